@@ -1,0 +1,59 @@
+//! What a queue tells a controller, and what it is told in return.
+
+use units::{Bytes, Duration};
+
+/// A number of packets and their bytes (network-layer bytes: IP header and above).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Packets.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: Bytes,
+}
+
+/// Statistics of one measured span over an interval. All zero when nothing was measured (`n == 0`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stat {
+    /// How many samples.
+    pub n: u64,
+    /// Their mean.
+    pub mean: Duration,
+    /// The largest.
+    pub max: Duration,
+    /// The newest.
+    pub last: Duration,
+}
+
+/// What a queue measured since its controller's last call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Interval {
+    /// Time since the last call.
+    pub length: Duration,
+    /// Packets that came to the queue, whether kept or not.
+    pub arrived: Count,
+    /// Packets handed to the MAC.
+    pub sent: Count,
+    /// Packets discarded by the queue: on arrival or by a shrinking limit.
+    pub dropped: Count,
+    /// What waits now.
+    pub backlog: Count,
+    /// The most packets that waited at once.
+    pub backlog_max: u64,
+    /// From the hand-over to the MAC until its ACK or final failure (`T_serv`).
+    pub service: Stat,
+    /// Between two hand-overs to the MAC with the queue never empty in between (ADTH section 3.2.3: 'MAC delay').
+    pub departure_gap: Stat,
+    /// Time that packets waited in the queue before their hand-over to the MAC ('queuing delay').
+    pub sojourn: Stat,
+    /// Sojourn plus service of each packet completed.
+    pub nodal: Stat,
+}
+
+/// How much a queue may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// At most so many packets.
+    Packets(u32),
+    /// At most so many bytes.
+    Bytes(Bytes),
+}

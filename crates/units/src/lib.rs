@@ -1,0 +1,16 @@
+//! Quantities with their units in the type: instants, durations, rates, sizes, lengths and powers.
+//!
+//! Here live arithmetic, parsing ("1.8 Mb/s") and printing of quantities. Anything that knows what a quantity is
+//! *for* (a queue, a frame, a scenario) lives above. No clock is read here.
+#![no_std]
+
+mod parse;
+mod radio;
+mod text;
+mod time;
+mod volume;
+
+pub use parse::ParseError;
+pub use radio::{Decibels, Frequency, Length, Power};
+pub use time::{Duration, Instant};
+pub use volume::{Bytes, Rate};
