@@ -1,0 +1,207 @@
+//! What a run yields: plain numbers with the unit in the name (SI). Keys are stable: tables, claims and frames use them.
+
+use serde::{Deserialize, Serialize};
+
+/// The outcome of one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Simulated time that the results cover (without the warm-up).
+    pub simulated_s: f64,
+    /// Events handled.
+    pub events: u64,
+    /// One entry a flow, in the scenario's order.
+    pub flows: Vec<Flow>,
+    /// One entry a node, in the scenario's order.
+    pub nodes: Vec<Node>,
+    /// The network as a whole.
+    pub totals: Totals,
+    /// Time series, where they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<Series>,
+}
+
+/// The distribution of a time. All zero where nothing was measured. Percentiles are exact to 0.1 %; mean and max exact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Times {
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// 99.9th percentile.
+    pub p999: f64,
+    /// Largest.
+    pub max: f64,
+}
+
+/// A level over time, each value weighted by how long it stood.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Level {
+    /// Mean over time.
+    pub mean: f64,
+    /// Lowest.
+    pub min: f64,
+    /// Highest.
+    pub max: f64,
+    /// At the end.
+    pub last: f64,
+}
+
+/// What became of a flow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Flow {
+    /// The flow's name.
+    pub name: String,
+    /// The sending node.
+    pub from: String,
+    /// The receiving node.
+    pub to: String,
+    /// `cbr`, `poisson` or `saturated`.
+    pub kind: String,
+    /// Packets that the source made.
+    pub sent_packets: u64,
+    /// Packets that reached the destination's application.
+    pub received_packets: u64,
+    /// Packets still on their way at the end.
+    pub in_flight_packets: u64,
+    /// Payload received per second of simulated time.
+    pub goodput_bps: f64,
+    /// 1 - received / sent. Packets still on their way count as lost, as in the documents.
+    pub loss_ratio: f64,
+    /// One-way delay of the packets received.
+    pub delay_s: Times,
+    /// The flow's deadline; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline_s: Option<f64>,
+    /// Received later than the deadline / received. Zero without a deadline.
+    pub deadline_miss_ratio: f64,
+    /// Largest one-way delay / deadline. Zero without a deadline.
+    pub deadline_use_ratio: f64,
+    /// Received within the deadline / sent.
+    pub data_yield: f64,
+}
+
+/// What a node did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Node {
+    /// The node's name.
+    pub name: String,
+    /// Its queues; one, until there are access categories.
+    pub queues: Vec<Queue>,
+    /// Its medium access.
+    pub mac: Mac,
+}
+
+/// What a queue did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Queue {
+    /// `be` (best effort): the one queue of a node.
+    pub name: String,
+    /// The controller that moved its limit.
+    pub controller: String,
+    /// Packets that came.
+    pub arrived_packets: u64,
+    /// Packets handed to the MAC.
+    pub sent_packets: u64,
+    /// Packets discarded: on arrival or by a shrinking limit.
+    pub dropped_packets: u64,
+    /// The limit; absent where it is in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_packets: Option<Level>,
+    /// The limit; absent where it is in packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_bytes: Option<Level>,
+    /// What waited.
+    pub backlog_packets: Level,
+    /// Time in the queue.
+    pub sojourn_s: Times,
+    /// Time in the queue and in the MAC.
+    pub nodal_delay_s: Times,
+    /// The controller's target; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_delay_s: Option<f64>,
+    /// Packets with a nodal delay above the target / packets through the node. Zero without a target.
+    pub target_miss_ratio: f64,
+}
+
+/// What a medium access did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mac {
+    /// From the hand-over to the MAC until its ACK or final failure.
+    pub service_s: Times,
+    /// Data frames sent, repetitions included, broadcasts not.
+    pub attempts: u64,
+    /// RTS frames sent.
+    pub rts_attempts: u64,
+    /// Data frames sent that were not acknowledged.
+    pub collisions: u64,
+    /// Packets acknowledged.
+    pub delivered: u64,
+    /// Packets given up after the last attempt.
+    pub retry_drops: u64,
+    /// Frames received again and discarded.
+    pub duplicates: u64,
+    /// Time spent sending, responses included.
+    pub airtime_s: f64,
+    /// Share of time that the node sensed the medium busy, its own frames included.
+    pub busy_ratio: f64,
+    /// Unacknowledged / sent data frames (RTS where used).
+    pub collision_probability: f64,
+}
+
+/// The network as a whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Totals {
+    /// Sum of the flows' goodputs.
+    pub goodput_bps: f64,
+    /// Jain's index of the flows' goodputs: 1 for equal shares.
+    pub jain_index: f64,
+    /// 1 - received / sent over all flows.
+    pub loss_ratio: f64,
+    /// Share of time in which at least one node was sending.
+    pub channel_busy_ratio: f64,
+}
+
+/// Time series with one value a step; step `k` covers the time from `k * step_s` to `(k + 1) * step_s`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// Length of a step.
+    pub step_s: f64,
+    /// One entry a flow, in the scenario's order.
+    pub flows: Vec<FlowSeries>,
+    /// One entry a node, in the scenario's order.
+    pub nodes: Vec<NodeSeries>,
+}
+
+/// A flow over time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FlowSeries {
+    /// The flow's name.
+    pub name: String,
+    /// Payload received per second.
+    pub goodput_bps: Vec<f64>,
+    /// Mean one-way delay of the packets received in the step; absent where none was.
+    pub delay_mean_s: Vec<Option<f64>>,
+    /// Largest one-way delay of the packets received in the step; absent where none was.
+    pub delay_max_s: Vec<Option<f64>>,
+}
+
+/// A node's queue over time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct NodeSeries {
+    /// The node's name.
+    pub name: String,
+    /// The limit at the end of the step, in the unit of the limit (packets or bytes).
+    pub limit: Vec<f64>,
+    /// Packets waiting at the end of the step.
+    pub backlog_packets: Vec<u64>,
+    /// Mean time in the queue of the packets handed to the MAC in the step; absent where none was.
+    pub sojourn_mean_s: Vec<Option<f64>>,
+    /// Mean time in the queue and in the MAC of the packets completed in the step; absent where none was.
+    pub nodal_delay_mean_s: Vec<Option<f64>>,
+    /// Largest time in the queue and in the MAC of the packets completed in the step; absent where none was.
+    pub nodal_delay_max_s: Vec<Option<f64>>,
+}
