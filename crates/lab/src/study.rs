@@ -1,0 +1,214 @@
+//! A study: everything that is known after a scenario was run, and what the report is made from.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A scenario, its runs and the verdicts on its claims.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Study {
+    /// The experiment's id: `adth-s1a`.
+    pub id: String,
+    /// The scenario's title.
+    pub title: String,
+    /// What the scenario shows, in a paragraph or two of plain text.
+    pub about: String,
+    /// The scenario's file, word for word.
+    pub text: String,
+    /// Version of Sluice that made the runs.
+    pub version: String,
+    /// The command that makes these runs again.
+    pub command: String,
+    /// What was varied, in the scenario's order; a run's `case` has one label for each.
+    pub axes: Vec<Axis>,
+    /// The seeds of every case.
+    pub seeds: Vec<u64>,
+    /// All runs: by case in the scenario's order, then by seed.
+    pub runs: Vec<Run>,
+    /// The verdicts, in the scenario's order.
+    pub claims: Vec<Verdict>,
+    /// The pictures that the scenario asks for.
+    pub charts: Vec<Chart>,
+}
+
+/// One thing that a scenario varies.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Axis {
+    /// Its name: `scheme`, `target`, `queue.adth.target_delay`.
+    pub name: String,
+    /// The labels of its values, in order: `FIFO-DF`, `200 ms`.
+    pub labels: Vec<String>,
+}
+
+/// One run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// The scenario's id.
+    pub scenario: String,
+    /// The seed.
+    pub seed: u64,
+    /// Label of the value of every axis.
+    pub case: BTreeMap<String, String>,
+    /// Every key that was set differently from the file, and its value as TOML text.
+    pub set: BTreeMap<String, String>,
+    /// Version of Sluice.
+    pub version: String,
+    /// Time on the wall clock.
+    pub wall_s: f64,
+    /// Processor time.
+    pub cpu_s: f64,
+    /// The results.
+    #[serde(flatten)]
+    pub outcome: sim::results::Outcome,
+}
+
+/// One checkable statement about a scenario's results.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// Its id: the experiment's and a number, `adth-s1a.1`.
+    pub id: String,
+    /// The statement, in words.
+    pub says: String,
+    /// Where the document says so: "ADTH section 4.2.1".
+    pub source: String,
+    /// The result that it speaks of: `flows.*.deadline_miss_ratio`, `nodes.n1.queues.*.nodal_delay_s.p999`,
+    /// `totals.loss_ratio`. A name of a flow or node, or `*` for all.
+    pub measure: String,
+    /// The cases that it speaks of: axis = label, or axis = [labels]. Default: all.
+    #[serde(default, rename = "where")]
+    pub cases: BTreeMap<String, Labels>,
+    /// Compare each case with the one that differs from it only in these labels.
+    #[serde(default)]
+    pub against: BTreeMap<String, String>,
+    /// With `against`: `difference` (ours - theirs) or `ratio` (ours / theirs).
+    #[serde(default)]
+    pub compare: Compare,
+    /// How the values of the matching flows or nodes and cases become one a seed.
+    #[serde(default)]
+    pub statistic: Statistic,
+    /// What the document reports: a number, or words where it gives none.
+    #[serde(default)]
+    pub reported: Option<Reported>,
+    /// When the claim holds: "<= 0.001", "> 4", "-0.01 .. 0.08".
+    pub holds: String,
+}
+
+/// One label or several.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Labels {
+    /// One.
+    One(String),
+    /// Any of these.
+    Any(Vec<String>),
+}
+
+/// A reported value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Reported {
+    /// A number in the measure's unit.
+    Number(f64),
+    /// Words: "below the target".
+    Words(String),
+}
+
+/// How a case is compared with another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Compare {
+    /// Ours minus theirs.
+    #[default]
+    Difference,
+    /// Ours over theirs.
+    Ratio,
+}
+
+/// How several values become one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Statistic {
+    /// Their mean.
+    #[default]
+    Mean,
+    /// The largest.
+    Max,
+    /// The smallest.
+    Min,
+    /// Their sum.
+    Sum,
+    /// The largest step from one case to the next, in the axis' order: below zero if the values always fall.
+    MaxStep,
+    /// The smallest step from one case to the next: above zero if the values always rise.
+    MinStep,
+}
+
+/// What became of a claim.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// The claim's id.
+    pub id: String,
+    /// The statement.
+    pub says: String,
+    /// Where the document says so.
+    pub source: String,
+    /// What the document reports.
+    pub reported: Option<Reported>,
+    /// When the claim holds.
+    pub holds: String,
+    /// What was measured: mean over the seeds.
+    pub measured: f64,
+    /// Lower end of its 95 % interval over the seeds; equal to `measured` with one seed.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// `holds` or `differs`, by `measured`.
+    pub verdict: Ruling,
+}
+
+/// The verdict's word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ruling {
+    /// The measured value lies where the claim says.
+    Holds,
+    /// It does not.
+    Differs,
+}
+
+/// A picture of the report.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Chart {
+    /// What it shows.
+    pub title: String,
+    /// The document's figure or table, or a remark.
+    #[serde(default)]
+    pub about: String,
+    /// `time`, or the name of an axis of `[vary]` (its labels are the x values).
+    pub x: String,
+    /// Over `time`: keys of the series (`flows.*.delay_max_s`, `nodes.n1.limit`), from the first seed. Over an axis:
+    /// measures as in a claim (`flows.*.delay_s.max`), mean and 95 % interval over the seeds.
+    pub y: Vec<String>,
+    /// The y axis' title with its unit: "one-way delay (s)".
+    pub y_title: String,
+    /// The cases shown: axis = label, or axis = [labels]. Default: all.
+    #[serde(default, rename = "where")]
+    pub cases: BTreeMap<String, Labels>,
+    /// One panel a label of this axis, on common scales.
+    #[serde(default)]
+    pub panels: Option<String>,
+    /// One colour a label of this axis. Default: one a line.
+    #[serde(default)]
+    pub colour: Option<String>,
+    /// Draw the flows' deadline as a line.
+    #[serde(default)]
+    pub deadline: bool,
+    /// Draw the controllers' target delay as a line.
+    #[serde(default)]
+    pub target: bool,
+    /// A logarithmic y axis.
+    #[serde(default)]
+    pub log: bool,
+}
