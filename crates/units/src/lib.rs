@@ -5,12 +5,16 @@
 #![no_std]
 
 mod parse;
+mod positive;
 mod radio;
+#[cfg(feature = "schema")]
+mod schema;
 mod text;
 mod time;
 mod volume;
 
 pub use parse::ParseError;
+pub use positive::{Positive, positive};
 pub use radio::{Decibels, Frequency, Length, Power};
 pub use time::{Duration, Instant};
 pub use volume::{Bytes, Rate};

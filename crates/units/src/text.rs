@@ -1,1 +1,306 @@
-//! placeholder
+//! Each quantity's units, and how it is read, printed, and put into files.
+
+use crate::parse::{Examples, Fault, Kind, Written};
+use crate::{Bytes, Decibels, Duration, Frequency, Length, ParseError, Power, Rate};
+use core::fmt;
+use core::str::FromStr;
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde::ser::{Serialize, Serializer};
+
+/// A quantity with a text form.
+pub(crate) trait Text: FromStr<Err = ParseError> {
+    const KIND: &'static Kind;
+    /// True where values below zero make sense.
+    #[cfg(feature = "schema")]
+    const SIGNED: bool;
+    /// Every unit that is read, aliases included.
+    #[cfg(feature = "schema")]
+    fn unit_names() -> impl Iterator<Item = &'static str>;
+}
+
+/// Reads an integer quantity: `units` are names with the number of smallest units in each.
+fn read(text: &str, kind: &'static Kind, units: &[(&str, u64)]) -> Result<u64, ParseError> {
+    let written = Written::split(text, kind)?;
+    match units.iter().find(|(name, _)| *name == written.unit) {
+        Some((_, scale)) => written.whole_times(*scale),
+        None => Err(written.unknown_unit()),
+    }
+}
+
+/// Prints all digits of `n` in the first of `units` (name, scale, from which value on) that it reaches.
+fn print(
+    f: &mut fmt::Formatter<'_>,
+    n: u64,
+    kind: &Kind,
+    units: &[(&str, u64, u64)],
+) -> fmt::Result {
+    if n == 0 {
+        return f.write_str(kind.zero);
+    }
+    let Some((name, scale, _)) = units.iter().find(|(_, _, from)| n >= *from) else {
+        return write!(f, "{n} {}", kind.smallest);
+    };
+    write!(f, "{}", n / scale)?;
+    let (mut rest, mut digit) = (n % scale, scale / 10);
+    if rest > 0 {
+        f.write_str(".")?;
+    }
+    while rest > 0 {
+        write!(f, "{}", rest / digit)?;
+        rest %= digit;
+        digit /= 10;
+    }
+    write!(f, " {name}")
+}
+
+macro_rules! integer_text {
+    ($type:ident, $make:path, $value:ident, $kind:expr, read $read:expr, print $print:expr) => {
+        impl Text for $type {
+            const KIND: &'static Kind = &$kind;
+            #[cfg(feature = "schema")]
+            const SIGNED: bool = false;
+            #[cfg(feature = "schema")]
+            fn unit_names() -> impl Iterator<Item = &'static str> {
+                const READ: &[(&str, u64)] = &$read;
+                READ.iter().map(|(name, _)| *name)
+            }
+        }
+
+        /// A number and a unit, read exactly.
+        impl FromStr for $type {
+            type Err = ParseError;
+            fn from_str(text: &str) -> Result<Self, ParseError> {
+                read(text, Self::KIND, &$read).map($make)
+            }
+        }
+
+        /// All digits, in a readable unit: reading it back gives the same value.
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                print(f, self.$value(), Self::KIND, &$print)
+            }
+        }
+    };
+}
+
+integer_text!(
+    Duration,
+    Duration::from_nanos,
+    as_nanos,
+    Kind {
+        name: "a duration",
+        examples: &["250 us", "5 ms", "10 s"],
+        units: "ns, us, ms, s, min or h",
+        smallest: "ns",
+        zero: "0 s",
+        largest: "18446744073.709551615 s",
+    },
+    // Both code points for the micro sign: U+00B5 and the Greek letter U+03BC.
+    read [
+        ("ns", 1),
+        ("us", 1_000),
+        ("\u{b5}s", 1_000),
+        ("\u{3bc}s", 1_000),
+        ("ms", 1_000_000),
+        ("s", 1_000_000_000),
+        ("min", 60_000_000_000),
+        ("h", 3_600_000_000_000),
+    ],
+    print [("s", 1_000_000_000, 1_000_000_000), ("ms", 1_000_000, 1_000_000), ("us", 1_000, 1_000)]
+);
+
+integer_text!(
+    Rate,
+    Rate::bps,
+    as_bps,
+    Kind {
+        name: "a rate",
+        examples: &["64 kb/s", "1.8 Mb/s", "1 Gb/s"],
+        units: "b/s, kb/s, Mb/s or Gb/s",
+        smallest: "b/s",
+        zero: "0 b/s",
+        largest: "18446744073.709551615 Gb/s",
+    },
+    read [
+        ("b/s", 1),
+        ("kb/s", 1_000),
+        ("Mb/s", 1_000_000),
+        ("Gb/s", 1_000_000_000),
+        ("bit/s", 1),
+        ("kbit/s", 1_000),
+        ("Mbit/s", 1_000_000),
+        ("Gbit/s", 1_000_000_000),
+    ],
+    print [("Gb/s", 1_000_000_000, 1_000_000_000), ("Mb/s", 1_000_000, 1_000_000), ("kb/s", 1_000, 1_000)]
+);
+
+integer_text!(
+    Bytes,
+    Bytes::new,
+    count,
+    Kind {
+        name: "a size",
+        examples: &["1500 B", "64 kB", "2 MiB"],
+        units: "B, kB, MB, KiB or MiB",
+        smallest: "B",
+        zero: "0 B",
+        largest: "18446744073709.551615 MB",
+    },
+    read [("B", 1), ("kB", 1_000), ("MB", 1_000_000), ("KiB", 1 << 10), ("MiB", 1 << 20)],
+    // Packet sizes stay in bytes: 1518 B, not 1.518 kB.
+    print [("MB", 1_000_000, 10_000_000), ("kB", 1_000, 10_000)]
+);
+
+integer_text!(
+    Frequency,
+    Frequency::hertz,
+    as_hertz,
+    Kind {
+        name: "a frequency",
+        examples: &["44 kHz", "20 MHz", "2.412 GHz"],
+        units: "Hz, kHz, MHz or GHz",
+        smallest: "Hz",
+        zero: "0 Hz",
+        largest: "18446744073.709551615 GHz",
+    },
+    read [("Hz", 1), ("kHz", 1_000), ("MHz", 1_000_000), ("GHz", 1_000_000_000)],
+    print [("GHz", 1_000_000_000, 1_000_000_000), ("MHz", 1_000_000, 1_000_000), ("kHz", 1_000, 1_000)]
+);
+
+macro_rules! float_text {
+    ($type:ident, $value:ident, $kind:expr, units $units:expr, read $read:expr) => {
+        impl Text for $type {
+            const KIND: &'static Kind = &$kind;
+            #[cfg(feature = "schema")]
+            const SIGNED: bool = true;
+            #[cfg(feature = "schema")]
+            fn unit_names() -> impl Iterator<Item = &'static str> {
+                $units.into_iter()
+            }
+        }
+
+        /// A number and a unit, to the nearest double.
+        impl FromStr for $type {
+            type Err = ParseError;
+            fn from_str(text: &str) -> Result<Self, ParseError> {
+                let written = Written::split(text, Self::KIND)?;
+                let read: fn(&Written) -> Result<Self, ParseError> = $read;
+                read(&written)
+            }
+        }
+
+        /// As many digits as it takes to read the same double back.
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{} {}", self.$value(), Self::KIND.smallest)
+            }
+        }
+    };
+}
+
+float_text!(
+    Length,
+    as_metres,
+    Kind { name: "a length", examples: &["50 cm", "30 m", "1.5 km"], units: "cm, m or km", smallest: "m", zero: "", largest: "" },
+    units ["cm", "m", "km"],
+    read |written| {
+        let metres = match written.unit {
+            "cm" => written.float()? / 100.0,
+            "m" => written.float()?,
+            "km" => written.float()? * 1_000.0,
+            _ => return Err(written.unknown_unit()),
+        };
+        if metres.is_finite() { Ok(Length::metres(metres)) } else { Err(written.refuse(Fault::TooLarge)) }
+    }
+);
+
+float_text!(
+    Power,
+    as_dbm,
+    Kind { name: "a power", examples: &["15 dBm", "-82 dBm", "100 mW"], units: "dBm, mW or W", smallest: "dBm", zero: "", largest: "" },
+    units ["dBm", "mW", "W"],
+    read |written| {
+        let watts = match written.unit {
+            "dBm" => return written.float().map(Power::dbm),
+            "mW" => written.float()? / 1_000.0,
+            "W" => written.float()?,
+            _ => return Err(written.unknown_unit()),
+        };
+        // No power at all has no decibels.
+        if watts > 0.0 { Ok(Power::watts(watts)) } else { Err(written.refuse(Fault::NotAboveZero)) }
+    }
+);
+
+float_text!(
+    Decibels,
+    as_db,
+    Kind {
+        name: "a ratio of powers",
+        examples: &["10 dB", "-3 dB", "0.5 dB"],
+        units: "dB",
+        smallest: "dB",
+        zero: "",
+        largest: ""
+    },
+    units["dB"],
+    read | written
+        | match written.unit {
+            "dB" => written.float().map(Decibels::new),
+            _ => Err(written.unknown_unit()),
+        }
+);
+
+/// Reads the text of a quantity; a bare number is answered with how to write it.
+struct TextVisitor<T>(core::marker::PhantomData<T>);
+
+impl<T: Text> TextVisitor<T> {
+    fn bare<E: Error>(number: &dyn fmt::Display) -> E {
+        let examples = Examples(T::KIND);
+        E::custom(format_args!(
+            "{number} has no unit; write {} as text with a unit: {examples}",
+            T::KIND.name
+        ))
+    }
+}
+
+impl<T: Text> Visitor<'_> for TextVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} such as {:?}", T::KIND.name, T::KIND.examples[0])
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+        text.parse().map_err(E::custom)
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<T, E> {
+        Err(Self::bare(&number))
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<T, E> {
+        Err(Self::bare(&number))
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<T, E> {
+        Err(Self::bare(&number))
+    }
+}
+
+macro_rules! serde_text {
+    ($($type:ident)*) => {$(
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any(TextVisitor(core::marker::PhantomData))
+            }
+        }
+    )*};
+}
+
+serde_text!(Duration Rate Bytes Frequency Length Power Decibels);
