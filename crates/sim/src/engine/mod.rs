@@ -1,0 +1,9 @@
+//! Clock, events, random streams and the packet arena. Knows no radio, no MAC and no packet's meaning.
+
+mod arena;
+mod events;
+mod random;
+
+pub(crate) use arena::{Arena, Handle};
+pub use events::EventQueue;
+pub(crate) use random::{Purpose, Stream};

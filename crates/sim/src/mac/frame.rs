@@ -1,0 +1,32 @@
+//! MAC frames, without their bytes.
+
+use crate::engine::Handle;
+use units::{Bytes, Duration};
+
+/// The receiver of a frame for everybody.
+pub(crate) const BROADCAST: u32 = u32::MAX;
+
+/// What a frame is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Request to send.
+    Rts,
+    /// Clear to send.
+    Cts,
+    /// Data, with the packet that it carries and its length including the MAC header and check sum.
+    Data { packet: Handle, psdu: Bytes },
+    /// Acknowledgement.
+    Ack,
+}
+
+/// A frame on its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    pub(crate) kind: Kind,
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    /// The duration field: how long the medium stays reserved after this frame.
+    pub(crate) reserves: Duration,
+    /// Number of a data frame, 12 bits; the same in its repetitions.
+    pub(crate) sequence: u16,
+}

@@ -1,0 +1,7 @@
+//! The network layer: packets with their headers, and the next hop of each.
+
+mod packet;
+mod routing;
+
+pub(crate) use packet::{Packet, Waiting, network_bytes, psdu_bytes};
+pub(crate) use routing::{RouteError, Routes};

@@ -1,0 +1,45 @@
+//! Packets, without their bytes, and what headers add.
+
+use crate::engine::Handle;
+use units::{Bytes, Instant};
+
+/// UDP header (RFC 768).
+const UDP: Bytes = Bytes::new(8);
+/// IPv4 header without options (RFC 791).
+const IP: Bytes = Bytes::new(20);
+/// LLC and SNAP in front of an IP packet in 802.11 (IEEE 802.2; RFC 1042).
+const LLC_SNAP: Bytes = Bytes::new(8);
+
+/// A UDP packet on its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packet {
+    /// The flow that it belongs to.
+    pub(crate) flow: u32,
+    /// When the application made it.
+    pub(crate) created: Instant,
+    /// Length with UDP and IP headers.
+    pub(crate) length: Bytes,
+}
+
+/// A packet in a queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waiting {
+    pub(crate) packet: Handle,
+    pub(crate) length: Bytes,
+}
+
+impl queue::Packet for Waiting {
+    fn len(&self) -> Bytes {
+        self.length
+    }
+}
+
+/// Length of a packet at the network layer, which queues count.
+pub(crate) fn network_bytes(payload: Bytes) -> Bytes {
+    payload + UDP + IP
+}
+
+/// Length of the MAC frame of a packet of `length` at the network layer.
+pub(crate) fn psdu_bytes(length: Bytes) -> Bytes {
+    length + LLC_SNAP + crate::radio::MAC_OVERHEAD
+}

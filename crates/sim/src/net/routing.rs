@@ -1,0 +1,101 @@
+//! Static routes: the shortest path by hops over links within the receive range, or a path given by hand.
+
+/// Why there is no route.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum RouteError {
+    /// No chain of links within range leads there.
+    Unreachable,
+    /// Two neighbours of a path given by hand do not hear each other.
+    TooFar { from: u32, to: u32 },
+}
+
+/// For every flow, the next hop from every node on its path.
+#[derive(Debug, Default)]
+pub(crate) struct Routes {
+    /// By flow: (node, next hop), in order of the path.
+    hops: Vec<Vec<(u32, u32)>>,
+}
+
+impl Routes {
+    /// Adds the route of the next flow: the path given, its first node the source.
+    pub(crate) fn add(&mut self, path: &[u32]) {
+        self.hops.push(path.windows(2).map(|pair| (pair[0], pair[1])).collect());
+    }
+
+    /// The next hop of a flow's packet at `node`; `None` where the path ends.
+    #[inline]
+    pub(crate) fn next(&self, flow: u32, node: u32) -> Option<u32> {
+        self.hops[flow as usize].iter().find(|&&(at, _)| at == node).map(|&(_, next)| next)
+    }
+
+    /// The shortest path from `from` to `to`, where `neighbours[n]` lists whom node `n` reaches. Among equally short
+    /// paths the one whose nodes come first in the scenario.
+    pub(crate) fn shortest(neighbours: &[Vec<u32>], from: u32, to: u32) -> Result<Vec<u32>, RouteError> {
+        let mut before: Vec<Option<u32>> = vec![None; neighbours.len()];
+        before[from as usize] = Some(from);
+        let mut frontier = vec![from];
+        while before[to as usize].is_none() && !frontier.is_empty() {
+            let mut next = Vec::new();
+            for node in frontier {
+                for &neighbour in &neighbours[node as usize] {
+                    let entry = &mut before[neighbour as usize];
+                    if entry.is_none() {
+                        *entry = Some(node);
+                        next.push(neighbour);
+                    }
+                }
+            }
+            frontier = next;
+        }
+        let mut path = vec![to];
+        let mut node = to;
+        while node != from {
+            node = before[node as usize].ok_or(RouteError::Unreachable)?;
+            path.push(node);
+        }
+        path.reverse();
+        Ok(path)
+    }
+
+    /// Checks a path given by hand.
+    pub(crate) fn check(neighbours: &[Vec<u32>], path: &[u32]) -> Result<(), RouteError> {
+        for pair in path.windows(2) {
+            if !neighbours[pair[0] as usize].contains(&pair[1]) {
+                return Err(RouteError::TooFar { from: pair[0], to: pair[1] });
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 0 - 1 - 2 - 3, 0 - 4 - 3, and 5 alone.
+    fn diamond() -> Vec<Vec<u32>> {
+        vec![vec![1, 4], vec![0, 2], vec![1, 3], vec![2, 4], vec![0, 3], vec![]]
+    }
+
+    #[test]
+    fn the_shortest_path_is_found_and_ties_go_to_the_first() {
+        assert_eq!(Routes::shortest(&diamond(), 0, 3), Ok(vec![0, 4, 3]));
+        assert_eq!(Routes::shortest(&diamond(), 0, 0), Ok(vec![0]));
+        assert_eq!(Routes::shortest(&diamond(), 0, 5), Err(RouteError::Unreachable));
+        let square = vec![vec![1, 2], vec![0, 3], vec![0, 3], vec![1, 2]];
+        assert_eq!(Routes::shortest(&square, 0, 3), Ok(vec![0, 1, 3]));
+    }
+
+    #[test]
+    fn a_path_by_hand_needs_every_link() {
+        assert_eq!(Routes::check(&diamond(), &[0, 1, 2, 3]), Ok(()));
+        assert_eq!(Routes::check(&diamond(), &[0, 3]), Err(RouteError::TooFar { from: 0, to: 3 }));
+    }
+
+    #[test]
+    fn packets_follow_the_path_until_its_end() {
+        let mut routes = Routes::default();
+        routes.add(&[0, 4, 3]);
+        assert_eq!((routes.next(0, 0), routes.next(0, 4), routes.next(0, 3)), (Some(4), Some(3), None));
+    }
+}

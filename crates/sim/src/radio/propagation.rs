@@ -1,0 +1,221 @@
+//! How signals weaken with distance, and from that who hears whom how strongly.
+
+use crate::config::{Propagation, Radio, Standard};
+use units::{Decibels, Duration, Frequency, Length, Power};
+
+/// Metres per second.
+const LIGHT: f64 = 299_792_458.0;
+/// A position or range is exact to this share: a node 30 m away lies within a range of 30 m.
+const ROUNDING: f64 = 1e-9;
+
+/// What decides whether a signal is decoded, sensed or disturbs: powers in attowatts, so that sums are exact integers
+/// and the same on every machine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reception {
+    /// The weakest total that keeps the medium busy.
+    pub(crate) carrier_sense: u64,
+    /// Signal / all others must reach this ratio.
+    pub(crate) capture: f64,
+}
+
+/// How one node hears another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Link {
+    /// The node that hears.
+    pub(crate) to: u32,
+    /// Propagation delay.
+    pub(crate) delay: Duration,
+    /// Received power, in attowatts.
+    pub(crate) power: u64,
+    /// Strong enough to be decoded when alone.
+    pub(crate) decodable: bool,
+    /// Number of the last data frame taken from this sender; more than 12 bits for none yet.
+    pub(crate) last_sequence: u16,
+}
+
+/// Who hears whom: for every sender its listeners, nearest first.
+pub(crate) struct Links {
+    pub(crate) of: Vec<Vec<Link>>,
+    pub(crate) reception: Reception,
+}
+
+impl Links {
+    /// Computes all links of nodes at `positions` (x, y).
+    pub(crate) fn new(radio: &Radio, positions: &[[Length; 2]]) -> Self {
+        let model = Model::new(radio);
+        let of = (0..positions.len())
+            .map(|from| {
+                let mut links: Vec<Link> = (0..positions.len())
+                    .filter(|&to| to != from)
+                    .filter_map(|to| model.link(distance(positions[from], positions[to]), to))
+                    .collect();
+                links.sort_by_key(|link| (link.delay, link.to));
+                links
+            })
+            .collect();
+        let reception = Reception { carrier_sense: model.carrier_sense, capture: model.capture };
+        Self { of, reception }
+    }
+}
+
+fn distance(a: [Length; 2], b: [Length; 2]) -> f64 {
+    let [dx, dy] = [0, 1].map(|axis| a[axis].as_metres() - b[axis].as_metres());
+    libm::sqrt(dx * dx + dy * dy)
+}
+
+/// Watts as whole attowatts; a run's sums stay far below 2^64.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float-to-integer cast saturates")]
+fn attowatts(watts: f64) -> u64 {
+    (watts * 1e18) as u64
+}
+
+/// A propagation model with its thresholds, in watts and metres.
+struct Model {
+    propagation: Propagation,
+    transmit: f64,
+    wavelength: f64,
+    height: f64,
+    exponent: f64,
+    receive: f64,
+    carrier_sense: u64,
+    floor: u64,
+    capture: f64,
+    range: f64,
+    sense_range: f64,
+}
+
+impl Model {
+    fn new(radio: &Radio) -> Self {
+        let band = match radio.standard {
+            Standard::B | Standard::G => Frequency::hertz(2_412_000_000),
+            Standard::A => Frequency::hertz(5_180_000_000),
+        };
+        let frequency = radio.frequency.unwrap_or(band).as_hertz() as f64;
+        let mut model = Self {
+            propagation: radio.propagation,
+            transmit: radio.tx_power.unwrap_or(Power::dbm(15.0)).as_watts(),
+            wavelength: LIGHT / frequency,
+            height: radio.antenna_height.unwrap_or(Length::metres(1.5)).as_metres(),
+            exponent: radio.path_loss_exponent.unwrap_or(3.0),
+            receive: 0.0,
+            carrier_sense: 0,
+            floor: 0,
+            capture: radio.capture_threshold.unwrap_or(Decibels::new(10.0)).as_ratio(),
+            range: radio.range.map_or(f64::INFINITY, Length::as_metres),
+            sense_range: f64::INFINITY,
+        };
+        let sense_range = radio.carrier_sense_range.map(Length::as_metres);
+        model.sense_range = sense_range.unwrap_or(2.0 * model.range);
+        if model.propagation == Propagation::Range {
+            // All signals are alike: one attowatt-scale unit of power, sensed wherever it is heard.
+            model.carrier_sense = 1;
+            return model;
+        }
+        let threshold = |power: Option<Power>, range: Option<f64>, default: f64| {
+            let given = power.map(Power::as_watts);
+            given.or(range.map(|metres| model.received(metres))).unwrap_or(default) * (1.0 - ROUNDING)
+        };
+        let range = radio.range.map(Length::as_metres);
+        let receive = threshold(radio.receive_threshold, range, Power::dbm(-82.0).as_watts());
+        let sensed = threshold(radio.carrier_sense_threshold, sense_range.or(range.map(|metres| 2.0 * metres)), receive);
+        model.receive = receive;
+        model.carrier_sense = attowatts(sensed).max(1);
+        // The weakest single signal that can spoil the weakest decodable frame; what is weaker is left out.
+        model.floor = attowatts(sensed.min(receive / model.capture)).max(1);
+        model
+    }
+
+    /// Power received over `metres`, in watts. Antennas without gain, no system loss.
+    fn received(&self, metres: f64) -> f64 {
+        let free_space = |metres: f64| {
+            let spread = self.wavelength / (4.0 * core::f64::consts::PI * metres);
+            self.transmit * spread * spread
+        };
+        let power = match self.propagation {
+            Propagation::FreeSpace | Propagation::Range => free_space(metres),
+            Propagation::TwoRay => {
+                // Rappaport, Wireless Communications, section 4.6: beyond the crossover the reflected ray cancels.
+                let crossover = 4.0 * core::f64::consts::PI * self.height * self.height / self.wavelength;
+                if metres < crossover {
+                    free_space(metres)
+                } else {
+                    let ratio = self.height * self.height / (metres * metres);
+                    self.transmit * ratio * ratio
+                }
+            }
+            Propagation::LogDistance => free_space(1.0) * libm::pow(metres.max(1.0), -self.exponent),
+        };
+        // Nearer than a wavelength or so the far-field formulas give more than was sent.
+        power.min(self.transmit)
+    }
+
+    fn link(&self, metres: f64, to: usize) -> Option<Link> {
+        let (power, decodable) = match self.propagation {
+            Propagation::Range => {
+                let within = |range: f64| metres <= range * (1.0 + ROUNDING);
+                (u64::from(within(self.sense_range.max(self.range))), within(self.range))
+            }
+            _ => {
+                let watts = self.received(metres);
+                (attowatts(watts), watts >= self.receive)
+            }
+        };
+        let delay = Duration::from_secs_f64(metres / LIGHT);
+        (power >= self.floor.max(1)).then_some(Link {
+            to: u32::try_from(to).expect("fewer than 2^32 nodes"),
+            // At least a nanosecond: nobody hears a frame in the instant in which it starts.
+            delay: delay.max(Duration::from_nanos(1)),
+            power,
+            decodable,
+            last_sequence: u16::MAX,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(metres: f64) -> [Length; 2] {
+        [Length::metres(metres), Length::default()]
+    }
+
+    fn links(radio: &Radio, positions: &[[Length; 2]]) -> Links {
+        Links::new(radio, positions)
+    }
+
+    #[test]
+    fn ranges_given_in_metres_hold_in_every_model() {
+        use Propagation::{FreeSpace, LogDistance, Range, TwoRay};
+        for propagation in [TwoRay, FreeSpace, LogDistance, Range] {
+            let radio = Radio { propagation, range: Some(Length::metres(30.0)), ..Radio::default() };
+            let found = links(&radio, &[at(0.0), at(30.0), at(30.1), at(60.0)]);
+            let heard = |to: u32| *found.of[0].iter().find(|link| link.to == to).expect("a link");
+            let senses = |to: u32| heard(to).power >= found.reception.carrier_sense;
+            assert!(heard(1).decodable && !heard(2).decodable && !heard(3).decodable, "{propagation:?}");
+            assert!(senses(1) && senses(2) && senses(3), "{propagation:?}");
+            let far = links(&radio, &[at(0.0), at(60.1)]);
+            let sensed = far.of[0].first().is_some_and(|link| link.power >= far.reception.carrier_sense);
+            assert!(!sensed, "{propagation:?} senses beyond its carrier sense range");
+        }
+    }
+
+    #[test]
+    fn two_ray_falls_with_the_fourth_power_beyond_the_crossover() {
+        // 4 pi 1.5^2 / 0.1243 m = 227.5 m at 2.412 GHz.
+        let model = Model::new(&Radio::default());
+        let slope = |near: f64, far: f64| model.received(near) / model.received(far);
+        assert!((slope(50.0, 100.0) - 4.0).abs() < 1e-9);
+        assert!((slope(500.0, 1000.0) - 16.0).abs() < 1e-9);
+        // Friis at 100 m: 15 dBm - 20 log10(4 pi 100 / 0.12429) = 15 - 80.09 dBm.
+        assert!((Power::watts(model.received(100.0)).as_dbm() + 65.09).abs() < 0.01);
+    }
+
+    #[test]
+    fn the_nearest_hears_first() {
+        let found = links(&Radio::default(), &[at(0.0), at(90.0), at(30.0), at(0.0)]);
+        let order: Vec<(u32, u64)> = found.of[0].iter().map(|link| (link.to, link.delay.as_nanos())).collect();
+        // 30 m are 100.07 ns.
+        assert_eq!(order, [(3, 1), (2, 100), (1, 300)]);
+    }
+}
