@@ -1,9 +1,10 @@
-//! What a queue tells a controller, and what it is told in return.
+//! What a queue tells a controller. Readable and writable, so that a recorded run can be replayed into a controller.
 
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
 
 /// A number of packets and their bytes (network-layer bytes: IP header and above).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
     /// Packets.
     pub packets: u64,
@@ -12,7 +13,7 @@ pub struct Count {
 }
 
 /// Statistics of one measured span over an interval. All zero when nothing was measured (`n == 0`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stat {
     /// How many samples.
     pub n: u64,
@@ -25,7 +26,7 @@ pub struct Stat {
 }
 
 /// What a queue measured since its controller's last call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interval {
     /// Time since the last call.
     pub length: Duration,
@@ -47,13 +48,4 @@ pub struct Interval {
     pub sojourn: Stat,
     /// Sojourn plus service of each packet completed.
     pub nodal: Stat,
-}
-
-/// How much a queue may hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// At most so many packets.
-    Packets(u32),
-    /// At most so many bytes.
-    Bytes(Bytes),
 }

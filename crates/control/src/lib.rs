@@ -1,18 +1,35 @@
 //! Controllers: the policies that turn what a queue measured in an interval into a limit.
 //!
 //! A controller is a value: it reads no clock, does no I/O, allocates nothing and panics on no input. It never sees a
-//! packet. The simulator and the live agent build it from the same parameters through the same constructor.
+//! packet. The simulator and the live agent build it from the same parameters through the same constructor,
+//! [`Controller::new`].
+//!
+//! To add a controller `foo`, write `foo.rs` with `foo::Params` (serde, `Default`) and a `foo::Foo` that has
+//! `new(&Params, Limit) -> Result<Foo, Invalid>` and is a [`LimitController`]; then name it in the registry below.
 #![no_std]
 
 mod interval;
+mod invalid;
+mod limit;
+pub mod none;
+mod registry;
 
-pub use interval::{Count, Interval, Limit, Stat};
+pub use interval::{Count, Interval, Stat};
+pub use invalid::{Invalid, above_zero};
+pub use limit::Limit;
+pub use registry::UnknownName;
 
 use units::Duration;
 
+registry::controllers! {
+    /// Adaptive Dynamic Threshold: bounds the time that a packet spends at a node.
+    adth: Adth,
+}
+
 /// A policy that moves the limit of a queue.
 pub trait LimitController {
-    /// How often the host calls [`update`](Self::update). Constant over the controller's life and never zero.
+    /// How often the host calls [`update`](Self::update). Constant over the controller's life and never zero;
+    /// [`Duration::MAX`] where it need not be called at all.
     fn interval(&self) -> Duration;
 
     /// The limit for the next interval, from what the queue measured since the last call.

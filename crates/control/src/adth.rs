@@ -1,0 +1,219 @@
+//! ADTH, the Adaptive Dynamic Threshold: keeps the time that a packet spends at a node (in the queue and in the MAC) at
+//! or below a target, by moving the queue's limit. The control law is the document's Algorithm 1 with the readings of
+//! its errata that `docs/adth.md` lists as A1 to A21; names in parentheses are the document's.
+
+use crate::{Interval, Invalid, Limit, LimitController, Stat};
+use core::num::NonZeroU32;
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Duration};
+
+/// Parameters of ADTH. The document leaves all but the first two to the implementer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Adth"))]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// Target for the nodal delay (`D`): time in the queue and in the MAC of this node. Default 200 ms.
+    #[serde(deserialize_with = "units::positive")]
+    pub target_delay: Duration,
+    /// Time between two runs of the controller (`Ts`). Default: half the target (section 3.2.5); at most a quarter of
+    /// it is advised for real networks (section 5.4).
+    #[serde(
+        deserialize_with = "units::positive",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub interval: Option<Duration>,
+    /// The limit never goes below so many packets (`minQueLimit`); counted as 1500 B each where the queue's limit is
+    /// in bytes. Default 1.
+    pub limit_min: NonZeroU32,
+    /// Lower bound of the correction factor (`minQueLenFctr`). Default 0.1.
+    #[serde(deserialize_with = "crate::above_zero")]
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
+    pub phi_min: f64,
+    /// Upper bound of the correction factor (`maxQueLenFctr`). Default 1, the only one tried that agrees with the
+    /// reported delays.
+    #[serde(deserialize_with = "crate::above_zero")]
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
+    pub phi_max: f64,
+    /// Which statistic of an interval is its measured nodal delay.
+    pub statistic: Statistic,
+    /// Keep the hard limit until a packet is first late, and never exceed the largest estimate after that: the memory
+    /// that section 4.2.1 describes and Algorithm 1 lacks (A6).
+    pub latch: bool,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            target_delay: Duration::from_millis(200),
+            interval: None,
+            limit_min: NonZeroU32::MIN,
+            phi_min: 0.1,
+            phi_max: 1.0,
+            statistic: Statistic::Mean,
+            latch: false,
+        }
+    }
+}
+
+/// A statistic of the packets of an interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Statistic {
+    /// Their mean.
+    #[default]
+    Mean,
+    /// The largest.
+    Max,
+    /// The newest.
+    Last,
+}
+
+impl Statistic {
+    const fn of(self, stat: &Stat) -> Duration {
+        match self {
+            Self::Mean => stat.mean,
+            Self::Max => stat.max,
+            Self::Last => stat.last,
+        }
+    }
+}
+
+/// The controller. Its state is the document's `phi` (`queLenFctr`), and what the latch of A6 remembers.
+#[derive(Clone, Debug)]
+pub struct Adth {
+    params: Params,
+    interval: Duration,
+    hard_limit: Limit,
+    phi: f64,
+    first: bool,
+    late_seen: bool,
+    largest_estimate: f64,
+}
+
+impl Adth {
+    /// ADTH with `params` for a queue that can hold at most `hard_limit` (`maxQueLimit`).
+    ///
+    /// # Errors
+    /// A zero target or interval; bounds of the factor that are not above zero, not finite, or crossed.
+    pub fn new(params: &Params, hard_limit: Limit) -> Result<Self, Invalid> {
+        let Params {
+            target_delay,
+            interval,
+            phi_min,
+            phi_max,
+            ..
+        } = *params;
+        let above_zero = |number: f64| number > 0.0 && number.is_finite();
+        let refuse = |parameter, why| Err(Invalid { parameter, why });
+        if target_delay.is_zero() {
+            return refuse("adth.target_delay", "must be above zero");
+        }
+        if interval.is_some_and(Duration::is_zero) {
+            return refuse("adth.interval", "must be above zero");
+        }
+        if !above_zero(phi_min) {
+            return refuse("adth.phi_min", "must be above zero");
+        }
+        if !above_zero(phi_max) {
+            return refuse("adth.phi_max", "must be above zero");
+        }
+        if phi_min > phi_max {
+            return refuse("adth.phi_min", "must not be above phi_max");
+        }
+        Ok(Self {
+            params: params.clone(),
+            interval: interval.unwrap_or((target_delay / 2).max(Duration::from_nanos(1))),
+            hard_limit,
+            phi: 1.0,
+            first: true,
+            late_seen: false,
+            largest_estimate: 0.0,
+        })
+    }
+
+    /// `phi`, the factor that corrects the estimated queue length.
+    pub const fn phi(&self) -> f64 {
+        self.phi
+    }
+
+    /// `Lest`: what the queue can hold so that a packet entering it now leaves the node after the target.
+    fn estimate(&self, seen: &Interval) -> f64 {
+        let bytes_sent = seen.sent.bytes.count() as f64;
+        let size = bytes_sent / seen.sent.packets as f64;
+        let throughput = bytes_sent / seen.length.as_secs_f64();
+        let allowed =
+            self.params.target_delay.as_secs_f64() - seen.departure_gap.mean.as_secs_f64();
+        match self.hard_limit {
+            Limit::Packets(_) => allowed * throughput / size,
+            Limit::Bytes(_) => allowed * throughput,
+        }
+    }
+
+    /// Moves `phi` by the normalised error: down in full when late (A1), up by half when early (A2).
+    fn correct(&mut self, nodal_delay: Duration) {
+        let target = self.params.target_delay.as_secs_f64();
+        let beta = (target - nodal_delay.as_secs_f64()) / target;
+        self.phi = if nodal_delay >= self.params.target_delay {
+            self.params.phi_min.max(self.phi + beta)
+        } else {
+            self.params.phi_max.min(self.phi + beta / 2.0)
+        };
+    }
+
+    /// `Lstar`: `length` in whole packets or bytes, not below `Lmin` and not above `Lmax`, which wins.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the cast floors and saturates"
+    )]
+    fn limit(&self, length: f64) -> Limit {
+        let least = self.params.limit_min.get();
+        match self.hard_limit {
+            Limit::Packets(most) => Limit::Packets((length as u32).max(least).min(most)),
+            Limit::Bytes(most) => {
+                let least = Bytes::new(1_500) * u64::from(least);
+                Limit::Bytes(Bytes::new(length as u64).max(least).min(most))
+            }
+        }
+    }
+}
+
+impl LimitController for Adth {
+    fn interval(&self) -> Duration {
+        self.interval
+    }
+
+    fn update(&mut self, seen: &Interval) -> Limit {
+        // A7: the document tests arrivals only, and divides by what was sent.
+        let measured =
+            seen.arrived.packets > 0 && seen.sent.packets > 0 && seen.sent.bytes > Bytes::new(0);
+        let mut length = f64::INFINITY;
+        if measured && !seen.length.is_zero() {
+            let statistic = self.params.statistic;
+            let nodal_delay = statistic.of(&seen.sojourn) + statistic.of(&seen.departure_gap);
+            let estimate = self.estimate(seen);
+            // A4: the first threshold rests on the measurements alone.
+            if !self.first {
+                self.correct(nodal_delay);
+            }
+            self.first = false;
+            self.late_seen |= nodal_delay >= self.params.target_delay;
+            self.largest_estimate = self.largest_estimate.max(estimate);
+            length = self.phi * estimate;
+        }
+        if self.params.latch {
+            length = if self.late_seen {
+                length.min(self.largest_estimate)
+            } else {
+                f64::INFINITY
+            };
+        }
+        self.limit(length)
+    }
+}
+
+#[cfg(test)]
+#[path = "adth_tests.rs"]
+mod tests;

@@ -1,0 +1,134 @@
+//! How much a queue may hold, and how that is written.
+
+use core::fmt;
+use serde::de::{Deserialize, Deserializer, Error, Unexpected, Visitor};
+use serde::ser::{Serialize, Serializer};
+use units::Bytes;
+
+/// How much a queue may hold. In files a number of packets, `1000`, or a size as text, `"64 kB"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// At most so many packets.
+    Packets(u32),
+    /// At most so many bytes.
+    Bytes(Bytes),
+}
+
+impl Limit {
+    /// True for a limit under which nothing may wait.
+    pub const fn is_zero(self) -> bool {
+        match self {
+            Self::Packets(packets) => packets == 0,
+            Self::Bytes(bytes) => bytes.count() == 0,
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Packets(packets) => write!(f, "{packets} packets"),
+            Self::Bytes(bytes) => bytes.fmt(f),
+        }
+    }
+}
+
+impl Serialize for Limit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Packets(packets) => packets.serialize(serializer),
+            Self::Bytes(bytes) => bytes.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Limit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct EitherForm;
+
+        impl Visitor<'_> for EitherForm {
+            type Value = Limit;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number of packets such as 1000, or a size such as \"64 kB\"")
+            }
+
+            fn visit_u64<E: Error>(self, packets: u64) -> Result<Limit, E> {
+                let refuse = |_| E::invalid_value(Unexpected::Unsigned(packets), &self);
+                u32::try_from(packets).map(Limit::Packets).map_err(refuse)
+            }
+
+            fn visit_i64<E: Error>(self, packets: i64) -> Result<Limit, E> {
+                let refuse = |_| E::invalid_value(Unexpected::Signed(packets), &self);
+                u32::try_from(packets).map(Limit::Packets).map_err(refuse)
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Limit, E> {
+                text.parse().map(Limit::Bytes).map_err(E::custom)
+            }
+        }
+
+        deserializer.deserialize_any(EitherForm)
+    }
+}
+
+#[cfg(feature = "schema")]
+mod schema {
+    extern crate alloc;
+
+    use super::Limit;
+    use alloc::borrow::Cow;
+    use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+    use units::Bytes;
+
+    impl JsonSchema for Limit {
+        fn schema_name() -> Cow<'static, str> {
+            "Limit".into()
+        }
+
+        fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+            json_schema!({
+                "description": "A number of packets, or a size such as \"64 kB\".",
+                "anyOf": [
+                    { "type": "integer", "minimum": 1, "maximum": u32::MAX },
+                    generator.subschema_for::<Bytes>(),
+                ],
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::*;
+    use std::string::ToString;
+
+    fn read(json: &str) -> Result<Limit, std::string::String> {
+        serde_json::from_str(json).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_limit_is_a_number_of_packets_or_a_size() {
+        assert_eq!(read("1000"), Ok(Limit::Packets(1000)));
+        assert_eq!(read("\"64 kB\""), Ok(Limit::Bytes(Bytes::new(64_000))));
+        for limit in [Limit::Packets(7), Limit::Bytes(Bytes::new(1_500))] {
+            assert_eq!(read(&serde_json::to_string(&limit).unwrap()), Ok(limit));
+        }
+    }
+
+    #[test]
+    fn what_else_could_be_meant_is_said() {
+        let expected = "expected a number of packets such as 1000, or a size such as \"64 kB\"";
+        for json in ["-1", "5000000000", "1.5", "true"] {
+            let message = read(json).unwrap_err();
+            assert!(message.contains(expected), "{json}: {message}");
+        }
+        let message = read("\"64 packets\"").unwrap_err();
+        assert!(
+            message.contains("unknown unit \"packets\"; a size is written with B, kB"),
+            "{message}"
+        );
+    }
+}

@@ -1,0 +1,140 @@
+//! The list of controllers, turned into types: adding one takes its file and its line, and no other crate is touched.
+
+/// Declares each controller's module, and makes of the list: [`Name`](crate::Name), [`Parameters`](crate::Parameters),
+/// [`Controller`](crate::Controller) and [`for_each_controller!`](crate::for_each_controller).
+macro_rules! controllers {
+    ($($(#[$doc:meta])* $module:ident: $Type:ident,)*) => {
+        registry::controllers! { @with_dollar ($) $($(#[$doc])* $module: $Type,)* }
+    };
+    (@with_dollar ($d:tt) $($(#[$doc:meta])* $module:ident: $Type:ident,)*) => {
+        $(pub mod $module;)*
+
+        /// The controllers that there are. Written as their parameter tables are called: `adth`.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[cfg_attr(feature = "schema", schemars(rename = "ControllerName"))]
+        #[serde(rename_all = "snake_case")]
+        pub enum Name {
+            /// The limit stays fixed.
+            #[default]
+            None,
+            $($(#[$doc])* $Type,)*
+        }
+
+        impl Name {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[Self::None, $(Self::$Type),*];
+
+            /// As it is written in a scenario.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    Self::None => "none",
+                    $(Self::$Type => stringify!($module),)*
+                }
+            }
+        }
+
+        /// The parameters of every controller, each optional: those of the others are ignored, so that a sweep over
+        /// controllers can keep them all in one file.
+        #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(default, deny_unknown_fields)]
+        pub struct Parameters {
+            $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $module: Option<$module::Params>,)*
+        }
+
+        /// Any controller.
+        #[derive(Clone, Debug)]
+        pub enum Controller {
+            /// The limit stays fixed.
+            None(none::Fixed),
+            $($(#[$doc])* $Type($module::$Type),)*
+        }
+
+        impl Controller {
+            /// The controller called `name` with its parameters among `parameters` (the defaults where they are
+            /// absent), for a queue that can hold at most `hard_limit`.
+            ///
+            /// # Errors
+            /// The first of its parameters that cannot be used.
+            pub fn new(name: Name, parameters: &Parameters, hard_limit: Limit) -> Result<Self, Invalid> {
+                Ok(match name {
+                    Name::None => Self::None(none::Fixed::new(hard_limit)),
+                    $(Name::$Type => {
+                        let given = parameters.$module.clone().unwrap_or_default();
+                        Self::$Type($module::$Type::new(&given, hard_limit)?)
+                    })*
+                })
+            }
+
+            /// Its name.
+            pub const fn name(&self) -> Name {
+                match self {
+                    Self::None(_) => Name::None,
+                    $(Self::$Type(_) => Name::$Type,)*
+                }
+            }
+        }
+
+        impl LimitController for Controller {
+            fn interval(&self) -> Duration {
+                match self {
+                    Self::None(fixed) => fixed.interval(),
+                    $(Self::$Type(controller) => controller.interval(),)*
+                }
+            }
+
+            fn update(&mut self, seen: &Interval) -> Limit {
+                match self {
+                    Self::None(fixed) => fixed.update(seen),
+                    $(Self::$Type(controller) => controller.update(seen),)*
+                }
+            }
+        }
+
+        /// Calls the macro `callback` once, with `/// documentation` and `name: Params,` of every controller that has
+        /// parameters: for structs with one optional field for each.
+        #[macro_export]
+        macro_rules! for_each_controller {
+            ($d callback:ident) => {
+                $d callback! { $($(#[$doc])* $module: $d crate::$module::Params,)* }
+            };
+        }
+    };
+}
+
+pub(crate) use controllers;
+
+/// The answer to a name that no controller has: says which there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownName;
+
+impl core::fmt::Display for UnknownName {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("no controller has this name; there are")?;
+        for (i, name) in crate::Name::ALL.iter().enumerate() {
+            write!(f, "{} {name}", if i == 0 { "" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for UnknownName {}
+
+impl core::fmt::Display for crate::Name {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl core::str::FromStr for crate::Name {
+    type Err = UnknownName;
+    fn from_str(text: &str) -> Result<Self, UnknownName> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|name| name.as_str() == text)
+            .ok_or(UnknownName)
+    }
+}
