@@ -1,0 +1,216 @@
+//! The saturated 802.11 cell: `n` alike stations that always have a frame to send, all in range of each other, no
+//! capture and no noise.
+//!
+//! Two freezing conventions are solved, see [`Freezing`]. Sources, by the short names used in the code:
+//!
+//! - *Bianchi*: G. Bianchi, "Performance Analysis of the IEEE 802.11 Distributed Coordination Function", IEEE JSAC
+//!   18(3), 2000.
+//! - *Remarks*: G. Bianchi, I. Tinnirello, "Remarks on IEEE 802.11 DCF Performance Analysis", IEEE Communications
+//!   Letters 9(8), 2005: any back-off law and a finite retry limit, without the two-dimensional chain. (The retry limit
+//!   itself was first modelled by H. Wu et al., "IEEE 802.11 Distributed Coordination Function (DCF): Analysis and
+//!   Enhancement", ICC 2002.)
+//! - *Chapter*: the same authors' later text, chapter 4 "Performance Study of IEEE 802.11 DCF and IEEE 802.11e EDCA" of
+//!   B. Bing (ed.), "Emerging Technologies in Wireless LANs", 2008. **Equation numbers below are this text's**, unless
+//!   another is named: it contains the results of both papers above and, in (39) to (42), the refinement published as
+//! - *Refinements*: I. Tinnirello, G. Bianchi, Y. Xiao, "Refinements on IEEE 802.11 Distributed Coordination Function
+//!   Modeling Approaches", IEEE Trans. Vehicular Technology 59(3), 2010 (only its abstract was at hand).
+
+mod backoff;
+mod bianchi;
+mod chain;
+mod cycle;
+mod standard;
+
+use core::fmt;
+use units::{Bytes, Duration};
+
+/// The largest cell that is solved; the cost of [`Freezing::Standard`] grows with the cube of the stations.
+pub const MAX_STATIONS: u32 = 256;
+
+/// A saturated cell.
+///
+/// How to fill it for 802.11b, long preamble, 11 Mb/s, a UDP payload of 1000 bytes, ACK at 1 Mb/s:
+///
+/// ```
+/// use theory::dcf::{Cell, Freezing, saturation};
+/// use units::{Bytes, Duration, Rate};
+///
+/// let us = Duration::from_micros;
+/// let (preamble, sifs, difs, slot) = (us(192), us(10), us(50), us(20));
+/// // UDP 8, IP 20, LLC/SNAP 8, MAC header 24, FCS 4. The PHY sends whole microseconds (ceiling in its TXTIME).
+/// let frame = Bytes::new(1000 + 8 + 20 + 8 + 24 + 4);
+/// assert_eq!(frame, Bytes::new(1064));
+/// let data = preamble + us(Rate::mbps(11).time_for(frame).as_nanos().div_ceil(1000));
+/// let ack = preamble + Rate::mbps(1).time_for(Bytes::new(14));
+/// assert_eq!((data, ack), (us(966), us(304)));
+///
+/// let cell = Cell {
+///     stations: 10,
+///     cw_min: 31,
+///     cw_max: 1023,
+///     attempts: Some(7),
+///     slot,
+///     success: data + sifs + ack + difs,
+///     collision: data + difs,
+///     payload: Bytes::new(1000),
+/// };
+/// assert_eq!((cell.success, cell.collision), (us(1330), us(1016)));
+///
+/// // ACK time-out: SIFS + slot + aRxPHYStartDelay (192 us here), counted from the end of the frame; slots at once.
+/// let colliders_resume = data + sifs + slot + us(192);
+/// let cell = saturation(&cell, Freezing::Standard { colliders_resume })?;
+/// assert!((cell.collision_probability - 0.282).abs() < 0.005);
+/// assert!((cell.throughput_bps / 5.02e6 - 1.0).abs() < 0.01);
+/// # Ok::<(), theory::dcf::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// Stations that compete; 1 to [`MAX_STATIONS`].
+    pub stations: u32,
+    /// The first window: a back-off is drawn uniformly from `0..=cw_min` slots. At least 1 (with 0 the first winner
+    /// would keep the medium for ever).
+    pub cw_min: u32,
+    /// The window grows by `2 CW + 1` at each collision up to this one; `cw_min` to 65535.
+    pub cw_max: u32,
+    /// Transmissions of a frame before it is given up, the first included; 1 to 255 (the range of the retry limits in
+    /// the standard's MIB). `None` for no limit. After giving up, the next frame starts at `cw_min`.
+    pub attempts: Option<u32>,
+    /// One back-off slot; not zero.
+    pub slot: Duration,
+    /// From the start of a data frame that nobody else's overlaps to the moment from which back-off slots count again:
+    /// frame, SIFS, ACK and the DIFS after it. The same for all stations. No back-off slot is inside.
+    pub success: Duration,
+    /// From the start of a collision to the moment from which the *bystanders* count slots again: the frame, and the
+    /// DIFS (or EIFS, where they saw a frame begin and could not read it) after it. No slot is inside. All frames are
+    /// equally long. When the colliders resume is told by [`Freezing::Standard`].
+    pub collision: Duration,
+    /// What a success counts for in the throughput.
+    pub payload: Bytes,
+}
+
+/// What happens to the back-off counters during a busy period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Freezing {
+    /// As in *Bianchi*: the busy period is one more slot, in which all counters go down by one; everybody resumes
+    /// together, and the first slot is open to all.
+    Bianchi,
+    /// As in the standard: a counter goes down only at the end of an idle slot, so that a bystander (whose counter is
+    /// at least one, or it would have transmitted too) cannot use the first slot after a busy period. Only the winner
+    /// can, by drawing 0, and then meets nobody.
+    Standard {
+        /// From the start of a collision to the moment from which the *colliders* count slots again, if the medium
+        /// stays idle: the frame and the ACK time-out (and a DIFS, for a MAC that waits one after the time-out). May be
+        /// shorter or longer than [`Cell::collision`]; the two grids of slots coincide only where the difference is a
+        /// whole number of slots, to the nanosecond.
+        colliders_resume: Duration,
+    },
+}
+
+/// The stationary cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Saturation {
+    /// The probability that a station transmits in a slot that it may use. [`Freezing::Bianchi`]: any slot, busy ones
+    /// included. [`Freezing::Standard`]: a slot other than the first after a busy period, of a station that did not
+    /// collide just before.
+    pub tau: f64,
+    /// Of the transmitted frames, the part that collides.
+    pub collision_probability: f64,
+    /// Of the frames, the part that is given up after [`Cell::attempts`] collisions (a frame's collisions taken as
+    /// independent, as in the models).
+    pub drop_probability: f64,
+    /// Successful frames of the whole cell, in 1/s.
+    pub successes_per_second: f64,
+    /// Payload delivered by the whole cell, in bit/s.
+    pub throughput_bps: f64,
+}
+
+/// Why a cell cannot be solved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// No station, or more than [`MAX_STATIONS`].
+    Stations,
+    /// `cw_min` is zero, `cw_max` below it or above 65535.
+    Windows,
+    /// No attempt, or more than 255.
+    Attempts,
+    /// The slot, the success or the collision takes no time, or one of the times is more than a minute.
+    Times,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stations => write!(out, "the number of stations must be 1 to {MAX_STATIONS}"),
+            Self::Windows => {
+                out.write_str("the windows must satisfy 1 <= cw_min <= cw_max <= 65535")
+            }
+            Self::Attempts => out.write_str("the attempts must be 1 to 255, or unlimited"),
+            Self::Times => {
+                out.write_str("slot, success and collision must take time, and at most a minute")
+            }
+        }
+    }
+}
+
+impl core::error::Error for Error {}
+
+/// Solves the saturated cell under the given convention.
+///
+/// One station is exact: the throughput is `payload / (success + slot * cw_min / 2)`.
+///
+/// # Errors
+///
+/// A parameter outside its range, see [`Error`].
+pub fn saturation(cell: &Cell, freezing: Freezing) -> Result<Saturation, Error> {
+    check(cell, freezing)?;
+    Ok(match freezing {
+        Freezing::Bianchi => bianchi::solve(cell),
+        Freezing::Standard { colliders_resume } => standard::solve(cell, colliders_resume),
+    })
+}
+
+fn check(cell: &Cell, freezing: Freezing) -> Result<(), Error> {
+    let longest = match freezing {
+        Freezing::Bianchi => cell.collision,
+        Freezing::Standard { colliders_resume } => cell.collision.max(colliders_resume),
+    };
+    let times = [cell.slot, cell.success, cell.collision];
+    if !(1..=MAX_STATIONS).contains(&cell.stations) {
+        Err(Error::Stations)
+    } else if cell.cw_min == 0 || cell.cw_max < cell.cw_min || cell.cw_max > 65_535 {
+        Err(Error::Windows)
+    } else if !cell
+        .attempts
+        .is_none_or(|attempts| (1..=255).contains(&attempts))
+    {
+        Err(Error::Attempts)
+    } else if times.iter().any(|time| time.is_zero())
+        || times.into_iter().fold(longest, Ord::max) > MINUTE
+    {
+        Err(Error::Times)
+    } else {
+        Ok(())
+    }
+}
+
+impl Cell {
+    /// The outcome, given the successes per second and what the model solved for.
+    fn saturation(
+        &self,
+        tau: f64,
+        collision_probability: f64,
+        successes_per_second: f64,
+    ) -> Saturation {
+        let dropped = |attempts| libm::pow(collision_probability, f64::from(attempts));
+        Saturation {
+            tau,
+            collision_probability,
+            drop_probability: self.attempts.map_or(0.0, dropped),
+            successes_per_second,
+            throughput_bps: successes_per_second * self.payload.bits() as f64,
+        }
+    }
+}
+
+/// Keeps the sums of times far from the end of a 64-bit count of nanoseconds.
+const MINUTE: Duration = Duration::from_secs(60);

@@ -1,0 +1,139 @@
+//! Binary exponential back-off as a law: the windows by stage, and what a station draws when each attempt collides with
+//! the same probability `p`.
+
+use super::Cell;
+
+/// The windows of one frame's attempts.
+pub(super) struct Backoff {
+    /// `CW_i` for stage `i`. Without a retry limit the last one stands for all later stages too.
+    windows: Vec<u32>,
+    limited: bool,
+}
+
+impl Backoff {
+    pub(super) fn of(cell: &Cell) -> Self {
+        let grown = |cw: &u32| Some((2 * cw + 1).min(cell.cw_max));
+        let windows = core::iter::successors(Some(cell.cw_min), grown);
+        if let Some(attempts) = cell.attempts {
+            return Self {
+                windows: windows.take(attempts as usize).collect(),
+                limited: true,
+            };
+        }
+        let growing = windows.take_while(|&cw| cw < cell.cw_max);
+        Self {
+            windows: growing.chain([cell.cw_max]).collect(),
+            limited: false,
+        }
+    }
+
+    /// The probability that an attempt is one of stage `i`: (29), proportional to `p^i`.
+    pub(super) fn stages(&self, p: f64) -> Vec<f64> {
+        let mut shares: Vec<f64> = core::iter::successors(Some(1.0), |share| Some(share * p))
+            .take(self.windows.len())
+            .collect();
+        if self.limited {
+            let total: f64 = shares.iter().sum();
+            for share in &mut shares {
+                *share /= total;
+            }
+        } else {
+            // The stages from the last on, 1 - (1 - p)(1 + p + ... + p^(m-1)), sum to p^m.
+            let last = shares.len() - 1;
+            shares[..last]
+                .iter_mut()
+                .for_each(|share| *share *= 1.0 - p);
+        }
+        shares
+    }
+
+    /// The mean number of slots drawn for an attempt: the sum in (32), with `beta_i = CW_i / 2` as in (31).
+    pub(super) fn mean(&self, p: f64) -> f64 {
+        self.stages(p)
+            .iter()
+            .zip(&self.windows)
+            .map(|(share, &cw)| share * f64::from(cw) / 2.0)
+            .sum()
+    }
+
+    /// For a station that has just collided, at index `b`: the probability that its new draw is `b`, if it is not less.
+    pub(super) fn hazard_after_collision(&self, p: f64) -> Vec<f64> {
+        let last = self.windows.len() - 1;
+        let widest = *self.windows.iter().max().expect("there is a first window");
+        let mut mass = vec![0.0; widest as usize + 1];
+        for (stage, share) in self.stages(p).into_iter().enumerate() {
+            let next = match stage {
+                stage if stage < last => stage + 1,
+                // Given up: the next frame starts anew.
+                _ if self.limited => 0,
+                _ => last,
+            };
+            let window = self.windows[next] as usize;
+            mass[..=window]
+                .iter_mut()
+                .for_each(|mass| *mass += share / (window as f64 + 1.0));
+        }
+        let mut left = 0.0;
+        for mass in mass.iter_mut().rev() {
+            left += *mass;
+            // A draw that is never made (p = 0) has no mass to divide by.
+            *mass = if left > 0.0 { *mass / left } else { 1.0 };
+        }
+        mass
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::{Bytes, Duration};
+
+    fn backoff(attempts: Option<u32>) -> Backoff {
+        let time = Duration::from_micros(20);
+        let payload = Bytes::new(1);
+        Backoff::of(&Cell {
+            stations: 2,
+            cw_min: 31,
+            cw_max: 127,
+            attempts,
+            slot: time,
+            success: time,
+            collision: time,
+            payload,
+        })
+    }
+
+    #[test]
+    fn windows_double_up_to_the_largest() {
+        assert_eq!(backoff(Some(5)).windows, [31, 63, 127, 127, 127]);
+        assert_eq!(backoff(Some(1)).windows, [31]);
+        assert_eq!(backoff(None).windows, [31, 63, 127]);
+    }
+
+    #[test]
+    fn the_mean_draw_by_hand() {
+        // One half of the attempts are first ones, a quarter second ones, the rest have 127: 15.5/2 + 31.5/4 + 63.5/4.
+        assert!((backoff(None).mean(0.5) - 31.5).abs() < 1e-12);
+        // Three attempts: weights 4/7, 2/7, 1/7.
+        assert!(
+            (backoff(Some(3)).mean(0.5) - (4.0 * 15.5 + 2.0 * 31.5 + 63.5) / 7.0).abs() < 1e-12
+        );
+    }
+
+    #[test]
+    fn the_hazard_of_a_uniform_draw_ends_in_certainty() {
+        // A single attempt: each collision gives the frame up, the next draw is uniform on 0..=31.
+        let hazard = backoff(Some(1)).hazard_after_collision(0.3);
+        assert_eq!(hazard.len(), 32);
+        assert!((hazard[0] - 1.0 / 32.0).abs() < 1e-12);
+        assert!((hazard[16] - 1.0 / 16.0).abs() < 1e-12);
+        assert!((hazard[31] - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_dropped_frame_is_followed_by_the_smallest_window() {
+        // Two attempts at p = 1/2: two thirds collide at stage 0 and draw from 63, one third gives up and draws from 31.
+        let hazard = backoff(Some(2)).hazard_after_collision(0.5);
+        assert!((hazard[0] - (2.0 / 3.0 / 64.0 + 1.0 / 3.0 / 32.0)).abs() < 1e-12);
+    }
+}
