@@ -20,8 +20,8 @@
 //!
 //! # What is approximate
 //!
-//! - A bystander transmits in each slot with the same `tau`, independently of its past and of the others (assumption 1
-//!   of the chapter). So does a winner that did not draw 0.
+//! - A bystander transmits in each slot with the same `tau`, independently of its past and of the others (assumptions 1
+//!   and 2 of the chapter). So does a winner that did not draw 0.
 //! - A collider draws from the windows in the mix that colliders have at `p`, independently of who collided; until the
 //!   next busy period its draw is followed slot by slot, not by `tau`, since a fresh draw from a doubled window is about
 //!   half as likely to end in a given slot as an old one.
@@ -31,7 +31,7 @@
 //! Beside a slot-exact Monte Carlo of the same rules (`tests/dcf.rs`: 802.11b with four different lags, OFDM with three;
 //! 1 to 50 stations), the collision probability is at most 0.005 off for 802.11b and 0.011 for OFDM, the throughput at
 //! most 0.5 % and 1.1 %; both are worst for many stations with small windows, where `p` is too high. That much comes from
-//! the first assumption: it is as large where colliders and bystanders resume together.
+//! the first point above: it is as large where colliders and bystanders resume together.
 //!
 //! # What is assumed of the MAC
 //!
