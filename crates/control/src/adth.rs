@@ -212,6 +212,10 @@ impl LimitController for Adth {
         }
         self.limit(length)
     }
+
+    fn target_delay(&self) -> Option<Duration> {
+        Some(self.params.target_delay)
+    }
 }
 
 #[cfg(test)]

@@ -35,4 +35,9 @@ pub trait LimitController {
     /// The limit for the next interval, from what the queue measured since the last call.
     /// The host applies it at once; the queue discards what no longer fits.
     fn update(&mut self, seen: &Interval) -> Limit;
+
+    /// The nodal delay that the policy promises to keep, for the host to count what exceeds it.
+    fn target_delay(&self) -> Option<Duration> {
+        None
+    }
 }

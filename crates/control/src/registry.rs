@@ -91,6 +91,13 @@ macro_rules! controllers {
                     $(Self::$Type(controller) => controller.update(seen),)*
                 }
             }
+
+            fn target_delay(&self) -> Option<Duration> {
+                match self {
+                    Self::None(fixed) => fixed.target_delay(),
+                    $(Self::$Type(controller) => controller.target_delay(),)*
+                }
+            }
         }
 
         /// Calls the macro `callback` once, with `/// documentation` and `name: Params,` of every controller that has

@@ -1,0 +1,152 @@
+//! What a queue counts and times, kept cheap per packet: sums and running counts, divided only when asked for.
+
+use control::{Count, Interval, Stat};
+use units::{Bytes, Duration, Instant};
+
+/// What went through a queue. `arrived = sent + dropped + backlog`, in packets and in bytes, at any moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Packets that came, whether kept or not.
+    pub arrived: Count,
+    /// Packets that left by [`Fifo::dequeue`](crate::Fifo::dequeue).
+    pub sent: Count,
+    /// Packets discarded, on arrival or by a shrinking limit.
+    pub dropped: Count,
+}
+
+/// Packets and bytes. Wraps, so that the difference of two counts is right whatever happened between them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Tally {
+    #[inline]
+    pub(crate) fn add(&mut self, bytes: u64) {
+        self.packets = self.packets.wrapping_add(1);
+        self.bytes = self.bytes.wrapping_add(bytes);
+    }
+
+    #[inline]
+    pub(crate) fn remove(&mut self, bytes: u64) {
+        self.packets = self.packets.wrapping_sub(1);
+        self.bytes = self.bytes.wrapping_sub(bytes);
+    }
+
+    fn minus(self, earlier: Self) -> Self {
+        Self {
+            packets: self.packets.wrapping_sub(earlier.packets),
+            bytes: self.bytes.wrapping_sub(earlier.bytes),
+        }
+    }
+
+    pub(crate) fn count(self) -> Count {
+        Count {
+            packets: self.packets,
+            bytes: Bytes::new(self.bytes),
+        }
+    }
+}
+
+/// Counts since the queue was made.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) arrived: Tally,
+    pub(crate) sent: Tally,
+    pub(crate) dropped: Tally,
+}
+
+impl Counts {
+    pub(crate) fn since(&self, earlier: &Self) -> Totals {
+        Totals {
+            arrived: self.arrived.minus(earlier.arrived).count(),
+            sent: self.sent.minus(earlier.sent).count(),
+            dropped: self.dropped.minus(earlier.dropped).count(),
+        }
+    }
+
+    /// These counts as of now for a fresh account in which the `waiting` packets count as arrived.
+    pub(crate) fn base_with(&self, waiting: Tally) -> Self {
+        Self {
+            arrived: self.arrived.minus(waiting),
+            ..*self
+        }
+    }
+}
+
+/// Samples of a time span.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Samples {
+    n: u64,
+    sum: Duration,
+    max: Duration,
+    last: Duration,
+}
+
+impl Samples {
+    #[inline]
+    pub(crate) fn add(&mut self, span: Duration) {
+        self.n += 1;
+        self.sum += span;
+        self.max = self.max.max(span);
+        self.last = span;
+    }
+
+    fn stat(self) -> Stat {
+        Stat {
+            n: self.n,
+            mean: self.sum / self.n.max(1),
+            max: self.max,
+            last: self.last,
+        }
+    }
+}
+
+/// What was measured since the controller last looked.
+#[derive(Clone, Debug)]
+pub(crate) struct Measured {
+    start: Instant,
+    counts: Counts,
+    pub(crate) backlog_max: u64,
+    pub(crate) service: Samples,
+    pub(crate) departure_gap: Samples,
+    pub(crate) sojourn: Samples,
+    pub(crate) nodal: Samples,
+}
+
+impl Measured {
+    /// Nothing yet, in a queue where `backlog` packets wait and `counts` have passed.
+    pub(crate) fn new(now: Instant, counts: Counts, backlog: u64) -> Self {
+        Self {
+            start: now,
+            counts,
+            backlog_max: backlog,
+            service: Samples::default(),
+            departure_gap: Samples::default(),
+            sojourn: Samples::default(),
+            nodal: Samples::default(),
+        }
+    }
+
+    /// The interval up to `now`.
+    pub(crate) fn interval(&self, now: Instant, counts: &Counts, backlog: Tally) -> Interval {
+        let Totals {
+            arrived,
+            sent,
+            dropped,
+        } = counts.since(&self.counts);
+        Interval {
+            length: now.since(self.start),
+            arrived,
+            sent,
+            dropped,
+            backlog: backlog.count(),
+            backlog_max: self.backlog_max,
+            service: self.service.stat(),
+            departure_gap: self.departure_gap.stat(),
+            sojourn: self.sojourn.stat(),
+            nodal: self.nodal.stat(),
+        }
+    }
+}

@@ -1,0 +1,481 @@
+//! Each dropping and measuring rule alone, and then all of them against a naive model.
+
+use control::{Count, Limit, Stat};
+use proptest::prelude::*;
+use queue::{Departure, End, Fifo, FifoParams, Packet};
+use std::collections::VecDeque;
+use units::{Bytes, Duration, Instant};
+
+/// A packet is its number and its size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Numbered(u32, u64);
+
+impl Packet for Numbered {
+    fn len(&self) -> Bytes {
+        Bytes::new(self.1)
+    }
+}
+
+fn at(millis: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(millis)
+}
+
+fn millis(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+fn fifo(end: End, limit: Limit) -> Fifo<Numbered> {
+    Fifo::new(FifoParams {
+        overflow: end,
+        purge: end,
+        limit,
+    })
+}
+
+/// Enqueues a packet of 100 B and gives the numbers of those dropped.
+fn put(fifo: &mut Fifo<Numbered>, now: u64, number: u32) -> Vec<u32> {
+    put_sized(fifo, now, number, 100)
+}
+
+fn put_sized(fifo: &mut Fifo<Numbered>, now: u64, number: u32, bytes: u64) -> Vec<u32> {
+    let mut dropped = Vec::new();
+    fifo.enqueue(at(now), Numbered(number, bytes), &mut |packet| {
+        dropped.push(packet.0)
+    });
+    dropped
+}
+
+fn take(fifo: &mut Fifo<Numbered>, now: u64) -> Option<u32> {
+    fifo.dequeue(at(now)).map(|departure| departure.packet.0)
+}
+
+fn shrink(fifo: &mut Fifo<Numbered>, now: u64, limit: Limit) -> Vec<u32> {
+    let mut dropped = Vec::new();
+    fifo.set_limit(at(now), limit, &mut |packet| dropped.push(packet.0));
+    dropped
+}
+
+#[test]
+fn packets_leave_in_order_of_arrival() {
+    let mut fifo = fifo(End::Tail, Limit::Packets(3));
+    for number in 1..=3 {
+        assert!(put(&mut fifo, u64::from(number), number).is_empty());
+    }
+    assert_eq!(
+        fifo.dequeue(at(10)),
+        Some(Departure {
+            packet: Numbered(1, 100),
+            waited: millis(9)
+        })
+    );
+    assert_eq!(take(&mut fifo, 10), Some(2));
+    assert_eq!(take(&mut fifo, 10), Some(3));
+    assert_eq!(take(&mut fifo, 10), None);
+    assert!(fifo.is_empty());
+}
+
+#[test]
+fn drop_tail_refuses_the_arriving_packet() {
+    let mut fifo = fifo(End::Tail, Limit::Packets(2));
+    assert_eq!(
+        [
+            put(&mut fifo, 0, 1),
+            put(&mut fifo, 0, 2),
+            put(&mut fifo, 0, 3)
+        ]
+        .concat(),
+        [3]
+    );
+    assert_eq!([take(&mut fifo, 1), take(&mut fifo, 1)], [Some(1), Some(2)]);
+}
+
+#[test]
+fn drop_head_discards_the_oldest() {
+    let mut fifo = fifo(End::Head, Limit::Packets(2));
+    assert_eq!(
+        [
+            put(&mut fifo, 0, 1),
+            put(&mut fifo, 0, 2),
+            put(&mut fifo, 0, 3)
+        ]
+        .concat(),
+        [1]
+    );
+    assert_eq!([take(&mut fifo, 1), take(&mut fifo, 1)], [Some(2), Some(3)]);
+}
+
+#[test]
+fn a_queue_of_one_never_shows_two() {
+    let mut fifo = fifo(End::Head, Limit::Packets(1));
+    for number in 0..5 {
+        put(&mut fifo, 0, number);
+    }
+    assert_eq!(fifo.backlog_level(at(1)).max, 1);
+    assert_eq!(fifo.take_interval(at(1)).backlog_max, 1);
+    assert_eq!(take(&mut fifo, 1), Some(4));
+}
+
+#[test]
+fn a_limit_of_zero_drops_everything() {
+    for end in [End::Head, End::Tail] {
+        let mut fifo = fifo(end, Limit::Packets(3));
+        put(&mut fifo, 0, 1);
+        assert_eq!(shrink(&mut fifo, 0, Limit::Packets(0)), [1]);
+        assert_eq!(put(&mut fifo, 0, 2), [2]);
+        assert_eq!(fifo.totals().dropped.packets, 2);
+        assert!(fifo.is_empty());
+    }
+}
+
+#[test]
+fn a_shrinking_limit_purges_at_once_from_its_end() {
+    for (purge, gone, left) in [(End::Head, [1, 2], 3), (End::Tail, [4, 3], 1)] {
+        let mut fifo = Fifo::new(FifoParams {
+            overflow: End::Tail,
+            purge,
+            limit: Limit::Packets(4),
+        });
+        for number in 1..=4 {
+            put(&mut fifo, 0, number);
+        }
+        assert_eq!(shrink(&mut fifo, 5, Limit::Packets(2)), gone);
+        assert_eq!(
+            (fifo.limit(), fifo.backlog().packets),
+            (Limit::Packets(2), 2)
+        );
+        assert_eq!(take(&mut fifo, 6), Some(left));
+    }
+}
+
+#[test]
+fn the_limit_never_exceeds_the_hard_one() {
+    let mut packets = fifo(End::Tail, Limit::Packets(4));
+    shrink(&mut packets, 0, Limit::Packets(9));
+    assert_eq!(packets.limit(), Limit::Packets(4));
+    let mut bytes = fifo(End::Tail, Limit::Bytes(Bytes::new(500)));
+    shrink(&mut bytes, 0, Limit::Bytes(Bytes::new(900)));
+    assert_eq!(bytes.limit(), Limit::Bytes(Bytes::new(500)));
+}
+
+#[test]
+fn a_limit_in_bytes_holds_in_bytes() {
+    let mut tail = fifo(End::Tail, Limit::Bytes(Bytes::new(1_000)));
+    assert!(put_sized(&mut tail, 0, 1, 600).is_empty());
+    assert_eq!(put_sized(&mut tail, 0, 2, 401), [2]);
+    assert!(put_sized(&mut tail, 0, 3, 400).is_empty());
+    let mut head = fifo(End::Head, Limit::Bytes(Bytes::new(1_000)));
+    for number in 1..=4 {
+        put_sized(&mut head, 0, number, 250);
+    }
+    assert_eq!(
+        put_sized(&mut head, 0, 5, 600),
+        [1, 2, 3],
+        "as many as it takes"
+    );
+    assert_eq!(
+        put_sized(&mut head, 0, 6, 1_001),
+        [6],
+        "nothing makes way for what can never fit"
+    );
+    assert_eq!(
+        head.backlog(),
+        Count {
+            packets: 2,
+            bytes: Bytes::new(850)
+        }
+    );
+}
+
+#[test]
+fn sojourn_is_the_time_in_the_queue() {
+    let mut fifo = fifo(End::Tail, Limit::Packets(9));
+    put(&mut fifo, 0, 1);
+    put(&mut fifo, 2, 2);
+    take(&mut fifo, 4);
+    take(&mut fifo, 10);
+    let expected = Stat {
+        n: 2,
+        mean: millis(6),
+        max: millis(8),
+        last: millis(8),
+    };
+    assert_eq!(fifo.take_interval(at(10)).sojourn, expected);
+}
+
+#[test]
+fn a_gap_counts_only_if_the_queue_was_never_empty_in_between() {
+    let mut fifo = fifo(End::Tail, Limit::Packets(9));
+    put(&mut fifo, 0, 1);
+    put(&mut fifo, 0, 2);
+    take(&mut fifo, 1); // the first departure has none before it
+    take(&mut fifo, 4); // 3 ms, the queue held packet 2; now it is empty
+    put(&mut fifo, 5, 3);
+    put(&mut fifo, 5, 4);
+    take(&mut fifo, 50); // not counted: empty from 4 to 5 ms
+    take(&mut fifo, 55); // 5 ms
+    let gap = fifo.take_interval(at(60)).departure_gap;
+    assert_eq!(
+        gap,
+        Stat {
+            n: 2,
+            mean: millis(4),
+            max: millis(5),
+            last: millis(5)
+        }
+    );
+}
+
+#[test]
+fn a_gap_spans_intervals_but_not_a_purge_to_nothing() {
+    let mut fifo = fifo(End::Tail, Limit::Packets(9));
+    for number in 0..4 {
+        put(&mut fifo, 0, number);
+    }
+    take(&mut fifo, 1);
+    fifo.take_interval(at(2));
+    take(&mut fifo, 4);
+    assert_eq!(fifo.take_interval(at(5)).departure_gap.last, millis(3));
+    shrink(&mut fifo, 6, Limit::Packets(0));
+    shrink(&mut fifo, 6, Limit::Packets(9));
+    put(&mut fifo, 6, 5);
+    take(&mut fifo, 7);
+    assert_eq!(fifo.take_interval(at(8)).departure_gap.n, 0);
+}
+
+#[test]
+fn a_queue_of_one_that_drops_its_head_is_never_empty() {
+    let mut fifo = fifo(End::Head, Limit::Packets(2));
+    put(&mut fifo, 0, 1);
+    put(&mut fifo, 0, 2);
+    take(&mut fifo, 1);
+    shrink(&mut fifo, 1, Limit::Packets(1));
+    put(&mut fifo, 2, 3);
+    take(&mut fifo, 5);
+    assert_eq!(
+        fifo.take_interval(at(5)).departure_gap,
+        Stat {
+            n: 1,
+            mean: millis(4),
+            max: millis(4),
+            last: millis(4)
+        }
+    );
+}
+
+#[test]
+fn service_and_nodal_delay_come_from_completions() {
+    let mut fifo = fifo(End::Tail, Limit::Packets(9));
+    fifo.completed(millis(10), millis(2));
+    fifo.completed(millis(20), millis(6));
+    let interval = fifo.take_interval(at(1));
+    assert_eq!(
+        interval.service,
+        Stat {
+            n: 2,
+            mean: millis(4),
+            max: millis(6),
+            last: millis(6)
+        }
+    );
+    assert_eq!(
+        interval.nodal,
+        Stat {
+            n: 2,
+            mean: millis(19),
+            max: millis(26),
+            last: millis(26)
+        }
+    );
+}
+
+#[test]
+fn an_interval_covers_what_happened_since_the_last() {
+    let mut fifo = fifo(End::Tail, Limit::Packets(3));
+    for number in 0..4 {
+        put(&mut fifo, 1, number);
+    }
+    take(&mut fifo, 2);
+    let first = fifo.take_interval(at(100));
+    let packets = |packets| Count {
+        packets,
+        bytes: Bytes::new(100 * packets),
+    };
+    assert_eq!(first.length, millis(100));
+    assert_eq!(
+        (first.arrived, first.sent, first.dropped, first.backlog),
+        (packets(4), packets(1), packets(1), packets(2))
+    );
+    assert_eq!(first.backlog_max, 3);
+    let second = fifo.take_interval(at(150));
+    assert_eq!(second.length, millis(50));
+    assert_eq!(
+        (second.arrived, second.sent, second.dropped, second.backlog),
+        (packets(0), packets(0), packets(0), packets(2))
+    );
+    assert_eq!((second.backlog_max, second.sojourn), (2, Stat::default()));
+}
+
+#[test]
+fn levels_are_weighted_by_time_and_restart() {
+    let mut fifo = fifo(End::Tail, Limit::Packets(10));
+    put(&mut fifo, 10, 1);
+    put(&mut fifo, 10, 2);
+    shrink(&mut fifo, 20, Limit::Packets(4));
+    take(&mut fifo, 30);
+    let backlog = fifo.backlog_level(at(40));
+    assert!((backlog.mean - (2.0 * 20.0 + 10.0) / 40.0).abs() < 1e-12);
+    assert_eq!((backlog.min, backlog.max, backlog.last), (0, 2, 1));
+    let limit = fifo.limit_level(at(40));
+    assert!((limit.mean - 7.0).abs() < 1e-12);
+    assert_eq!((limit.min, limit.max, limit.last), (4, 10, 4));
+    fifo.restart_statistics(at(40));
+    assert_eq!(
+        (fifo.backlog_level(at(50)).max, fifo.limit_level(at(50)).max),
+        (1, 4)
+    );
+    let waiting = Count {
+        packets: 1,
+        bytes: Bytes::new(100),
+    };
+    assert_eq!(
+        (fifo.totals().arrived, fifo.totals().sent),
+        (waiting, Count::default())
+    );
+    assert_eq!(
+        fifo.take_interval(at(50)).sent.packets,
+        1,
+        "the controller's interval goes on"
+    );
+}
+
+#[test]
+fn the_limit_in_bytes_has_its_level_in_bytes() {
+    let fifo = fifo(End::Tail, Limit::Bytes(Bytes::new(64_000)));
+    assert_eq!(fifo.limit_level(at(1)).last, 64_000);
+}
+
+/// The same queue written without care for speed.
+struct Model {
+    overflow: End,
+    purge: End,
+    hard: Limit,
+    limit: Limit,
+    waiting: VecDeque<Numbered>,
+    dropped: Vec<Numbered>,
+}
+
+impl Model {
+    fn bytes(&self) -> u64 {
+        self.waiting.iter().map(|packet| packet.1).sum()
+    }
+
+    fn over(&self) -> bool {
+        match self.limit {
+            Limit::Packets(packets) => self.waiting.len() > packets as usize,
+            Limit::Bytes(bytes) => self.bytes() > bytes.count(),
+        }
+    }
+
+    fn discard(&mut self, end: End) {
+        let gone = match end {
+            End::Head => self.waiting.pop_front(),
+            End::Tail => self.waiting.pop_back(),
+        };
+        self.dropped.extend(gone);
+    }
+
+    /// Puts the packet in and takes back what is too much; but if even alone it is too much, then only itself.
+    fn enqueue(&mut self, packet: Numbered) {
+        let before = std::mem::take(&mut self.waiting);
+        self.waiting.push_back(packet);
+        let alone_too_much = self.over();
+        self.waiting = before;
+        self.waiting.push_back(packet);
+        while self.over() {
+            self.discard(if alone_too_much {
+                End::Tail
+            } else {
+                self.overflow
+            });
+        }
+    }
+
+    fn set_limit(&mut self, limit: Limit) {
+        self.limit = match (limit, self.hard) {
+            (Limit::Packets(asked), Limit::Packets(hard)) => Limit::Packets(asked.min(hard)),
+            (Limit::Bytes(asked), Limit::Bytes(hard)) => Limit::Bytes(asked.min(hard)),
+            (limit, _) => limit,
+        };
+        while self.over() {
+            self.discard(self.purge);
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Put(u64),
+    Take,
+    Limit(u32),
+    Interval,
+    Restart,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        6 => (40_u64..300).prop_map(Step::Put),
+        4 => Just(Step::Take),
+        2 => (0_u32..15).prop_map(Step::Limit),
+        1 => Just(Step::Interval),
+        1 => Just(Step::Restart),
+    ];
+    prop::collection::vec(step, 0..200)
+}
+
+fn end() -> impl Strategy<Value = End> {
+    prop_oneof![Just(End::Head), Just(End::Tail)]
+}
+
+proptest! {
+    #[test]
+    fn the_queue_does_what_the_model_does(
+        overflow in end(), purge in end(), hard in 1_u32..12, in_bytes: bool, steps in steps(),
+    ) {
+        let limit = |n: u32| if in_bytes { Limit::Bytes(Bytes::new(100 * u64::from(n))) } else { Limit::Packets(n) };
+        let hard = limit(hard);
+        let mut fifo = Fifo::new(FifoParams { overflow, purge, limit: hard });
+        let mut model = Model { overflow, purge, hard, limit: hard, waiting: VecDeque::new(), dropped: Vec::new() };
+        let mut dropped = Vec::new();
+        for (i, step) in (0_u32..).zip(steps) {
+            let now = at(i.into());
+            match step {
+                Step::Put(bytes) => {
+                    fifo.enqueue(now, Numbered(i, bytes), &mut |packet| dropped.push(packet));
+                    model.enqueue(Numbered(i, bytes));
+                }
+                Step::Take => {
+                    let expected = model.waiting.pop_front();
+                    let left = fifo.dequeue(now);
+                    prop_assert_eq!(left.map(|departure| departure.packet), expected);
+                    if let Some(Departure { packet, waited }) = left {
+                        prop_assert_eq!(waited, millis(u64::from(i - packet.0)));
+                    }
+                }
+                Step::Limit(n) => {
+                    fifo.set_limit(now, limit(n), &mut |packet| dropped.push(packet));
+                    model.set_limit(limit(n));
+                }
+                Step::Interval => prop_assert_eq!(fifo.take_interval(now).backlog, fifo.backlog()),
+                Step::Restart => fifo.restart_statistics(now),
+            }
+            prop_assert_eq!(&dropped, &model.dropped);
+            prop_assert_eq!(fifo.limit(), model.limit);
+            let backlog = fifo.backlog();
+            prop_assert_eq!(backlog, Count { packets: model.waiting.len() as u64, bytes: Bytes::new(model.bytes()) });
+            prop_assert!(!model.over());
+            let totals = fifo.totals();
+            prop_assert_eq!(totals.arrived.packets, totals.sent.packets + totals.dropped.packets + backlog.packets);
+            prop_assert_eq!(totals.arrived.bytes, totals.sent.bytes + totals.dropped.bytes + backlog.bytes);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The `[queue]` table: its defaults, its controllers' tables, and what it refuses.
+
+use control::{Limit, LimitController, Name};
+use queue::{Discipline, End, Fifo, Packet, Settings};
+use units::{Bytes, Duration, Instant};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Sized(u64);
+
+impl Packet for Sized {
+    fn len(&self) -> Bytes {
+        Bytes::new(self.0)
+    }
+}
+
+fn read(toml: &str) -> Result<Settings, String> {
+    toml::from_str(toml).map_err(|error| error.to_string())
+}
+
+#[test]
+fn an_empty_table_is_a_plain_queue_of_1000() {
+    let settings = read("").unwrap();
+    assert_eq!(settings, Settings::default());
+    let (fifo, controller): (Fifo<Sized>, _) = settings.build().unwrap();
+    assert_eq!(fifo.limit(), Limit::Packets(1_000));
+    assert_eq!(
+        (controller.name(), controller.interval()),
+        (Name::None, Duration::MAX)
+    );
+}
+
+#[test]
+fn a_full_table_is_read_and_written() {
+    let toml = "discipline = \"drop-head\"\nlimit = \"64 kB\"\npurge = \"tail\"\ncontroller = \"adth\"\n\n\
+                [adth]\ntarget_delay = \"400 ms\"\nphi_max = 2.0\n";
+    let settings = read(toml).unwrap();
+    assert_eq!(settings.discipline, Discipline::DropHead);
+    assert_eq!(settings.limit, Limit::Bytes(Bytes::new(64_000)));
+    assert_eq!(settings.purge, Some(End::Tail));
+    let (_, controller) = settings.build::<Sized>().unwrap();
+    assert_eq!(
+        (controller.name(), controller.interval()),
+        (Name::Adth, Duration::from_millis(200))
+    );
+    assert_eq!(controller.target_delay(), Some(Duration::from_millis(400)));
+    assert_eq!(
+        read(&toml::to_string(&settings).unwrap()).unwrap(),
+        settings
+    );
+}
+
+#[test]
+fn packets_are_purged_where_the_discipline_drops() {
+    let (mut fifo, _) = read("discipline = \"drop-head\"").unwrap().build().unwrap();
+    let mut dropped = Vec::new();
+    for bytes in [1, 2, 3] {
+        fifo.enqueue(Instant::ZERO, Sized(bytes), &mut |packet| {
+            dropped.push(packet)
+        });
+    }
+    fifo.set_limit(Instant::ZERO, Limit::Packets(1), &mut |packet| {
+        dropped.push(packet)
+    });
+    assert_eq!(dropped, [Sized(1), Sized(2)]);
+}
+
+#[test]
+fn what_cannot_be_used_is_refused_at_its_line() {
+    for (toml, line, message) in [
+        (
+            "\nlimit = 0",
+            2,
+            "a limit must be above zero, and this is 0 packets",
+        ),
+        (
+            "limit = 1000001",
+            1,
+            "a limit must be at most 1000000 packets, and this is 1000001 packets",
+        ),
+        (
+            "limit = \"64\"",
+            1,
+            "\"64\" is not a size; write a number and a unit: \"1500 B\"",
+        ),
+        ("\n\ncontroler = \"adth\"", 3, "unknown field `controler`"),
+        (
+            "controller = \"codel\"",
+            1,
+            "unknown variant `codel`, expected `none` or `adth`",
+        ),
+        (
+            "[adth]\n\ntarget_delay = \"0 s\"",
+            3,
+            "\"0 s\" is zero; expected a duration above zero",
+        ),
+        ("[adth]\nphi_min = nan", 2, "expected a number above zero"),
+        (
+            "[adth]\ntarget_delay = 5",
+            2,
+            "5 has no unit; write a duration as text with a unit: \"250 us\"",
+        ),
+    ] {
+        let error = read(toml).unwrap_err();
+        assert!(error.contains(message), "{toml}: {error}");
+        assert!(error.contains(&format!("line {line}, ")), "{toml}: {error}");
+    }
+}
+
+#[test]
+fn settings_made_by_hand_are_checked_as_well() {
+    let zero = Settings {
+        limit: Limit::Packets(0),
+        ..Settings::default()
+    };
+    assert_eq!(
+        zero.build::<Sized>().unwrap_err().to_string(),
+        "limit must be above zero"
+    );
+    let crossed = read("controller = \"adth\"\n[adth]\nphi_min = 3.0").unwrap();
+    assert_eq!(
+        crossed.build::<Sized>().unwrap_err().to_string(),
+        "adth.phi_min must not be above phi_max"
+    );
+    let unused = read("[adth]\nphi_min = 3.0").unwrap();
+    assert!(
+        unused.build::<Sized>().is_ok(),
+        "parameters of a controller that is not chosen are left alone"
+    );
+}
+
+#[cfg(feature = "schema")]
+#[test]
+fn the_schema_lists_every_controller() {
+    let schema = schemars::schema_for!(Settings);
+    let properties = schema.get("properties").unwrap();
+    for name in Name::ALL.iter().filter(|name| **name != Name::None) {
+        assert!(properties.get(name.as_str()).is_some(), "{name}");
+    }
+    assert_eq!(properties["limit"]["default"], 1_000);
+}
