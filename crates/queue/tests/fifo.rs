@@ -40,7 +40,7 @@ fn put(fifo: &mut Fifo<Numbered>, now: u64, number: u32) -> Vec<u32> {
 fn put_sized(fifo: &mut Fifo<Numbered>, now: u64, number: u32, bytes: u64) -> Vec<u32> {
     let mut dropped = Vec::new();
     fifo.enqueue(at(now), Numbered(number, bytes), &mut |packet| {
-        dropped.push(packet.0)
+        dropped.push(packet.0);
     });
     dropped
 }

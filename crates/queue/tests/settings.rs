@@ -55,11 +55,11 @@ fn packets_are_purged_where_the_discipline_drops() {
     let mut dropped = Vec::new();
     for bytes in [1, 2, 3] {
         fifo.enqueue(Instant::ZERO, Sized(bytes), &mut |packet| {
-            dropped.push(packet)
+            dropped.push(packet);
         });
     }
     fifo.set_limit(Instant::ZERO, Limit::Packets(1), &mut |packet| {
-        dropped.push(packet)
+        dropped.push(packet);
     });
     assert_eq!(dropped, [Sized(1), Sized(2)]);
 }
