@@ -1,1 +1,44 @@
-//! placeholder
+//! The report: studies become one HTML file that works offline, in light and dark, on a phone and on paper.
+//!
+//! `page` writes the document; `lines` turns a scenario's charts into `picture`s, which the page's script (`page.js`)
+//! draws with the library that `build.rs` embeds. All text from scenarios is escaped.
+
+mod interval;
+mod label;
+mod lines;
+mod measure;
+mod page;
+mod picture;
+mod text;
+
+use crate::study::Study;
+
+/// The charting library; empty when this crate was built before `make charts`.
+const LIBRARY: &str = include_str!(concat!(env!("OUT_DIR"), "/charts.js"));
+
+/// Why there is no report.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReportError {
+    /// This binary was built without the charting library.
+    #[error("this build has no charting library, which the report needs: run `make charts`, then build again")]
+    NoLibrary,
+}
+
+/// One HTML file with the studies' claims and charts, in their order.
+///
+/// # Errors
+///
+/// [`ReportError::NoLibrary`] when the charting library was not there when this crate was built.
+pub fn html(studies: &[Study]) -> Result<String, ReportError> {
+    with_library(studies, LIBRARY)
+}
+
+fn with_library(studies: &[Study], library: &str) -> Result<String, ReportError> {
+    if library.is_empty() {
+        return Err(ReportError::NoLibrary);
+    }
+    Ok(page::document(studies, library))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,439 @@
+//! From a chart as the scenario asks for it to a picture: which runs, which lines, their names, colours and rules.
+
+use super::interval::Interval;
+use super::label::{Scale, short};
+use super::measure;
+use super::picture::{Data, Line, Panel, Picture, Rule, Style, Tracks, Y, elements};
+use super::text::{count, ranges, seconds};
+use crate::study::{Chart, Labels, Run, Study};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Colours of the page's palette (`page.css` has `--line-0` and so on).
+const COLOURS: usize = 7;
+
+/// The runs of one case, by seed, and the number of the first among the study's runs.
+struct Case<'a> {
+    first: usize,
+    runs: &'a [Run],
+}
+
+impl Case<'_> {
+    fn label(&self, axis: &str) -> Option<&String> {
+        self.runs[0].case.get(axis)
+    }
+
+    fn matches(&self, wanted: &BTreeMap<String, Labels>) -> bool {
+        wanted.iter().all(|(axis, labels)| {
+            self.label(axis).is_some_and(|label| match labels {
+                Labels::One(one) => one == label,
+                Labels::Any(any) => any.contains(label),
+            })
+        })
+    }
+}
+
+/// What tells a line from the others of its picture.
+#[derive(Clone, Debug, PartialEq)]
+struct Identity {
+    /// Flow or node; empty for totals.
+    element: String,
+    /// What is drawn of it.
+    measure: String,
+    /// Label of every axis but those of x and of the panels, in the scenario's order.
+    labels: Vec<(String, String)>,
+}
+
+/// A line before its name and colour are known.
+struct Draft {
+    identity: Identity,
+    series: Option<usize>,
+    points: Vec<(usize, [f64; 3])>,
+}
+
+/// A panel before its lines have names.
+struct Frame {
+    title: Option<String>,
+    drafts: Vec<Draft>,
+    rules: Vec<Rule>,
+}
+
+/// The picture that `chart` asks for, or the sentence that says why there is none.
+pub(super) fn picture(
+    study: (usize, &Study),
+    chart: &Chart,
+    id: String,
+    data: &mut Data,
+    tracks: &mut Tracks,
+) -> Result<Picture, String> {
+    let (number, study) = study;
+    let cases = cases(study, chart);
+    if cases.is_empty() {
+        return Err("No run is of the kind that this picture asks for.".to_owned());
+    }
+    let maker = Maker { study, chart, scale: scale(study, chart) };
+    if chart.x != "time" && maker.scale.is_none() {
+        return Err(format!("The scenario varies no “{}”, so there is nothing to draw it over.", chart.x));
+    }
+    let mut frames = Vec::new();
+    for (title, cases) in maker.panels(&cases) {
+        let drafts = match &maker.scale {
+            None => maker.over_time(&cases, (number, &mut *data, &mut *tracks)),
+            Some(scale) => maker.over_axis(&cases, scale),
+        };
+        let rules = maker.rules(&cases);
+        frames.push(Frame { title, drafts, rules });
+    }
+    maker.finish(frames, &cases, id, data)
+}
+
+fn cases<'a>(study: &'a Study, chart: &Chart) -> Vec<Case<'a>> {
+    let mut first = 0;
+    let mut cases = Vec::new();
+    for runs in study.runs.chunk_by(|a, b| a.case == b.case) {
+        let case = Case { first, runs };
+        first += runs.len();
+        if case.matches(&chart.cases) {
+            cases.push(case);
+        }
+    }
+    cases
+}
+
+fn scale(study: &Study, chart: &Chart) -> Option<Scale> {
+    let axis = study.axes.iter().find(|axis| axis.name == chart.x)?;
+    Some(Scale::new(&axis.name, &axis.labels))
+}
+
+struct Maker<'a> {
+    study: &'a Study,
+    chart: &'a Chart,
+    scale: Option<Scale>,
+}
+
+impl Maker<'_> {
+    /// The cases of every panel, in the order of the axis' labels.
+    fn panels<'c, 's>(&self, cases: &'c [Case<'s>]) -> Vec<(Option<String>, Vec<&'c Case<'s>>)> {
+        let axis = self.chart.panels.as_ref().and_then(|name| self.study.axes.iter().find(|axis| axis.name == *name));
+        let Some(axis) = axis else {
+            return vec![(None, cases.iter().collect())];
+        };
+        let of = |label: &String| cases.iter().filter(|case| case.label(&axis.name) == Some(label)).collect();
+        let panels = axis.labels.iter().map(|label| (Some(spoken(&axis.name, label)), of(label)));
+        panels.filter(|(_, cases): &(_, Vec<_>)| !cases.is_empty()).collect()
+    }
+
+    /// The case's labels that a line's name may need.
+    fn labels(&self, case: &Case) -> Vec<(String, String)> {
+        let told = |name: &String| *name != self.chart.x && Some(name) != self.chart.panels.as_ref();
+        let axes = self.study.axes.iter().map(|axis| &axis.name).filter(|name| told(name));
+        axes.filter_map(|name| Some((name.clone(), case.label(name)?.clone()))).collect()
+    }
+
+    fn over_time(&self, cases: &[&Case], (study, data, tracks): (usize, &mut Data, &mut Tracks)) -> Vec<Draft> {
+        let mut drafts = Vec::new();
+        for case in cases {
+            let Some(series) = &case.runs[0].outcome.series else { continue };
+            for key in &self.chart.y {
+                for (element, full) in elements(series, key) {
+                    let Some(index) = tracks.index(data, (study, case.first), series, &full) else { continue };
+                    let identity = Identity { element, measure: measure::words(key), labels: self.labels(case) };
+                    drafts.push(Draft { identity, series: Some(index), points: Vec::new() });
+                }
+            }
+        }
+        drafts
+    }
+
+    fn over_axis(&self, cases: &[&Case], scale: &Scale) -> Vec<Draft> {
+        let mut drafts: Vec<Draft> = Vec::new();
+        for case in cases {
+            let Some(place) = self.place(case) else { continue };
+            let trees: Vec<Value> = case.runs.iter().map(|run| measure::tree(&run.outcome)).collect();
+            for path in &self.chart.y {
+                for (element, interval) in over_seeds(&trees, path) {
+                    let identity = Identity { element, measure: measure::words(path), labels: self.labels(case) };
+                    let point = (place, [interval.mean, interval.low, interval.high]);
+                    match drafts.iter_mut().find(|draft| draft.identity == identity) {
+                        Some(draft) => draft.points.push(point),
+                        None => drafts.push(Draft { identity, series: None, points: vec![point] }),
+                    }
+                }
+            }
+        }
+        for draft in &mut drafts {
+            draft.points.sort_by(|a, b| scale.at[a.0].total_cmp(&scale.at[b.0]));
+        }
+        drafts
+    }
+
+    /// Where the case stands on the x axis.
+    fn place(&self, case: &Case) -> Option<usize> {
+        let axis = self.study.axes.iter().find(|axis| axis.name == self.chart.x)?;
+        let label = case.label(&axis.name)?;
+        axis.labels.iter().position(|known| known == label)
+    }
+
+    fn rules(&self, cases: &[&Case]) -> Vec<Rule> {
+        let mut rules = Vec::new();
+        if self.chart.deadline {
+            rules.extend(self.rules_of("deadline", cases, |run| {
+                let shown = |flow: &&sim::results::Flow| self.shows("flows", &flow.name);
+                run.outcome.flows.iter().filter(shown).filter_map(|flow| flow.deadline_s).collect()
+            }));
+        }
+        if self.chart.target {
+            rules.extend(self.rules_of("target", cases, |run| {
+                let nodes = run.outcome.nodes.iter().filter(|node| self.shows("nodes", &node.name));
+                nodes.flat_map(|node| &node.queues).filter_map(|queue| queue.target_delay_s).collect()
+            }));
+        }
+        rules
+    }
+
+    /// True where the chart draws this flow or node, or none of its kind in particular.
+    fn shows(&self, kind: &str, name: &str) -> bool {
+        let mut named = self.chart.y.iter().filter_map(|key| key.strip_prefix(kind)?.strip_prefix('.')).peekable();
+        named.peek().is_none()
+            || named.any(|rest| rest.starts_with("*.") || rest.strip_prefix(name).is_some_and(|r| r.starts_with('.')))
+    }
+
+    /// One rule a value where all cases agree on the values, else one along the x axis for each of a case's values.
+    fn rules_of(&self, kind: &'static str, cases: &[&Case], values: impl Fn(&Run) -> Vec<f64>) -> Vec<Rule> {
+        let with_values: Vec<(&Case, Vec<f64>)> =
+            cases.iter().map(|case| (*case, sorted(values(&case.runs[0])))).filter(|(_, v)| !v.is_empty()).collect();
+        let all = sorted(with_values.iter().flat_map(|(_, values)| values.iter().copied()).collect());
+        let agree = with_values.iter().all(|(_, values)| *values == all);
+        if agree || self.scale.is_none() {
+            let rule = |value: f64| Rule { name: format!("{kind} {}", seconds(value)), kind, at: Some(value), along: vec![] };
+            return all.into_iter().map(rule).collect();
+        }
+        let mut along: Vec<Vec<(usize, f64)>> = Vec::new();
+        for (case, values) in &with_values {
+            let Some(place) = self.place(case) else { continue };
+            for (rank, &value) in values.iter().enumerate() {
+                if along.len() <= rank {
+                    along.push(Vec::new());
+                }
+                if !along[rank].contains(&(place, value)) {
+                    along[rank].push((place, value));
+                }
+            }
+        }
+        along.into_iter().map(|along| Rule { name: kind.to_owned(), kind, at: None, along }).collect()
+    }
+
+    fn finish(&self, frames: Vec<Frame>, cases: &[Case], id: String, data: &Data) -> Result<Picture, String> {
+        let (frames, empty) = with_values(frames, data);
+        let mut identities: Vec<Identity> = Vec::new();
+        for draft in frames.iter().flat_map(|frame| &frame.drafts) {
+            if !identities.contains(&draft.identity) {
+                identities.push(draft.identity.clone());
+            }
+        }
+        if identities.is_empty() {
+            return Err(self.nothing(cases));
+        }
+        let legend = self.styles(&identities);
+        let mut notes = self.notes(cases, data, &frames);
+        if !empty.is_empty() {
+            notes.push(format!("Nothing was measured for {}.", names(&empty).join("; ")));
+        }
+        let key = |draft: &Draft| identities.iter().position(|i| *i == draft.identity).unwrap_or_default();
+        let line = |draft: Draft| {
+            let key = key(&draft);
+            Line { key, style: legend[key].clone(), series: draft.series, points: draft.points }
+        };
+        let panels: Vec<Panel> = frames
+            .into_iter()
+            .map(|frame| Panel {
+                title: frame.title,
+                lines: frame.drafts.into_iter().map(line).collect(),
+                rules: frame.rules,
+            })
+            .collect();
+        let y = self.y(&panels, data);
+        Ok(Picture { id, x: self.scale.clone(), y, panels, notes, legend })
+    }
+
+    /// Why no line has a value.
+    fn nothing(&self, cases: &[Case]) -> String {
+        if self.scale.is_none() && cases.iter().all(|case| case.runs[0].outcome.series.is_none()) {
+            return "These runs recorded no series over time, so there is nothing to draw.".to_owned();
+        }
+        format!("These runs hold no values of {}, so there is nothing to draw.", self.chart.y.join(", "))
+    }
+
+    /// One colour a label of the chart's colour axis and dashes for the rest; else one colour a line, dashed when they
+    /// repeat.
+    fn styles(&self, identities: &[Identity]) -> Vec<Style> {
+        let hue = |identity: &Identity| {
+            let axis = self.chart.colour.as_ref()?;
+            identity.labels.iter().find(|(name, _)| name == axis).map(|(_, label)| label.clone())
+        };
+        let mut hues: Vec<Option<String>> = Vec::new();
+        let mut uses: Vec<usize> = Vec::new();
+        let by_axis = identities.iter().any(|identity| hue(identity).is_some());
+        let names = names(identities);
+        let mut styles = Vec::with_capacity(identities.len());
+        for (rank, (identity, name)) in identities.iter().zip(names).enumerate() {
+            let place = if by_axis {
+                let hue = hue(identity);
+                hues.iter().position(|known| *known == hue).unwrap_or_else(|| {
+                    hues.push(hue);
+                    hues.len() - 1
+                })
+            } else {
+                rank
+            };
+            uses.resize(uses.len().max(place % COLOURS + 1), 0);
+            styles.push(Style { name, colour: place % COLOURS, dash: uses[place % COLOURS] });
+            uses[place % COLOURS] += 1;
+        }
+        styles
+    }
+
+    fn notes(&self, cases: &[Case], data: &Data, frames: &[Frame]) -> Vec<String> {
+        let mut notes = Vec::new();
+        let seeds: Vec<u64> = cases[0].runs.iter().map(|run| run.seed).collect();
+        if self.scale.is_some() {
+            if seeds.len() > 1 {
+                notes.push(format!("Means over {} with 95 % intervals.", count(seeds.len(), "seed")));
+            } else {
+                notes.push(format!("Seed {}; one run a point, so no intervals.", ranges(&seeds)));
+            }
+        } else {
+            let first = frames.iter().flat_map(|frame| &frame.drafts).find_map(|draft| draft.series);
+            let step = first.map_or(0.0, |index| data.series[index].step);
+            notes.push(format!("Seed {}; each value covers {}.", seeds[0], seconds(step)));
+        }
+        if self.chart.log && shown(frames.iter().flat_map(|f| &f.drafts), data).iter().any(|v| *v <= 0.0) {
+            notes.push("Values of zero have no place on a logarithmic axis and are left out.".to_owned());
+        }
+        notes
+    }
+
+    fn y(&self, panels: &[Panel], data: &Data) -> Y {
+        let lines = panels.iter().flat_map(|panel| &panel.lines);
+        let mut values: Vec<f64> = lines.flat_map(|line| line_values(line.series, &line.points, data)).collect();
+        for rule in panels.iter().flat_map(|panel| &panel.rules) {
+            values.extend(rule.at);
+            values.extend(rule.along.iter().map(|(_, value)| *value));
+        }
+        let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let low = if self.chart.log {
+            values.iter().copied().filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min)
+        } else {
+            values.iter().copied().fold(0.0, f64::min)
+        };
+        let domain = match (low, high) {
+            (low, high) if low < high && low.is_finite() => [low, high],
+            // All values are zero, or there is one only: any frame around it will do.
+            _ if self.chart.log && high > 0.0 => [high / 10.0, high],
+            _ => [0.0, 1.0],
+        };
+        let (title, factor) = readable_unit(&self.chart.y_title, domain[1]);
+        Y { title, factor, log: self.chart.log && domain[0] > 0.0, domain }
+    }
+}
+
+/// Without the lines that have no value at all; those are returned by themselves.
+fn with_values(frames: Vec<Frame>, data: &Data) -> (Vec<Frame>, Vec<Identity>) {
+    let mut empty = Vec::new();
+    let frames = frames
+        .into_iter()
+        .map(|frame| {
+            let measured = |draft: &Draft| !line_values(draft.series, &draft.points, data).is_empty();
+            let (drafts, none): (Vec<_>, Vec<_>) = frame.drafts.into_iter().partition(measured);
+            empty.extend(none.into_iter().map(|draft| draft.identity));
+            Frame { drafts, ..frame }
+        })
+        .filter(|frame| !frame.drafts.is_empty())
+        .collect();
+    (frames, empty)
+}
+
+fn shown<'a>(drafts: impl Iterator<Item = &'a Draft>, data: &Data) -> Vec<f64> {
+    drafts.flat_map(|draft| line_values(draft.series, &draft.points, data)).collect()
+}
+
+fn line_values(series: Option<usize>, points: &[(usize, [f64; 3])], data: &Data) -> Vec<f64> {
+    let over_time = series.into_iter().flat_map(|index| data.series[index].values.iter().flatten().copied());
+    over_time.chain(points.iter().flat_map(|(_, values)| *values)).filter(|value| value.is_finite()).collect()
+}
+
+/// Mean and interval over the seeds of every element that the path leads to.
+fn over_seeds(trees: &[Value], path: &str) -> Vec<(String, Interval)> {
+    let mut elements: Vec<(String, Vec<f64>)> = Vec::new();
+    for found in trees.iter().flat_map(|tree| measure::find(tree, path)) {
+        // A node's only queue needs no name.
+        let element = found.element.first().cloned().unwrap_or_default();
+        let element = match found.element.get(1) {
+            Some(queue) if queue != "be" => format!("{element} {queue}"),
+            _ => element,
+        };
+        match elements.iter_mut().find(|(known, _)| *known == element) {
+            Some((_, values)) => values.push(found.value),
+            None => elements.push((element, vec![found.value])),
+        }
+    }
+    elements.into_iter().filter_map(|(element, values)| Some((element, Interval::new(&values)?))).collect()
+}
+
+/// The names of lines: only what tells them apart. "forward, ADTH-DF"
+fn names(identities: &[Identity]) -> Vec<String> {
+    let varies = |part: &dyn Fn(&Identity) -> String| identities.iter().any(|i| part(i) != part(&identities[0]));
+    let element = varies(&|i| i.element.clone());
+    let measure = varies(&|i| i.measure.clone());
+    let name = |identity: &Identity| {
+        let mut parts = Vec::new();
+        let what = [(element, &identity.element), (measure, &identity.measure)];
+        let what: Vec<&str> = what.iter().filter(|(told, _)| *told).map(|(_, part)| part.as_str()).collect();
+        parts.extend((!what.is_empty()).then(|| what.join(" ")));
+        for (rank, (axis, label)) in identity.labels.iter().enumerate() {
+            if varies(&|i| i.labels.get(rank).map(|(_, label)| label.clone()).unwrap_or_default()) {
+                parts.push(spoken(axis, label));
+            }
+        }
+        if parts.is_empty() {
+            // A single line: what it is of.
+            parts.push(format!("{} {}", identity.element, identity.measure).trim().to_owned());
+        }
+        parts.join(", ")
+    };
+    identities.iter().map(name).collect()
+}
+
+/// A label that makes sense by itself: `ADTH-DF`, but "target 200 ms".
+fn spoken(axis: &str, label: &str) -> String {
+    if label.starts_with(|c: char| c.is_ascii_digit()) {
+        let axis = short(axis);
+        // "hops 6 hops" says it twice.
+        if label.contains(&axis) { label.to_owned() } else { format!("{axis} {label}") }
+    } else {
+        label.to_owned()
+    }
+}
+
+fn sorted(mut values: Vec<f64>) -> Vec<f64> {
+    values.sort_by(f64::total_cmp);
+    values.dedup_by(|a, b| a.total_cmp(b).is_eq());
+    values
+}
+
+/// The title and factor of an axis whose largest value is `high`: milliseconds for short times, Mb/s for rates.
+fn readable_unit(title: &str, high: f64) -> (String, f64) {
+    let with = |unit: &str, prefixed: &str, factor: f64| (title.replace(&format!("({unit})"), &format!("({prefixed})")), factor);
+    if title.ends_with("(s)") && high < 0.5 {
+        return with("s", "ms", 1e3);
+    }
+    for unit in ["bit/s", "b/s"] {
+        if title.ends_with(&format!("({unit})")) && high >= 1e6 {
+            return with(unit, "Mb/s", 1e-6);
+        }
+        if title.ends_with(&format!("({unit})")) && high >= 1e3 {
+            return with(unit, "kb/s", 1e-3);
+        }
+    }
+    (title.to_owned(), 1.0)
+}

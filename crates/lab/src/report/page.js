@@ -1,0 +1,236 @@
+// Draws the pictures that the page holds as data (see picture.rs), each panel by itself.
+(() => {
+  "use strict";
+  const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3]];
+  const RULE_DASHES = { deadline: [7, 4], target: [2, 3] };
+  const HEIGHT = 240;
+  const root = document.documentElement;
+  const data = JSON.parse(document.getElementById("data").textContent);
+  // Colours are the page's own variables, so that dark mode and print need no second drawing.
+  const colour = (index) => `var(--line-${index})`;
+  const font = getComputedStyle(document.body).fontFamily;
+  const config = {
+    background: null, font, aria: false, view: { stroke: null },
+    axis: {
+      labelColor: "var(--quiet)", titleColor: "var(--quiet)", domainColor: "var(--edge)", tickColor: "var(--edge)",
+      gridColor: "var(--grid)", labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", tickSize: 4,
+      titlePadding: 8, labelPadding: 4,
+    },
+    axisX: { grid: false }, axisY: { domain: false, ticks: false, tickCount: 5, minExtent: 34 },
+  };
+
+  // 1800000 -> "1 800 000"; 0.012345 -> "0.01235"
+  function figure(value) {
+    if (value === null || value === undefined) return "–";
+    const text = Math.abs(value) >= 1e4 ? Math.round(value).toString() : Number(value.toPrecision(4)).toString();
+    return /^-?\d{5,}$/.test(text) ? text.replace(/\B(?=(\d{3})+$)/g, "\u202f") : text;
+  }
+
+  // One row a place on the x axis; line k has the fields y<k>, low<k> and high<k>.
+  function rows(picture, panel) {
+    const { factor, log } = picture.y;
+    const scaled = (value) => (value === null || (log && value <= 0) ? null : value * factor);
+    if (picture.x) {
+      return picture.x.at.map((at, place) => {
+        const row = { x: at };
+        panel.lines.forEach((line, k) => {
+          const point = line.points.find((candidate) => candidate[0] === place);
+          [row[`y${k}`], row[`low${k}`], row[`high${k}`]] = (point ? point[1] : [null, null, null]).map(scaled);
+        });
+        return row;
+      });
+    }
+    const tracks = panel.lines.map((line) => data.series[line.series]);
+    const longest = tracks.reduce((a, b) => (b.values.length * b.step > a.values.length * a.step ? b : a));
+    return longest.values.map((_, i) => {
+      const row = { x: Number(((i + 1) * longest.step).toPrecision(9)) };
+      tracks.forEach((track, k) => {
+        const j = track.step === longest.step ? i : Math.round(row.x / track.step) - 1;
+        row[`y${k}`] = scaled(track.values[j] ?? null);
+      });
+      return row;
+    });
+  }
+
+  function xEncoding(picture, all, width) {
+    const { x } = picture;
+    if (!x) {
+      return {
+        field: "x", type: "quantitative", title: "time (s)",
+        scale: { domain: [0, all[all.length - 1].x], nice: false },
+        axis: { tickCount: Math.max(3, Math.round(width / 90)) },
+      };
+    }
+    const labels = `${JSON.stringify(x.labels)}[indexof(${JSON.stringify(x.at)}, datum.value)]`;
+    const crowded = x.labels.reduce((sum, label) => sum + label.length + 3, 0) * 7 > width;
+    const slant = x.ordinal && crowded ? { labelAngle: -30, labelAlign: "right" } : { labelAngle: 0 };
+    const reach = x.at[x.at.length - 1] - x.at[0];
+    const [low, high] = [Math.min(...x.at), Math.max(...x.at)];
+    const margin = high > low ? (high - low) * (x.ordinal ? 0.5 / Math.max(1, x.at.length - 1) : 0.05) : 1;
+    return {
+      field: "x", type: "quantitative", title: x.title, scale: { domain: [low - margin, high + margin], nice: false, zero: false },
+      axis: { values: x.at, labelExpr: labels, labelOverlap: x.ordinal ? false : "greedy", ...slant },
+    };
+  }
+
+  function layers(picture, panel, x, all) {
+    const { factor, log, domain, title } = picture.y;
+    const y = {
+      type: "quantitative", title,
+      scale: { type: log ? "log" : "linear", domain: domain.map((v) => v * factor), nice: true, zero: !log },
+      axis: log ? { format: "~g" } : { format: "~r" },
+    };
+    if (!log) y.axis = {};
+    const marks = [];
+    panel.lines.forEach((line, k) => {
+      const stroke = { color: colour(line.colour), strokeDash: DASHES[line.dash % DASHES.length] };
+      const field = { ...y, field: `y${k}` };
+      // Side by side by a few pixels, so that intervals at one place stay apart.
+      const beside = picture.x ? (k - (panel.lines.length - 1) / 2) * Math.min(5, 24 / panel.lines.length) : 0;
+      const name = (part) => `${part}-${line.key}`;
+      if (!picture.x || !picture.x.ordinal) {
+        marks.push({
+          name: name("line"), encoding: { x, y: field },
+          mark: { type: "line", strokeWidth: picture.x ? 1.5 : 1.4, strokeCap: "round", strokeJoin: "round", xOffset: beside, ...stroke },
+        });
+      }
+      if (picture.x) {
+        marks.push({
+          name: name("whisker"), encoding: { x, y: { ...y, field: `low${k}` }, y2: { field: `high${k}` } },
+          mark: { type: "rule", strokeWidth: 1.5, xOffset: beside, color: stroke.color },
+        }, {
+          name: name("point"), encoding: { x, y: field },
+          mark: { type: "point", filled: true, size: 42, opacity: 1, xOffset: beside, color: stroke.color },
+        });
+      }
+    });
+    for (const rule of panel.rules) marks.push(...ruleLayers(picture, rule, x, y));
+    return marks;
+  }
+
+  function ruleLayers(picture, rule, x, y) {
+    const { factor } = picture.y;
+    const line = { color: "var(--rule)", strokeDash: RULE_DASHES[rule.kind], strokeWidth: 1.2 };
+    const text = {
+      type: "text", text: rule.name, align: "right", baseline: "bottom", dx: -4, dy: -4, fontSize: 12, color: "var(--rule)",
+    };
+    if (rule.at !== undefined) {
+      const at = { ...y, datum: rule.at * factor };
+      const once = { values: [{}] };
+      return [
+        { data: once, mark: { type: "rule", ...line }, encoding: { y: at } },
+        { data: once, mark: text, encoding: { x: { value: "width" }, y: at } },
+      ];
+    }
+    const along = rule.along.map(([place, value]) => ({ x: picture.x.at[place], y: value * factor })).sort((a, b) => a.x - b.x);
+    const place = { x, y: { ...y, field: "y" } };
+    return [
+      { data: { values: along }, mark: { type: "line", ...line }, encoding: place },
+      { data: { values: along.slice(-1) }, mark: { ...text, dx: 0, dy: -8 }, encoding: place },
+    ];
+  }
+
+  async function draw(picture, panel, plot) {
+    const all = rows(picture, panel);
+    const x = xEncoding(picture, all, plot.clientWidth);
+    const spec = {
+      width: "container", height: HEIGHT, autosize: { type: "fit-x", contains: "padding" },
+      padding: { left: 2, right: 12, top: 8, bottom: 2 },
+      data: { values: all }, config, layer: layers(picture, panel, x, all),
+    };
+    const { view } = await vegaEmbed(plot, spec, { renderer: "svg", actions: false, tooltip: false });
+    listen(plot, view, picture, panel, all);
+    plot.dataset.drawn = "";
+  }
+
+  // The values under the pointer, line by line.
+  function listen(plot, view, picture, panel, all) {
+    const cross = document.createElement("div");
+    const tip = document.createElement("div");
+    cross.className = "cross";
+    tip.className = "tip";
+    const hide = () => { cross.remove(); tip.remove(); };
+    const show = (event) => {
+      const [left, top] = view.origin();
+      const box = plot.getBoundingClientRect();
+      const scale = view.scale("x");
+      const at = event.clientX - box.left - left;
+      if (at < -4 || at > view.width() + 4) return hide();
+      const near = (a, b) => (Math.abs(scale(b.x) - at) < Math.abs(scale(a.x) - at) ? b : a);
+      const row = all.reduce(near);
+      fill(tip, picture, panel, row, all.indexOf(row));
+      const middle = left + scale(row.x);
+      Object.assign(cross.style, { left: `${middle}px`, top: `${top}px`, height: `${view.height()}px` });
+      plot.append(cross, tip);
+      const right = middle + 12 + tip.offsetWidth <= box.width;
+      const place = right ? middle + 12 : Math.max(0, middle - 12 - tip.offsetWidth);
+      Object.assign(tip.style, { left: `${place}px`, top: `${top + 4}px` });
+    };
+    plot.addEventListener("pointermove", show);
+    plot.addEventListener("pointerdown", show);
+    plot.addEventListener("pointerleave", hide);
+  }
+
+  function fill(tip, picture, panel, row, place) {
+    const title = document.createElement("p");
+    title.textContent = picture.x ? picture.x.labels[place] : `${figure(row.x)} s`;
+    const table = document.createElement("table");
+    panel.lines.forEach((line, k) => {
+      const cells = table.insertRow();
+      const name = document.createElement("th");
+      name.scope = "row";
+      name.textContent = line.name;
+      name.style.color = colour(line.colour);
+      cells.append(name);
+      const [low, high] = [row[`low${k}`], row[`high${k}`]];
+      const interval = high > low ? ` (${figure(low)} to ${figure(high)})` : "";
+      cells.insertCell().textContent = figure(row[`y${k}`]) + interval;
+    });
+    tip.replaceChildren(title, table);
+  }
+
+  // A press on the legend hides a line in all panels of its picture.
+  function toggles(figureElement) {
+    for (const button of figureElement.querySelectorAll(".legend button")) {
+      button.addEventListener("click", () => {
+        const shown = button.getAttribute("aria-pressed") !== "true";
+        button.setAttribute("aria-pressed", shown);
+        for (const part of ["line", "whisker", "point"]) {
+          for (const mark of figureElement.querySelectorAll(`.${part}-${button.dataset.key}_marks`)) {
+            mark.style.display = shown ? "" : "none";
+          }
+        }
+      });
+    }
+  }
+
+  function copies() {
+    if (!navigator.clipboard) return;
+    for (const line of document.querySelectorAll(".command")) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = "Copy";
+      button.addEventListener("click", async () => {
+        await navigator.clipboard.writeText(line.querySelector("code").textContent);
+        button.textContent = "Copied";
+      });
+      line.append(button);
+    }
+  }
+
+  async function drawAll() {
+    for (const picture of data.pictures) {
+      for (const [k, panel] of picture.panels.entries()) {
+        await draw(picture, panel, document.getElementById(`${picture.id}-${k}`));
+      }
+      toggles(document.getElementById(`${picture.id}-0`).closest("figure"));
+    }
+    root.dataset.charts = "drawn";
+  }
+
+  copies();
+  drawAll().catch((error) => {
+    root.dataset.charts = "failed";
+    console.error(error);
+  });
+})();

@@ -1,0 +1,365 @@
+//! The document: head, summary, and a section a study.
+
+use super::lines;
+use super::picture::{Data, Picture, Style, Tracks};
+use super::text::{Escaped, count, json_in_script, number, ranges};
+use crate::study::{Reported, Ruling, Run, Study, Verdict};
+use std::fmt::{self, Write as _};
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// Digits of numbers in tables.
+const DIGITS: usize = 4;
+
+/// The whole page. `library` is JavaScript that defines `vegaEmbed` and holds no `</script`.
+pub(super) fn document(studies: &[Study], library: &str) -> String {
+    let mut out = String::with_capacity(library.len() + 100_000);
+    write(&mut out, studies, library).expect("a String takes all text");
+    out
+}
+
+fn write(out: &mut String, studies: &[Study], library: &str) -> fmt::Result {
+    let title = match studies {
+        [one] => one.title.clone(),
+        _ => format!("Sluice: {}", count(studies.len(), "experiment")),
+    };
+    // The policy forbids the page to fetch anything, whatever the library might want.
+    write!(
+        out,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
+         script-src 'unsafe-inline' 'unsafe-eval'; img-src data:; base-uri 'none'; form-action 'none'\">\n\
+         <link rel=\"icon\" href=\"data:,\">\n\
+         <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
+        Escaped(&title)
+    )?;
+    let mut data = Data::default();
+    let mut tracks = Tracks::default();
+    if let [study] = studies {
+        out.push_str("<main>\n");
+        section(out, (0, study), "h1", (&mut data, &mut tracks))?;
+    } else {
+        write!(out, "<header>\n<h1>{}</h1>\n</header>\n", Escaped(&title))?;
+        summary(out, studies)?;
+        out.push_str("<main>\n");
+        for study in studies.iter().enumerate() {
+            section(out, study, "h2", (&mut data, &mut tracks))?;
+        }
+    }
+    out.push_str("</main>\n");
+    out.push_str("<footer><p>Made by Sluice. Charts: Vega-Lite, embedded; this page fetches nothing.</p></footer>\n");
+    let json = serde_json::to_string(&data).expect("numbers and texts always have a JSON form");
+    writeln!(out, "<script type=\"application/json\" id=\"data\">{}</script>", json_in_script(&json))?;
+    write!(out, "<script>\n{library}</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n")
+}
+
+/// What holds and what differs, study by study, with links: the table of contents.
+fn summary(out: &mut String, studies: &[Study]) -> fmt::Result {
+    let claims = || studies.iter().flat_map(|study| &study.claims);
+    let holds = claims().filter(|claim| claim.verdict == Ruling::Holds).count();
+    let differs = claims().count() - holds;
+    write!(
+        out,
+        "<nav aria-label=\"Experiments\">\n<p class=\"tally\">{}: {} {}</p>\n\
+         <table class=\"contents\"><caption class=\"unseen\">Experiments and their claims</caption>\n<thead><tr>\
+         <th scope=\"col\">Experiment</th><th scope=\"col\" class=\"number\">Holds</th>\
+         <th scope=\"col\" class=\"number\">Differs</th></tr></thead>\n<tbody>\n",
+        count(claims().count(), "claim"),
+        tag(Ruling::Holds, Some(holds)),
+        tag(Ruling::Differs, Some(differs)),
+    )?;
+    for (n, study) in studies.iter().enumerate() {
+        let holds = study.claims.iter().filter(|claim| claim.verdict == Ruling::Holds).count();
+        let differs = study.claims.len() - holds;
+        writeln!(
+            out,
+            "<tr><th scope=\"row\"><a href=\"#study-{n}\">{}</a> <span class=\"id\">{}</span></th>\
+             <td class=\"number\">{holds}</td><td class=\"number{}\">{differs}</td></tr>",
+            Escaped(&study.title),
+            Escaped(&study.id),
+            if differs > 0 { " some" } else { "" },
+        )?;
+    }
+    out.push_str("</tbody></table>\n</nav>\n");
+    Ok(())
+}
+
+fn section(
+    out: &mut String,
+    (n, study): (usize, &Study),
+    heading: &str,
+    (data, tracks): (&mut Data, &mut Tracks),
+) -> fmt::Result {
+    // One level below the title, so that no level is skipped.
+    let sub = if heading == "h1" { "h2" } else { "h3" };
+    write!(
+        out,
+        "<section class=\"study\" aria-labelledby=\"study-{n}\">\n<p class=\"id\">{}</p>\n\
+         <{heading} id=\"study-{n}\">{}</{heading}>\n",
+        Escaped(&study.id),
+        Escaped(&study.title)
+    )?;
+    paragraphs(out, &study.about)?;
+    if !study.claims.is_empty() {
+        writeln!(out, "<{sub}>Claims</{sub}>")?;
+        claims(out, study)?;
+    }
+    if !study.charts.is_empty() {
+        writeln!(out, "<{sub}>Charts</{sub}>")?;
+    }
+    for (k, chart) in study.charts.iter().enumerate() {
+        let id = format!("chart-{n}-{k}");
+        let picture = lines::picture((n, study), chart, id, data, tracks);
+        writeln!(out, "<figure>\n<figcaption><strong>{}</strong>", Escaped(&chart.title))?;
+        if !chart.about.is_empty() {
+            write!(out, " {}", Escaped(&chart.about))?;
+        }
+        out.push_str("</figcaption>\n");
+        match picture {
+            Ok(picture) => {
+                frames(out, &picture, &chart.title)?;
+                data.pictures.push(picture);
+            }
+            Err(reason) => writeln!(out, "<p class=\"empty\">{}</p>", Escaped(&reason))?,
+        }
+        out.push_str("</figure>\n");
+    }
+    writeln!(out, "<{sub}>What was run</{sub}>")?;
+    provenance(out, study)?;
+    out.push_str("</section>\n");
+    Ok(())
+}
+
+fn paragraphs(out: &mut String, text: &str) -> fmt::Result {
+    for paragraph in text.split("\n\n").map(str::trim).filter(|p| !p.is_empty()) {
+        writeln!(out, "<p>{}</p>", Escaped(paragraph))?;
+    }
+    Ok(())
+}
+
+/// `✓ holds`, `≠ differs`: told by sign and word, not by colour alone.
+fn tag(ruling: Ruling, n: Option<usize>) -> String {
+    let (class, sign, word) = match ruling {
+        Ruling::Holds => ("holds", "✓", "holds"),
+        Ruling::Differs => ("differs", "≠", "differs"),
+    };
+    let told = match n {
+        None => word.to_owned(),
+        Some(1) => format!("1 {word}"),
+        Some(n) => format!("{n} {}", word.trim_end_matches('s')),
+    };
+    format!("<span class=\"tag {class}\"><span aria-hidden=\"true\">{sign} </span>{told}</span>")
+}
+
+fn claims(out: &mut String, study: &Study) -> fmt::Result {
+    // A phone shows rows as cards, for which the style takes the table's roles away; the attributes give them back.
+    write!(
+        out,
+        "<table class=\"claims\" role=\"table\"><caption class=\"unseen\">Claims of {} and their verdicts</caption>\n\
+         <thead role=\"rowgroup\"><tr role=\"row\">",
+        Escaped(&study.id)
+    )?;
+    for column in ["Claim", "Document", "Measured", "Holds if", "Verdict"] {
+        write!(out, "<th scope=\"col\" role=\"columnheader\">{column}</th>")?;
+    }
+    out.push_str("</tr></thead>\n<tbody role=\"rowgroup\">\n");
+    for claim in &study.claims {
+        let class = match claim.verdict {
+            Ruling::Holds => "holds",
+            Ruling::Differs => "differs",
+        };
+        writeln!(
+            out,
+            "<tr role=\"row\" class=\"{class}\"><th scope=\"row\" role=\"rowheader\"><span class=\"id\">{}</span> {} \
+             <span class=\"source\">{}</span></th>\
+             <td role=\"cell\" data-label=\"Document\">{}</td><td role=\"cell\" data-label=\"Measured\">{}</td>\
+             <td role=\"cell\" data-label=\"Holds if\">{}</td><td role=\"cell\" data-label=\"Verdict\">{}</td></tr>",
+            Escaped(&claim.id),
+            Escaped(&claim.says),
+            Escaped(&claim.source),
+            reported(claim),
+            measured(claim),
+            Escaped(&claim.holds),
+            tag(claim.verdict, None),
+        )?;
+    }
+    out.push_str("</tbody></table>\n");
+    if study.seeds.len() > 1 {
+        writeln!(
+            out,
+            "<p class=\"note\">Measured: mean over {} and its 95 % interval. The verdict goes by the mean.</p>",
+            count(study.seeds.len(), "seed")
+        )?;
+    }
+    Ok(())
+}
+
+fn reported(claim: &Verdict) -> String {
+    match &claim.reported {
+        Some(Reported::Number(value)) => format!("<span class=\"value\">{}</span>", number(*value, DIGITS)),
+        Some(Reported::Words(words)) => Escaped(words).to_string(),
+        None => "<span class=\"absent\">no number</span>".to_owned(),
+    }
+}
+
+fn measured(claim: &Verdict) -> String {
+    let mean = number(claim.measured, DIGITS);
+    if claim.measured.is_nan() {
+        return "<span class=\"absent\">no value</span>".to_owned();
+    }
+    if claim.low.total_cmp(&claim.high).is_eq() {
+        return format!("<span class=\"value\">{mean}</span>");
+    }
+    let (low, high) = (number(claim.low, DIGITS), number(claim.high, DIGITS));
+    format!("<span class=\"value\">{mean}</span> <span class=\"interval\">{low} to {high}</span>")
+}
+
+/// Legend, panels, notes and, over an axis, the values as a table.
+fn frames(out: &mut String, picture: &Picture, title: &str) -> fmt::Result {
+    if picture.legend.len() > 1 || picture.panels.len() > 1 {
+        legend(out, &picture.legend)?;
+    }
+    let class = if picture.panels.len() > 1 { "panels" } else { "panels single" };
+    writeln!(out, "<div class=\"{class}\">")?;
+    for (k, panel) in picture.panels.iter().enumerate() {
+        let lines = panel.lines.iter().map(|line| line.style.name.as_str()).collect::<Vec<_>>().join("; ");
+        let rules = panel.rules.iter().map(|rule| rule.name.as_str()).collect::<Vec<_>>().join("; ");
+        let shown = [title, panel.title.as_deref().unwrap_or_default(), &picture.y.title, &lines, &rules];
+        let told = shown.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(". ");
+        out.push_str("<div class=\"panel\">\n");
+        if let Some(title) = &panel.title {
+            writeln!(out, "<p class=\"panel-title\">{}</p>", Escaped(title))?;
+        }
+        writeln!(
+            out,
+            "<div class=\"plot\" id=\"{}-{k}\" role=\"img\" aria-label=\"{}\"></div>\n</div>",
+            picture.id,
+            Escaped(&told)
+        )?;
+    }
+    out.push_str("</div>\n");
+    if !picture.notes.is_empty() {
+        writeln!(out, "<p class=\"note\">{}</p>", Escaped(&picture.notes.join(" ")))?;
+    }
+    values(out, picture)
+}
+
+fn legend(out: &mut String, styles: &[Style]) -> fmt::Result {
+    out.push_str("<ul class=\"legend\">\n");
+    for (key, style) in styles.iter().enumerate() {
+        writeln!(
+            out,
+            "<li><button type=\"button\" aria-pressed=\"true\" data-key=\"{key}\">\
+             <svg width=\"26\" height=\"10\" aria-hidden=\"true\"><line x1=\"1\" x2=\"25\" y1=\"5\" y2=\"5\" \
+             class=\"stroke-{} dash-{}\"/></svg> {}</button></li>",
+            style.colour,
+            style.dash,
+            Escaped(&style.name)
+        )?;
+    }
+    out.push_str("</ul>\n");
+    Ok(())
+}
+
+fn values(out: &mut String, picture: &Picture) -> fmt::Result {
+    let Some(scale) = &picture.x else { return Ok(()) };
+    let unit = &picture.y.title;
+    write!(
+        out,
+        "<details><summary>Values</summary>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
+         aria-label=\"Values\">\n<table class=\"values\">\n<thead><tr><th scope=\"col\">{}</th>",
+        Escaped(unit)
+    )?;
+    for label in &scale.labels {
+        write!(out, "<th scope=\"col\" class=\"number\">{}</th>", Escaped(label))?;
+    }
+    out.push_str("</tr></thead>\n<tbody>\n");
+    for panel in &picture.panels {
+        for line in &panel.lines {
+            let parts = [panel.title.as_deref(), Some(line.style.name.as_str())];
+            let name = parts.into_iter().flatten().collect::<Vec<_>>().join(": ");
+            write!(out, "<tr><th scope=\"row\">{}</th>", Escaped(&name))?;
+            for place in 0..scale.labels.len() {
+                let point = line.points.iter().find(|(at, _)| *at == place);
+                let cell = point.map_or_else(String::new, |(_, values)| cell(values, picture.y.factor));
+                write!(out, "<td class=\"number\">{cell}</td>")?;
+            }
+            out.push_str("</tr>\n");
+        }
+    }
+    out.push_str("</tbody></table>\n</div>\n</details>\n");
+    Ok(())
+}
+
+/// Mean and half the width of the interval, which is symmetric.
+fn cell(&[mean, _, high]: &[f64; 3], factor: f64) -> String {
+    let (mean, half) = (mean * factor, (high - mean) * factor);
+    if half > 0.0 { format!("{} ± {}", number(mean, DIGITS), number(half, 2)) } else { number(mean, DIGITS) }
+}
+
+fn provenance(out: &mut String, study: &Study) -> fmt::Result {
+    let cases: Vec<&Run> = study.runs.chunk_by(|a, b| a.case == b.case).map(|runs| &runs[0]).collect();
+    write!(
+        out,
+        "<dl class=\"facts\">\n<div><dt>Runs</dt><dd>{} of {}</dd></div>\n<div><dt>Seeds</dt><dd>{}</dd></div>\n",
+        count(study.runs.len(), "run"),
+        count(cases.len(), "case"),
+        ranges(&study.seeds)
+    )?;
+    if let Some(run) = study.runs.first() {
+        let simulated = number(run.outcome.simulated_s, DIGITS);
+        writeln!(out, "<div><dt>Simulated</dt><dd>{simulated} s a run</dd></div>")?;
+    }
+    write!(
+        out,
+        "<div><dt>Version</dt><dd>Sluice {}</dd></div>\n<div class=\"wide\"><dt>Again</dt><dd>{}</dd></div>\n</dl>\n",
+        Escaped(&study.version),
+        command(&study.command)
+    )?;
+    replays(out, study, &cases)?;
+    writeln!(
+        out,
+        "<details><summary>Scenario file</summary>\n<pre tabindex=\"0\"><code>{}</code></pre>\n</details>",
+        Escaped(&study.text)
+    )
+}
+
+/// A line to copy: the script adds the button where the browser has a clipboard.
+fn command(line: &str) -> String {
+    format!("<span class=\"command\"><code>{}</code></span>", Escaped(line))
+}
+
+/// The command of every case's first run.
+fn replays(out: &mut String, study: &Study, cases: &[&Run]) -> fmt::Result {
+    if cases.len() < 2 && study.seeds.len() < 2 {
+        return Ok(());
+    }
+    write!(
+        out,
+        "<details><summary>Replay one run</summary>\n<p class=\"note\">Each with the case's first seed; any other of {} \
+         may stand in its place.</p>\n<ul class=\"replays\">\n",
+        ranges(&study.seeds)
+    )?;
+    for run in cases {
+        let labels = study.axes.iter().filter_map(|axis| Some((&axis.name, run.case.get(&axis.name)?)));
+        let name = labels.map(|(axis, label)| format!("{axis} = {label}")).collect::<Vec<_>>().join(", ");
+        let name = if name.is_empty() { "the scenario as it is".to_owned() } else { name };
+        writeln!(out, "<li><span class=\"case\">{}</span> {}</li>", Escaped(&name), command(&replay(study, run)))?;
+    }
+    out.push_str("</ul>\n</details>\n");
+    Ok(())
+}
+
+/// The command that makes one run again.
+fn replay(study: &Study, run: &Run) -> String {
+    let mut line = format!("sluice run {} --seed {}", study.id, run.seed);
+    for (key, value) in &run.set {
+        // The shell must leave quotes and spaces alone; a single quote ends and resumes its own quotation.
+        let quoted = format!("{key}={value}").replace('\'', r"'\''");
+        let _ = write!(line, " --set '{quoted}'");
+    }
+    line
+}

@@ -1,0 +1,197 @@
+//! What the page's script draws: pictures made of panels, lines and rules, in SI units, with every series stored once.
+
+use super::label::Scale;
+use super::text;
+use serde::{Serialize, Serializer};
+use sim::results::Series;
+use std::collections::BTreeMap;
+
+/// Everything that the script needs.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Data {
+    pub(super) series: Vec<Track>,
+    pub(super) pictures: Vec<Picture>,
+}
+
+/// A series over time; value `k` is drawn at `(k + 1) * step`, the end of the step that it covers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Track {
+    pub(super) step: f64,
+    #[serde(serialize_with = "short_options")]
+    pub(super) values: Vec<Option<f64>>,
+}
+
+/// One chart of a scenario.
+#[derive(Debug, Serialize)]
+pub(super) struct Picture {
+    /// Unique in the page; the place of panel `k` has the id `{id}-{k}`.
+    pub(super) id: String,
+    /// Absent over time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) x: Option<Scale>,
+    pub(super) y: Y,
+    pub(super) panels: Vec<Panel>,
+    /// What the reader must know to read it right: seeds, steps, what is not shown.
+    #[serde(skip)]
+    pub(super) notes: Vec<String>,
+    /// Name, colour and dash of every line, once.
+    #[serde(skip)]
+    pub(super) legend: Vec<Style>,
+}
+
+/// The y axis, the same for all panels.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct Y {
+    pub(super) title: String,
+    /// SI values times this are in the title's unit.
+    pub(super) factor: f64,
+    pub(super) log: bool,
+    /// Smallest and largest value shown, in SI units.
+    #[serde(serialize_with = "short_pair")]
+    pub(super) domain: [f64; 2],
+}
+
+/// One frame of a picture.
+#[derive(Debug, Serialize)]
+pub(super) struct Panel {
+    #[serde(skip)]
+    pub(super) title: Option<String>,
+    pub(super) lines: Vec<Line>,
+    pub(super) rules: Vec<Rule>,
+}
+
+/// How a line looks, and what it is called.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Style {
+    pub(super) name: String,
+    /// Index of a colour of the page's palette.
+    pub(super) colour: usize,
+    /// Index of a dash pattern; 0 is a full line.
+    pub(super) dash: usize,
+}
+
+/// One line of a panel.
+#[derive(Debug, Serialize)]
+pub(super) struct Line {
+    /// Index into the picture's legend.
+    pub(super) key: usize,
+    #[serde(flatten)]
+    pub(super) style: Style,
+    /// Over time: index into the page's series.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) series: Option<usize>,
+    /// Over an axis: index of the place on it, mean, and the ends of the 95 % interval.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "short_points")]
+    pub(super) points: Vec<(usize, [f64; 3])>,
+}
+
+/// A deadline or target.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Rule {
+    pub(super) name: String,
+    /// `deadline` or `target`: they have different dashes.
+    pub(super) kind: &'static str,
+    /// One value for the whole width ...
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) at: Option<f64>,
+    /// ... or one at each place of the x axis: index of the place and value.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) along: Vec<(usize, f64)>,
+}
+
+/// Which series of the page have which values, so that none is stored twice.
+#[derive(Debug, Default)]
+pub(super) struct Tracks {
+    places: BTreeMap<(usize, usize, String), usize>,
+}
+
+impl Tracks {
+    /// The index of a run's series `key` (`flows.forward.delay_max_s`) in `data`. `None` where there is no such series.
+    pub(super) fn index(
+        &mut self,
+        data: &mut Data,
+        (study, run): (usize, usize),
+        series: &Series,
+        key: &str,
+    ) -> Option<usize> {
+        let place = (study, run, key.to_owned());
+        if let Some(&known) = self.places.get(&place) {
+            return Some(known);
+        }
+        let values = values(series, key)?;
+        data.series.push(Track { step: series.step_s, values });
+        let index = data.series.len() - 1;
+        self.places.insert(place, index);
+        Some(index)
+    }
+}
+
+/// The values of the series `flows.NAME.KEY` or `nodes.NAME.KEY`; names may have dots.
+fn values(series: &Series, key: &str) -> Option<Vec<Option<f64>>> {
+    let (kind, rest) = key.split_once('.')?;
+    let (name, field) = rest.rsplit_once('.')?;
+    let all = |values: &[f64]| values.iter().map(|&v| Some(v)).collect();
+    if kind == "flows" {
+        let flow = series.flows.iter().find(|flow| flow.name == name)?;
+        return match field {
+            "goodput_bps" => Some(all(&flow.goodput_bps)),
+            "delay_mean_s" => Some(flow.delay_mean_s.clone()),
+            "delay_max_s" => Some(flow.delay_max_s.clone()),
+            _ => None,
+        };
+    }
+    let node = series.nodes.iter().find(|node| kind == "nodes" && node.name == name)?;
+    match field {
+        "limit" => Some(all(&node.limit)),
+        "backlog_packets" => Some(node.backlog_packets.iter().map(|&n| Some(n as f64)).collect()),
+        "sojourn_mean_s" => Some(node.sojourn_mean_s.clone()),
+        "nodal_delay_mean_s" => Some(node.nodal_delay_mean_s.clone()),
+        "nodal_delay_max_s" => Some(node.nodal_delay_max_s.clone()),
+        _ => None,
+    }
+}
+
+/// The elements that a series key with a name or `*` means: `flows.*.x` gives `("forward", "flows.forward.x")`, ...
+pub(super) fn elements(series: &Series, key: &str) -> Vec<(String, String)> {
+    let Some((kind, (name, field))) = key.split_once('.').and_then(|(k, rest)| Some((k, rest.rsplit_once('.')?))) else {
+        return Vec::new();
+    };
+    let names: Vec<&String> = match kind {
+        "flows" => series.flows.iter().map(|flow| &flow.name).collect(),
+        "nodes" => series.nodes.iter().map(|node| &node.name).collect(),
+        _ => Vec::new(),
+    };
+    names
+        .into_iter()
+        .filter(|known| name == "*" || name == known.as_str())
+        .map(|known| (known.clone(), format!("{kind}.{known}.{field}")))
+        .collect()
+}
+
+/// Five digits are finer than any screen; whole numbers without ".0" make the page a third smaller.
+struct Short(f64);
+
+impl Serialize for Short {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let rounded = text::round(self.0, 5);
+        if rounded.fract().abs() > 0.0 || rounded.abs() >= 1e15 {
+            return serializer.serialize_f64(rounded);
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "a whole number below 10^15")]
+        serializer.serialize_i64(rounded as i64)
+    }
+}
+
+#[expect(clippy::ptr_arg, reason = "serde passes the field's own type")]
+fn short_options<S: Serializer>(values: &Vec<Option<f64>>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(values.iter().map(|value| value.map(Short)))
+}
+
+#[expect(clippy::ptr_arg, reason = "serde passes the field's own type")]
+fn short_points<S: Serializer>(points: &Vec<(usize, [f64; 3])>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(points.iter().map(|&(place, values)| (place, values.map(Short))))
+}
+
+fn short_pair<S: Serializer>(pair: &[f64; 2], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(pair.iter().map(|&value| Short(value)))
+}

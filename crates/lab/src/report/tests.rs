@@ -1,0 +1,182 @@
+//! Whole pages from made-up studies.
+
+use super::lines::picture;
+use super::picture::{Data, Picture, Tracks};
+use super::{ReportError, html, with_library};
+use crate::study::{self, Chart, Study};
+use serde_json::Value;
+
+#[path = "../../examples/sample-report/sample.rs"]
+mod sample;
+
+const STUB: &str = "window.vegaEmbed = () => {};";
+
+fn page(studies: &[Study]) -> String {
+    with_library(studies, STUB).unwrap()
+}
+
+/// The data that the page's script reads.
+fn embedded(page: &str) -> Value {
+    let start = page.find("id=\"data\">").unwrap() + "id=\"data\">".len();
+    let json = &page[start..start + page[start..].find("</script>").unwrap()];
+    serde_json::from_str(json).unwrap()
+}
+
+fn draw(study: &Study, chart: &Chart) -> (Result<Picture, String>, Data) {
+    let mut data = Data::default();
+    let picture = picture((0, study), chart, "chart".to_owned(), &mut data, &mut Tracks::default());
+    (picture, data)
+}
+
+#[test]
+fn without_the_library_the_error_says_what_to_run() {
+    let error = with_library(&sample::studies(), "").unwrap_err();
+    assert_eq!(error, ReportError::NoLibrary);
+    assert!(error.to_string().contains("make charts"));
+    assert_eq!(html(&[]).is_err(), super::LIBRARY.is_empty());
+}
+
+#[test]
+fn hostile_texts_stay_texts() {
+    let page = page(&sample::studies());
+    assert!(!page.contains("<img"), "markup from a title");
+    assert!(!page.contains("<b>axis") && !page.contains("<i>one") && !page.contains("<u>loss"));
+    assert!(page.contains("&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt; &amp; &quot;quotes&quot;"));
+    // The icon, style and policy are the head's; the data, library and page's script are the only scripts.
+    assert_eq!(page.matches("<script").count(), 3);
+    assert_eq!(page.matches("</script").count(), 3);
+}
+
+#[test]
+fn the_page_names_nothing_to_fetch() {
+    let page = page(&sample::studies());
+    for reference in ["http:", "https:", "src=\"", "url(", "@import", "<iframe"] {
+        assert!(!page.contains(reference), "{reference}");
+    }
+    assert!(page.contains("default-src 'none'"));
+}
+
+#[test]
+fn claims_have_value_interval_source_and_verdict() {
+    let page = page(&[sample::targets()]);
+    let row = |id: &str| {
+        let start = page.find(&format!("<span class=\"id\">{id}</span>")).unwrap();
+        &page[start..start + page[start..].find("</tr>").unwrap()]
+    };
+    let first = row("sample-targets.1");
+    assert!(first.contains("no packet arrives after its deadline"));
+    assert!(first.contains("ADTH section 4.2.1"));
+    assert!(first.contains("<span class=\"value\">5.9 × 10⁻⁵</span> <span class=\"interval\">0 to 0.00013</span>"));
+    assert!(first.contains("&lt;= 0.001") && first.contains("</span>holds</span>"));
+    let second = row("sample-targets.2");
+    assert!(second.contains(">above 7 s<") && second.contains("</span>differs</span>"));
+    let third = row("sample-targets.3");
+    assert!(third.contains("no number") && !third.contains("class=\"interval\""), "one seed has no interval");
+}
+
+#[test]
+fn several_studies_have_a_table_of_contents() {
+    let page = page(&sample::studies());
+    assert!(page.contains("<h1>Sluice: 3 experiments</h1>"));
+    assert!(page.contains("</span>2 hold</span>") && page.contains("</span>1 differs</span>"));
+    for n in 0..3 {
+        assert!(page.contains(&format!("href=\"#study-{n}\"")) && page.contains(&format!("id=\"study-{n}\"")));
+    }
+}
+
+#[test]
+fn lines_over_time_have_names_colours_and_rules() {
+    let study = sample::targets();
+    let (picture, data) = draw(&study, &study.charts[0]);
+    let picture = picture.unwrap();
+    let titles: Vec<_> = picture.panels.iter().map(|panel| panel.title.as_deref().unwrap()).collect();
+    assert_eq!(titles, ["target 200 ms", "target 1 s"]);
+    let looks: Vec<_> = picture.legend.iter().map(|s| (s.name.as_str(), s.colour, s.dash)).collect();
+    assert_eq!(
+        looks,
+        [
+            ("forward, FIFO-DF", 0, 0),
+            ("reverse, FIFO-DF", 0, 1),
+            ("forward, ADTH-DF", 1, 0),
+            ("reverse, ADTH-DF", 1, 1)
+        ]
+    );
+    let rules: Vec<_> = picture.panels[0].rules.iter().map(|rule| (rule.name.as_str(), rule.at)).collect();
+    assert_eq!(rules, [("deadline 400 ms", Some(0.4))]);
+    assert_eq!(picture.y.title, "one-way delay (s)");
+    assert_eq!(data.series.len(), 8);
+    let reverse = &data.series[picture.panels[0].lines[1].series.unwrap()];
+    assert_eq!(reverse.values[249], None, "nothing is received before 25 s");
+    assert!(reverse.values[250].is_some());
+}
+
+#[test]
+fn points_over_an_axis_have_intervals_and_the_deadline_follows_the_target() {
+    let study = sample::targets();
+    let chart = study.charts.iter().find(|chart| chart.x == "target").unwrap();
+    let (picture, _) = draw(&study, chart);
+    let picture = picture.unwrap();
+    let scale = picture.x.as_ref().unwrap();
+    assert_eq!(scale.at, [0.2, 0.4, 0.6, 0.8, 1.0]);
+    let line = &picture.panels[0].lines[0];
+    assert_eq!(line.style.name, "forward");
+    assert_eq!(line.points.len(), 5);
+    for (place, [mean, low, high]) in &line.points {
+        let values: Vec<f64> = study
+            .runs
+            .iter()
+            .filter(|run| run.case["scheme"] == "ADTH-DF" && run.case["target"] == study.axes[1].labels[*place])
+            .map(|run| run.outcome.flows[0].delay_s.max)
+            .collect();
+        assert_eq!(values.len(), 3);
+        assert!((mean - values.iter().sum::<f64>() / 3.0).abs() < 1e-12);
+        assert!(low < mean && mean < high);
+    }
+    let along: Vec<f64> = picture.panels[0].rules[0].along.iter().map(|(_, value)| *value).collect();
+    assert_eq!(along, [0.4, 0.8, 1.2, 1.6, 2.0]);
+}
+
+#[test]
+fn every_series_is_stored_once() {
+    let study = sample::targets();
+    let data = embedded(&page(&[study]));
+    // Two charts show the same 8 delays; then limit and backlog, 3 nodal delays, and the goodput of 5 cases' 2 flows.
+    assert_eq!(data["series"].as_array().unwrap().len(), 8 + 2 + 3 + 10);
+    assert_eq!(data["pictures"].as_array().unwrap().len(), 6);
+}
+
+#[test]
+fn what_cannot_be_drawn_is_said() {
+    let study = sample::targets();
+    let refused = |chart: Chart| draw(&study, &chart).0.unwrap_err();
+    let time = study.charts[0].clone();
+    assert!(refused(Chart { y: vec!["flows.sideways.delay_max_s".to_owned()], ..time.clone() }).contains("no values of"));
+    assert!(refused(Chart { x: "hops".to_owned(), ..time.clone() }).contains("varies no “hops”"));
+    let nowhere = [("scheme".to_owned(), study::Labels::One("PIE".to_owned()))].into();
+    assert!(refused(Chart { cases: nowhere, ..time.clone() }).contains("No run"));
+    let mut bare = study.clone();
+    bare.runs.iter_mut().for_each(|run| run.outcome.series = None);
+    assert!(draw(&bare, &time).0.unwrap_err().contains("recorded no series"));
+    assert!(page(&[bare]).contains("<p class=\"empty\">These runs recorded no series over time"));
+}
+
+#[test]
+fn units_suit_the_values() {
+    let study = sample::targets();
+    let y = |n: usize| draw(&study, &study.charts[n]).0.unwrap().y;
+    assert_eq!((y(3).title.as_str(), y(3).factor), ("nodal delay (ms)", 1e3));
+    assert_eq!((y(4).title.as_str(), y(4).factor), ("goodput (Mb/s)", 1e-6));
+    assert!(y(1).log && y(1).domain[0] > 0.0);
+}
+
+#[test]
+fn commands_replay_a_run() {
+    let page = page(&sample::studies());
+    assert!(page.contains("<code>sluice reproduce sample-targets</code>"));
+    assert!(page.contains(
+        "sluice run sample-targets --seed 1 --set &#39;queue.scheme=&quot;ADTH-DF&quot;&#39; \
+         --set &#39;queue.target=&quot;1 s&quot;&#39;"
+    ));
+    // it's, inside single quotes of the shell.
+    assert!(page.contains("title=&quot;it&#39;\\&#39;&#39;s&quot;&#39;"));
+}

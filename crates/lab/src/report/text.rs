@@ -1,0 +1,165 @@
+//! Text and numbers as a person reads them, and text made harmless inside HTML.
+
+use std::fmt;
+
+/// Text from a scenario or a result, safe in HTML text and in double-quoted attributes.
+pub(super) struct Escaped<'a>(pub(super) &'a str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rest = self.0;
+        while let Some(at) = rest.find(['&', '<', '>', '"', '\'']) {
+            f.write_str(&rest[..at])?;
+            f.write_str(match rest.as_bytes()[at] {
+                b'&' => "&amp;",
+                b'<' => "&lt;",
+                b'>' => "&gt;",
+                b'"' => "&quot;",
+                _ => "&#39;",
+            })?;
+            rest = &rest[at + 1..];
+        }
+        f.write_str(rest)
+    }
+}
+
+/// JSON text that cannot end the `<script>` that it stands in.
+pub(super) fn json_in_script(json: &str) -> String {
+    json.replace('<', "\\u003c")
+}
+
+/// A number to `digits` significant digits: `0.0124`, `1 800 000`, `5.9 × 10⁻⁵`. "none" where it is not a number.
+pub(super) fn number(value: f64, digits: usize) -> String {
+    if value.is_nan() {
+        return "none".to_owned();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "∞" } else { "−∞" }.to_owned();
+    }
+    let rounded = round(value, digits);
+    let size = rounded.abs();
+    let text = if size > 0.0 && !(1e-4..1e12).contains(&size) {
+        scientific(size, digits)
+    } else {
+        // `round` left at most `digits` digits, and Display prints the shortest text that reads back.
+        grouped(&format!("{size}"))
+    };
+    if rounded < 0.0 { format!("−{text}") } else { text }
+}
+
+/// The nearest double with `digits` significant digits.
+pub(super) fn round(value: f64, digits: usize) -> f64 {
+    if !value.is_finite() {
+        return value;
+    }
+    format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value)
+}
+
+/// `5.9 × 10⁻⁵`
+fn scientific(size: f64, digits: usize) -> String {
+    let text = format!("{:e}", round(size, digits));
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let raised: String = exponent.chars().map(superscript).collect();
+    format!("{mantissa} × 10{raised}")
+}
+
+fn superscript(c: char) -> char {
+    match c {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        '4'..='9' => char::from_u32('⁴' as u32 + (c as u32 - '4' as u32)).unwrap_or(c),
+        _ => '⁰',
+    }
+}
+
+/// Narrow spaces between groups of three digits, from five digits on.
+fn grouped(text: &str) -> String {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let mut out = String::with_capacity(text.len() + 8);
+    for (i, digit) in whole.chars().enumerate() {
+        if i > 0 && whole.len() > 4 && (whole.len() - i).is_multiple_of(3) {
+            out.push('\u{202f}');
+        }
+        out.push(digit);
+    }
+    if !fraction.is_empty() {
+        out.push('.');
+        out.push_str(fraction);
+    }
+    out
+}
+
+/// A time in the unit that suits it: `400 ms`, `1.5 s`.
+pub(super) fn seconds(value: f64) -> String {
+    if value.abs() >= 1.0 || value.to_bits() << 1 == 0 {
+        format!("{} s", number(value, 4))
+    } else if value.abs() >= 1e-3 {
+        format!("{} ms", number(value * 1e3, 4))
+    } else {
+        format!("{} µs", number(value * 1e6, 4))
+    }
+}
+
+/// `1 run`, `3 runs`
+pub(super) fn count(n: usize, thing: &str) -> String {
+    if n == 1 { format!("1 {thing}") } else { format!("{n} {thing}s") }
+}
+
+/// Seeds as ranges: `1 to 10`, `3, 7, 9 to 12`.
+pub(super) fn ranges(seeds: &[u64]) -> String {
+    seeds
+        .chunk_by(|a, b| a.checked_add(1) == Some(*b))
+        .map(|run| match run {
+            [first, _, .., last] => format!("{first} to {last}"),
+            _ => run.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
+        })
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_becomes_text() {
+        let title = r#"</script><img src=x onerror="a('b')"> & more"#;
+        assert_eq!(
+            Escaped(title).to_string(),
+            "&lt;/script&gt;&lt;img src=x onerror=&quot;a(&#39;b&#39;)&quot;&gt; &amp; more"
+        );
+        assert_eq!(json_in_script(r#"["</script>"]"#), r#"["\u003c/script>"]"#);
+    }
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(number(0.0, 4), "0");
+        assert_eq!(number(0.012_436, 4), "0.01244");
+        assert_eq!(number(-2.5, 4), "−2.5");
+        assert_eq!(number(1_800_000.0, 4), "1\u{202f}800\u{202f}000");
+        assert_eq!(number(1234.0, 4), "1234");
+        assert_eq!(number(5.9e-5, 4), "5.9 × 10⁻⁵");
+        assert_eq!(number(f64::NAN, 4), "none");
+        assert_eq!(number(f64::INFINITY, 4), "∞");
+        assert_eq!(round(123_456.0, 5).to_bits(), 123_460.0_f64.to_bits());
+    }
+
+    #[test]
+    fn times_take_the_unit_that_suits_them() {
+        assert_eq!(seconds(0.4), "400 ms");
+        assert_eq!(seconds(1.5), "1.5 s");
+        assert_eq!(seconds(0.167), "167 ms");
+        assert_eq!(seconds(2.5e-4), "250 µs");
+        assert_eq!(seconds(0.0), "0 s");
+    }
+
+    #[test]
+    fn seeds_in_a_row_are_a_range() {
+        assert_eq!(ranges(&[1, 2, 3, 4]), "1 to 4");
+        assert_eq!(ranges(&[3, 7, 9, 10, 11]), "3, 7, 9 to 11");
+        assert_eq!(ranges(&[1, 2]), "1, 2");
+        assert_eq!(ranges(&[]), "");
+    }
+}
