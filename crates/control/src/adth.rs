@@ -1,6 +1,13 @@
 //! ADTH, the Adaptive Dynamic Threshold: keeps the time that a packet spends at a node (in the queue and in the MAC) at
-//! or below a target, by moving the queue's limit. The control law is the document's Algorithm 1 with the readings of
-//! its errata that `docs/adth.md` lists as A1 to A21; names in parentheses are the document's.
+//! or below a target, by moving the queue's limit. Every interval it estimates how many packets can leave within the
+//! target (sections 3.2.1 and 3.2.3) and corrects that by a factor that follows the measured delay (section 3.2.2).
+//!
+//! This is the document's Algorithm 1; names in parentheses are the document's. Where it contradicts itself:
+//!
+//! - A1, A2: it prints MIN for the factor's lower bound and MAX for its upper bound; section 3.2.4 shows the opposite.
+//! - A4: it corrects the factor before the first threshold; section 3.2.4 says that the factor is 1 there.
+//! - A6: section 4.2.1 describes a threshold with a memory that it lacks; `latch` adds it.
+//! - A7: it tests what arrived and divides by what was sent; here both are tested.
 
 use crate::{Interval, Invalid, Limit, LimitController, Stat};
 use core::num::NonZeroU32;
@@ -30,8 +37,8 @@ pub struct Params {
     #[serde(deserialize_with = "crate::above_zero")]
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
     pub phi_min: f64,
-    /// Upper bound of the correction factor (`maxQueLenFctr`). Default 1, the only one tried that agrees with the
-    /// reported delays.
+    /// Upper bound of the correction factor (`maxQueLenFctr`). Default 1: the estimate is only ever lowered. With 2 or
+    /// more a saturated queue keeps swinging above its target.
     #[serde(deserialize_with = "crate::above_zero")]
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
     pub phi_max: f64,
