@@ -1,1 +1,18 @@
-//! The simulated wireless network.
+//! The simulated wireless network: engine, radio, MAC, network, traffic and the world that joins them.
+//!
+//! The folders are floors: `engine` (clock, events, random streams, packets) lies under all and knows none; a packet
+//! goes from `traffic` through `net`, the queue and `mac` to `radio` and up again; `record` takes measurements; `world`
+//! builds a network from its description, runs it and gives the results. Files, sweeps and reports live above, in crate
+//! `lab`. No wall clock is read here: the same network and seed give the same results everywhere.
+
+pub mod config;
+pub mod engine;
+mod mac;
+mod net;
+pub mod radio;
+mod record;
+pub mod results;
+mod traffic;
+mod world;
+
+pub use world::{BuildError, Trace, TraceEvent, Unknown, World};

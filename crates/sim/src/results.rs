@@ -161,6 +161,10 @@ pub struct Totals {
     pub jain_index: f64,
     /// 1 - received / sent over all flows.
     pub loss_ratio: f64,
+    /// Received later than the deadline / received, over all flows.
+    pub deadline_miss_ratio: f64,
+    /// Received within the deadline / sent, over all flows.
+    pub data_yield: f64,
     /// Share of time in which at least one node was sending.
     pub channel_busy_ratio: f64,
 }
@@ -198,7 +202,7 @@ pub struct NodeSeries {
     pub limit: Vec<f64>,
     /// Packets waiting at the end of the step.
     pub backlog_packets: Vec<u64>,
-    /// Mean time in the queue of the packets handed to the MAC in the step; absent where none was.
+    /// Mean time in the queue of the packets completed in the step; absent where none was.
     pub sojourn_mean_s: Vec<Option<f64>>,
     /// Mean time in the queue and in the MAC of the packets completed in the step; absent where none was.
     pub nodal_delay_mean_s: Vec<Option<f64>>,

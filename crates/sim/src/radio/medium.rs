@@ -251,5 +251,3 @@ impl Receiver {
     }
 }
 
-#[cfg(test)]
-mod tests;

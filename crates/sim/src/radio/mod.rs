@@ -6,7 +6,7 @@ mod medium;
 mod propagation;
 mod timing;
 
-pub(crate) use medium::{Heard, Medium, Reach};
+pub(crate) use medium::{Medium, Signal};
 pub(crate) use propagation::{Links, Reception};
 pub use timing::Timing;
 pub(crate) use timing::{MAC_OVERHEAD, TimingError};

@@ -1,0 +1,145 @@
+//! What is counted of every flow and every node.
+
+use super::Summary;
+use crate::results::{Flow, Mac, Times};
+use units::{Bytes, Duration};
+
+/// A flow's counts. Those of the ledger run from the start to the end; the others begin after the warm-up.
+#[derive(Debug, Default)]
+pub(crate) struct FlowRecord {
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+    pub(crate) bytes: Bytes,
+    pub(crate) late: u64,
+    pub(crate) delay: Summary,
+    pub(crate) ledger: Ledger,
+}
+
+/// Where every packet of a flow went: made = finished + lost + on its way.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ledger {
+    pub(crate) made: u64,
+    /// Reached the destination; of a broadcast: sent.
+    pub(crate) finished: u64,
+    /// Discarded by a queue, or given up by the MAC without having arrived.
+    pub(crate) lost: u64,
+}
+
+impl Ledger {
+    pub(crate) fn on_their_way(self) -> u64 {
+        self.made - self.finished - self.lost
+    }
+}
+
+/// What a flow is, for its results.
+#[derive(Debug)]
+pub(crate) struct Identity {
+    pub(crate) name: String,
+    pub(crate) from: String,
+    pub(crate) to: String,
+    pub(crate) kind: &'static str,
+    pub(crate) deadline: Option<Duration>,
+}
+
+impl FlowRecord {
+    pub(crate) fn receive(&mut self, delay: Duration, payload: Bytes, deadline: Option<Duration>) {
+        self.received += 1;
+        self.bytes += payload;
+        self.late += u64::from(deadline.is_some_and(|deadline| delay > deadline));
+        self.delay.record(delay);
+    }
+
+    /// Counts from now on; the ledger goes on.
+    pub(crate) fn restart(&mut self) {
+        *self = Self { ledger: self.ledger, ..Self::default() };
+    }
+
+    pub(crate) fn result(&self, identity: &Identity, covered: Duration) -> Flow {
+        let delay_s = self.delay.times();
+        let deadline_s = identity.deadline.map(Duration::as_secs_f64);
+        Flow {
+            name: identity.name.clone(),
+            from: identity.from.clone(),
+            to: identity.to.clone(),
+            kind: identity.kind.to_owned(),
+            sent_packets: self.sent,
+            received_packets: self.received,
+            in_flight_packets: self.ledger.on_their_way(),
+            goodput_bps: self.bytes.bits() as f64 / covered.as_secs_f64(),
+            loss_ratio: loss(self.sent, self.received),
+            delay_s,
+            deadline_s,
+            deadline_miss_ratio: ratio(self.late, self.received),
+            deadline_use_ratio: deadline_s.map_or(0.0, |deadline| delay_s.max / deadline),
+            data_yield: ratio(self.received - self.late, self.sent),
+        }
+    }
+}
+
+/// A node's counts since the end of the warm-up.
+#[derive(Debug, Default)]
+pub(crate) struct NodeRecord {
+    pub(crate) service: Summary,
+    pub(crate) sojourn: Summary,
+    pub(crate) nodal: Summary,
+    pub(crate) above_target: u64,
+    pub(crate) completed: u64,
+    pub(crate) attempts: u64,
+    pub(crate) rts_attempts: u64,
+    pub(crate) unanswered_data: u64,
+    pub(crate) unanswered_rts: u64,
+    pub(crate) delivered: u64,
+    pub(crate) given_up: u64,
+    pub(crate) duplicates: u64,
+    pub(crate) airtime: Duration,
+}
+
+impl NodeRecord {
+    pub(crate) fn complete(&mut self, waited: Duration, service: Duration, target: Option<Duration>) {
+        let nodal = waited + service;
+        self.completed += 1;
+        self.above_target += u64::from(target.is_some_and(|target| nodal > target));
+        self.sojourn.record(waited);
+        self.service.record(service);
+        self.nodal.record(nodal);
+    }
+
+    pub(crate) fn target_miss_ratio(&self) -> f64 {
+        ratio(self.above_target, self.completed)
+    }
+
+    /// Time in the queue, and time in the queue and the MAC.
+    pub(crate) fn waits(&self) -> (Times, Times) {
+        (self.sojourn.times(), self.nodal.times())
+    }
+
+    pub(crate) fn mac_result(&self, busy: Duration, covered: Duration) -> Mac {
+        // With RTS/CTS it is the RTS that collides.
+        let (failed, sent) = match self.rts_attempts {
+            0 => (self.unanswered_data, self.attempts),
+            rts => (self.unanswered_rts, rts),
+        };
+        Mac {
+            service_s: self.service.times(),
+            attempts: self.attempts,
+            rts_attempts: self.rts_attempts,
+            collisions: self.unanswered_data,
+            delivered: self.delivered,
+            retry_drops: self.given_up,
+            duplicates: self.duplicates,
+            airtime_s: self.airtime.as_secs_f64(),
+            busy_ratio: busy.as_secs_f64() / covered.as_secs_f64(),
+            collision_probability: ratio(failed, sent),
+        }
+    }
+}
+
+/// `part / whole`; zero of nothing is zero.
+pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// 1 - received / sent; a broadcast that several receive loses nothing.
+pub(crate) fn loss(sent: u64, received: u64) -> f64 {
+    ratio(sent.saturating_sub(received), sent)
+}

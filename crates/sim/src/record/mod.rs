@@ -1,0 +1,9 @@
+//! Measurements: models say what happened, this floor counts it and makes the results. Models never format or print.
+
+mod ledger;
+mod series;
+mod summary;
+
+pub(crate) use ledger::{FlowRecord, Identity, NodeRecord, loss, ratio};
+pub(crate) use series::Recorder;
+pub(crate) use summary::Summary;

@@ -1,0 +1,96 @@
+//! Time series: one value a step.
+
+use crate::results::{FlowSeries, NodeSeries, Series};
+use units::{Bytes, Duration};
+
+/// Collects the values of the running step and, at its end, appends them.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    pub(crate) step: Duration,
+    series: Series,
+    flows: Vec<FlowStep>,
+    nodes: Vec<NodeStep>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct FlowStep {
+    bytes: Bytes,
+    delay: Span,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct NodeStep {
+    sojourn: Span,
+    nodal: Span,
+}
+
+/// Mean and maximum of some times.
+#[derive(Clone, Copy, Debug, Default)]
+struct Span {
+    n: u64,
+    sum: Duration,
+    max: Duration,
+}
+
+impl Span {
+    fn record(&mut self, time: Duration) {
+        self.n += 1;
+        self.sum += time;
+        self.max = self.max.max(time);
+    }
+
+    fn mean(&self) -> Option<f64> {
+        (self.n > 0).then(|| self.sum.as_secs_f64() / self.n as f64)
+    }
+
+    fn max(&self) -> Option<f64> {
+        (self.n > 0).then(|| self.max.as_secs_f64())
+    }
+}
+
+impl Recorder {
+    pub(crate) fn new(step: Duration, flows: impl Iterator<Item = String>, nodes: impl Iterator<Item = String>) -> Self {
+        let flows: Vec<FlowSeries> = flows.map(|name| FlowSeries { name, ..FlowSeries::default() }).collect();
+        let nodes: Vec<NodeSeries> = nodes.map(|name| NodeSeries { name, ..NodeSeries::default() }).collect();
+        Self {
+            step,
+            flows: vec![FlowStep::default(); flows.len()],
+            nodes: vec![NodeStep::default(); nodes.len()],
+            series: Series { step_s: step.as_secs_f64(), flows, nodes },
+        }
+    }
+
+    pub(crate) fn received(&mut self, flow: u32, delay: Duration, payload: Bytes) {
+        let step = &mut self.flows[flow as usize];
+        step.bytes += payload;
+        step.delay.record(delay);
+    }
+
+    pub(crate) fn completed(&mut self, node: u32, waited: Duration, service: Duration) {
+        let step = &mut self.nodes[node as usize];
+        step.sojourn.record(waited);
+        step.nodal.record(waited + service);
+    }
+
+    /// Ends a step that lasted `length`; `queues` yields every node's limit and backlog.
+    pub(crate) fn end_step(&mut self, length: Duration, queues: impl Iterator<Item = (f64, u64)>) {
+        for (series, step) in self.series.flows.iter_mut().zip(&mut self.flows) {
+            let FlowStep { bytes, delay } = std::mem::take(step);
+            series.goodput_bps.push(bytes.bits() as f64 / length.as_secs_f64());
+            series.delay_mean_s.push(delay.mean());
+            series.delay_max_s.push(delay.max());
+        }
+        for ((series, step), (limit, backlog)) in self.series.nodes.iter_mut().zip(&mut self.nodes).zip(queues) {
+            let NodeStep { sojourn, nodal } = std::mem::take(step);
+            series.limit.push(limit);
+            series.backlog_packets.push(backlog);
+            series.sojourn_mean_s.push(sojourn.mean());
+            series.nodal_delay_mean_s.push(nodal.mean());
+            series.nodal_delay_max_s.push(nodal.max());
+        }
+    }
+
+    pub(crate) fn into_series(self) -> Series {
+        self.series
+    }
+}

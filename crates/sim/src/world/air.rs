@@ -1,0 +1,159 @@
+//! What a frame in the air does to the stations that hear it.
+//!
+//! A front or tail passes its listeners in order of distance, each at its own time. Where no other event lies between
+//! two listeners the next one is served at once, without going through the event queue: the same order of events at a
+//! fraction of the cost.
+
+use super::{Event, TraceEvent, World};
+use crate::engine::Handle;
+use crate::mac::{Answer, BROADCAST, Due, Frame, Kind, Unanswered};
+use crate::radio::Signal;
+use units::Instant;
+
+impl World {
+    /// The station's deadline has come.
+    pub(super) fn act(&mut self, node: u32) {
+        let receiving = self.medium.receives(node, self.now);
+        match self.nodes[node as usize].station.timer(self.now, receiving, &self.rules) {
+            Due::Send(frame) => self.send(node, frame),
+            Due::Failed(answer) => {
+                self.note(node, &answer);
+                self.serve(node);
+            }
+            Due::Wait => {}
+        }
+    }
+
+    /// A station starts to send a frame.
+    fn send(&mut self, node: u32, frame: Frame) {
+        let timing = &self.rules.timing;
+        let (data_header, basic_header) = self.headers;
+        let record = &mut self.nodes[node as usize].record;
+        let times = match frame.kind {
+            Kind::Rts => (timing.rts, basic_header),
+            Kind::Cts => (timing.cts, basic_header),
+            Kind::Ack => (timing.ack, basic_header),
+            Kind::Data { psdu, .. } if frame.to == BROADCAST => (timing.broadcast(psdu), basic_header),
+            Kind::Data { psdu, .. } => (timing.data(psdu), data_header),
+        };
+        match frame.kind {
+            Kind::Rts => record.rts_attempts += 1,
+            Kind::Data { .. } if frame.to != BROADCAST => record.attempts += 1,
+            Kind::Data { .. } | Kind::Cts | Kind::Ack => {}
+        }
+        record.airtime += times.0;
+        self.note_frame(node, TraceEvent::Sends, &frame);
+        let (of, turned_busy) = self.medium.start(node, frame, self.now, times);
+        if turned_busy {
+            self.nodes[node as usize].station.turned_busy(self.now, &self.rules);
+        }
+        if let Some(time) = self.medium.front_time(of, 0) {
+            self.events.push(time, Event::Front { of, listener: 0 });
+        }
+        self.events.push(self.now + times.0, Event::Sent { of });
+    }
+
+    /// The sender has sent all of a frame.
+    pub(super) fn sent(&mut self, of: Handle) {
+        let (transmission, turned_idle) = self.medium.end(of);
+        let station = &mut self.nodes[transmission.from as usize].station;
+        let finished = station.sent(self.now, &transmission.frame, &self.rules);
+        if turned_idle {
+            station.turned_idle(self.now, &self.rules);
+        }
+        if let Some(finished) = finished {
+            self.finish_packet(transmission.from, finished);
+        }
+        self.serve(transmission.from);
+        match self.medium.tail_time(of, 0) {
+            Some(time) => self.events.push(time, Event::Tail { of, listener: 0 }),
+            None => self.medium.clear(of),
+        }
+    }
+
+    /// The front of a frame passes its listeners, from `listener` on.
+    pub(super) fn front(&mut self, of: Handle, mut listener: u32) {
+        loop {
+            let reach = self.medium.front(of, listener, self.now);
+            if reach.turned_busy {
+                self.nodes[reach.node as usize].station.turned_busy(self.now, &self.rules);
+            }
+            listener += 1;
+            let Some(time) = self.medium.front_time(of, listener) else { return };
+            if !self.goes_on(time) {
+                self.events.push(time, Event::Front { of, listener });
+                return;
+            }
+        }
+    }
+
+    /// The tail of a frame passes its listeners, from `listener` on.
+    pub(super) fn tail(&mut self, of: Handle, mut listener: u32) {
+        loop {
+            let heard = self.medium.tail(of, listener, self.now);
+            match heard.what {
+                Signal::Good(frame) => self.hear(heard.node, listener, &frame),
+                Signal::Bad { header_read } => {
+                    let station = &mut self.nodes[heard.node as usize].station;
+                    let answer = station.spoilt(self.now, header_read, &self.rules);
+                    self.note(heard.node, &answer);
+                }
+                Signal::Noise => self.nodes[heard.node as usize].station.noise(self.now, &self.rules),
+                Signal::Nothing => {}
+            }
+            if heard.turned_idle {
+                self.nodes[heard.node as usize].station.turned_idle(self.now, &self.rules);
+            }
+            self.serve(heard.node);
+            listener += 1;
+            let Some(time) = self.medium.tail_time(of, listener) else {
+                self.medium.clear(of);
+                return;
+            };
+            if !self.goes_on(time) {
+                self.events.push(time, Event::Tail { of, listener });
+                return;
+            }
+        }
+    }
+
+    /// Moves on to `time` if no other event comes before it.
+    #[inline]
+    fn goes_on(&mut self, time: Instant) -> bool {
+        let first = time < self.until && self.events.next_time().is_none_or(|next| time <= next);
+        if first {
+            self.now = time;
+            self.handled += 1;
+        }
+        first
+    }
+
+    /// A station hears a frame, intact.
+    fn hear(&mut self, node: u32, listener: u32, frame: &Frame) {
+        self.note_frame(node, TraceEvent::Hears, frame);
+        let answer = self.nodes[node as usize].station.received(self.now, frame, &self.rules);
+        self.note(node, &answer);
+        let Kind::Data { packet, .. } = frame.kind else { return };
+        if !answer.takes {
+            return;
+        }
+        if frame.to == BROADCAST || self.medium.is_new(frame.from, listener, frame.sequence) {
+            self.take(node, frame.from, packet);
+        } else {
+            self.nodes[node as usize].record.duplicates += 1;
+        }
+    }
+
+    /// Counts what a station has found out about its own frames.
+    fn note(&mut self, node: u32, answer: &Answer) {
+        let record = &mut self.nodes[node as usize].record;
+        match answer.failed {
+            Some(Unanswered::Data) => record.unanswered_data += 1,
+            Some(Unanswered::Rts) => record.unanswered_rts += 1,
+            None => {}
+        }
+        if let Some(finished) = answer.finished {
+            self.finish_packet(node, finished);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Why a description of a network cannot be built.
+
+use thiserror::Error;
+
+/// A description that contradicts itself or the standard. The message is for the user; [`path`](Self::path) says which
+/// key of the scenario is meant.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[error("{message}")]
+pub struct BuildError {
+    path: String,
+    message: String,
+    unknown: Option<Unknown>,
+}
+
+/// A name that was used and does not exist, with those that do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// The name used.
+    pub name: String,
+    /// The names that there are.
+    pub known: Vec<String>,
+}
+
+impl BuildError {
+    pub(super) fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { path: path.into(), message: message.into(), unknown: None }
+    }
+
+    pub(super) fn unknown_node(path: impl Into<String>, name: &str, known: Vec<String>) -> Self {
+        let message = format!("there is no node `{name}`");
+        Self { unknown: Some(Unknown { name: name.to_owned(), known }), ..Self::new(path, message) }
+    }
+
+    /// The key, dotted, entries of lists by their name: `flow.forward.to`.
+    pub fn path(&self) -> Option<&str> {
+        (!self.path.is_empty()).then_some(self.path.as_str())
+    }
+
+    /// A name that does not exist, if that is the error.
+    pub fn unknown(&self) -> Option<&Unknown> {
+        self.unknown.as_ref()
+    }
+}

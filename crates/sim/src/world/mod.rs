@@ -1,0 +1,315 @@
+//! A network that runs: it joins sources, queues, controllers, stations and the air, and hands events round.
+
+mod air;
+mod build;
+mod error;
+mod outcome;
+mod trace;
+
+pub use error::{BuildError, Unknown};
+pub use trace::{Trace, TraceEvent};
+
+use crate::config::Network;
+use crate::engine::{Arena, EventQueue, Handle};
+use crate::mac::{BROADCAST, Conventions, Dcf, Finished, Frame, Job};
+use crate::net::{Packet, Routes, Waiting, psdu_bytes};
+use crate::radio::Medium;
+use crate::record::{FlowRecord, Identity, NodeRecord, Recorder};
+use crate::results::Outcome;
+use crate::traffic::Source;
+use control::{Controller, LimitController};
+use queue::Fifo;
+use units::{Bytes, Duration, Instant};
+
+/// What happens.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    /// A source makes a packet.
+    Emit { flow: u32 },
+    /// A station's deadline, unless it has moved.
+    Deadline { node: u32 },
+    /// The front of a frame reaches its `listener`-th listener, and perhaps more.
+    Front { of: Handle, listener: u32 },
+    /// The sender has sent all of a frame.
+    Sent { of: Handle },
+    /// The tail of a frame leaves its `listener`-th listener, and perhaps more.
+    Tail { of: Handle, listener: u32 },
+    /// A controller's interval is over.
+    Control { node: u32 },
+    /// A step of the time series is over.
+    Step,
+    /// Results count from here.
+    WarmedUp,
+}
+
+/// A node: its station, queue and controller, and what was counted.
+struct Node {
+    name: String,
+    station: Dcf,
+    /// When the earliest pending `Deadline` event of the station fires; later ones are stale.
+    armed: Instant,
+    queue: Fifo<Waiting>,
+    controller: Controller,
+    controller_name: &'static str,
+    target: Option<Duration>,
+    /// Saturated flows that begin here: a packet that leaves is replaced at once.
+    saturated: Vec<u32>,
+    record: NodeRecord,
+}
+
+/// A flow: what it sends, and what was counted.
+struct Flow {
+    identity: Identity,
+    from: u32,
+    /// [`BROADCAST`] for all in range.
+    to: u32,
+    payload: Bytes,
+    /// None where it is saturated: then the queue asks for packets.
+    source: Option<Source>,
+    record: FlowRecord,
+}
+
+/// A network and its state at a moment.
+pub struct World {
+    now: Instant,
+    /// Where the current call of [`advance`](Self::advance) ends.
+    until: Instant,
+    end: Instant,
+    warmup: Instant,
+    events: EventQueue<Event>,
+    handled: u64,
+    medium: Medium<Frame>,
+    rules: Conventions,
+    /// Preamble and PHY header of data frames, and of frames at the basic rate.
+    headers: (Duration, Duration),
+    nodes: Vec<Node>,
+    flows: Vec<Flow>,
+    routes: Routes,
+    packets: Arena<Packet>,
+    recorder: Option<Recorder>,
+    last_step: Instant,
+    trace: Option<Vec<Trace>>,
+}
+
+impl World {
+    /// Builds a network and prepares its run.
+    ///
+    /// # Errors
+    /// When the description contradicts itself or the standard; the error names the key.
+    pub fn new(network: &Network, seed: u64) -> Result<Self, BuildError> {
+        build::build(network, seed)
+    }
+
+    /// Keeps a trace of all frames from now on; see [`take_trace`](Self::take_trace). It grows with time.
+    pub fn keep_trace(&mut self) {
+        self.trace = Some(Vec::new());
+    }
+
+    /// What was traced since the last call.
+    pub fn take_trace(&mut self) -> Vec<Trace> {
+        self.trace.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Simulated time that has passed.
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Has it run to its end?
+    pub fn finished(&self) -> bool {
+        self.now >= self.end
+    }
+
+    /// Runs on for `span` of simulated time, but not beyond the end. The results do not depend on the spans.
+    pub fn advance(&mut self, span: Duration) {
+        self.until = (self.now + span).min(self.end);
+        while self.events.next_time().is_some_and(|time| time < self.until) {
+            let (now, event) = self.events.pop().expect("its time was just seen");
+            self.now = now;
+            self.handled += 1;
+            match event {
+                Event::Emit { flow } => self.emit(flow),
+                Event::Deadline { node } => self.deadline(node),
+                Event::Front { of, listener } => self.front(of, listener),
+                Event::Sent { of } => self.sent(of),
+                Event::Tail { of, listener } => self.tail(of, listener),
+                Event::Control { node } => self.control(node),
+                Event::Step => self.step(),
+                Event::WarmedUp => self.restart_statistics(),
+            }
+        }
+        self.now = self.until;
+    }
+
+    /// Runs to the end and gives the results.
+    pub fn finish(mut self) -> Outcome {
+        while !self.finished() {
+            self.advance(Duration::MAX);
+        }
+        outcome::outcome(self)
+    }
+
+    /// A source makes a packet.
+    fn emit(&mut self, flow: u32) {
+        let source = self.flows[flow as usize].source.as_mut().expect("only sources emit");
+        source.advance();
+        if let Some(next) = source.next_time() {
+            self.events.push(next, Event::Emit { flow });
+        }
+        let from = self.flows[flow as usize].from;
+        self.make_packet(flow);
+        self.serve(from);
+    }
+
+    /// A new packet of a flow joins the queue of its source.
+    fn make_packet(&mut self, flow: u32) {
+        let Flow { from, payload, record, .. } = &mut self.flows[flow as usize];
+        record.sent += 1;
+        record.ledger.made += 1;
+        let length = crate::net::network_bytes(*payload);
+        let from = *from;
+        self.enqueue(from, Packet { flow, created: self.now, length });
+    }
+
+    /// A packet joins the queue of a node.
+    fn enqueue(&mut self, node: u32, packet: Packet) {
+        let waiting = Waiting { packet: self.packets.insert(packet), length: packet.length };
+        let Self { nodes, packets, flows, now, .. } = self;
+        nodes[node as usize].queue.enqueue(*now, waiting, &mut |dropped| discard(packets, flows, dropped));
+    }
+
+    /// If the station is free and a packet waits, hands it over; then sees to the station's deadline.
+    fn serve(&mut self, node: u32) {
+        let Self { nodes, now, rules, .. } = self;
+        let Node { station, queue, .. } = &mut nodes[node as usize];
+        if station.is_free()
+            && let Some(departure) = queue.dequeue(*now)
+        {
+            let Waiting { packet, length } = departure.packet;
+            let flow = self.packets.get(packet).flow;
+            let to = match self.flows[flow as usize].to {
+                BROADCAST => BROADCAST,
+                _ => self.routes.next(flow, node).expect("packets are queued only where their route goes on"),
+            };
+            station.offer(*now, Job::new(packet, to, psdu_bytes(length), departure.waited, *now), rules);
+            if self.nodes[node as usize].saturated.contains(&flow) && self.flows[flow as usize].from == node {
+                self.make_packet(flow);
+            }
+        }
+        self.arm(node);
+    }
+
+    /// Sees to it that an event comes at the station's deadline. An event that is already pending before it will do:
+    /// when it comes it is set again, so that a back-off that freezes often costs no event each time.
+    #[inline]
+    fn arm(&mut self, node: u32) {
+        let Node { station, armed, .. } = &mut self.nodes[node as usize];
+        if station.deadline < *armed {
+            *armed = station.deadline;
+            self.events.push(station.deadline, Event::Deadline { node });
+        }
+    }
+
+    /// A `Deadline` event of a station has come.
+    fn deadline(&mut self, node: u32) {
+        let Node { station, armed, .. } = &mut self.nodes[node as usize];
+        if *armed != self.now {
+            return;
+        }
+        *armed = Instant::NEVER;
+        if station.deadline > self.now {
+            self.arm(node);
+        } else {
+            self.act(node);
+        }
+    }
+
+    /// A station is done with its packet.
+    fn finish_packet(&mut self, node: u32, finished: Finished) {
+        let Finished { job, delivered } = finished;
+        let service = self.now.since(job.taken);
+        let Node { queue, record, target, .. } = &mut self.nodes[node as usize];
+        queue.completed(job.waited, service);
+        record.complete(job.waited, service, *target);
+        record.delivered += u64::from(delivered);
+        record.given_up += u64::from(!delivered);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.completed(node, job.waited, service);
+        }
+        let packet = self.packets.remove(job.packet);
+        let flow = &mut self.flows[packet.flow as usize];
+        if flow.to == BROADCAST {
+            flow.record.ledger.finished += 1;
+        } else if !job.accepted {
+            flow.record.ledger.lost += 1;
+        }
+    }
+
+    /// A node has got a packet: the application's, or one to pass on.
+    fn take(&mut self, node: u32, from: u32, handle: Handle) {
+        let packet = self.packets.get(handle);
+        let flow = &mut self.flows[packet.flow as usize];
+        if flow.to != BROADCAST {
+            self.nodes[from as usize].station.accept(handle);
+            if flow.to != node {
+                self.enqueue(node, packet);
+                return;
+            }
+            flow.record.ledger.finished += 1;
+        }
+        if packet.created < self.warmup {
+            return;
+        }
+        let delay = self.now.since(packet.created);
+        flow.record.receive(delay, flow.payload, flow.identity.deadline);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.received(packet.flow, delay, flow.payload);
+        }
+    }
+
+    /// A controller decides.
+    fn control(&mut self, node: u32) {
+        let Self { nodes, packets, flows, now, .. } = self;
+        let Node { queue, controller, .. } = &mut nodes[node as usize];
+        let limit = controller.update(&queue.take_interval(*now));
+        queue.set_limit(*now, limit, &mut |dropped| discard(packets, flows, dropped));
+        let next = self.now + self.nodes[node as usize].controller.interval();
+        self.events.push(next, Event::Control { node });
+    }
+
+    /// A step of the time series ends.
+    fn step(&mut self) {
+        let Some(recorder) = &mut self.recorder else { return };
+        let length = self.now.since(self.last_step);
+        let queues = self.nodes.iter().map(|node| (limit_value(node.queue.limit()), node.queue.backlog().packets));
+        recorder.end_step(length, queues);
+        self.last_step = self.now;
+        self.events.push(self.now + recorder.step, Event::Step);
+    }
+
+    /// Results count from here.
+    fn restart_statistics(&mut self) {
+        self.medium.restart_statistics(self.now);
+        for node in &mut self.nodes {
+            node.queue.restart_statistics(self.now);
+            node.record = NodeRecord::default();
+        }
+        for flow in &mut self.flows {
+            flow.record.restart();
+        }
+    }
+}
+
+/// The number of a limit, in its own unit.
+fn limit_value(limit: control::Limit) -> f64 {
+    match limit {
+        control::Limit::Packets(packets) => f64::from(packets),
+        control::Limit::Bytes(bytes) => bytes.count() as f64,
+    }
+}
+
+/// A queue has discarded a packet.
+fn discard(packets: &mut Arena<Packet>, flows: &mut [Flow], dropped: Waiting) {
+    let packet = packets.remove(dropped.packet);
+    flows[packet.flow as usize].record.ledger.lost += 1;
+}

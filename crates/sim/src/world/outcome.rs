@@ -1,0 +1,101 @@
+//! What a finished run yields, and the accounts that must balance.
+
+use super::{World, limit_value};
+use crate::record::{loss, ratio};
+use crate::results::{Level, Node, Outcome, Queue, Totals};
+use control::Limit;
+use units::{Duration, Instant};
+
+/// The results of a world that has come to its end.
+pub(super) fn outcome(mut world: World) -> Outcome {
+    if let Some(recorder) = &mut world.recorder
+        && world.now > world.last_step
+    {
+        let queues = world.nodes.iter().map(|node| (limit_value(node.queue.limit()), node.queue.backlog().packets));
+        recorder.end_step(world.now.since(world.last_step), queues);
+    }
+    if cfg!(debug_assertions) {
+        check_packets(&world);
+        check_airtime(&world);
+    }
+    let covered = world.end.since(world.warmup);
+    let flows: Vec<_> = world.flows.iter().map(|flow| flow.record.result(&flow.identity, covered)).collect();
+    let nodes = (0..world.nodes.len()).map(|index| node(&world, index, covered)).collect();
+    let goodputs = flows.iter().map(|flow| flow.goodput_bps);
+    let sum: f64 = goodputs.clone().sum();
+    let squares: f64 = goodputs.map(|goodput| goodput * goodput).sum();
+    let [sent, received, late] = world.flows.iter().fold([0; 3], |[sent, received, late], flow| {
+        [sent + flow.record.sent, received + flow.record.received, late + flow.record.late]
+    });
+    let totals = Totals {
+        goodput_bps: sum,
+        // Nothing received is shared equally.
+        jain_index: if squares > 0.0 { sum * sum / (flows.len() as f64 * squares) } else { 1.0 },
+        loss_ratio: loss(sent, received),
+        deadline_miss_ratio: ratio(late, received),
+        data_yield: ratio(received - late, sent),
+        channel_busy_ratio: world.medium.on_air_time(world.end).as_secs_f64() / covered.as_secs_f64(),
+    };
+    let series = world.recorder.map(crate::record::Recorder::into_series);
+    Outcome { simulated_s: covered.as_secs_f64(), events: world.handled, flows, nodes, totals, series }
+}
+
+fn node(world: &World, index: usize, covered: Duration) -> Node {
+    let node = &world.nodes[index];
+    let totals = node.queue.totals();
+    let limit = level(node.queue.limit_level(world.end));
+    let (sojourn_s, nodal_delay_s) = node.record.waits();
+    let in_packets = matches!(node.queue.limit(), Limit::Packets(_));
+    let queue = Queue {
+        name: "be".to_owned(),
+        controller: node.controller_name.to_owned(),
+        arrived_packets: totals.arrived.packets,
+        sent_packets: totals.sent.packets,
+        dropped_packets: totals.dropped.packets,
+        limit_packets: in_packets.then_some(limit),
+        limit_bytes: (!in_packets).then_some(limit),
+        backlog_packets: level(node.queue.backlog_level(world.end)),
+        sojourn_s,
+        nodal_delay_s,
+        target_delay_s: node.target.map(Duration::as_secs_f64),
+        target_miss_ratio: node.record.target_miss_ratio(),
+    };
+    let busy = world.medium.busy_time(u32::try_from(index).expect("fewer than 2^32 nodes"), world.end);
+    Node { name: node.name.clone(), queues: vec![queue], mac: node.record.mac_result(busy, covered) }
+}
+
+fn level(level: queue::Level) -> Level {
+    Level { mean: level.mean, min: level.min as f64, max: level.max as f64, last: level.last as f64 }
+}
+
+/// Every packet made has arrived, was lost, or is on its way: in a queue or at a station whose receiver lacks it.
+fn check_packets(world: &World) {
+    let expected: u64 = world.flows.iter().map(|flow| flow.record.ledger.on_their_way()).sum();
+    let found: u64 = world
+        .nodes
+        .iter()
+        .map(|node| node.queue.backlog().packets + u64::from(node.station.job().is_some_and(|job| !job.accepted)))
+        .sum();
+    assert_eq!(expected, found, "packets on their way by the flows' accounts and by looking for them");
+    let accepted = world.nodes.iter().filter(|node| node.station.job().is_some_and(|job| job.accepted)).count();
+    let live = u64::try_from(world.packets.live()).expect("fewer than 2^64 packets");
+    assert_eq!(live, found + accepted as u64, "packets alive");
+}
+
+/// No node was busy for longer than the run, nor sent for longer than it was busy; the channel was in use no longer
+/// than all nodes together sent.
+fn check_airtime(world: &World) {
+    let covered = world.end.since(world.warmup);
+    // A frame that is still being sent has been counted whole.
+    let frame = world.rules.timing.broadcast(units::Bytes::new(65_535)) * 2;
+    let mut sent = Duration::ZERO;
+    for (index, node) in world.nodes.iter().enumerate() {
+        let busy = world.medium.busy_time(u32::try_from(index).expect("fewer than 2^32 nodes"), world.end);
+        assert!(busy <= covered, "{} was busy for {busy:?} of {covered:?}", node.name);
+        assert!(node.record.airtime <= busy + frame, "{} sent for longer than it was busy", node.name);
+        sent += node.record.airtime;
+    }
+    let on_air = world.medium.on_air_time(world.end);
+    assert!(on_air <= covered && on_air <= sent + frame, "the channel was in use for {on_air:?}");
+    debug_assert!(world.now >= Instant::ZERO + covered);
+}

@@ -1,0 +1,83 @@
+//! Two senders that do not hear each other (`n0`, `n2`) and their receiver between them (`n1`): traces checked by hand.
+//!
+//! Back-off is zero, so that every moment follows from the standard's times: data 966 us, ACK and CTS 304 us, RTS 352 us,
+//! SIFS 10 us, DIFS 50 us, time-out 222 us after a frame's end, 0.1 us of propagation.
+
+mod networks;
+
+use networks::network;
+use sim::{TraceEvent, World};
+
+/// A packet of `n0` comes after a second, one of `n2` `later` microseconds after it. The frames sent, as (microseconds
+/// after the first packet came, node, frame).
+fn sent(later: u32, mac: &str) -> Vec<(f64, String, &'static str)> {
+    let start = 1_000_000 + later;
+    let text = format!(
+        "duration = \"1.1 s\"\n\
+         [mac]\ncw_min = 0\ncw_max = 0\n{mac}\n\
+         [radio]\nrange = \"30 m\"\ncarrier_sense_range = \"40 m\"\n\
+         [nodes]\ncount = 3\nplacement = \"chain\"\nspacing = \"30 m\"\n\
+         [[flow]]\nname = \"left\"\nfrom = \"n0\"\nto = \"n1\"\nstart = \"1 s\"\n\
+         traffic = {{ kind = \"cbr\", rate = \"8 kb/s\", packet = \"1000 B\" }}\n\
+         [[flow]]\nname = \"right\"\nfrom = \"n2\"\nto = \"n1\"\nstart = \"{start} us\"\n\
+         traffic = {{ kind = \"cbr\", rate = \"8 kb/s\", packet = \"1000 B\" }}\n"
+    );
+    let mut world = World::new(&network(&text), 1).expect("a network that can be built");
+    world.keep_trace();
+    world.advance(units::Duration::from_secs(10));
+    let trace = world.take_trace();
+    world.finish();
+    let frames = trace.into_iter().filter(|entry| entry.event == TraceEvent::Sends);
+    frames.map(|entry| ((entry.at.as_secs_f64() - 1.0) * 1e6, entry.node, entry.frame)).collect()
+}
+
+fn assert_sent(found: &[(f64, String, &'static str)], expected: &[(f64, &str, &str)]) {
+    let same = found.len() == expected.len()
+        && found
+            .iter()
+            .zip(expected)
+            .all(|(a, b)| (a.0 - b.0).abs() < 0.01 && a.1 == b.1 && a.2 == b.2);
+    assert!(same, "found {found:#?}\nexpected {expected:#?}");
+}
+
+#[test]
+fn frames_of_hidden_senders_destroy_each_other_until_both_give_up() {
+    // Each sends again 966 + 222 = 1188 us after it began, so that the overlap repeats in all 7 attempts.
+    let mut expected: Vec<(f64, &str, &str)> = Vec::new();
+    for attempt in 0..7 {
+        let start = f64::from(attempt) * 1188.0;
+        expected.extend([(start, "n0", "DATA"), (start + 500.0, "n2", "DATA")]);
+    }
+    assert_sent(&sent(500, ""), &expected);
+}
+
+#[test]
+fn the_receivers_ack_holds_the_hidden_sender_back() {
+    // n1 has the frame at 966.1 and acknowledges it from 976.1 to 1280.1. n2's packet comes at 980, while n2 hears the
+    // ACK (until 1280.2); n2 sends DIFS later, n1 acknowledges 966.1 + 10 us after that.
+    let expected = [
+        (0.0, "n0", "DATA"),
+        (976.1, "n1", "ACK"),
+        (1330.2, "n2", "DATA"),
+        (1330.2 + 976.1, "n1", "ACK"),
+    ];
+    assert_sent(&sent(980, ""), &expected);
+}
+
+#[test]
+fn a_cts_reserves_the_medium_against_the_hidden_sender() {
+    // n0's RTS ends at 352; n1 has it at 352.1 and clears from 362.1 to 666.1. n2 hears the CTS until 666.2 and is
+    // reserved for 1604 - 10 - 304 = 1290 us, until 1956.2. n0 sends data at 676.2; n1 has it at 1642.3, acknowledges
+    // from 1652.3 to 1956.3; n2 hears that end at 1956.4 and sends its RTS DIFS later.
+    let expected = [
+        (0.0, "n0", "RTS"),
+        (362.1, "n1", "CTS"),
+        (676.2, "n0", "DATA"),
+        (1652.3, "n1", "ACK"),
+        (2006.4, "n2", "RTS"),
+        (2006.4 + 362.1, "n1", "CTS"),
+        (2006.4 + 676.2, "n2", "DATA"),
+        (2006.4 + 1652.3, "n1", "ACK"),
+    ];
+    assert_sent(&sent(500, "rts_threshold = \"500 B\""), &expected);
+}

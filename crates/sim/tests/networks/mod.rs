@@ -1,0 +1,33 @@
+//! Networks that several tests use.
+#![allow(dead_code, reason = "each test file takes what it needs")]
+
+use sim::World;
+use sim::config::Network;
+use sim::results::Outcome;
+
+/// The network described by a TOML text.
+pub(crate) fn network(text: &str) -> Network {
+    toml::from_str(text).expect("a valid description")
+}
+
+/// Runs a network to its end.
+pub(crate) fn run(text: &str, seed: u64) -> Outcome {
+    World::new(&network(text), seed).expect("a network that can be built").finish()
+}
+
+/// A chain of 802.11b nodes 30 m apart in which only neighbours decode each other, `extra` keys first.
+pub(crate) fn chain(nodes: u32, duration: &str, extra: &str) -> String {
+    format!(
+        "duration = \"{duration}\"\n{extra}\n[radio]\nrange = \"30 m\"\n\
+         [nodes]\ncount = {nodes}\nplacement = \"chain\"\nspacing = \"30 m\"\n"
+    )
+}
+
+/// One packet of 1000 B after a second, from the first to the last of `nodes`.
+pub(crate) fn one_packet(nodes: u32) -> String {
+    format!(
+        "[[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"n{}\"\nstart = \"1 s\"\nstop = \"1.5 s\"\n\
+         traffic = {{ kind = \"cbr\", rate = \"8 kb/s\", packet = \"1000 B\" }}\n",
+        nodes - 1
+    )
+}
