@@ -1,1 +1,25 @@
-fn main() {}
+//! The `sluice` command: what a person types, turned into calls of crate `lab`. No model and no statistics live here.
+
+mod args;
+mod commands;
+mod console;
+mod failure;
+
+use args::Args;
+use clap::Parser as _;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // A run that panics has failed while running; the message says where, for a report of the fault.
+    std::panic::set_hook(Box::new(|panic| {
+        eprintln!("error: this is a fault in Sluice: {panic}");
+        std::process::exit(i32::from(failure::FAILED));
+    }));
+    match commands::run(Args::parse()) {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            ExitCode::from(failure.code())
+        }
+    }
+}

@@ -2,5 +2,15 @@
 //!
 //! Here live files, sweeps, statistics over seeds and the report. No model of a network, queue or controller ever does.
 
+pub mod claims;
+mod csv;
+mod measure;
 pub mod report;
+pub mod run;
+pub mod scenario;
+pub mod schema;
+pub mod statistics;
+pub mod store;
 pub mod study;
+pub mod sweep;
+pub mod tables;

@@ -1,7 +1,7 @@
 //! A study: everything that is known after a scenario was run, and what the report is made from.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
 /// A scenario, its runs and the verdicts on its claims.
@@ -96,7 +96,7 @@ pub struct Claim {
 
 /// One label or several.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a label or a list of labels")]
 pub enum Labels {
     /// One.
     One(String),
@@ -106,7 +106,7 @@ pub enum Labels {
 
 /// A reported value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a number, or words in quotes")]
 pub enum Reported {
     /// A number in the measure's unit.
     Number(f64),
@@ -157,14 +157,22 @@ pub struct Verdict {
     pub reported: Option<Reported>,
     /// When the claim holds.
     pub holds: String,
-    /// What was measured: mean over the seeds.
+    /// What was measured: mean over the seeds. NaN (in files `null`) where there is no value, as of a ratio to zero.
+    #[serde(deserialize_with = "number_or_nan")]
     pub measured: f64,
     /// Lower end of its 95 % interval over the seeds; equal to `measured` with one seed.
+    #[serde(deserialize_with = "number_or_nan")]
     pub low: f64,
     /// Upper end.
+    #[serde(deserialize_with = "number_or_nan")]
     pub high: f64,
     /// `holds` or `differs`, by `measured`.
     pub verdict: Ruling,
+}
+
+/// JSON has no NaN: it is written as `null`.
+fn number_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
 /// The verdict's word.

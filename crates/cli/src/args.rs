@@ -1,0 +1,144 @@
+//! What can be typed.
+
+use clap::{Args as Group, Parser, Subcommand};
+use clap_complete::Shell;
+use std::path::PathBuf;
+
+/// Simulate wireless networks and their queues, and check what is claimed about them.
+#[derive(Debug, Parser)]
+#[command(name = "sluice", version, after_help = "\
+Examples:
+  sluice list                                 what there is to reproduce
+  sluice reproduce adth-s1a                   run an experiment, rule on its claims, write a report
+  sluice run scenarios/adth/s1a.toml          run a scenario's network once
+  sluice report results                       write the report again
+
+Exit status: 0 done and claims hold, 1 a claim differs, 2 wrong use or scenario (or a folder that cannot be written to),
+3 failed while running, 130 interrupted.")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Run(Run),
+    Reproduce(Reproduce),
+    List(List),
+    Report(Report),
+    /// Print the JSON Schema of scenario files, for editors.
+    Schema,
+    /// Print shell completions.
+    #[command(after_help = "\
+Example:
+  sluice completions bash > ~/.local/share/bash-completion/completions/sluice")]
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+    /// Print the manual page, or write the pages of all commands to a folder.
+    #[command(after_help = "\
+Examples:
+  sluice man | man -l -
+  sluice man ~/.local/share/man/man1")]
+    Man {
+        /// Where to write the pages of all commands.
+        folder: Option<PathBuf>,
+    },
+    /// Write the reference of scenario files (scenario.md, scenario.schema.json) to a folder.
+    #[command(hide = true)]
+    Docs {
+        /// The folder.
+        #[arg(default_value = "docs")]
+        folder: PathBuf,
+    },
+}
+
+/// Run a scenario's network once, without its variations.
+#[derive(Debug, Group)]
+#[command(after_help = "\
+Examples:
+  sluice run scenarios/adth/s1a.toml
+  sluice run scenarios/adth/s1a.toml --seed 3 --json
+  sluice run scenarios/adth/s1a.toml --set queue.controller=none --set 'duration=20 s'
+  sluice run scenarios/adth/s1a.toml --set 'flow.*.deadline=400 ms' --out out
+
+With `--json` one object is printed; its keys are explained in docs/results.md. Times are in seconds, rates in bit/s.
+Claims are ruled on only where the scenario varies nothing.")]
+pub(crate) struct Run {
+    /// The scenario's file.
+    pub(crate) file: PathBuf,
+    /// The seed of the random numbers.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Set a key of the network: its dotted path and its value.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Print the results as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Keep the results in this folder.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// Run whole experiments, rule on their claims and write a report.
+#[derive(Debug, Group)]
+#[command(after_help = "\
+Examples:
+  sluice reproduce adth-s1a                   one experiment, by its id
+  sluice reproduce scenarios/adth             all of a folder
+  sluice reproduce                            all of ./scenarios
+  sluice reproduce adth-s1a --quick           two seeds instead of all
+  sluice reproduce my.toml --seeds 30 --out /tmp/my
+
+Runs are kept as they finish: after an interrupt the same command goes on from there.")]
+pub(crate) struct Reproduce {
+    /// Ids of experiments (of the files in ./scenarios), scenario files, or folders of them [default: scenarios].
+    #[arg(value_name = "ID|FILE|DIR")]
+    pub(crate) targets: Vec<String>,
+    /// Two seeds a case; everything else as in the files.
+    #[arg(long, conflicts_with = "seeds")]
+    pub(crate) quick: bool,
+    /// So many seeds a case.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub(crate) seeds: Option<u64>,
+    /// Set a key of every network: its dotted path and its value.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// So many threads [default: one a core]. Results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+    /// Print one JSON object an experiment, with its verdicts.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Where results go: for one experiment its folder, for several the folder around theirs [default: results/ID].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// List experiments: id, runs, claims and title.
+#[derive(Debug, Group)]
+#[command(after_help = "\
+Examples:
+  sluice list
+  sluice list scenarios/adth")]
+pub(crate) struct List {
+    /// Scenario files, or folders of them.
+    #[arg(value_name = "FILE|DIR", default_value = "scenarios")]
+    pub(crate) targets: Vec<PathBuf>,
+}
+
+/// Write the report of finished experiments: one HTML file that works offline.
+#[derive(Debug, Group)]
+#[command(after_help = "\
+Examples:
+  sluice report results/adth-s1a
+  sluice report results --out report.html")]
+pub(crate) struct Report {
+    /// The folder of an experiment's results, or one with several of them.
+    pub(crate) folder: PathBuf,
+    /// The file to write [default: report.html in the folder].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}

@@ -1,0 +1,148 @@
+//! `sluice reproduce`.
+
+use super::{report, targets};
+use crate::args;
+use crate::console::{Console, print};
+use crate::failure::{DIFFERS, Failure, HOLDS};
+use lab::scenario::{Scenario, Wishes};
+use lab::store::Store;
+use lab::study::{Ruling, Study};
+use lab::sweep::{self, Settings, SweepError};
+use lab::tables;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// `--quick`: the fewest seeds that still give an interval.
+const QUICK_SEEDS: usize = 2;
+
+/// An experiment that is known to be right.
+struct Experiment {
+    scenario: Scenario,
+    folder: PathBuf,
+    command: String,
+}
+
+pub(super) fn reproduce(args: args::Reproduce) -> Result<u8, Failure> {
+    let experiments = experiments(&args)?;
+    let build = build()?;
+    // All folders are made before anything runs: one that cannot be written to is known at once.
+    let stores = experiments.iter().map(|experiment| Store::create(&experiment.folder)).collect::<Result<Vec<_>, _>>()?;
+    let mut console = Console::new()?;
+    let mut studies = Vec::new();
+    for (experiment, store) in experiments.iter().zip(&stores) {
+        let scenario = &experiment.scenario;
+        let threads = args.threads.map_or(0, usize::from);
+        let settings = Settings { threads, build: build.clone(), command: experiment.command.clone() };
+        console.begin(&scenario.id, sweep::simulated_time(scenario));
+        let done = sweep::run(scenario, store, &settings, &console);
+        console.end();
+        let study = done.map_err(|error| told(error, &experiment.folder))?;
+        if !args.json {
+            print(&text(&study))?;
+        }
+        studies.push(study);
+    }
+    let out = report_path(&args, &experiments);
+    // A build without the charting library still rules on claims.
+    let report = report::write(&studies, &out)?.map(|()| out).map_err(|error| eprintln!("no report: {error}")).ok();
+    if args.json {
+        for (study, experiment) in studies.iter().zip(&experiments) {
+            print(&object(study, &experiment.folder, report.as_deref()))?;
+        }
+    } else if let Some(out) = report {
+        print(&format!("report: {}\n", out.display()))?;
+    }
+    let mut verdicts = studies.iter().flat_map(|study| &study.claims);
+    Ok(if verdicts.any(|verdict| verdict.verdict == Ruling::Differs) { DIFFERS } else { HOLDS })
+}
+
+/// Reads all scenarios before any runs.
+fn experiments(args: &args::Reproduce) -> Result<Vec<Experiment>, Failure> {
+    let files = targets::files(&args.targets)?;
+    let seeds = args.seeds.and_then(|count| usize::try_from(count).ok());
+    let wishes = Wishes { set: args.set.clone(), seeds: seeds.or(args.quick.then_some(QUICK_SEEDS)), base_only: false };
+    let mut experiments: Vec<Experiment> = Vec::new();
+    for file in &files {
+        let scenario = Scenario::load(file, &wishes)?;
+        if experiments.iter().any(|other| other.scenario.id == scenario.id) {
+            let message = format!("{}: another of these scenarios has the id `{}` too", file.display(), scenario.id);
+            return Err(Failure::wrong(message));
+        }
+        let folder = match &args.out {
+            None => Path::new("results").join(&scenario.id),
+            Some(out) if files.len() == 1 => out.clone(),
+            Some(out) => out.join(&scenario.id),
+        };
+        experiments.push(Experiment { scenario, folder, command: command(args, file) });
+    }
+    Ok(experiments)
+}
+
+fn report_path(args: &args::Reproduce, experiments: &[Experiment]) -> PathBuf {
+    match (experiments, &args.out) {
+        ([one], _) => one.folder.join("report.html"),
+        (_, Some(out)) => out.join("report.html"),
+        (_, None) => Path::new("results").join("report.html"),
+    }
+}
+
+/// An interrupt is told with the way to go on.
+fn told(error: SweepError, folder: &Path) -> Failure {
+    match error {
+        SweepError::Stopped { .. } => {
+            Failure::interrupted(format!("{error} in {}; the same command goes on from there", folder.display()))
+        }
+        other => other.into(),
+    }
+}
+
+fn text(study: &Study) -> String {
+    let cpu: f64 = study.runs.iter().map(|run| run.cpu_s).sum();
+    let simulated: f64 = study.runs.iter().map(|run| run.outcome.simulated_s).sum();
+    let holding = study.claims.iter().filter(|verdict| verdict.verdict == Ruling::Holds).count();
+    let claims = match study.claims.is_empty() {
+        true => "no claims\n".to_owned(),
+        false => format!("{}\n{holding} of {} claims hold\n", tables::claims(&study.claims), study.claims.len()),
+    };
+    let (id, title, runs, seeds) = (&study.id, &study.title, study.runs.len(), study.seeds.len());
+    format!("{id}: {title}\n{runs} runs ({seeds} seeds a case), {simulated:.0} simulated seconds, {cpu:.1} s of CPU\n\n{claims}\n")
+}
+
+fn object(study: &Study, folder: &Path, report: Option<&Path>) -> String {
+    let object = json!({
+        "scenario": study.id,
+        "title": study.title,
+        "version": study.version,
+        "seeds": study.seeds,
+        "runs": study.runs.len(),
+        "results": folder,
+        "report": report,
+        "claims": study.claims,
+    });
+    format!("{object}\n")
+}
+
+/// The command that makes one experiment's runs again.
+fn command(args: &args::Reproduce, file: &Path) -> String {
+    let mut words = vec!["sluice reproduce".to_owned(), quoted(&file.display().to_string())];
+    words.extend(args.quick.then(|| "--quick".to_owned()));
+    words.extend(args.seeds.map(|seeds| format!("--seeds {seeds}")));
+    words.extend(args.set.iter().map(|set| format!("--set {}", quoted(set))));
+    words.join(" ")
+}
+
+/// A word as a shell reads it.
+pub(super) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+%@".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+/// What tells this program from one built otherwise: results of other code must not be taken for its own.
+pub(super) fn build() -> Result<String, Failure> {
+    let read = std::env::current_exe().and_then(std::fs::read);
+    let bytes = read.map_err(|error| Failure::failed(format!("cannot read this program's own file: {error}")))?;
+    Ok(format!("{:032x}", sweep::fingerprint(&bytes)))
+}

@@ -1,0 +1,84 @@
+//! `sluice run`.
+
+use super::reproduce::{build, quoted};
+use crate::args;
+use crate::console::{Console, print};
+use crate::failure::{DIFFERS, Failure, HOLDS};
+use lab::scenario::{Scenario, Wishes};
+use lab::store::Store;
+use lab::study::{Ruling, Run, Verdict};
+use lab::{claims, run, sweep, tables};
+
+pub(super) fn run(args: args::Run) -> Result<u8, Failure> {
+    let command = command(&args);
+    let wishes = Wishes { set: args.set, seeds: None, base_only: true };
+    let scenario = Scenario::load(&args.file, &wishes)?.without_variations(args.seed);
+    let mut console = Console::new()?;
+    console.begin(&scenario.id, sweep::simulated_time(&scenario));
+    let done = match &args.out {
+        None => once(&scenario, &console),
+        Some(out) => {
+            let settings = sweep::Settings { threads: 1, build: build()?, command };
+            let store = Store::create(out)?;
+            let study = sweep::run(&scenario, &store, &settings, &console)?;
+            Ok((study.runs, study.claims))
+        }
+    };
+    console.end();
+    let (runs, verdicts) = done?;
+    let Some(run) = runs.first() else { return Err(Failure::failed("the scenario has no case")) };
+    if args.json {
+        print(&json(run, &verdicts)?)?;
+    } else {
+        print(&text(&scenario, run, &verdicts))?;
+    }
+    let differs = verdicts.iter().any(|verdict| verdict.verdict == Ruling::Differs);
+    Ok(if differs { DIFFERS } else { HOLDS })
+}
+
+/// Runs without keeping anything.
+fn once(scenario: &Scenario, console: &Console) -> Result<(Vec<Run>, Vec<Verdict>), Failure> {
+    let seed = scenario.seeds[0];
+    let timed = run::run(&scenario.base, seed, console).map_err(|error| Failure::wrong(error.to_string()))?;
+    let Some(timed) = timed else { return Err(Failure::interrupted("interrupted; nothing is kept")) };
+    let runs = vec![Run {
+        scenario: scenario.id.clone(),
+        seed,
+        case: scenario.cases[0].labels.clone(),
+        set: scenario.set.clone(),
+        version: sweep::VERSION.to_owned(),
+        wall_s: timed.wall_s,
+        cpu_s: timed.cpu_s,
+        outcome: timed.outcome,
+    }];
+    let verdicts = claims::judge(&scenario.claims, &scenario.seeds, &runs);
+    Ok((runs, verdicts))
+}
+
+fn json(run: &Run, verdicts: &[Verdict]) -> Result<String, Failure> {
+    let mut object = serde_json::to_value(run).map_err(|error| Failure::failed(error.to_string()))?;
+    object["claims"] = serde_json::to_value(verdicts).map_err(|error| Failure::failed(error.to_string()))?;
+    Ok(format!("{object}\n"))
+}
+
+fn text(scenario: &Scenario, run: &Run, verdicts: &[Verdict]) -> String {
+    let outcome = &run.outcome;
+    let mut text = format!("{}\n\n{}\n{}\n", scenario.title, tables::flows(outcome), tables::queues(outcome));
+    if !verdicts.is_empty() {
+        text.push_str(&tables::claims(verdicts));
+        text.push('\n');
+    }
+    let speed = outcome.simulated_s / run.wall_s.max(1e-9);
+    text.push_str(&format!(
+        "seed {}: {} simulated seconds in {:.2} s ({speed:.0} times real time), {} events\n",
+        run.seed, outcome.simulated_s, run.wall_s, outcome.events
+    ));
+    text
+}
+
+/// The command that makes this run again.
+fn command(args: &args::Run) -> String {
+    let mut words = vec!["sluice run".to_owned(), quoted(&args.file.display().to_string()), format!("--seed {}", args.seed)];
+    words.extend(args.set.iter().map(|set| format!("--set {}", quoted(set))));
+    words.join(" ")
+}

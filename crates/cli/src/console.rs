@@ -1,0 +1,73 @@
+//! The terminal: output that survives a closed pipe, a progress bar, Ctrl-C.
+
+use crate::failure::{Failure, INTERRUPTED};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lab::run::Watch;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use units::Duration;
+
+/// Prints to standard output. A reader who has closed the pipe has seen enough: that is no error.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::wrong(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Watches runs for a person: a bar on standard error if that is a terminal, and Ctrl-C.
+#[derive(Debug)]
+pub(crate) struct Console {
+    stop: Arc<AtomicBool>,
+    bar: ProgressBar,
+}
+
+impl Console {
+    /// Takes over Ctrl-C: once asks the runs to stop, twice stops the program.
+    pub(crate) fn new() -> Result<Self, Failure> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&stop);
+        let handler = move || {
+            if asked.swap(true, Ordering::Relaxed) {
+                std::process::exit(i32::from(INTERRUPTED));
+            }
+        };
+        ctrlc::set_handler(handler).map_err(|error| Failure::failed(format!("cannot take over Ctrl-C: {error}")))?;
+        Ok(Self { stop, bar: ProgressBar::hidden() })
+    }
+
+    /// Begins a bar for so much simulated time.
+    pub(crate) fn begin(&mut self, name: &str, total: Duration) {
+        if !io::stderr().is_terminal() {
+            return;
+        }
+        let style = "{msg} [{bar:30}] {percent:>3} %  {elapsed} of about {duration}";
+        let style = ProgressStyle::with_template(style).expect("the template is well formed").progress_chars("=> ");
+        let target = ProgressDrawTarget::stderr_with_hz(5);
+        self.bar = ProgressBar::with_draw_target(Some(milliseconds(total)), target).with_style(style);
+        self.bar.set_message(name.to_owned());
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Watch for Console {
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn advanced(&self, by: Duration) {
+        self.bar.inc(milliseconds(by));
+    }
+}
+
+fn milliseconds(span: Duration) -> u64 {
+    span.as_nanos() / 1_000_000
+}

@@ -1,0 +1,70 @@
+//! Exit codes, and errors that know theirs.
+
+use lab::scenario::Refusal;
+use lab::store::StoreError;
+use lab::sweep::SweepError;
+use std::fmt;
+
+/// Done, and every claim holds.
+pub(crate) const HOLDS: u8 = 0;
+/// Done, and a claim differs.
+pub(crate) const DIFFERS: u8 = 1;
+/// Wrong use, a wrong scenario, or a folder that cannot be written to.
+pub(crate) const WRONG: u8 = 2;
+/// Failed while running.
+pub(crate) const FAILED: u8 = 3;
+/// Interrupted by Ctrl-C: 128 and the signal's number, as shells have it.
+pub(crate) const INTERRUPTED: u8 = 130;
+
+/// Why a command did not do its work.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    code: u8,
+    message: String,
+}
+
+impl Failure {
+    pub(crate) fn wrong(message: impl Into<String>) -> Self {
+        Self { code: WRONG, message: message.into() }
+    }
+
+    pub(crate) fn failed(message: impl Into<String>) -> Self {
+        Self { code: FAILED, message: message.into() }
+    }
+
+    pub(crate) fn interrupted(message: impl Into<String>) -> Self {
+        Self { code: INTERRUPTED, message: message.into() }
+    }
+
+    pub(crate) fn code(&self) -> u8 {
+        self.code
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::wrong(refusal.to_string())
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::wrong(error.to_string())
+    }
+}
+
+impl From<SweepError> for Failure {
+    fn from(error: SweepError) -> Self {
+        match error {
+            SweepError::Stopped { .. } => Self::interrupted(error.to_string()),
+            SweepError::Store(_) | SweepError::Build(_) => Self::wrong(error.to_string()),
+            SweepError::Threads { .. } => Self::failed(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! One run of one network.
+
+use crate::measure;
+use rustix::time::{ClockId, clock_gettime};
+use serde_json::Value;
+use sim::config::Network;
+use sim::results::Outcome;
+use units::Duration;
+
+/// Who watches a run: told how far it came, and asked whether it should go on.
+pub trait Watch: Sync {
+    /// True when the run should be given up.
+    fn stopped(&self) -> bool {
+        false
+    }
+
+    /// So much more simulated time has passed.
+    fn advanced(&self, _by: Duration) {}
+}
+
+/// Nobody watches.
+impl Watch for () {}
+
+/// A run's outcome and what it cost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Timed {
+    /// The results.
+    pub outcome: Outcome,
+    /// Time on the wall clock, in seconds.
+    pub wall_s: f64,
+    /// Processor time, in seconds.
+    pub cpu_s: f64,
+}
+
+/// How often the watcher is asked, in simulated time.
+const SLICE: Duration = Duration::from_secs(1);
+
+/// Runs `network` with `seed` to its end; nothing when the watcher stopped it.
+///
+/// # Errors
+/// What makes the network impossible to build.
+pub fn run(network: &Network, seed: u64, watch: &dyn Watch) -> Result<Option<Timed>, sim::BuildError> {
+    let (wall, cpu) = (seconds(ClockId::Monotonic), seconds(ClockId::ThreadCPUTime));
+    let mut world = sim::World::new(network, seed)?;
+    let mut left = network.duration;
+    while !world.finished() {
+        if watch.stopped() {
+            return Ok(None);
+        }
+        world.advance(SLICE);
+        let passed = left.min(SLICE);
+        left = left - passed;
+        watch.advanced(passed);
+    }
+    let outcome = world.finish();
+    Ok(Some(Timed {
+        outcome,
+        wall_s: seconds(ClockId::Monotonic) - wall,
+        cpu_s: seconds(ClockId::ThreadCPUTime) - cpu,
+    }))
+}
+
+/// The results that a run of `network` will have, without having run: all keys and names, no values.
+pub(crate) fn blank(network: &Network) -> Result<Value, sim::BuildError> {
+    drop(sim::World::new(network, 0)?);
+    let no_time = Network { duration: Duration::from_nanos(1), warmup: Duration::ZERO, ..network.clone() };
+    let outcome = sim::World::new(&no_time, 0)?.finish();
+    let mut tree = measure::tree(&outcome);
+    tree["series"] = serde_json::to_value(&outcome.series).unwrap_or_default();
+    Ok(tree)
+}
+
+fn seconds(clock: ClockId) -> f64 {
+    let time = clock_gettime(clock);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}

@@ -1,0 +1,235 @@
+//! What can be known to be wrong before anything runs: networks that cannot be built, parameters that nobody uses, claims
+//! and charts about results that will not exist.
+
+use super::source::Refusal;
+use super::{Draft, Scenario, document, hints, in_case};
+use crate::claims::{Condition, pairs};
+use crate::measure::{self, Missing};
+use crate::run;
+use crate::study::{Axis, Chart, Claim, Labels, Statistic};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// Checks a scenario that was read without fault.
+///
+/// # Errors
+/// The first thing found wrong.
+pub(super) fn check(draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
+    let base = run::blank(&scenario.base).map_err(|error| unbuildable(draft, None, &error))?;
+    let mut blanks = Vec::with_capacity(scenario.cases.len());
+    for (case, chosen) in scenario.cases.iter().zip(draft.combinations()) {
+        let blank = if chosen.is_empty() { Ok(base.clone()) } else { run::blank(&case.network) };
+        blanks.push(blank.map_err(|error| unbuildable(draft, Some(&chosen), &error).note(in_case(&case.labels)))?);
+    }
+    every_controller_is_used(draft)?;
+    let future = Future { draft, scenario, blanks };
+    for (index, claim) in scenario.claims.iter().enumerate() {
+        future.check_claim(index, claim)?;
+    }
+    for (index, chart) in scenario.charts.iter().enumerate() {
+        future.check_chart(index, chart)?;
+    }
+    Ok(())
+}
+
+/// Points a network's error at the key that it speaks of: in the file, in `[vary]`, or on the command line.
+fn unbuildable(draft: &Draft, chosen: Option<&[usize]>, error: &sim::BuildError) -> Refusal {
+    let network = draft.network_with(chosen.unwrap_or_default()).ok();
+    let span = error.path().zip(network).and_then(|(path, network)| document::locate(&network, path));
+    let refusal = match span {
+        Some(span) => draft.source.refuse(span, error.to_string()),
+        None => draft.source.refuse_file(error.to_string()),
+    };
+    match error.unknown() {
+        None => refusal,
+        Some(unknown) => {
+            let known = || unknown.known.iter().map(String::as_str);
+            refusal.note(hints::expected("one of", known())).note(hints::did_you_mean(&unknown.name, known()))
+        }
+    }
+}
+
+/// A table of parameters for a controller that no queue of any case has is a slip, not a wish.
+fn every_controller_is_used(draft: &Draft) -> Result<(), Refusal> {
+    let mut used = Vec::new();
+    let mut given = Vec::new();
+    let combinations = draft.combinations();
+    for chosen in combinations.iter().map(Vec::as_slice).chain([[].as_slice()]) {
+        let network = draft.network_with(chosen)?;
+        for queue in queues(&network) {
+            let name = queue.get("controller").and_then(|name| name.get_ref().as_str());
+            used.extend(name.map(str::to_owned));
+            let tables = queue.iter().filter(|(key, _)| control::Name::ALL.iter().any(|name| name.as_str() == key.get_ref()));
+            given.extend(tables.map(|(key, _)| (key.get_ref().to_string(), key.span())));
+        }
+    }
+    given.sort_by_key(|(_, span)| span.start);
+    match given.into_iter().find(|(name, _)| !used.contains(name)) {
+        None => Ok(()),
+        Some((name, span)) => {
+            used.sort();
+            used.dedup();
+            let used = if used.is_empty() { "none".to_owned() } else { used.join(", ") };
+            let message = format!("parameters of the controller `{name}`, which no queue of this scenario has");
+            let refusal = draft.source.refuse(span, message);
+            Err(refusal.note(format!("the queues' controller is: {used}; set `controller = \"{name}\"` or take these out")))
+        }
+    }
+}
+
+fn queues<'d, 's>(network: &'d DeTable<'s>) -> Vec<&'d DeTable<'s>> {
+    let shared = network.get("queue").and_then(|queue| queue.get_ref().as_table());
+    let nodes = network.get("node").and_then(|nodes| nodes.get_ref().as_array());
+    let own = nodes.into_iter().flat_map(|nodes| nodes.iter()).filter_map(|node| match node.get_ref() {
+        DeValue::Table(node) => node.get("queue").map(Spanned::get_ref)?.as_table(),
+        _ => None,
+    });
+    shared.into_iter().chain(own).collect()
+}
+
+/// The results that a scenario will have, without their values.
+struct Future<'d, 's> {
+    draft: &'d Draft<'s>,
+    scenario: &'d Scenario,
+    blanks: Vec<Value>,
+}
+
+impl Future<'_, '_> {
+    fn check_claim(&self, index: usize, claim: &Claim) -> Result<(), Refusal> {
+        let at = |key: &str| format!("claim.{index}.{key}");
+        if self.scenario.claims[..index].iter().any(|other| other.id == claim.id) {
+            return Err(self.draft.refuse_at(&at("id"), format!("a claim before this one has the id `{}`", claim.id)));
+        }
+        claim.holds.parse::<Condition>().map_err(|message| self.draft.refuse_at(&at("holds"), message))?;
+        self.check_labels(&at("where"), &claim.cases)?;
+        let against = claim.against.iter().map(|(axis, label)| (axis.clone(), Labels::One(label.clone()))).collect();
+        self.check_labels(&at("against"), &against)?;
+        let labels: Vec<_> = self.scenario.cases.iter().map(|case| &case.labels).collect();
+        let pairs = pairs(claim, &labels);
+        if pairs.is_empty() {
+            let message = "the claim compares each case with itself: give other labels in `where`";
+            return Err(self.draft.refuse_at(&at("against"), message));
+        }
+        for (case, other) in &pairs {
+            for blank in [Some(*case), *other].into_iter().flatten() {
+                self.check_measure(&at("measure"), &claim.measure, &self.blanks[blank], Leaf::Number)?;
+            }
+        }
+        if matches!(claim.statistic, Statistic::MaxStep | Statistic::MinStep) {
+            let chosen: Vec<_> = pairs.iter().map(|(case, _)| labels[*case]).collect();
+            self.check_steps(&at("statistic"), &chosen)?;
+        }
+        Ok(())
+    }
+
+    /// A step from one case to the next means something along one axis only.
+    fn check_steps(&self, at: &str, chosen: &[&BTreeMap<String, String>]) -> Result<(), Refusal> {
+        let varies = |axis: &&Axis| chosen.iter().any(|case| case.get(&axis.name) != chosen[0].get(&axis.name));
+        let axes: Vec<&str> = self.scenario.axes.iter().filter(varies).map(|axis| axis.name.as_str()).collect();
+        if axes.len() == 1 {
+            return Ok(());
+        }
+        let refusal = self.draft.refuse_at(at, format!("steps go along one axis, and this claim's cases vary in {}", axes.len()));
+        Err(refusal.note("fix the others in `where`, so that only one axis has several labels"))
+    }
+
+    fn check_chart(&self, index: usize, chart: &Chart) -> Result<(), Refusal> {
+        let at = |key: &str| format!("chart.{index}.{key}");
+        self.check_labels(&at("where"), &chart.cases)?;
+        for (key, axis) in [("panels", &chart.panels), ("colour", &chart.colour)] {
+            if let Some(axis) = axis {
+                self.axis(&at(key), axis)?;
+            }
+        }
+        if chart.y.is_empty() {
+            return Err(self.draft.refuse_at(&at("y"), "a chart shows at least one result"));
+        }
+        let over_time = chart.x == "time";
+        if !over_time {
+            self.axis(&at("x"), &chart.x).map_err(|refusal| refusal.note("or `time`, for series"))?;
+        }
+        let cases = self.scenario.cases.iter().zip(&self.blanks);
+        for (_, blank) in cases.filter(|(case, _)| crate::claims::matches(&chart.cases, &case.labels)) {
+            for (number, path) in chart.y.iter().enumerate() {
+                let place = at(&format!("y.{number}"));
+                if !over_time {
+                    self.check_measure(&place, path, blank, Leaf::Number)?;
+                } else if blank["series"].is_null() {
+                    let refusal = self.draft.refuse_at(&at("x"), "a chart over `time` needs series, and none are recorded");
+                    return Err(refusal.note("add a table `[record]` with `series = \"100 ms\"`"));
+                } else {
+                    self.check_measure(&place, path, &blank["series"], Leaf::Series)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_labels(&self, at: &str, wanted: &BTreeMap<String, Labels>) -> Result<(), Refusal> {
+        for (name, labels) in wanted {
+            let place = format!("{at}.{name}");
+            let axis = self.axis(&place, name)?;
+            let known = || axis.labels.iter().map(String::as_str);
+            for label in labels.iter().filter(|label| !axis.labels.iter().any(|known| known == label)) {
+                let refusal = self.draft.refuse_at(&place, format!("`{name}` has no value called `{label}`"));
+                return Err(refusal.note(hints::expected("one of", known())).note(hints::did_you_mean(label, known())));
+            }
+        }
+        Ok(())
+    }
+
+    fn axis(&self, at: &str, name: &str) -> Result<&Axis, Refusal> {
+        let axes = &self.scenario.axes;
+        axes.iter().find(|axis| axis.name == name).ok_or_else(|| {
+            let known = || axes.iter().map(|axis| axis.name.as_str());
+            let refusal = self.draft.refuse_at(at, format!("`[vary]` has no `{name}`"));
+            refusal.note(hints::expected("one of", known())).note(hints::did_you_mean(name, known()))
+        })
+    }
+
+    fn check_measure(&self, at: &str, path: &str, blank: &Value, leaf: Leaf) -> Result<(), Refusal> {
+        let refuse = |Missing { name, known }: Missing, message: String| {
+            let known = || known.iter().map(String::as_str).filter(|known| *known != "series");
+            let refusal = self.draft.refuse_at(at, message);
+            refusal.note(hints::expected("one of", known())).note(hints::did_you_mean(&name, known()))
+        };
+        let found = measure::find(blank, path).map_err(|missing| {
+            let message = format!("there is no result `{path}`: nothing is called `{}` there", missing.name);
+            refuse(missing, message)
+        })?;
+        match found.into_iter().find(|value| !leaf.is(value)) {
+            None => Ok(()),
+            Some(value) => {
+                let known = value.as_object().map(|keys| keys.keys().cloned().collect()).unwrap_or_default();
+                let message = format!("`{path}` is not {}", leaf.words());
+                Err(refuse(Missing { name: String::new(), known }, message))
+            }
+        }
+    }
+}
+
+/// What a path leads to.
+#[derive(Clone, Copy)]
+enum Leaf {
+    Number,
+    Series,
+}
+
+impl Leaf {
+    /// Null stands for a number that nothing was measured for.
+    fn is(self, value: &Value) -> bool {
+        match self {
+            Self::Number => value.is_number() || value.is_null(),
+            Self::Series => value.is_array(),
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Number => "a number",
+            Self::Series => "a series",
+        }
+    }
+}

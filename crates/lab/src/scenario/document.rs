@@ -1,0 +1,329 @@
+//! A scenario as a tree of values that remember their place: finding keys, laying changes over it.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A value of the tree.
+pub(super) type Value<'s> = Spanned<DeValue<'s>>;
+
+/// One key that is set differently from the file.
+#[derive(Clone, Debug)]
+pub(super) struct Change<'s> {
+    /// The dotted path of the key; tables of an array are addressed by name, all of them by `*`.
+    pub(super) path: String,
+    /// Where the path stands.
+    pub(super) span: Range<usize>,
+    pub(super) value: Value<'s>,
+    /// The value as it was written.
+    pub(super) text: String,
+}
+
+/// Why a change could not be applied.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Miss {
+    pub(super) message: String,
+    /// The name that was not found and those that exist.
+    pub(super) name: String,
+    pub(super) known: Vec<String>,
+}
+
+impl Miss {
+    fn new(message: String) -> Self {
+        Self { message, name: String::new(), known: Vec::new() }
+    }
+}
+
+/// Lays `change` over `root`: tables key by key, everything else whole.
+pub(super) fn apply<'s>(root: &mut DeTable<'s>, change: &Change<'s>) -> Result<(), Miss> {
+    let path: Vec<&str> = change.path.split('.').map(str::trim).collect();
+    if path.iter().any(|segment| segment.is_empty()) {
+        return Err(Miss::new(format!("`{}` is not a dotted path of keys", change.path)));
+    }
+    set_in_table(root, &path, change)
+}
+
+fn set_in_table<'s>(table: &mut DeTable<'s>, path: &[&str], change: &Change<'s>) -> Result<(), Miss> {
+    let Some((&key, rest)) = path.split_first() else { return Ok(()) };
+    if !table.contains_key(key) {
+        let empty = Spanned::new(change.span.clone(), DeValue::Table(DeTable::new()));
+        let first = if rest.is_empty() { change.value.clone() } else { empty };
+        table.insert(Spanned::new(change.span.clone(), Cow::Owned(key.to_owned())), first);
+        if rest.is_empty() {
+            return Ok(());
+        }
+    }
+    let Some(node) = table.get_mut(key) else { return Ok(()) };
+    if rest.is_empty() {
+        return merge(key, node, change.value.clone(), change);
+    }
+    match node.get_mut() {
+        DeValue::Table(inner) => set_in_table(inner, rest, change),
+        DeValue::Array(_) => set_in_array(key, node, rest, change),
+        _ => Err(Miss::new(format!("`{key}` is a value, not a table: it has no `{}`", rest.join(".")))),
+    }
+}
+
+/// `path` starts with the name of a table in the array, its number (from 0), or `*`.
+fn set_in_array<'s>(key: &str, array: &mut Value<'s>, path: &[&str], change: &Change<'s>) -> Result<(), Miss> {
+    let (DeValue::Array(array), Some((&name, rest))) = (array.get_mut(), path.split_first()) else { return Ok(()) };
+    let mut known = Vec::new();
+    let mut found = false;
+    for (index, element) in array.iter_mut().enumerate() {
+        let own = name_of(element).map_or_else(|| index.to_string(), str::to_owned);
+        if name == "*" || name == own || name == index.to_string() {
+            found = true;
+            match element.get_mut() {
+                DeValue::Table(table) if !rest.is_empty() => set_in_table(table, rest, change)?,
+                _ => merge(name, element, change.value.clone(), change)?,
+            }
+        }
+        known.push(own);
+    }
+    if found {
+        return Ok(());
+    }
+    let message = format!("no `[[{key}]]` is named `{name}`");
+    Err(Miss { message, name: name.to_owned(), known })
+}
+
+/// Lays `value` over `node`: tables key by key, arrays of tables by name, everything else whole.
+fn merge<'s>(key: &str, node: &mut Value<'s>, value: Value<'s>, change: &Change<'s>) -> Result<(), Miss> {
+    let span = value.span();
+    match (node.get_mut(), value.into_inner()) {
+        (DeValue::Table(below), DeValue::Table(above)) => {
+            for (name, value) in above {
+                match below.get_mut(name.get_ref().as_ref()) {
+                    Some(node) => merge(name.get_ref(), node, value, change)?,
+                    None => drop(below.insert(name, value)),
+                }
+            }
+        }
+        (DeValue::Array(_), DeValue::Table(above)) => {
+            for (name, value) in above {
+                let part = Change { span: change.span.clone(), path: String::new(), text: String::new(), value };
+                set_in_array(key, node, &[name.get_ref().as_ref()], &part)?;
+            }
+        }
+        (_, value) => *node = Spanned::new(span, value),
+    }
+    Ok(())
+}
+
+/// Gives every node's own `queue` the keys of the network's queue that it does not set itself.
+pub(super) fn inherit_queue(root: &mut DeTable<'_>) {
+    let Some(shared) = root.get("queue").filter(|queue| queue.get_ref().is_table()).cloned() else { return };
+    let Some(DeValue::Array(nodes)) = root.get_mut("node").map(Spanned::get_mut) else { return };
+    for node in nodes.iter_mut() {
+        let DeValue::Table(node) = node.get_mut() else { continue };
+        if let Some(own) = node.get_mut("queue")
+            && let DeValue::Table(keys) = own.get_mut()
+            && let DeValue::Table(shared) = shared.get_ref().clone()
+        {
+            fill(keys, shared);
+        }
+    }
+}
+
+fn fill<'s>(above: &mut DeTable<'s>, below: DeTable<'s>) {
+    for (key, value) in below {
+        match above.get_mut(key.get_ref().as_ref()).map(Spanned::get_mut) {
+            None => drop(above.insert(key, value)),
+            Some(DeValue::Table(above)) => {
+                if let DeValue::Table(below) = value.into_inner() {
+                    fill(above, below);
+                }
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// The `name` of a table in an array.
+pub(super) fn name_of<'d>(element: &'d Value<'_>) -> Option<&'d str> {
+    element.get_ref().as_table()?.get("name")?.get_ref().as_str()
+}
+
+/// The place of the key at `path`, or of the nearest table around it. For a plain value the place of the value.
+pub(super) fn locate(root: &DeTable<'_>, path: &str) -> Option<Range<usize>> {
+    let mut segments = path.split('.');
+    let (key, mut node) = root.get_key_value(segments.next()?)?;
+    let mut key = key.span();
+    for segment in segments {
+        let below = match node.get_ref() {
+            DeValue::Table(table) => table.get_key_value(segment).map(|(name, value)| (name.span(), value)),
+            DeValue::Array(array) => {
+                let named = array.iter().find(|element| name_of(element) == Some(segment));
+                let element = named.or_else(|| array.get(segment.parse::<usize>().ok()?));
+                element.map(|element| (element.span(), element))
+            }
+            _ => None,
+        };
+        match below {
+            Some(below) => (key, node) = below,
+            None => break,
+        }
+    }
+    Some(place_of(&key, node))
+}
+
+fn place_of(key: &Range<usize>, value: &Value<'_>) -> Range<usize> {
+    match value.get_ref() {
+        DeValue::Table(_) | DeValue::Array(_) => key.clone(),
+        _ => value.span(),
+    }
+}
+
+/// The dotted path (array elements left out) of the table at `span`, or of the table that holds the key or value at `span`.
+pub(super) fn table_around(root: &DeTable<'_>, span: &Range<usize>) -> Option<String> {
+    let mut trail = Vec::new();
+    search(root, span, &mut trail).then(|| trail.join("."))
+}
+
+fn search<'d>(table: &'d DeTable<'_>, span: &Range<usize>, trail: &mut Vec<&'d str>) -> bool {
+    for (key, value) in table {
+        let tables: Vec<(Range<usize>, &DeTable)> = match value.get_ref() {
+            DeValue::Table(inner) => vec![(value.span(), inner)],
+            DeValue::Array(array) => {
+                array.iter().filter_map(|element| Some((element.span(), element.get_ref().as_table()?))).collect()
+            }
+            _ => Vec::new(),
+        };
+        trail.push(key.get_ref());
+        if tables.into_iter().any(|(place, inner)| place == *span || search(inner, span, trail)) {
+            return true;
+        }
+        trail.pop();
+        if key.span() == *span || value.span() == *span {
+            return true;
+        }
+    }
+    false
+}
+
+/// The same value with every place replaced by `span`: for values that do not stand in the file.
+pub(super) fn placed_at<'s>(value: Value<'s>, span: &Range<usize>) -> Value<'s> {
+    let moved = match value.into_inner() {
+        DeValue::Array(mut array) => {
+            for element in array.iter_mut() {
+                let whole = std::mem::replace(element, Spanned::new(span.clone(), DeValue::Boolean(false)));
+                *element = placed_at(whole, span);
+            }
+            DeValue::Array(array)
+        }
+        DeValue::Table(table) => DeValue::Table(
+            table
+                .into_iter()
+                .map(|(key, value)| (Spanned::new(span.clone(), key.into_inner()), placed_at(value, span)))
+                .collect(),
+        ),
+        plain => plain,
+    };
+    Spanned::new(span.clone(), moved)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = r#"
+duration = "1 s"
+queue.limit = 10
+queue.adth.interval = "1 ms"
+[[node]]
+name = "n0"
+[[node]]
+name = "n1"
+queue.limit = 5
+queue.adth.target_delay = "2 ms"
+"#;
+
+    fn document(text: &str) -> DeTable<'_> {
+        DeTable::parse(text).unwrap().into_inner()
+    }
+
+    fn change<'s>(path: &str, value: &'s str) -> Change<'s> {
+        let text = value.to_owned();
+        Change { path: path.to_owned(), span: 900..901, value: DeValue::parse(value).unwrap(), text }
+    }
+
+    fn word<'d>(root: &'d DeTable<'_>, path: &str) -> String {
+        let mut node: Option<&Value<'d>> = None;
+        for segment in path.split('.') {
+            node = match node.map(Spanned::get_ref) {
+                None => root.get(segment),
+                Some(DeValue::Table(table)) => table.get(segment),
+                Some(DeValue::Array(array)) => array.iter().find(|element| name_of(element) == Some(segment)),
+                Some(_) => None,
+            };
+        }
+        match node.unwrap().get_ref() {
+            DeValue::String(text) => text.to_string(),
+            DeValue::Integer(integer) => integer.to_string(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn sets_keys_that_exist_and_keys_that_do_not() {
+        let mut root = document(TEXT);
+        apply(&mut root, &change("queue.limit", "20")).unwrap();
+        apply(&mut root, &change("mac.cw_min", "15")).unwrap();
+        assert_eq!(word(&root, "queue.limit"), "20");
+        assert_eq!(word(&root, "mac.cw_min"), "15");
+    }
+
+    #[test]
+    fn addresses_tables_of_an_array_by_name_and_by_star() {
+        let mut root = document(TEXT);
+        apply(&mut root, &change("node.n1.queue.limit", "7")).unwrap();
+        assert_eq!(word(&root, "node.n1.queue.limit"), "7");
+        apply(&mut root, &change("node.*.queue.limit", "8")).unwrap();
+        assert_eq!(word(&root, "node.n0.queue.limit"), "8");
+        assert_eq!(word(&root, "node.n1.queue.limit"), "8");
+    }
+
+    #[test]
+    fn lays_tables_over_tables_key_by_key() {
+        let mut root = document(TEXT);
+        apply(&mut root, &change("queue", "{ adth = { target_delay = \"9 ms\" } }")).unwrap();
+        assert_eq!(word(&root, "queue.adth.target_delay"), "9 ms");
+        assert_eq!(word(&root, "queue.adth.interval"), "1 ms");
+        apply(&mut root, &change("node", "{ n1 = { queue = { limit = 6 } } }")).unwrap();
+        assert_eq!(word(&root, "node.n1.queue.limit"), "6");
+        assert_eq!(word(&root, "node.n1.queue.adth.target_delay"), "2 ms");
+    }
+
+    #[test]
+    fn says_which_names_exist() {
+        let miss = apply(&mut document(TEXT), &change("node.n2.queue.limit", "1")).unwrap_err();
+        assert_eq!(miss.message, "no `[[node]]` is named `n2`");
+        assert_eq!(miss.known, ["n0", "n1"]);
+        let miss = apply(&mut document(TEXT), &change("duration.x", "1")).unwrap_err();
+        assert_eq!(miss.message, "`duration` is a value, not a table: it has no `x`");
+        assert!(apply(&mut document(TEXT), &change("queue..limit", "1")).is_err());
+    }
+
+    #[test]
+    fn a_node_inherits_the_queue_key_by_key() {
+        let mut root = document(TEXT);
+        inherit_queue(&mut root);
+        assert_eq!(word(&root, "node.n1.queue.limit"), "5");
+        assert_eq!(word(&root, "node.n1.queue.adth.interval"), "1 ms");
+        assert_eq!(word(&root, "node.n1.queue.adth.target_delay"), "2 ms");
+        assert!(!root["node"].get_ref().get(0).unwrap().get_ref().as_table().unwrap().contains_key("queue"));
+    }
+
+    #[test]
+    fn finds_the_place_of_a_path_or_of_what_is_around_it() {
+        let root = document(TEXT);
+        let at = |path| &TEXT[locate(&root, path).unwrap()];
+        assert_eq!(at("duration"), "\"1 s\"");
+        assert_eq!(at("node.n1.queue.limit"), "5");
+        assert_eq!(at("node.n1.name"), "\"n1\"");
+        assert_eq!(at("node.1.name"), "\"n1\"");
+        assert_eq!(at("node.n1.position"), "[[node]]");
+        assert_eq!(locate(&root, "flow.a"), None);
+    }
+}

@@ -1,0 +1,386 @@
+//! Scenario files: read, refused with the place and the nearest right name, or turned into cases to run.
+
+mod check;
+mod document;
+mod hints;
+mod source;
+mod vary;
+
+pub use source::Refusal;
+
+use crate::schema::Tables;
+use crate::study::{Axis, Chart, Claim};
+use document::Change;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use sim::config::Network;
+use source::Source;
+use std::collections::BTreeMap;
+use std::path::Path;
+use toml::Spanned;
+use toml::de::DeTable;
+use vary::Vary;
+
+/// A sweep of more runs than this was hardly meant.
+const MOST_RUNS: usize = 100_000;
+
+/// A scenario, ready to run.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Its id: `adth-s1a`. Without one in the file, the file's name.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// What it shows.
+    pub about: String,
+    /// The file, word for word.
+    pub text: String,
+    /// The network as the file has it, without the variations.
+    pub base: Network,
+    /// The keys of the base that were set from outside, and their values.
+    pub set: BTreeMap<String, String>,
+    /// What is varied, in the file's order.
+    pub axes: Vec<Axis>,
+    /// The seeds of every case.
+    pub seeds: Vec<u64>,
+    /// Every combination of the axes' values, the last axis changing fastest.
+    pub cases: Vec<Case>,
+    /// What is claimed.
+    pub claims: Vec<Claim>,
+    /// What is drawn.
+    pub charts: Vec<Chart>,
+}
+
+/// One combination of the values of all axes.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The label of the value of every axis.
+    pub labels: BTreeMap<String, String>,
+    /// Every key that differs from the file, and its value as it was written.
+    pub set: BTreeMap<String, String>,
+    /// The network with these values.
+    pub network: Network,
+}
+
+/// What is asked of a scenario beyond its file.
+#[derive(Clone, Debug, Default)]
+pub struct Wishes {
+    /// Keys set from outside: `queue.limit=50`.
+    pub set: Vec<String>,
+    /// How many seeds instead of the file's: 1, 2, ...; of a file that lists its seeds, the first so many.
+    pub seeds: Option<usize>,
+    /// Only the network as it stands in the file will be run: keys that `[vary]` sets may be set from outside too.
+    pub base_only: bool,
+}
+
+/// The keys of a scenario that are the lab's; all others are the network's.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Head {
+    /// What the scenario is, in a line.
+    title: String,
+    /// The experiment's id, which names its folder of results. Default: the file's name.
+    #[serde(default)]
+    id: Option<String>,
+    /// What the scenario shows, in a paragraph or two of plain text.
+    #[serde(default)]
+    about: String,
+    /// Statements about the results that are checked.
+    #[serde(default)]
+    claim: Vec<Claim>,
+    /// Pictures for the report.
+    #[serde(default)]
+    chart: Vec<Chart>,
+}
+
+/// The keys that [`Head`] reads, and `vary`.
+const LAB_KEYS: [&str; 6] = ["title", "id", "about", "vary", "claim", "chart"];
+
+impl Scenario {
+    /// Reads a scenario's file and makes sure that everything in it can be run: every network is built once, every claim
+    /// and chart is looked up in the results that it will have.
+    ///
+    /// # Errors
+    /// What is wrong with the file, and where.
+    pub fn load(path: &Path, wishes: &Wishes) -> Result<Self, Refusal> {
+        let name = path.display().to_string();
+        let bytes = std::fs::read(path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::IsADirectory => Refusal::file(&name, "is a folder, not a scenario file"),
+            std::io::ErrorKind::NotFound => Refusal::file(&name, "there is no such file"),
+            _ => Refusal::file(&name, format!("cannot be read: {error}")),
+        })?;
+        let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        let source = Source { name: &name, text: utf8(&name, &bytes)?, sets: &wishes.set };
+        let draft = Draft::read(source, wishes)?;
+        let scenario = draft.scenario(&stem)?;
+        check::check(&draft, &scenario)?;
+        Ok(scenario)
+    }
+
+    /// The network as the file has it, with one seed. Claims and charts stay where they do not speak of variations.
+    #[must_use]
+    pub fn without_variations(mut self, seed: u64) -> Self {
+        if !self.axes.is_empty() {
+            self.axes.clear();
+            self.claims.clear();
+            self.charts.clear();
+        }
+        self.seeds = vec![seed];
+        self.cases = vec![Case { labels: BTreeMap::new(), set: self.set.clone(), network: self.base.clone() }];
+        self
+    }
+
+    /// Reads a scenario from bytes without building its networks. `name` stands in refusals; its stem is the default id.
+    ///
+    /// # Errors
+    /// What is wrong with the text, and where.
+    pub fn parse(name: &str, bytes: &[u8], wishes: &Wishes) -> Result<Self, Refusal> {
+        let source = Source { name, text: utf8(name, bytes)?, sets: &wishes.set };
+        Draft::read(source, wishes)?.scenario(name.strip_suffix(".toml").unwrap_or(name))
+    }
+}
+
+fn utf8<'b>(name: &str, bytes: &'b [u8]) -> Result<&'b str, Refusal> {
+    let text = str::from_utf8(bytes).map_err(|error| {
+        let line = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
+        Refusal::file(name, format!("is not text: line {line} is not UTF-8"))
+    })?;
+    if text.trim().is_empty() {
+        return Err(Refusal::file(name, "is empty").note("a scenario has at least `title`, `duration`, nodes and a flow"));
+    }
+    Ok(text)
+}
+
+/// A scenario whose words still know their places.
+struct Draft<'s> {
+    source: Source<'s>,
+    /// The whole file.
+    root: DeTable<'s>,
+    /// The network's part of it, with the keys set from outside.
+    network: DeTable<'s>,
+    set: Vec<Change<'s>>,
+    head: Head,
+    vary: Vary<'s>,
+    tables: Tables,
+}
+
+impl<'s> Draft<'s> {
+    fn read(source: Source<'s>, wishes: &Wishes) -> Result<Self, Refusal> {
+        let root = DeTable::parse(source.text).map_err(|error| {
+            let end = source.text.len()..source.text.len();
+            source.refuse(error.span().unwrap_or(end), format!("not TOML: {}", error.message()))
+        })?;
+        let root = root.into_inner();
+        let tables = Tables::new();
+        known_at_top(&source, &root, &tables)?;
+        let (mut lab, mut network) = (root.clone(), root.clone());
+        for key in root.keys().map(|key| key.get_ref().as_ref()) {
+            if LAB_KEYS.contains(&key) { network.remove(key) } else { lab.remove(key) };
+        }
+        lab.remove("vary");
+        let head = deserialize(&source, lab, &tables)?;
+        let mut vary = vary::read(&source, &root)?;
+        if let Some(count) = wishes.seeds {
+            vary.limit_seeds(count);
+        }
+        let mut set = Vec::new();
+        for k in 0..source.sets.len() {
+            let change = vary::read_set(&source, k)?;
+            apply(&source, &mut network, &change)?;
+            set.push(change);
+        }
+        let draft = Self { source, root, network, set, head, vary, tables };
+        if !wishes.base_only {
+            draft.set_keys_are_not_varied()?;
+        }
+        Ok(draft)
+    }
+
+    /// A key that every case sets anew cannot be set from outside: the wish would be lost in silence.
+    fn set_keys_are_not_varied(&self) -> Result<(), Refusal> {
+        for set in &self.set {
+            for axis in &self.vary.axes {
+                if axis.choices.iter().flat_map(|choice| &choice.changes).any(|change| change.path == set.path) {
+                    let message = format!("`{}` is varied by `{}` in this scenario", set.path, axis.name);
+                    return Err(self.source.refuse(set.span.clone(), message));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn scenario(&self, stem: &str) -> Result<Scenario, Refusal> {
+        let base = self.deserialize_network(self.network_with(&[])?)?;
+        let set = self.set.iter().map(|change| (change.path.clone(), change.text.clone())).collect();
+        let axes = self.vary.axes.iter().map(|axis| Axis {
+            name: axis.name.clone(),
+            labels: axis.choices.iter().map(|choice| choice.label.clone()).collect(),
+        });
+        Ok(Scenario {
+            id: self.id(stem)?,
+            title: self.head.title.clone(),
+            about: self.head.about.trim().to_owned(),
+            text: self.source.text.to_owned(),
+            base,
+            set,
+            axes: axes.collect(),
+            seeds: self.vary.seeds.clone(),
+            cases: self.cases()?,
+            claims: self.head.claim.clone(),
+            charts: self.head.chart.clone(),
+        })
+    }
+
+    /// The id names a folder, so it is a plain word.
+    fn id(&self, stem: &str) -> Result<String, Refusal> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        match &self.head.id {
+            None => {
+                let id: String = stem.chars().map(|c| if plain(c) { c } else { '-' }).collect();
+                Ok(if id.trim_matches('.').is_empty() { "scenario".to_owned() } else { id })
+            }
+            Some(id) if id.chars().all(plain) && !id.trim_matches('.').is_empty() => Ok(id.clone()),
+            Some(id) => {
+                let message = format!("`{id}` cannot be an id: it names a folder; use letters, digits, `-`, `_` and `.`");
+                Err(self.refuse_at("id", message))
+            }
+        }
+    }
+
+    fn cases(&self) -> Result<Vec<Case>, Refusal> {
+        let sizes = self.vary.axes.iter().map(|axis| axis.choices.len());
+        let count = sizes.chain([self.vary.seeds.len()]).try_fold(1_usize, usize::checked_mul);
+        if count.is_none_or(|count| count > MOST_RUNS) {
+            return Err(self.refuse_at("vary", format!("the sweep has more than {MOST_RUNS} runs")));
+        }
+        let mut cases = Vec::new();
+        for chosen in self.combinations() {
+            let labels = self.vary.axes.iter().zip(&chosen);
+            let labels = labels.map(|(axis, &index)| (axis.name.clone(), axis.choices[index].label.clone())).collect();
+            let network = self
+                .network_with(&chosen)
+                .and_then(|table| self.deserialize_network(table))
+                .map_err(|refusal| refusal.note(in_case(&labels)))?;
+            let changes = self.vary.axes.iter().zip(&chosen).flat_map(|(axis, &index)| &axis.choices[index].changes);
+            let set = self.set.iter().chain(changes).map(|change| (change.path.clone(), change.text.clone())).collect();
+            cases.push(Case { labels, set, network });
+        }
+        Ok(cases)
+    }
+
+    /// The index of a value for every axis, the last axis changing fastest.
+    fn combinations(&self) -> Vec<Vec<usize>> {
+        self.vary.axes.iter().fold(vec![Vec::new()], |chosen, axis| {
+            let extended = |above: &Vec<usize>| {
+                let above = above.clone();
+                (0..axis.choices.len()).map(move |index| [above.as_slice(), &[index]].concat())
+            };
+            chosen.iter().flat_map(extended).collect()
+        })
+    }
+
+    /// The network's tables with the chosen value of every axis; of none, the base.
+    fn network_with(&self, chosen: &[usize]) -> Result<DeTable<'s>, Refusal> {
+        let mut network = self.network.clone();
+        for (axis, &index) in self.vary.axes.iter().zip(chosen) {
+            for change in &axis.choices[index].changes {
+                apply(&self.source, &mut network, change)?;
+            }
+        }
+        document::inherit_queue(&mut network);
+        Ok(network)
+    }
+
+    fn deserialize_network(&self, table: DeTable<'s>) -> Result<Network, Refusal> {
+        deserialize(&self.source, table, &self.tables)
+    }
+
+    /// A refusal that points at the key at `path`, or at what is around it.
+    fn refuse_at(&self, path: &str, message: impl Into<String>) -> Refusal {
+        match document::locate(&self.root, path) {
+            Some(span) => self.source.refuse(span, message),
+            None => self.source.refuse_file(message),
+        }
+    }
+}
+
+impl Vary<'_> {
+    fn limit_seeds(&mut self, count: usize) {
+        let next = self.seeds.iter().max().map_or(1, |seed| seed.saturating_add(1));
+        let missing = count.saturating_sub(self.seeds.len());
+        self.seeds.truncate(count);
+        self.seeds.extend((next..).take(missing));
+    }
+}
+
+/// "in the case scheme = ADTH-DF, target = 200 ms"; nothing where nothing varies.
+fn in_case(labels: &BTreeMap<String, String>) -> String {
+    if labels.is_empty() {
+        return String::new();
+    }
+    let labels: Vec<String> = labels.iter().map(|(axis, label)| format!("{axis} = {label}")).collect();
+    format!("in the case {}", labels.join(", "))
+}
+
+fn known_at_top(source: &Source, root: &DeTable, tables: &Tables) -> Result<(), Refusal> {
+    let known = tables.top_level();
+    let mut unknown: Vec<_> = root.keys().filter(|key| !known.contains(&key.get_ref().as_ref())).collect();
+    unknown.sort_by_key(|key| key.span().start);
+    let Some(key) = unknown.first() else { return Ok(()) };
+    let refusal = source.refuse(key.span(), format!("unknown key `{key}`"));
+    Err(hints::unknown_key(key.get_ref(), "", &known, tables).into_iter().fold(refusal, Refusal::note))
+}
+
+fn apply<'s>(source: &Source, root: &mut DeTable<'s>, change: &Change<'s>) -> Result<(), Refusal> {
+    document::apply(root, change).map_err(|miss| {
+        let known = || miss.known.iter().map(String::as_str);
+        let refusal = source.refuse(change.span.clone(), miss.message.clone());
+        refusal.note(hints::expected("one of", known())).note(hints::did_you_mean(&miss.name, known()))
+    })
+}
+
+/// Reads a struct from its table; every error is told in the words of scenarios, with hints.
+fn deserialize<'s, T: Deserialize<'s>>(source: &Source, table: DeTable<'s>, tables: &Tables) -> Result<T, Refusal> {
+    let whole = 0..source.text.len();
+    let kept = table.clone();
+    let reader = toml::de::Deserializer::from(Spanned::new(whole.clone(), table));
+    T::deserialize(reader).map_err(|error| {
+        let span = error.span().unwrap_or_else(|| whole.clone());
+        let home = document::table_around(&kept, &span).unwrap_or_default();
+        explain(source, error.message(), (span != whole).then_some(span), &home, tables)
+    })
+}
+
+fn explain(
+    source: &Source,
+    message: &str,
+    span: Option<std::ops::Range<usize>>,
+    home: &str,
+    tables: &Tables,
+) -> Refusal {
+    let refuse = |message: String| match &span {
+        Some(span) => source.refuse(span.clone(), message),
+        None => source.refuse_file(message),
+    };
+    if let Some(unknown) = hints::unknown(message) {
+        let word = match unknown.kind {
+            hints::Kind::Key => "key",
+            hints::Kind::Value => "value",
+        };
+        let refusal = refuse(format!("unknown {word} `{}`", unknown.name));
+        return match unknown.kind {
+            hints::Kind::Key => {
+                hints::unknown_key(unknown.name, home, &unknown.known, tables).into_iter().fold(refusal, Refusal::note)
+            }
+            hints::Kind::Value => refusal
+                .note(hints::expected("one of", unknown.known.iter().copied()))
+                .note(hints::did_you_mean(unknown.name, unknown.known.iter().copied())),
+        };
+    }
+    if let Some(key) = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`')) {
+        let about = tables.at(home).and_then(|table| table.keys.iter().find(|known| known.name == key));
+        let about = about.map_or_else(String::new, |known| format!("`{key}` is {}: {}", known.kind, known.about));
+        return refuse(format!("missing key `{key}`")).note(about);
+    }
+    refuse(message.to_owned())
+}

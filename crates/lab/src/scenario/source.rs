@@ -1,0 +1,196 @@
+//! Where a scenario's words came from, so that every refusal can point at its place.
+
+use std::fmt;
+use std::ops::Range;
+
+/// The widest piece of a line that a refusal quotes, in characters.
+const QUOTED: usize = 110;
+
+/// A scenario file's name and text, and the `--set` arguments laid over it.
+///
+/// Places are byte offsets into the file; offset `len + 1 + k` stands for the `k`-th `--set` as a whole.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Source<'s> {
+    pub(super) name: &'s str,
+    pub(super) text: &'s str,
+    pub(super) sets: &'s [String],
+}
+
+impl Source<'_> {
+    /// The offsets that stand for the `k`-th `--set`.
+    pub(super) fn set_span(&self, k: usize) -> Range<usize> {
+        let start = self.text.len() + 1 + k;
+        start..start + 1
+    }
+
+    /// A refusal that points at `span`.
+    pub(super) fn refuse(&self, span: Range<usize>, message: impl Into<String>) -> Refusal {
+        let place = match span.start.checked_sub(self.text.len() + 1) {
+            Some(k) => match self.sets.get(k) {
+                Some(set) => Place::Set(set.clone()),
+                None => Place::File(self.name.to_owned()),
+            },
+            None => Place::Line(self.line(span)),
+        };
+        Refusal { place, message: message.into(), notes: Vec::new() }
+    }
+
+    /// A refusal of the file as a whole.
+    pub(super) fn refuse_file(&self, message: impl Into<String>) -> Refusal {
+        Refusal::file(self.name, message)
+    }
+
+    fn line(&self, span: Range<usize>) -> Line {
+        let start = self.text.floor_char_boundary(span.start);
+        let before = &self.text[..start];
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let content = self.text[line_start..].split('\n').next().unwrap_or_default().trim_end_matches('\r');
+        let column = self.text[line_start..start].chars().count();
+        let end = self.text.floor_char_boundary(span.end.clamp(start, line_start + content.len().max(start - line_start)));
+        let width = self.text[start..end].chars().count().max(1);
+        Line { name: self.name.to_owned(), number: before.matches('\n').count() + 1, column, width, content: printable(content) }
+    }
+}
+
+/// One character for each character, none of which moves the cursor: the caret must stay under its word.
+fn printable(line: &str) -> String {
+    line.chars().map(|c| if c == '\t' { ' ' } else if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+/// Why a scenario is not run: what is wrong, where, what was expected, and the nearest right name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    place: Place,
+    message: String,
+    notes: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Place {
+    File(String),
+    Line(Line),
+    Set(String),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Line {
+    name: String,
+    number: usize,
+    /// Characters before the place.
+    column: usize,
+    /// Characters to underline.
+    width: usize,
+    content: String,
+}
+
+impl Refusal {
+    /// A refusal of a file as a whole.
+    pub fn file(name: &str, message: impl Into<String>) -> Self {
+        Self { place: Place::File(name.to_owned()), message: message.into(), notes: Vec::new() }
+    }
+
+    /// Adds a line below the quoted place.
+    #[must_use]
+    pub(super) fn note(mut self, note: impl Into<String>) -> Self {
+        let note = note.into();
+        if !note.is_empty() {
+            self.notes.push(note);
+        }
+        self
+    }
+
+    /// What is wrong, without the place and the notes.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The line of the file, from 1, where the refusal points at one.
+    pub fn line(&self) -> Option<usize> {
+        match &self.place {
+            Place::Line(line) => Some(line.number),
+            Place::File(_) | Place::Set(_) => None,
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let indent = match &self.place {
+            Place::File(name) => {
+                write!(f, "{name}: {}", self.message)?;
+                1
+            }
+            Place::Set(set) => {
+                write!(f, "--set '{set}': {}", self.message)?;
+                1
+            }
+            Place::Line(line) => {
+                write!(f, "{}:{}:{}: {}", line.name, line.number, line.column + 1, self.message)?;
+                line.quote(f)?;
+                line.number.to_string().len() + 1
+            }
+        };
+        for note in &self.notes {
+            write!(f, "\n{:indent$} = {note}", "")?;
+        }
+        Ok(())
+    }
+}
+
+impl Line {
+    /// The line with a caret under the place; a long line only around it.
+    fn quote(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let skipped = if self.column + self.width > QUOTED { self.column.saturating_sub(QUOTED / 2) } else { 0 };
+        let shown: String = self.content.chars().skip(skipped).take(QUOTED).collect();
+        let number = self.number.to_string();
+        let gutter = number.len();
+        let before = self.column - skipped;
+        let width = self.width.min(shown.chars().count().saturating_sub(before)).max(1);
+        write!(f, "\n{:gutter$} |\n{number} | {shown}\n{:gutter$} | {:before$}{}", "", "", "", "^".repeat(width))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(text: &str, span: Range<usize>) -> String {
+        Source { name: "a.toml", text, sets: &["queue.limit=x".to_owned()] }.refuse(span, "wrong").to_string()
+    }
+
+    #[test]
+    fn points_at_the_word() {
+        let text = "a = 1\nbb = 22\n";
+        let start = text.find("22").unwrap();
+        assert_eq!(refusal(text, start..start + 2), "a.toml:2:6: wrong\n  |\n2 | bb = 22\n  |      ^^");
+    }
+
+    #[test]
+    fn counts_characters_and_not_bytes() {
+        let text = "title = \"Zürich\" x";
+        let start = text.find('x').unwrap();
+        assert_eq!(refusal(text, start..start + 1).lines().next(), Some("a.toml:1:18: wrong"));
+    }
+
+    #[test]
+    fn points_past_the_end() {
+        assert!(refusal("a = 1", 5..5).starts_with("a.toml:1:6: wrong"));
+        assert!(refusal("a = 1\n", 6..6).starts_with("a.toml:2:1: wrong"));
+        assert!(refusal("", 0..0).starts_with("a.toml:1:1: wrong"));
+    }
+
+    #[test]
+    fn offsets_beyond_the_file_are_arguments() {
+        assert_eq!(refusal("a = 1", 6..7), "--set 'queue.limit=x': wrong");
+    }
+
+    #[test]
+    fn shows_a_long_line_around_the_place() {
+        let text = format!("{}here", "x".repeat(1000));
+        let shown = refusal(&text, 1000..1004);
+        assert!(shown.lines().nth(2).unwrap().ends_with("here"), "{shown}");
+        assert!(shown.lines().all(|line| line.len() < 130), "{shown}");
+    }
+}

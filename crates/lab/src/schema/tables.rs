@@ -1,0 +1,189 @@
+//! The scenario's tables and their keys, flattened from the JSON Schema.
+
+use serde_json::Value;
+use std::collections::VecDeque;
+
+/// All tables of a scenario, outermost first.
+#[derive(Clone, Debug)]
+pub(crate) struct Tables(Vec<Table>);
+
+/// A table: `[queue.adth]`, `[[flow]]`.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    /// `queue.adth`; empty for the top level.
+    pub(crate) path: String,
+    /// As it stands in a file: `[queue.adth]`, `[[flow]]`, "the top level".
+    pub(crate) header: String,
+    pub(crate) about: String,
+    pub(crate) keys: Vec<Key>,
+}
+
+/// A key of a table.
+#[derive(Clone, Debug)]
+pub(crate) struct Key {
+    pub(crate) name: String,
+    /// What may stand there, in words: "duration", "`long` or `short`".
+    pub(crate) kind: String,
+    pub(crate) about: String,
+    /// As TOML; empty without one.
+    pub(crate) default: String,
+    pub(crate) required: bool,
+    /// The values that may stand there, with their meaning; empty where any may.
+    pub(crate) choices: Vec<(String, String)>,
+    /// True for a table or an array of tables, which has its own entry.
+    pub(crate) is_table: bool,
+}
+
+impl Tables {
+    pub(crate) fn new() -> Self {
+        Self::of(&super::json())
+    }
+
+    fn of(root: &Value) -> Self {
+        let mut tables = Vec::new();
+        let mut seen: Vec<(String, String)> = Vec::new();
+        let mut waiting = VecDeque::from([(String::new(), "the top level".to_owned(), root)]);
+        while let Some((path, header, schema)) = waiting.pop_front() {
+            let mut keys = Vec::new();
+            for (name, written) in schema["properties"].as_object().into_iter().flatten() {
+                let (reference, inner, many) = resolve(root, written);
+                let mut key = describe(root, name, written, inner, many);
+                key.required = list(&schema["required"]).any(|required| required == name);
+                if inner["properties"].is_object() && name != "vary" {
+                    key.is_table = true;
+                    let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                    let header = if many { format!("[[{path}]]") } else { format!("[{path}]") };
+                    key.kind = if many { format!("tables `{header}`") } else { format!("table `{header}`") };
+                    match seen.iter().find(|(other, _)| *other == reference && !reference.is_empty()) {
+                        Some((_, same)) => key.kind = format!("table with the keys of `{same}`"),
+                        None => {
+                            seen.push((reference.to_owned(), header.clone()));
+                            waiting.push_back((path, header, inner));
+                        }
+                    }
+                }
+                keys.push(key);
+            }
+            tables.push(Table { path, header, about: text(&schema["description"]), keys });
+        }
+        Self(tables)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Table> {
+        self.0.iter()
+    }
+
+    /// The names of the top level's keys.
+    pub(crate) fn top_level(&self) -> Vec<&str> {
+        self.0.first().into_iter().flat_map(|top| &top.keys).map(|key| key.name.as_str()).collect()
+    }
+
+    /// The tables that have a key of this name.
+    pub(crate) fn with_key<'t>(&'t self, name: &'t str) -> impl Iterator<Item = &'t Table> {
+        self.0.iter().filter(move |table| table.keys.iter().any(|key| key.name == name))
+    }
+
+    /// Every key with its table.
+    pub(crate) fn all_keys(&self) -> impl Iterator<Item = (&str, &Table)> {
+        self.0.iter().flat_map(|table| table.keys.iter().map(move |key| (key.name.as_str(), table)))
+    }
+
+    /// The table at this path.
+    pub(crate) fn at(&self, path: &str) -> Option<&Table> {
+        self.0.iter().find(|table| table.path == path)
+    }
+}
+
+/// Follows references, options and arrays: the definition's name, the schema, and whether it is an array of such.
+fn resolve<'v>(root: &'v Value, schema: &'v Value) -> (&'v str, &'v Value, bool) {
+    if let Some(name) = schema["$ref"].as_str().and_then(|path| path.strip_prefix("#/$defs/")) {
+        let (_, inner, many) = resolve(root, &root["$defs"][name]);
+        return (name, inner, many);
+    }
+    let options = schema["anyOf"].as_array();
+    if let Some(some) = options.filter(|options| options.len() == 2).and_then(|options| {
+        let null = options.iter().position(|option| option["type"] == "null")?;
+        options.get(1 - null)
+    }) {
+        return resolve(root, some);
+    }
+    if schema["items"].is_object() {
+        let (name, inner, _) = resolve(root, &schema["items"]);
+        return (name, inner, true);
+    }
+    ("", schema, false)
+}
+
+fn describe(root: &Value, name: &str, written: &Value, inner: &Value, many: bool) -> Key {
+    let (reference, _, _) = resolve(root, written);
+    let choices = choices(inner);
+    let one = if choices.is_empty() {
+        kind(reference, inner)
+    } else {
+        choices.iter().map(|(value, _)| value.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let about = match text(&written["description"]) {
+        own if own.is_empty() => text(&inner["description"]),
+        own => own,
+    };
+    let default = match &written["default"] {
+        Value::Null => String::new(),
+        Value::Object(_) => String::new(),
+        Value::Array(items) if items.is_empty() => String::new(),
+        value => value.to_string(),
+    };
+    let kind = if many { format!("list: {one}") } else { one };
+    Key { name: name.to_owned(), kind, about, default, required: false, choices, is_table: false }
+}
+
+/// The values of an enumeration, quoted as in a file, with their meaning.
+fn choices(schema: &Value) -> Vec<(String, String)> {
+    let plain = list(&schema["enum"]).map(|value| (format!("`\"{value}\"`"), String::new()));
+    let variants = schema["oneOf"].as_array().or_else(|| schema["anyOf"].as_array());
+    let described = variants.into_iter().flatten().flat_map(|variant| {
+        let about = text(&variant["description"]);
+        let constant = variant["const"].as_str().map(|value| format!("`\"{value}\"`"));
+        let listed = list(&variant["enum"]).map(|value| format!("`\"{value}\"`")).collect::<Vec<_>>();
+        let other = match variant["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
+            Some(name) => Some(words(name)),
+            None if constant.is_none() && listed.is_empty() => variant["type"].as_str().map(words),
+            None => None,
+        };
+        constant.into_iter().chain(listed).chain(other).map(move |value| (value, about.clone())).collect::<Vec<_>>()
+    });
+    plain.chain(described).collect()
+}
+
+/// What may stand at a key, in words.
+fn kind(reference: &str, schema: &Value) -> String {
+    if schema["pattern"].is_string() && !reference.is_empty() {
+        let example = schema["examples"][0].as_str().map(|example| format!(", as `\"{example}\"`"));
+        return format!("{}{}", words(reference), example.unwrap_or_default());
+    }
+    match &schema["type"] {
+        Value::String(kind) => words(kind),
+        Value::Array(kinds) => {
+            kinds.iter().filter_map(Value::as_str).filter(|kind| *kind != "null").map(words).collect::<Vec<_>>().join(" or ")
+        }
+        _ => String::new(),
+    }
+}
+
+fn words(kind: &str) -> String {
+    match kind {
+        "integer" => "whole number".to_owned(),
+        "boolean" => "`true` or `false`".to_owned(),
+        "string" => "text".to_owned(),
+        "object" => "table".to_owned(),
+        other => other.to_lowercase(),
+    }
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &str> {
+    value.as_array().into_iter().flatten().filter_map(Value::as_str)
+}
+
+/// A description with its lines joined.
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+}

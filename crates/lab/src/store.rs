@@ -1,0 +1,225 @@
+//! A study's folder: each finished run is kept at once, so that an interrupted sweep goes on from there.
+//!
+//! `runs/KEY.json` and `series/KEY.json` are written as runs finish; `results.jsonl` (a run a line), `flows.csv`,
+//! `nodes.csv`, `claims.json`, `scenario.toml` and `manifest.json` when all are there. Every file appears whole or not at
+//! all: it is written beside its place and then moved there.
+
+use crate::csv;
+use crate::study::{Axis, Chart, Run, Study};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use sim::results::Series;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// Why results cannot be kept or read.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// The system refused to write.
+    #[error("cannot write {}: {error}", path.display())]
+    Write {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's reason.
+        error: io::Error,
+    },
+    /// The system refused to read.
+    #[error("cannot read {}: {error}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        error: io::Error,
+    },
+    /// A file is not what this version of Sluice writes.
+    #[error("{} is not a file that this version of Sluice wrote: {error}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What does not fit.
+        error: serde_json::Error,
+    },
+    /// A folder without results.
+    #[error("{} holds no finished study: it has no manifest.json", path.display())]
+    NoStudy {
+        /// The folder.
+        path: PathBuf,
+    },
+}
+
+/// A study's folder.
+#[derive(Clone, Debug)]
+pub struct Store {
+    folder: PathBuf,
+}
+
+/// What a study is, without its runs and verdicts.
+#[derive(Debug, Serialize, Deserialize)]
+struct Manifest {
+    id: String,
+    title: String,
+    about: String,
+    version: String,
+    command: String,
+    axes: Vec<Axis>,
+    seeds: Vec<u64>,
+    charts: Vec<Chart>,
+    /// The keys of the runs, by case and seed.
+    runs: Vec<String>,
+}
+
+impl Store {
+    /// Makes the folder if need be, and makes sure that it can be written to.
+    ///
+    /// # Errors
+    /// When it cannot be.
+    pub fn create(folder: &Path) -> Result<Self, StoreError> {
+        for part in ["runs", "series"] {
+            let path = folder.join(part);
+            fs::create_dir_all(&path).map_err(|error| StoreError::Write { path, error })?;
+        }
+        let store = Self { folder: folder.to_owned() };
+        let probe = store.folder.join(format!(".writable-{}", std::process::id()));
+        let tried = fs::write(&probe, b"Sluice writes here").and_then(|()| fs::remove_file(&probe));
+        tried.map_err(|error| StoreError::Write { path: folder.to_owned(), error })?;
+        Ok(store)
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// A run kept before, if it is whole; with its series when `series` are asked for.
+    pub(crate) fn run(&self, key: &str, series: bool) -> Option<Run> {
+        let mut run: Run = read_json(&self.run_path(key)).ok()?;
+        if series {
+            run.outcome.series = Some(read_json(&self.series_path(key)).ok()?);
+        }
+        Some(run)
+    }
+
+    /// Keeps a finished run: its series first, so that a run that is there has them.
+    pub(crate) fn keep(&self, key: &str, run: &mut Run) -> Result<(), StoreError> {
+        let series = run.outcome.series.take();
+        if let Some(series) = &series {
+            write_json(&self.series_path(key), series)?;
+        }
+        write_json(&self.run_path(key), run)?;
+        run.outcome.series = series;
+        Ok(())
+    }
+
+    /// Writes what is made of all runs; `keys` are those of the study's runs.
+    ///
+    /// # Errors
+    /// When the folder cannot be written to; what was there before stays whole.
+    pub fn finish(&self, study: &Study, keys: &[String]) -> Result<(), StoreError> {
+        let mut lines = Vec::new();
+        for run in &study.runs {
+            let mut run = run.clone();
+            run.outcome.series = None;
+            lines.extend(json(&run));
+            lines.push(b'\n');
+        }
+        let manifest = Manifest {
+            id: study.id.clone(),
+            title: study.title.clone(),
+            about: study.about.clone(),
+            version: study.version.clone(),
+            command: study.command.clone(),
+            axes: study.axes.clone(),
+            seeds: study.seeds.clone(),
+            charts: study.charts.clone(),
+            runs: keys.to_vec(),
+        };
+        self.write("results.jsonl", &lines)?;
+        self.write("flows.csv", csv::flows(&study.runs).as_bytes())?;
+        self.write("nodes.csv", csv::nodes(&study.runs).as_bytes())?;
+        self.write("claims.json", &json(&study.claims))?;
+        self.write("scenario.toml", study.text.as_bytes())?;
+        // Last: a folder with a manifest is a finished study.
+        self.write("manifest.json", &json(&manifest))
+    }
+
+    /// Reads a finished study back.
+    ///
+    /// # Errors
+    /// When the folder holds none, or one of its files is missing or damaged.
+    pub fn load(folder: &Path) -> Result<Study, StoreError> {
+        let store = Self { folder: folder.to_owned() };
+        let path = folder.join("manifest.json");
+        if !path.is_file() {
+            return Err(StoreError::NoStudy { path: folder.to_owned() });
+        }
+        let manifest: Manifest = read_json(&path)?;
+        let mut runs = Vec::with_capacity(manifest.runs.len());
+        for key in &manifest.runs {
+            let mut run: Run = read_json(&store.run_path(key))?;
+            let series = store.series_path(key);
+            if series.is_file() {
+                run.outcome.series = Some(read_json::<Series>(&series)?);
+            }
+            runs.push(run);
+        }
+        let path = folder.join("scenario.toml");
+        let text = fs::read_to_string(&path).map_err(|error| StoreError::Read { path, error })?;
+        Ok(Study {
+            id: manifest.id,
+            title: manifest.title,
+            about: manifest.about,
+            text,
+            version: manifest.version,
+            command: manifest.command,
+            axes: manifest.axes,
+            seeds: manifest.seeds,
+            runs,
+            claims: read_json(&folder.join("claims.json"))?,
+            charts: manifest.charts,
+        })
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        write_whole(&self.folder.join(name), bytes)
+    }
+
+    fn run_path(&self, key: &str) -> PathBuf {
+        self.folder.join("runs").join(format!("{key}.json"))
+    }
+
+    fn series_path(&self, key: &str) -> PathBuf {
+        self.folder.join("series").join(format!("{key}.json"))
+    }
+}
+
+/// Writes a file beside its place and moves it there, so that a full disk or an interrupt never leaves half of it.
+///
+/// # Errors
+/// When the system refuses.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let beside = path.with_file_name(format!(".{name}.{}", std::process::id()));
+    let written = fs::File::create(&beside)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_data()))
+        .and_then(|()| fs::rename(&beside, path));
+    written.map_err(|error| {
+        // The half-written file is of no use to anybody; that it cannot be removed either changes nothing.
+        let _ = fs::remove_file(&beside);
+        StoreError::Write { path: path.to_owned(), error }
+    })
+}
+
+fn write_json(path: &Path, value: &impl Serialize) -> Result<(), StoreError> {
+    write_whole(path, &json(value))
+}
+
+fn json(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).expect("results have string keys only")
+}
+
+fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, StoreError> {
+    let bytes = fs::read(path).map_err(|error| StoreError::Read { path: path.to_owned(), error })?;
+    serde_json::from_slice(&bytes).map_err(|error| StoreError::Foreign { path: path.to_owned(), error })
+}

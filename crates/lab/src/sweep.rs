@@ -1,0 +1,157 @@
+//! Sweeps: every case of a scenario with every seed, on all cores, kept run by run.
+
+use crate::claims;
+use crate::run::{self, Watch};
+use crate::scenario::{Case, Scenario};
+use crate::store::{Store, StoreError};
+use crate::study::{Run, Study};
+use rayon::prelude::*;
+use sim::config::Network;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use thiserror::Error;
+use units::Duration;
+
+/// The version of Sluice that makes the runs.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Why a sweep did not come to its end.
+#[derive(Debug, Error)]
+pub enum SweepError {
+    /// The watcher stopped it. What was finished is kept.
+    #[error("interrupted: {finished} of {total} runs are finished and kept")]
+    Stopped {
+        /// Runs that are kept.
+        finished: usize,
+        /// Runs that there are.
+        total: usize,
+    },
+    /// Results could not be kept.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A network could not be built.
+    #[error(transparent)]
+    Build(#[from] sim::BuildError),
+    /// The system gave no threads.
+    #[error("cannot start {threads} threads: {reason}")]
+    Threads {
+        /// How many were asked for.
+        threads: usize,
+        /// The system's reason.
+        reason: String,
+    },
+}
+
+/// How a sweep is run.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How many threads; 0 for one a core. Results do not depend on it.
+    pub threads: usize,
+    /// What tells this build of Sluice from another: a run kept by another build is made anew.
+    pub build: String,
+    /// The command that makes these runs again.
+    pub command: String,
+}
+
+struct Job<'s> {
+    case: &'s Case,
+    seed: u64,
+    network: Network,
+    key: String,
+}
+
+/// The simulated time of all runs together, kept ones included.
+pub fn simulated_time(scenario: &Scenario) -> Duration {
+    let of_case = |case: &Case| case.network.duration * scenario.seeds.len() as u64;
+    scenario.cases.iter().map(of_case).sum()
+}
+
+/// Runs what `store` does not hold yet, keeps it there, and rules on the claims.
+///
+/// # Errors
+/// When the watcher stops the sweep or results cannot be kept; what is finished by then stays in the store.
+pub fn run(scenario: &Scenario, store: &Store, settings: &Settings, watch: &dyn Watch) -> Result<Study, SweepError> {
+    let jobs = jobs(scenario, &settings.build);
+    let finished = AtomicUsize::new(0);
+    let work = || -> Result<Vec<Option<Run>>, SweepError> {
+        let one = |job: &Job| finish(scenario, job, store, watch).inspect(|run| {
+            finished.fetch_add(usize::from(run.is_some()), Ordering::Relaxed);
+        });
+        jobs.par_iter().with_max_len(1).map(one).collect()
+    };
+    let threads = settings.threads;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = pool.map_err(|error| SweepError::Threads { threads, reason: error.to_string() })?;
+    let runs: Option<Vec<Run>> = pool.install(work)?.into_iter().collect();
+    let Some(runs) = runs else {
+        return Err(SweepError::Stopped { finished: finished.into_inner(), total: jobs.len() });
+    };
+    let study = Study {
+        id: scenario.id.clone(),
+        title: scenario.title.clone(),
+        about: scenario.about.clone(),
+        text: scenario.text.clone(),
+        version: VERSION.to_owned(),
+        command: settings.command.clone(),
+        axes: scenario.axes.clone(),
+        seeds: scenario.seeds.clone(),
+        claims: claims::judge(&scenario.claims, &scenario.seeds, &runs),
+        runs,
+        charts: scenario.charts.clone(),
+    };
+    let keys: Vec<String> = jobs.into_iter().map(|job| job.key).collect();
+    store.finish(&study, &keys)?;
+    Ok(study)
+}
+
+/// The sweep's runs, by case and then by seed.
+fn jobs<'s>(scenario: &'s Scenario, build: &str) -> Vec<Job<'s>> {
+    let pairs = scenario.cases.iter().flat_map(|case| scenario.seeds.iter().enumerate().map(move |seed| (case, seed)));
+    pairs
+        .map(|(case, (index, &seed))| {
+            let mut network = case.network.clone();
+            if index > 0 {
+                network.record.series = None;
+            }
+            let key = key(&scenario.id, case, &network, seed, build);
+            Job { case, seed, network, key }
+        })
+        .collect()
+}
+
+/// What a run's outcome depends on, as a name for its file: the network down to every value, the seed, the build; and the
+/// labels that are written beside it.
+fn key(id: &str, case: &Case, network: &Network, seed: u64, build: &str) -> String {
+    let whole = serde_json::json!([id, case.labels, case.set, network, seed, VERSION, build]);
+    format!("{:032x}", fingerprint(whole.to_string().as_bytes()))
+}
+
+/// FNV-1a with 128 bits: the same on every machine and in every version, unlike the standard library's hashes.
+pub fn fingerprint(bytes: &[u8]) -> u128 {
+    const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+    bytes.iter().fold(OFFSET, |hash, byte| (hash ^ u128::from(*byte)).wrapping_mul(PRIME))
+}
+
+/// A run from the store, or a new one, which is kept there; nothing when stopped.
+fn finish(scenario: &Scenario, job: &Job, store: &Store, watch: &dyn Watch) -> Result<Option<Run>, SweepError> {
+    if watch.stopped() {
+        return Ok(None);
+    }
+    if let Some(kept) = store.run(&job.key, job.network.record.series.is_some()) {
+        watch.advanced(job.network.duration);
+        return Ok(Some(kept));
+    }
+    let Some(timed) = run::run(&job.network, job.seed, watch)? else { return Ok(None) };
+    let mut run = Run {
+        scenario: scenario.id.clone(),
+        seed: job.seed,
+        case: job.case.labels.clone(),
+        set: job.case.set.clone(),
+        version: VERSION.to_owned(),
+        wall_s: timed.wall_s,
+        cpu_s: timed.cpu_s,
+        outcome: timed.outcome,
+    };
+    store.keep(&job.key, &mut run)?;
+    Ok(Some(run))
+}

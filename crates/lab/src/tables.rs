@@ -1,0 +1,209 @@
+//! Tables for a terminal of 80 to 120 columns.
+
+use crate::study::{Reported, Ruling, Verdict};
+use sim::results::Outcome;
+use std::fmt::Write as _;
+
+/// The widest that a table becomes, in characters.
+const WIDTH: usize = 116;
+
+/// The verdicts on a study's claims, a block a claim: what is said, what the document reports, what was measured.
+pub fn claims(verdicts: &[Verdict]) -> String {
+    let rows = verdicts.iter().map(|verdict| {
+        let measured = number(verdict.measured);
+        let interval = if verdict.low.to_bits() == verdict.high.to_bits() {
+            String::new()
+        } else {
+            format!("{} .. {}", number(verdict.low), number(verdict.high))
+        };
+        let word = match verdict.verdict {
+            Ruling::Holds => "holds",
+            Ruling::Differs => "DIFFERS",
+        };
+        [verdict.id.clone(), verdict.says.clone(), reported(verdict.reported.as_ref()), measured, interval, word.to_owned()]
+    });
+    table(["claim", "says", "reported", "ours", "95 % interval", "verdict"], &rows.collect::<Vec<_>>(), &[2, 3])
+}
+
+/// The flows of a run.
+pub fn flows(outcome: &Outcome) -> String {
+    let rows = outcome.flows.iter().map(|flow| {
+        let late = flow.deadline_s.map_or_else(|| "-".to_owned(), |_| percent(flow.deadline_miss_ratio));
+        [
+            flow.name.clone(),
+            format!("{} -> {}", flow.from, flow.to),
+            rate(flow.goodput_bps),
+            percent(flow.loss_ratio),
+            time(flow.delay_s.mean),
+            time(flow.delay_s.p99),
+            time(flow.delay_s.max),
+            late,
+        ]
+    });
+    let head = ["flow", "path", "goodput", "loss", "delay mean", "99 %", "max", "late"];
+    table(head, &rows.collect::<Vec<_>>(), &[2, 3, 4, 5, 6, 7])
+}
+
+/// The queues of a run.
+pub fn queues(outcome: &Outcome) -> String {
+    let mut rows = Vec::new();
+    for node in &outcome.nodes {
+        for queue in &node.queues {
+            let limit = queue.limit_packets.or(queue.limit_bytes).map_or_else(|| "-".to_owned(), |level| number(level.mean));
+            rows.push([
+                node.name.clone(),
+                queue.controller.clone(),
+                queue.arrived_packets.to_string(),
+                queue.dropped_packets.to_string(),
+                limit,
+                number(queue.backlog_packets.mean),
+                time(queue.nodal_delay_s.mean),
+                time(queue.nodal_delay_s.max),
+            ]);
+        }
+    }
+    let head = ["node", "controller", "packets in", "dropped", "limit mean", "backlog mean", "nodal delay", "max"];
+    table(head, &rows, &[2, 3, 4, 5, 6, 7])
+}
+
+/// A table with a line under its head. The second column is wrapped where the whole would be too wide; the columns
+/// `right` are aligned to the right.
+fn table<const N: usize>(head: [&str; N], rows: &[[String; N]], right: &[usize]) -> String {
+    let mut widths = head.map(width);
+    for row in rows {
+        for (widest, cell) in widths.iter_mut().zip(row) {
+            *widest = (*widest).max(width(cell));
+        }
+    }
+    let others: usize = widths.iter().enumerate().filter(|(index, _)| *index != 1).map(|(_, width)| width + 2).sum();
+    widths[1] = widths[1].min(WIDTH.saturating_sub(others).max(24));
+    let mut text = String::new();
+    push_row(&mut text, &head.map(str::to_owned), &widths, right);
+    let line = widths.map(|width| "-".repeat(width));
+    push_row(&mut text, &line, &widths, right);
+    for row in rows {
+        push_row(&mut text, row, &widths, right);
+    }
+    text
+}
+
+fn push_row<const N: usize>(text: &mut String, row: &[String; N], widths: &[usize; N], right: &[usize]) {
+    let wrapped = wrap(&row[1], widths[1]);
+    for (number, part) in wrapped.iter().enumerate() {
+        let mut line = String::new();
+        for (index, (cell, &width)) in row.iter().zip(widths).enumerate() {
+            let cell = match (index, number) {
+                (1, _) => part.as_str(),
+                (_, 0) => cell.as_str(),
+                _ => "",
+            };
+            let _ = if right.contains(&index) { write!(line, "{cell:>width$}  ") } else { write!(line, "{cell:<width$}  ") };
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+}
+
+/// Breaks at spaces; a word wider than the column stays whole.
+fn wrap(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("there is always a line");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if width(line) + 1 + width(word) <= columns {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
+fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+fn reported(value: Option<&Reported>) -> String {
+    match value {
+        None => "-".to_owned(),
+        Some(Reported::Number(value)) => number(*value),
+        Some(Reported::Words(words)) => words.clone(),
+    }
+}
+
+/// Four significant digits, without needless zeros.
+fn number(value: f64) -> String {
+    if value.is_nan() {
+        return "none".to_owned();
+    }
+    let size = value.abs();
+    if size > 0.0 && !(1e-4..1e7).contains(&size) {
+        return format!("{value:.3e}");
+    }
+    let digits = match size {
+        size if size >= 1000.0 => 0,
+        size if size >= 100.0 => 1,
+        size if size >= 10.0 => 2,
+        size if size >= 1.0 => 3,
+        size if size >= 0.1 => 4,
+        size if size >= 0.01 => 5,
+        _ => 6,
+    };
+    let text = format!("{value:.digits$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+fn percent(ratio: f64) -> String {
+    format!("{:.2} %", ratio * 100.0)
+}
+
+fn time(seconds: f64) -> String {
+    match seconds {
+        s if s >= 1.0 => format!("{s:.3} s"),
+        s if s >= 1e-3 => format!("{:.2} ms", s * 1e3),
+        s => format!("{:.1} us", s * 1e6),
+    }
+}
+
+fn rate(bps: f64) -> String {
+    match bps {
+        r if r >= 1e6 => format!("{:.3} Mb/s", r / 1e6),
+        r if r >= 1e3 => format!("{:.2} kb/s", r / 1e3),
+        r => format!("{r:.0} b/s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_four_digits() {
+        let seen = [0.0, 0.001, 1234.6, 12.345_6, 0.123_456, 1.5e-7, -2.0, f64::NAN].map(number);
+        assert_eq!(seen, ["0", "0.001", "1235", "12.35", "0.1235", "1.500e-7", "-2", "none"]);
+    }
+
+    #[test]
+    fn a_long_statement_is_wrapped_and_the_table_stays_narrow() {
+        let verdict = Verdict {
+            id: "adth-s1a.1".to_owned(),
+            says: "no packet arrives after its deadline ".repeat(5),
+            source: String::new(),
+            reported: Some(Reported::Number(0.0)),
+            holds: "<= 0.001".to_owned(),
+            measured: 0.000_5,
+            low: 0.0,
+            high: 0.001,
+            verdict: Ruling::Holds,
+        };
+        let text = claims(&[verdict]);
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        assert!(text.lines().count() > 3, "{text}");
+        assert!(text.contains("0.0005") && text.contains("0 .. 0.001") && text.contains("holds"), "{text}");
+    }
+}
