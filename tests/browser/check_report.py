@@ -35,8 +35,12 @@ PATIENCE = 120
 
 # How the page looks from inside. Contrast is that of WCAG 2: 4.5 for text, 3 for lines.
 LOOK = """(() => {
+  // Drawn and read back, because browsers write mixed colours in many ways.
+  const brush = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const luminance = (text) => {
-    const [r, g, b] = text.match(/[\\d.]+/g).map(Number).map((v) => v / 255)
+    brush.fillStyle = text;
+    brush.fillRect(0, 0, 1, 1);
+    const [r, g, b] = [...brush.getImageData(0, 0, 1, 1).data].map((v) => v / 255)
       .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };

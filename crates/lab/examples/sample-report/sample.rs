@@ -17,7 +17,8 @@ pub(crate) fn studies() -> Vec<Study> {
 
 /// Schemes and targets, with series over time.
 pub(crate) fn targets() -> Study {
-    let axes = [axis("scheme", &["FIFO-DF", "ADTH-DF"]), axis("target", &["200 ms", "400 ms", "600 ms", "800 ms", "1 s"])];
+    let axes =
+        [axis("scheme", &["FIFO-DF", "ADTH-DF"]), axis("target", &["200 ms", "400 ms", "600 ms", "800 ms", "1 s"])];
     let mut study = study("sample-targets", "Three-node chain, step-changing load both ways", &axes);
     for (scheme, delay) in [("FIFO-DF", None), ("ADTH-DF", Some(1.0))] {
         for (label, target) in [("200 ms", 0.2), ("400 ms", 0.4), ("600 ms", 0.6), ("800 ms", 0.8), ("1 s", 1.0)] {
@@ -56,7 +57,12 @@ fn target_charts() -> Vec<Chart> {
         },
         Chart {
             cases: both(adth(), only("target", &["200 ms"])),
-            ..over("time", "Limit and backlog of the first node", &["nodes.n0.limit", "nodes.n0.backlog_packets"], "packets")
+            ..over(
+                "time",
+                "Limit and backlog of the first node",
+                &["nodes.n0.limit", "nodes.n0.backlog_packets"],
+                "packets",
+            )
         },
         Chart {
             cases: both(adth(), only("target", &["200 ms"])),
@@ -87,7 +93,14 @@ fn claims() -> Vec<Verdict> {
         verdict,
     };
     vec![
-        verdict(1, "no packet arrives after its deadline", Some(Reported::Number(0.0)), "<= 0.001", (5.9e-5, 0.0, 1.3e-4), Ruling::Holds),
+        verdict(
+            1,
+            "no packet arrives after its deadline",
+            Some(Reported::Number(0.0)),
+            "<= 0.001",
+            (5.9e-5, 0.0, 1.3e-4),
+            Ruling::Holds,
+        ),
         verdict(
             2,
             "the peak one-way delay of FIFO-DF is above 7 s",
@@ -96,13 +109,21 @@ fn claims() -> Vec<Verdict> {
             (4.213_4, 4.101, 4.325_9),
             Ruling::Differs,
         ),
-        verdict(3, "more packets are lost than with FIFO-DF, by 2 to 4 points", None, "0.02 .. 0.04", (0.031, 0.031, 0.031), Ruling::Holds),
+        verdict(
+            3,
+            "more packets are lost than with FIFO-DF, by 2 to 4 points",
+            None,
+            "0.02 .. 0.04",
+            (0.031, 0.031, 0.031),
+            Ruling::Holds,
+        ),
     ]
 }
 
 /// Schemes over a chain of growing length, without series.
 fn hops() -> Study {
-    let (lengths, schemes) = (["3 hops", "6 hops", "9 hops", "12 hops", "15 hops"], ["ADTH-DF", "FIFO-DF-50", "FIFO-DF-1000"]);
+    let (lengths, schemes) =
+        (["3 hops", "6 hops", "9 hops", "12 hops", "15 hops"], ["ADTH-DF", "FIFO-DF-50", "FIFO-DF-1000"]);
     let mut study = study("sample-hops", "Chains of 3 to 15 hops", &[axis("hops", &lengths), axis("scheme", &schemes)]);
     for (h, length) in lengths.iter().enumerate() {
         for (s, scheme) in schemes.iter().enumerate() {
@@ -136,7 +157,7 @@ fn hops() -> Study {
 /// Texts that would be markup.
 fn hostile() -> Study {
     let mut study = study("sample-hostile", HOSTILE, &[axis("<b>axis</b>", &["<i>one</i>", "it's"])]);
-    study.about = HOSTILE.to_owned();
+    HOSTILE.clone_into(&mut study.about);
     study.text = format!("title = '{HOSTILE}'\n");
     for label in ["<i>one</i>", "it's"] {
         study.runs.push(run(&study.id, 1, &[("<b>axis</b>", label)], outcome(1, None, 0.2, true)));
@@ -153,7 +174,8 @@ fn study(id: &str, title: &str, axes: &[Axis]) -> Study {
     Study {
         id: id.to_owned(),
         title: title.to_owned(),
-        about: "Made-up numbers in the shapes of real ones.\n\nThe load rises at 25 s and falls at 50 s and 75 s.".to_owned(),
+        about: "Made-up numbers in the shapes of real ones.\n\nThe load rises at 25 s and falls at 50 s and 75 s."
+            .to_owned(),
         text: format!("title = \"{id}\"\nduration = \"100 s\"\n\n[radio]\nstandard = \"802.11b\"\n"),
         version: "0.1.0".to_owned(),
         command: format!("sluice reproduce {id}"),
@@ -226,7 +248,11 @@ fn outcome(seed: u64, bound: Option<f64>, target: f64, with_series: bool) -> Out
         in_flight_packets: 0,
         goodput_bps: 1.28e6 * (1.0 + 0.05 * noise(seed, n)),
         loss_ratio: 0.05,
-        delay_s: Times { mean: target / 2.0, max: (0..STEPS).map(|k| delay(n, k)).fold(0.0, f64::max), ..Times::default() },
+        delay_s: Times {
+            mean: target / 2.0,
+            max: (0..STEPS).map(|k| delay(n, k)).fold(0.0, f64::max),
+            ..Times::default()
+        },
         deadline_s: Some(2.0 * target),
         deadline_miss_ratio: 0.0,
         deadline_use_ratio: 0.6,
@@ -242,18 +268,27 @@ fn outcome(seed: u64, bound: Option<f64>, target: f64, with_series: bool) -> Out
         events: 1_000_000,
         flows: vec![flow(0), flow(1)],
         nodes: (0..3).map(|n| node(n, bound.map(|_| target))).collect(),
-        totals: Totals { goodput_bps: 2.56e6, jain_index: 0.99, loss_ratio: 0.05 + 0.01 * noise(seed, 9), channel_busy_ratio: 0.9, deadline_miss_ratio: 0.0, data_yield: 0.95 },
+        totals: Totals {
+            goodput_bps: 2.56e6,
+            jain_index: 0.99,
+            loss_ratio: 0.05 + 0.01 * noise(seed, 9),
+            channel_busy_ratio: 0.9,
+            deadline_miss_ratio: 0.0,
+            data_yield: 0.95,
+        },
         series: with_series.then_some(series),
     }
 }
 
 fn flow_series(name: &str, seed: u64, n: usize, delay: &dyn Fn(usize, usize) -> f64) -> FlowSeries {
     // The second flow starts at 25 s: nothing is received before. A gap in the first.
-    let seen = |k: usize| (n == 0 && !(600..640).contains(&k)) || (n == 1 && k >= 250);
-    let times = |scale: f64| (0..STEPS).map(|k| seen(k).then(|| scale * delay(n, k))).collect();
+    let heard = |k: usize| (n == 0 && !(600..640).contains(&k)) || (n == 1 && k >= 250);
+    let times = |scale: f64| (0..STEPS).map(|k| heard(k).then(|| scale * delay(n, k))).collect();
     FlowSeries {
         name: name.to_owned(),
-        goodput_bps: (0..STEPS).map(|k| if seen(k) { 1.3e6 * (1.0 + 0.1 * noise(seed, k + n)) } else { 0.0 }).collect(),
+        goodput_bps: (0..STEPS)
+            .map(|k| if heard(k) { 1.3e6 * (1.0 + 0.1 * noise(seed, k + n)) } else { 0.0 })
+            .collect(),
         delay_mean_s: times(0.7),
         delay_max_s: times(1.0),
     }
@@ -261,10 +296,13 @@ fn flow_series(name: &str, seed: u64, n: usize, delay: &dyn Fn(usize, usize) -> 
 
 fn node_series(seed: u64, n: usize, governed: bool, delay: &dyn Fn(usize, usize) -> f64) -> NodeSeries {
     let times: Vec<Option<f64>> = (0..STEPS).map(|k| Some(delay(n, k) * 0.6)).collect();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 108")]
     let backlog = |k: usize| (load(k) * 90.0 * (1.0 + 0.2 * noise(seed, k + n))) as u64;
     NodeSeries {
         name: format!("n{n}"),
-        limit: (0..STEPS).map(|k| if governed && k > 260 { 110.0 + 8.0 * noise(seed, k / 5) } else { 1000.0 }).collect(),
+        limit: (0..STEPS)
+            .map(|k| if governed && k > 260 { 110.0 + 8.0 * noise(seed, k / 5) } else { 1000.0 })
+            .collect(),
         backlog_packets: (0..STEPS).map(backlog).collect(),
         sojourn_mean_s: times.clone(),
         nodal_delay_mean_s: times.clone(),
@@ -315,6 +353,9 @@ fn load(k: usize) -> f64 {
 
 /// Something between -1 and 1 that looks random.
 fn noise(seed: u64, k: usize) -> f64 {
-    let mixed = (seed.wrapping_mul(0x9E37_79B9).wrapping_add(k as u64)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
-    ((mixed >> 40) as f64 / f64::from(1 << 23)) - 1.0
+    // The finaliser of SplitMix64.
+    let mut mixed = (seed << 32 | k as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    (((mixed ^ (mixed >> 31)) >> 40) as f64 / f64::from(1 << 23)) - 1.0
 }

@@ -205,7 +205,8 @@ impl Maker<'_> {
         let all = sorted(with_values.iter().flat_map(|(_, values)| values.iter().copied()).collect());
         let agree = with_values.iter().all(|(_, values)| *values == all);
         if agree || self.scale.is_none() {
-            let rule = |value: f64| Rule { name: format!("{kind} {}", seconds(value)), kind, at: Some(value), along: vec![] };
+            let rule =
+                |value: f64| Rule { name: format!("{kind} {}", seconds(value)), kind, at: Some(value), along: vec![] };
             return all.into_iter().map(rule).collect();
         }
         let mut along: Vec<Vec<(usize, f64)>> = Vec::new();
@@ -264,33 +265,24 @@ impl Maker<'_> {
         format!("These runs hold no values of {}, so there is nothing to draw.", self.chart.y.join(", "))
     }
 
-    /// One colour a label of the chart's colour axis and dashes for the rest; else one colour a line, dashed when they
-    /// repeat.
+    /// One colour a label of the chart's colour axis, the same in all charts of the study, and dashes for the rest; else
+    /// one colour a line, dashed when they repeat.
     fn styles(&self, identities: &[Identity]) -> Vec<Style> {
+        let axis = self.chart.colour.as_ref().and_then(|name| self.study.axes.iter().find(|axis| axis.name == *name));
         let hue = |identity: &Identity| {
-            let axis = self.chart.colour.as_ref()?;
-            identity.labels.iter().find(|(name, _)| name == axis).map(|(_, label)| label.clone())
+            let axis = axis?;
+            let (_, label) = identity.labels.iter().find(|(name, _)| *name == axis.name)?;
+            axis.labels.iter().position(|known| known == label)
         };
-        let mut hues: Vec<Option<String>> = Vec::new();
-        let mut uses: Vec<usize> = Vec::new();
-        let by_axis = identities.iter().any(|identity| hue(identity).is_some());
-        let names = names(identities);
-        let mut styles = Vec::with_capacity(identities.len());
-        for (rank, (identity, name)) in identities.iter().zip(names).enumerate() {
-            let place = if by_axis {
-                let hue = hue(identity);
-                hues.iter().position(|known| *known == hue).unwrap_or_else(|| {
-                    hues.push(hue);
-                    hues.len() - 1
-                })
-            } else {
-                rank
-            };
-            uses.resize(uses.len().max(place % COLOURS + 1), 0);
-            styles.push(Style { name, colour: place % COLOURS, dash: uses[place % COLOURS] });
-            uses[place % COLOURS] += 1;
-        }
-        styles
+        let mut uses = [0; COLOURS];
+        let lines = identities.iter().zip(names(identities)).enumerate();
+        lines
+            .map(|(rank, (identity, name))| {
+                let colour = hue(identity).unwrap_or(rank) % COLOURS;
+                uses[colour] += 1;
+                Style { name, colour, dash: uses[colour] - 1 }
+            })
+            .collect()
     }
 
     fn notes(&self, cases: &[Case], data: &Data, frames: &[Frame]) -> Vec<String> {
@@ -307,7 +299,8 @@ impl Maker<'_> {
             let step = first.map_or(0.0, |index| data.series[index].step);
             notes.push(format!("Seed {}; each value covers {}.", seeds[0], seconds(step)));
         }
-        if self.chart.log && shown(frames.iter().flat_map(|f| &f.drafts), data).iter().any(|v| *v <= 0.0) {
+        let mut values = frames.iter().flat_map(|frame| &frame.drafts).flat_map(|d| means(d.series, &d.points, data));
+        if self.chart.log && values.any(|value| value <= 0.0) {
             notes.push("Values of zero have no place on a logarithmic axis and are left out.".to_owned());
         }
         notes
@@ -321,8 +314,12 @@ impl Maker<'_> {
             values.extend(rule.along.iter().map(|(_, value)| *value));
         }
         let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        // An interval may reach to zero or below, where a logarithmic axis cannot follow: the means decide where it ends.
         let low = if self.chart.log {
-            values.iter().copied().filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min)
+            let lines = panels.iter().flat_map(|panel| &panel.lines);
+            let shown = lines.flat_map(|line| means(line.series, &line.points, data));
+            let rules = panels.iter().flat_map(|panel| &panel.rules).filter_map(|rule| rule.at);
+            shown.chain(rules).filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min)
         } else {
             values.iter().copied().fold(0.0, f64::min)
         };
@@ -353,13 +350,16 @@ fn with_values(frames: Vec<Frame>, data: &Data) -> (Vec<Frame>, Vec<Identity>) {
     (frames, empty)
 }
 
-fn shown<'a>(drafts: impl Iterator<Item = &'a Draft>, data: &Data) -> Vec<f64> {
-    drafts.flat_map(|draft| line_values(draft.series, &draft.points, data)).collect()
+/// What a line shows, without the ends of intervals.
+fn means(series: Option<usize>, points: &[(usize, [f64; 3])], data: &Data) -> Vec<f64> {
+    let over_time = series.into_iter().flat_map(|index| data.series[index].values.iter().flatten().copied());
+    over_time.chain(points.iter().map(|(_, [mean, ..])| *mean)).filter(|value| value.is_finite()).collect()
 }
 
+/// What a line shows and the ends of its intervals.
 fn line_values(series: Option<usize>, points: &[(usize, [f64; 3])], data: &Data) -> Vec<f64> {
-    let over_time = series.into_iter().flat_map(|index| data.series[index].values.iter().flatten().copied());
-    over_time.chain(points.iter().flat_map(|(_, values)| *values)).filter(|value| value.is_finite()).collect()
+    let ends = points.iter().flat_map(|(_, [_, low, high])| [*low, *high]).filter(|value| value.is_finite());
+    means(series, points, data).into_iter().chain(ends).collect()
 }
 
 /// Mean and interval over the seeds of every element that the path leads to.
@@ -423,7 +423,9 @@ fn sorted(mut values: Vec<f64>) -> Vec<f64> {
 
 /// The title and factor of an axis whose largest value is `high`: milliseconds for short times, Mb/s for rates.
 fn readable_unit(title: &str, high: f64) -> (String, f64) {
-    let with = |unit: &str, prefixed: &str, factor: f64| (title.replace(&format!("({unit})"), &format!("({prefixed})")), factor);
+    let with = |unit: &str, prefixed: &str, factor: f64| {
+        (title.replace(&format!("({unit})"), &format!("({prefixed})")), factor)
+    };
     if title.ends_with("(s)") && high < 0.5 {
         return with("s", "ms", 1e3);
     }

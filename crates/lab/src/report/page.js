@@ -4,10 +4,14 @@
   const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3]];
   const RULE_DASHES = { deadline: [7, 4], target: [2, 3] };
   const HEIGHT = 240;
+  // Powers of ten stand out from the lines between them.
+  const POWER = "abs(log(datum.value) / LN10 - round(log(datum.value) / LN10)) < 1e-6";
+  const LOG_AXIS = { format: "~g", gridOpacity: { condition: { test: POWER, value: 1 }, value: 0.4 } };
   const root = document.documentElement;
   const data = JSON.parse(document.getElementById("data").textContent);
   // Colours are the page's own variables, so that dark mode and print need no second drawing.
-  const colour = (index) => `var(--line-${index})`;
+  const colour = (line) => `var(--line-${line.colour}${line.dash % 2 ? "-deep" : ""})`;
+  const formatLocale = { decimal: ".", thousands: "\u202f", grouping: [3], currency: ["", ""] };
   const font = getComputedStyle(document.body).fontFamily;
   const config = {
     background: null, font, aria: false, view: { stroke: null },
@@ -16,7 +20,7 @@
       gridColor: "var(--grid)", labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", tickSize: 4,
       titlePadding: 8, labelPadding: 4,
     },
-    axisX: { grid: false }, axisY: { domain: false, ticks: false, tickCount: 5, minExtent: 34 },
+    axisX: { grid: false, labelFlush: false }, axisY: { domain: false, ticks: false, tickCount: 5, minExtent: 34 },
   };
 
   // 1800000 -> "1 800 000"; 0.012345 -> "0.01235"
@@ -26,16 +30,20 @@
     return /^-?\d{5,}$/.test(text) ? text.replace(/\B(?=(\d{3})+$)/g, "\u202f") : text;
   }
 
-  // One row a place on the x axis; line k has the fields y<k>, low<k> and high<k>.
+  // One row a place on the x axis; line k has the fields y<k>, low<k>, high<k>, and from<k>, where its whisker begins.
   function rows(picture, panel) {
-    const { factor, log } = picture.y;
+    const { factor, log, domain } = picture.y;
     const scaled = (value) => (value === null || (log && value <= 0) ? null : value * factor);
     if (picture.x) {
       return picture.x.at.map((at, place) => {
         const row = { x: at };
         panel.lines.forEach((line, k) => {
           const point = line.points.find((candidate) => candidate[0] === place);
-          [row[`y${k}`], row[`low${k}`], row[`high${k}`]] = (point ? point[1] : [null, null, null]).map(scaled);
+          if (!point) return;
+          const [mean, low, high] = point[1];
+          row[`y${k}`] = scaled(mean);
+          row[`from${k}`] = log ? Math.max(low, domain[0]) * factor : low * factor;
+          [row[`low${k}`], row[`high${k}`]] = [low * factor, high * factor];
         });
         return row;
       });
@@ -77,17 +85,16 @@
     const { factor, log, domain, title } = picture.y;
     const y = {
       type: "quantitative", title,
-      scale: { type: log ? "log" : "linear", domain: domain.map((v) => v * factor), nice: true, zero: !log },
-      axis: log ? { format: "~g" } : { format: "~r" },
+      scale: { type: log ? "log" : "linear", domain: domain.map((v) => v * factor), nice: true },
+      axis: log ? LOG_AXIS : {},
     };
-    if (!log) y.axis = {};
     const marks = [];
     panel.lines.forEach((line, k) => {
-      const stroke = { color: colour(line.colour), strokeDash: DASHES[line.dash % DASHES.length] };
+      const stroke = { color: colour(line), strokeDash: DASHES[line.dash % DASHES.length] };
       const field = { ...y, field: `y${k}` };
       // Side by side by a few pixels, so that intervals at one place stay apart.
-      const beside = picture.x ? (k - (panel.lines.length - 1) / 2) * Math.min(5, 24 / panel.lines.length) : 0;
-      const name = (part) => `${part}-${line.key}`;
+      const beside = picture.x ? (k - (panel.lines.length - 1) / 2) * Math.min(picture.x.ordinal ? 14 : 5, 36 / panel.lines.length) : 0;
+      const name = (part) => `${part}_${line.key}`;
       if (!picture.x || !picture.x.ordinal) {
         marks.push({
           name: name("line"), encoding: { x, y: field },
@@ -96,19 +103,36 @@
       }
       if (picture.x) {
         marks.push({
-          name: name("whisker"), encoding: { x, y: { ...y, field: `low${k}` }, y2: { field: `high${k}` } },
+          name: name("whisker"), encoding: { x, y: { ...y, field: `from${k}` }, y2: { field: `high${k}` } },
           mark: { type: "rule", strokeWidth: 1.5, xOffset: beside, color: stroke.color },
         }, {
           name: name("point"), encoding: { x, y: field },
-          mark: { type: "point", filled: true, size: 42, opacity: 1, xOffset: beside, color: stroke.color },
+          mark: {
+            type: "point", size: 42, opacity: 1, xOffset: beside, stroke: stroke.color, strokeWidth: 1.5,
+            fill: line.dash ? "var(--page)" : stroke.color,
+          },
         });
       }
     });
-    for (const rule of panel.rules) marks.push(...ruleLayers(picture, rule, x, y));
+    for (const rule of panel.rules) marks.push(...ruleLayers(picture, panel, rule, x, y, all));
     return marks;
   }
 
-  function ruleLayers(picture, rule, x, y) {
+  // The end of a rule where fewer values would lie under its name: the left (0) or the right (1).
+  function freeEnd(picture, panel, level, all) {
+    const [low, high] = picture.y.domain.map((v) => v * picture.y.factor);
+    const share = picture.y.log
+      ? (value) => Math.log(value / low) / Math.log(high / low)
+      : (value) => (value - low) / (high - low);
+    const reach = Math.ceil(all.length * 0.3);
+    const crossed = (part) => part.reduce((count, row) => count + panel.lines.filter((_, k) => {
+      const above = (row[`y${k}`] ?? null) === null ? -1 : share(row[`y${k}`]) - share(level);
+      return above > -0.01 && above < 0.09;
+    }).length, 0);
+    return crossed(all.slice(0, reach)) < crossed(all.slice(-reach)) ? 0 : 1;
+  }
+
+  function ruleLayers(picture, panel, rule, x, y, all) {
     const { factor } = picture.y;
     const line = { color: "var(--rule)", strokeDash: RULE_DASHES[rule.kind], strokeWidth: 1.2 };
     const text = {
@@ -117,9 +141,11 @@
     if (rule.at !== undefined) {
       const at = { ...y, datum: rule.at * factor };
       const once = { values: [{}] };
+      const right = freeEnd(picture, panel, rule.at * factor, all);
+      const end = right ? { align: "right", dx: -4 } : { align: "left", dx: 4 };
       return [
         { data: once, mark: { type: "rule", ...line }, encoding: { y: at } },
-        { data: once, mark: text, encoding: { x: { value: "width" }, y: at } },
+        { data: once, mark: { ...text, ...end }, encoding: { x: { value: right ? "width" : 0 }, y: at } },
       ];
     }
     const along = rule.along.map(([place, value]) => ({ x: picture.x.at[place], y: value * factor })).sort((a, b) => a.x - b.x);
@@ -138,7 +164,7 @@
       padding: { left: 2, right: 12, top: 8, bottom: 2 },
       data: { values: all }, config, layer: layers(picture, panel, x, all),
     };
-    const { view } = await vegaEmbed(plot, spec, { renderer: "svg", actions: false, tooltip: false });
+    const { view } = await vegaEmbed(plot, spec, { renderer: "svg", actions: false, tooltip: false, formatLocale });
     listen(plot, view, picture, panel, all);
     plot.dataset.drawn = "";
   }
@@ -180,7 +206,7 @@
       const name = document.createElement("th");
       name.scope = "row";
       name.textContent = line.name;
-      name.style.color = colour(line.colour);
+      name.style.color = colour(line);
       cells.append(name);
       const [low, high] = [row[`low${k}`], row[`high${k}`]];
       const interval = high > low ? ` (${figure(low)} to ${figure(high)})` : "";
@@ -196,7 +222,7 @@
         const shown = button.getAttribute("aria-pressed") !== "true";
         button.setAttribute("aria-pressed", shown);
         for (const part of ["line", "whisker", "point"]) {
-          for (const mark of figureElement.querySelectorAll(`.${part}-${button.dataset.key}_marks`)) {
+          for (const mark of figureElement.querySelectorAll(`.${part}_${button.dataset.key}_marks`)) {
             mark.style.display = shown ? "" : "none";
           }
         }

@@ -9,6 +9,9 @@ use std::fmt::{self, Write as _};
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
+/// Dash patterns of the page's style and script.
+const DASHES: usize = 4;
+
 /// Digits of numbers in tables.
 const DIGITS: usize = 4;
 
@@ -254,9 +257,10 @@ fn legend(out: &mut String, styles: &[Style]) -> fmt::Result {
             out,
             "<li><button type=\"button\" aria-pressed=\"true\" data-key=\"{key}\">\
              <svg width=\"26\" height=\"10\" aria-hidden=\"true\"><line x1=\"1\" x2=\"25\" y1=\"5\" y2=\"5\" \
-             class=\"stroke-{} dash-{}\"/></svg> {}</button></li>",
+             class=\"stroke-{}{} dash-{}\"/></svg> {}</button></li>",
             style.colour,
-            style.dash,
+            if style.dash % 2 == 1 { "-deep" } else { "" },
+            style.dash % DASHES,
             Escaped(&style.name)
         )?;
     }

@@ -153,7 +153,8 @@ fn values(series: &Series, key: &str) -> Option<Vec<Option<f64>>> {
 
 /// The elements that a series key with a name or `*` means: `flows.*.x` gives `("forward", "flows.forward.x")`, ...
 pub(super) fn elements(series: &Series, key: &str) -> Vec<(String, String)> {
-    let Some((kind, (name, field))) = key.split_once('.').and_then(|(k, rest)| Some((k, rest.rsplit_once('.')?))) else {
+    let Some((kind, (name, field))) = key.split_once('.').and_then(|(k, rest)| Some((k, rest.rsplit_once('.')?)))
+    else {
         return Vec::new();
     };
     let names: Vec<&String> = match kind {

@@ -150,7 +150,9 @@ fn what_cannot_be_drawn_is_said() {
     let study = sample::targets();
     let refused = |chart: Chart| draw(&study, &chart).0.unwrap_err();
     let time = study.charts[0].clone();
-    assert!(refused(Chart { y: vec!["flows.sideways.delay_max_s".to_owned()], ..time.clone() }).contains("no values of"));
+    assert!(
+        refused(Chart { y: vec!["flows.sideways.delay_max_s".to_owned()], ..time.clone() }).contains("no values of")
+    );
     assert!(refused(Chart { x: "hops".to_owned(), ..time.clone() }).contains("varies no “hops”"));
     let nowhere = [("scheme".to_owned(), study::Labels::One("PIE".to_owned()))].into();
     assert!(refused(Chart { cases: nowhere, ..time.clone() }).contains("No run"));
