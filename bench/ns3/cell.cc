@@ -6,7 +6,7 @@ int
 main(int argc, char* argv[])
 {
     uint32_t stations = 10, payload = 1000, seed = 1;
-    double warmup = 1.0, measured = 10.0, radius = 5.0;
+    double warmup = 1.0, measured = 10.0, radius = 1.0;
     std::string phyName = "b";
     CommandLine cmd(__FILE__);
     cmd.AddValue("stations", "sending stations", stations);
