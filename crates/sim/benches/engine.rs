@@ -32,13 +32,13 @@ fn queue(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// One simulated second of a saturated cell, and the chain of ADTH's scenario 1(a).
+/// Eleven simulated seconds of a saturated cell, and the chain of ADTH's scenario 1(a).
 fn network(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("network");
     group.sample_size(10);
     let cell = |stations: u32| {
         format!(
-            "duration = \"1 s\"\n[radio]\npropagation = \"range\"\n\
+            "duration = \"11 s\"\n[radio]\npropagation = \"range\"\n\
              [nodes]\ncount = {}\nplacement = \"circle\"\nspacing = \"1 m\"\n\
              [[flow]]\nname = \"up\"\nfrom = \"*\"\nto = \"n0\"\n\
              traffic = {{ kind = \"saturated\", packet = \"1000 B\" }}\n",
@@ -52,7 +52,7 @@ fn network(criterion: &mut Criterion) {
          traffic = { kind = \"cbr\", rate = \"1.8 Mb/s\", packet = \"1000 B\" }\n\
          [[flow]]\nname = \"backward\"\nfrom = \"n2\"\nto = \"n0\"\nstart = \"25 s\"\n\
          traffic = { kind = \"cbr\", rate = \"1.8 Mb/s\", packet = \"1000 B\" }\n";
-    for (name, text) in [("cell of 10, 1 s", cell(10)), ("cell of 50, 1 s", cell(50)), ("chain, 100 s", chain.to_owned())] {
+    for (name, text) in [("cell of 10, 11 s", cell(10)), ("cell of 50, 11 s", cell(50)), ("chain, 100 s", chain.to_owned())] {
         let network: Network = toml::from_str(&text).expect("a valid description");
         group.bench_function(name, |bencher| {
             bencher.iter(|| World::new(black_box(&network), 1).expect("it can be built").finish());

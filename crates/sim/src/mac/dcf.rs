@@ -164,6 +164,11 @@ impl Dcf {
         self.job.as_ref()
     }
 
+    /// Is it sending a broadcast?
+    pub(crate) fn broadcasts(&self) -> bool {
+        self.step == Step::Sending && self.job.is_some_and(|job| job.to == BROADCAST)
+    }
+
     /// Its packet has reached the receiver.
     pub(crate) fn accept(&mut self, packet: Handle) {
         if let Some(job) = &mut self.job

@@ -179,9 +179,9 @@ impl<F: Copy> Medium<F> {
         Heard { node: link.to, what, turned_idle: receiver.settle(now, self.reception.carrier_sense) }
     }
 
-    /// The last tail has passed: forget the frame.
-    pub(crate) fn clear(&mut self, of: Handle) {
-        self.air.remove(of);
+    /// The last tail has passed: forgets the frame and returns it.
+    pub(crate) fn clear(&mut self, of: Handle) -> F {
+        self.air.remove(of).frame
     }
 
     /// Does `node` decode a frame whose PHY header it has read?

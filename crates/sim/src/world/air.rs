@@ -38,8 +38,9 @@ impl World {
         };
         match frame.kind {
             Kind::Rts => record.rts_attempts += 1,
-            Kind::Data { .. } if frame.to != BROADCAST => record.attempts += 1,
-            Kind::Data { .. } | Kind::Cts | Kind::Ack => {}
+            Kind::Data { .. } if frame.to == BROADCAST => self.broadcasts_in_air += 1,
+            Kind::Data { .. } => record.attempts += 1,
+            Kind::Cts | Kind::Ack => {}
         }
         record.airtime += times.0;
         self.note_frame(node, TraceEvent::Sends, &frame);
@@ -67,7 +68,7 @@ impl World {
         self.serve(transmission.from);
         match self.medium.tail_time(of, 0) {
             Some(time) => self.events.push(time, Event::Tail { of, listener: 0 }),
-            None => self.medium.clear(of),
+            None => self.clear(of),
         }
     }
 
@@ -107,7 +108,7 @@ impl World {
             self.serve(heard.node);
             listener += 1;
             let Some(time) = self.medium.tail_time(of, listener) else {
-                self.medium.clear(of);
+                self.clear(of);
                 return;
             };
             if !self.goes_on(time) {
@@ -117,10 +118,22 @@ impl World {
         }
     }
 
+    /// The last tail has passed. A broadcast packet lives until then; any other belongs to its sender.
+    fn clear(&mut self, of: Handle) {
+        let frame = self.medium.clear(of);
+        if frame.to == BROADCAST
+            && let Kind::Data { packet, .. } = frame.kind
+        {
+            let flow = self.packets.remove(packet).flow;
+            self.flows[flow as usize].record.ledger.finished += 1;
+            self.broadcasts_in_air -= 1;
+        }
+    }
+
     /// Moves on to `time` if no other event comes before it.
     #[inline]
     fn goes_on(&mut self, time: Instant) -> bool {
-        let first = time < self.until && self.events.next_time().is_none_or(|next| time <= next);
+        let first = time < self.until && self.events.next_time().is_none_or(|next| time < next);
         if first {
             self.now = time;
             self.handled += 1;

@@ -56,6 +56,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         flows,
         routes,
         packets: Arena::default(),
+        broadcasts_in_air: 0,
         recorder,
         last_step: Instant::ZERO,
         trace: None,

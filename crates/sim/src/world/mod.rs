@@ -86,6 +86,7 @@ pub struct World {
     flows: Vec<Flow>,
     routes: Routes,
     packets: Arena<Packet>,
+    broadcasts_in_air: u64,
     recorder: Option<Recorder>,
     last_step: Instant,
     trace: Option<Vec<Trace>>,
@@ -236,12 +237,12 @@ impl World {
         if let Some(recorder) = &mut self.recorder {
             recorder.completed(node, job.waited, service);
         }
+        if job.to == BROADCAST {
+            return;
+        }
         let packet = self.packets.remove(job.packet);
-        let flow = &mut self.flows[packet.flow as usize];
-        if flow.to == BROADCAST {
-            flow.record.ledger.finished += 1;
-        } else if !job.accepted {
-            flow.record.ledger.lost += 1;
+        if !job.accepted {
+            self.flows[packet.flow as usize].record.ledger.lost += 1;
         }
     }
 
