@@ -6,7 +6,10 @@ use std::path::PathBuf;
 
 /// Simulate wireless networks and their queues, and check what is claimed about them.
 #[derive(Debug, Parser)]
-#[command(name = "sluice", version, after_help = "\
+#[command(
+    name = "sluice",
+    version,
+    after_help = "\
 Examples:
   sluice list                                 what there is to reproduce
   sluice reproduce adth-s1a                   run an experiment, rule on its claims, write a report
@@ -14,7 +17,8 @@ Examples:
   sluice report results                       write the report again
 
 Exit status: 0 done and claims hold, 1 a claim differs, 2 wrong use or scenario (or a folder that cannot be written to),
-3 failed while running, 130 interrupted.")]
+3 failed while running, 130 interrupted."
+)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -20,7 +20,9 @@ fn table(runs: &[Run], entries: impl Fn(&Run) -> serde_json::Result<Value>) -> S
     for run in runs {
         let head = || {
             let labels = run.case.iter().map(|(axis, label)| (axis.clone(), label.clone()));
-            [("scenario".to_owned(), run.scenario.clone()), ("seed".to_owned(), run.seed.to_string())].into_iter().chain(labels)
+            [("scenario".to_owned(), run.scenario.clone()), ("seed".to_owned(), run.seed.to_string())]
+                .into_iter()
+                .chain(labels)
         };
         for entry in entries(run).ok().as_ref().and_then(Value::as_array).into_iter().flatten() {
             let mut cells: Vec<(String, String)> = head().collect();
@@ -64,9 +66,12 @@ fn flatten(value: &Value, path: &str, cells: &mut Vec<(String, String)>) {
 
 /// Quotes where RFC 4180 asks for it.
 fn line<'c>(cells: impl Iterator<Item = &'c str>) -> String {
-    let quoted = cells.map(|cell| match cell.contains([',', '"', '\n', '\r']) {
-        true => Cow::Owned(format!("\"{}\"", cell.replace('"', "\"\""))),
-        false => Cow::Borrowed(cell),
+    let quoted = cells.map(|cell| {
+        if cell.contains([',', '"', '\n', '\r']) {
+            Cow::Owned(format!("\"{}\"", cell.replace('"', "\"\"")))
+        } else {
+            Cow::Borrowed(cell)
+        }
     });
     let mut line = quoted.collect::<Vec<_>>().join(",");
     line.push('\n');

@@ -31,9 +31,9 @@ pub(crate) fn find<'v>(root: &'v Value, path: &str) -> Result<Vec<&'v Value>, Mi
         for node in nodes {
             match node {
                 Value::Array(elements) => {
-                    let named = |element: &&Value| segment == "*" || element["name"] == segment;
+                    let wanted = |element: &&Value| segment == "*" || element["name"] == segment;
                     let before = below.len();
-                    below.extend(elements.iter().filter(named));
+                    below.extend(elements.iter().filter(wanted));
                     if below.len() == before {
                         let names = elements.iter().filter_map(|element| element["name"].as_str());
                         return Err(Missing { name: segment.to_owned(), known: names.map(str::to_owned).collect() });

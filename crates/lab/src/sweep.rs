@@ -73,9 +73,11 @@ pub fn run(scenario: &Scenario, store: &Store, settings: &Settings, watch: &dyn 
     let jobs = jobs(scenario, &settings.build);
     let finished = AtomicUsize::new(0);
     let work = || -> Result<Vec<Option<Run>>, SweepError> {
-        let one = |job: &Job| finish(scenario, job, store, watch).inspect(|run| {
-            finished.fetch_add(usize::from(run.is_some()), Ordering::Relaxed);
-        });
+        let one = |job: &Job| {
+            finish(scenario, job, store, watch).inspect(|run| {
+                finished.fetch_add(usize::from(run.is_some()), Ordering::Relaxed);
+            })
+        };
         jobs.par_iter().with_max_len(1).map(one).collect()
     };
     let threads = settings.threads;

@@ -20,7 +20,14 @@ pub fn claims(verdicts: &[Verdict]) -> String {
             Ruling::Holds => "holds",
             Ruling::Differs => "DIFFERS",
         };
-        [verdict.id.clone(), verdict.says.clone(), reported(verdict.reported.as_ref()), measured, interval, word.to_owned()]
+        [
+            verdict.id.clone(),
+            verdict.says.clone(),
+            reported(verdict.reported.as_ref()),
+            measured,
+            interval,
+            word.to_owned(),
+        ]
     });
     table(["claim", "says", "reported", "ours", "95 % interval", "verdict"], &rows.collect::<Vec<_>>(), &[2, 3])
 }
@@ -49,7 +56,8 @@ pub fn queues(outcome: &Outcome) -> String {
     let mut rows = Vec::new();
     for node in &outcome.nodes {
         for queue in &node.queues {
-            let limit = queue.limit_packets.or(queue.limit_bytes).map_or_else(|| "-".to_owned(), |level| number(level.mean));
+            let limit =
+                queue.limit_packets.or(queue.limit_bytes).map_or_else(|| "-".to_owned(), |level| number(level.mean));
             rows.push([
                 node.name.clone(),
                 queue.controller.clone(),
@@ -97,7 +105,11 @@ fn push_row<const N: usize>(text: &mut String, row: &[String; N], widths: &[usiz
                 (_, 0) => cell.as_str(),
                 _ => "",
             };
-            let _ = if right.contains(&index) { write!(line, "{cell:>width$}  ") } else { write!(line, "{cell:<width$}  ") };
+            let _ = if right.contains(&index) {
+                write!(line, "{cell:>width$}  ")
+            } else {
+                write!(line, "{cell:<width$}  ")
+            };
         }
         text.push_str(line.trim_end());
         text.push('\n');
@@ -152,10 +164,7 @@ fn number(value: f64) -> String {
         _ => 6,
     };
     let text = format!("{value:.digits$}");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
-    }
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 fn percent(ratio: f64) -> String {

@@ -15,7 +15,7 @@ use crate::failure::{Failure, HOLDS};
 pub(crate) fn run(args: Args) -> Result<u8, Failure> {
     match args.command {
         Command::Run(args) => run::run(args),
-        Command::Reproduce(args) => reproduce::reproduce(args),
+        Command::Reproduce(args) => reproduce::reproduce(&args),
         Command::List(args) => list::list(&args.targets).map(|()| HOLDS),
         Command::Report(args) => report::report(&args.folder, args.out).map(|()| HOLDS),
         Command::Schema => print(&lab::schema::json_text()).map(|()| HOLDS),

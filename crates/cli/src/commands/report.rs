@@ -39,7 +39,10 @@ fn studies(folder: &Path) -> Result<Vec<Study>, Failure> {
     }
     folders.sort();
     if folders.is_empty() {
-        return Err(Failure::wrong(format!("{}: there are no results of `sluice reproduce` in this folder", folder.display())));
+        return Err(Failure::wrong(format!(
+            "{}: there are no results of `sluice reproduce` in this folder",
+            folder.display()
+        )));
     }
     folders.iter().map(|folder| Ok(Store::load(folder)?)).collect()
 }

@@ -22,11 +22,12 @@ struct Experiment {
     command: String,
 }
 
-pub(super) fn reproduce(args: args::Reproduce) -> Result<u8, Failure> {
-    let experiments = experiments(&args)?;
+pub(super) fn reproduce(args: &args::Reproduce) -> Result<u8, Failure> {
+    let experiments = experiments(args)?;
     let build = build()?;
     // All folders are made before anything runs: one that cannot be written to is known at once.
-    let stores = experiments.iter().map(|experiment| Store::create(&experiment.folder)).collect::<Result<Vec<_>, _>>()?;
+    let stores =
+        experiments.iter().map(|experiment| Store::create(&experiment.folder)).collect::<Result<Vec<_>, _>>()?;
     let mut console = Console::new()?;
     let mut studies = Vec::new();
     for (experiment, store) in experiments.iter().zip(&stores) {
@@ -42,7 +43,7 @@ pub(super) fn reproduce(args: args::Reproduce) -> Result<u8, Failure> {
         }
         studies.push(study);
     }
-    let out = report_path(&args, &experiments);
+    let out = report_path(args, &experiments);
     // A build without the charting library still rules on claims.
     let report = report::write(&studies, &out)?.map(|()| out).map_err(|error| eprintln!("no report: {error}")).ok();
     if args.json {
@@ -100,12 +101,15 @@ fn text(study: &Study) -> String {
     let cpu: f64 = study.runs.iter().map(|run| run.cpu_s).sum();
     let simulated: f64 = study.runs.iter().map(|run| run.outcome.simulated_s).sum();
     let holding = study.claims.iter().filter(|verdict| verdict.verdict == Ruling::Holds).count();
-    let claims = match study.claims.is_empty() {
-        true => "no claims\n".to_owned(),
-        false => format!("{}\n{holding} of {} claims hold\n", tables::claims(&study.claims), study.claims.len()),
+    let claims = if study.claims.is_empty() {
+        "no claims\n".to_owned()
+    } else {
+        format!("{}\n{holding} of {} claims hold\n", tables::claims(&study.claims), study.claims.len())
     };
     let (id, title, runs, seeds) = (&study.id, &study.title, study.runs.len(), study.seeds.len());
-    format!("{id}: {title}\n{runs} runs ({seeds} seeds a case), {simulated:.0} simulated seconds, {cpu:.1} s of CPU\n\n{claims}\n")
+    format!(
+        "{id}: {title}\n{runs} runs ({seeds} seeds a case), {simulated:.0} simulated seconds, {cpu:.1} s of CPU\n\n{claims}\n"
+    )
 }
 
 fn object(study: &Study, folder: &Path, report: Option<&Path>) -> String {
@@ -134,10 +138,10 @@ fn command(args: &args::Reproduce, file: &Path) -> String {
 /// A word as a shell reads it.
 pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+%@".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
     }
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// What tells this program from one built otherwise: results of other code must not be taken for its own.

@@ -69,16 +69,16 @@ fn text(scenario: &Scenario, run: &Run, verdicts: &[Verdict]) -> String {
         text.push('\n');
     }
     let speed = outcome.simulated_s / run.wall_s.max(1e-9);
-    text.push_str(&format!(
-        "seed {}: {} simulated seconds in {:.2} s ({speed:.0} times real time), {} events\n",
-        run.seed, outcome.simulated_s, run.wall_s, outcome.events
-    ));
-    text
+    let (seed, simulated, wall, events) = (run.seed, outcome.simulated_s, run.wall_s, outcome.events);
+    text + &format!(
+        "seed {seed}: {simulated} simulated seconds in {wall:.2} s ({speed:.0} times real time), {events} events\n"
+    )
 }
 
 /// The command that makes this run again.
 fn command(args: &args::Run) -> String {
-    let mut words = vec!["sluice run".to_owned(), quoted(&args.file.display().to_string()), format!("--seed {}", args.seed)];
+    let mut words =
+        vec!["sluice run".to_owned(), quoted(&args.file.display().to_string()), format!("--seed {}", args.seed)];
     words.extend(args.set.iter().map(|set| format!("--set {}", quoted(set))));
     words.join(" ")
 }

@@ -14,15 +14,16 @@ pub(super) fn files(targets: &[String]) -> Result<Vec<PathBuf>, Failure> {
     let home = [HOME.to_owned()];
     for target in if targets.is_empty() { &home } else { targets } {
         let path = Path::new(target);
-        let files = match path.exists() {
-            true => under(path)?,
-            false if path.extension().is_some() || target.contains('/') => {
-                return Err(Failure::wrong(format!("{target}: there is no such file or folder")));
-            }
-            false if target == HOME => {
-                return Err(Failure::wrong("there is no folder `scenarios` here: name a scenario file, or go to where it is"));
-            }
-            false => vec![by_id(target)?],
+        let files = if path.exists() {
+            under(path)?
+        } else if path.extension().is_some() || target.contains('/') {
+            return Err(Failure::wrong(format!("{target}: there is no such file or folder")));
+        } else if target == HOME {
+            return Err(Failure::wrong(
+                "there is no folder `scenarios` here: name a scenario file, or go to where it is",
+            ));
+        } else {
+            vec![by_id(target)?]
         };
         for file in files {
             if !found.contains(&file) {
@@ -52,17 +53,19 @@ pub(super) fn under(path: &Path) -> Result<Vec<PathBuf>, Failure> {
         }
     }
     files.sort();
-    match files.is_empty() {
-        true => Err(Failure::wrong(format!("{}: there is no scenario (*.toml) in this folder", path.display()))),
-        false => Ok(files),
+    if files.is_empty() {
+        return Err(Failure::wrong(format!("{}: there is no scenario (*.toml) in this folder", path.display())));
     }
+    Ok(files)
 }
 
 /// The file in `scenarios` with this id.
 fn by_id(id: &str) -> Result<PathBuf, Failure> {
     let home = Path::new(HOME);
     if !home.is_dir() {
-        return Err(Failure::wrong(format!("{id}: there is no such file, and no folder `scenarios` here to look for the id in")));
+        return Err(Failure::wrong(format!(
+            "{id}: there is no such file, and no folder `scenarios` here to look for the id in"
+        )));
     }
     let mut known = Vec::new();
     for file in under(home)? {

@@ -30,7 +30,8 @@ impl FromStr for Condition {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is not a condition: write `<= 0.001`, `< 4`, `>= 1`, `> 4` or `-0.01 .. 0.08`");
+        let wrong =
+            || format!("`{text}` is not a condition: write `<= 0.001`, `< 4`, `>= 1`, `> 4` or `-0.01 .. 0.08`");
         let number = |text: &str| match text.trim().parse::<f64>() {
             Ok(value) if value.is_finite() => Ok(value),
             _ => Err(wrong()),
@@ -44,11 +45,17 @@ impl FromStr for Condition {
             return Ok(Self::Within(low, high));
         }
         // The longer signs first: `<=` begins with `<`.
-        let signs: [(&str, fn(f64) -> Self); 4] =
-            [("<=", Self::AtMost), (">=", Self::AtLeast), ("<", Self::Below), (">", Self::Above)];
-        let found = signs.iter().find_map(|(sign, make)| Some((text.strip_prefix(sign)?, make)));
-        let (limit, make) = found.ok_or_else(wrong)?;
-        Ok(make(number(limit)?))
+        if let Some(limit) = text.strip_prefix("<=") {
+            number(limit).map(Self::AtMost)
+        } else if let Some(limit) = text.strip_prefix(">=") {
+            number(limit).map(Self::AtLeast)
+        } else if let Some(limit) = text.strip_prefix('<') {
+            number(limit).map(Self::Below)
+        } else if let Some(limit) = text.strip_prefix('>') {
+            number(limit).map(Self::Above)
+        } else {
+            Err(wrong())
+        }
     }
 }
 

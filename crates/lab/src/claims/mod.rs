@@ -52,10 +52,7 @@ pub(crate) fn pairs(claim: &Claim, cases: &[&Case]) -> Vec<(usize, Option<usize>
         cases.iter().position(|case| **case == other)
     };
     // A case of the other kind is not compared with itself.
-    wanted
-        .map(|(index, case)| (index, other(case)))
-        .filter(|(index, other)| *other != Some(*index))
-        .collect()
+    wanted.map(|(index, case)| (index, other(case))).filter(|(index, other)| *other != Some(*index)).collect()
 }
 
 /// The verdicts on `claims`, in their order. `runs` are all runs of a sweep: by case, then by seed.

@@ -17,6 +17,7 @@ use toml::de::{DeTable, DeValue};
 /// # Errors
 /// The first thing found wrong.
 pub(super) fn check(draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
+    no_name_twice(draft)?;
     let base = run::blank(&scenario.base).map_err(|error| unbuildable(draft, None, &error))?;
     let mut blanks = Vec::with_capacity(scenario.cases.len());
     for (case, chosen) in scenario.cases.iter().zip(draft.combinations()) {
@@ -34,6 +35,23 @@ pub(super) fn check(draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// The simulator refuses a name that is used twice too, but only here it is known where the second one stands.
+fn no_name_twice(draft: &Draft) -> Result<(), Refusal> {
+    for (key, what) in [("node", "nodes"), ("flow", "flows")] {
+        let elements = draft.network.get(key).and_then(|elements| elements.get_ref().as_array());
+        let mut seen = Vec::new();
+        for element in elements.into_iter().flat_map(|elements| elements.iter()) {
+            let Some(name) = element.get_ref().get("name") else { continue };
+            let text = name.get_ref().as_str().unwrap_or_default();
+            if seen.contains(&text) {
+                return Err(draft.source.refuse(name.span(), format!("two {what} are called `{text}`")));
+            }
+            seen.push(text);
+        }
+    }
+    Ok(())
+}
+
 /// Points a network's error at the key that it speaks of: in the file, in `[vary]`, or on the command line.
 fn unbuildable(draft: &Draft, chosen: Option<&[usize]>, error: &sim::BuildError) -> Refusal {
     let network = draft.network_with(chosen.unwrap_or_default()).ok();
@@ -44,10 +62,7 @@ fn unbuildable(draft: &Draft, chosen: Option<&[usize]>, error: &sim::BuildError)
     };
     match error.unknown() {
         None => refusal,
-        Some(unknown) => {
-            let known = || unknown.known.iter().map(String::as_str);
-            refusal.note(hints::expected("one of", known())).note(hints::did_you_mean(&unknown.name, known()))
-        }
+        Some(unknown) => hints::with_names(refusal, &unknown.name, &strs(&unknown.known)),
     }
 }
 
@@ -61,7 +76,8 @@ fn every_controller_is_used(draft: &Draft) -> Result<(), Refusal> {
         for queue in queues(&network) {
             let name = queue.get("controller").and_then(|name| name.get_ref().as_str());
             used.extend(name.map(str::to_owned));
-            let tables = queue.iter().filter(|(key, _)| control::Name::ALL.iter().any(|name| name.as_str() == key.get_ref()));
+            let tables =
+                queue.iter().filter(|(key, _)| control::Name::ALL.iter().any(|name| name.as_str() == key.get_ref()));
             given.extend(tables.map(|(key, _)| (key.get_ref().to_string(), key.span())));
         }
     }
@@ -74,7 +90,8 @@ fn every_controller_is_used(draft: &Draft) -> Result<(), Refusal> {
             let used = if used.is_empty() { "none".to_owned() } else { used.join(", ") };
             let message = format!("parameters of the controller `{name}`, which no queue of this scenario has");
             let refusal = draft.source.refuse(span, message);
-            Err(refusal.note(format!("the queues' controller is: {used}; set `controller = \"{name}\"` or take these out")))
+            Err(refusal
+                .note(format!("the queues' controller is: {used}; set `controller = \"{name}\"` or take these out")))
         }
     }
 }
@@ -131,7 +148,8 @@ impl Future<'_, '_> {
         if axes.len() == 1 {
             return Ok(());
         }
-        let refusal = self.draft.refuse_at(at, format!("steps go along one axis, and this claim's cases vary in {}", axes.len()));
+        let refusal =
+            self.draft.refuse_at(at, format!("steps go along one axis, and this claim's cases vary in {}", axes.len()));
         Err(refusal.note("fix the others in `where`, so that only one axis has several labels"))
     }
 
@@ -157,7 +175,8 @@ impl Future<'_, '_> {
                 if !over_time {
                     self.check_measure(&place, path, blank, Leaf::Number)?;
                 } else if blank["series"].is_null() {
-                    let refusal = self.draft.refuse_at(&at("x"), "a chart over `time` needs series, and none are recorded");
+                    let refusal =
+                        self.draft.refuse_at(&at("x"), "a chart over `time` needs series, and none are recorded");
                     return Err(refusal.note("add a table `[record]` with `series = \"100 ms\"`"));
                 } else {
                     self.check_measure(&place, path, &blank["series"], Leaf::Series)?;
@@ -170,11 +189,10 @@ impl Future<'_, '_> {
     fn check_labels(&self, at: &str, wanted: &BTreeMap<String, Labels>) -> Result<(), Refusal> {
         for (name, labels) in wanted {
             let place = format!("{at}.{name}");
-            let axis = self.axis(&place, name)?;
-            let known = || axis.labels.iter().map(String::as_str);
-            for label in labels.iter().filter(|label| !axis.labels.iter().any(|known| known == label)) {
+            let known = strs(&self.axis(&place, name)?.labels);
+            if let Some(label) = labels.iter().find(|label| !known.contains(label)) {
                 let refusal = self.draft.refuse_at(&place, format!("`{name}` has no value called `{label}`"));
-                return Err(refusal.note(hints::expected("one of", known())).note(hints::did_you_mean(label, known())));
+                return Err(hints::with_names(refusal, label, &known));
             }
         }
         Ok(())
@@ -183,17 +201,15 @@ impl Future<'_, '_> {
     fn axis(&self, at: &str, name: &str) -> Result<&Axis, Refusal> {
         let axes = &self.scenario.axes;
         axes.iter().find(|axis| axis.name == name).ok_or_else(|| {
-            let known = || axes.iter().map(|axis| axis.name.as_str());
-            let refusal = self.draft.refuse_at(at, format!("`[vary]` has no `{name}`"));
-            refusal.note(hints::expected("one of", known())).note(hints::did_you_mean(name, known()))
+            let known: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
+            hints::with_names(self.draft.refuse_at(at, format!("`[vary]` has no `{name}`")), name, &known)
         })
     }
 
     fn check_measure(&self, at: &str, path: &str, blank: &Value, leaf: Leaf) -> Result<(), Refusal> {
         let refuse = |Missing { name, known }: Missing, message: String| {
-            let known = || known.iter().map(String::as_str).filter(|known| *known != "series");
-            let refusal = self.draft.refuse_at(at, message);
-            refusal.note(hints::expected("one of", known())).note(hints::did_you_mean(&name, known()))
+            let known: Vec<&str> = strs(&known).into_iter().filter(|known| *known != "series").collect();
+            hints::with_names(self.draft.refuse_at(at, message), &name, &known)
         };
         let found = measure::find(blank, path).map_err(|missing| {
             let message = format!("there is no result `{path}`: nothing is called `{}` there", missing.name);
@@ -208,6 +224,10 @@ impl Future<'_, '_> {
             }
         }
     }
+}
+
+fn strs(names: &[String]) -> Vec<&str> {
+    names.iter().map(String::as_str).collect()
 }
 
 /// What a path leads to.

@@ -1,17 +1,20 @@
 //! What was probably meant: the nearest right name, and where a misplaced key belongs.
 
+use super::source::Refusal;
 use crate::schema::Tables;
 
 /// Of `known`, the name that `name` was most probably meant to be.
 pub(super) fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let name = name.to_lowercase();
-    // A third of the letters may be wrong; a beginning of at least three letters counts as a slip of one.
+    // A third of the letters may be wrong; a beginning or end of at least three letters
+    // counts as a slip of one.
     let allowed = (name.chars().count() / 3).max(1);
     known
         .into_iter()
         .filter_map(|other| {
             let lower = other.to_lowercase();
-            let begun = name.len() >= 3 && (lower.starts_with(&name) || lower.ends_with(&name));
+            let part = |of: &str, part: &str| part.len() >= 3 && (of.starts_with(part) || of.ends_with(part));
+            let begun = part(&lower, &name) || part(&name, &lower);
             let distance = if begun { 1 } else { strsim::osa_distance(&name, &lower) };
             (distance <= allowed).then_some((distance, other))
         })
@@ -31,10 +34,15 @@ pub(super) fn expected<'n>(what: &str, known: impl IntoIterator<Item = &'n str>)
     names.truncate(24);
     match (names.len(), more) {
         (0, _) => String::new(),
-        (1, _) => format!("the only {what} is {}", names[0]),
+        (1, _) => format!("expected {}", names[0]),
         (_, 0) => format!("expected {what}: {}", names.join(", ")),
         (_, more) => format!("expected {what}: {} and {more} more", names.join(", ")),
     }
+}
+
+/// Adds to a refusal of the name `name` the names that there are, and the nearest.
+pub(super) fn with_names(refusal: Refusal, name: &str, known: &[&str]) -> Refusal {
+    refusal.note(expected("one of", known.iter().copied())).note(did_you_mean(name, known.iter().copied()))
 }
 
 /// What to tell about a key that table `table` does not have.
@@ -44,12 +52,13 @@ pub(super) fn unknown_key(key: &str, table: &str, known: &[&str], tables: &Table
         notes.push(format!("did you mean `{other}`?"));
         return notes;
     }
-    let mut homes: Vec<&str> = tables.with_key(key).filter(|home| home.path != table).map(|home| home.header.as_str()).collect();
+    let mut homes: Vec<&str> =
+        tables.with_key(key).filter(|home| home.path != table).map(|home| home.header.as_str()).collect();
     homes.dedup();
     if !homes.is_empty() {
         notes.push(format!("`{key}` is a key of {}", homes.join(" and of ")));
-    } else if let Some((other, home)) =
-        nearest(key, tables.all_keys().map(|(name, _)| name)).and_then(|other| Some((other, tables.with_key(other).next()?)))
+    } else if let Some((other, home)) = nearest(key, tables.all_keys().map(|(name, _)| name))
+        .and_then(|other| Some((other, tables.with_key(other).next()?)))
     {
         notes.push(format!("did you mean `{other}` of {}?", home.header));
     }
@@ -93,6 +102,7 @@ mod tests {
         assert_eq!(nearest("Interval", known), Some("interval"));
         assert_eq!(nearest("target", known), Some("target_delay"));
         assert_eq!(nearest("phi_mxa", known), Some("phi_max"));
+        assert_eq!(nearest("maximum", ["mean", "max"]), Some("max"));
         assert_eq!(nearest("colour", known), None);
         assert_eq!(nearest("", known), None);
     }

@@ -142,11 +142,13 @@ impl Scenario {
 
 fn utf8<'b>(name: &str, bytes: &'b [u8]) -> Result<&'b str, Refusal> {
     let text = str::from_utf8(bytes).map_err(|error| {
-        let line = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
+        let line = String::from_utf8_lossy(&bytes[..error.valid_up_to()]).matches('\n').count() + 1;
         Refusal::file(name, format!("is not text: line {line} is not UTF-8"))
     })?;
     if text.trim().is_empty() {
-        return Err(Refusal::file(name, "is empty").note("a scenario has at least `title`, `duration`, nodes and a flow"));
+        return Err(
+            Refusal::file(name, "is empty").note("a scenario has at least `title`, `duration`, nodes and a flow")
+        );
     }
     Ok(text)
 }
@@ -161,7 +163,7 @@ struct Draft<'s> {
     set: Vec<Change<'s>>,
     head: Head,
     vary: Vary<'s>,
-    tables: Tables,
+    tables: &'static Tables,
 }
 
 impl<'s> Draft<'s> {
@@ -171,14 +173,18 @@ impl<'s> Draft<'s> {
             source.refuse(error.span().unwrap_or(end), format!("not TOML: {}", error.message()))
         })?;
         let root = root.into_inner();
-        let tables = Tables::new();
-        known_at_top(&source, &root, &tables)?;
+        let tables = Tables::get();
+        known_at_top(&source, &root, tables)?;
         let (mut lab, mut network) = (root.clone(), root.clone());
         for key in root.keys().map(|key| key.get_ref().as_ref()) {
-            if LAB_KEYS.contains(&key) { network.remove(key) } else { lab.remove(key) };
+            if LAB_KEYS.contains(&key) {
+                network.remove(key)
+            } else {
+                lab.remove(key)
+            };
         }
         lab.remove("vary");
-        let head = deserialize(&source, lab, &tables)?;
+        let head = deserialize(&source, lab, tables)?;
         let mut vary = vary::read(&source, &root)?;
         if let Some(count) = wishes.seeds {
             vary.limit_seeds(count);
@@ -241,7 +247,8 @@ impl<'s> Draft<'s> {
             }
             Some(id) if id.chars().all(plain) && !id.trim_matches('.').is_empty() => Ok(id.clone()),
             Some(id) => {
-                let message = format!("`{id}` cannot be an id: it names a folder; use letters, digits, `-`, `_` and `.`");
+                let message =
+                    format!("`{id}` cannot be an id: it names a folder; use letters, digits, `-`, `_` and `.`");
                 Err(self.refuse_at("id", message))
             }
         }
@@ -257,10 +264,7 @@ impl<'s> Draft<'s> {
         for chosen in self.combinations() {
             let labels = self.vary.axes.iter().zip(&chosen);
             let labels = labels.map(|(axis, &index)| (axis.name.clone(), axis.choices[index].label.clone())).collect();
-            let network = self
-                .network_with(&chosen)
-                .and_then(|table| self.deserialize_network(table))
-                .map_err(|refusal| refusal.note(in_case(&labels)))?;
+            let network = self.deserialize_network(self.network_with(&chosen)?)?;
             let changes = self.vary.axes.iter().zip(&chosen).flat_map(|(axis, &index)| &axis.choices[index].changes);
             let set = self.set.iter().chain(changes).map(|change| (change.path.clone(), change.text.clone())).collect();
             cases.push(Case { labels, set, network });
@@ -292,7 +296,7 @@ impl<'s> Draft<'s> {
     }
 
     fn deserialize_network(&self, table: DeTable<'s>) -> Result<Network, Refusal> {
-        deserialize(&self.source, table, &self.tables)
+        deserialize(&self.source, table, self.tables)
     }
 
     /// A refusal that points at the key at `path`, or at what is around it.
@@ -333,9 +337,8 @@ fn known_at_top(source: &Source, root: &DeTable, tables: &Tables) -> Result<(), 
 
 fn apply<'s>(source: &Source, root: &mut DeTable<'s>, change: &Change<'s>) -> Result<(), Refusal> {
     document::apply(root, change).map_err(|miss| {
-        let known = || miss.known.iter().map(String::as_str);
-        let refusal = source.refuse(change.span.clone(), miss.message.clone());
-        refusal.note(hints::expected("one of", known())).note(hints::did_you_mean(&miss.name, known()))
+        let known: Vec<&str> = miss.known.iter().map(String::as_str).collect();
+        hints::with_names(source.refuse(change.span.clone(), miss.message), &miss.name, &known)
     })
 }
 
@@ -347,21 +350,14 @@ fn deserialize<'s, T: Deserialize<'s>>(source: &Source, table: DeTable<'s>, tabl
     T::deserialize(reader).map_err(|error| {
         let span = error.span().unwrap_or_else(|| whole.clone());
         let home = document::table_around(&kept, &span).unwrap_or_default();
-        explain(source, error.message(), (span != whole).then_some(span), &home, tables)
+        explain(error.message(), &home, tables, |message| {
+            if span == whole { source.refuse_file(message) } else { source.refuse(span.clone(), message) }
+        })
     })
 }
 
-fn explain(
-    source: &Source,
-    message: &str,
-    span: Option<std::ops::Range<usize>>,
-    home: &str,
-    tables: &Tables,
-) -> Refusal {
-    let refuse = |message: String| match &span {
-        Some(span) => source.refuse(span.clone(), message),
-        None => source.refuse_file(message),
-    };
+/// Tells serde's `message` about a place in the table `home`; `refuse` points at the place.
+fn explain(message: &str, home: &str, tables: &Tables, refuse: impl Fn(String) -> Refusal) -> Refusal {
     if let Some(unknown) = hints::unknown(message) {
         let word = match unknown.kind {
             hints::Kind::Key => "key",
@@ -372,15 +368,15 @@ fn explain(
             hints::Kind::Key => {
                 hints::unknown_key(unknown.name, home, &unknown.known, tables).into_iter().fold(refusal, Refusal::note)
             }
-            hints::Kind::Value => refusal
-                .note(hints::expected("one of", unknown.known.iter().copied()))
-                .note(hints::did_you_mean(unknown.name, unknown.known.iter().copied())),
+            hints::Kind::Value => hints::with_names(refusal, unknown.name, &unknown.known),
         };
     }
     if let Some(key) = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`')) {
         let about = tables.at(home).and_then(|table| table.keys.iter().find(|known| known.name == key));
-        let about = about.map_or_else(String::new, |known| format!("`{key}` is {}: {}", known.kind, known.about));
+        let about =
+            about.map_or_else(String::new, |known| format!("`{key}`: {} Expected: {}.", known.about, known.kind));
         return refuse(format!("missing key `{key}`")).note(about);
     }
-    refuse(message.to_owned())
+    // The TOML crate's words for an enumeration that is not written as a string.
+    refuse(if message == "wanted string or table" { "expected a string".to_owned() } else { message.to_owned() })
 }

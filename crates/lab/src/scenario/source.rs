@@ -40,21 +40,43 @@ impl Source<'_> {
         Refusal::file(self.name, message)
     }
 
+    /// The start of the character at `offset`, or the end of the text.
+    fn boundary(&self, offset: usize) -> usize {
+        let offset = offset.min(self.text.len());
+        (0..=offset).rev().find(|&offset| self.text.is_char_boundary(offset)).unwrap_or_default()
+    }
+
     fn line(&self, span: Range<usize>) -> Line {
-        let start = self.text.floor_char_boundary(span.start);
+        let start = self.boundary(span.start);
         let before = &self.text[..start];
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         let content = self.text[line_start..].split('\n').next().unwrap_or_default().trim_end_matches('\r');
         let column = self.text[line_start..start].chars().count();
-        let end = self.text.floor_char_boundary(span.end.clamp(start, line_start + content.len().max(start - line_start)));
+        let end = self.boundary(span.end.clamp(start, line_start + content.len().max(start - line_start)));
         let width = self.text[start..end].chars().count().max(1);
-        Line { name: self.name.to_owned(), number: before.matches('\n').count() + 1, column, width, content: printable(content) }
+        Line {
+            name: self.name.to_owned(),
+            number: before.matches('\n').count() + 1,
+            column,
+            width,
+            content: printable(content),
+        }
     }
 }
 
 /// One character for each character, none of which moves the cursor: the caret must stay under its word.
 fn printable(line: &str) -> String {
-    line.chars().map(|c| if c == '\t' { ' ' } else if c.is_control() { '\u{fffd}' } else { c }).collect()
+    line.chars()
+        .map(|c| {
+            if c == '\t' {
+                ' '
+            } else if c.is_control() {
+                '\u{fffd}'
+            } else {
+                c
+            }
+        })
+        .collect()
 }
 
 /// Why a scenario is not run: what is wrong, where, what was expected, and the nearest right name.

@@ -38,7 +38,9 @@ pub(super) fn read<'s>(source: &Source<'s>, root: &DeTable<'s>) -> Result<Vary<'
         return Err(source.refuse(table.span(), "`vary` is a table: write `[vary]`, and its keys below it"));
     };
     if table.is_empty() {
-        return Err(source.refuse(key.span(), "`[vary]` varies nothing").note("expected `seeds`, or keys with the values to try"));
+        return Err(source
+            .refuse(key.span(), "`[vary]` varies nothing")
+            .note("expected `seeds`, or keys with the values to try"));
     }
     let mut leaves = Vec::new();
     flatten(table, "", &mut leaves);
@@ -73,7 +75,9 @@ fn flatten<'d, 's>(table: &'d DeTable<'s>, above: &str, leaves: &mut Vec<Leaf<'d
 }
 
 fn seeds(source: &Source, value: &Value) -> Result<Vec<u64>, Refusal> {
-    let wrong = |span| source.refuse(span, format!("`seeds` is how many seeds (1 to {MOST_SEEDS}), or a list of different ones"));
+    let wrong = |span| {
+        source.refuse(span, format!("`seeds` is how many seeds (1 to {MOST_SEEDS}), or a list of different ones"))
+    };
     match value.get_ref() {
         DeValue::Integer(count) => match number(count) {
             Some(count @ 1..=MOST_SEEDS) => Ok((1..=count).collect()),
@@ -81,7 +85,7 @@ fn seeds(source: &Source, value: &Value) -> Result<Vec<u64>, Refusal> {
         },
         DeValue::Array(list) if !list.is_empty() => {
             let mut seeds = Vec::with_capacity(list.len());
-            for item in list.iter() {
+            for item in list {
                 match item.get_ref().as_integer().and_then(number) {
                     Some(seed) if !seeds.contains(&seed) => seeds.push(seed),
                     _ => return Err(wrong(item.span())),
@@ -106,13 +110,15 @@ fn axis<'s>(source: &Source<'s>, leaf: Leaf<'_, 's>) -> Result<Axis<'s>, Refusal
         return Err(source.refuse(value.span(), format!("`{name}` has no value to try")));
     }
     let mut choices: Vec<Choice> = Vec::with_capacity(values.len());
-    for value in values.iter() {
-        let choice = match labelled(value) {
-            Some(table) => labelled_choice(source, value, table)?,
-            None => {
-                let text = source.text.get(value.span()).unwrap_or_default().to_owned();
-                let label = value.get_ref().as_str().map_or_else(|| text.clone(), str::to_owned);
-                Choice { label, changes: vec![Change { path: name.clone(), span: span.clone(), value: value.clone(), text }] }
+    for value in values {
+        let choice = if let Some(table) = labelled(value) {
+            labelled_choice(source, value, table)?
+        } else {
+            let text = source.text.get(value.span()).unwrap_or_default().to_owned();
+            let label = value.get_ref().as_str().map_or_else(|| text.clone(), str::to_owned);
+            Choice {
+                label,
+                changes: vec![Change { path: name.clone(), span: span.clone(), value: value.clone(), text }],
             }
         };
         if choices.iter().any(|other| other.label == choice.label) {
@@ -133,9 +139,12 @@ fn labelled_choice<'s>(source: &Source<'s>, whole: &Value<'s>, table: &DeTable<'
     const KEYS: [&str; 2] = ["label", "set"];
     if let Some((key, _)) = table.iter().find(|(key, _)| !KEYS.contains(&key.get_ref().as_ref())) {
         let refusal = source.refuse(key.span(), format!("unknown key `{key}`"));
-        return Err(refusal.note(hints::expected("one of the keys", KEYS)).note(hints::did_you_mean(key.get_ref(), KEYS)));
+        return Err(refusal
+            .note(hints::expected("one of the keys", KEYS))
+            .note(hints::did_you_mean(key.get_ref(), KEYS)));
     }
-    let member = |name: &str| table.get(name).ok_or_else(|| source.refuse(whole.span(), format!("missing key `{name}`")));
+    let member =
+        |name: &str| table.get(name).ok_or_else(|| source.refuse(whole.span(), format!("missing key `{name}`")));
     let label = member("label")?;
     let Some(text) = label.get_ref().as_str() else {
         return Err(source.refuse(label.span(), "a label is a string"));

@@ -48,9 +48,8 @@ Claims and charts speak of an axis by its name and of its values by their labels
 
 /// The reference, as Markdown.
 pub fn markdown() -> String {
-    let tables = Tables::new();
     let mut page = PREFACE.to_owned();
-    for table in tables.iter() {
+    for table in Tables::get().iter() {
         section(&mut page, table);
     }
     page.truncate(page.trim_end().len());

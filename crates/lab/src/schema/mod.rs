@@ -8,38 +8,34 @@ pub use markdown::markdown;
 pub(crate) use tables::Tables;
 
 use crate::scenario::Head;
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema as _;
+use schemars::generate::SchemaSettings;
+use serde_json::{Value, json};
+use sim::config::Network;
 
 /// The JSON Schema of a scenario.
 pub fn json() -> Value {
-    let mut whole = schemars::schema_for!(Head).to_value();
-    let network = schemars::schema_for!(sim::config::Network).to_value();
-    take_in(&mut whole, &network, "properties");
-    take_in(&mut whole, &network, "$defs");
-    if let Some(required) = network["required"].as_array()
-        && let Some(all) = whole["required"].as_array_mut()
-    {
-        all.extend(required.iter().cloned());
+    // One generator for both parts: it tells types of the same name apart.
+    let mut generator = SchemaSettings::default().into_generator();
+    let mut whole = Head::json_schema(&mut generator).to_value();
+    let network = Network::json_schema(&mut generator).to_value();
+    for (name, key) in network["properties"].as_object().into_iter().flatten() {
+        whole["properties"][name] = key.clone();
     }
+    let required = network["required"].as_array().into_iter().flatten();
+    let all: Vec<Value> = whole["required"].as_array().into_iter().flatten().chain(required).cloned().collect();
+    whole["required"] = Value::Array(all);
+    whole["properties"]["vary"] = vary();
     whole["title"] = json!("Scenario");
     whole["description"] = json!("A network, what to vary in it, and what is claimed about it.");
-    whole["properties"]["vary"] = vary();
+    whole["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    whole["$defs"] = Value::Object(generator.take_definitions(true));
     whole
 }
 
 /// The JSON Schema as a file's text.
 pub fn json_text() -> String {
     format!("{:#}\n", json())
-}
-
-fn take_in(whole: &mut Value, part: &Value, key: &str) {
-    let Some(part) = part[key].as_object() else { return };
-    if whole[key].is_null() {
-        whole[key] = Value::Object(Map::new());
-    }
-    if let Some(all) = whole[key].as_object_mut() {
-        all.extend(part.iter().map(|(name, value)| (name.clone(), value.clone())));
-    }
 }
 
 /// Written by hand: its keys are paths into the other tables, which no struct can say.

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use std::collections::VecDeque;
+use std::sync::LazyLock;
 
 /// All tables of a scenario, outermost first.
 #[derive(Clone, Debug)]
@@ -35,8 +36,10 @@ pub(crate) struct Key {
 }
 
 impl Tables {
-    pub(crate) fn new() -> Self {
-        Self::of(&super::json())
+    /// Those of this version of Sluice.
+    pub(crate) fn get() -> &'static Self {
+        static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables::of(&super::json()));
+        &TABLES
     }
 
     fn of(root: &Value) -> Self {
@@ -54,12 +57,12 @@ impl Tables {
                     let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
                     let header = if many { format!("[[{path}]]") } else { format!("[{path}]") };
                     key.kind = if many { format!("tables `{header}`") } else { format!("table `{header}`") };
-                    match seen.iter().find(|(other, _)| *other == reference && !reference.is_empty()) {
-                        Some((_, same)) => key.kind = format!("table with the keys of `{same}`"),
-                        None => {
-                            seen.push((reference.to_owned(), header.clone()));
-                            waiting.push_back((path, header, inner));
-                        }
+                    let known = seen.iter().find(|(other, _)| *other == reference && !reference.is_empty());
+                    if let Some((_, same)) = known {
+                        key.kind = format!("table with the keys of `{same}`");
+                    } else {
+                        seen.push((reference.to_owned(), header.clone()));
+                        waiting.push_back((path, header, inner));
                     }
                 }
                 keys.push(key);
@@ -127,8 +130,7 @@ fn describe(root: &Value, name: &str, written: &Value, inner: &Value, many: bool
         own => own,
     };
     let default = match &written["default"] {
-        Value::Null => String::new(),
-        Value::Object(_) => String::new(),
+        Value::Null | Value::Object(_) => String::new(),
         Value::Array(items) if items.is_empty() => String::new(),
         value => value.to_string(),
     };
@@ -162,9 +164,13 @@ fn kind(reference: &str, schema: &Value) -> String {
     }
     match &schema["type"] {
         Value::String(kind) => words(kind),
-        Value::Array(kinds) => {
-            kinds.iter().filter_map(Value::as_str).filter(|kind| *kind != "null").map(words).collect::<Vec<_>>().join(" or ")
-        }
+        Value::Array(kinds) => kinds
+            .iter()
+            .filter_map(Value::as_str)
+            .filter(|kind| *kind != "null")
+            .map(words)
+            .collect::<Vec<_>>()
+            .join(" or "),
         _ => String::new(),
     }
 }

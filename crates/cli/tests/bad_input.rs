@@ -1,0 +1,216 @@
+//! Bad input is refused with exit status 2, names its place, and leaves earlier results whole.
+
+mod command;
+
+use command::{CHAIN, scenario, sluice, stderr};
+use std::fs;
+use std::path::Path;
+
+/// One fault: what is replaced in the good scenario, and words that the refusal must have.
+struct Fault {
+    from: &'static str,
+    to: &'static str,
+    says: &'static [&'static str],
+}
+
+const fn fault(from: &'static str, to: &'static str, says: &'static [&'static str]) -> Fault {
+    Fault { from, to, says }
+}
+
+const FAULTS: &[Fault] = &[
+    // Keys.
+    fault("limit = 200", "limt = 200", &["chain.toml:28:1", "unknown key `limt`", "did you mean `limit`?"]),
+    fault("[record]", "[recrod]", &["chain.toml:41:2", "did you mean `record`?"]),
+    fault("title = ", "titel = ", &["chain.toml:2:1", "did you mean `title`?"]),
+    fault("duration = \"3 s\"", "", &["missing key `duration`", "Simulated time"]),
+    fault("packet = \"1000 B\"", "paket = \"1000 B\"", &["chain.toml:38:46", "did you mean `packet`?"]),
+    fault(
+        "discipline = \"drop-head\"",
+        "discipline = \"drop-haed\"",
+        &["chain.toml:27:14", "did you mean `drop-head`?"],
+    ),
+    fault("limit = 200", "phi_max = 1.0", &["chain.toml:28:1", "`phi_max` is a key of [queue.adth]"]),
+    fault("[queue]", "[queue", &["chain.toml:26:7", "not TOML"]),
+    // Quantities.
+    fault("duration = \"3 s\"", "duration = \"3 m\"", &["chain.toml:5:12", "unknown unit \"m\""]),
+    fault("duration = \"3 s\"", "duration = 3", &["chain.toml:5:12"]),
+    fault("duration = \"3 s\"", "duration = \"0 s\"", &["chain.toml:5:12", "zero"]),
+    fault("duration = \"3 s\"", "duration = \"-3 s\"", &["chain.toml:5:12", "negative"]),
+    fault("target_delay = \"100 ms\"", "target_delay = \"0 s\"", &["chain.toml:31:16", "zero"]),
+    // The network.
+    fault("to = \"n2\"", "to = \"m2\"", &["chain.toml:37:6", "there is no node `m2`", "did you mean `n2`?"]),
+    fault("\"50 m\", \"0 m\"", "\"500 m\", \"0 m\"", &["chain.toml:37:6", "no route from `n0` to `n2`"]),
+    fault("name = \"n2\"", "name = \"n1\"", &["chain.toml:23:8", "two nodes are called `n1`"]),
+    fault(
+        "\"queue.controller\" = \"adth\"",
+        "\"queue.controller\" = \"none\"",
+        &["chain.toml:30:8", "parameters of the controller `adth`"],
+    ),
+    // Variations.
+    fault(
+        "queue.controller\" = \"adth",
+        "queue.controler\" = \"adth",
+        &["chain.toml:48:31", "did you mean `controller`?"],
+    ),
+    fault("queue.controller\" = \"adth", "queue.controller\" = \"adht", &["chain.toml:48:52", "did you mean `adth`?"]),
+    fault(
+        "\"flow.*.traffic.rate\" = [",
+        "\"flow.fwd.traffic.rate\" = [",
+        &["chain.toml:50:1", "no `[[flow]]` is named `fwd`"],
+    ),
+    fault("\"0.5 Mb/s\", \"2.5 Mb/s\"]", "\"0.5 Mb/s\", \"fast\"]", &["chain.toml:50:38", "\"fast\" is not a rate"]),
+    fault("seeds = 2", "seeds = 0", &["chain.toml:45:9", "how many seeds"]),
+    fault("label = \"ADTH\"", "label = \"FIFO\"", &["chain.toml:48:5", "two values called `FIFO`"]),
+    // Claims and charts.
+    fault("flows.*.loss_ratio", "flows.*.los_ratio", &["chain.toml:66:11", "did you mean `loss_ratio`?"]),
+    fault("flows.*.loss_ratio", "flows.back.loss_ratio", &["chain.toml:66:11", "expected `forward`"]),
+    fault("flows.*.loss_ratio", "flows.*.delay_s", &["chain.toml:66:11", "is not a number", "`p99`"]),
+    fault(
+        "where = { scheme = \"ADTH\" }",
+        "where = { scheme = \"ADHT\" }",
+        &["chain.toml:57:20", "did you mean `ADTH`?"],
+    ),
+    fault(
+        "against = { scheme = \"FIFO\" }",
+        "against = { shceme = \"FIFO\" }",
+        &["chain.toml:58:", "did you mean `scheme`?"],
+    ),
+    fault("holds = \"<= 0.05\"", "holds = \"small\"", &["chain.toml:70:9", "is not a condition"]),
+    fault("id = \"chain.2\"", "id = \"chain.1\"", &["chain.toml:63:6", "has the id `chain.1`"]),
+    fault("flows.forward.delay_max_s", "flows.forward.delay_max", &["chain.toml:75:6", "did you mean `delay_max_s`?"]),
+    fault("series = \"500 ms\"", "", &["chain.toml:74:5", "needs series"]),
+    fault("x = \"time\"", "x = \"sheme\"", &["chain.toml:74:5", "did you mean `scheme`?"]),
+];
+
+fn reproduce(folder: &Path, file: &str) -> std::process::Output {
+    sluice(folder).args(["reproduce", file, "--quick", "--out", "out"]).output().unwrap()
+}
+
+#[test]
+fn every_fault_of_a_scenario_is_refused_at_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    for Fault { from, to, says } in FAULTS {
+        assert_eq!(CHAIN.matches(from).count().min(1), 1, "the fixture has no {from}");
+        scenario(folder.path(), &CHAIN.replacen(from, to, 1));
+        let output = reproduce(folder.path(), "chain.toml");
+        let error = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{to}: {error}");
+        for words in *says {
+            assert!(error.contains(words), "{to}: expected {words} in\n{error}");
+        }
+        assert!(!folder.path().join("out").exists(), "{to}: something was written");
+    }
+}
+
+#[test]
+fn files_that_are_no_scenarios_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases: [(&str, &[u8], &str); 4] = [
+        ("empty.toml", b"", "is empty"),
+        ("blank.toml", b" \n\n", "is empty"),
+        ("binary.toml", b"title = 1\n\x7fELF\x00\xff\xfe", "line 2 is not UTF-8"),
+        ("text.toml", b"Dear Sir or Madam", "not TOML"),
+    ];
+    for (name, bytes, words) in cases {
+        fs::write(folder.path().join(name), bytes).unwrap();
+        let output = reproduce(folder.path(), name);
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        assert!(stderr(&output).contains(name) && stderr(&output).contains(words), "{name}: {}", stderr(&output));
+    }
+    for (name, words) in [("missing.toml", "no such file"), ("./none/missing.toml", "no such file")] {
+        let output = reproduce(folder.path(), name);
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        assert!(stderr(&output).contains(words), "{name}: {}", stderr(&output));
+    }
+    let output = sluice(folder.path()).args(["run", "."]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("is a folder"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_key_set_from_outside_is_checked_as_the_file_is() {
+    let folder = tempfile::tempdir().unwrap();
+    scenario(folder.path(), CHAIN);
+    let cases = [
+        ("queue.limt=5", "did you mean `limit`?"),
+        ("queue.limit=0", "a limit must be above zero"),
+        ("duration=3 parsec", "unknown unit \"parsec\""),
+        ("flow.fwd.deadline=1 s", "no `[[flow]]` is named `fwd`"),
+        ("queue.limit", "expected KEY=VALUE"),
+        ("flow.forward.to=n7", "there is no node `n7`"),
+        ("node.n1.queue.limit=[1", "not TOML"),
+        ("queue.adth=5", "expected struct"),
+    ];
+    for (set, words) in cases {
+        let output = sluice(folder.path()).args(["run", "chain.toml", "--set", set]).output().unwrap();
+        let error = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{set}: {error}");
+        assert!(error.contains(&format!("--set '{set}'")) && error.contains(words), "{set}: {error}");
+    }
+    let output =
+        sluice(folder.path()).args(["reproduce", "chain.toml", "--set", "queue.controller=adth"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("is varied by `scheme`"), "{}", stderr(&output));
+}
+
+#[test]
+fn results_that_were_there_stay_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    scenario(folder.path(), CHAIN);
+    assert_eq!(reproduce(folder.path(), "chain.toml").status.code(), Some(0));
+    let files = ["manifest.json", "results.jsonl", "claims.json", "flows.csv", "nodes.csv", "scenario.toml"];
+    let read = || files.map(|file| fs::read(folder.path().join("out").join(file)).unwrap());
+    let before = read();
+    scenario(folder.path(), &CHAIN.replace("to = \"n2\"", "to = \"n9\""));
+    assert_eq!(reproduce(folder.path(), "chain.toml").status.code(), Some(2));
+    assert_eq!(read(), before);
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_to_is_known_before_anything_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    scenario(folder.path(), CHAIN);
+    fs::write(folder.path().join("file"), b"").unwrap();
+    for out in ["file", "file/below", "/proc/sluice"] {
+        let output = sluice(folder.path()).args(["reproduce", "chain.toml", "--out", out]).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{out}");
+        assert!(stderr(&output).contains(&format!("cannot write {out}")), "{out}: {}", stderr(&output));
+        assert_eq!(output.stdout, b"", "{out}");
+    }
+}
+
+/// A limit on the size of files stands in for a full disk: both make a write fail half-way.
+#[test]
+fn a_full_disk_leaves_earlier_results_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    scenario(folder.path(), CHAIN);
+    assert_eq!(reproduce(folder.path(), "chain.toml").status.code(), Some(0));
+    let manifest = fs::read(folder.path().join("out/manifest.json")).unwrap();
+    let script = "trap '' XFSZ; ulimit -f 1; exec \"$0\" reproduce chain.toml --quick --out out --set 'duration=4 s'";
+    let program = env!("CARGO_BIN_EXE_sluice");
+    let output =
+        std::process::Command::new("sh").current_dir(folder.path()).args(["-c", script, program]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("cannot write out/"), "{}", stderr(&output));
+    assert_eq!(fs::read(folder.path().join("out/manifest.json")).unwrap(), manifest);
+    let left = fs::read_dir(folder.path().join("out/runs")).unwrap().map(|entry| entry.unwrap().file_name());
+    let left: Vec<_> = left.filter(|name| name.to_string_lossy().starts_with('.')).collect();
+    assert!(left.is_empty(), "half-written files: {left:?}");
+}
+
+#[test]
+fn wrong_use_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases: [&[&str]; 6] = [
+        &[],
+        &["runn"],
+        &["run"],
+        &["reproduce", "--seeds", "0"],
+        &["reproduce", "--quick", "--seeds", "3"],
+        &["reproduce", "no-such-id"],
+    ];
+    for arguments in cases {
+        let output = sluice(folder.path()).args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+    }
+}

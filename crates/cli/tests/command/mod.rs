@@ -1,0 +1,46 @@
+//! Runs the command as a person would.
+
+#![allow(dead_code, reason = "every test file uses a part of these")]
+#![allow(unreachable_pub, reason = "a module shared by test crates")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The scenario that most tests run or spoil.
+pub const CHAIN: &str = include_str!("../fixtures/chain.toml");
+
+/// The command, to be run in `folder`.
+pub fn sluice(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sluice"));
+    command.current_dir(folder);
+    command
+}
+
+/// An output's standard error.
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// An output's standard output.
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// Writes `text` as a scenario into `folder`.
+pub fn scenario(folder: &Path, text: &str) -> PathBuf {
+    let path = folder.join("chain.toml");
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+/// `text` without the times that a run took, which no two runs share.
+pub fn without_times(text: &str) -> String {
+    let fields = ["\"wall_s\":", "\"cpu_s\":"];
+    fields.iter().fold(text.to_owned(), |text, field| {
+        let mut parts = text.split(field);
+        let first = parts.next().unwrap().to_owned();
+        parts.fold(first, |before, part| {
+            before + field + part.trim_start_matches(|c: char| c.is_ascii_digit() || ".e-".contains(c))
+        })
+    })
+}

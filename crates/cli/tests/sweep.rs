@@ -1,0 +1,200 @@
+//! Sweeps: the same results whatever the threads, interrupts that lose nothing, claims that decide the exit status.
+
+mod command;
+
+use command::{CHAIN, scenario, sluice, stderr, stdout, without_times};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+fn results(folder: &Path, out: &str) -> String {
+    without_times(&fs::read_to_string(folder.join(out).join("results.jsonl")).unwrap())
+}
+
+fn runs(folder: &Path, out: &str) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder.join(out).join("runs")) else { return Vec::new() };
+    let whole = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
+    let mut runs: Vec<_> = entries.map(|entry| entry.unwrap().path()).filter(whole).collect();
+    runs.sort();
+    runs
+}
+
+#[test]
+fn one_run_gives_the_same_bytes_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    scenario(folder.path(), CHAIN);
+    let run = |seed: &str| {
+        let output = sluice(folder.path()).args(["run", "chain.toml", "--seed", seed, "--json"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        without_times(&stdout(&output))
+    };
+    let first = run("3");
+    assert_eq!(first, run("3"));
+    assert_ne!(first, run("4"));
+    for key in
+        ["scenario", "seed", "set", "simulated_s", "wall_s", "cpu_s", "events", "version", "flows", "totals", "claims"]
+    {
+        assert!(first.contains(&format!("\"{key}\":")), "no {key} in {first}");
+    }
+}
+
+#[test]
+fn threads_do_not_change_results() {
+    let folder = tempfile::tempdir().unwrap();
+    scenario(folder.path(), CHAIN);
+    for threads in ["1", "2"] {
+        let out = format!("out{threads}");
+        let arguments = ["reproduce", "chain.toml", "--threads", threads, "--out", &out];
+        let output = sluice(folder.path()).args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    }
+    assert_eq!(results(folder.path(), "out1"), results(folder.path(), "out2"));
+    assert_eq!(results(folder.path(), "out1").lines().count(), 8);
+    for table in ["flows.csv", "nodes.csv", "claims.json"] {
+        let read = |out: &str| fs::read_to_string(folder.path().join(out).join(table)).unwrap();
+        assert_eq!(read("out1"), read("out2"), "{table}");
+    }
+}
+
+#[test]
+fn an_interrupted_sweep_goes_on_where_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    scenario(folder.path(), CHAIN);
+    let arguments = |out| ["reproduce", "chain.toml", "--threads", "1", "--set", "duration=200 s", "--out", out];
+    let child = sluice(folder.path()).args(arguments("out")).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    while runs(folder.path(), "out").is_empty() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let killed = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("of 8 runs are finished and kept in out; the same command goes on"),
+        "{}",
+        stderr(&output)
+    );
+    let kept = runs(folder.path(), "out");
+    assert!(!kept.is_empty() && kept.len() < 8, "{kept:?}");
+    assert!(!folder.path().join("out/manifest.json").exists());
+
+    let before: Vec<_> = kept.iter().map(|path| fs::read(path).unwrap()).collect();
+    let output = sluice(folder.path()).args(arguments("out")).output().unwrap();
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{}", stderr(&output));
+    // The times that they took are still those of the first run.
+    assert_eq!(kept.iter().map(|path| fs::read(path).unwrap()).collect::<Vec<_>>(), before);
+    let output = sluice(folder.path()).args(arguments("fresh")).output().unwrap();
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{}", stderr(&output));
+    assert_eq!(results(folder.path(), "out"), results(folder.path(), "fresh"));
+    let claims = |out: &str| fs::read_to_string(folder.path().join(out).join("claims.json")).unwrap();
+    assert_eq!(claims("out"), claims("fresh"));
+}
+
+#[test]
+fn a_damaged_run_is_made_again() {
+    let folder = tempfile::tempdir().unwrap();
+    scenario(folder.path(), CHAIN);
+    let arguments = ["reproduce", "chain.toml", "--quick", "--out", "out"];
+    assert_eq!(sluice(folder.path()).args(arguments).output().unwrap().status.code(), Some(0));
+    let before = results(folder.path(), "out");
+    fs::write(&runs(folder.path(), "out")[0], b"{\"scenario\":").unwrap();
+    assert_eq!(sluice(folder.path()).args(arguments).output().unwrap().status.code(), Some(0));
+    assert_eq!(results(folder.path(), "out"), before);
+}
+
+#[test]
+fn a_claim_that_differs_decides_the_exit_status() {
+    let folder = tempfile::tempdir().unwrap();
+    scenario(folder.path(), &CHAIN.replace("holds = \"<= 0.05\"", "holds = \"> 0.5\""));
+    let output = sluice(folder.path()).args(["reproduce", "chain.toml", "--quick", "--out", "out"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(
+        stdout(&output).contains("DIFFERS") && stdout(&output).contains("1 of 2 claims hold"),
+        "{}",
+        stdout(&output)
+    );
+}
+
+#[test]
+fn experiments_are_found_by_id_and_have_their_own_folders() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir_all(folder.path().join("scenarios/some")).unwrap();
+    scenario(&folder.path().join("scenarios/some"), CHAIN);
+    let output = sluice(folder.path()).arg("list").output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let line = stdout(&output).lines().find(|line| line.starts_with("chain")).unwrap().to_owned();
+    assert_eq!(line.split_whitespace().take(3).collect::<Vec<_>>(), ["chain", "8", "2"]);
+    let output = sluice(folder.path()).args(["reproduce", "chain", "--quick", "--json"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(folder.path().join("results/chain/manifest.json").is_file());
+    let text = stdout(&output);
+    assert_eq!(text.lines().count(), 1, "{text}");
+    assert!(text.contains("\"scenario\":\"chain\"") && text.contains("\"verdict\":\"holds\""), "{text}");
+}
+
+#[test]
+fn keys_set_from_outside_are_told_in_the_results() {
+    let folder = tempfile::tempdir().unwrap();
+    scenario(folder.path(), CHAIN);
+    let set = [
+        "run",
+        "chain.toml",
+        "--json",
+        "--set",
+        "duration=1 s",
+        "--set",
+        "flow.*.deadline=300 ms",
+        "--set",
+        "queue.limit=7",
+    ];
+    let output = sluice(folder.path()).args(set).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(
+        text.contains("\"set\":{\"duration\":\"1 s\",\"flow.*.deadline\":\"300 ms\",\"queue.limit\":\"7\"}"),
+        "{text}"
+    );
+    assert!(text.contains("\"simulated_s\":1.0") && text.contains("\"deadline_s\":0.3"), "{text}");
+}
+
+#[test]
+fn a_closed_pipe_is_no_fault() {
+    let folder = tempfile::tempdir().unwrap();
+    scenario(folder.path(), CHAIN);
+    let script = "\"$0\" run chain.toml --json | true; \"$0\" list chain.toml | true; \"$0\" schema | head -n 1";
+    let program = env!("CARGO_BIN_EXE_sluice");
+    let output =
+        std::process::Command::new("sh").current_dir(folder.path()).args(["-c", script, program]).output().unwrap();
+    assert_eq!(stderr(&output), "");
+}
+
+#[test]
+fn the_command_documents_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    for (arguments, words) in [
+        (vec!["--help"], "Exit status"),
+        (vec!["run", "--help"], "sluice run scenarios/adth/s1a.toml --seed 3 --json"),
+        (vec!["reproduce", "--help"], "sluice reproduce adth-s1a --quick"),
+        (vec!["completions", "bash"], "complete -F"),
+        (vec!["man"], ".TH sluice"),
+        (vec!["schema"], "\"$schema\""),
+    ] {
+        let output = sluice(folder.path()).args(&arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+        assert!(stdout(&output).contains(words), "{arguments:?}: {}", stdout(&output));
+    }
+}
+
+/// `sluice docs` writes them anew.
+#[test]
+fn the_committed_reference_is_up_to_date() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let folder = tempfile::tempdir().unwrap();
+    let output = sluice(folder.path()).args(["docs", "."]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    for file in ["scenario.md", "scenario.schema.json"] {
+        let committed = fs::read_to_string(docs.join(file)).unwrap();
+        let fresh = fs::read_to_string(folder.path().join(file)).unwrap();
+        assert!(committed == fresh, "docs/{file} is out of date: run `cargo run -p cli -- docs`");
+    }
+}
