@@ -61,8 +61,8 @@ LOOK = """(() => {
       marks: [...plot.querySelectorAll(".role-mark > path")].filter((p) => (p.getAttribute("d") || "").length > 4).length,
       broken: /NaN|Infinity|undefined/.test(plot.innerHTML),
       labels: texts.length,
-      faintest_text: Math.min(...texts.map((t) => contrast(getComputedStyle(t).fill))),
-      faintest_line: strokes.length ? Math.min(...strokes.map((p) => contrast(getComputedStyle(p).stroke))) : 21,
+      faintest_text: Math.min(21, ...texts.map((t) => contrast(getComputedStyle(t).fill))),
+      faintest_line: Math.min(21, ...strokes.map((p) => contrast(getComputedStyle(p).stroke))),
     };
   });
   return {
@@ -110,20 +110,28 @@ class Browser:
 
     def call(self, method: str, **params) -> dict:
         """Sends a command and waits for its answer; events on the way are kept."""
+        number = self.send(method, params)
+        end = time.monotonic() + PATIENCE
+        while True:
+            answer = self.receive(end)
+            if answer.get("id") != number:
+                self.events.append(answer)
+                if answer.get("method") == "Page.javascriptDialogOpening":
+                    # The page stands still until it is closed.
+                    self.send("Page.handleJavaScriptDialog", {"accept": False})
+            elif "error" in answer:
+                raise Failure(f"{method}: {answer['error'].get('message')}")
+            else:
+                return answer["result"]
+
+    def send(self, method: str, params: dict) -> int:
+        """Sends a command and returns its number."""
         self.last += 1
         message = {"id": self.last, "method": method, "params": params}
         if self.session:
             message["sessionId"] = self.session
         os.write(self.writer, json.dumps(message).encode() + b"\0")
-        end = time.monotonic() + PATIENCE
-        while True:
-            answer = self.receive(end)
-            if answer.get("id") != self.last:
-                self.events.append(answer)
-            elif "error" in answer:
-                raise Failure(f"{method}: {answer['error'].get('message')}")
-            else:
-                return answer["result"]
+        return self.last
 
     def receive(self, end: float) -> dict:
         """The next message."""

@@ -178,7 +178,7 @@ fn study(id: &str, title: &str, axes: &[Axis]) -> Study {
             .to_owned(),
         text: format!("title = \"{id}\"\nduration = \"100 s\"\n\n[radio]\nstandard = \"802.11b\"\n"),
         version: "0.1.0".to_owned(),
-        command: format!("sluice reproduce {id}"),
+        command: format!("sluice reproduce 'my scenarios/{id}.toml' --quick"),
         axes: axes.to_vec(),
         seeds: SEEDS.to_vec(),
         runs: Vec::new(),

@@ -1,10 +1,10 @@
 //! From a chart as the scenario asks for it to a picture: which runs, which lines, their names, colours and rules.
 
-use super::interval::Interval;
 use super::label::{Scale, short};
 use super::measure;
 use super::picture::{Data, Line, Panel, Picture, Rule, Style, Tracks, Y, elements};
 use super::text::{count, ranges, seconds};
+use crate::statistics::{Interval, interval};
 use crate::study::{Chart, Labels, Run, Study};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -149,7 +149,7 @@ impl Maker<'_> {
         let mut drafts: Vec<Draft> = Vec::new();
         for case in cases {
             let Some(place) = self.place(case) else { continue };
-            let trees: Vec<Value> = case.runs.iter().map(|run| measure::tree(&run.outcome)).collect();
+            let trees: Vec<Value> = case.runs.iter().map(|run| crate::measure::tree(&run.outcome)).collect();
             for path in &self.chart.y {
                 for (element, interval) in over_seeds(&trees, path) {
                     let identity = Identity { element, measure: measure::words(path), labels: self.labels(case) };
@@ -377,7 +377,7 @@ fn over_seeds(trees: &[Value], path: &str) -> Vec<(String, Interval)> {
             None => elements.push((element, vec![found.value])),
         }
     }
-    elements.into_iter().filter_map(|(element, values)| Some((element, Interval::new(&values)?))).collect()
+    elements.into_iter().map(|(element, values)| (element, interval(&values))).collect()
 }
 
 /// The names of lines: only what tells them apart. "forward, ADTH-DF"

@@ -1,18 +1,12 @@
-//! Finds a run's results by their path: `flows.*.delay_s.max`, `totals.loss_ratio`, `nodes.n1.queues.*.nodal_delay_s.p999`.
+//! Results by their path, as in claims, but with the names of what they are of: a chart draws a line for each.
 
-use serde_json::{Value, json};
-use sim::results::Outcome;
+use serde_json::Value;
 
 /// One value that a path leads to, and the names on the way: `["n1", "be"]`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Found {
     pub(super) element: Vec<String>,
     pub(super) value: f64,
-}
-
-/// The results that paths lead into, without the series, which are large.
-pub(super) fn tree(outcome: &Outcome) -> Value {
-    json!({ "flows": outcome.flows, "nodes": outcome.nodes, "totals": outcome.totals })
 }
 
 /// All numbers that `path` leads to; `*` or a name chooses among the entries of a list. Values that are absent (a target
@@ -71,6 +65,7 @@ pub(super) fn words(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn results() -> Value {
         json!({

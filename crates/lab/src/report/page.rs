@@ -357,13 +357,26 @@ fn replays(out: &mut String, study: &Study, cases: &[&Run]) -> fmt::Result {
     Ok(())
 }
 
-/// The command that makes one run again.
+/// The command that makes one run again: `sluice run` takes files, not ids.
 fn replay(study: &Study, run: &Run) -> String {
-    let mut line = format!("sluice run {} --seed {}", study.id, run.seed);
+    let mut line = format!("sluice run {} --seed {}", scenario_file(study), run.seed);
     for (key, value) in &run.set {
         // The shell must leave quotes and spaces alone; a single quote ends and resumes its own quotation.
         let quoted = format!("{key}={value}").replace('\'', r"'\''");
         let _ = write!(line, " --set '{quoted}'");
     }
     line
+}
+
+/// The scenario's file as the study's command names it, quoted for a shell where it must be: the word after
+/// `sluice reproduce` or `sluice run`.
+fn scenario_file(study: &Study) -> &str {
+    let words = study.command.strip_prefix("sluice reproduce ").or_else(|| study.command.strip_prefix("sluice run "));
+    let Some(words) = words else { return &study.id };
+    let mut quoted = false;
+    let end = words.find(|c: char| {
+        quoted ^= c == '\'';
+        c == ' ' && !quoted
+    });
+    &words[..end.unwrap_or(words.len())]
 }

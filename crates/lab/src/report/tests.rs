@@ -172,11 +172,49 @@ fn units_suit_the_values() {
 }
 
 #[test]
+fn a_label_has_one_colour_in_all_charts() {
+    let study = sample::targets();
+    let adth = Chart {
+        cases: [("scheme".to_owned(), study::Labels::One("ADTH-DF".to_owned()))].into(),
+        ..study.charts[0].clone()
+    };
+    let colours: Vec<_> = draw(&study, &adth).0.unwrap().legend.iter().map(|style| style.colour).collect();
+    assert_eq!(colours, [1, 1], "as in the chart with both schemes");
+}
+
+#[test]
+fn a_logarithmic_axis_ends_at_the_smallest_mean_and_leaves_out_zeros() {
+    let mut study = sample::targets();
+    for run in &mut study.runs {
+        // An interval that reaches below zero at the first target; nothing at the second.
+        run.outcome.totals.loss_ratio = match run.case["target"].as_str() {
+            "200 ms" => [0.001, 0.0, 0.002][usize::try_from(run.seed - 1).unwrap()],
+            "400 ms" => 0.0,
+            _ => 0.01,
+        };
+    }
+    let chart = Chart {
+        x: "target".to_owned(),
+        y: vec!["totals.loss_ratio".to_owned()],
+        y_title: "loss ratio".to_owned(),
+        log: true,
+        deadline: false,
+        panels: None,
+        cases: [("scheme".to_owned(), study::Labels::One("ADTH-DF".to_owned()))].into(),
+        ..study.charts[0].clone()
+    };
+    let picture = draw(&study, &chart).0.unwrap();
+    assert!(picture.panels[0].lines[0].points[0].1[1] < 0.0);
+    assert!((picture.y.domain[0] - 0.001).abs() < 1e-12);
+    assert!(picture.notes.iter().any(|note| note.contains("logarithmic")));
+}
+
+#[test]
 fn commands_replay_a_run() {
     let page = page(&sample::studies());
-    assert!(page.contains("<code>sluice reproduce sample-targets</code>"));
+    assert!(page.contains("<code>sluice reproduce &#39;my scenarios/sample-targets.toml&#39; --quick</code>"));
     assert!(page.contains(
-        "sluice run sample-targets --seed 1 --set &#39;queue.scheme=&quot;ADTH-DF&quot;&#39; \
+        "sluice run &#39;my scenarios/sample-targets.toml&#39; --seed 1 --set &#39;queue.scheme=&quot;ADTH-DF&quot;&#39; \
          --set &#39;queue.target=&quot;1 s&quot;&#39;"
     ));
     // it's, inside single quotes of the shell.
