@@ -6,6 +6,7 @@ below the target folder, never into the system, and packed into the one script t
 crate `lab` embeds. Does nothing when that script is there already in the version named here.
 """
 
+import os
 import pathlib
 import subprocess
 import sys
@@ -58,7 +59,7 @@ def main() -> None:
         return
     print(f"charts: fetching {PACKAGE} {VERSION}", file=sys.stderr)
     install()
-    packed = run([sys.executable, "-c", PACK], env={"PYTHONPATH": str(SITE)}, stdout=subprocess.PIPE)
+    packed = run([sys.executable, "-c", PACK], env=os.environ | {"PYTHONPATH": str(SITE)}, stdout=subprocess.PIPE)
     script = packed.stdout.decode()
     # The page has it inside <script>, which this would close.
     if "</script" in script.lower() or "vegaEmbed" not in script:

@@ -269,12 +269,12 @@ def check(browser: Browser, report: pathlib.Path, folder: pathlib.Path | None) -
             took = time.monotonic() - started
             look = browser.evaluate(LOOK)
             wrong = faults(look, width, scheme == "dark")
-            if look["plots"] and not wrong and width == 1280:
-                wrong = hover_and_toggle(browser)
-            found += [f"{name}: {fault}" for fault in wrong]
             print(f"{name}: {len(look['plots'])} panels in {look['figures']} figures, drawn in {took:.1f} s")
             if folder:
                 screenshot(browser, folder / f"{name}.png")
+            if look["plots"] and not wrong and width == 1280:
+                wrong = hover_and_toggle(browser)
+            found += [f"{name}: {fault}" for fault in wrong]
     found += paper(browser, folder)
     return found + messages(browser.events, url)
 
