@@ -83,7 +83,7 @@ const FAULTS: &[Fault] = &[
 ];
 
 fn reproduce(folder: &Path, file: &str) -> std::process::Output {
-    sluice(folder).args(["reproduce", file, "--quick", "--out", "out"]).output().unwrap()
+    sluice(folder).args(["reproduce", file, "--quick", "--out", "out"]).output().expect("the program starts")
 }
 
 #[test]

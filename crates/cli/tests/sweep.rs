@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 fn results(folder: &Path, out: &str) -> String {
-    without_times(&fs::read_to_string(folder.join(out).join("results.jsonl")).unwrap())
+    without_times(&fs::read_to_string(folder.join(out).join("results.jsonl")).expect("the sweep wrote results"))
 }
 
 fn runs(folder: &Path, out: &str) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder.join(out).join("runs")) else { return Vec::new() };
     let whole = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
-    let mut runs: Vec<_> = entries.map(|entry| entry.unwrap().path()).filter(whole).collect();
+    let mut runs: Vec<_> = entries.map(|entry| entry.expect("the folder can be read").path()).filter(whole).collect();
     runs.sort();
     runs
 }
@@ -63,7 +63,7 @@ fn an_interrupted_sweep_goes_on_where_it_was() {
     let arguments = |out| ["reproduce", "chain.toml", "--threads", "1", "--set", "duration=200 s", "--out", out];
     let child = sluice(folder.path()).args(arguments("out")).stderr(std::process::Stdio::piped()).spawn().unwrap();
     while runs(folder.path(), "out").is_empty() {
-        std::thread::sleep(Duration::from_millis(5));
+        pause();
     }
     let killed = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(killed.success());
@@ -88,6 +88,11 @@ fn an_interrupted_sweep_goes_on_where_it_was() {
     assert_eq!(results(folder.path(), "out"), results(folder.path(), "fresh"));
     let claims = |out: &str| fs::read_to_string(folder.path().join(out).join("claims.json")).unwrap();
     assert_eq!(claims("out"), claims("fresh"));
+}
+
+#[expect(clippy::disallowed_methods, reason = "the test waits for another program")]
+fn pause() {
+    std::thread::sleep(Duration::from_millis(5));
 }
 
 #[test]

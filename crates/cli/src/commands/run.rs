@@ -69,9 +69,9 @@ fn text(scenario: &Scenario, run: &Run, verdicts: &[Verdict]) -> String {
         text.push('\n');
     }
     let speed = outcome.simulated_s / run.wall_s.max(1e-9);
-    let (seed, simulated, wall, events) = (run.seed, outcome.simulated_s, run.wall_s, outcome.events);
+    let (seed, simulated, took, events) = (run.seed, outcome.simulated_s, run.wall_s, outcome.events);
     text + &format!(
-        "seed {seed}: {simulated} simulated seconds in {wall:.2} s ({speed:.0} times real time), {events} events\n"
+        "seed {seed}: {simulated} simulated seconds in {took:.2} s ({speed:.0} times real time), {events} events\n"
     )
 }
 

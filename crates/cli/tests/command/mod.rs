@@ -18,18 +18,18 @@ pub fn sluice(folder: &Path) -> Command {
 
 /// An output's standard error.
 pub fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
+    String::from_utf8(output.stderr.clone()).expect("errors are text")
 }
 
 /// An output's standard output.
 pub fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
+    String::from_utf8(output.stdout.clone()).expect("output is text")
 }
 
 /// Writes `text` as a scenario into `folder`.
 pub fn scenario(folder: &Path, text: &str) -> PathBuf {
     let path = folder.join("chain.toml");
-    std::fs::write(&path, text).unwrap();
+    std::fs::write(&path, text).expect("a temporary folder can be written to");
     path
 }
 
@@ -38,7 +38,7 @@ pub fn without_times(text: &str) -> String {
     let fields = ["\"wall_s\":", "\"cpu_s\":"];
     fields.iter().fold(text.to_owned(), |text, field| {
         let mut parts = text.split(field);
-        let first = parts.next().unwrap().to_owned();
+        let first = parts.next().expect("a split gives at least one part").to_owned();
         parts.fold(first, |before, part| {
             before + field + part.trim_start_matches(|c: char| c.is_ascii_digit() || ".e-".contains(c))
         })

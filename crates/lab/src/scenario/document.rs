@@ -175,31 +175,36 @@ fn place_of(key: &Range<usize>, value: &Value<'_>) -> Range<usize> {
     }
 }
 
-/// The dotted path (array elements left out) of the table at `span`, or of the table that holds the key or value at `span`.
-pub(super) fn table_around(root: &DeTable<'_>, span: &Range<usize>) -> Option<String> {
-    let mut trail = Vec::new();
-    search(root, span, &mut trail).then(|| trail.join("."))
+/// The paths (array elements left out) of all that stands at `span`, outermost first: tables, keys, keys' values. A key
+/// set from outside, its value and the tables made for it stand in one place.
+pub(super) fn paths_at<'d>(root: &'d DeTable<'_>, span: &Range<usize>) -> Vec<Vec<&'d str>> {
+    let mut found = Vec::new();
+    search(root, span, &mut Vec::new(), &mut found);
+    found
 }
 
-fn search<'d>(table: &'d DeTable<'_>, span: &Range<usize>, trail: &mut Vec<&'d str>) -> bool {
+fn search<'d>(table: &'d DeTable<'_>, span: &Range<usize>, trail: &mut Vec<&'d str>, found: &mut Vec<Vec<&'d str>>) {
     for (key, value) in table {
-        let tables: Vec<(Range<usize>, &DeTable)> = match value.get_ref() {
-            DeValue::Table(inner) => vec![(value.span(), inner)],
-            DeValue::Array(array) => {
-                array.iter().filter_map(|element| Some((element.span(), element.get_ref().as_table()?))).collect()
-            }
-            _ => Vec::new(),
-        };
         trail.push(key.get_ref());
-        if tables.into_iter().any(|(place, inner)| place == *span || search(inner, span, trail)) {
-            return true;
+        if key.span() == *span || value.span() == *span {
+            found.push(trail.clone());
+        }
+        match value.get_ref() {
+            DeValue::Table(inner) => search(inner, span, trail, found),
+            DeValue::Array(array) => {
+                for element in array {
+                    if element.span() == *span && value.span() != *span {
+                        found.push(trail.clone());
+                    }
+                    if let DeValue::Table(inner) = element.get_ref() {
+                        search(inner, span, trail, found);
+                    }
+                }
+            }
+            _ => {}
         }
         trail.pop();
-        if key.span() == *span || value.span() == *span {
-            return true;
-        }
     }
-    false
 }
 
 /// The same value with every place replaced by `span`: for values that do not stand in the file.
@@ -313,6 +318,17 @@ queue.adth.target_delay = "2 ms"
         assert_eq!(word(&root, "node.n1.queue.adth.interval"), "1 ms");
         assert_eq!(word(&root, "node.n1.queue.adth.target_delay"), "2 ms");
         assert!(!root["node"].get_ref().get(0).unwrap().get_ref().as_table().unwrap().contains_key("queue"));
+    }
+
+    #[test]
+    fn finds_what_stands_at_a_place() {
+        let mut root = document(TEXT);
+        let start = TEXT.find("5\n").unwrap();
+        assert_eq!(paths_at(&root, &(start..start + 1)), [vec!["node", "queue", "limit"]]);
+        let mut made = change("mac.cw_min", "15");
+        made.value = placed_at(made.value, &made.span);
+        apply(&mut root, &made).unwrap();
+        assert_eq!(paths_at(&root, &(900..901)), [vec!["mac"], vec!["mac", "cw_min"]]);
     }
 
     #[test]

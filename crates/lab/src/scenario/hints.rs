@@ -52,17 +52,69 @@ pub(super) fn unknown_key(key: &str, table: &str, known: &[&str], tables: &Table
         notes.push(format!("did you mean `{other}`?"));
         return notes;
     }
-    let mut homes: Vec<&str> =
-        tables.with_key(key).filter(|home| home.path != table).map(|home| home.header.as_str()).collect();
-    homes.dedup();
+    let homes = tables.with_key(key).filter(|home| home.path != table).map(|home| home.header.as_str());
+    let homes = homes.collect::<Vec<_>>().join(" and of ");
     if !homes.is_empty() {
-        notes.push(format!("`{key}` is a key of {}", homes.join(" and of ")));
-    } else if let Some((other, home)) = nearest(key, tables.all_keys().map(|(name, _)| name))
-        .and_then(|other| Some((other, tables.with_key(other).next()?)))
+        notes.push(format!("`{key}` is a key of {homes}"));
+    } else if let Some(other) = nearest(key, tables.all_keys().map(|(name, _)| name))
+        && let Some(home) = tables.with_key(other).next()
     {
         notes.push(format!("did you mean `{other}` of {}?", home.header));
     }
     notes
+}
+
+/// Puts what serde says about a place in the words of scenarios: a message and notes. `paths` are the tables and keys that
+/// stand there, outermost first.
+pub(super) fn explain(message: &str, paths: &[Vec<&str>], tables: &Tables) -> (String, Vec<String>) {
+    let innermost = paths.last().and_then(|path| path.split_last());
+    let (key, above) = innermost.map_or(("", [].as_slice()), |(key, above)| (*key, above));
+    let home = above.join(".");
+    if let Some(unknown) = unknown(message) {
+        let (name, known) = (unknown.name, &unknown.known);
+        return match unknown.kind {
+            Kind::Key => (format!("unknown key `{name}`"), unknown_key(name, &home, known, tables)),
+            Kind::Value => {
+                let notes = [expected("one of", known.iter().copied()), did_you_mean(name, known.iter().copied())];
+                (format!("unknown value `{name}`"), notes.into())
+            }
+        };
+    }
+    if let Some(missing) = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`')) {
+        let table = paths.first().map_or_else(String::new, |path| path.join("."));
+        return (format!("missing key `{missing}`"), vec![meaning(missing, &table, tables)]);
+    }
+    let fits_not = message.strip_prefix("invalid type: ").and_then(|rest| rest.split(", expected struct").next());
+    let message = match fits_not {
+        Some(found) if message.contains("expected struct") => format!("expected a table, found {found}"),
+        _ if message.starts_with("data did not match any variant") => "this value does not fit".to_owned(),
+        // The TOML crate's words for an enumeration that is not written as a string.
+        _ if message == "wanted string or table" => "expected a string".to_owned(),
+        _ => in_plain_types(message),
+    };
+    (message, vec![meaning(key, &home, tables)])
+}
+
+/// Rust's names of types, as they stand at the end of serde's messages, in words.
+fn in_plain_types(message: &str) -> String {
+    const TYPES: [(&str, &str); 6] = [
+        ("expected u8", "expected a whole number from 0 to 255"),
+        ("expected u16", "expected a whole number from 0 to 65535"),
+        ("expected u32", "expected a whole number from 0 to 4294967295"),
+        ("expected f64", "expected a number"),
+        ("expected a sequence", "expected a list"),
+        ("expected a map", "expected a table"),
+    ];
+    let found = TYPES.iter().find_map(|(rust, plain)| Some(message.strip_suffix(rust)?.to_owned() + plain));
+    found.unwrap_or_else(|| message.to_owned())
+}
+
+/// What a key means and what is expected there; empty if it is not known.
+fn meaning(key: &str, table: &str, tables: &Tables) -> String {
+    // A table that shares its keys with another (`[node.queue]`) has no entry of its own.
+    let table = tables.at(table).or_else(|| tables.with_key(key).next());
+    let known = table.and_then(|table| table.keys.iter().find(|known| known.name == key));
+    known.map_or_else(String::new, |known| format!("`{key}`: {} Expected: {}.", known.about, known.kind))
 }
 
 /// A message of serde about a name, taken apart: the kind of name, the name, and what was expected.
@@ -105,6 +157,19 @@ mod tests {
         assert_eq!(nearest("maximum", ["mean", "max"]), Some("max"));
         assert_eq!(nearest("colour", known), None);
         assert_eq!(nearest("", known), None);
+    }
+
+    #[test]
+    fn explains_in_the_words_of_scenarios() {
+        let tables = Tables::get();
+        let (message, notes) = explain("missing field `packet`", &[vec!["flow", "traffic"]], tables);
+        assert_eq!(message, "missing key `packet`");
+        assert!(notes[0].starts_with("`packet`: UDP payload of a packet"), "{notes:?}");
+        let (message, notes) = explain("invalid type: integer `5`, expected struct Settings", &[vec!["queue"]], tables);
+        assert_eq!(message, "expected a table, found integer `5`");
+        assert!(notes[0].ends_with("Expected: table `[queue]`."), "{notes:?}");
+        let (_, notes) = explain("unknown field `phi_max`, expected `limit`", &[vec!["queue", "phi_max"]], tables);
+        assert_eq!(notes, ["expected `limit`", "`phi_max` is a key of [queue.adth]"]);
     }
 
     #[test]

@@ -349,34 +349,9 @@ fn deserialize<'s, T: Deserialize<'s>>(source: &Source, table: DeTable<'s>, tabl
     let reader = toml::de::Deserializer::from(Spanned::new(whole.clone(), table));
     T::deserialize(reader).map_err(|error| {
         let span = error.span().unwrap_or_else(|| whole.clone());
-        let home = document::table_around(&kept, &span).unwrap_or_default();
-        explain(error.message(), &home, tables, |message| {
-            if span == whole { source.refuse_file(message) } else { source.refuse(span.clone(), message) }
-        })
+        let paths = if span == whole { Vec::new() } else { document::paths_at(&kept, &span) };
+        let (message, notes) = hints::explain(error.message(), &paths, tables);
+        let refusal = if span == whole { source.refuse_file(message) } else { source.refuse(span, message) };
+        notes.into_iter().fold(refusal, Refusal::note)
     })
-}
-
-/// Tells serde's `message` about a place in the table `home`; `refuse` points at the place.
-fn explain(message: &str, home: &str, tables: &Tables, refuse: impl Fn(String) -> Refusal) -> Refusal {
-    if let Some(unknown) = hints::unknown(message) {
-        let word = match unknown.kind {
-            hints::Kind::Key => "key",
-            hints::Kind::Value => "value",
-        };
-        let refusal = refuse(format!("unknown {word} `{}`", unknown.name));
-        return match unknown.kind {
-            hints::Kind::Key => {
-                hints::unknown_key(unknown.name, home, &unknown.known, tables).into_iter().fold(refusal, Refusal::note)
-            }
-            hints::Kind::Value => hints::with_names(refusal, unknown.name, &unknown.known),
-        };
-    }
-    if let Some(key) = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`')) {
-        let about = tables.at(home).and_then(|table| table.keys.iter().find(|known| known.name == key));
-        let about =
-            about.map_or_else(String::new, |known| format!("`{key}`: {} Expected: {}.", known.about, known.kind));
-        return refuse(format!("missing key `{key}`")).note(about);
-    }
-    // The TOML crate's words for an enumeration that is not written as a string.
-    refuse(if message == "wanted string or table" { "expected a string".to_owned() } else { message.to_owned() })
 }
