@@ -139,7 +139,7 @@ fn a_key_set_from_outside_is_checked_as_the_file_is() {
         ("queue.limit", "expected KEY=VALUE"),
         ("flow.forward.to=n7", "there is no node `n7`"),
         ("node.n1.queue.limit=[1", "not TOML"),
-        ("queue.adth=5", "expected struct"),
+        ("queue.adth=5", "expected a table"),
     ];
     for (set, words) in cases {
         let output = sluice(folder.path()).args(["run", "chain.toml", "--set", set]).output().unwrap();

@@ -75,7 +75,7 @@ pub struct Claim {
     /// The result that it speaks of: `flows.*.deadline_miss_ratio`, `nodes.n1.queues.*.nodal_delay_s.p999`,
     /// `totals.loss_ratio`. A name of a flow or node, or `*` for all.
     pub measure: String,
-    /// The cases that it speaks of: axis = label, or axis = [labels]. Default: all.
+    /// The cases that it speaks of: axis = label, or axis = a list of labels. Default: all.
     #[serde(default, rename = "where")]
     pub cases: BTreeMap<String, Labels>,
     /// Compare each case with the one that differs from it only in these labels.
@@ -201,7 +201,7 @@ pub struct Chart {
     pub y: Vec<String>,
     /// The y axis' title with its unit: "one-way delay (s)".
     pub y_title: String,
-    /// The cases shown: axis = label, or axis = [labels]. Default: all.
+    /// The cases shown: axis = label, or axis = a list of labels. Default: all.
     #[serde(default, rename = "where")]
     pub cases: BTreeMap<String, Labels>,
     /// One panel a label of this axis, on common scales.

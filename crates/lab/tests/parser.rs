@@ -102,7 +102,9 @@ proptest! {
     #[test]
     fn any_edits_of_a_scenario(edits in prop::collection::vec(edit(), 1..6)) {
         let mut bytes = CHAIN.as_bytes().to_vec();
-        edits.iter().for_each(|edit| apply(&mut bytes, edit));
+        for edit in &edits {
+            apply(&mut bytes, edit);
+        }
         never_panics(&bytes, &Wishes::default());
     }
 

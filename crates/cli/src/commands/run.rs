@@ -68,11 +68,10 @@ fn text(scenario: &Scenario, run: &Run, verdicts: &[Verdict]) -> String {
         text.push_str(&tables::claims(verdicts));
         text.push('\n');
     }
-    let speed = outcome.simulated_s / run.wall_s.max(1e-9);
-    let (seed, simulated, took, events) = (run.seed, outcome.simulated_s, run.wall_s, outcome.events);
-    text + &format!(
-        "seed {seed}: {simulated} simulated seconds in {took:.2} s ({speed:.0} times real time), {events} events\n"
-    )
+    let times_real = outcome.simulated_s / run.wall_s.max(1e-9);
+    let (simulated, events) = (outcome.simulated_s, outcome.events);
+    let pace = format!("{simulated} simulated seconds in {:.2} s ({times_real:.0} times real time)", run.wall_s);
+    text + &format!("seed {}: {pace}, {events} events\n", run.seed)
 }
 
 /// The command that makes this run again.

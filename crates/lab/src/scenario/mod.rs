@@ -355,3 +355,6 @@ fn deserialize<'s, T: Deserialize<'s>>(source: &Source, table: DeTable<'s>, tabl
         notes.into_iter().fold(refusal, Refusal::note)
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,105 @@
+use super::*;
+
+const CHAIN: &str = include_str!("../../../cli/tests/fixtures/chain.toml");
+
+fn wishes(set: &[&str]) -> Wishes {
+    Wishes { set: set.iter().map(|&set| set.to_owned()).collect(), ..Wishes::default() }
+}
+
+fn parse(text: &str, wishes: &Wishes) -> Scenario {
+    Scenario::parse("chain.toml", text.as_bytes(), wishes).unwrap_or_else(|refusal| panic!("{refusal}"))
+}
+
+fn refused(text: &str, wishes: &Wishes) -> String {
+    Scenario::parse("chain.toml", text.as_bytes(), wishes).unwrap_err().to_string()
+}
+
+fn labels(case: &Case) -> [&str; 2] {
+    [&case.labels["scheme"], &case.labels["flow.*.traffic.rate"]]
+}
+
+#[test]
+fn cases_are_the_cross_product_in_the_files_order() {
+    let scenario = parse(CHAIN, &wishes(&[]));
+    let seen: Vec<_> = scenario.cases.iter().map(labels).collect();
+    assert_eq!(seen, [["FIFO", "0.5 Mb/s"], ["FIFO", "2.5 Mb/s"], ["ADTH", "0.5 Mb/s"], ["ADTH", "2.5 Mb/s"]]);
+    assert_eq!(scenario.seeds, [1, 2]);
+    let axes: Vec<_> = scenario.axes.iter().map(|axis| axis.name.as_str()).collect();
+    assert_eq!(axes, ["scheme", "flow.*.traffic.rate"]);
+}
+
+#[test]
+fn a_case_has_its_values_and_says_which_they_are() {
+    let scenario = parse(CHAIN, &wishes(&["queue.limit=77"]));
+    let case = &scenario.cases[3];
+    assert_eq!(case.network.queue.controller, control::Name::Adth);
+    assert_eq!(case.network.queue.limit, control::Limit::Packets(77));
+    assert_eq!(case.network.flow[0].traffic.rate, Some(units::Rate::kbps(2500)));
+    let set: Vec<_> = case.set.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    assert_eq!(set, ["flow.*.traffic.rate=\"2.5 Mb/s\"", "queue.controller=\"adth\"", "queue.limit=77"]);
+    assert_eq!(scenario.base.queue.controller, control::Name::None);
+}
+
+#[test]
+fn a_nodes_queue_inherits_what_the_case_sets() {
+    let scenario = parse(CHAIN, &wishes(&[]));
+    let queue = scenario.cases[2].network.node[1].queue.as_ref().expect("n1 has a queue of its own");
+    assert_eq!(queue.limit, control::Limit::Packets(100));
+    assert_eq!(queue.controller, control::Name::Adth);
+    assert!(queue.adth.is_some());
+    assert!(scenario.cases[2].network.node[0].queue.is_none());
+}
+
+#[test]
+fn seeds_are_counted_listed_and_limited() {
+    let listed = CHAIN.replace("seeds = 2", "seeds = [7, 3]");
+    let seeds = |text: &str, count| parse(text, &Wishes { seeds: count, ..Wishes::default() }).seeds;
+    assert_eq!(seeds(&listed, None), [7, 3]);
+    assert_eq!(seeds(&listed, Some(1)), [7]);
+    assert_eq!(seeds(&listed, Some(4)), [7, 3, 8, 9]);
+    assert_eq!(seeds(CHAIN, Some(4)), [1, 2, 3, 4]);
+    for wrong in ["seeds = [1, 1]", "seeds = []", "seeds = -1", "seeds = 10001", "seeds = \"two\""] {
+        assert!(refused(&CHAIN.replace("seeds = 2", wrong), &wishes(&[])).contains("chain.toml:45:"), "{wrong}");
+    }
+}
+
+#[test]
+fn an_axis_may_be_written_without_quotes_and_may_vary_any_key() {
+    let dotted = CHAIN.replace(
+        "\"flow.*.traffic.rate\" = [\"0.5 Mb/s\", \"2.5 Mb/s\"]",
+        "queue.limit = [5, \"64 kB\"]\nduration = [\"1 s\"]",
+    );
+    let dotted = dotted.split("[[claim]]").next().expect("a split gives at least one part");
+    let scenario = parse(dotted, &wishes(&[]));
+    assert_eq!(scenario.axes[1].name, "queue.limit");
+    assert_eq!(scenario.axes[1].labels, ["5", "64 kB"]);
+    assert_eq!(scenario.cases[0].network.duration, units::Duration::from_secs(1));
+    assert_eq!(scenario.cases[1].network.queue.limit, control::Limit::Bytes(units::Bytes::new(64_000)));
+}
+
+#[test]
+fn a_sweep_without_end_is_refused() {
+    let many: Vec<String> = (1..=1000).map(|limit| limit.to_string()).collect();
+    let text = CHAIN
+        .replace("seeds = 2", &format!("seeds = 2\n\"queue.limit\" = [{0}]\n\"mac.cw_max\" = [{0}]", many.join(",")));
+    assert!(refused(&text, &wishes(&[])).contains("more than 100000 runs"));
+}
+
+#[test]
+fn the_id_is_the_files_name_or_a_plain_word() {
+    let without = CHAIN.replace("id = \"chain\"\n", "");
+    assert_eq!(Scenario::parse("my chain.toml", without.as_bytes(), &wishes(&[])).unwrap().id, "my-chain");
+    for wrong in ["../../etc", "", "..", "a b"] {
+        let text = CHAIN.replace("id = \"chain\"", &format!("id = \"{wrong}\""));
+        assert!(refused(&text, &wishes(&[])).starts_with("chain.toml:3:6: "), "{wrong}");
+    }
+}
+
+#[test]
+fn without_variations_there_is_one_case_and_no_claim_about_others() {
+    let base_only = Wishes { base_only: true, ..wishes(&["queue.controller=adth"]) };
+    let scenario = parse(CHAIN, &base_only).without_variations(9);
+    assert_eq!((scenario.cases.len(), scenario.seeds, scenario.claims.len()), (1, vec![9], 0));
+    assert_eq!(scenario.cases[0].network.queue.controller, control::Name::Adth);
+    assert!(refused(CHAIN, &wishes(&["queue.controller=adth"])).contains("is varied by `scheme`"));
+}
