@@ -31,6 +31,7 @@ const FAULTS: &[Fault] = &[
     ),
     fault("limit = 200", "phi_max = 1.0", &["chain.toml:28:1", "`phi_max` is a key of [queue.adth]"]),
     fault("[queue]", "[queue", &["chain.toml:26:7", "not TOML"]),
+    fault("limit = 200", "\"l\\u001b[31m\" = 200", &["chain.toml:28:1", "unknown key `l\u{fffd}[31m`"]),
     // Quantities.
     fault("duration = \"3 s\"", "duration = \"3 m\"", &["chain.toml:5:12", "unknown unit \"m\""]),
     fault("duration = \"3 s\"", "duration = 3", &["chain.toml:5:12"]),
@@ -59,6 +60,11 @@ const FAULTS: &[Fault] = &[
         &["chain.toml:50:1", "no `[[flow]]` is named `fwd`"],
     ),
     fault("\"0.5 Mb/s\", \"2.5 Mb/s\"]", "\"0.5 Mb/s\", \"fast\"]", &["chain.toml:50:38", "\"fast\" is not a rate"]),
+    fault(
+        "\"flow.*.traffic.rate\" = [\"0.5 Mb/s\", \"2.5 Mb/s\"]",
+        "\"flow.forward.to\" = [\"n2\", \"n9\"]",
+        &["chain.toml:50:28", "there is no node `n9`", "in the case flow.forward.to = n9, scheme = FIFO"],
+    ),
     fault("seeds = 2", "seeds = 0", &["chain.toml:45:9", "how many seeds"]),
     fault("label = \"ADTH\"", "label = \"FIFO\"", &["chain.toml:48:5", "two values called `FIFO`"]),
     // Claims and charts.

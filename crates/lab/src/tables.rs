@@ -5,7 +5,7 @@ use sim::results::Outcome;
 use std::fmt::Write as _;
 
 /// The widest that a table becomes, in characters.
-const WIDTH: usize = 116;
+const WIDTH: usize = 100;
 
 /// The verdicts on a study's claims, a block a claim: what is said, what the document reports, what was measured.
 pub fn claims(verdicts: &[Verdict]) -> String {

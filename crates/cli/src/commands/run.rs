@@ -12,7 +12,9 @@ use lab::{claims, run, sweep, tables};
 pub(super) fn run(args: args::Run) -> Result<u8, Failure> {
     let command = command(&args);
     let wishes = Wishes { set: args.set, seeds: None, base_only: true };
-    let scenario = Scenario::load(&args.file, &wishes)?.without_variations(args.seed);
+    let scenario = Scenario::load(&args.file, &wishes)?;
+    let varied: Vec<String> = scenario.axes.iter().map(|axis| axis.name.clone()).collect();
+    let scenario = scenario.without_variations(args.seed);
     let mut console = Console::new()?;
     console.begin(&scenario.id, sweep::simulated_time(&scenario));
     let done = match &args.out {
@@ -31,6 +33,10 @@ pub(super) fn run(args: args::Run) -> Result<u8, Failure> {
         print(&json(run, &verdicts)?)?;
     } else {
         print(&text(&scenario, run, &verdicts))?;
+        if !varied.is_empty() {
+            let varied = varied.join(", ");
+            print(&format!("the network as it stands in the file; `sluice reproduce` varies {varied}\n"))?;
+        }
     }
     let differs = verdicts.iter().any(|verdict| verdict.verdict == Ruling::Differs);
     Ok(if differs { DIFFERS } else { HOLDS })

@@ -27,12 +27,12 @@ impl Source<'_> {
     pub(super) fn refuse(&self, span: Range<usize>, message: impl Into<String>) -> Refusal {
         let place = match span.start.checked_sub(self.text.len() + 1) {
             Some(k) => match self.sets.get(k) {
-                Some(set) => Place::Set(set.clone()),
+                Some(set) => Place::Set(printable(set)),
                 None => Place::File(self.name.to_owned()),
             },
             None => Place::Line(self.line(span)),
         };
-        Refusal { place, message: message.into(), notes: Vec::new() }
+        Refusal { place, message: printable(&message.into()), notes: Vec::new() }
     }
 
     /// A refusal of the file as a whole.
@@ -64,7 +64,8 @@ impl Source<'_> {
     }
 }
 
-/// One character for each character, none of which moves the cursor: the caret must stay under its word.
+/// One character for each character, none of which moves the cursor or colours the terminal: the caret must stay under its
+/// word, and a file must not write on the screen as it likes.
 fn printable(line: &str) -> String {
     line.chars()
         .map(|c| {
@@ -108,7 +109,7 @@ struct Line {
 impl Refusal {
     /// A refusal of a file as a whole.
     pub fn file(name: &str, message: impl Into<String>) -> Self {
-        Self { place: Place::File(name.to_owned()), message: message.into(), notes: Vec::new() }
+        Self { place: Place::File(name.to_owned()), message: printable(&message.into()), notes: Vec::new() }
     }
 
     /// Adds a line below the quoted place.
@@ -116,7 +117,7 @@ impl Refusal {
     pub(super) fn note(mut self, note: impl Into<String>) -> Self {
         let note = note.into();
         if !note.is_empty() {
-            self.notes.push(note);
+            self.notes.push(printable(&note));
         }
         self
     }

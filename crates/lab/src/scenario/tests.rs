@@ -82,7 +82,7 @@ fn a_sweep_without_end_is_refused() {
     let many: Vec<String> = (1..=1000).map(|limit| limit.to_string()).collect();
     let text = CHAIN
         .replace("seeds = 2", &format!("seeds = 2\n\"queue.limit\" = [{0}]\n\"mac.cw_max\" = [{0}]", many.join(",")));
-    assert!(refused(&text, &wishes(&[])).contains("more than 100000 runs"));
+    assert!(refused(&text, &wishes(&[])).contains("more than 10000 cases"));
 }
 
 #[test]

@@ -42,7 +42,8 @@ scheme = [
 ]
 ```
 
-Claims and charts speak of an axis by its name and of its values by their labels (a plain value is its own label).
+The file describes a whole network without `[vary]` too: that is what `sluice run` runs. Claims and charts speak of an
+axis by its name and of its values by their labels (a plain value is its own label).
 
 ";
 
