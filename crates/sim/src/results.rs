@@ -67,7 +67,7 @@ pub struct Flow {
     pub received_packets: u64,
     /// Packets still on their way at the end.
     pub in_flight_packets: u64,
-    /// Payload received per second of simulated time.
+    /// Payload received per second of simulated time, whenever it was sent.
     pub goodput_bps: f64,
     /// 1 - received / sent. Packets still on their way count as lost, as in the documents.
     pub loss_ratio: f64,

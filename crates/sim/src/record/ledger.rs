@@ -9,6 +9,7 @@ use units::{Bytes, Duration};
 pub(crate) struct FlowRecord {
     pub(crate) sent: u64,
     pub(crate) received: u64,
+    /// Payload that arrived, also of packets made during the warm-up.
     pub(crate) bytes: Bytes,
     pub(crate) late: u64,
     pub(crate) delay: Summary,
@@ -42,9 +43,8 @@ pub(crate) struct Identity {
 }
 
 impl FlowRecord {
-    pub(crate) fn receive(&mut self, delay: Duration, payload: Bytes, deadline: Option<Duration>) {
+    pub(crate) fn receive(&mut self, delay: Duration, deadline: Option<Duration>) {
         self.received += 1;
-        self.bytes += payload;
         self.late += u64::from(deadline.is_some_and(|deadline| delay > deadline));
         self.delay.record(delay);
     }

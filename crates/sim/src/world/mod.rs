@@ -258,11 +258,12 @@ impl World {
             }
             flow.record.ledger.finished += 1;
         }
+        flow.record.bytes += flow.payload;
         if packet.created < self.warmup {
             return;
         }
         let delay = self.now.since(packet.created);
-        flow.record.receive(delay, flow.payload, flow.identity.deadline);
+        flow.record.receive(delay, flow.identity.deadline);
         if let Some(recorder) = &mut self.recorder {
             recorder.received(packet.flow, delay, flow.payload);
         }
