@@ -1,0 +1,63 @@
+# The two commands of the README: `make run` and `make test`. Both do all set-up. `make help` lists the rest.
+
+SLUICE := target/release/sluice
+# Rust sources that cargo fmt does not find: modules declared by the registry's macro are among them.
+RUST := $(shell git ls-files '*.rs' 2>/dev/null)
+
+.PHONY: help run test build charts format lint docs unit claims browser bench criterion fuzz clean
+
+help:
+	@echo "make run     build, reproduce adth-s1a, write the report and say where it is"
+	@echo "make test    everything: format, lints, docs, unit and theory tests, claims, the report in a browser"
+	@echo "make bench   the same networks in ns-3 and in Sluice: outcomes and cost"
+	@echo "make build charts format lint docs unit claims browser criterion fuzz    single steps"
+
+# A verdict may be 'differs' (exit status 1): that is a result, not a failure.
+run: build
+	$(SLUICE) reproduce adth-s1a || test $$? -eq 1
+
+test: format lint docs unit claims browser
+
+charts: target/charts/vega.js
+
+# The charting library comes from its registry and is embedded by crate lab's build script.
+target/charts/vega.js: crates/lab/charts.py
+	python3 crates/lab/charts.py
+	@touch $@
+
+build: charts
+	cargo build --release --locked -p cli
+
+format:
+	rustfmt --check --edition 2024 $(RUST)
+
+lint: charts
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+docs: charts
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+	python3 tests/links.py
+
+unit: charts
+	cargo test --workspace --locked
+
+# Every experiment with two seeds; the verdicts must be those of the table, which docs/reproductions explains.
+claims: build
+	$(SLUICE) reproduce scenarios/adth --quick --out target/claims || test $$? -eq 1
+	python3 tests/claims.py target/claims
+
+browser: claims
+	python3 tests/browser/chromium.py
+	python3 tests/browser/check_report.py target/claims/report.html target/screenshots
+
+bench: build
+	python3 bench/compare.py --seeds 10
+
+criterion:
+	cargo bench -p sim --bench engine
+
+fuzz:
+	cargo +nightly fuzz run scenario -- -max_total_time=60
+
+clean:
+	cargo clean
