@@ -138,6 +138,20 @@ fn experiments_are_found_by_id_and_have_their_own_folders() {
 }
 
 #[test]
+fn every_scenario_of_the_project_is_right() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let output = sluice(&root).arg("list").output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let ids: Vec<_> =
+        stdout(&output).lines().skip(1).filter_map(|line| Some(line.split_whitespace().next()?.to_owned())).collect();
+    let mut once = ids.clone();
+    once.sort();
+    once.dedup();
+    assert_eq!(once.len(), ids.len(), "an id is used twice: {ids:?}");
+    assert!(ids.iter().any(|id| id == "adth-s1a"), "{ids:?}");
+}
+
+#[test]
 fn keys_set_from_outside_are_told_in_the_results() {
     let folder = tempfile::tempdir().unwrap();
     scenario(folder.path(), CHAIN);

@@ -90,3 +90,44 @@ fn the_ruling_is_by_the_mean_over_the_seeds() {
     assert_near(seen.measured, 2.0);
     assert!(seen.low < 0.0 && seen.high > 4.0);
 }
+
+/// Runs of two cases with three seeds, whose loss ratios are given.
+fn runs(losses: [(&str, [f64; 3]); 2]) -> Vec<Run> {
+    let network = "duration = \"1 ns\"\n[[node]]\nname = \"n0\"\nposition = [\"0 m\", \"0 m\"]";
+    let network: sim::config::Network = toml::from_str(network).unwrap();
+    let blank = sim::World::new(&network, 1).unwrap().finish();
+    let run = |scheme: &str, seed: u64, loss: f64| {
+        let mut outcome = blank.clone();
+        outcome.totals.loss_ratio = loss;
+        Run {
+            scenario: "x".to_owned(),
+            seed,
+            case: case(&[("scheme", scheme)]),
+            set: BTreeMap::new(),
+            version: String::new(),
+            wall_s: 0.0,
+            cpu_s: 0.0,
+            outcome,
+        }
+    };
+    let of_case = |(scheme, losses): &(&str, [f64; 3])| {
+        losses.iter().zip(1..).map(|(loss, seed)| run(scheme, seed, *loss)).collect::<Vec<_>>()
+    };
+    losses.iter().flat_map(of_case).collect()
+}
+
+#[test]
+fn each_seed_is_compared_with_itself() {
+    let claims = [claim(&json!({
+        "measure": "totals.loss_ratio",
+        "where": { "scheme": "adth" },
+        "against": { "scheme": "fifo" },
+        "holds": "0.3 .. 0.5",
+    }))];
+    let runs = runs([("fifo", [0.1, 0.2, 0.3]), ("adth", [0.4, 0.6, 0.8])]);
+    let verdicts = judge(&claims, &[1, 2, 3], &runs);
+    // Differences 0.3, 0.4, 0.5: mean 0.4, deviation 0.1, half width t(2) * 0.1 / sqrt(3) = 0.248414.
+    assert_near(verdicts[0].measured, 0.4);
+    assert!((verdicts[0].low - 0.151_586).abs() < 1e-6 && (verdicts[0].high - 0.648_414).abs() < 1e-6, "{verdicts:?}");
+    assert_eq!(verdicts[0].verdict, Ruling::Holds);
+}
