@@ -1,0 +1,160 @@
+//! Fixed drain: a queue may hold what leaves it within a target delay, at the rate of the last interval.
+//!
+//! `limit = target_delay * sent / length`. While nothing waits, packets leave as they come: the rate then speaks of the
+//! traffic, not of the link, there is no delay to bound, and the limit is the hard limit.
+
+use crate::{Interval, Invalid, Limit, LimitController};
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Duration};
+
+/// Parameters of fixed drain.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "FixedDrain"))]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// How long a full queue may take to drain. Default 100 ms.
+    #[serde(deserialize_with = "units::positive")]
+    pub target_delay: Duration,
+    /// Time between two runs of the controller. Default 50 ms.
+    #[serde(deserialize_with = "units::positive")]
+    pub interval: Duration,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { target_delay: Duration::from_millis(100), interval: Duration::from_millis(50) }
+    }
+}
+
+/// The controller.
+#[derive(Clone, Debug)]
+pub struct FixedDrain {
+    params: Params,
+    hard_limit: Limit,
+    limit: Limit,
+}
+
+impl FixedDrain {
+    /// Fixed drain with `params` for a queue that can hold at most `hard_limit`.
+    ///
+    /// # Errors
+    /// A zero target or interval.
+    pub fn new(params: &Params, hard_limit: Limit) -> Result<Self, Invalid> {
+        let refuse = |parameter| {
+            let why = "must be above zero";
+            Err(Invalid { parameter, why })
+        };
+        if params.target_delay.is_zero() {
+            return refuse("fixed_drain.target_delay");
+        }
+        if params.interval.is_zero() {
+            return refuse("fixed_drain.interval");
+        }
+        Ok(Self { params: params.clone(), hard_limit, limit: hard_limit })
+    }
+
+    /// What drains within the target when `sent` left in `length`: rounded down, but room for at least one packet.
+    fn drained(&self, seen: &Interval) -> Limit {
+        let target = u128::from(self.params.target_delay.as_nanos());
+        let length = u128::from(seen.length.as_nanos().max(1));
+        let scale = |sent: u64| u64::try_from(target * u128::from(sent) / length).unwrap_or(u64::MAX);
+        match self.hard_limit {
+            Limit::Packets(most) => {
+                let packets = u32::try_from(scale(seen.sent.packets)).unwrap_or(u32::MAX);
+                Limit::Packets(packets.max(1).min(most))
+            }
+            Limit::Bytes(most) => {
+                let bytes = Bytes::new(scale(seen.sent.bytes.count()));
+                Limit::Bytes(bytes.max(Bytes::new(1_500)).min(most))
+            }
+        }
+    }
+}
+
+impl LimitController for FixedDrain {
+    fn interval(&self) -> Duration {
+        self.params.interval
+    }
+
+    fn update(&mut self, seen: &Interval) -> Limit {
+        if seen.backlog.packets == 0 {
+            self.limit = self.hard_limit;
+        } else if seen.sent.packets > 0 {
+            self.limit = self.drained(seen);
+        }
+        self.limit
+    }
+
+    fn target_delay(&self) -> Option<Duration> {
+        Some(self.params.target_delay)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Count;
+
+    /// 50 ms in which so many packets of 1000 B left, and so many wait.
+    fn seen(sent: u64, waiting: u64) -> Interval {
+        let count = |packets| Count { packets, bytes: Bytes::new(1_000) * packets };
+        Interval {
+            length: Duration::from_millis(50),
+            sent: count(sent),
+            backlog: count(waiting),
+            ..Interval::default()
+        }
+    }
+
+    fn fixed_drain(hard_limit: Limit) -> FixedDrain {
+        FixedDrain::new(&Params::default(), hard_limit).unwrap()
+    }
+
+    #[test]
+    fn holds_what_leaves_within_the_target() {
+        // 20 packets in 50 ms are 400 a second; 0.1 s * 400/s = 40.
+        let mut controller = fixed_drain(Limit::Packets(1_000));
+        assert_eq!(controller.update(&seen(20, 5)), Limit::Packets(40));
+        // 0.1 s * 400 000 B/s = 40 000 B.
+        let mut controller = fixed_drain(Limit::Bytes(Bytes::new(64_000)));
+        let limit = controller.update(&seen(20, 5));
+        assert_eq!(limit, Limit::Bytes(Bytes::new(40_000)));
+    }
+
+    #[test]
+    fn an_empty_queue_gets_the_hard_limit_back() {
+        let mut controller = fixed_drain(Limit::Packets(1_000));
+        controller.update(&seen(20, 5));
+        assert_eq!(controller.update(&seen(20, 0)), Limit::Packets(1_000));
+    }
+
+    #[test]
+    fn an_interval_in_which_nothing_left_changes_nothing() {
+        let mut controller = fixed_drain(Limit::Packets(1_000));
+        assert_eq!(controller.update(&seen(0, 5)), Limit::Packets(1_000));
+        controller.update(&seen(20, 5));
+        assert_eq!(controller.update(&seen(0, 5)), Limit::Packets(40));
+    }
+
+    #[test]
+    fn the_hard_limit_holds_and_one_packet_always_fits() {
+        // 0.1 s * 20 000/s = 2000, above the hard limit.
+        let mut controller = fixed_drain(Limit::Packets(1_000));
+        assert_eq!(controller.update(&seen(1_000, 5)), Limit::Packets(1_000));
+        // One packet in 50 s: 0.1 s * 0.02/s = 0.002.
+        let slow = Interval { length: Duration::from_secs(50), ..seen(1, 5) };
+        assert_eq!(controller.update(&slow), Limit::Packets(1));
+    }
+
+    #[test]
+    fn times_of_zero_are_refused() {
+        let refused = |params: Params| FixedDrain::new(&params, Limit::Packets(9)).unwrap_err();
+        let target_delay = Duration::ZERO;
+        let interval = Duration::ZERO;
+        let no_target = refused(Params { target_delay, ..Params::default() });
+        assert_eq!(no_target.parameter, "fixed_drain.target_delay");
+        let no_interval = refused(Params { interval, ..Params::default() });
+        assert_eq!(no_interval.parameter, "fixed_drain.interval");
+    }
+}
