@@ -47,6 +47,13 @@ const FAULTS: &[Fault] = &[
         "\"queue.controller\" = \"none\"",
         &["chain.toml:30:8", "parameters of the controller `adth`"],
     ),
+    fault("series = \"500 ms\"", "series = \"1 ns\"", &["chain.toml:42:10", "more than 1000000 steps"]),
+    fault("series = \"500 ms\"", "series = \"0 s\"", &["chain.toml:42:10", "zero"]),
+    fault(
+        "[record]",
+        "[nodes]\ncount = 4000000000\nplacement = \"chain\"\nspacing = \"9 m\"\n[record]",
+        &["chain.toml:42:9", "more than 10000 nodes"],
+    ),
     // Variations.
     fault(
         "queue.controller\" = \"adth",

@@ -8,6 +8,7 @@ use crate::measure::{self, Missing};
 use crate::run;
 use crate::study::{Axis, Chart, Claim, Labels, Statistic};
 use serde_json::Value;
+use sim::config::Network;
 use std::collections::BTreeMap;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -18,11 +19,11 @@ use toml::de::{DeTable, DeValue};
 /// The first thing found wrong.
 pub(super) fn check(draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
     no_name_twice(draft)?;
-    let base = run::blank(&scenario.base).map_err(|error| unbuildable(draft, None, &error))?;
+    let base = blank(draft, &[], &scenario.base)?;
     let mut blanks = Vec::with_capacity(scenario.cases.len());
     for (case, chosen) in scenario.cases.iter().zip(draft.combinations()) {
-        let blank = if chosen.is_empty() { Ok(base.clone()) } else { run::blank(&case.network) };
-        blanks.push(blank.map_err(|error| unbuildable(draft, Some(&chosen), &error).note(in_case(&case.labels)))?);
+        let of_case = || blank(draft, &chosen, &case.network).map_err(|refusal| refusal.note(in_case(&case.labels)));
+        blanks.push(if chosen.is_empty() { base.clone() } else { of_case()? });
     }
     every_controller_is_used(draft)?;
     let future = Future { draft, scenario, blanks };
@@ -52,17 +53,38 @@ fn no_name_twice(draft: &Draft) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Points a network's error at the key that it speaks of: in the file, in `[vary]`, or on the command line.
-fn unbuildable(draft: &Draft, chosen: Option<&[usize]>, error: &sim::BuildError) -> Refusal {
-    let network = draft.network_with(chosen.unwrap_or_default()).ok();
-    let span = error.path().zip(network).and_then(|(path, network)| document::locate(&network, path));
-    let refusal = match span {
-        Some(span) => draft.source.refuse(span, error.to_string()),
-        None => draft.source.refuse_file(error.to_string()),
+/// The results that a network will have, without their values. An error points at the key that it speaks of: in the file,
+/// in `[vary]`, or on the command line.
+fn blank(draft: &Draft, chosen: &[usize], network: &Network) -> Result<Value, Refusal> {
+    let refuse = |path: Option<&str>, message: String| {
+        let table = draft.network_with(chosen).ok();
+        match path.zip(table).and_then(|(path, table)| document::locate(&table, path)) {
+            Some(span) => draft.source.refuse(span, message),
+            None => draft.source.refuse_file(message),
+        }
     };
-    match error.unknown() {
-        None => refusal,
-        Some(unknown) => hints::with_names(refusal, &unknown.name, &strs(&unknown.known)),
+    affordable(network).map_err(|(path, message)| refuse(Some(path), message))?;
+    run::blank(network).map_err(|error| {
+        let refusal = refuse(error.path(), error.to_string());
+        error
+            .unknown()
+            .map_or(refusal.clone(), |unknown| hints::with_names(refusal, &unknown.name, &strs(&unknown.known)))
+    })
+}
+
+/// A slip of the keyboard should not fill the memory: that kills the program without a word.
+fn affordable(network: &Network) -> Result<(), (&'static str, String)> {
+    const MOST_NODES: u32 = 10_000;
+    const MOST_STEPS: u64 = 1_000_000;
+    if network.nodes.as_ref().is_some_and(|nodes| nodes.count > MOST_NODES) {
+        return Err(("nodes.count", format!("more than {MOST_NODES} nodes")));
+    }
+    match network.record.series {
+        Some(step) if step.is_zero() => Err(("record.series", "the spacing of a series is above zero".to_owned())),
+        Some(step) if network.duration.div_floor(step) > MOST_STEPS => {
+            Err(("record.series", format!("the series would have more than {MOST_STEPS} steps")))
+        }
+        _ => Ok(()),
     }
 }
 
