@@ -25,10 +25,7 @@ pub struct Params {
     pub target_delay: Duration,
     /// Time between two runs of the controller (`Ts`). Default: half the target (section 3.2.5); at most a quarter of
     /// it is advised for real networks (section 5.4).
-    #[serde(
-        deserialize_with = "units::positive",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
     pub interval: Option<Duration>,
     /// The limit never goes below so many packets (`minQueLimit`); counted as 1500 B each where the queue's limit is
     /// in bytes. Default 1.
@@ -105,13 +102,7 @@ impl Adth {
     /// # Errors
     /// A zero target or interval; bounds of the factor that are not above zero, not finite, or crossed.
     pub fn new(params: &Params, hard_limit: Limit) -> Result<Self, Invalid> {
-        let Params {
-            target_delay,
-            interval,
-            phi_min,
-            phi_max,
-            ..
-        } = *params;
+        let Params { target_delay, interval, phi_min, phi_max, .. } = *params;
         let above_zero = |number: f64| number > 0.0 && number.is_finite();
         let refuse = |parameter, why| Err(Invalid { parameter, why });
         if target_delay.is_zero() {
@@ -150,8 +141,7 @@ impl Adth {
         let bytes_sent = seen.sent.bytes.count() as f64;
         let size = bytes_sent / seen.sent.packets as f64;
         let throughput = bytes_sent / seen.length.as_secs_f64();
-        let allowed =
-            self.params.target_delay.as_secs_f64() - seen.departure_gap.mean.as_secs_f64();
+        let allowed = self.params.target_delay.as_secs_f64() - seen.departure_gap.mean.as_secs_f64();
         match self.hard_limit {
             Limit::Packets(_) => allowed * throughput / size,
             Limit::Bytes(_) => allowed * throughput,
@@ -170,11 +160,7 @@ impl Adth {
     }
 
     /// `Lstar`: `length` in whole packets or bytes, not below `Lmin` and not above `Lmax`, which wins.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the cast floors and saturates"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
     fn limit(&self, length: f64) -> Limit {
         let least = self.params.limit_min.get();
         match self.hard_limit {
@@ -194,8 +180,7 @@ impl LimitController for Adth {
 
     fn update(&mut self, seen: &Interval) -> Limit {
         // A7: the document tests arrivals only, and divides by what was sent.
-        let measured =
-            seen.arrived.packets > 0 && seen.sent.packets > 0 && seen.sent.bytes > Bytes::new(0);
+        let measured = seen.arrived.packets > 0 && seen.sent.packets > 0 && seen.sent.bytes > Bytes::new(0);
         let mut length = f64::INFINITY;
         if measured && !seen.length.is_zero() {
             let statistic = self.params.statistic;
@@ -211,11 +196,7 @@ impl LimitController for Adth {
             length = self.phi * estimate;
         }
         if self.params.latch {
-            length = if self.late_seen {
-                length.min(self.largest_estimate)
-            } else {
-                f64::INFINITY
-            };
+            length = if self.late_seen { length.min(self.largest_estimate) } else { f64::INFINITY };
         }
         self.limit(length)
     }

@@ -9,26 +9,15 @@ use std::string::ToString;
 
 fn millis(n: u64) -> Stat {
     let time = Duration::from_millis(n);
-    Stat {
-        n: 1,
-        mean: time,
-        max: time,
-        last: time,
-    }
+    Stat { n: 1, mean: time, max: time, last: time }
 }
 
 /// 100 ms in which 40 packets of 1000 B left: 400 000 B/s.
 fn seen(sojourn_ms: u64, gap_ms: u64) -> Interval {
     Interval {
         length: Duration::from_millis(100),
-        arrived: Count {
-            packets: 60,
-            bytes: Bytes::new(60_000),
-        },
-        sent: Count {
-            packets: 40,
-            bytes: Bytes::new(40_000),
-        },
+        arrived: Count { packets: 60, bytes: Bytes::new(60_000) },
+        sent: Count { packets: 40, bytes: Bytes::new(40_000) },
         sojourn: millis(sojourn_ms),
         departure_gap: millis(gap_ms),
         ..Interval::default()
@@ -36,10 +25,7 @@ fn seen(sojourn_ms: u64, gap_ms: u64) -> Interval {
 }
 
 fn adth(change: impl FnOnce(&mut Params)) -> Adth {
-    let mut params = Params {
-        phi_max: 2.0,
-        ..Params::default()
-    };
+    let mut params = Params { phi_max: 2.0, ..Params::default() };
     change(&mut params);
     Adth::new(&params, Limit::Packets(1_000)).unwrap()
 }
@@ -89,11 +75,7 @@ fn exactly_on_target_counts_as_late_and_changes_nothing() {
 
 #[test]
 fn a_mac_delay_above_the_target_leaves_the_least_limit() {
-    assert_eq!(
-        adth(|_| ()).update(&seen(10, 200)),
-        Limit::Packets(1),
-        "dq = 0"
-    );
+    assert_eq!(adth(|_| ()).update(&seen(10, 200)), Limit::Packets(1), "dq = 0");
     let mut adth = adth(|params| params.limit_min = NonZeroU32::new(5).unwrap());
     assert_eq!(adth.update(&seen(10, 300)), Limit::Packets(5), "dq < 0");
 }
@@ -101,21 +83,12 @@ fn a_mac_delay_above_the_target_leaves_the_least_limit() {
 #[test]
 fn nothing_known_means_the_hard_limit() {
     let mut adth = adth(|_| ());
-    let quiet = Interval {
-        arrived: Count::default(),
-        ..seen(10, 5)
-    };
+    let quiet = Interval { arrived: Count::default(), ..seen(10, 5) };
     assert_eq!(adth.update(&quiet), Limit::Packets(1_000));
-    let stuck = Interval {
-        sent: Count::default(),
-        ..seen(10, 5)
-    };
+    let stuck = Interval { sent: Count::default(), ..seen(10, 5) };
     assert_eq!(adth.update(&stuck), Limit::Packets(1_000), "no 0/0 (A7)");
     adth.update(&seen(245, 5));
-    assert!(
-        (adth.phi() - 1.0).abs() < 1e-12,
-        "the first valid sample comes only now (A4)"
-    );
+    assert!((adth.phi() - 1.0).abs() < 1e-12, "the first valid sample comes only now (A4)");
 }
 
 #[test]
@@ -128,45 +101,22 @@ fn the_statistic_is_chosen() {
         last: Duration::from_millis(145),
     };
     sample.departure_gap = millis(5);
-    for (statistic, phi) in [
-        (Statistic::Mean, 1.25),
-        (Statistic::Max, 0.75),
-        (Statistic::Last, 1.125),
-    ] {
+    for (statistic, phi) in [(Statistic::Mean, 1.25), (Statistic::Max, 0.75), (Statistic::Last, 1.125)] {
         let mut adth = adth(|params| params.statistic = statistic);
         adth.update(&sample);
         adth.update(&sample);
-        assert!(
-            (adth.phi() - phi).abs() < 1e-12,
-            "{statistic:?}: {}",
-            adth.phi()
-        );
+        assert!((adth.phi() - phi).abs() < 1e-12, "{statistic:?}: {}", adth.phi());
     }
 }
 
 #[test]
 fn the_latch_opens_at_the_first_late_packet() {
     let mut adth = adth(|params| params.latch = true);
-    assert_eq!(
-        adth.update(&seen(95, 5)),
-        Limit::Packets(1_000),
-        "never late so far"
-    );
+    assert_eq!(adth.update(&seen(95, 5)), Limit::Packets(1_000), "never late so far");
     assert_eq!(adth.update(&seen(95, 5)), Limit::Packets(1_000));
-    assert_eq!(
-        adth.update(&seen(195, 5)),
-        Limit::Packets(78),
-        "phi is 1.25, the largest estimate 78"
-    );
-    let quiet = Interval {
-        arrived: Count::default(),
-        ..seen(10, 5)
-    };
-    assert_eq!(
-        adth.update(&quiet),
-        Limit::Packets(78),
-        "does not return to the hard limit"
-    );
+    assert_eq!(adth.update(&seen(195, 5)), Limit::Packets(78), "phi is 1.25, the largest estimate 78");
+    let quiet = Interval { arrived: Count::default(), ..seen(10, 5) };
+    assert_eq!(adth.update(&quiet), Limit::Packets(78), "does not return to the hard limit");
 }
 
 #[test]
@@ -174,10 +124,7 @@ fn a_limit_in_bytes_is_worked_out_in_bytes() {
     let mut adth = Adth::new(&Params::default(), Limit::Bytes(Bytes::new(64_000))).unwrap();
     // 0.195 s * 400 000 B/s = 78 000 B, above the hard limit; 0.1 s leaves 40 000 B; none left 1500 B.
     assert_eq!(adth.update(&seen(10, 5)), Limit::Bytes(Bytes::new(64_000)));
-    assert_eq!(
-        adth.update(&seen(10, 100)),
-        Limit::Bytes(Bytes::new(40_000))
-    );
+    assert_eq!(adth.update(&seen(10, 100)), Limit::Bytes(Bytes::new(40_000)));
     assert_eq!(adth.update(&seen(0, 200)), Limit::Bytes(Bytes::new(1_500)));
 }
 
@@ -186,49 +133,23 @@ fn parameters_that_cannot_work_are_refused() {
     let refused = |change: fn(&mut Params)| {
         let mut params = Params::default();
         change(&mut params);
-        Adth::new(&params, Limit::Packets(9))
-            .unwrap_err()
-            .to_string()
+        Adth::new(&params, Limit::Packets(9)).unwrap_err().to_string()
     };
-    assert_eq!(
-        refused(|p| p.target_delay = Duration::ZERO),
-        "adth.target_delay must be above zero"
-    );
-    assert_eq!(
-        refused(|p| p.interval = Some(Duration::ZERO)),
-        "adth.interval must be above zero"
-    );
-    assert_eq!(
-        refused(|p| p.phi_min = f64::NAN),
-        "adth.phi_min must be above zero"
-    );
-    assert_eq!(
-        refused(|p| p.phi_max = f64::INFINITY),
-        "adth.phi_max must be above zero"
-    );
-    assert_eq!(
-        refused(|p| p.phi_min = 1.5),
-        "adth.phi_min must not be above phi_max"
-    );
+    assert_eq!(refused(|p| p.target_delay = Duration::ZERO), "adth.target_delay must be above zero");
+    assert_eq!(refused(|p| p.interval = Some(Duration::ZERO)), "adth.interval must be above zero");
+    assert_eq!(refused(|p| p.phi_min = f64::NAN), "adth.phi_min must be above zero");
+    assert_eq!(refused(|p| p.phi_max = f64::INFINITY), "adth.phi_max must be above zero");
+    assert_eq!(refused(|p| p.phi_min = 1.5), "adth.phi_min must not be above phi_max");
 }
 
 #[test]
 fn a_file_is_refused_at_the_key() {
     let read = |json| serde_json::from_str::<Params>(json).map_err(|error| error.to_string());
     assert_eq!(read("{}"), Ok(Params::default()));
-    assert_eq!(
-        read(r#"{"interval":"50 ms"}"#).unwrap().interval,
-        Some(Duration::from_millis(50))
-    );
+    assert_eq!(read(r#"{"interval":"50 ms"}"#).unwrap().interval, Some(Duration::from_millis(50)));
     for (json, message) in [
-        (
-            r#"{"target_delay":"0 s"}"#,
-            "\"0 s\" is zero; expected a duration above zero",
-        ),
-        (
-            r#"{"interval":"0 s"}"#,
-            "\"0 s\" is zero; expected a duration above zero",
-        ),
+        (r#"{"target_delay":"0 s"}"#, "\"0 s\" is zero; expected a duration above zero"),
+        (r#"{"interval":"0 s"}"#, "\"0 s\" is zero; expected a duration above zero"),
         (r#"{"limit_min":0}"#, "expected a nonzero u32"),
         (r#"{"phi_min":0.0}"#, "expected a number above zero"),
         (r#"{"phi_max":-1}"#, "expected a number above zero"),

@@ -31,9 +31,6 @@ pub fn above_zero<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::
     if number > 0.0 && number.is_finite() {
         Ok(number)
     } else {
-        Err(D::Error::invalid_value(
-            Unexpected::Float(number),
-            &"a number above zero",
-        ))
+        Err(D::Error::invalid_value(Unexpected::Float(number), &"a number above zero"))
     }
 }

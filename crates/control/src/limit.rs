@@ -126,9 +126,6 @@ mod tests {
             assert!(message.contains(expected), "{json}: {message}");
         }
         let message = read("\"64 packets\"").unwrap_err();
-        assert!(
-            message.contains("unknown unit \"packets\"; a size is written with B, kB"),
-            "{message}"
-        );
+        assert!(message.contains("unknown unit \"packets\"; a size is written with B, kB"), "{message}");
     }
 }

@@ -138,10 +138,6 @@ impl core::fmt::Display for crate::Name {
 impl core::str::FromStr for crate::Name {
     type Err = UnknownName;
     fn from_str(text: &str) -> Result<Self, UnknownName> {
-        Self::ALL
-            .iter()
-            .copied()
-            .find(|name| name.as_str() == text)
-            .ok_or(UnknownName)
+        Self::ALL.iter().copied().find(|name| name.as_str() == text).ok_or(UnknownName)
     }
 }

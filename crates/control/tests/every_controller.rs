@@ -11,17 +11,13 @@ fn a_name_reads_as_it_is_written() {
         assert_eq!(serde_json::to_string(name).unwrap(), format!("\"{name}\""));
     }
     let error = "codel".parse::<Name>().unwrap_err().to_string();
-    assert!(
-        error.starts_with("no controller has this name; there are none, adth"),
-        "{error}"
-    );
+    assert!(error.starts_with("no controller has this name; there are none, adth"), "{error}");
 }
 
 #[test]
 fn the_constructor_builds_what_the_name_says() {
     for name in Name::ALL {
-        let controller =
-            Controller::new(*name, &Parameters::default(), Limit::Packets(1_000)).unwrap();
+        let controller = Controller::new(*name, &Parameters::default(), Limit::Packets(1_000)).unwrap();
         assert_eq!(controller.name(), *name);
         assert!(!controller.interval().is_zero());
     }
@@ -37,11 +33,7 @@ fn parameters_are_those_of_the_table_of_the_name() {
 
 #[test]
 fn an_interval_can_be_recorded_and_replayed() {
-    let seen = Interval {
-        length: Duration::from_nanos(100_000_001),
-        backlog_max: 7,
-        ..Interval::default()
-    };
+    let seen = Interval { length: Duration::from_nanos(100_000_001), backlog_max: 7, ..Interval::default() };
     let text = serde_json::to_string(&seen).unwrap();
     assert_eq!(serde_json::from_str::<Interval>(&text).unwrap(), seen);
 }
@@ -60,10 +52,7 @@ fn any_stat() -> impl Strategy<Value = Stat> {
 }
 
 fn any_count() -> impl Strategy<Value = Count> {
-    (extreme(), extreme()).prop_map(|(packets, bytes)| Count {
-        packets,
-        bytes: Bytes::new(bytes),
-    })
+    (extreme(), extreme()).prop_map(|(packets, bytes)| Count { packets, bytes: Bytes::new(bytes) })
 }
 
 fn any_interval() -> impl Strategy<Value = Interval> {
@@ -73,18 +62,7 @@ fn any_interval() -> impl Strategy<Value = Interval> {
         let (arrived, sent, dropped, backlog) = counts;
         let (service, departure_gap, sojourn, nodal) = stats;
         let length = Duration::from_nanos(length);
-        Interval {
-            length,
-            arrived,
-            sent,
-            dropped,
-            backlog,
-            backlog_max,
-            service,
-            departure_gap,
-            sojourn,
-            nodal,
-        }
+        Interval { length, arrived, sent, dropped, backlog, backlog_max, service, departure_gap, sojourn, nodal }
     })
 }
 

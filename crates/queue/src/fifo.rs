@@ -77,11 +77,7 @@ pub struct Fifo<P> {
 impl<P: Packet> Fifo<P> {
     /// An empty queue at the start of the run.
     pub fn new(params: FifoParams) -> Self {
-        let FifoParams {
-            overflow,
-            purge,
-            limit: hard,
-        } = params;
+        let FifoParams { overflow, purge, limit: hard } = params;
         let room = match hard {
             Limit::Packets(packets) => packets.min(MOST_PACKETS),
             Limit::Bytes(bytes) => {
@@ -147,11 +143,7 @@ impl<P: Packet> Fifo<P> {
         if let Some(previous) = self.busy_since {
             self.measured.departure_gap.add(now.since(previous));
         }
-        self.busy_since = if self.ring.is_empty() {
-            None
-        } else {
-            Some(now)
-        };
+        self.busy_since = if self.ring.is_empty() { None } else { Some(now) };
         Some(Departure { packet, waited })
     }
 
@@ -228,9 +220,7 @@ impl<P: Packet> Fifo<P> {
     /// True where `len` more bytes may join `backlog`.
     #[inline]
     fn fits(&self, backlog: Tally, len: u64) -> bool {
-        backlog.packets < self.limit_packets
-            && len <= self.limit_bytes
-            && backlog.bytes <= self.limit_bytes - len
+        backlog.packets < self.limit_packets && len <= self.limit_bytes && backlog.bytes <= self.limit_bytes - len
     }
 
     fn discard(&mut self, end: End, dropped: &mut impl FnMut(P)) {
@@ -238,8 +228,7 @@ impl<P: Packet> Fifo<P> {
             End::Head => self.ring.pop_front(),
             End::Tail => self.ring.pop_back(),
         };
-        let Waiting { packet, .. } =
-            gone.expect("only a queue that holds something exceeds a limit");
+        let Waiting { packet, .. } = gone.expect("only a queue that holds something exceeds a limit");
         let len = packet.len().count();
         self.backlog.remove(len);
         self.counts.dropped.add(len);

@@ -29,14 +29,7 @@ pub(crate) struct Meter {
 
 impl Meter {
     pub(crate) fn new(now: Instant, value: u64) -> Self {
-        Self {
-            value,
-            since: now,
-            start: now,
-            min: value,
-            max: value,
-            area: 0,
-        }
+        Self { value, since: now, start: now, min: value, max: value, area: 0 }
     }
 
     #[inline]
@@ -55,17 +48,8 @@ impl Meter {
     pub(crate) fn level(&self, now: Instant) -> Level {
         let span = now.since(self.start).as_nanos();
         let area = self.area + self.area_until(now);
-        let mean = if span == 0 {
-            self.value as f64
-        } else {
-            area as f64 / span as f64
-        };
-        Level {
-            mean,
-            min: self.min,
-            max: self.max,
-            last: self.value,
-        }
+        let mean = if span == 0 { self.value as f64 } else { area as f64 / span as f64 };
+        Level { mean, min: self.min, max: self.max, last: self.value }
     }
 
     #[inline]
@@ -89,33 +73,9 @@ mod tests {
         meter.set(at(20), 9);
         meter.set(at(50), 2);
         // (4 * 10 + 9 * 30 + 2 * 20) / 60
-        assert_eq!(
-            meter.level(at(70)),
-            Level {
-                mean: 350.0 / 60.0,
-                min: 0,
-                max: 9,
-                last: 2
-            }
-        );
+        assert_eq!(meter.level(at(70)), Level { mean: 350.0 / 60.0, min: 0, max: 9, last: 2 });
         meter.restart(at(70));
-        assert_eq!(
-            meter.level(at(70)),
-            Level {
-                mean: 2.0,
-                min: 2,
-                max: 2,
-                last: 2
-            }
-        );
-        assert_eq!(
-            meter.level(at(90)),
-            Level {
-                mean: 2.0,
-                min: 2,
-                max: 2,
-                last: 2
-            }
-        );
+        assert_eq!(meter.level(at(70)), Level { mean: 2.0, min: 2, max: 2, last: 2 });
+        assert_eq!(meter.level(at(90)), Level { mean: 2.0, min: 2, max: 2, last: 2 });
     }
 }

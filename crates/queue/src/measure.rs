@@ -35,17 +35,11 @@ impl Tally {
     }
 
     fn minus(self, earlier: Self) -> Self {
-        Self {
-            packets: self.packets.wrapping_sub(earlier.packets),
-            bytes: self.bytes.wrapping_sub(earlier.bytes),
-        }
+        Self { packets: self.packets.wrapping_sub(earlier.packets), bytes: self.bytes.wrapping_sub(earlier.bytes) }
     }
 
     pub(crate) fn count(self) -> Count {
-        Count {
-            packets: self.packets,
-            bytes: Bytes::new(self.bytes),
-        }
+        Count { packets: self.packets, bytes: Bytes::new(self.bytes) }
     }
 }
 
@@ -68,10 +62,7 @@ impl Counts {
 
     /// These counts as of now for a fresh account in which the `waiting` packets count as arrived.
     pub(crate) fn base_with(&self, waiting: Tally) -> Self {
-        Self {
-            arrived: self.arrived.minus(waiting),
-            ..*self
-        }
+        Self { arrived: self.arrived.minus(waiting), ..*self }
     }
 }
 
@@ -94,12 +85,7 @@ impl Samples {
     }
 
     fn stat(self) -> Stat {
-        Stat {
-            n: self.n,
-            mean: self.sum / self.n.max(1),
-            max: self.max,
-            last: self.last,
-        }
+        Stat { n: self.n, mean: self.sum / self.n.max(1), max: self.max, last: self.last }
     }
 }
 
@@ -131,11 +117,7 @@ impl Measured {
 
     /// The interval up to `now`.
     pub(crate) fn interval(&self, now: Instant, counts: &Counts, backlog: Tally) -> Interval {
-        let Totals {
-            arrived,
-            sent,
-            dropped,
-        } = counts.since(&self.counts);
+        let Totals { arrived, sent, dropped } = counts.since(&self.counts);
         Interval {
             length: now.since(self.start),
             arrived,

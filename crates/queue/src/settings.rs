@@ -78,31 +78,19 @@ impl Settings {
     /// The first setting that cannot be used, by its key within the table.
     pub fn build<P: Packet>(&self) -> Result<(Fifo<P>, Controller), Invalid> {
         if let Some(why) = unusable(self.limit) {
-            return Err(Invalid {
-                parameter: "limit",
-                why,
-            });
+            return Err(Invalid { parameter: "limit", why });
         }
         let controller = Controller::new(self.controller, &self.parameters(), self.limit)?;
         let overflow = self.discipline.end();
         let purge = self.purge.unwrap_or(overflow);
-        Ok((
-            Fifo::new(FifoParams {
-                overflow,
-                purge,
-                limit: self.limit,
-            }),
-            controller,
-        ))
+        Ok((Fifo::new(FifoParams { overflow, purge, limit: self.limit }), controller))
     }
 }
 
 fn unusable(limit: Limit) -> Option<&'static str> {
     match limit {
         limit if limit.is_zero() => Some("must be above zero"),
-        Limit::Packets(packets) if packets > MOST_PACKETS => {
-            Some("must be at most 1000000 packets")
-        }
+        Limit::Packets(packets) if packets > MOST_PACKETS => Some("must be at most 1000000 packets"),
         _ => None,
     }
 }
@@ -111,8 +99,6 @@ fn limit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Limit, D::Error> 
     let limit = Limit::deserialize(deserializer)?;
     match unusable(limit) {
         None => Ok(limit),
-        Some(why) => Err(D::Error::custom(format_args!(
-            "a limit {why}, and this is {limit}"
-        ))),
+        Some(why) => Err(D::Error::custom(format_args!("a limit {why}, and this is {limit}"))),
     }
 }

@@ -25,11 +25,7 @@ fn millis(n: u64) -> Duration {
 }
 
 fn fifo(end: End, limit: Limit) -> Fifo<Numbered> {
-    Fifo::new(FifoParams {
-        overflow: end,
-        purge: end,
-        limit,
-    })
+    Fifo::new(FifoParams { overflow: end, purge: end, limit })
 }
 
 /// Enqueues a packet of 100 B and gives the numbers of those dropped.
@@ -61,13 +57,7 @@ fn packets_leave_in_order_of_arrival() {
     for number in 1..=3 {
         assert!(put(&mut fifo, u64::from(number), number).is_empty());
     }
-    assert_eq!(
-        fifo.dequeue(at(10)),
-        Some(Departure {
-            packet: Numbered(1, 100),
-            waited: millis(9)
-        })
-    );
+    assert_eq!(fifo.dequeue(at(10)), Some(Departure { packet: Numbered(1, 100), waited: millis(9) }));
     assert_eq!(take(&mut fifo, 10), Some(2));
     assert_eq!(take(&mut fifo, 10), Some(3));
     assert_eq!(take(&mut fifo, 10), None);
@@ -77,30 +67,14 @@ fn packets_leave_in_order_of_arrival() {
 #[test]
 fn drop_tail_refuses_the_arriving_packet() {
     let mut fifo = fifo(End::Tail, Limit::Packets(2));
-    assert_eq!(
-        [
-            put(&mut fifo, 0, 1),
-            put(&mut fifo, 0, 2),
-            put(&mut fifo, 0, 3)
-        ]
-        .concat(),
-        [3]
-    );
+    assert_eq!([put(&mut fifo, 0, 1), put(&mut fifo, 0, 2), put(&mut fifo, 0, 3)].concat(), [3]);
     assert_eq!([take(&mut fifo, 1), take(&mut fifo, 1)], [Some(1), Some(2)]);
 }
 
 #[test]
 fn drop_head_discards_the_oldest() {
     let mut fifo = fifo(End::Head, Limit::Packets(2));
-    assert_eq!(
-        [
-            put(&mut fifo, 0, 1),
-            put(&mut fifo, 0, 2),
-            put(&mut fifo, 0, 3)
-        ]
-        .concat(),
-        [1]
-    );
+    assert_eq!([put(&mut fifo, 0, 1), put(&mut fifo, 0, 2), put(&mut fifo, 0, 3)].concat(), [1]);
     assert_eq!([take(&mut fifo, 1), take(&mut fifo, 1)], [Some(2), Some(3)]);
 }
 
@@ -130,19 +104,12 @@ fn a_limit_of_zero_drops_everything() {
 #[test]
 fn a_shrinking_limit_purges_at_once_from_its_end() {
     for (purge, gone, left) in [(End::Head, [1, 2], 3), (End::Tail, [4, 3], 1)] {
-        let mut fifo = Fifo::new(FifoParams {
-            overflow: End::Tail,
-            purge,
-            limit: Limit::Packets(4),
-        });
+        let mut fifo = Fifo::new(FifoParams { overflow: End::Tail, purge, limit: Limit::Packets(4) });
         for number in 1..=4 {
             put(&mut fifo, 0, number);
         }
         assert_eq!(shrink(&mut fifo, 5, Limit::Packets(2)), gone);
-        assert_eq!(
-            (fifo.limit(), fifo.backlog().packets),
-            (Limit::Packets(2), 2)
-        );
+        assert_eq!((fifo.limit(), fifo.backlog().packets), (Limit::Packets(2), 2));
         assert_eq!(take(&mut fifo, 6), Some(left));
     }
 }
@@ -167,23 +134,9 @@ fn a_limit_in_bytes_holds_in_bytes() {
     for number in 1..=4 {
         put_sized(&mut head, 0, number, 250);
     }
-    assert_eq!(
-        put_sized(&mut head, 0, 5, 600),
-        [1, 2, 3],
-        "as many as it takes"
-    );
-    assert_eq!(
-        put_sized(&mut head, 0, 6, 1_001),
-        [6],
-        "nothing makes way for what can never fit"
-    );
-    assert_eq!(
-        head.backlog(),
-        Count {
-            packets: 2,
-            bytes: Bytes::new(850)
-        }
-    );
+    assert_eq!(put_sized(&mut head, 0, 5, 600), [1, 2, 3], "as many as it takes");
+    assert_eq!(put_sized(&mut head, 0, 6, 1_001), [6], "nothing makes way for what can never fit");
+    assert_eq!(head.backlog(), Count { packets: 2, bytes: Bytes::new(850) });
 }
 
 #[test]
@@ -193,12 +146,7 @@ fn sojourn_is_the_time_in_the_queue() {
     put(&mut fifo, 2, 2);
     take(&mut fifo, 4);
     take(&mut fifo, 10);
-    let expected = Stat {
-        n: 2,
-        mean: millis(6),
-        max: millis(8),
-        last: millis(8),
-    };
+    let expected = Stat { n: 2, mean: millis(6), max: millis(8), last: millis(8) };
     assert_eq!(fifo.take_interval(at(10)).sojourn, expected);
 }
 
@@ -214,15 +162,7 @@ fn a_gap_counts_only_if_the_queue_was_never_empty_in_between() {
     take(&mut fifo, 50); // not counted: empty from 4 to 5 ms
     take(&mut fifo, 55); // 5 ms
     let gap = fifo.take_interval(at(60)).departure_gap;
-    assert_eq!(
-        gap,
-        Stat {
-            n: 2,
-            mean: millis(4),
-            max: millis(5),
-            last: millis(5)
-        }
-    );
+    assert_eq!(gap, Stat { n: 2, mean: millis(4), max: millis(5), last: millis(5) });
 }
 
 #[test]
@@ -253,12 +193,7 @@ fn a_queue_of_one_that_drops_its_head_is_never_empty() {
     take(&mut fifo, 5);
     assert_eq!(
         fifo.take_interval(at(5)).departure_gap,
-        Stat {
-            n: 1,
-            mean: millis(4),
-            max: millis(4),
-            last: millis(4)
-        }
+        Stat { n: 1, mean: millis(4), max: millis(4), last: millis(4) }
     );
 }
 
@@ -268,24 +203,8 @@ fn service_and_nodal_delay_come_from_completions() {
     fifo.completed(millis(10), millis(2));
     fifo.completed(millis(20), millis(6));
     let interval = fifo.take_interval(at(1));
-    assert_eq!(
-        interval.service,
-        Stat {
-            n: 2,
-            mean: millis(4),
-            max: millis(6),
-            last: millis(6)
-        }
-    );
-    assert_eq!(
-        interval.nodal,
-        Stat {
-            n: 2,
-            mean: millis(19),
-            max: millis(26),
-            last: millis(26)
-        }
-    );
+    assert_eq!(interval.service, Stat { n: 2, mean: millis(4), max: millis(6), last: millis(6) });
+    assert_eq!(interval.nodal, Stat { n: 2, mean: millis(19), max: millis(26), last: millis(26) });
 }
 
 #[test]
@@ -296,10 +215,7 @@ fn an_interval_covers_what_happened_since_the_last() {
     }
     take(&mut fifo, 2);
     let first = fifo.take_interval(at(100));
-    let packets = |packets| Count {
-        packets,
-        bytes: Bytes::new(100 * packets),
-    };
+    let packets = |packets| Count { packets, bytes: Bytes::new(100 * packets) };
     assert_eq!(first.length, millis(100));
     assert_eq!(
         (first.arrived, first.sent, first.dropped, first.backlog),
@@ -329,23 +245,10 @@ fn levels_are_weighted_by_time_and_restart() {
     assert!((limit.mean - 7.0).abs() < 1e-12);
     assert_eq!((limit.min, limit.max, limit.last), (4, 10, 4));
     fifo.restart_statistics(at(40));
-    assert_eq!(
-        (fifo.backlog_level(at(50)).max, fifo.limit_level(at(50)).max),
-        (1, 4)
-    );
-    let waiting = Count {
-        packets: 1,
-        bytes: Bytes::new(100),
-    };
-    assert_eq!(
-        (fifo.totals().arrived, fifo.totals().sent),
-        (waiting, Count::default())
-    );
-    assert_eq!(
-        fifo.take_interval(at(50)).sent.packets,
-        1,
-        "the controller's interval goes on"
-    );
+    assert_eq!((fifo.backlog_level(at(50)).max, fifo.limit_level(at(50)).max), (1, 4));
+    let waiting = Count { packets: 1, bytes: Bytes::new(100) };
+    assert_eq!((fifo.totals().arrived, fifo.totals().sent), (waiting, Count::default()));
+    assert_eq!(fifo.take_interval(at(50)).sent.packets, 1, "the controller's interval goes on");
 }
 
 #[test]
@@ -392,11 +295,7 @@ impl Model {
         self.waiting = before;
         self.waiting.push_back(packet);
         while self.over() {
-            self.discard(if alone_too_much {
-                End::Tail
-            } else {
-                self.overflow
-            });
+            self.discard(if alone_too_much { End::Tail } else { self.overflow });
         }
     }
 

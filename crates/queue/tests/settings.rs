@@ -23,10 +23,7 @@ fn an_empty_table_is_a_plain_queue_of_1000() {
     assert_eq!(settings, Settings::default());
     let (fifo, controller): (Fifo<Sized>, _) = settings.build().unwrap();
     assert_eq!(fifo.limit(), Limit::Packets(1_000));
-    assert_eq!(
-        (controller.name(), controller.interval()),
-        (Name::None, Duration::MAX)
-    );
+    assert_eq!((controller.name(), controller.interval()), (Name::None, Duration::MAX));
 }
 
 #[test]
@@ -38,15 +35,9 @@ fn a_full_table_is_read_and_written() {
     assert_eq!(settings.limit, Limit::Bytes(Bytes::new(64_000)));
     assert_eq!(settings.purge, Some(End::Tail));
     let (_, controller) = settings.build::<Sized>().unwrap();
-    assert_eq!(
-        (controller.name(), controller.interval()),
-        (Name::Adth, Duration::from_millis(200))
-    );
+    assert_eq!((controller.name(), controller.interval()), (Name::Adth, Duration::from_millis(200)));
     assert_eq!(controller.target_delay(), Some(Duration::from_millis(400)));
-    assert_eq!(
-        read(&toml::to_string(&settings).unwrap()).unwrap(),
-        settings
-    );
+    assert_eq!(read(&toml::to_string(&settings).unwrap()).unwrap(), settings);
 }
 
 #[test]
@@ -67,38 +58,14 @@ fn packets_are_purged_where_the_discipline_drops() {
 #[test]
 fn what_cannot_be_used_is_refused_at_its_line() {
     for (toml, line, message) in [
-        (
-            "\nlimit = 0",
-            2,
-            "a limit must be above zero, and this is 0 packets",
-        ),
-        (
-            "limit = 1000001",
-            1,
-            "a limit must be at most 1000000 packets, and this is 1000001 packets",
-        ),
-        (
-            "limit = \"64\"",
-            1,
-            "\"64\" is not a size; write a number and a unit: \"1500 B\"",
-        ),
+        ("\nlimit = 0", 2, "a limit must be above zero, and this is 0 packets"),
+        ("limit = 1000001", 1, "a limit must be at most 1000000 packets, and this is 1000001 packets"),
+        ("limit = \"64\"", 1, "\"64\" is not a size; write a number and a unit: \"1500 B\""),
         ("\n\ncontroler = \"adth\"", 3, "unknown field `controler`"),
-        (
-            "controller = \"codel\"",
-            1,
-            "unknown variant `codel`, expected ",
-        ),
-        (
-            "[adth]\n\ntarget_delay = \"0 s\"",
-            3,
-            "\"0 s\" is zero; expected a duration above zero",
-        ),
+        ("controller = \"codel\"", 1, "unknown variant `codel`, expected "),
+        ("[adth]\n\ntarget_delay = \"0 s\"", 3, "\"0 s\" is zero; expected a duration above zero"),
         ("[adth]\nphi_min = nan", 2, "expected a number above zero"),
-        (
-            "[adth]\ntarget_delay = 5",
-            2,
-            "5 has no unit; write a duration as text with a unit: \"250 us\"",
-        ),
+        ("[adth]\ntarget_delay = 5", 2, "5 has no unit; write a duration as text with a unit: \"250 us\""),
     ] {
         let error = read(toml).unwrap_err();
         assert!(error.contains(message), "{toml}: {error}");
@@ -108,24 +75,12 @@ fn what_cannot_be_used_is_refused_at_its_line() {
 
 #[test]
 fn settings_made_by_hand_are_checked_as_well() {
-    let zero = Settings {
-        limit: Limit::Packets(0),
-        ..Settings::default()
-    };
-    assert_eq!(
-        zero.build::<Sized>().unwrap_err().to_string(),
-        "limit must be above zero"
-    );
+    let zero = Settings { limit: Limit::Packets(0), ..Settings::default() };
+    assert_eq!(zero.build::<Sized>().unwrap_err().to_string(), "limit must be above zero");
     let crossed = read("controller = \"adth\"\n[adth]\nphi_min = 3.0").unwrap();
-    assert_eq!(
-        crossed.build::<Sized>().unwrap_err().to_string(),
-        "adth.phi_min must not be above phi_max"
-    );
+    assert_eq!(crossed.build::<Sized>().unwrap_err().to_string(), "adth.phi_min must not be above phi_max");
     let unused = read("[adth]\nphi_min = 3.0").unwrap();
-    assert!(
-        unused.build::<Sized>().is_ok(),
-        "parameters of a controller that is not chosen are left alone"
-    );
+    assert!(unused.build::<Sized>().is_ok(), "parameters of a controller that is not chosen are left alone");
 }
 
 #[cfg(feature = "schema")]

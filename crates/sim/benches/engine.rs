@@ -52,7 +52,9 @@ fn network(criterion: &mut Criterion) {
          traffic = { kind = \"cbr\", rate = \"1.8 Mb/s\", packet = \"1000 B\" }\n\
          [[flow]]\nname = \"backward\"\nfrom = \"n2\"\nto = \"n0\"\nstart = \"25 s\"\n\
          traffic = { kind = \"cbr\", rate = \"1.8 Mb/s\", packet = \"1000 B\" }\n";
-    for (name, text) in [("cell of 10, 11 s", cell(10)), ("cell of 50, 11 s", cell(50)), ("chain, 100 s", chain.to_owned())] {
+    for (name, text) in
+        [("cell of 10, 11 s", cell(10)), ("cell of 50, 11 s", cell(50)), ("chain, 100 s", chain.to_owned())]
+    {
         let network: Network = toml::from_str(&text).expect("a valid description");
         group.bench_function(name, |bencher| {
             bencher.iter(|| World::new(black_box(&network), 1).expect("it can be built").finish());

@@ -4,7 +4,8 @@
 //! library's interface at once. Reading them from a file, sweeps and claims belong to crate `lab`.
 
 use queue::Settings as Queue;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use units::{Bytes, Decibels, Duration, Frequency, Length, Power, Rate};
 
 /// A network and how long to run it.
@@ -145,17 +146,44 @@ pub struct Mac {
     pub timeout_deferral: TimeoutDeferral,
 }
 
-/// When RTS/CTS precedes a data frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+/// When RTS/CTS precedes a data frame: written as `off` or as a size.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RtsThreshold {
     /// Never.
     #[default]
     Off,
     /// For MAC frames longer than this.
-    #[serde(untagged)]
     Above(Bytes),
+}
+
+impl Serialize for RtsThreshold {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Off => serializer.serialize_str("off"),
+            Self::Above(bytes) => bytes.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for RtsThreshold {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        if text == "off" {
+            return Ok(Self::Off);
+        }
+        text.parse().map(Self::Above).map_err(|error| D::Error::custom(format_args!("{error}; or \"off\"")))
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for RtsThreshold {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "RtsThreshold".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "anyOf": [{ "const": "off" }, generator.subschema_for::<Bytes>()] })
+    }
 }
 
 /// After which receptions a node waits EIFS instead of DIFS (see `docs/mac-conventions.md`).
@@ -340,6 +368,7 @@ pub struct Step {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Record {
-    /// Record time series with this spacing. Default: none. In a sweep only the first seed of each case records them.
+    /// Record time series with this spacing, above zero. Default: none. In a sweep only the first seed of each case records them.
+    #[serde(deserialize_with = "units::positive")]
     pub series: Option<Duration>,
 }

@@ -33,10 +33,7 @@ fn sent(later: u32, mac: &str) -> Vec<(f64, String, &'static str)> {
 
 fn assert_sent(found: &[(f64, String, &'static str)], expected: &[(f64, &str, &str)]) {
     let same = found.len() == expected.len()
-        && found
-            .iter()
-            .zip(expected)
-            .all(|(a, b)| (a.0 - b.0).abs() < 0.01 && a.1 == b.1 && a.2 == b.2);
+        && found.iter().zip(expected).all(|(a, b)| (a.0 - b.0).abs() < 0.01 && a.1 == b.1 && a.2 == b.2);
     assert!(same, "found {found:#?}\nexpected {expected:#?}");
 }
 
@@ -55,12 +52,7 @@ fn frames_of_hidden_senders_destroy_each_other_until_both_give_up() {
 fn the_receivers_ack_holds_the_hidden_sender_back() {
     // n1 has the frame at 966.1 and acknowledges it from 976.1 to 1280.1. n2's packet comes at 980, while n2 hears the
     // ACK (until 1280.2); n2 sends DIFS later, n1 acknowledges 966.1 + 10 us after that.
-    let expected = [
-        (0.0, "n0", "DATA"),
-        (976.1, "n1", "ACK"),
-        (1330.2, "n2", "DATA"),
-        (1330.2 + 976.1, "n1", "ACK"),
-    ];
+    let expected = [(0.0, "n0", "DATA"), (976.1, "n1", "ACK"), (1330.2, "n2", "DATA"), (1330.2 + 976.1, "n1", "ACK")];
     assert_sent(&sent(980, ""), &expected);
 }
 

@@ -46,14 +46,16 @@ impl Drawn {
             pick(adth, "adth", "none"),
         );
         for (index, (x, y)) in self.places.iter().enumerate() {
-            text += &format!("[[node]]\nname = \"{prefix}{index}\"\nposition = [\"{x} m\", \"{y} m\"]\n");
+            let node = format!("[[node]]\nname = \"{prefix}{index}\"\nposition = [\"{x} m\", \"{y} m\"]\n");
+            text += &node;
         }
         for (index, (from, to, packet, rate)) in self.flows.iter().enumerate() {
             let to = if from == to { "broadcast".to_owned() } else { format!("{prefix}{to}") };
-            text += &format!(
+            let flow = format!(
                 "[[flow]]\nname = \"f{index}\"\nfrom = \"{prefix}{from}\"\nto = \"{to}\"\n\
                  traffic = {{ kind = \"poisson\", rate = \"{rate} kb/s\", packet = \"{packet} B\" }}\n"
             );
+            text += &flow;
         }
         text
     }

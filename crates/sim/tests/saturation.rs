@@ -97,7 +97,11 @@ fn agrees_with_the_model(phy: &Phy) {
         );
         assert!(error.abs() < 0.015, "{} n = {stations}: throughput differs by {error}", phy.standard);
         let difference = collisions - model.collision_probability;
-        assert!(difference.abs() < 0.02, "{} n = {stations}: collision probability differs by {difference}", phy.standard);
+        assert!(
+            difference.abs() < 0.02,
+            "{} n = {stations}: collision probability differs by {difference}",
+            phy.standard
+        );
     }
 }
 

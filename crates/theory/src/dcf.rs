@@ -141,13 +141,9 @@ impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stations => write!(out, "the number of stations must be 1 to {MAX_STATIONS}"),
-            Self::Windows => {
-                out.write_str("the windows must satisfy 1 <= cw_min <= cw_max <= 65535")
-            }
+            Self::Windows => out.write_str("the windows must satisfy 1 <= cw_min <= cw_max <= 65535"),
             Self::Attempts => out.write_str("the attempts must be 1 to 255, or unlimited"),
-            Self::Times => {
-                out.write_str("slot, success and collision must take time, and at most a minute")
-            }
+            Self::Times => out.write_str("slot, success and collision must take time, and at most a minute"),
         }
     }
 }
@@ -179,14 +175,9 @@ fn check(cell: &Cell, freezing: Freezing) -> Result<(), Error> {
         Err(Error::Stations)
     } else if cell.cw_min == 0 || cell.cw_max < cell.cw_min || cell.cw_max > 65_535 {
         Err(Error::Windows)
-    } else if !cell
-        .attempts
-        .is_none_or(|attempts| (1..=255).contains(&attempts))
-    {
+    } else if !cell.attempts.is_none_or(|attempts| (1..=255).contains(&attempts)) {
         Err(Error::Attempts)
-    } else if times.iter().any(|time| time.is_zero())
-        || times.into_iter().fold(longest, Ord::max) > MINUTE
-    {
+    } else if times.iter().any(|time| time.is_zero()) || times.into_iter().fold(longest, Ord::max) > MINUTE {
         Err(Error::Times)
     } else {
         Ok(())
@@ -195,12 +186,7 @@ fn check(cell: &Cell, freezing: Freezing) -> Result<(), Error> {
 
 impl Cell {
     /// The outcome, given the successes per second and what the model solved for.
-    fn saturation(
-        &self,
-        tau: f64,
-        collision_probability: f64,
-        successes_per_second: f64,
-    ) -> Saturation {
+    fn saturation(&self, tau: f64, collision_probability: f64, successes_per_second: f64) -> Saturation {
         let dropped = |attempts| libm::pow(collision_probability, f64::from(attempts));
         Saturation {
             tau,

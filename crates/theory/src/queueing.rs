@@ -59,15 +59,7 @@ impl Mg1 {
             return Err(Error::OutOfRange);
         }
         let load = arrivals * mean_service_s;
-        if load < 1.0 {
-            Ok(Self {
-                arrivals,
-                mean_service_s,
-                service_variance,
-            })
-        } else {
-            Err(Error::Unstable { load })
-        }
+        if load < 1.0 { Ok(Self { arrivals, mean_service_s, service_variance }) } else { Err(Error::Unstable { load }) }
     }
 
     /// M/D/1: every service takes `service_s`.
@@ -119,11 +111,7 @@ impl Mm1 {
             return Err(Error::OutOfRange);
         }
         let load = arrivals / services;
-        if load < 1.0 {
-            Ok(Self { arrivals, services })
-        } else {
-            Err(Error::Unstable { load })
-        }
+        if load < 1.0 { Ok(Self { arrivals, services }) } else { Err(Error::Unstable { load }) }
     }
 
     /// The part of time that the server is busy.
@@ -176,11 +164,7 @@ impl Mm1k {
     /// [`Error::OutOfRange`]; both rates must be positive, and there must be room for one.
     pub fn new(arrivals: f64, services: f64, room: u32) -> Result<Self, Error> {
         if positive(arrivals) && positive(services) && room > 0 {
-            Ok(Self {
-                arrivals,
-                services,
-                room,
-            })
+            Ok(Self { arrivals, services, room })
         } else {
             Err(Error::OutOfRange)
         }
@@ -190,33 +174,21 @@ impl Mm1k {
     /// `rho^K / (1 + rho + ... + rho^K)`.
     pub fn loss_probability(&self) -> f64 {
         let (least_likely, sum, _) = self.weights();
-        if self.arrivals < self.services {
-            least_likely / sum
-        } else {
-            1.0 / sum
-        }
+        if self.arrivals < self.services { least_likely / sum } else { 1.0 / sum }
     }
 
     /// Mean number in the system.
     pub fn mean_number(&self) -> f64 {
         let (_, sum, moment) = self.weights();
         let from_the_likely_end = moment / sum;
-        if self.arrivals < self.services {
-            from_the_likely_end
-        } else {
-            f64::from(self.room) - from_the_likely_end
-        }
+        if self.arrivals < self.services { from_the_likely_end } else { f64::from(self.room) - from_the_likely_end }
     }
 
     /// Mean time in the system of those who were let in, in s, by Little's law.
     pub fn mean_sojourn_s(&self) -> f64 {
         let (least_likely, sum, _) = self.weights();
         // Who enters is served: the rate of entry, as that of departure, is the services times the busy part of time.
-        let empty = if self.arrivals < self.services {
-            1.0 / sum
-        } else {
-            least_likely / sum
-        };
+        let empty = if self.arrivals < self.services { 1.0 / sum } else { least_likely / sum };
         self.mean_number() / (self.services * (1.0 - empty))
     }
 
@@ -240,10 +212,7 @@ mod tests {
     use super::*;
 
     fn assert_near(found: f64, expected: f64) {
-        assert!(
-            (found - expected).abs() <= 1e-9 * expected.abs().max(1.0),
-            "{found} instead of {expected}"
-        );
+        assert!((found - expected).abs() <= 1e-9 * expected.abs().max(1.0), "{found} instead of {expected}");
     }
 
     #[test]
@@ -255,23 +224,14 @@ mod tests {
         assert_near(queue.mean_sojourn_s(), 0.5);
         assert_near(queue.mean_wait_s(), 0.4);
         // The median of an exponential time is ln 2 of its mean, and one in a hundred stays ln 100 times it.
-        assert_near(
-            queue.sojourn_quantile_s(0.5).unwrap(),
-            0.5 * core::f64::consts::LN_2,
-        );
-        assert_near(
-            queue.sojourn_quantile_s(0.99).unwrap(),
-            0.5 * 4.605_170_185_988_092,
-        );
+        assert_near(queue.sojourn_quantile_s(0.5).unwrap(), 0.5 * core::f64::consts::LN_2);
+        assert_near(queue.sojourn_quantile_s(0.99).unwrap(), 0.5 * 4.605_170_185_988_092);
         assert_near(queue.sojourn_quantile_s(0.0).unwrap(), 0.0);
     }
 
     #[test]
     fn constant_service_waits_half_as_long_as_exponential() {
-        let (exponential, constant) = (
-            Mm1::new(8.0, 10.0).unwrap(),
-            Mg1::constant_service(8.0, 0.1).unwrap(),
-        );
+        let (exponential, constant) = (Mm1::new(8.0, 10.0).unwrap(), Mg1::constant_service(8.0, 0.1).unwrap());
         assert_near(constant.mean_wait_s(), 0.2);
         assert_near(constant.mean_wait_s(), exponential.mean_wait_s() / 2.0);
         assert_near(constant.mean_sojourn_s(), 0.3);
@@ -281,10 +241,7 @@ mod tests {
     #[test]
     fn general_service_contains_exponential_service() {
         // The variance of an exponential time is its mean squared.
-        let (exponential, general) = (
-            Mm1::new(3.0, 10.0).unwrap(),
-            Mg1::new(3.0, 0.1, 0.01).unwrap(),
-        );
+        let (exponential, general) = (Mm1::new(3.0, 10.0).unwrap(), Mg1::new(3.0, 0.1, 0.01).unwrap());
         assert_near(general.load(), exponential.load());
         assert_near(general.mean_wait_s(), exponential.mean_wait_s());
         assert_near(general.mean_number(), exponential.mean_number());
@@ -317,10 +274,7 @@ mod tests {
 
     #[test]
     fn in_a_large_room_it_is_the_queue_without_limit() {
-        let (bounded, unbounded) = (
-            Mm1k::new(8.0, 10.0, 1000).unwrap(),
-            Mm1::new(8.0, 10.0).unwrap(),
-        );
+        let (bounded, unbounded) = (Mm1k::new(8.0, 10.0, 1000).unwrap(), Mm1::new(8.0, 10.0).unwrap());
         assert_near(bounded.mean_number(), unbounded.mean_number());
         assert_near(bounded.mean_sojourn_s(), unbounded.mean_sojourn_s());
         assert!(bounded.loss_probability() < 1e-90);
@@ -337,18 +291,12 @@ mod tests {
     #[test]
     fn what_has_no_answer_is_refused() {
         assert_eq!(Mm1::new(10.0, 10.0), Err(Error::Unstable { load: 1.0 }));
-        assert_eq!(
-            Mg1::constant_service(20.0, 0.1),
-            Err(Error::Unstable { load: 2.0 })
-        );
+        assert_eq!(Mg1::constant_service(20.0, 0.1), Err(Error::Unstable { load: 2.0 }));
         assert_eq!(Mm1::new(f64::NAN, 10.0), Err(Error::OutOfRange));
         assert_eq!(Mm1::new(1.0, 0.0), Err(Error::OutOfRange));
         assert_eq!(Mg1::new(1.0, 0.1, -1.0), Err(Error::OutOfRange));
         assert_eq!(Mm1k::new(1.0, 1.0, 0), Err(Error::OutOfRange));
-        assert_eq!(
-            Mm1::new(1.0, 2.0).unwrap().sojourn_quantile_s(1.0),
-            Err(Error::OutOfRange)
-        );
+        assert_eq!(Mm1::new(1.0, 2.0).unwrap().sojourn_quantile_s(1.0), Err(Error::OutOfRange));
         assert!(Error::Unstable { load: 1.5 }.to_string().contains("1.5"));
     }
 }

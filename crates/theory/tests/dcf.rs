@@ -38,41 +38,23 @@ fn window(cell: &Cell, stage: u32) -> u32 {
 fn play(cell: &Cell, freezing: Freezing, busy_periods: u32) -> Measured {
     let mut draws = Draws(0x9E37_79B9_7F4A_7C15);
     let slot = cell.slot.as_nanos();
-    let first = |_| Station {
-        stage: 0,
-        counter: draws.slots(cell.cw_min),
-        resumes: 0,
-    };
+    let first = |_| Station { stage: 0, counter: draws.slots(cell.cw_min), resumes: 0 };
     let mut stations: Vec<Station> = (0..cell.stations).map(first).collect();
     let (mut now, mut attempts, mut successes) = (0, 0_u64, 0_u64);
     for _ in 0..busy_periods {
         let transmits = |station: &Station| station.resumes + station.counter * slot;
-        let start = stations
-            .iter()
-            .map(transmits)
-            .min()
-            .expect("a cell has stations");
-        let alone = stations
-            .iter()
-            .filter(|station| transmits(station) == start)
-            .count()
-            == 1;
+        let start = stations.iter().map(transmits).min().expect("a cell has stations");
+        let alone = stations.iter().filter(|station| transmits(station) == start).count() == 1;
         now = start + if alone { cell.success } else { cell.collision }.as_nanos();
         for station in &mut stations {
             if transmits(station) == start {
                 attempts += 1;
                 successes += u64::from(alone);
                 let given_up = cell.attempts == Some(station.stage + 1);
-                station.stage = if alone || given_up {
-                    0
-                } else {
-                    station.stage + 1
-                };
+                station.stage = if alone || given_up { 0 } else { station.stage + 1 };
                 station.counter = draws.slots(window(cell, station.stage));
                 station.resumes = match freezing {
-                    Freezing::Standard { colliders_resume } if !alone => {
-                        start + colliders_resume.as_nanos()
-                    }
+                    Freezing::Standard { colliders_resume } if !alone => start + colliders_resume.as_nanos(),
                     _ => now,
                 };
             } else {
@@ -96,38 +78,18 @@ fn us(micros: u64) -> Duration {
 fn dsss(stations: u32) -> Cell {
     let (success, collision) = (us(966 + 10 + 304 + 50), us(966 + 50));
     let (slot, payload) = (us(20), Bytes::new(1000));
-    Cell {
-        stations,
-        cw_min: 31,
-        cw_max: 1023,
-        attempts: Some(7),
-        slot,
-        success,
-        collision,
-        payload,
-    }
+    Cell { stations, cw_min: 31, cw_max: 1023, attempts: Some(7), slot, success, collision, payload }
 }
 
 /// 802.11a, 54 Mb/s, 1064-byte frames: 40 symbols, 180 us; ACK at 24 Mb/s 28 us.
 fn ofdm(stations: u32) -> Cell {
     let (success, collision) = (us(180 + 16 + 28 + 34), us(180 + 34));
     let (slot, payload) = (us(9), Bytes::new(1000));
-    Cell {
-        stations,
-        cw_min: 15,
-        cw_max: 1023,
-        attempts: Some(7),
-        slot,
-        success,
-        collision,
-        payload,
-    }
+    Cell { stations, cw_min: 15, cw_max: 1023, attempts: Some(7), slot, success, collision, payload }
 }
 
 fn resume_after(frame: u64, timeout: u64) -> Freezing {
-    Freezing::Standard {
-        colliders_resume: us(frame + timeout),
-    }
+    Freezing::Standard { colliders_resume: us(frame + timeout) }
 }
 
 fn solve(cell: &Cell, freezing: Freezing) -> Saturation {
@@ -148,14 +110,8 @@ fn agree(what: &str, cell: impl Fn(u32) -> Cell, freezing: Freezing) {
             solved.throughput_bps / 1e6,
             throughput * 100.0
         );
-        assert!(
-            collisions.abs() < 0.02,
-            "{what}, {stations} stations: p is off by {collisions}"
-        );
-        assert!(
-            throughput.abs() < 0.015,
-            "{what}, {stations} stations: throughput is off by {throughput}"
-        );
+        assert!(collisions.abs() < 0.02, "{what}, {stations} stations: p is off by {collisions}");
+        assert!(throughput.abs() < 0.015, "{what}, {stations} stations: throughput is off by {throughput}");
     }
 }
 
@@ -182,10 +138,7 @@ fn standard_dsss_colliders_a_difs_after_their_time_out() {
 #[test]
 fn standard_dsss_bystanders_wait_eifs() {
     // EIFS = SIFS + ACK at 1 Mb/s + DIFS.
-    let eifs = |stations| Cell {
-        collision: us(966 + 10 + 304 + 50),
-        ..dsss(stations)
-    };
+    let eifs = |stations| Cell { collision: us(966 + 10 + 304 + 50), ..dsss(stations) };
     agree("802.11b EIFS, -7.1 slots", eifs, resume_after(966, 222));
 }
 
@@ -208,11 +161,7 @@ fn standard_ofdm_colliders_with_the_bystanders() {
 fn standard_ofdm_with_a_short_sifs() {
     // ERP-OFDM: SIFS 10, DIFS 28, a signal extension of 6 us after each frame, aRxPHYStartDelay 20.
     let (success, collision) = (us(186 + 10 + 34 + 28), us(186 + 28));
-    let erp = |stations| Cell {
-        success,
-        collision,
-        ..ofdm(stations)
-    };
+    let erp = |stations| Cell { success, collision, ..ofdm(stations) };
     agree("802.11g, +1.2 slots", erp, resume_after(186, 10 + 9 + 20));
 }
 
@@ -222,11 +171,7 @@ fn one_station_is_exact() {
     for freezing in [Freezing::Bianchi, resume_after(966, 222)] {
         for (cell, expected) in [(dsss(1), 8000.0 / 1640e-6), (ofdm(1), 8000.0 / 325.5e-6)] {
             let solved = solve(&cell, freezing);
-            assert!(
-                (solved.throughput_bps / expected - 1.0).abs() < 1e-9,
-                "{freezing:?}: {}",
-                solved.throughput_bps
-            );
+            assert!((solved.throughput_bps / expected - 1.0).abs() < 1e-9, "{freezing:?}: {}", solved.throughput_bps);
             assert!(solved.collision_probability.abs() < 1e-12);
             assert!(solved.drop_probability.abs() < 1e-12);
         }
@@ -237,17 +182,11 @@ fn one_station_is_exact() {
 fn published_refinement(cell: &Cell) -> (f64, f64) {
     let n = f64::from(cell.stations);
     let tau_of = |p: f64| {
-        let attempts = 0..cell
-            .attempts
-            .expect("the published model is played with a limit");
+        let attempts = 0..cell.attempts.expect("the published model is played with a limit");
         // After the slot that follows a success, the first window is 0..=CWmin - 1.
         let drawn = |stage| f64::from(window(cell, stage) - u32::from(stage == 0)) / 2.0;
         let weight: f64 = attempts.clone().map(|stage| p.powf(f64::from(stage))).sum();
-        1.0 / (1.0
-            + attempts
-                .map(|stage| p.powf(f64::from(stage)) * drawn(stage))
-                .sum::<f64>()
-                / weight)
+        1.0 / (1.0 + attempts.map(|stage| p.powf(f64::from(stage)) * drawn(stage)).sum::<f64>() / weight)
     };
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..60 {
@@ -265,10 +204,7 @@ fn published_refinement(cell: &Cell) -> (f64, f64) {
     let mean_slot = idle * slot
         + success * (frames * cell.success.as_secs_f64() + slot)
         + (1.0 - idle - success) * (cell.collision.as_secs_f64() + slot);
-    (
-        low,
-        success * frames * cell.payload.bits() as f64 / mean_slot,
-    )
+    (low, success * frames * cell.payload.bits() as f64 / mean_slot)
 }
 
 #[test]
@@ -277,14 +213,8 @@ fn where_colliders_resume_one_slot_late_it_is_the_published_refinement() {
         let cell = dsss(stations);
         let (p, throughput) = published_refinement(&cell);
         let solved = saturation(&cell, resume_after(966, 50 + 20)).unwrap();
-        assert!(
-            (solved.collision_probability - p).abs() < 0.01,
-            "{stations}: {solved:?} beside {p}"
-        );
-        assert!(
-            (solved.throughput_bps / throughput - 1.0).abs() < 0.01,
-            "{stations}: {solved:?} beside {throughput}"
-        );
+        assert!((solved.collision_probability - p).abs() < 0.01, "{stations}: {solved:?} beside {p}");
+        assert!((solved.throughput_bps / throughput - 1.0).abs() < 0.01, "{stations}: {solved:?} beside {throughput}");
     }
 }
 
@@ -293,14 +223,7 @@ fn frames_are_given_up_after_the_attempts_only() {
     let solved = saturation(&dsss(20), Freezing::Bianchi).unwrap();
     let expected = solved.collision_probability.powi(7);
     assert!((solved.drop_probability - expected).abs() < 1e-9);
-    let unlimited = saturation(
-        &Cell {
-            attempts: None,
-            ..dsss(20)
-        },
-        Freezing::Bianchi,
-    )
-    .unwrap();
+    let unlimited = saturation(&Cell { attempts: None, ..dsss(20) }, Freezing::Bianchi).unwrap();
     assert!(unlimited.drop_probability.abs() < 1e-12);
     assert!(unlimited.collision_probability < solved.collision_probability);
 }
@@ -308,42 +231,16 @@ fn frames_are_given_up_after_the_attempts_only() {
 #[test]
 fn extreme_cells_have_finite_answers() {
     let cells = [
-        Cell {
-            cw_min: 1,
-            cw_max: 1,
-            attempts: Some(1),
-            ..dsss(2)
-        },
-        Cell {
-            cw_min: 1,
-            cw_max: 65_535,
-            attempts: None,
-            ..dsss(3)
-        },
-        Cell {
-            cw_min: 65_535,
-            cw_max: 65_535,
-            attempts: Some(255),
-            ..dsss(2)
-        },
+        Cell { cw_min: 1, cw_max: 1, attempts: Some(1), ..dsss(2) },
+        Cell { cw_min: 1, cw_max: 65_535, attempts: None, ..dsss(3) },
+        Cell { cw_min: 65_535, cw_max: 65_535, attempts: Some(255), ..dsss(2) },
         ofdm(100),
     ];
     for cell in cells {
-        for freezing in [
-            Freezing::Bianchi,
-            resume_after(966, 222),
-            resume_after(0, 0),
-            resume_after(966, 50),
-        ] {
+        for freezing in [Freezing::Bianchi, resume_after(966, 222), resume_after(0, 0), resume_after(966, 50)] {
             let solved = solve(&cell, freezing);
-            assert!(
-                solved.throughput_bps.is_finite() && solved.throughput_bps > 0.0,
-                "{cell:?}: {solved:?}"
-            );
-            assert!(
-                (0.0..=1.0).contains(&solved.collision_probability),
-                "{cell:?}: {solved:?}"
-            );
+            assert!(solved.throughput_bps.is_finite() && solved.throughput_bps > 0.0, "{cell:?}: {solved:?}");
+            assert!((0.0..=1.0).contains(&solved.collision_probability), "{cell:?}: {solved:?}");
             assert!((0.0..=1.0).contains(&solved.tau), "{cell:?}: {solved:?}");
         }
     }
@@ -354,37 +251,11 @@ fn what_cannot_be_solved_is_refused() {
     let refused = |cell: Cell| saturation(&cell, Freezing::Bianchi).unwrap_err();
     assert_eq!(refused(dsss(0)), Error::Stations);
     assert_eq!(refused(dsss(257)), Error::Stations);
-    assert_eq!(
-        refused(Cell {
-            cw_min: 0,
-            ..dsss(2)
-        }),
-        Error::Windows
-    );
-    assert_eq!(
-        refused(Cell {
-            cw_max: 30,
-            ..dsss(2)
-        }),
-        Error::Windows
-    );
-    assert_eq!(
-        refused(Cell {
-            attempts: Some(0),
-            ..dsss(2)
-        }),
-        Error::Attempts
-    );
-    assert_eq!(
-        refused(Cell {
-            slot: Duration::ZERO,
-            ..dsss(2)
-        }),
-        Error::Times
-    );
-    let endless = Freezing::Standard {
-        colliders_resume: Duration::MAX,
-    };
+    assert_eq!(refused(Cell { cw_min: 0, ..dsss(2) }), Error::Windows);
+    assert_eq!(refused(Cell { cw_max: 30, ..dsss(2) }), Error::Windows);
+    assert_eq!(refused(Cell { attempts: Some(0), ..dsss(2) }), Error::Attempts);
+    assert_eq!(refused(Cell { slot: Duration::ZERO, ..dsss(2) }), Error::Times);
+    let endless = Freezing::Standard { colliders_resume: Duration::MAX };
     assert_eq!(saturation(&dsss(2), endless), Err(Error::Times));
     assert!(Error::Stations.to_string().contains("256"));
 }

@@ -82,11 +82,7 @@ impl Excerpt {
         for (to, from) in bytes.iter_mut().zip(text[..len].bytes()) {
             *to = from;
         }
-        Self {
-            bytes,
-            len,
-            cut: len < text.len(),
-        }
+        Self { bytes, len, cut: len < text.len() }
     }
 }
 
@@ -99,35 +95,20 @@ impl fmt::Display for Excerpt {
 
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Kind {
-            name,
-            units,
-            smallest,
-            largest,
-            ..
-        } = self.kind;
+        let Kind { name, units, smallest, largest, .. } = self.kind;
         let text = &self.text;
         match &self.fault {
             Fault::NotWritten => {
                 let examples = Examples(self.kind);
-                write!(
-                    f,
-                    "{text} is not {name}; write a number and a unit: {examples}"
-                )
+                write!(f, "{text} is not {name}; write a number and a unit: {examples}")
             }
             Fault::UnknownUnit(unit) => {
-                write!(
-                    f,
-                    "{text} has an unknown unit {unit}; {name} is written with {units}"
-                )
+                write!(f, "{text} has an unknown unit {unit}; {name} is written with {units}")
             }
             Fault::Negative => write!(f, "{text} is negative; {name} is zero or more"),
             Fault::TooLarge if largest.is_empty() => write!(f, "{text} is too large"),
             Fault::TooLarge => write!(f, "{text} is too large; {name} is at most {largest}"),
-            Fault::TooFine => write!(
-                f,
-                "{text} is too fine; {name} is a whole number of {smallest}"
-            ),
+            Fault::TooFine => write!(f, "{text} is too fine; {name} is a whole number of {smallest}"),
             Fault::NotAboveZero => {
                 write!(f, "{text} is not above zero, as {name} in watts must be")
             }
@@ -155,11 +136,7 @@ pub(crate) struct Written<'a> {
 impl<'a> Written<'a> {
     /// Splits a sign, digits with or without a decimal point, spaces or none, and a unit that is not empty.
     pub(crate) fn split(text: &'a str, kind: &'static Kind) -> Result<Self, ParseError> {
-        let refuse = || ParseError {
-            kind,
-            fault: Fault::NotWritten,
-            text: Excerpt::of(text),
-        };
+        let refuse = || ParseError { kind, fault: Fault::NotWritten, text: Excerpt::of(text) };
         let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
         let is_unit = |c: char| !c.is_ascii_digit() && c != '.';
         let (decimal, unit) = unsigned.split_at(unsigned.find(is_unit).ok_or_else(refuse)?);
@@ -172,23 +149,11 @@ impl<'a> Written<'a> {
             return Err(refuse());
         }
         let negative = text.starts_with('-');
-        Ok(Self {
-            kind,
-            text,
-            negative,
-            decimal,
-            whole,
-            fraction: fraction.trim_end_matches('0'),
-            unit,
-        })
+        Ok(Self { kind, text, negative, decimal, whole, fraction: fraction.trim_end_matches('0'), unit })
     }
 
     pub(crate) fn refuse(&self, fault: Fault) -> ParseError {
-        ParseError {
-            kind: self.kind,
-            fault,
-            text: Excerpt::of(self.text),
-        }
+        ParseError { kind: self.kind, fault, text: Excerpt::of(self.text) }
     }
 
     pub(crate) fn unknown_unit(&self) -> ParseError {
@@ -203,12 +168,9 @@ impl<'a> Written<'a> {
             return Err(self.refuse(Fault::TooFine));
         }
         let too_large = || self.refuse(Fault::TooLarge);
-        let whole = self.whole.bytes().try_fold(0_u64, |sum, digit| {
-            sum.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
-        });
-        let whole = whole
-            .and_then(|n| n.checked_mul(scale))
-            .ok_or_else(too_large)?;
+        let whole =
+            self.whole.bytes().try_fold(0_u64, |sum, digit| sum.checked_mul(10)?.checked_add(u64::from(digit - b'0')));
+        let whole = whole.and_then(|n| n.checked_mul(scale)).ok_or_else(too_large)?;
         let mut parts = 0_u128;
         let mut one = 1_u128;
         for digit in self.fraction.bytes() {
@@ -230,10 +192,7 @@ impl<'a> Written<'a> {
 
     /// The nearest double to the number.
     pub(crate) fn float(&self) -> Result<f64, ParseError> {
-        let value: f64 = self
-            .decimal
-            .parse()
-            .map_err(|_| self.refuse(Fault::NotWritten))?;
+        let value: f64 = self.decimal.parse().map_err(|_| self.refuse(Fault::NotWritten))?;
         if value.is_infinite() {
             return Err(self.refuse(Fault::TooLarge));
         }

@@ -54,9 +54,7 @@ impl<T: Positive> Positive for Option<T> {
 ///
 /// # Errors
 /// Those of reading the quantity; and `"0 s" is zero; expected a duration above zero`.
-pub fn positive<'de, D: Deserializer<'de>, T: Deserialize<'de> + Positive>(
-    deserializer: D,
-) -> Result<T, D::Error> {
+pub fn positive<'de, D: Deserializer<'de>, T: Deserialize<'de> + Positive>(deserializer: D) -> Result<T, D::Error> {
     struct Complaint<T>(T);
     impl<T: Positive> Display for Complaint<T> {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -65,9 +63,5 @@ pub fn positive<'de, D: Deserializer<'de>, T: Deserialize<'de> + Positive>(
     }
 
     let value = T::deserialize(deserializer)?;
-    if value.is_positive() {
-        Ok(value)
-    } else {
-        Err(D::Error::custom(Complaint(value)))
-    }
+    if value.is_positive() { Ok(value) } else { Err(D::Error::custom(Complaint(value))) }
 }

@@ -28,12 +28,7 @@ fn read(text: &str, kind: &'static Kind, units: &[(&str, u64)]) -> Result<u64, P
 }
 
 /// Prints all digits of `n` in the first of `units` (name, scale, from which value on) that it reaches.
-fn print(
-    f: &mut fmt::Formatter<'_>,
-    n: u64,
-    kind: &Kind,
-    units: &[(&str, u64, u64)],
-) -> fmt::Result {
+fn print(f: &mut fmt::Formatter<'_>, n: u64, kind: &Kind, units: &[(&str, u64, u64)]) -> fmt::Result {
     if n == 0 {
         return f.write_str(kind.zero);
     }
@@ -256,10 +251,7 @@ struct TextVisitor<T>(core::marker::PhantomData<T>);
 impl<T: Text> TextVisitor<T> {
     fn bare<E: Error>(number: &dyn fmt::Display) -> E {
         let examples = Examples(T::KIND);
-        E::custom(format_args!(
-            "{number} has no unit; write {} as text with a unit: {examples}",
-            T::KIND.name
-        ))
+        E::custom(format_args!("{number} has no unit; write {} as text with a unit: {examples}", T::KIND.name))
     }
 }
 

@@ -33,11 +33,7 @@ impl Duration {
     }
 
     /// The nearest whole number of nanoseconds to `seconds`; zero for negative values and NaN, [`Self::MAX`] above it.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a float-to-integer cast saturates"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float-to-integer cast saturates")]
     pub fn from_secs_f64(seconds: f64) -> Self {
         Self(libm::round(seconds * 1e9) as u64)
     }

@@ -85,11 +85,7 @@ impl Rate {
 
     /// This rate times `factor`, rounded to a bit/s; zero for negative factors and NaN.
     #[must_use]
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a float-to-integer cast saturates"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float-to-integer cast saturates")]
     pub fn scaled(self, factor: f64) -> Self {
         Self(libm::round(self.0 as f64 * factor) as u64)
     }

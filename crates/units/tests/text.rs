@@ -15,19 +15,13 @@ fn complaint<T: std::str::FromStr<Err = ParseError>>(text: &str) -> String {
 fn decimals_are_read_exactly() {
     assert_eq!("1.8 Mb/s".parse(), Ok(Rate::bps(1_800_000)));
     assert_eq!("1.8Mbit/s".parse(), Ok(Rate::bps(1_800_000)));
-    assert_eq!(
-        "1.000000001 s".parse(),
-        Ok(Duration::from_nanos(1_000_000_001))
-    );
+    assert_eq!("1.000000001 s".parse(), Ok(Duration::from_nanos(1_000_000_001)));
     assert_eq!("0.1 h".parse(), Ok(Duration::from_secs(360)));
     assert_eq!("1.5 min".parse(), Ok(Duration::from_secs(90)));
     assert_eq!("9 us".parse(), Ok(Duration::from_micros(9)));
     assert_eq!("9 \u{b5}s".parse(), Ok(Duration::from_micros(9)));
     assert_eq!("9 \u{3bc}s".parse(), Ok(Duration::from_micros(9)));
-    assert_eq!(
-        "1.50000000000000000000000000000000 ms".parse(),
-        Ok(Duration::from_micros(1_500))
-    );
+    assert_eq!("1.50000000000000000000000000000000 ms".parse(), Ok(Duration::from_micros(1_500)));
     assert_eq!("-0 s".parse(), Ok(Duration::ZERO));
     assert_eq!("+5 ms".parse(), Ok(Duration::from_millis(5)));
     assert_eq!("64 kB".parse(), Ok(Bytes::new(64_000)));
@@ -52,10 +46,7 @@ fn radio_quantities_are_read() {
 fn a_readable_unit_is_printed() {
     assert_eq!(Duration::from_micros(1_500).to_string(), "1.5 ms");
     assert_eq!(Duration::from_secs(100).to_string(), "100 s");
-    assert_eq!(
-        Duration::from_nanos(1_000_000_001).to_string(),
-        "1.000000001 s"
-    );
+    assert_eq!(Duration::from_nanos(1_000_000_001).to_string(), "1.000000001 s");
     assert_eq!(Duration::ZERO.to_string(), "0 s");
     assert_eq!(Rate::kbps(1_800).to_string(), "1.8 Mb/s");
     assert_eq!(Bytes::new(1_518).to_string(), "1518 B");
@@ -68,13 +59,8 @@ fn a_readable_unit_is_printed() {
 #[test]
 fn messages_say_what_to_write() {
     let examples = r#"write a number and a unit: "250 us", "5 ms", "10 s""#;
-    for text in [
-        "50", "", "ms", ".5 ms", "5. ms", "1.2.3 s", "--5 s", "5 ", " 5 ms",
-    ] {
-        assert_eq!(
-            complaint::<Duration>(text),
-            format!("{text:?} is not a duration; {examples}")
-        );
+    for text in ["50", "", "ms", ".5 ms", "5. ms", "1.2.3 s", "--5 s", "5 ", " 5 ms"] {
+        assert_eq!(complaint::<Duration>(text), format!("{text:?} is not a duration; {examples}"));
     }
     assert_eq!(
         complaint::<Duration>("5 kg"),
@@ -84,27 +70,15 @@ fn messages_say_what_to_write() {
         complaint::<Rate>("2 Mbps"),
         r#""2 Mbps" has an unknown unit "Mbps"; a rate is written with b/s, kb/s, Mb/s or Gb/s"#
     );
-    assert_eq!(
-        complaint::<Duration>("-5 ms"),
-        r#""-5 ms" is negative; a duration is zero or more"#
-    );
+    assert_eq!(complaint::<Duration>("-5 ms"), r#""-5 ms" is negative; a duration is zero or more"#);
     assert_eq!(
         complaint::<Duration>("6000000 h"),
         r#""6000000 h" is too large; a duration is at most 18446744073.709551615 s"#
     );
-    assert_eq!(
-        complaint::<Duration>("0.5 ns"),
-        r#""0.5 ns" is too fine; a duration is a whole number of ns"#
-    );
-    assert_eq!(
-        complaint::<Power>("0 mW"),
-        r#""0 mW" is not above zero, as a power in watts must be"#
-    );
+    assert_eq!(complaint::<Duration>("0.5 ns"), r#""0.5 ns" is too fine; a duration is a whole number of ns"#);
+    assert_eq!(complaint::<Power>("0 mW"), r#""0 mW" is not above zero, as a power in watts must be"#);
     let long = format!("{} s", "9".repeat(60));
-    assert!(
-        complaint::<Duration>(&long)
-            .ends_with("is too large; a duration is at most 18446744073.709551615 s")
-    );
+    assert!(complaint::<Duration>(&long).ends_with("is too large; a duration is at most 18446744073.709551615 s"));
     assert!(complaint::<Length>(&format!("{} m", "9".repeat(400))).ends_with("is too large"));
 }
 
@@ -123,44 +97,24 @@ fn read(json: &str) -> Result<Settings, String> {
 
 #[test]
 fn files_hold_text_with_a_unit() {
-    assert_eq!(
-        serde_json::to_string(&Duration::from_millis(5)).unwrap(),
-        r#""5 ms""#
-    );
-    assert_eq!(
-        read(r#"{"span":"5 ms"}"#).unwrap().span,
-        Duration::from_millis(5)
-    );
-    assert_eq!(
-        read(r#"{"span":"5 ms","range":"3 m"}"#).unwrap().range,
-        Some(Length::metres(3.0))
-    );
+    assert_eq!(serde_json::to_string(&Duration::from_millis(5)).unwrap(), r#""5 ms""#);
+    assert_eq!(read(r#"{"span":"5 ms"}"#).unwrap().span, Duration::from_millis(5));
+    assert_eq!(read(r#"{"span":"5 ms","range":"3 m"}"#).unwrap().range, Some(Length::metres(3.0)));
     let bare = read(r#"{"span":5}"#).unwrap_err();
     assert!(
-        bare.starts_with(
-            r#"5 has no unit; write a duration as text with a unit: "250 us", "5 ms", "10 s""#
-        ),
+        bare.starts_with(r#"5 has no unit; write a duration as text with a unit: "250 us", "5 ms", "10 s""#),
         "{bare}"
     );
     let list = read(r#"{"span":[]}"#).unwrap_err();
-    assert!(
-        list.contains(r#"expected a duration such as "250 us""#),
-        "{list}"
-    );
+    assert!(list.contains(r#"expected a duration such as "250 us""#), "{list}");
 }
 
 #[test]
 fn zero_is_refused_where_asked() {
     let zero = read(r#"{"span":"0 s"}"#).unwrap_err();
-    assert!(
-        zero.starts_with(r#""0 s" is zero; expected a duration above zero"#),
-        "{zero}"
-    );
+    assert!(zero.starts_with(r#""0 s" is zero; expected a duration above zero"#), "{zero}");
     let negative = read(r#"{"span":"1 s","range":"-2 m"}"#).unwrap_err();
-    assert!(
-        negative.starts_with(r#""-2 m" is negative; expected a length above zero"#),
-        "{negative}"
-    );
+    assert!(negative.starts_with(r#""-2 m" is negative; expected a length above zero"#), "{negative}");
 }
 
 proptest! {
@@ -200,14 +154,8 @@ proptest! {
 fn the_schema_has_the_pattern_and_examples() {
     let schema = schemars::schema_for!(Duration);
     assert_eq!(schema.get("type").unwrap(), "string");
-    assert_eq!(
-        schema.get("pattern").unwrap(),
-        "^\\+?[0-9]+(\\.[0-9]+)? *(ns|us|\u{b5}s|\u{3bc}s|ms|s|min|h)$"
-    );
+    assert_eq!(schema.get("pattern").unwrap(), "^\\+?[0-9]+(\\.[0-9]+)? *(ns|us|\u{b5}s|\u{3bc}s|ms|s|min|h)$");
     assert_eq!(schema.get("examples").unwrap()[1], "5 ms");
     let schema = schemars::schema_for!(Length);
-    assert_eq!(
-        schema.get("pattern").unwrap(),
-        "^[-+]?[0-9]+(\\.[0-9]+)? *(cm|m|km)$"
-    );
+    assert_eq!(schema.get("pattern").unwrap(), "^[-+]?[0-9]+(\\.[0-9]+)? *(cm|m|km)$");
 }

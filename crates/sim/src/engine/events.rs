@@ -59,7 +59,6 @@ impl<E: Copy> EventQueue<E> {
 
     /// The time of the earliest event.
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "the time is the key's upper half")]
     pub fn next_time(&self) -> Option<Instant> {
         self.keys.peek().map(|Reverse(key)| Instant::from_nanos((key >> 64) as u64))
     }

@@ -40,7 +40,6 @@ impl Stream {
 
     /// Uniform on 0 ..= `max`. The bias of multiply-and-shift is below `max` / 2^64.
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "the upper half of a 128-bit product")]
     pub(crate) fn up_to(&mut self, max: u64) -> u64 {
         ((u128::from(self.0.next_u64()) * (u128::from(max) + 1)) >> 64) as u64
     }

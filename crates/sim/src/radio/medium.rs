@@ -171,7 +171,11 @@ impl<F: Copy> Medium<F> {
         let what = match receiver.lock {
             Some(lock) if lock.of == of => {
                 receiver.lock = None;
-                if lock.intact { Signal::Good(transmission.frame) } else { Signal::Bad { header_read: lock.header_intact } }
+                if lock.intact {
+                    Signal::Good(transmission.frame)
+                } else {
+                    Signal::Bad { header_read: lock.header_intact }
+                }
             }
             _ if receiver.sending || link.power < self.reception.carrier_sense => Signal::Nothing,
             _ => Signal::Noise,
@@ -250,4 +254,3 @@ impl Receiver {
         true
     }
 }
-

@@ -117,7 +117,8 @@ impl Model {
         };
         let range = radio.range.map(Length::as_metres);
         let receive = threshold(radio.receive_threshold, range, Power::dbm(-82.0).as_watts());
-        let sensed = threshold(radio.carrier_sense_threshold, sense_range.or(range.map(|metres| 2.0 * metres)), receive);
+        let sensed =
+            threshold(radio.carrier_sense_threshold, sense_range.or(range.map(|metres| 2.0 * metres)), receive);
         model.receive = receive;
         model.carrier_sense = attowatts(sensed).max(1);
         // The weakest single signal that can spoil the weakest decodable frame; what is weaker is left out.
@@ -150,15 +151,12 @@ impl Model {
     }
 
     fn link(&self, metres: f64, to: usize) -> Option<Link> {
-        let (power, decodable) = match self.propagation {
-            Propagation::Range => {
-                let within = |range: f64| metres <= range * (1.0 + ROUNDING);
-                (u64::from(within(self.sense_range.max(self.range))), within(self.range))
-            }
-            _ => {
-                let watts = self.received(metres);
-                (attowatts(watts), watts >= self.receive)
-            }
+        let (power, decodable) = if self.propagation == Propagation::Range {
+            let within = |range: f64| metres <= range * (1.0 + ROUNDING);
+            (u64::from(within(self.sense_range.max(self.range))), within(self.range))
+        } else {
+            let watts = self.received(metres);
+            (attowatts(watts), watts >= self.receive)
         };
         let delay = Duration::from_secs_f64(metres / LIGHT);
         (power >= self.floor.max(1)).then_some(Link {
@@ -195,8 +193,8 @@ mod tests {
             assert!(heard(1).decodable && !heard(2).decodable && !heard(3).decodable, "{propagation:?}");
             assert!(senses(1) && senses(2) && senses(3), "{propagation:?}");
             let far = links(&radio, &[at(0.0), at(60.1)]);
-            let sensed = far.of[0].first().is_some_and(|link| link.power >= far.reception.carrier_sense);
-            assert!(!sensed, "{propagation:?} senses beyond its carrier sense range");
+            let still_sensed = far.of[0].first().is_some_and(|link| link.power >= far.reception.carrier_sense);
+            assert!(!still_sensed, "{propagation:?} senses beyond its carrier sense range");
         }
     }
 

@@ -69,9 +69,9 @@ impl Timing {
             return Err(TimingError::NoShortPreamble);
         }
         let [lowest, highest] = [rates[0], rates[rates.len() - 1]].map(Rate::kbps);
-        let known = |rate: Rate, key| match rates.iter().any(|&r| Rate::kbps(r) == rate) {
-            true => Ok(rate),
-            false => Err(TimingError::NoSuchRate { key, rates }),
+        let known = |rate: Rate, key| {
+            let exists = rates.iter().any(|&r| Rate::kbps(r) == rate);
+            if exists { Ok(rate) } else { Err(TimingError::NoSuchRate { key, rates }) }
         };
         let mut timing = Self {
             standard,

@@ -49,7 +49,11 @@ impl Span {
 }
 
 impl Recorder {
-    pub(crate) fn new(step: Duration, flows: impl Iterator<Item = String>, nodes: impl Iterator<Item = String>) -> Self {
+    pub(crate) fn new(
+        step: Duration,
+        flows: impl Iterator<Item = String>,
+        nodes: impl Iterator<Item = String>,
+    ) -> Self {
         let flows: Vec<FlowSeries> = flows.map(|name| FlowSeries { name, ..FlowSeries::default() }).collect();
         let nodes: Vec<NodeSeries> = nodes.map(|name| NodeSeries { name, ..NodeSeries::default() }).collect();
         Self {

@@ -94,10 +94,8 @@ mod tests {
     #[test]
     fn cbr_packets_are_evenly_spaced_and_steps_take_effect_at_once() {
         // 1000 B at 0.8 Mb/s: 10 ms; from 35 ms on at 0.4 Mb/s: 20 ms.
-        let segments = vec![
-            Segment { start: at(0), rate: Rate::kbps(800) },
-            Segment { start: at(35), rate: Rate::kbps(400) },
-        ];
+        let segments =
+            vec![Segment { start: at(0), rate: Rate::kbps(800) }, Segment { start: at(35), rate: Rate::kbps(400) }];
         let found = times(Source::new(segments, at(80), Bytes::new(1000), None));
         assert_eq!(found, [0, 10, 20, 30, 35, 55, 75].map(at));
     }

@@ -83,17 +83,14 @@ impl World {
         }
         for index in 0..self.flows.len() {
             let flow = u32::try_from(index).expect("fewer than 2^32 flows");
-            match &self.flows[index].source {
-                Some(source) => {
-                    if let Some(time) = source.next_time() {
-                        self.events.push(time, Event::Emit { flow });
-                    }
+            if let Some(source) = &self.flows[index].source {
+                if let Some(time) = source.next_time() {
+                    self.events.push(time, Event::Emit { flow });
                 }
-                None => {
-                    let from = self.flows[index].from;
-                    self.nodes[from as usize].saturated.push(flow);
-                    (0..SATURATION).for_each(|_| self.make_packet(flow));
-                }
+            } else {
+                let from = self.flows[index].from;
+                self.nodes[from as usize].saturated.push(flow);
+                (0..SATURATION).for_each(|_| self.make_packet(flow));
             }
         }
         for node in 0..self.nodes.len() {
@@ -263,7 +260,12 @@ fn flows(network: &Network, names: &[String], seed: u64) -> Result<Vec<Flow>, Bu
             for (index, name) in names.iter().enumerate() {
                 let from = u32::try_from(index).expect("nodes were counted before");
                 if from != to {
-                    flows.push(flow(described, format!("{}-{name}", described.name), (from, to), (network, names, seed))?);
+                    flows.push(flow(
+                        described,
+                        format!("{}-{name}", described.name),
+                        (from, to),
+                        (network, names, seed),
+                    )?);
                 }
             }
             continue;

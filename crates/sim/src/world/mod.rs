@@ -124,8 +124,9 @@ impl World {
     /// Runs on for `span` of simulated time, but not beyond the end. The results do not depend on the spans.
     pub fn advance(&mut self, span: Duration) {
         self.until = (self.now + span).min(self.end);
-        while self.events.next_time().is_some_and(|time| time < self.until) {
-            let (now, event) = self.events.pop().expect("its time was just seen");
+        while self.events.next_time().is_some_and(|time| time < self.until)
+            && let Some((now, event)) = self.events.pop()
+        {
             self.now = now;
             self.handled += 1;
             match event {

@@ -15,23 +15,16 @@ impl Backoff {
         let grown = |cw: &u32| Some((2 * cw + 1).min(cell.cw_max));
         let windows = core::iter::successors(Some(cell.cw_min), grown);
         if let Some(attempts) = cell.attempts {
-            return Self {
-                windows: windows.take(attempts as usize).collect(),
-                limited: true,
-            };
+            return Self { windows: windows.take(attempts as usize).collect(), limited: true };
         }
         let growing = windows.take_while(|&cw| cw < cell.cw_max);
-        Self {
-            windows: growing.chain([cell.cw_max]).collect(),
-            limited: false,
-        }
+        Self { windows: growing.chain([cell.cw_max]).collect(), limited: false }
     }
 
     /// The probability that an attempt is one of stage `i`: (29), proportional to `p^i`.
     pub(super) fn stages(&self, p: f64) -> Vec<f64> {
-        let mut shares: Vec<f64> = core::iter::successors(Some(1.0), |share| Some(share * p))
-            .take(self.windows.len())
-            .collect();
+        let mut shares: Vec<f64> =
+            core::iter::successors(Some(1.0), |share| Some(share * p)).take(self.windows.len()).collect();
         if self.limited {
             let total: f64 = shares.iter().sum();
             for share in &mut shares {
@@ -40,20 +33,14 @@ impl Backoff {
         } else {
             // The stages from the last on, 1 - (1 - p)(1 + p + ... + p^(m-1)), sum to p^m.
             let last = shares.len() - 1;
-            shares[..last]
-                .iter_mut()
-                .for_each(|share| *share *= 1.0 - p);
+            shares[..last].iter_mut().for_each(|share| *share *= 1.0 - p);
         }
         shares
     }
 
     /// The mean number of slots drawn for an attempt: the sum in (32), with `beta_i = CW_i / 2` as in (31).
     pub(super) fn mean(&self, p: f64) -> f64 {
-        self.stages(p)
-            .iter()
-            .zip(&self.windows)
-            .map(|(share, &cw)| share * f64::from(cw) / 2.0)
-            .sum()
+        self.stages(p).iter().zip(&self.windows).map(|(share, &cw)| share * f64::from(cw) / 2.0).sum()
     }
 
     /// For a station that has just collided, at index `b`: the probability that its new draw is `b`, if it is not less.
@@ -69,9 +56,7 @@ impl Backoff {
                 _ => last,
             };
             let window = self.windows[next] as usize;
-            mass[..=window]
-                .iter_mut()
-                .for_each(|mass| *mass += share / (window as f64 + 1.0));
+            mass[..=window].iter_mut().for_each(|mass| *mass += share / (window as f64 + 1.0));
         }
         let mut left = 0.0;
         for mass in mass.iter_mut().rev() {
@@ -115,9 +100,7 @@ mod tests {
         // One half of the attempts are first ones, a quarter second ones, the rest have 127: 15.5/2 + 31.5/4 + 63.5/4.
         assert!((backoff(None).mean(0.5) - 31.5).abs() < 1e-12);
         // Three attempts: weights 4/7, 2/7, 1/7.
-        assert!(
-            (backoff(Some(3)).mean(0.5) - (4.0 * 15.5 + 2.0 * 31.5 + 63.5) / 7.0).abs() < 1e-12
-        );
+        assert!((backoff(Some(3)).mean(0.5) - (4.0 * 15.5 + 2.0 * 31.5 + 63.5) / 7.0).abs() < 1e-12);
     }
 
     #[test]

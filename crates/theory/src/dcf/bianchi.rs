@@ -39,16 +39,7 @@ mod tests {
     fn cell(stations: u32, attempts: Option<u32>) -> Cell {
         let us = Duration::from_micros;
         let (success, collision, payload) = (us(1330), us(1016), Bytes::new(1000));
-        Cell {
-            stations,
-            cw_min: 31,
-            cw_max: 1023,
-            attempts,
-            slot: us(20),
-            success,
-            collision,
-            payload,
-        }
+        Cell { stations, cw_min: 31, cw_max: 1023, attempts, slot: us(20), success, collision, payload }
     }
 
     #[test]
@@ -57,13 +48,8 @@ mod tests {
         for stations in [1, 2, 5, 20, 50] {
             let found = solve(&cell(stations, None));
             let p = found.collision_probability;
-            let closed = 2.0 * (1.0 - 2.0 * p)
-                / ((1.0 - 2.0 * p) * 33.0 + p * 32.0 * (1.0 - libm::pow(2.0 * p, 5.0)));
-            assert!(
-                (found.tau / closed - 1.0).abs() < 1e-9,
-                "{stations} stations: {} beside {closed}",
-                found.tau
-            );
+            let closed = 2.0 * (1.0 - 2.0 * p) / ((1.0 - 2.0 * p) * 33.0 + p * 32.0 * (1.0 - libm::pow(2.0 * p, 5.0)));
+            assert!((found.tau / closed - 1.0).abs() < 1e-9, "{stations} stations: {} beside {closed}", found.tau);
         }
     }
 
@@ -75,11 +61,7 @@ mod tests {
             let p = found.collision_probability;
             let kept = (1.0 - 2.0 * p) * (1.0 - libm::pow(p, 5.0));
             let closed = 2.0 * kept / (kept + 32.0 * (1.0 - p) * (1.0 - libm::pow(2.0 * p, 5.0)));
-            assert!(
-                (found.tau / closed - 1.0).abs() < 1e-9,
-                "{stations} stations: {} beside {closed}",
-                found.tau
-            );
+            assert!((found.tau / closed - 1.0).abs() < 1e-9, "{stations} stations: {} beside {closed}", found.tau);
         }
     }
 }

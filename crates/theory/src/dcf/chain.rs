@@ -29,16 +29,10 @@ pub(super) fn stationary(contention: &Contention) -> Means {
         .chain((2..=stations).map(|colliders| contention.after_collision(colliders)))
         .collect();
     // A collider needs two to exist.
-    let held: Vec<Cycle> = (1..=stations)
-        .filter(|_| stations > 1)
-        .map(|k| contention.after_pre_emption(k))
-        .collect();
+    let held: Vec<Cycle> = (1..=stations).filter(|_| stations > 1).map(|k| contention.after_pre_emption(k)).collect();
 
     // Index k - 1 for k stations.
-    let mut state = Mix {
-        plain: vec![0.0; stations],
-        held: vec![0.0; stations],
-    };
+    let mut state = Mix { plain: vec![0.0; stations], held: vec![0.0; stations] };
     state.plain[0] = 1.0;
     for _ in 0..10_000 {
         let next = state.after(&plain, &held);
@@ -50,12 +44,7 @@ pub(super) fn stationary(contention: &Contention) -> Means {
     }
 
     let of_each = |value: fn(&Cycle) -> f64| {
-        state
-            .plain
-            .iter()
-            .zip(&plain)
-            .map(|(share, cycle)| share * value(cycle))
-            .sum::<f64>()
+        state.plain.iter().zip(&plain).map(|(share, cycle)| share * value(cycle)).sum::<f64>()
     };
     let transmitted = |k: usize| state.plain[k - 1] + state.held[k - 1];
     Means {
@@ -75,42 +64,22 @@ struct Mix {
 
 impl Mix {
     fn after(&self, plain: &[Cycle], held: &[Cycle]) -> Self {
-        let mut next = Self {
-            plain: vec![0.0; self.plain.len()],
-            held: vec![0.0; self.held.len()],
-        };
-        let now = self
-            .plain
-            .iter()
-            .zip(plain)
-            .chain(self.held.iter().zip(held));
+        let mut next = Self { plain: vec![0.0; self.plain.len()], held: vec![0.0; self.held.len()] };
+        let now = self.plain.iter().zip(plain).chain(self.held.iter().zip(held));
         for (share, cycle) in now.filter(|(share, _)| **share > 0.0) {
-            for (k, (all, with_zero)) in cycle
-                .next
-                .iter()
-                .zip(&cycle.next_with_zero)
-                .enumerate()
-                .skip(1)
-            {
+            for (k, (all, with_zero)) in cycle.next.iter().zip(&cycle.next_with_zero).enumerate().skip(1) {
                 next.plain[k - 1] += share * (all - with_zero);
                 next.held[k - 1] += share * with_zero;
             }
         }
         // What the cycles neglect must not leak away over the iterations.
         let total: f64 = next.plain.iter().chain(&next.held).sum();
-        next.plain
-            .iter_mut()
-            .chain(&mut next.held)
-            .for_each(|share| *share /= total);
+        next.plain.iter_mut().chain(&mut next.held).for_each(|share| *share /= total);
         next
     }
 
     fn distance(&self, other: &Self) -> f64 {
-        let pairs = self
-            .plain
-            .iter()
-            .zip(&other.plain)
-            .chain(self.held.iter().zip(&other.held));
+        let pairs = self.plain.iter().zip(&other.plain).chain(self.held.iter().zip(&other.held));
         pairs.map(|(a, b)| (a - b).abs()).sum()
     }
 }

@@ -68,11 +68,7 @@ impl Contention {
         while silent > NEGLIGIBLE {
             let others_may = others > 0 && other_turn <= collider_turn;
             let colliders_may = others == 0 || collider_turn <= other_turn;
-            let now = if others_may {
-                other_turn
-            } else {
-                collider_turn
-            };
+            let now = if others_may { other_turn } else { collider_turn };
             let mut transmit = vec![1.0];
             if others_may {
                 transmit.clone_from(&of_others);
@@ -91,10 +87,8 @@ impl Contention {
                 cycle.next_with_zero[count] += silent * chance * zero_held;
             }
             let ends = silent * (1.0 - nobody);
-            let (by_others, by_colliders) =
-                (self.whole_slots(now), self.whole_slots(now - self.lag));
-            cycle.slots_counted +=
-                ends * (others as f64 * by_others + colliders as f64 * by_colliders);
+            let (by_others, by_colliders) = (self.whole_slots(now), self.whole_slots(now - self.lag));
+            cycle.slots_counted += ends * (others as f64 * by_others + colliders as f64 * by_colliders);
             cycle.idle += ends * now as f64;
             silent *= nobody;
         }
@@ -115,12 +109,7 @@ impl Contention {
             next[1] = 1.0;
             next_with_zero[1] = 1.0 - libm::pow(1.0 - self.fresh[0], transmitted as f64);
         }
-        Cycle {
-            next,
-            next_with_zero,
-            slots_counted: 0.0,
-            idle: 0.0,
-        }
+        Cycle { next, next_with_zero, slots_counted: 0.0, idle: 0.0 }
     }
 
     fn winner_draws_zero(&self) -> f64 {
@@ -165,21 +154,11 @@ mod tests {
 
     fn contention(stations: usize, lag: i64) -> Contention {
         // Colliders draw 0 or 1, each with one half.
-        Contention {
-            stations,
-            cw_min: 3,
-            slot: 10,
-            lag,
-            tau: 0.5,
-            fresh: vec![0.5, 1.0],
-        }
+        Contention { stations, cw_min: 3, slot: 10, lag, tau: 0.5, fresh: vec![0.5, 1.0] }
     }
 
     fn assert_near(found: f64, expected: f64) {
-        assert!(
-            (found - expected).abs() < 1e-9,
-            "{found} instead of {expected}"
-        );
+        assert!((found - expected).abs() < 1e-9, "{found} instead of {expected}");
     }
 
     #[test]
@@ -221,15 +200,9 @@ mod tests {
         assert_near(cycle.next[1], 0.5 + 0.5 * (0.5 + 0.25 * 0.5));
         assert_near(cycle.next[2], 0.5 * (0.25 + 0.25 * 0.5));
         assert_near(cycle.next[3], 0.0);
-        assert_near(
-            cycle.idle,
-            0.5 * 10.0 + 0.375 * 15.0 + 0.0625 * 20.0 + 0.0625 * 25.0,
-        );
+        assert_near(cycle.idle, 0.5 * 10.0 + 0.375 * 15.0 + 0.0625 * 20.0 + 0.0625 * 25.0);
         // At 10 and 15 the bystander has counted one slot, at 20 and 25 two; the colliders one at 25, none before.
-        assert_near(
-            cycle.slots_counted,
-            0.875 + 0.0625 * 2.0 + 0.0625 * (2.0 + 2.0),
-        );
+        assert_near(cycle.slots_counted, 0.875 + 0.0625 * 2.0 + 0.0625 * (2.0 + 2.0));
     }
 
     #[test]

@@ -47,9 +47,7 @@ use units::Duration;
 
 pub(super) fn solve(cell: &Cell, colliders_resume: Duration) -> Saturation {
     let backoff = Backoff::of(cell);
-    let nanos = |time: Duration| {
-        i64::try_from(time.as_nanos()).expect("a time of at most a minute was checked")
-    };
+    let nanos = |time: Duration| i64::try_from(time.as_nanos()).expect("a time of at most a minute was checked");
     let at = |tau: f64, p: f64| {
         stationary(&Contention {
             stations: cell.stations as usize,
