@@ -11,13 +11,18 @@ use std::path::PathBuf;
     version,
     after_help = "\
 Examples:
-  sluice list                                 what there is to reproduce
-  sluice reproduce adth-s1a                   run an experiment, rule on its claims, write a report
-  sluice run scenarios/adth/s1a.toml          run a scenario's network once
-  sluice report results                       write the report again
+  sluice list                          what there is to reproduce
+  sluice reproduce adth-s1a            run an experiment, rule on its claims,
+                                       write a report
+  sluice run scenarios/adth/s1a.toml   run a scenario's network once
+  sluice report results                write the report again
 
-Exit status: 0 done and claims hold, 1 a claim differs, 2 wrong use or scenario (or a folder that cannot be written to),
-3 failed while running, 130 interrupted."
+Exit status:
+  0    done, and all claims hold
+  1    done, and a claim differs
+  2    wrong use, a wrong scenario, or a folder that cannot be written to
+  3    failed while running
+  130  interrupted"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -31,6 +36,12 @@ pub(crate) enum Command {
     List(List),
     Report(Report),
     /// Print the JSON Schema of scenario files, for editors.
+    #[command(after_help = "\
+Example:
+  sluice schema > scenario.schema.json
+
+Name the file in a scenario's first line, and an editor that knows TOML checks the scenario as you type:
+  #:schema scenario.schema.json")]
     Schema,
     /// Print shell completions.
     #[command(after_help = "\
@@ -64,7 +75,8 @@ Examples:
 Examples:
   sluice run scenarios/adth/s1a.toml
   sluice run scenarios/adth/s1a.toml --seed 3 --json
-  sluice run scenarios/adth/s1a.toml --set queue.controller=none --set 'duration=20 s'
+  sluice run scenarios/adth/s1a.toml --set queue.controller=adth
+  sluice run scenarios/adth/s1a.toml --set mac.cw_min=63 --set 'duration=50 s'
   sluice run scenarios/adth/s1a.toml --set 'flow.*.deadline=400 ms' --out out
 
 With `--json` one object is printed; its keys are explained in docs/results.md. Times are in seconds, rates in bit/s.
@@ -73,9 +85,9 @@ pub(crate) struct Run {
     /// The scenario's file.
     pub(crate) file: PathBuf,
     /// The seed of the random numbers.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub(crate) seed: u64,
-    /// Set a key of the network: its dotted path and its value.
+    /// Set a key of the network: its dotted path and its value. May be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Print the results as one JSON object.
@@ -90,33 +102,36 @@ pub(crate) struct Run {
 #[derive(Debug, Group)]
 #[command(after_help = "\
 Examples:
-  sluice reproduce adth-s1a                   one experiment, by its id
-  sluice reproduce scenarios/adth             all of a folder
-  sluice reproduce                            all of ./scenarios
-  sluice reproduce adth-s1a --quick           two seeds instead of all
+  sluice reproduce adth-s1a           one experiment, by its id
+  sluice reproduce scenarios/adth     all of a folder
+  sluice reproduce                    all of ./scenarios
+  sluice reproduce adth-s1a --quick   two seeds instead of all
   sluice reproduce my.toml --seeds 30 --out /tmp/my
+
+Results go to results/ID, or with --out: of one experiment into DIR itself, of several into DIR/ID each, with one report \
+for all in DIR. A folder that holds other experiments' results is refused.
 
 Runs are kept as they finish: after an interrupt the same command goes on from there.")]
 pub(crate) struct Reproduce {
     /// Ids of experiments (of the files in ./scenarios), scenario files, or folders of them [default: scenarios].
     #[arg(value_name = "ID|FILE|DIR")]
-    pub(crate) targets: Vec<String>,
-    /// Two seeds a case; everything else as in the files.
+    pub(crate) targets: Vec<PathBuf>,
+    /// Two seeds for each case; everything else as in the files.
     #[arg(long, conflicts_with = "seeds")]
     pub(crate) quick: bool,
-    /// So many seeds a case.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
-    pub(crate) seeds: Option<u64>,
-    /// Set a key of every network: its dotted path and its value.
+    /// This many seeds for each case, instead of the files'.
+    #[arg(long, value_name = "N", value_parser = seeds, allow_negative_numbers = true)]
+    pub(crate) seeds: Option<usize>,
+    /// Set a key of every network: its dotted path and its value. May be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// So many threads [default: one a core]. Results do not depend on it.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) threads: Option<u16>,
-    /// Print one JSON object an experiment, with its verdicts.
+    /// Run on this many threads [default: one for each core]. Results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
+    pub(crate) threads: Option<usize>,
+    /// Print one JSON object for each experiment, with its verdicts.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Where results go: for one experiment its folder, for several the folder around theirs [default: results/ID].
+    /// Keep the results in this folder [default: results/ID].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 }
@@ -145,4 +160,21 @@ pub(crate) struct Report {
     /// The file to write [default: report.html in the folder].
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
+}
+
+fn seeds(text: &str) -> Result<usize, String> {
+    count(text, 10_000)
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    count(text, 1024)
+}
+
+fn count(text: &str, most: usize) -> Result<usize, String> {
+    let count = text.parse().ok().filter(|count| (1..=most).contains(count));
+    count.ok_or_else(|| format!("expected a whole number from 1 to {most}"))
 }

@@ -3,6 +3,7 @@
 use crate::failure::{Failure, INTERRUPTED};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::run::Watch;
+use rustix::termios::tcgetwinsize;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +18,14 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
+}
+
+/// How wide tables may be: as the terminal, and 100 characters where there is none.
+pub(crate) fn width() -> usize {
+    const ELSEWHERE: usize = 100;
+    // A terminal of unknown size says that it has no columns.
+    let columns = tcgetwinsize(io::stdout()).map_or(0, |size| usize::from(size.ws_col));
+    if columns == 0 { ELSEWHERE } else { columns }
 }
 
 /// Watches runs for a person: a bar on standard error if that is a terminal, and Ctrl-C.

@@ -9,6 +9,7 @@ pub mod report;
 pub mod run;
 pub mod scenario;
 pub mod schema;
+pub mod shell;
 pub mod statistics;
 pub mod store;
 pub mod study;

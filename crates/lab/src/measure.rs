@@ -3,6 +3,14 @@
 use serde_json::{Value, json};
 use sim::results::Outcome;
 
+/// One value that a path leads to.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Found<'v> {
+    /// The names of the entries of lists on the way: `["n1", "be"]`.
+    pub(crate) names: Vec<&'v str>,
+    pub(crate) value: &'v Value,
+}
+
 /// A result that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Missing {
@@ -24,37 +32,39 @@ pub(crate) fn tree(outcome: &Outcome) -> Value {
 }
 
 /// All values at `path`, in the scenario's order. Elements of a list are addressed by name, all of them by `*`.
-pub(crate) fn find<'v>(root: &'v Value, path: &str) -> Result<Vec<&'v Value>, Missing> {
-    let mut nodes = vec![root];
+pub(crate) fn find<'v>(root: &'v Value, path: &str) -> Result<Vec<Found<'v>>, Missing> {
+    let mut places = vec![Found { names: Vec::new(), value: root }];
     for segment in path.split('.') {
-        let mut below = Vec::new();
-        for node in nodes {
-            match node {
-                Value::Array(elements) => {
-                    let wanted = |element: &&Value| segment == "*" || element["name"] == segment;
-                    let before = below.len();
-                    below.extend(elements.iter().filter(wanted));
-                    if below.len() == before {
-                        let names = elements.iter().filter_map(|element| element["name"].as_str());
-                        return Err(Missing { name: segment.to_owned(), known: names.map(str::to_owned).collect() });
-                    }
-                }
-                Value::Object(keys) => match keys.get(segment) {
-                    Some(value) => below.push(value),
-                    None => return Err(Missing { name: segment.to_owned(), known: keys.keys().cloned().collect() }),
-                },
-                _ => return Err(Missing { name: segment.to_owned(), known: Vec::new() }),
-            }
-        }
-        nodes = below;
+        let below: Result<Vec<_>, Missing> = places.into_iter().map(|place| step(place, segment)).collect();
+        places = below?.into_iter().flatten().collect();
     }
-    Ok(nodes)
+    Ok(places)
+}
+
+/// One segment further.
+fn step<'v>(place: Found<'v>, segment: &str) -> Result<Vec<Found<'v>>, Missing> {
+    let missing = |known: Vec<String>| Err(Missing { name: segment.to_owned(), known });
+    match place.value {
+        Value::Array(elements) => {
+            let named = elements.iter().filter_map(|element| Some((element["name"].as_str()?, element)));
+            let wanted = named.clone().filter(|(name, _)| segment == "*" || segment == *name);
+            let found: Vec<_> = wanted
+                .map(|(name, value)| Found { names: [place.names.as_slice(), &[name]].concat(), value })
+                .collect();
+            if found.is_empty() { missing(named.map(|(name, _)| name.to_owned()).collect()) } else { Ok(found) }
+        }
+        Value::Object(keys) => match keys.get(segment) {
+            Some(value) => Ok(vec![Found { value, ..place }]),
+            None => missing(keys.keys().cloned().collect()),
+        },
+        _ => missing(Vec::new()),
+    }
 }
 
 /// The numbers at `path`, in the scenario's order; NaN for a result that is not a number. Empty where `path` leads nowhere.
 pub(crate) fn numbers(root: &Value, path: &str) -> Vec<f64> {
     let found = find(root, path).unwrap_or_default();
-    found.into_iter().map(|value| value.as_f64().unwrap_or(f64::NAN)).collect()
+    found.into_iter().map(|found| found.value.as_f64().unwrap_or(f64::NAN)).collect()
 }
 
 #[cfg(test)]
@@ -76,6 +86,13 @@ mod tests {
         assert_eq!(numbers(&results(), "flows.*.delay_s.max"), [2.0, 3.0]);
         assert_eq!(numbers(&results(), "flows.b.loss_ratio"), [0.25]);
         assert_eq!(numbers(&results(), "totals.loss_ratio"), [0.3]);
+    }
+
+    #[test]
+    fn tells_whose_a_value_is() {
+        let nodes = json!({ "nodes": [{ "name": "n1", "queues": [{ "name": "be", "limit": null }] }] });
+        let found = find(&nodes, "nodes.*.queues.*.limit").unwrap();
+        assert_eq!(found, [Found { names: vec!["n1", "be"], value: &Value::Null }]);
     }
 
     #[test]

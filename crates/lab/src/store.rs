@@ -47,6 +47,18 @@ pub enum StoreError {
         /// The folder.
         path: PathBuf,
     },
+    /// A folder with results that do not belong together with the new ones.
+    #[error("{} holds results of {}; name another folder with --out", path.display(), ids(of))]
+    Taken {
+        /// The folder.
+        path: PathBuf,
+        /// The ids of the experiments whose results are there.
+        of: Vec<String>,
+    },
+}
+
+fn ids(of: &[String]) -> String {
+    of.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// A study's folder.
@@ -61,6 +73,7 @@ struct Manifest {
     id: String,
     title: String,
     about: String,
+    file: String,
     version: String,
     command: String,
     axes: Vec<Axis>,
@@ -70,12 +83,25 @@ struct Manifest {
     runs: Vec<String>,
 }
 
+/// The part of a manifest or run that says whose it is, in every version of Sluice.
+#[derive(Deserialize)]
+struct Owner {
+    #[serde(alias = "scenario")]
+    id: String,
+}
+
 impl Store {
-    /// Makes the folder if need be, and makes sure that it can be written to.
+    /// Makes the folder of the experiment `id` if need be, and makes sure that it can be written to.
     ///
     /// # Errors
-    /// When it cannot be.
-    pub fn create(folder: &Path) -> Result<Self, StoreError> {
+    /// When it cannot be, or holds results of other experiments.
+    pub fn create(folder: &Path, id: &str) -> Result<Self, StoreError> {
+        let of: Vec<String> = owners(folder).into_iter().filter(|owner| owner != id).collect();
+        // The folder of several experiments has theirs below it.
+        let below: Vec<String> = folders(folder).iter().flat_map(|folder| owners(folder)).collect();
+        if let Some(of) = [of, below].into_iter().find(|of| !of.is_empty()) {
+            return Err(StoreError::Taken { path: folder.to_owned(), of });
+        }
         for part in ["runs", "series"] {
             let path = folder.join(part);
             fs::create_dir_all(&path).map_err(|error| StoreError::Write { path, error })?;
@@ -128,6 +154,7 @@ impl Store {
             id: study.id.clone(),
             title: study.title.clone(),
             about: study.about.clone(),
+            file: study.file.clone(),
             version: study.version.clone(),
             command: study.command.clone(),
             axes: study.axes.clone(),
@@ -170,6 +197,7 @@ impl Store {
             id: manifest.id,
             title: manifest.title,
             about: manifest.about,
+            file: manifest.file,
             text,
             version: manifest.version,
             command: manifest.command,
@@ -192,6 +220,33 @@ impl Store {
     fn series_path(&self, key: &str) -> PathBuf {
         self.folder.join("series").join(format!("{key}.json"))
     }
+}
+
+/// The ids of the experiments whose results lie in `folder`, finished or not.
+pub fn owners(folder: &Path) -> Vec<String> {
+    let runs = entries(&folder.join("runs"));
+    let mut ids: Vec<String> = Vec::new();
+    for path in std::iter::once(folder.join("manifest.json")).chain(runs) {
+        if let Ok(Owner { id }) = read_json(&path)
+            && !ids.contains(&id)
+        {
+            ids.push(id);
+        }
+    }
+    ids
+}
+
+/// The folders in `folder` that hold a finished study, by name.
+pub fn folders(folder: &Path) -> Vec<PathBuf> {
+    let mut found = entries(folder);
+    found.retain(|path| path.join("manifest.json").is_file());
+    found.sort();
+    found
+}
+
+/// What is in a folder; nothing where it cannot be read or is none.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect()
 }
 
 /// Writes a file beside its place and moves it there, so that a full disk or an interrupt never leaves half of it.

@@ -13,7 +13,9 @@ pub struct Study {
     pub title: String,
     /// What the scenario shows, in a paragraph or two of plain text.
     pub about: String,
-    /// The scenario's file, word for word.
+    /// The name of the scenario's file, as it was given.
+    pub file: String,
+    /// What the file holds, word for word.
     pub text: String,
     /// Version of Sluice that made the runs.
     pub version: String,

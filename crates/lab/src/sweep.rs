@@ -1,7 +1,7 @@
 //! Sweeps: every case of a scenario with every seed, on all cores, kept run by run.
 
 use crate::claims;
-use crate::run::{self, Watch};
+use crate::run::{self, Timed, Watch};
 use crate::scenario::{Case, Scenario};
 use crate::store::{Store, StoreError};
 use crate::study::{Run, Study};
@@ -91,6 +91,7 @@ pub fn run(scenario: &Scenario, store: &Store, settings: &Settings, watch: &dyn 
         id: scenario.id.clone(),
         title: scenario.title.clone(),
         about: scenario.about.clone(),
+        file: scenario.file.clone(),
         text: scenario.text.clone(),
         version: VERSION.to_owned(),
         command: settings.command.clone(),
@@ -134,6 +135,20 @@ pub fn fingerprint(bytes: &[u8]) -> u128 {
     bytes.iter().fold(OFFSET, |hash, byte| (hash ^ u128::from(*byte)).wrapping_mul(PRIME))
 }
 
+/// A finished run with all that tells it from others.
+pub fn record(scenario: &str, case: &Case, seed: u64, timed: Timed) -> Run {
+    Run {
+        scenario: scenario.to_owned(),
+        seed,
+        case: case.labels.clone(),
+        set: case.set.clone(),
+        version: VERSION.to_owned(),
+        wall_s: timed.wall_s,
+        cpu_s: timed.cpu_s,
+        outcome: timed.outcome,
+    }
+}
+
 /// A run from the store, or a new one, which is kept there; nothing when stopped.
 fn finish(scenario: &Scenario, job: &Job, store: &Store, watch: &dyn Watch) -> Result<Option<Run>, SweepError> {
     if watch.stopped() {
@@ -144,16 +159,7 @@ fn finish(scenario: &Scenario, job: &Job, store: &Store, watch: &dyn Watch) -> R
         return Ok(Some(kept));
     }
     let Some(timed) = run::run(&job.network, job.seed, watch)? else { return Ok(None) };
-    let mut run = Run {
-        scenario: scenario.id.clone(),
-        seed: job.seed,
-        case: job.case.labels.clone(),
-        set: job.case.set.clone(),
-        version: VERSION.to_owned(),
-        wall_s: timed.wall_s,
-        cpu_s: timed.cpu_s,
-        outcome: timed.outcome,
-    };
+    let mut run = record(&scenario.id, job.case, job.seed, timed);
     store.keep(&job.key, &mut run)?;
     Ok(Some(run))
 }

@@ -1,14 +1,12 @@
-//! Tables for a terminal of 80 to 120 columns.
+//! Tables for a terminal.
 
 use crate::study::{Reported, Ruling, Verdict};
 use sim::results::Outcome;
 use std::fmt::Write as _;
 
-/// The widest that a table becomes, in characters.
-const WIDTH: usize = 100;
-
-/// The verdicts on a study's claims, a block a claim: what is said, what the document reports, what was measured.
-pub fn claims(verdicts: &[Verdict]) -> String {
+/// The verdicts on a study's claims, a block a claim: what is said, what the document reports, what was measured. At most
+/// `width` characters wide, if the words allow it.
+pub fn claims(verdicts: &[Verdict], width: usize) -> String {
     let rows = verdicts.iter().map(|verdict| {
         let measured = number(verdict.measured);
         let interval = if verdict.low.to_bits() == verdict.high.to_bits() {
@@ -29,11 +27,11 @@ pub fn claims(verdicts: &[Verdict]) -> String {
             word.to_owned(),
         ]
     });
-    table(["claim", "says", "reported", "ours", "95 % interval", "verdict"], &rows.collect::<Vec<_>>(), &[2, 3])
+    table(["claim", "says", "reported", "ours", "95 % interval", "verdict"], &rows.collect::<Vec<_>>(), &[3], width)
 }
 
-/// The flows of a run.
-pub fn flows(outcome: &Outcome) -> String {
+/// The flows of a run, at most `width` characters wide, if the names allow it.
+pub fn flows(outcome: &Outcome, width: usize) -> String {
     let rows = outcome.flows.iter().map(|flow| {
         let late = flow.deadline_s.map_or_else(|| "-".to_owned(), |_| percent(flow.deadline_miss_ratio));
         [
@@ -48,11 +46,11 @@ pub fn flows(outcome: &Outcome) -> String {
         ]
     });
     let head = ["flow", "path", "goodput", "loss", "delay mean", "99 %", "max", "late"];
-    table(head, &rows.collect::<Vec<_>>(), &[2, 3, 4, 5, 6, 7])
+    table(head, &rows.collect::<Vec<_>>(), &[2, 3, 4, 5, 6, 7], width)
 }
 
-/// The queues of a run.
-pub fn queues(outcome: &Outcome) -> String {
+/// The queues of a run, at most `width` characters wide, if the names allow it.
+pub fn queues(outcome: &Outcome, width: usize) -> String {
     let mut rows = Vec::new();
     for node in &outcome.nodes {
         for queue in &node.queues {
@@ -71,41 +69,41 @@ pub fn queues(outcome: &Outcome) -> String {
         }
     }
     let head = ["node", "controller", "packets in", "dropped", "limit mean", "backlog mean", "nodal delay", "max"];
-    table(head, &rows, &[2, 3, 4, 5, 6, 7])
+    table(head, &rows, &[2, 3, 4, 5, 6, 7], width)
 }
 
-/// A table with a line under its head. The second column is wrapped where the whole would be too wide; the columns
-/// `right` are aligned to the right.
-fn table<const N: usize>(head: [&str; N], rows: &[[String; N]], right: &[usize]) -> String {
-    let mut widths = head.map(width);
+/// A table with a line under its head. The columns `numbers` are aligned to the right, and their values stay on one line;
+/// everything else is wrapped, the widest column first, where the table would be wider than `most`.
+fn table<const N: usize>(head: [&str; N], rows: &[[String; N]], numbers: &[usize], most: usize) -> String {
+    let (mut widths, mut least) = (head.map(width), head.map(longest_word));
     for row in rows {
-        for (widest, cell) in widths.iter_mut().zip(row) {
-            *widest = (*widest).max(width(cell));
+        for (column, cell) in row.iter().enumerate() {
+            let unbroken = if numbers.contains(&column) { width(cell) } else { longest_word(cell) };
+            widths[column] = widths[column].max(width(cell));
+            least[column] = least[column].max(unbroken);
         }
     }
-    let others: usize = widths.iter().enumerate().filter(|(index, _)| *index != 1).map(|(_, width)| width + 2).sum();
-    widths[1] = widths[1].min(WIDTH.saturating_sub(others).max(24));
+    while widths.iter().map(|width| width + 2).sum::<usize>() > most + 2 {
+        let loose = (0..N).filter(|&column| widths[column] > least[column]);
+        let Some(widest) = loose.max_by_key(|&column| widths[column]) else { break };
+        widths[widest] -= 1;
+    }
     let mut text = String::new();
-    push_row(&mut text, &head.map(str::to_owned), &widths, right);
-    let line = widths.map(|width| "-".repeat(width));
-    push_row(&mut text, &line, &widths, right);
+    push_row(&mut text, &head.map(str::to_owned), &widths, numbers);
+    push_row(&mut text, &widths.map(|width| "-".repeat(width)), &widths, numbers);
     for row in rows {
-        push_row(&mut text, row, &widths, right);
+        push_row(&mut text, row, &widths, numbers);
     }
     text
 }
 
 fn push_row<const N: usize>(text: &mut String, row: &[String; N], widths: &[usize; N], right: &[usize]) {
-    let wrapped = wrap(&row[1], widths[1]);
-    for (number, part) in wrapped.iter().enumerate() {
+    let cells: Vec<Vec<String>> = row.iter().zip(widths).map(|(cell, &width)| wrap(cell, width)).collect();
+    for number in 0..cells.iter().map(Vec::len).fold(1, usize::max) {
         let mut line = String::new();
-        for (index, (cell, &width)) in row.iter().zip(widths).enumerate() {
-            let cell = match (index, number) {
-                (1, _) => part.as_str(),
-                (_, 0) => cell.as_str(),
-                _ => "",
-            };
-            let _ = if right.contains(&index) {
+        for (column, (cell, &width)) in cells.iter().zip(widths).enumerate() {
+            let cell = cell.get(number).map_or("", String::as_str);
+            let _ = if right.contains(&column) {
                 write!(line, "{cell:>width$}  ")
             } else {
                 write!(line, "{cell:<width$}  ")
@@ -131,6 +129,10 @@ fn wrap(text: &str, columns: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+fn longest_word(text: &str) -> usize {
+    text.split_whitespace().map(width).fold(0, usize::max)
 }
 
 fn width(text: &str) -> usize {
@@ -203,16 +205,19 @@ mod tests {
             id: "adth-s1a.1".to_owned(),
             says: "no packet arrives after its deadline ".repeat(5),
             source: String::new(),
-            reported: Some(Reported::Number(0.0)),
+            reported: Some(Reported::Words("below 0.1 % in all of its runs".to_owned())),
             holds: "<= 0.001".to_owned(),
             measured: 0.000_5,
             low: 0.0,
             high: 0.001,
             verdict: Ruling::Holds,
         };
-        let text = claims(&[verdict]);
-        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
-        assert!(text.lines().count() > 3, "{text}");
+        for most in [60, 80, 100] {
+            let text = claims(std::slice::from_ref(&verdict), most);
+            assert!(text.lines().all(|line| line.chars().count() <= most), "{text}");
+            assert!(text.lines().count() > 3, "{text}");
+        }
+        let text = claims(&[verdict], 100);
         assert!(text.contains("0.0005") && text.contains("0 .. 0.001") && text.contains("holds"), "{text}");
     }
 }

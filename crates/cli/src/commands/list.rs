@@ -12,7 +12,7 @@ pub(super) fn list(targets: &[PathBuf]) -> Result<(), Failure> {
     let mut wrong = Vec::new();
     for target in targets {
         if !target.exists() {
-            return Err(Failure::wrong(format!("{}: there is no such file or folder", target.display())));
+            return Err(targets::missing(target));
         }
         for file in targets::under(target)? {
             match Scenario::load(&file, &Wishes::default()) {

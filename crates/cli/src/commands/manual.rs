@@ -3,9 +3,12 @@
 use crate::args::Args;
 use crate::console::print;
 use crate::failure::Failure;
-use clap::CommandFactory as _;
+use clap::{Command, CommandFactory as _};
 use clap_complete::Shell;
+use clap_mangen::Man;
 use lab::store::write_whole;
+use std::fmt::Write as _;
+use std::fs;
 use std::path::Path;
 
 pub(super) fn completions(shell: Shell) -> Result<(), Failure> {
@@ -15,14 +18,56 @@ pub(super) fn completions(shell: Shell) -> Result<(), Failure> {
 }
 
 pub(super) fn man(folder: Option<&Path>) -> Result<(), Failure> {
-    let Some(folder) = folder else {
-        let mut text = Vec::new();
-        let rendered = clap_mangen::Man::new(Args::command()).render(&mut text);
-        rendered.map_err(|error| Failure::failed(format!("cannot make the manual page: {error}")))?;
-        return print(&String::from_utf8_lossy(&text));
-    };
-    let written = std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(Args::command(), folder));
-    written.map_err(|error| Failure::wrong(format!("cannot write {}: {error}", folder.display())))
+    let mut command = Args::command().disable_help_subcommand(true);
+    command.build();
+    let Some(folder) = folder else { return print(&page(&command)?) };
+    let unwritable = |error| Failure::wrong(format!("cannot write {}: {error}", folder.display()));
+    fs::create_dir_all(folder).map_err(unwritable)?;
+    let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
+    for command in shown.chain([&command]) {
+        let name = Man::new(command.clone()).get_filename();
+        write_whole(&folder.join(name), page(command)?.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// A command's manual page.
+fn page(command: &Command) -> Result<String, Failure> {
+    let man = Man::new(command.clone());
+    let mut text = Vec::new();
+    let rendered = man
+        .render_title(&mut text)
+        .and_then(|()| man.render_name_section(&mut text))
+        .and_then(|()| man.render_synopsis_section(&mut text))
+        .and_then(|()| man.render_description_section(&mut text))
+        .and_then(|()| man.render_options_section(&mut text))
+        .and_then(|()| if command.has_subcommands() { man.render_subcommands_section(&mut text) } else { Ok(()) });
+    rendered.map_err(|error| Failure::failed(format!("cannot make the manual page: {error}")))?;
+    let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    Ok(String::from_utf8_lossy(&text).into_owned() + &sections(&after))
+}
+
+/// The text that follows a command's options, as sections. `clap_mangen` would fill its examples as if they were prose: a
+/// line that ends in a colon becomes a heading, and indented lines stay as they are.
+fn sections(text: &str) -> String {
+    let mut roff = String::new();
+    for line in text.lines() {
+        // A hyphen would be set as a dash, and a full stop or quote at the start be read as a request.
+        let plain = line.trim_start().replace('\\', "\\e").replace('-', "\\-");
+        let plain = if plain.starts_with(['.', '\'']) { format!("\\&{plain}") } else { plain };
+        let _ = match (line.strip_suffix(':'), line.strip_prefix("  ")) {
+            (Some(title), _) if !title.contains(' ') || title == "Exit status" => {
+                writeln!(roff, ".SH {}", title.to_uppercase())
+            }
+            (_, Some(example)) => {
+                let indent = example.len() - example.trim_start().len();
+                writeln!(roff, ".nf\n{:indent$}{plain}\n.fi", "")
+            }
+            (_, None) if plain.is_empty() => writeln!(roff, ".PP"),
+            _ => writeln!(roff, "{plain}"),
+        };
+    }
+    roff
 }
 
 pub(super) fn docs(folder: &Path) -> Result<(), Failure> {

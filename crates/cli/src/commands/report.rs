@@ -3,7 +3,7 @@
 use crate::console::print;
 use crate::failure::Failure;
 use lab::report::ReportError;
-use lab::store::{Store, StoreError, write_whole};
+use lab::store::{self, Store, StoreError, write_whole};
 use lab::study::Study;
 use std::path::{Path, PathBuf};
 
@@ -24,25 +24,24 @@ pub(super) fn write(studies: &[Study], out: &Path) -> Result<Result<(), ReportEr
 
 /// The study in the folder, or those in the folders of it.
 fn studies(folder: &Path) -> Result<Vec<Study>, Failure> {
+    let wrong = |why: &str| Failure::wrong(format!("{}: {why}", folder.display()));
     match Store::load(folder) {
         Ok(study) => return Ok(vec![study]),
-        Err(StoreError::NoStudy { .. }) if folder.is_dir() => {}
+        Err(StoreError::NoStudy { .. }) => {}
         Err(error) => return Err(error.into()),
     }
-    let unreadable = |error| Failure::wrong(format!("cannot read {}: {error}", folder.display()));
-    let mut folders = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
-        let path = entry.map_err(unreadable)?.path();
-        if path.join("manifest.json").is_file() {
-            folders.push(path);
-        }
+    if !folder.is_dir() {
+        let why = if folder.exists() { "is a file, not a folder of results" } else { "there is no such folder" };
+        return Err(wrong(why));
     }
-    folders.sort();
+    let folders = store::folders(folder);
     if folders.is_empty() {
-        return Err(Failure::wrong(format!(
-            "{}: there are no results of `sluice reproduce` in this folder",
-            folder.display()
-        )));
+        let unfinished = !store::owners(folder).is_empty();
+        return Err(wrong(if unfinished {
+            "the runs in this folder are not complete: run the same `sluice reproduce` again to finish them"
+        } else {
+            "there are no results of `sluice reproduce` in this folder"
+        }));
     }
     folders.iter().map(|folder| Ok(Store::load(folder)?)).collect()
 }

@@ -2,10 +2,11 @@
 
 use super::{report, targets};
 use crate::args;
-use crate::console::{Console, print};
+use crate::console::{Console, print, width};
 use crate::failure::{DIFFERS, Failure, HOLDS};
 use lab::scenario::{Scenario, Wishes};
-use lab::store::Store;
+use lab::shell::quoted;
+use lab::store::{self, Store, StoreError};
 use lab::study::{Ruling, Study};
 use lab::sweep::{self, Settings, SweepError};
 use lab::tables;
@@ -26,13 +27,13 @@ pub(super) fn reproduce(args: &args::Reproduce) -> Result<u8, Failure> {
     let experiments = experiments(args)?;
     let build = build()?;
     // All folders are made before anything runs: one that cannot be written to is known at once.
-    let stores =
-        experiments.iter().map(|experiment| Store::create(&experiment.folder)).collect::<Result<Vec<_>, _>>()?;
+    let store = |experiment: &Experiment| Store::create(&experiment.folder, &experiment.scenario.id);
+    let stores = experiments.iter().map(store).collect::<Result<Vec<_>, _>>()?;
     let mut console = Console::new()?;
     let mut studies = Vec::new();
     for (experiment, store) in experiments.iter().zip(&stores) {
         let scenario = &experiment.scenario;
-        let threads = args.threads.map_or(0, usize::from);
+        let threads = args.threads.unwrap_or(0);
         let settings = Settings { threads, build: build.clone(), command: experiment.command.clone() };
         console.begin(&scenario.id, sweep::simulated_time(scenario));
         let done = sweep::run(scenario, store, &settings, &console);
@@ -60,8 +61,16 @@ pub(super) fn reproduce(args: &args::Reproduce) -> Result<u8, Failure> {
 /// Reads all scenarios before any runs.
 fn experiments(args: &args::Reproduce) -> Result<Vec<Experiment>, Failure> {
     let files = targets::files(&args.targets)?;
-    let seeds = args.seeds.and_then(|count| usize::try_from(count).ok());
-    let wishes = Wishes { set: args.set.clone(), seeds: seeds.or(args.quick.then_some(QUICK_SEEDS)), base_only: false };
+    if let Some(out) = &args.out
+        && files.len() > 1
+    {
+        let of = store::owners(out);
+        if !of.is_empty() {
+            return Err(StoreError::Taken { path: out.clone(), of }.into());
+        }
+    }
+    let seeds = args.seeds.or(args.quick.then_some(QUICK_SEEDS));
+    let wishes = Wishes { set: args.set.clone(), seeds, base_only: false };
     let mut experiments: Vec<Experiment> = Vec::new();
     for file in &files {
         let scenario = Scenario::load(file, &wishes)?;
@@ -104,7 +113,7 @@ fn text(study: &Study) -> String {
     let claims = if study.claims.is_empty() {
         "no claims\n".to_owned()
     } else {
-        format!("{}\n{holding} of {} claims hold\n", tables::claims(&study.claims), study.claims.len())
+        format!("{}\n{holding} of {} claims hold\n", tables::claims(&study.claims, width()), study.claims.len())
     };
     let (id, title, runs, seeds) = (&study.id, &study.title, study.runs.len(), study.seeds.len());
     format!(
@@ -133,15 +142,6 @@ fn command(args: &args::Reproduce, file: &Path) -> String {
     words.extend(args.seeds.map(|seeds| format!("--seeds {seeds}")));
     words.extend(args.set.iter().map(|set| format!("--set {}", quoted(set))));
     words.join(" ")
-}
-
-/// A word as a shell reads it.
-pub(super) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+%@".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// What tells this program from one built otherwise: results of other code must not be taken for its own.

@@ -1,10 +1,11 @@
 //! `sluice run`.
 
-use super::reproduce::{build, quoted};
+use super::reproduce::build;
 use crate::args;
-use crate::console::{Console, print};
+use crate::console::{Console, print, width};
 use crate::failure::{DIFFERS, Failure, HOLDS};
 use lab::scenario::{Scenario, Wishes};
+use lab::shell::quoted;
 use lab::store::Store;
 use lab::study::{Ruling, Run, Verdict};
 use lab::{claims, run, sweep, tables};
@@ -21,7 +22,7 @@ pub(super) fn run(args: args::Run) -> Result<u8, Failure> {
         None => once(&scenario, &console),
         Some(out) => {
             let settings = sweep::Settings { threads: 1, build: build()?, command };
-            let store = Store::create(out)?;
+            let store = Store::create(out, &scenario.id)?;
             let study = sweep::run(&scenario, &store, &settings, &console)?;
             Ok((study.runs, study.claims))
         }
@@ -47,16 +48,7 @@ fn once(scenario: &Scenario, console: &Console) -> Result<(Vec<Run>, Vec<Verdict
     let seed = scenario.seeds[0];
     let timed = run::run(&scenario.base, seed, console).map_err(|error| Failure::wrong(error.to_string()))?;
     let Some(timed) = timed else { return Err(Failure::interrupted("interrupted; nothing is kept")) };
-    let runs = vec![Run {
-        scenario: scenario.id.clone(),
-        seed,
-        case: scenario.cases[0].labels.clone(),
-        set: scenario.set.clone(),
-        version: sweep::VERSION.to_owned(),
-        wall_s: timed.wall_s,
-        cpu_s: timed.cpu_s,
-        outcome: timed.outcome,
-    }];
+    let runs = vec![sweep::record(&scenario.id, &scenario.cases[0], seed, timed)];
     let verdicts = claims::judge(&scenario.claims, &scenario.seeds, &runs);
     Ok((runs, verdicts))
 }
@@ -68,10 +60,11 @@ fn json(run: &Run, verdicts: &[Verdict]) -> Result<String, Failure> {
 }
 
 fn text(scenario: &Scenario, run: &Run, verdicts: &[Verdict]) -> String {
-    let outcome = &run.outcome;
-    let mut text = format!("{}\n\n{}\n{}\n", scenario.title, tables::flows(outcome), tables::queues(outcome));
+    let (outcome, width) = (&run.outcome, width());
+    let mut text =
+        format!("{}\n\n{}\n{}\n", scenario.title, tables::flows(outcome, width), tables::queues(outcome, width));
     if !verdicts.is_empty() {
-        text.push_str(&tables::claims(verdicts));
+        text.push_str(&tables::claims(verdicts, width));
         text.push('\n');
     }
     let times_real = outcome.simulated_s / run.wall_s.max(1e-9);

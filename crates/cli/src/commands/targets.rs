@@ -1,37 +1,63 @@
 //! From ids, files and folders to scenario files.
 
 use crate::failure::Failure;
-use lab::scenario::{Scenario, Wishes};
+use lab::scenario::{Scenario, Wishes, nearest};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Where experiments are looked for.
 const HOME: &str = "scenarios";
 
 /// The scenario files that the arguments name, in order, each once.
-pub(super) fn files(targets: &[String]) -> Result<Vec<PathBuf>, Failure> {
+pub(super) fn files(targets: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut found: Vec<PathBuf> = Vec::new();
-    let home = [HOME.to_owned()];
+    let mut known: Vec<PathBuf> = Vec::new();
+    let home = [PathBuf::from(HOME)];
     for target in if targets.is_empty() { &home } else { targets } {
-        let path = Path::new(target);
-        let files = if path.exists() {
-            under(path)?
-        } else if path.extension().is_some() || target.contains('/') {
-            return Err(Failure::wrong(format!("{target}: there is no such file or folder")));
-        } else if target == HOME {
-            return Err(Failure::wrong(
-                "there is no folder `scenarios` here: name a scenario file, or go to where it is",
-            ));
-        } else {
-            vec![by_id(target)?]
-        };
-        for file in files {
-            if !found.contains(&file) {
+        for file in named(target)? {
+            // One file may be named in two ways: `a.toml` and `./a.toml`.
+            let real = fs::canonicalize(&file).unwrap_or_else(|_| file.clone());
+            if !known.contains(&real) {
+                known.push(real);
                 found.push(file);
             }
         }
     }
     Ok(found)
+}
+
+/// The scenario files of one argument: a path, or the id of a scenario.
+fn named(target: &Path) -> Result<Vec<PathBuf>, Failure> {
+    match fs::metadata(target) {
+        Ok(_) => return under(target),
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Err(Failure::wrong(format!("{}: cannot be read: {error}", target.display())));
+        }
+        Err(_) => {}
+    }
+    match target.to_str() {
+        Some(HOME) => {
+            Err(Failure::wrong("there is no folder `scenarios` here: name a scenario file, or go to where it is"))
+        }
+        Some(id) if target.extension().is_none() && target.components().count() == 1 => Ok(vec![by_id(id)?]),
+        _ => Err(missing(target)),
+    }
+}
+
+/// A file that is not there, with the name of one that is.
+pub(super) fn missing(path: &Path) -> Failure {
+    let message = format!("{}: there is no such file or folder", path.display());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    Failure::wrong(message + &did_you_mean(&name, &names))
+}
+
+fn did_you_mean(name: &str, known: &[String]) -> String {
+    let nearest = nearest(name, known.iter().map(String::as_str));
+    nearest.map_or_else(String::new, |other| format!("; did you mean `{other}`?"))
 }
 
 /// A file itself; of a folder, all scenarios in it and below.
@@ -44,10 +70,12 @@ pub(super) fn under(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     while let Some(folder) = folders.pop() {
         let unreadable = |error| Failure::wrong(format!("cannot read {}: {error}", folder.display()));
         for entry in fs::read_dir(&folder).map_err(unreadable)? {
-            let path = entry.map_err(unreadable)?.path();
-            if path.is_dir() {
+            let entry = entry.map_err(unreadable)?;
+            let path = entry.path();
+            // A link to a folder is not followed: it may lead back.
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "toml") {
+            } else if !path.is_dir() && path.extension().is_some_and(|extension| extension == "toml") {
                 files.push(path);
             }
         }
@@ -63,8 +91,11 @@ pub(super) fn under(path: &Path) -> Result<Vec<PathBuf>, Failure> {
 fn by_id(id: &str) -> Result<PathBuf, Failure> {
     let home = Path::new(HOME);
     if !home.is_dir() {
+        // A file's name without its ending is a slip that is easily made.
+        let file = format!("{id}.toml");
+        let hint = if Path::new(&file).is_file() { format!("; did you mean `{file}`?") } else { String::new() };
         return Err(Failure::wrong(format!(
-            "{id}: there is no such file, and no folder `scenarios` here to look for the id in"
+            "{id}: there is no such file, and no folder `scenarios` here to look for the id in{hint}"
         )));
     }
     let mut known = Vec::new();
@@ -79,5 +110,6 @@ fn by_id(id: &str) -> Result<PathBuf, Failure> {
             known.push(scenario.id);
         }
     }
-    Err(Failure::wrong(format!("{id}: no scenario in `scenarios` has this id; there are {}", known.join(", "))))
+    let hint = did_you_mean(id, &known);
+    Err(Failure::wrong(format!("{id}: no scenario in `scenarios` has this id; there are {}{hint}", known.join(", "))))
 }

@@ -176,6 +176,7 @@ fn study(id: &str, title: &str, axes: &[Axis]) -> Study {
         title: title.to_owned(),
         about: "Made-up numbers in the shapes of real ones.\n\nThe load rises at 25 s and falls at 50 s and 75 s."
             .to_owned(),
+        file: format!("my scenarios/{id}.toml"),
         text: format!("title = \"{id}\"\nduration = \"100 s\"\n\n[radio]\nstandard = \"802.11b\"\n"),
         version: "0.1.0".to_owned(),
         command: format!("sluice reproduce 'my scenarios/{id}.toml' --quick"),

@@ -1,13 +1,14 @@
 //! From a chart as the scenario asks for it to a picture: which runs, which lines, their names, colours and rules.
 
 use super::label::{Scale, short};
-use super::measure;
 use super::picture::{Data, Line, Panel, Picture, Rule, Style, Tracks, Y, elements};
 use super::text::{count, ranges, seconds};
+use super::words::words;
+use crate::claims;
+use crate::measure;
 use crate::statistics::{Interval, interval};
-use crate::study::{Chart, Labels, Run, Study};
+use crate::study::{Chart, Run, Study};
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 /// Colours of the page's palette (`page.css` has `--line-0` and so on).
 const COLOURS: usize = 7;
@@ -21,15 +22,6 @@ struct Case<'a> {
 impl Case<'_> {
     fn label(&self, axis: &str) -> Option<&String> {
         self.runs[0].case.get(axis)
-    }
-
-    fn matches(&self, wanted: &BTreeMap<String, Labels>) -> bool {
-        wanted.iter().all(|(axis, labels)| {
-            self.label(axis).is_some_and(|label| match labels {
-                Labels::One(one) => one == label,
-                Labels::Any(any) => any.contains(label),
-            })
-        })
     }
 }
 
@@ -93,7 +85,7 @@ fn cases<'a>(study: &'a Study, chart: &Chart) -> Vec<Case<'a>> {
     for runs in study.runs.chunk_by(|a, b| a.case == b.case) {
         let case = Case { first, runs };
         first += runs.len();
-        if case.matches(&chart.cases) {
+        if claims::matches(&chart.cases, &runs[0].case) {
             cases.push(case);
         }
     }
@@ -137,7 +129,7 @@ impl Maker<'_> {
             for key in &self.chart.y {
                 for (element, full) in elements(series, key) {
                     let Some(index) = tracks.index(data, (study, case.first), series, &full) else { continue };
-                    let identity = Identity { element, measure: measure::words(key), labels: self.labels(case) };
+                    let identity = Identity { element, measure: words(key), labels: self.labels(case) };
                     drafts.push(Draft { identity, series: Some(index), points: Vec::new() });
                 }
             }
@@ -149,10 +141,10 @@ impl Maker<'_> {
         let mut drafts: Vec<Draft> = Vec::new();
         for case in cases {
             let Some(place) = self.place(case) else { continue };
-            let trees: Vec<Value> = case.runs.iter().map(|run| crate::measure::tree(&run.outcome)).collect();
+            let trees: Vec<Value> = case.runs.iter().map(|run| measure::tree(&run.outcome)).collect();
             for path in &self.chart.y {
                 for (element, interval) in over_seeds(&trees, path) {
-                    let identity = Identity { element, measure: measure::words(path), labels: self.labels(case) };
+                    let identity = Identity { element, measure: words(path), labels: self.labels(case) };
                     let point = (place, [interval.mean, interval.low, interval.high]);
                     match drafts.iter_mut().find(|draft| draft.identity == identity) {
                         Some(draft) => draft.points.push(point),
@@ -362,19 +354,21 @@ fn line_values(series: Option<usize>, points: &[(usize, [f64; 3])], data: &Data)
     means(series, points, data).into_iter().chain(ends).collect()
 }
 
-/// Mean and interval over the seeds of every element that the path leads to.
+/// Mean and interval over the seeds of every element that the path leads to. Values that are absent (a target delay
+/// without a controller) are left out.
 fn over_seeds(trees: &[Value], path: &str) -> Vec<(String, Interval)> {
     let mut elements: Vec<(String, Vec<f64>)> = Vec::new();
-    for found in trees.iter().flat_map(|tree| measure::find(tree, path)) {
+    for found in trees.iter().flat_map(|tree| measure::find(tree, path).unwrap_or_default()) {
+        let Some(value) = found.value.as_f64() else { continue };
         // A node's only queue needs no name.
-        let element = found.element.first().cloned().unwrap_or_default();
-        let element = match found.element.get(1) {
-            Some(queue) if queue != "be" => format!("{element} {queue}"),
-            _ => element,
+        let element = match found.names.as_slice() {
+            [] => String::new(),
+            [element] | [element, "be", ..] => (*element).to_owned(),
+            [element, queue, ..] => format!("{element} {queue}"),
         };
         match elements.iter_mut().find(|(known, _)| *known == element) {
-            Some((_, values)) => values.push(found.value),
-            None => elements.push((element, vec![found.value])),
+            Some((_, values)) => values.push(value),
+            None => elements.push((element, vec![value])),
         }
     }
     elements.into_iter().map(|(element, values)| (element, interval(&values))).collect()

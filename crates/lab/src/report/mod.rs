@@ -5,10 +5,10 @@
 
 mod label;
 mod lines;
-mod measure;
 mod page;
 mod picture;
 mod text;
+mod words;
 
 use crate::study::Study;
 

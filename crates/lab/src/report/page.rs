@@ -3,6 +3,7 @@
 use super::lines;
 use super::picture::{Data, Picture, Style, Tracks};
 use super::text::{Escaped, count, json_in_script, number, ranges};
+use crate::shell;
 use crate::study::{Reported, Ruling, Run, Study, Verdict};
 use std::fmt::{self, Write as _};
 
@@ -359,24 +360,9 @@ fn replays(out: &mut String, study: &Study, cases: &[&Run]) -> fmt::Result {
 
 /// The command that makes one run again: `sluice run` takes files, not ids.
 fn replay(study: &Study, run: &Run) -> String {
-    let mut line = format!("sluice run {} --seed {}", scenario_file(study), run.seed);
+    let mut line = format!("sluice run {} --seed {}", shell::quoted(&study.file), run.seed);
     for (key, value) in &run.set {
-        // The shell must leave quotes and spaces alone; a single quote ends and resumes its own quotation.
-        let quoted = format!("{key}={value}").replace('\'', r"'\''");
-        let _ = write!(line, " --set '{quoted}'");
+        let _ = write!(line, " --set {}", shell::quoted(&format!("{key}={value}")));
     }
     line
-}
-
-/// The scenario's file as the study's command names it, quoted for a shell where it must be: the word after
-/// `sluice reproduce` or `sluice run`.
-fn scenario_file(study: &Study) -> &str {
-    let words = study.command.strip_prefix("sluice reproduce ").or_else(|| study.command.strip_prefix("sluice run "));
-    let Some(words) = words else { return &study.id };
-    let mut quoted = false;
-    let end = words.find(|c: char| {
-        quoted ^= c == '\'';
-        c == ' ' && !quoted
-    });
-    &words[..end.unwrap_or(words.len())]
 }

@@ -6,19 +6,20 @@ use super::{Draft, Scenario, document, hints, in_case};
 use crate::claims::{Condition, pairs};
 use crate::measure::{self, Missing};
 use crate::run;
-use crate::study::{Axis, Chart, Claim, Labels, Statistic};
+use crate::study::{Axis, Chart, Claim, Labels, Reported, Statistic};
 use serde_json::Value;
 use sim::config::Network;
 use std::collections::BTreeMap;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use units::Duration;
 
 /// Checks a scenario that was read without fault.
 ///
 /// # Errors
 /// The first thing found wrong.
 pub(super) fn check(draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
-    no_name_twice(draft)?;
+    names(draft)?;
     let base = blank(draft, &[], &scenario.base)?;
     let mut blanks = Vec::with_capacity(scenario.cases.len());
     for (case, chosen) in scenario.cases.iter().zip(draft.combinations()) {
@@ -36,14 +37,19 @@ pub(super) fn check(draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The simulator refuses a name that is used twice too, but only here it is known where the second one stands.
-fn no_name_twice(draft: &Draft) -> Result<(), Refusal> {
+/// The simulator refuses a name that is used twice too, but only here it is known where the second one stands. That names
+/// are parts of dotted paths is known only here.
+fn names(draft: &Draft) -> Result<(), Refusal> {
     for (key, what) in [("node", "nodes"), ("flow", "flows")] {
         let elements = draft.network.get(key).and_then(|elements| elements.get_ref().as_array());
         let mut seen = Vec::new();
         for element in elements.into_iter().flat_map(|elements| elements.iter()) {
             let Some(name) = element.get_ref().get("name") else { continue };
             let text = name.get_ref().as_str().unwrap_or_default();
+            if text.is_empty() || text == "*" || text.contains('.') {
+                let refusal = draft.source.refuse(name.span(), format!("`{text}` cannot be a name"));
+                return Err(refusal.note("names are parts of dotted paths, where `*` stands for all of them"));
+            }
             if seen.contains(&text) {
                 return Err(draft.source.refuse(name.span(), format!("two {what} are called `{text}`")));
             }
@@ -64,6 +70,7 @@ fn blank(draft: &Draft, chosen: &[usize], network: &Network) -> Result<Value, Re
         }
     };
     affordable(network).map_err(|(path, message)| refuse(Some(path), message))?;
+    plausible(network).map_err(|(path, message)| refuse(Some(&path), message))?;
     run::blank(network).map_err(|error| {
         let refusal = refuse(error.path(), error.to_string());
         error
@@ -86,6 +93,23 @@ fn affordable(network: &Network) -> Result<(), (&'static str, String)> {
         }
         _ => Ok(()),
     }
+}
+
+/// What can be simulated but hardly be meant, as its results are empty or the same whatever happens.
+fn plausible(network: &Network) -> Result<(), (String, String)> {
+    for flow in &network.flow {
+        let refuse = |key: &str, message: &str| Err((format!("flow.{}.{key}", flow.name), message.to_owned()));
+        if flow.start >= network.duration {
+            return refuse("start", "the flow starts when the run is over");
+        }
+        if flow.stop.is_some_and(|stop| stop <= flow.start) {
+            return refuse("stop", "the flow stops before it starts");
+        }
+        if flow.deadline.is_some_and(Duration::is_zero) {
+            return refuse("deadline", "a deadline of zero is always missed");
+        }
+    }
+    Ok(())
 }
 
 /// A table of parameters for a controller that no queue of any case has is a slip, not a wish.
@@ -140,6 +164,9 @@ impl Future<'_, '_> {
         let at = |key: &str| format!("claim.{index}.{key}");
         if self.scenario.claims[..index].iter().any(|other| other.id == claim.id) {
             return Err(self.draft.refuse_at(&at("id"), format!("a claim before this one has the id `{}`", claim.id)));
+        }
+        if matches!(claim.reported, Some(Reported::Number(value)) if !value.is_finite()) {
+            return Err(self.draft.refuse_at(&at("reported"), "expected a number, or words in quotes"));
         }
         claim.holds.parse::<Condition>().map_err(|message| self.draft.refuse_at(&at("holds"), message))?;
         self.check_labels(&at("where"), &claim.cases)?;
@@ -237,7 +264,7 @@ impl Future<'_, '_> {
             let message = format!("there is no result `{path}`: nothing is called `{}` there", missing.name);
             refuse(missing, message)
         })?;
-        match found.into_iter().find(|value| !leaf.is(value)) {
+        match found.into_iter().map(|found| found.value).find(|value| !leaf.is(value)) {
             None => Ok(()),
             Some(value) => {
                 let known = value.as_object().map(|keys| keys.keys().cloned().collect()).unwrap_or_default();

@@ -20,6 +20,20 @@ pub(super) struct Change<'s> {
     pub(super) text: String,
 }
 
+impl Change<'_> {
+    /// True where nothing of `earlier` is left once this change is made: it has the same path, or `*` in its place.
+    pub(super) fn covers(&self, earlier: &Self) -> bool {
+        let (mut ours, mut theirs) = (self.path.split('.'), earlier.path.split('.'));
+        loop {
+            match (ours.next(), theirs.next()) {
+                (None, None) => return true,
+                (Some(own), Some(other)) if own == "*" || own == other => {}
+                _ => return false,
+            }
+        }
+    }
+}
+
 /// Why a change could not be applied.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Miss {
@@ -298,6 +312,15 @@ queue.adth.target_delay = "2 ms"
         apply(&mut root, &change("node", "{ n1 = { queue = { limit = 6 } } }")).unwrap();
         assert_eq!(word(&root, "node.n1.queue.limit"), "6");
         assert_eq!(word(&root, "node.n1.queue.adth.target_delay"), "2 ms");
+    }
+
+    #[test]
+    fn a_change_covers_what_it_sets_anew() {
+        let covers = |later: &str, earlier: &str| change(later, "1").covers(&change(earlier, "1"));
+        assert!(covers("queue.limit", "queue.limit"));
+        assert!(covers("flow.*.deadline", "flow.forward.deadline"));
+        assert!(!covers("flow.forward.deadline", "flow.*.deadline"));
+        assert!(!covers("queue", "queue.limit") && !covers("queue.limit", "queue.adth"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::source::Refusal;
 use crate::schema::Tables;
 
 /// Of `known`, the name that `name` was most probably meant to be.
-pub(super) fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let name = name.to_lowercase();
     // A third of the letters may be wrong; a beginning or end of at least three letters
     // counts as a slip of one.
@@ -52,6 +52,10 @@ pub(super) fn unknown_key(key: &str, table: &str, known: &[&str], tables: &Table
         notes.push(format!("did you mean `{other}`?"));
         return notes;
     }
+    if table.is_empty() && super::LAB_KEYS.contains(&key) {
+        notes.push(format!("`{key}` is not of the network: it can neither be varied nor set from outside"));
+        return notes;
+    }
     let homes = tables.with_key(key).filter(|home| home.path != table).map(|home| home.header.as_str());
     let homes = homes.collect::<Vec<_>>().join(" and of ");
     if !homes.is_empty() {
@@ -84,29 +88,42 @@ pub(super) fn explain(message: &str, paths: &[Vec<&str>], tables: &Tables) -> (S
         let table = paths.first().map_or_else(String::new, |path| path.join("."));
         return (format!("missing key `{missing}`"), vec![meaning(missing, &table, tables)]);
     }
-    let fits_not = message.strip_prefix("invalid type: ").and_then(|rest| rest.split(", expected struct").next());
-    let message = match fits_not {
-        Some(found) if message.contains("expected struct") => format!("expected a table, found {found}"),
-        _ if message.starts_with("data did not match any variant") => "this value does not fit".to_owned(),
-        // The TOML crate's words for an enumeration that is not written as a string.
-        _ if message == "wanted string or table" => "expected a string".to_owned(),
-        _ => in_plain_types(message),
-    };
-    (message, vec![meaning(key, &home, tables)])
+    (in_plain_words(message), vec![meaning(key, &home, tables)])
 }
 
-/// Rust's names of types, as they stand at the end of serde's messages, in words.
-fn in_plain_types(message: &str) -> String {
-    const TYPES: [(&str, &str); 6] = [
-        ("expected u8", "expected a whole number from 0 to 255"),
-        ("expected u16", "expected a whole number from 0 to 65535"),
-        ("expected u32", "expected a whole number from 0 to 4294967295"),
-        ("expected f64", "expected a number"),
-        ("expected a sequence", "expected a list"),
-        ("expected a map", "expected a table"),
+/// What serde and the TOML crate say of a value that does not fit, without Rust's names of types. What was found instead
+/// is not repeated: the refusal quotes the place.
+fn in_plain_words(message: &str) -> String {
+    const TYPES: [(&str, &str); 10] = [
+        ("u8", "a whole number from 0 to 255"),
+        ("u16", "a whole number from 0 to 65535"),
+        ("u32", "a whole number from 0 to 4294967295"),
+        ("u64", "a whole number, zero or more"),
+        ("f64", "a number"),
+        ("a string", "text in quotes"),
+        ("a boolean", "`true` or `false`"),
+        ("a sequence", "a list"),
+        ("a map", "a table"),
+        ("an array of length 2", "a list of 2 values"),
     ];
-    let found = TYPES.iter().find_map(|(rust, plain)| Some(message.strip_suffix(rust)?.to_owned() + plain));
-    found.unwrap_or_else(|| message.to_owned())
+    if message.starts_with("data did not match any variant") {
+        return "this value does not fit".to_owned();
+    }
+    // The TOML crate's words for an enumeration that is not written as a string, and for `[[table]]` instead of `[table]`.
+    match message {
+        "wanted string or table" => return "expected text in quotes".to_owned(),
+        "wanted exactly 1 element, more than 1 element" => {
+            return "expected one table, not a list of tables".to_owned();
+        }
+        _ => {}
+    }
+    let unfit = message.starts_with("invalid ").then(|| message.split_once(", expected ")).flatten();
+    let Some((_, expected)) = unfit else { return message.to_owned() };
+    if expected.starts_with("struct ") {
+        return "expected a table".to_owned();
+    }
+    let plain = TYPES.iter().find(|(rust, _)| *rust == expected).map_or(expected, |(_, plain)| plain);
+    format!("expected {plain}")
 }
 
 /// What a key means and what is expected there; empty if it is not known.
@@ -166,10 +183,23 @@ mod tests {
         assert_eq!(message, "missing key `packet`");
         assert!(notes[0].starts_with("`packet`: UDP payload of a packet"), "{notes:?}");
         let (message, notes) = explain("invalid type: integer `5`, expected struct Settings", &[vec!["queue"]], tables);
-        assert_eq!(message, "expected a table, found integer `5`");
+        assert_eq!(message, "expected a table");
         assert!(notes[0].ends_with("Expected: table `[queue]`."), "{notes:?}");
         let (_, notes) = explain("unknown field `phi_max`, expected `limit`", &[vec!["queue", "phi_max"]], tables);
         assert_eq!(notes, ["expected `limit`", "`phi_max` is a key of [queue.adth]"]);
+    }
+
+    #[test]
+    fn says_what_fits_in_plain_words() {
+        for (said, plain) in [
+            ("invalid type: boolean `true`, expected u8", "expected a whole number from 0 to 255"),
+            ("invalid value: integer `-5`, expected a number of packets", "expected a number of packets"),
+            ("invalid length 1, expected an array of length 2", "expected a list of 2 values"),
+            ("invalid type: map, expected a string", "expected text in quotes"),
+            ("\"3 m\" has an unknown unit \"m\"", "\"3 m\" has an unknown unit \"m\""),
+        ] {
+            assert_eq!(in_plain_words(said), plain);
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod hints;
 mod source;
 mod vary;
 
+pub use hints::nearest;
 pub use source::Refusal;
 
 use crate::schema::Tables;
@@ -16,10 +17,15 @@ use serde::Deserialize;
 use sim::config::Network;
 use source::Source;
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
 use toml::Spanned;
 use toml::de::DeTable;
 use vary::Vary;
+
+/// No scenario is larger, in bytes.
+const LARGEST_FILE: u64 = 16 << 20;
 
 /// A sweep of more cases than this was hardly meant; every case's network is built before the first run.
 const MOST_CASES: usize = 10_000;
@@ -33,7 +39,9 @@ pub struct Scenario {
     pub title: String,
     /// What it shows.
     pub about: String,
-    /// The file, word for word.
+    /// The file's name, as it was given.
+    pub file: String,
+    /// What the file holds, word for word.
     pub text: String,
     /// The network as the file has it, without the variations.
     pub base: Network,
@@ -104,11 +112,14 @@ impl Scenario {
     /// What is wrong with the file, and where.
     pub fn load(path: &Path, wishes: &Wishes) -> Result<Self, Refusal> {
         let name = path.display().to_string();
-        let bytes = std::fs::read(path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::IsADirectory => Refusal::file(&name, "is a folder, not a scenario file"),
-            std::io::ErrorKind::NotFound => Refusal::file(&name, "there is no such file"),
+        let bytes = read(path).map_err(|error| match error.kind() {
+            io::ErrorKind::IsADirectory => Refusal::file(&name, "is a folder, not a scenario file"),
+            io::ErrorKind::NotFound => Refusal::file(&name, "there is no such file"),
             _ => Refusal::file(&name, format!("cannot be read: {error}")),
         })?;
+        if bytes.len() as u64 > LARGEST_FILE {
+            return Err(Refusal::file(&name, "is too large to be a scenario: more than 16 MiB"));
+        }
         let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         let source = Source { name: &name, text: utf8(&name, &bytes)?, sets: &wishes.set };
         let draft = Draft::read(source, wishes)?;
@@ -138,6 +149,13 @@ impl Scenario {
         let source = Source { name, text: utf8(name, bytes)?, sets: &wishes.set };
         Draft::read(source, wishes)?.scenario(name.strip_suffix(".toml").unwrap_or(name))
     }
+}
+
+/// The file, or as much of it as shows that it is too large: a device may have no end.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn utf8<'b>(name: &str, bytes: &'b [u8]) -> Result<&'b str, Refusal> {
@@ -197,18 +215,20 @@ impl<'s> Draft<'s> {
         }
         let draft = Self { source, root, network, set, head, vary, tables };
         if !wishes.base_only {
-            draft.set_keys_are_not_varied()?;
+            draft.no_change_is_lost()?;
         }
         Ok(draft)
     }
 
-    /// A key that every case sets anew cannot be set from outside: the wish would be lost in silence.
-    fn set_keys_are_not_varied(&self) -> Result<(), Refusal> {
-        for set in &self.set {
-            for axis in &self.vary.axes {
-                if axis.choices.iter().flat_map(|choice| &choice.changes).any(|change| change.path == set.path) {
-                    let message = format!("`{}` is varied by `{}` in this scenario", set.path, axis.name);
-                    return Err(self.source.refuse(set.span.clone(), message));
+    /// What an axis sets anew in every case cannot be set from outside or by an axis before it: the wish would be lost in
+    /// silence, and the case's label be wrong.
+    fn no_change_is_lost(&self) -> Result<(), Refusal> {
+        for (index, axis) in self.vary.axes.iter().enumerate() {
+            let before = self.vary.axes[..index].iter().flat_map(|axis| &axis.choices);
+            for earlier in self.set.iter().chain(before.flat_map(|choice| &choice.changes)) {
+                if axis.choices.iter().flat_map(|choice| &choice.changes).any(|change| change.covers(earlier)) {
+                    let message = format!("`{}` is varied by `{}` in this scenario", earlier.path, axis.name);
+                    return Err(self.source.refuse(earlier.span.clone(), message));
                 }
             }
         }
@@ -226,6 +246,7 @@ impl<'s> Draft<'s> {
             id: self.id(stem)?,
             title: self.head.title.clone(),
             about: self.head.about.trim().to_owned(),
+            file: self.source.name.to_owned(),
             text: self.source.text.to_owned(),
             base,
             set,

@@ -104,7 +104,8 @@ fn number(written: &DeInteger) -> Option<u64> {
 fn axis<'s>(source: &Source<'s>, leaf: Leaf<'_, 's>) -> Result<Axis<'s>, Refusal> {
     let Leaf { path: name, span, value } = leaf;
     let DeValue::Array(values) = value.get_ref() else {
-        return Err(source.refuse(value.span(), format!("`{name}` is varied over a list of values: write `[...]`")));
+        let refusal = source.refuse(value.span(), format!("`{name}` is varied over a list of values: write `[...]`"));
+        return Err(refusal.note(hints::did_you_mean(&name, ["seeds"])));
     };
     if values.is_empty() {
         return Err(source.refuse(value.span(), format!("`{name}` has no value to try")));
