@@ -75,7 +75,7 @@ Examples:
 Examples:
   sluice run scenarios/adth/s1a.toml
   sluice run scenarios/adth/s1a.toml --seed 3 --json
-  sluice run scenarios/adth/s1a.toml --set queue.controller=adth
+  sluice run scenarios/adth/s1a.toml --set queue.controller=none
   sluice run scenarios/adth/s1a.toml --set mac.cw_min=63 --set 'duration=50 s'
   sluice run scenarios/adth/s1a.toml --set 'flow.*.deadline=400 ms' --out out
 

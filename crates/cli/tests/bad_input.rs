@@ -32,7 +32,15 @@ const FAULTS: &[Fault] = &[
     fault("limit = 200", "phi_max = 1.0", &["chain.toml:28:1", "`phi_max` is a key of [queue.adth]"]),
     fault("[queue]", "[queue", &["chain.toml:26:7", "not TOML"]),
     fault("limit = 200", "\"l\\u001b[31m\" = 200", &["chain.toml:28:1", "unknown key `l\u{fffd}[31m`"]),
+    fault("limit = 200", "limit = 2.5", &["chain.toml:28:9: expected a number of packets such as 1000"]),
+    fault("[queue]", "[[queue]]", &["chain.toml:26:1: expected one table", "table `[queue]`"]),
+    fault("title = \"Two hops, two schemes\"", "title = 5", &["chain.toml:2:9: expected text in quotes"]),
     // Quantities.
+    fault("[\"0 m\", \"0 m\"]", "[\"0 m\"]", &["chain.toml:15:12: expected x and y"]),
+    fault("[\"0 m\", \"0 m\"]", "[\"0 m\", \"0 m\", \"2 m\"]", &["chain.toml:15:12: expected x and y"]),
+    fault("deadline = \"200 ms\"", "deadline = \"0 s\"", &["chain.toml:39:12", "always missed"]),
+    fault("deadline = \"200 ms\"", "start = \"2 s\"\nstop = \"1 s\"", &["chain.toml:40:8", "stops before it starts"]),
+    fault("deadline = \"200 ms\"", "start = \"9 s\"", &["chain.toml:39:9", "when the run is over"]),
     fault("duration = \"3 s\"", "duration = \"3 m\"", &["chain.toml:5:12", "unknown unit \"m\""]),
     fault("duration = \"3 s\"", "duration = 3", &["chain.toml:5:12"]),
     fault("duration = \"3 s\"", "duration = \"0 s\"", &["chain.toml:5:12", "zero"]),
@@ -42,6 +50,8 @@ const FAULTS: &[Fault] = &[
     fault("to = \"n2\"", "to = \"m2\"", &["chain.toml:37:6", "there is no node `m2`", "did you mean `n2`?"]),
     fault("\"50 m\", \"0 m\"", "\"500 m\", \"0 m\"", &["chain.toml:37:6", "no route from `n0` to `n2`"]),
     fault("name = \"n2\"", "name = \"n1\"", &["chain.toml:23:8", "two nodes are called `n1`"]),
+    fault("name = \"n2\"", "name = \"n.2\"", &["chain.toml:23:8", "`n.2` cannot be a name"]),
+    fault("name = \"n2\"", "name = \"\"", &["chain.toml:23:8", "cannot be a name"]),
     fault(
         "\"queue.controller\" = \"adth\"",
         "\"queue.controller\" = \"none\"",
@@ -72,6 +82,13 @@ const FAULTS: &[Fault] = &[
         "\"flow.forward.to\" = [\"n2\", \"n9\"]",
         &["chain.toml:50:28", "there is no node `n9`", "in the case flow.forward.to = n9, scheme = FIFO"],
     ),
+    fault(
+        "seeds = 2",
+        "seeds = 2\n\"queue.controller\" = [\"none\", \"adth\"]",
+        &["chain.toml:46:1", "`queue.controller` is varied by `scheme`"],
+    ),
+    fault("seeds = 2", "seed = 2", &["chain.toml:45:8", "did you mean `seeds`?"]),
+    fault("seeds = 2", "seeds = 2\ntitle = [\"a\"]", &["chain.toml:46:1", "`title` is not of the network"]),
     fault("seeds = 2", "seeds = 0", &["chain.toml:45:9", "how many seeds"]),
     fault("label = \"ADTH\"", "label = \"FIFO\"", &["chain.toml:48:5", "two values called `FIFO`"]),
     // Claims and charts.
@@ -89,6 +106,7 @@ const FAULTS: &[Fault] = &[
         &["chain.toml:58:", "did you mean `scheme`?"],
     ),
     fault("holds = \"<= 0.05\"", "holds = \"small\"", &["chain.toml:70:9", "is not a condition"]),
+    fault("reported = 0.0", "reported = nan", &["chain.toml:69:12: expected a number"]),
     fault("id = \"chain.2\"", "id = \"chain.1\"", &["chain.toml:63:6", "has the id `chain.1`"]),
     fault("flows.forward.delay_max_s", "flows.forward.delay_max", &["chain.toml:75:6", "did you mean `delay_max_s`?"]),
     fault("series = \"500 ms\"", "", &["chain.toml:74:5", "needs series"]),
@@ -130,7 +148,13 @@ fn files_that_are_no_scenarios_are_refused() {
         assert_eq!(output.status.code(), Some(2), "{name}");
         assert!(stderr(&output).contains(name) && stderr(&output).contains(words), "{name}: {}", stderr(&output));
     }
-    for (name, words) in [("missing.toml", "no such file"), ("./none/missing.toml", "no such file")] {
+    for (name, words) in [
+        ("missing.toml", "no such file"),
+        ("./none/missing.toml", "no such file"),
+        ("blanc.toml", "did you mean `blank.toml`?"),
+        ("blank", "did you mean `blank.toml`?"),
+        ("/dev/zero", "too large"),
+    ] {
         let output = reproduce(folder.path(), name);
         assert_eq!(output.status.code(), Some(2), "{name}");
         assert!(stderr(&output).contains(words), "{name}: {}", stderr(&output));
@@ -160,10 +184,14 @@ fn a_key_set_from_outside_is_checked_as_the_file_is() {
         assert_eq!(output.status.code(), Some(2), "{set}: {error}");
         assert!(error.contains(&format!("--set '{set}'")) && error.contains(words), "{set}: {error}");
     }
-    let output =
-        sluice(folder.path()).args(["reproduce", "chain.toml", "--set", "queue.controller=adth"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("is varied by `scheme`"), "{}", stderr(&output));
+    for (set, words) in [
+        ("queue.controller=adth", "is varied by `scheme`"),
+        ("flow.forward.traffic.rate=1 Mb/s", "is varied by `flow.*.traffic.rate`"),
+    ] {
+        let output = sluice(folder.path()).args(["reproduce", "chain.toml", "--set", set]).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    }
 }
 
 #[test]
@@ -177,6 +205,50 @@ fn results_that_were_there_stay_whole() {
     scenario(folder.path(), &CHAIN.replace("to = \"n2\"", "to = \"n9\""));
     assert_eq!(reproduce(folder.path(), "chain.toml").status.code(), Some(2));
     assert_eq!(read(), before);
+}
+
+#[test]
+fn a_folder_with_other_results_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    scenario(folder.path(), CHAIN);
+    let other = CHAIN.replace("id = \"chain\"", "id = \"other\"");
+    fs::write(folder.path().join("other.toml"), other).unwrap();
+    let run = |files: &[&str], out: &str| {
+        let arguments = [&["reproduce", "--quick", "--out", out], files].concat();
+        sluice(folder.path()).args(arguments).output().unwrap()
+    };
+    assert_eq!(run(&["chain.toml"], "one").status.code(), Some(0));
+    assert_eq!(run(&["chain.toml", "other.toml"], "two").status.code(), Some(0));
+    assert!(folder.path().join("two/chain/manifest.json").is_file() && folder.path().join("two/report.html").is_file());
+    let manifest = fs::read(folder.path().join("one/manifest.json")).unwrap();
+    for (files, out, words) in [
+        (&["other.toml"] as &[&str], "one", "one holds results of `chain`"),
+        (&["chain.toml", "other.toml"], "one", "one holds results of `chain`"),
+        (&["chain.toml"], "two", "two holds results of `chain`, `other`"),
+    ] {
+        let output = run(files, out);
+        assert_eq!(output.status.code(), Some(2), "{files:?} {out}");
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    }
+    assert_eq!(fs::read(folder.path().join("one/manifest.json")).unwrap(), manifest);
+    // What an interrupted sweep left is somebody's too.
+    fs::remove_file(folder.path().join("one/manifest.json")).unwrap();
+    assert_eq!(run(&["other.toml"], "one").status.code(), Some(2));
+    assert_eq!(run(&["chain.toml"], "one").status.code(), Some(0));
+}
+
+#[test]
+fn a_report_needs_results() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    fs::write(folder.path().join("file"), b"").unwrap();
+    for (of, words) in
+        [("none", "no such folder"), ("file", "not a folder"), ("empty", "no results of `sluice reproduce`")]
+    {
+        let output = sluice(folder.path()).args(["report", of]).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{of}");
+        assert!(stderr(&output).contains(words), "{of}: {}", stderr(&output));
+    }
 }
 
 #[test]
@@ -214,7 +286,9 @@ fn a_full_disk_leaves_earlier_results_whole() {
 #[test]
 fn wrong_use_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let cases: [&[&str]; 6] = [
+    let cases: [&[&str]; 8] = [
+        &["run", "chain.toml", "--seed", "-1"],
+        &["reproduce", "--threads", "x"],
         &[],
         &["runn"],
         &["run"],

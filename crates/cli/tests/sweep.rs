@@ -38,6 +38,23 @@ fn one_run_gives_the_same_bytes_twice() {
     }
 }
 
+/// What is promised of the fixture holds for an experiment of the project too.
+#[test]
+fn a_real_experiment_has_the_same_results_on_any_threads() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folder = tempfile::tempdir().unwrap();
+    let outputs = ["1", "2"].map(|threads| {
+        let out = folder.path().join(threads);
+        let mut command = sluice(&root);
+        command.args(["reproduce", "scenarios/adth/s1a.toml", "--quick", "--set", "duration=30 s"]);
+        let output = command.args(["--threads", threads, "--out"]).arg(&out).output().unwrap();
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{}", stderr(&output));
+        without_times(&fs::read_to_string(out.join("results.jsonl")).unwrap())
+    });
+    assert_eq!(outputs[0].lines().count(), 20, "ten cases with two seeds");
+    assert_eq!(outputs[0], outputs[1]);
+}
+
 #[test]
 fn threads_do_not_change_results() {
     let folder = tempfile::tempdir().unwrap();
@@ -195,13 +212,20 @@ fn the_command_documents_itself() {
         (vec!["run", "--help"], "sluice run scenarios/adth/s1a.toml --seed 3 --json"),
         (vec!["reproduce", "--help"], "sluice reproduce adth-s1a --quick"),
         (vec!["completions", "bash"], "complete -F"),
-        (vec!["man"], ".TH sluice"),
+        (vec!["man"], ".SH EXIT STATUS"),
         (vec!["schema"], "\"$schema\""),
     ] {
         let output = sluice(folder.path()).args(&arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{arguments:?}");
         assert!(stdout(&output).contains(words), "{arguments:?}: {}", stdout(&output));
     }
+    let output = sluice(folder.path()).args(["man", "pages"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let page = fs::read_to_string(folder.path().join("pages/sluice-reproduce.1")).unwrap();
+    assert!(
+        page.contains(".nf\nsluice reproduce adth\\-s1a ") && page.contains("\nResults go to results/ID"),
+        "{page}"
+    );
 }
 
 /// `sluice docs` writes them anew.

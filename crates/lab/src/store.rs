@@ -34,7 +34,10 @@ pub enum StoreError {
         error: io::Error,
     },
     /// A file is not what this version of Sluice writes.
-    #[error("{} is not a file that this version of Sluice wrote: {error}", path.display())]
+    #[error(
+        "{} is not a file that this version of Sluice wrote ({error}): reproduce the experiment again",
+        path.display()
+    )]
     Foreign {
         /// The file.
         path: PathBuf,

@@ -27,7 +27,12 @@ pub fn claims(verdicts: &[Verdict], width: usize) -> String {
             word.to_owned(),
         ]
     });
-    table(["claim", "says", "reported", "ours", "95 % interval", "verdict"], &rows.collect::<Vec<_>>(), &[3], width)
+    table(
+        ["claim", "says", "reported", "ours", "95 % interval", "verdict"],
+        &rows.collect::<Vec<_>>(),
+        &Columns { right: &[3], prose: &[1, 2, 4] },
+        width,
+    )
 }
 
 /// The flows of a run, at most `width` characters wide, if the names allow it.
@@ -46,7 +51,7 @@ pub fn flows(outcome: &Outcome, width: usize) -> String {
         ]
     });
     let head = ["flow", "path", "goodput", "loss", "delay mean", "99 %", "max", "late"];
-    table(head, &rows.collect::<Vec<_>>(), &[2, 3, 4, 5, 6, 7], width)
+    table(head, &rows.collect::<Vec<_>>(), &FIGURES, width)
 }
 
 /// The queues of a run, at most `width` characters wide, if the names allow it.
@@ -69,16 +74,26 @@ pub fn queues(outcome: &Outcome, width: usize) -> String {
         }
     }
     let head = ["node", "controller", "packets in", "dropped", "limit mean", "backlog mean", "nodal delay", "max"];
-    table(head, &rows, &[2, 3, 4, 5, 6, 7], width)
+    table(head, &rows, &FIGURES, width)
 }
 
-/// A table with a line under its head. The columns `numbers` are aligned to the right, and their values stay on one line;
-/// everything else is wrapped, the widest column first, where the table would be wider than `most`.
-fn table<const N: usize>(head: [&str; N], rows: &[[String; N]], numbers: &[usize], most: usize) -> String {
+/// How the columns of a table are set.
+struct Columns {
+    /// Those that are aligned to the right.
+    right: &'static [usize],
+    /// Those whose text may be broken at spaces; everywhere else only the head may.
+    prose: &'static [usize],
+}
+
+/// Two names, then figures.
+const FIGURES: Columns = Columns { right: &[2, 3, 4, 5, 6, 7], prose: &[] };
+
+/// A table with a line under its head. Where it would be wider than `most`, the widest column that can be is made narrower.
+fn table<const N: usize>(head: [&str; N], rows: &[[String; N]], columns: &Columns, most: usize) -> String {
     let (mut widths, mut least) = (head.map(width), head.map(longest_word));
     for row in rows {
         for (column, cell) in row.iter().enumerate() {
-            let unbroken = if numbers.contains(&column) { width(cell) } else { longest_word(cell) };
+            let unbroken = if columns.prose.contains(&column) { longest_word(cell) } else { width(cell) };
             widths[column] = widths[column].max(width(cell));
             least[column] = least[column].max(unbroken);
         }
@@ -89,10 +104,10 @@ fn table<const N: usize>(head: [&str; N], rows: &[[String; N]], numbers: &[usize
         widths[widest] -= 1;
     }
     let mut text = String::new();
-    push_row(&mut text, &head.map(str::to_owned), &widths, numbers);
-    push_row(&mut text, &widths.map(|width| "-".repeat(width)), &widths, numbers);
+    push_row(&mut text, &head.map(str::to_owned), &widths, columns.right);
+    push_row(&mut text, &widths.map(|width| "-".repeat(width)), &widths, columns.right);
     for row in rows {
-        push_row(&mut text, row, &widths, numbers);
+        push_row(&mut text, row, &widths, columns.right);
     }
     text
 }
@@ -176,6 +191,7 @@ fn percent(ratio: f64) -> String {
 fn time(seconds: f64) -> String {
     match seconds {
         s if s >= 1.0 => format!("{s:.3} s"),
+        s if s >= 0.1 => format!("{:.1} ms", s * 1e3),
         s if s >= 1e-3 => format!("{:.2} ms", s * 1e3),
         s => format!("{:.1} us", s * 1e6),
     }

@@ -283,11 +283,18 @@ pub struct Node {
     /// Its name, used by flows, routes and results. Naming a node of `[nodes]` changes that node.
     pub name: String,
     /// Where it stands: x and y.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "place")]
     pub position: Option<[Length; 2]>,
     /// Its queue, where it differs from `[queue]`.
     #[serde(default)]
     pub queue: Option<Queue>,
+}
+
+/// Exactly two lengths: serde would pass over a third one, which somebody may have meant as a height.
+fn place<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<[Length; 2]>, D::Error> {
+    let Some(lengths) = Option::<Vec<Length>>::deserialize(deserializer)? else { return Ok(None) };
+    let place = lengths.try_into();
+    place.map(Some).map_err(|_| D::Error::custom("expected x and y, as [\"0 m\", \"25 m\"]"))
 }
 
 /// A flow of packets.

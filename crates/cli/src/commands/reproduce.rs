@@ -128,8 +128,8 @@ fn object(study: &Study, folder: &Path, report: Option<&Path>) -> String {
         "version": study.version,
         "seeds": study.seeds,
         "runs": study.runs.len(),
-        "results": folder,
-        "report": report,
+        "results": folder.display().to_string(),
+        "report": report.map(|report| report.display().to_string()),
         "claims": study.claims,
     });
     format!("{object}\n")

@@ -1,6 +1,7 @@
 //! `sluice run`.
 
 use super::reproduce::build;
+use super::targets;
 use crate::args;
 use crate::console::{Console, print, width};
 use crate::failure::{DIFFERS, Failure, HOLDS};
@@ -11,6 +12,9 @@ use lab::study::{Ruling, Run, Verdict};
 use lab::{claims, run, sweep, tables};
 
 pub(super) fn run(args: args::Run) -> Result<u8, Failure> {
+    if !args.file.exists() {
+        return Err(targets::missing(&args.file));
+    }
     let command = command(&args);
     let wishes = Wishes { set: args.set, seeds: None, base_only: true };
     let scenario = Scenario::load(&args.file, &wishes)?;

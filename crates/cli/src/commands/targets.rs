@@ -50,8 +50,10 @@ pub(super) fn missing(path: &Path) -> Failure {
     let message = format!("{}: there is no such file or folder", path.display());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     let name = path.file_name().unwrap_or_default().to_string_lossy();
+    // A link that leads nowhere is in the folder, but is of no help.
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok()).filter(|other| *other != name);
+    let names: Vec<String> = names.collect();
     Failure::wrong(message + &did_you_mean(&name, &names))
 }
 
