@@ -15,7 +15,7 @@
 //! - *Refinements*: I. Tinnirello, G. Bianchi, Y. Xiao, "Refinements on IEEE 802.11 Distributed Coordination Function
 //!   Modeling Approaches", IEEE Trans. Vehicular Technology 59(3), 2010 (only its abstract was at hand).
 
-mod backoff;
+pub(crate) mod backoff;
 mod bianchi;
 mod chain;
 mod cycle;

@@ -4,7 +4,7 @@
 use super::Cell;
 
 /// The windows of one frame's attempts.
-pub(super) struct Backoff {
+pub(crate) struct Backoff {
     /// `CW_i` for stage `i`. Without a retry limit the last one stands for all later stages too.
     windows: Vec<u32>,
     limited: bool,
@@ -12,13 +12,33 @@ pub(super) struct Backoff {
 
 impl Backoff {
     pub(super) fn of(cell: &Cell) -> Self {
-        let grown = |cw: &u32| Some((2 * cw + 1).min(cell.cw_max));
-        let windows = core::iter::successors(Some(cell.cw_min), grown);
-        if let Some(attempts) = cell.attempts {
+        Self::new(cell.cw_min, cell.cw_max, cell.attempts)
+    }
+
+    /// As the fields of the same names of [`Cell`].
+    pub(crate) fn new(cw_min: u32, cw_max: u32, attempts: Option<u32>) -> Self {
+        let grown = |cw: &u32| Some((2 * cw + 1).min(cw_max));
+        let windows = core::iter::successors(Some(cw_min), grown);
+        if let Some(attempts) = attempts {
             return Self { windows: windows.take(attempts as usize).collect(), limited: true };
         }
-        let growing = windows.take_while(|&cw| cw < cell.cw_max);
-        Self { windows: growing.chain([cell.cw_max]).collect(), limited: false }
+        let growing = windows.take_while(|&cw| cw < cw_max);
+        Self { windows: growing.chain([cw_max]).collect(), limited: false }
+    }
+
+    /// `CW_i` by stage `i`.
+    pub(crate) fn windows(&self) -> &[u32] {
+        &self.windows
+    }
+
+    /// The stage that follows a failure at `stage`: the first one of the next frame, where this one is given up.
+    pub(crate) fn after_failure(&self, stage: usize) -> usize {
+        let last = self.windows.len() - 1;
+        match stage {
+            stage if stage < last => stage + 1,
+            _ if self.limited => 0,
+            _ => last,
+        }
     }
 
     /// The probability that an attempt is one of stage `i`: (29), proportional to `p^i`.
@@ -39,23 +59,16 @@ impl Backoff {
     }
 
     /// The mean number of slots drawn for an attempt: the sum in (32), with `beta_i = CW_i / 2` as in (31).
-    pub(super) fn mean(&self, p: f64) -> f64 {
+    pub(crate) fn mean(&self, p: f64) -> f64 {
         self.stages(p).iter().zip(&self.windows).map(|(share, &cw)| share * f64::from(cw) / 2.0).sum()
     }
 
     /// For a station that has just collided, at index `b`: the probability that its new draw is `b`, if it is not less.
     pub(super) fn hazard_after_collision(&self, p: f64) -> Vec<f64> {
-        let last = self.windows.len() - 1;
         let widest = *self.windows.iter().max().expect("there is a first window");
         let mut mass = vec![0.0; widest as usize + 1];
         for (stage, share) in self.stages(p).into_iter().enumerate() {
-            let next = match stage {
-                stage if stage < last => stage + 1,
-                // Given up: the next frame starts anew.
-                _ if self.limited => 0,
-                _ => last,
-            };
-            let window = self.windows[next] as usize;
+            let window = self.windows[self.after_failure(stage)] as usize;
             mass[..=window].iter_mut().for_each(|mass| *mass += share / (window as f64 + 1.0));
         }
         let mut left = 0.0;

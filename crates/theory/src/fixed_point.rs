@@ -1,0 +1,38 @@
+//! Fixed points of several unknowns, where more of the one makes less of the others.
+
+/// The remaining difference, in any unknown, at which the iteration ends.
+const CLOSE: f64 = 1e-13;
+
+/// Keeps a cell whose equations do not settle to the last digit from being iterated for ever.
+const MOST_ROUNDS: u32 = 20_000;
+
+/// Solves `next(x) = x` from `start` by steps towards `next(x)`. A steep falling map overshoots by whole steps: the
+/// step is halved whenever the difference has not become smaller.
+pub(crate) fn settle(start: Vec<f64>, next: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
+    let (mut x, mut step, mut before) = (start, 1.0_f64, f64::INFINITY);
+    for _ in 0..MOST_ROUNDS {
+        let to = next(&x);
+        let difference = x.iter().zip(&to).map(|(x, to)| (x - to).abs()).fold(0.0, f64::max);
+        if difference < CLOSE {
+            break;
+        }
+        if difference >= before {
+            step = (step / 2.0).max(1e-3);
+        }
+        before = difference;
+        x.iter_mut().zip(to).for_each(|(x, to)| *x += step * (to - *x));
+    }
+    x
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_steep_falling_map_settles() {
+        // x = 1 - 20 (x - 1/2): 11/21, where whole steps would run away.
+        let found = settle(vec![0.0, 1.0], |x| vec![1.0 - 20.0 * (x[0] - 0.5), 1.0 - x[1]]);
+        assert!((found[0] - 11.0 / 21.0).abs() < 1e-12 && (found[1] - 0.5).abs() < 1e-12, "{found:?}");
+    }
+}

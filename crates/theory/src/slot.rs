@@ -1,0 +1,60 @@
+//! What a slot brings when classes of stations may transmit in it, each station independently of the others.
+
+use units::Duration;
+
+/// Alike stations that take part in a slot.
+pub(crate) struct Contender {
+    pub(crate) stations: u32,
+    /// The probability that one of them transmits.
+    pub(crate) tau: f64,
+    pub(crate) success: Duration,
+    /// Of a collision whose longest frame is theirs.
+    pub(crate) collision: Duration,
+}
+
+impl Contender {
+    fn silent(&self) -> f64 {
+        libm::pow(1.0 - self.tau, f64::from(self.stations))
+    }
+
+    /// The probability that one of them transmits and nobody else does, when a slot is idle with `idle`.
+    pub(crate) fn success(&self, idle: f64) -> f64 {
+        f64::from(self.stations) * self.tau * idle / (1.0 - self.tau)
+    }
+}
+
+/// The probability that nobody transmits.
+pub(crate) fn idle(contenders: &[Contender]) -> f64 {
+    contenders.iter().map(Contender::silent).product()
+}
+
+/// The mean duration, in s. A collision lasts as long as its longest frame.
+pub(crate) fn mean_s(contenders: &[Contender], slot: Duration) -> f64 {
+    let idle = idle(contenders);
+    let mut longest_first: Vec<&Contender> = contenders.iter().collect();
+    longest_first.sort_by_key(|contender| core::cmp::Reverse(contender.collision));
+    let (mut mean, mut none_longer) = (idle * slot.as_secs_f64(), 1.0);
+    for contender in longest_first {
+        // As if every busy slot were a collision; then the successes are put right.
+        let none_as_long = none_longer * contender.silent();
+        let (success_s, collision_s) = (contender.success.as_secs_f64(), contender.collision.as_secs_f64());
+        mean += (none_longer - none_as_long) * collision_s + contender.success(idle) * (success_s - collision_s);
+        none_longer = none_as_long;
+    }
+    mean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_by_hand() {
+        let us = Duration::from_micros;
+        let contender =
+            |success, collision| Contender { stations: 1, tau: 0.5, success: us(success), collision: us(collision) };
+        // Idle, the short one alone, the long one alone, both: a quarter each, and both last as long as the long one.
+        let mean = mean_s(&[contender(100, 80), contender(300, 200)], us(20));
+        assert!((mean - (20.0 + 100.0 + 300.0 + 200.0) / 4.0 * 1e-6).abs() < 1e-15, "{mean}");
+    }
+}
