@@ -30,7 +30,7 @@ impl<E: Copy> EventQueue<E> {
     /// Adds an event.
     ///
     /// # Panics
-    /// With 2^24 events pending, or after 2^40 pushes: beyond what a run can reach in a month.
+    /// With 2^24 events pending, or after 2^40 pushes: more than a run makes in a day.
     #[inline]
     pub fn push(&mut self, at: Instant, event: E) {
         let slot = if let Some(slot) = self.free.pop() {

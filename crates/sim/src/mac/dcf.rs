@@ -250,9 +250,12 @@ impl Dcf {
         let timing = &rules.timing;
         // Slots whose boundary is nearer than the turn-around time cannot be taken back.
         let seen = now + timing.turnaround;
+        if self.deadline <= seen {
+            return;
+        }
         let start = self.start(timing);
         let Some(slots) = self.backoff else {
-            if self.job.is_some() && start > seen {
+            if self.job.is_some() {
                 self.draw();
                 self.deadline = Instant::NEVER;
             }
@@ -266,7 +269,7 @@ impl Dcf {
         if passed < u64::from(slots) {
             self.backoff = Some(slots - u16::try_from(passed).expect("fewer than the slots left"));
             self.deadline = Instant::NEVER;
-        } else if self.job.is_none() {
+        } else {
             self.backoff = None;
         }
     }
@@ -276,7 +279,8 @@ impl Dcf {
     pub(crate) fn turned_idle(&mut self, now: Instant, rules: &Conventions) {
         self.busy = false;
         self.idle_from = now;
-        if self.step == Step::Access && self.response.is_none() {
+        // A deadline that a busy medium has left standing is nearer than the turn-around time: the radio is turning.
+        if self.step == Step::Access && self.response.is_none() && self.deadline == Instant::NEVER {
             self.schedule(now, rules);
         }
     }
@@ -343,7 +347,7 @@ impl Dcf {
             Kind::Rts if now >= self.nav => (Kind::Cts, frame.reserves - timing.sifs - timing.cts),
             Kind::Rts | Kind::Cts | Kind::Ack => return,
         };
-        self.response = Some(Frame { kind, from: self.address, to: frame.from, reserves, sequence: 0 });
+        self.response = Some(Frame { kind, from: self.address, to: frame.from, reserves, sequence: 0, retry: false });
         self.deadline = now + timing.sifs;
     }
 
@@ -389,7 +393,8 @@ impl Dcf {
         let timing = &rules.timing;
         let reserves = if job.to == BROADCAST { Duration::ZERO } else { timing.sifs + timing.ack };
         let kind = Kind::Data { packet: job.packet, psdu: job.psdu };
-        Frame { kind, from: self.address, to: job.to, reserves, sequence: job.sequence }
+        let data_failures = if announces(&job, rules) { job.long_failures } else { job.short_failures };
+        Frame { kind, from: self.address, to: job.to, reserves, sequence: job.sequence, retry: data_failures > 0 }
     }
 
     /// No ACK or CTS has come: doubles the window and tries again, or gives up (10.3.4.4).

@@ -29,4 +29,6 @@ pub(crate) struct Frame {
     pub(crate) reserves: Duration,
     /// Number of a data frame, 12 bits; the same in its repetitions.
     pub(crate) sequence: u16,
+    /// The Retry bit of a data frame (9.2.4.1.5): it has been sent before.
+    pub(crate) retry: bool,
 }

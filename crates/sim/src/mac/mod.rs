@@ -3,6 +3,8 @@
 
 mod dcf;
 mod frame;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use dcf::{Answer, Conventions, Dcf, Due, Finished, Job, Unanswered};
 pub(crate) use frame::{BROADCAST, Frame, Kind};

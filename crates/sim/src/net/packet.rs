@@ -10,6 +10,11 @@ const IP: Bytes = Bytes::new(20);
 /// LLC and SNAP in front of an IP packet in 802.11 (IEEE 802.2; RFC 1042).
 const LLC_SNAP: Bytes = Bytes::new(8);
 
+/// The longest MSDU (IEEE 802.11-2016, 9.2.3, table 9-19), LLC and SNAP included.
+const LONGEST_MSDU: u64 = 2304;
+/// The most payload that a packet carries in one frame.
+pub(crate) const MOST_PAYLOAD: Bytes = Bytes::new(LONGEST_MSDU - LLC_SNAP.count() - IP.count() - UDP.count());
+
 /// A UDP packet on its way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {

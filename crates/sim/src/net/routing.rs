@@ -7,6 +7,8 @@ pub(crate) enum RouteError {
     Unreachable,
     /// Two neighbours of a path given by hand do not hear each other.
     TooFar { from: u32, to: u32 },
+    /// A path given by hand comes by this node twice.
+    Twice { node: u32 },
 }
 
 /// For every flow, the next hop from every node on its path.
@@ -26,6 +28,11 @@ impl Routes {
     #[inline]
     pub(crate) fn next(&self, flow: u32, node: u32) -> Option<u32> {
         self.hops[flow as usize].iter().find(|&&(at, _)| at == node).map(|&(_, next)| next)
+    }
+
+    /// The hops of a flow, in order of the path.
+    pub(crate) fn hops(&self, flow: u32) -> &[(u32, u32)] {
+        &self.hops[flow as usize]
     }
 
     /// The shortest path from `from` to `to`, where `neighbours[n]` lists whom node `n` reaches. Among equally short
@@ -59,6 +66,10 @@ impl Routes {
 
     /// Checks a path given by hand.
     pub(crate) fn check(neighbours: &[Vec<u32>], path: &[u32]) -> Result<(), RouteError> {
+        // The next hop follows from the node alone: a packet would go round for ever.
+        if let Some((_, &node)) = path.iter().enumerate().find(|&(index, node)| path[..index].contains(node)) {
+            return Err(RouteError::Twice { node });
+        }
         for pair in path.windows(2) {
             if !neighbours[pair[0] as usize].contains(&pair[1]) {
                 return Err(RouteError::TooFar { from: pair[0], to: pair[1] });
@@ -90,6 +101,11 @@ mod tests {
     fn a_path_by_hand_needs_every_link() {
         assert_eq!(Routes::check(&diamond(), &[0, 1, 2, 3]), Ok(()));
         assert_eq!(Routes::check(&diamond(), &[0, 3]), Err(RouteError::TooFar { from: 0, to: 3 }));
+    }
+
+    #[test]
+    fn a_path_by_hand_comes_by_each_node_once() {
+        assert_eq!(Routes::check(&diamond(), &[0, 1, 2, 1, 0, 4, 3]), Err(RouteError::Twice { node: 1 }));
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub(crate) struct Links {
 impl Links {
     /// Computes all links of nodes at `positions` (x, y).
     pub(crate) fn new(radio: &Radio, positions: &[[Length; 2]]) -> Self {
-        let model = Model::new(radio);
+        let model = Model::new(radio, positions.len());
         let of = (0..positions.len())
             .map(|from| {
                 let mut links: Vec<Link> = (0..positions.len())
@@ -63,7 +63,7 @@ fn distance(a: [Length; 2], b: [Length; 2]) -> f64 {
     libm::sqrt(dx * dx + dy * dy)
 }
 
-/// Watts as whole attowatts; a run's sums stay far below 2^64.
+/// Watts as whole attowatts.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float-to-integer cast saturates")]
 fn attowatts(watts: f64) -> u64 {
     (watts * 1e18) as u64
@@ -82,10 +82,12 @@ struct Model {
     capture: f64,
     range: f64,
     sense_range: f64,
+    /// No single signal is stronger, in attowatts, so that the sum of all fits into 64 bits.
+    ceiling: u64,
 }
 
 impl Model {
-    fn new(radio: &Radio) -> Self {
+    fn new(radio: &Radio, nodes: usize) -> Self {
         let band = match radio.standard {
             Standard::B | Standard::G => Frequency::hertz(2_412_000_000),
             Standard::A => Frequency::hertz(5_180_000_000),
@@ -103,6 +105,7 @@ impl Model {
             capture: radio.capture_threshold.unwrap_or(Decibels::new(10.0)).as_ratio(),
             range: radio.range.map_or(f64::INFINITY, Length::as_metres),
             sense_range: f64::INFINITY,
+            ceiling: u64::MAX / (nodes as u64).max(1),
         };
         let sense_range = radio.carrier_sense_range.map(Length::as_metres);
         model.sense_range = sense_range.unwrap_or(2.0 * model.range);
@@ -122,7 +125,7 @@ impl Model {
         model.receive = receive;
         model.carrier_sense = attowatts(sensed).max(1);
         // The weakest single signal that can spoil the weakest decodable frame; what is weaker is left out.
-        model.floor = attowatts(sensed.min(receive / model.capture)).max(1);
+        model.floor = attowatts(sensed.min(receive).min(receive / model.capture)).max(1);
         model
     }
 
@@ -156,7 +159,7 @@ impl Model {
             (u64::from(within(self.sense_range.max(self.range))), within(self.range))
         } else {
             let watts = self.received(metres);
-            (attowatts(watts), watts >= self.receive)
+            (attowatts(watts).min(self.ceiling), watts >= self.receive)
         };
         let delay = Duration::from_secs_f64(metres / LIGHT);
         (power >= self.floor.max(1)).then_some(Link {
@@ -201,12 +204,33 @@ mod tests {
     #[test]
     fn two_ray_falls_with_the_fourth_power_beyond_the_crossover() {
         // 4 pi 1.5^2 / 0.1243 m = 227.5 m at 2.412 GHz.
-        let model = Model::new(&Radio::default());
+        let model = Model::new(&Radio::default(), 2);
         let slope = |near: f64, far: f64| model.received(near) / model.received(far);
         assert!((slope(50.0, 100.0) - 4.0).abs() < 1e-9);
         assert!((slope(500.0, 1000.0) - 16.0).abs() < 1e-9);
         // Friis at 100 m: 15 dBm - 20 log10(4 pi 100 / 0.12429) = 15 - 80.09 dBm.
         assert!((Power::watts(model.received(100.0)).as_dbm() + 65.09).abs() < 0.01);
+    }
+
+    #[test]
+    fn the_powers_of_all_nodes_together_fit_into_64_bits() {
+        // A megawatt each, all in one place.
+        let radio = Radio { tx_power: Some(Power::dbm(90.0)), ..Radio::default() };
+        let found = links(&radio, &[at(0.0); 40]);
+        let at_last = (0..39).map(|from| found.of[from].iter().find(|link| link.to == 39).expect("a link").power);
+        assert!(at_last.clone().try_fold(0_u64, u64::checked_add).is_some());
+        assert!(at_last.into_iter().all(|power| power > found.reception.carrier_sense));
+    }
+
+    #[test]
+    fn a_capture_ratio_below_one_leaves_no_decodable_link_out() {
+        let radio = Radio {
+            range: Some(Length::metres(30.0)),
+            carrier_sense_range: Some(Length::metres(20.0)),
+            capture_threshold: Some(Decibels::new(-3.0)),
+            ..Radio::default()
+        };
+        assert!(links(&radio, &[at(0.0), at(29.0)]).of[0].iter().any(|link| link.decodable));
     }
 
     #[test]

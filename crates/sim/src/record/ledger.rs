@@ -49,6 +49,11 @@ impl FlowRecord {
         self.delay.record(delay);
     }
 
+    /// Sent and not received; of a broadcast that several receive, nothing.
+    pub(crate) fn missing(&self) -> u64 {
+        self.sent.saturating_sub(self.received)
+    }
+
     /// Counts from now on; the ledger goes on.
     pub(crate) fn restart(&mut self) {
         *self = Self { ledger: self.ledger, ..Self::default() };
@@ -66,7 +71,7 @@ impl FlowRecord {
             received_packets: self.received,
             in_flight_packets: self.ledger.on_their_way(),
             goodput_bps: self.bytes.bits() as f64 / covered.as_secs_f64(),
-            loss_ratio: loss(self.sent, self.received),
+            loss_ratio: ratio(self.missing(), self.sent),
             delay_s,
             deadline_s,
             deadline_miss_ratio: ratio(self.late, self.received),
@@ -137,9 +142,4 @@ impl NodeRecord {
 /// `part / whole`; zero of nothing is zero.
 pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
-}
-
-/// 1 - received / sent; a broadcast that several receive loses nothing.
-pub(crate) fn loss(sent: u64, received: u64) -> f64 {
-    ratio(sent.saturating_sub(received), sent)
 }

@@ -30,8 +30,9 @@ impl Source {
     /// A source that makes packets of `payload` bytes from its first segment's start until `stop`. With a stream the
     /// gaps are exponential (Poisson), without constant (CBR).
     pub(crate) fn new(segments: Vec<Segment>, stop: Instant, payload: Bytes, random: Option<Stream>) -> Self {
+        let start = segments.first().map_or(Instant::NEVER, |first| first.start);
         let mut source = Self { segments, stop, payload, segment: 0, made: 0, random, next: Instant::NEVER };
-        source.next = source.find(0, Instant::ZERO, true);
+        source.next = source.find(start);
         source
     }
 
@@ -43,32 +44,39 @@ impl Source {
     /// Moves on to the packet after it.
     pub(crate) fn advance(&mut self) {
         self.made += 1;
-        self.next = self.find(self.segment, self.next, false);
+        self.next = self.find(self.next);
     }
 
-    /// The first packet time in segment `index` after `last`, or in one after it. A segment begins with a packet when
-    /// gaps are constant; exponential gaps have no memory, so that they begin anew.
-    fn find(&mut self, index: usize, last: Instant, fresh: bool) -> Instant {
-        let Some(&Segment { start, rate }) = self.segments.get(index) else { return Instant::NEVER };
-        if fresh {
-            self.segment = index;
-            self.made = 0;
+    /// The first packet time in the current segment after `last`, or in one after it. A segment begins with a packet
+    /// when gaps are constant; exponential gaps have no memory, so that they begin anew.
+    fn find(&mut self, mut last: Instant) -> Instant {
+        while let Some(&Segment { start, rate }) = self.segments.get(self.segment) {
+            let time = self.in_segment(start, rate, last);
+            match self.segments.get(self.segment + 1) {
+                Some(next) if time >= next.start => {
+                    last = next.start;
+                    self.segment += 1;
+                    self.made = 0;
+                }
+                _ => return time,
+            }
         }
-        let time = match &mut self.random {
+        Instant::NEVER
+    }
+
+    /// The next packet time if the current segment, which has this start and rate, went on for ever.
+    fn in_segment(&mut self, start: Instant, rate: Rate, last: Instant) -> Instant {
+        match &mut self.random {
             _ if rate.is_zero() => Instant::NEVER,
             Some(stream) => {
                 let gap = stream.exponential() * self.payload.bits() as f64 / rate.as_bps() as f64;
-                (if fresh { start } else { last }) + Duration::from_secs_f64(gap)
+                last + Duration::from_secs_f64(gap)
             }
             None => {
                 // Counted from the segment's start, so that nothing is lost to rounding.
                 let nanos = u128::from(self.made) * u128::from(self.payload.bits()) * NANOS / u128::from(rate.as_bps());
                 start + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
             }
-        };
-        match self.segments.get(index + 1) {
-            Some(next) if time >= next.start => self.find(index + 1, next.start, true),
-            _ => time,
         }
     }
 }
@@ -118,6 +126,26 @@ mod tests {
             Segment { start: at(50), rate: Rate::kbps(800) },
         ];
         assert_eq!(times(Source::new(segments, at(65), Bytes::new(1000), None)), [0, 10, 50, 60].map(at));
+    }
+
+    #[test]
+    fn a_pause_of_many_segments_is_passed_without_depth() {
+        let mut segments: Vec<Segment> = (0..1_000_000).map(|n| Segment { start: at(n), rate: Rate::bps(0) }).collect();
+        segments.push(Segment { start: at(1_000_000), rate: Rate::kbps(800) });
+        let random = Some(Stream::new(1, "f", Purpose::Traffic));
+        for random in [None, random] {
+            let first = Source::new(segments.clone(), Instant::NEVER, Bytes::new(1000), random).next_time();
+            assert!(first.is_some_and(|time| (at(1_000_000)..at(1_001_000)).contains(&time)), "{first:?}");
+        }
+    }
+
+    #[test]
+    fn the_longest_run_at_the_highest_rate_does_not_overflow() {
+        let segments = vec![Segment { start: at(0), rate: Rate::bps(1) }];
+        let mut source = Source::new(segments, Instant::NEVER, Bytes::new(65_507), None);
+        source.made = u64::MAX - 1;
+        source.advance();
+        assert_eq!(source.next_time(), None);
     }
 
     #[test]

@@ -150,7 +150,7 @@ impl World {
         if !answer.takes {
             return;
         }
-        if frame.to == BROADCAST || self.medium.is_new(frame.from, listener, frame.sequence) {
+        if frame.to == BROADCAST || self.medium.is_new(frame.from, listener, (frame.sequence, frame.retry)) {
             self.take(node, frame.from, packet);
         } else {
             self.nodes[node as usize].record.duplicates += 1;

@@ -4,7 +4,7 @@ use super::{BuildError, Event, Flow, Node, World};
 use crate::config::{self, Network, RtsThreshold, Shape, TrafficKind};
 use crate::engine::{Arena, EventQueue, Purpose, Stream};
 use crate::mac::{BROADCAST, Conventions, Dcf};
-use crate::net::{RouteError, Routes};
+use crate::net::{MOST_PAYLOAD, RouteError, Routes};
 use crate::radio::{Links, Medium, Timing, TimingError};
 use crate::record::{FlowRecord, Identity, NodeRecord, Recorder};
 use crate::traffic::{Segment, Source};
@@ -25,6 +25,9 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     if network.warmup >= network.duration {
         return Err(BuildError::new("warmup", "the warm-up is not shorter than the run"));
     }
+    if network.record.series.is_some_and(Duration::is_zero) {
+        return Err(BuildError::new("record.series", "the spacing of a series is above zero"));
+    }
     let sites = sites(network)?;
     let rules = conventions(network)?;
     check_radio(&network.radio)?;
@@ -37,6 +40,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     }
     let flows = flows(network, &names, seed)?;
     let routes = routes(network, &names, &flows, &medium)?;
+    check_delays(&names, &flows, (&routes, &medium), rules.timing.slot)?;
     let end = Instant::ZERO + network.duration;
     let recorder = network.record.series.map(|step| {
         let flows = flows.iter().map(|flow| flow.identity.name.clone());
@@ -304,14 +308,17 @@ fn flow(
         deadline: described.deadline,
         name,
     };
-    let source = source(described, &identity.name, network.duration, seed)?;
     let payload = described.traffic.packet;
-    // 65535 bytes of IP packet less its headers and UDP's.
-    if payload > units::Bytes::new(65_507) {
-        let path = format!("flow.{}.traffic.packet", described.name);
-        return Err(BuildError::new(path, "a UDP packet carries at most 65507 B"));
+    let path = || format!("flow.{}.traffic.packet", described.name);
+    if payload.count() == 0 {
+        return Err(BuildError::new(path(), "a packet without payload has no rate"));
     }
-    Ok(Flow { identity, from, to, payload, source, record: FlowRecord::default() })
+    if payload > MOST_PAYLOAD {
+        let message = format!("a packet in one 802.11 frame carries at most {MOST_PAYLOAD}; there are no fragments");
+        return Err(BuildError::new(path(), message));
+    }
+    let source = source(described, &identity.name, network.duration, seed)?;
+    Ok(Flow { identity, from, to, payload, source, waiting: 0, record: FlowRecord::default() })
 }
 
 /// The source of a flow; `None` where it is saturated.
@@ -389,10 +396,37 @@ fn routes(
                 let message = format!("`{}` and `{}` are not within range of each other", name(from), name(to));
                 BuildError::new("routing.route", message)
             }
+            RouteError::Twice { node } => {
+                BuildError::new("routing.route", format!("the path comes by `{}` twice", name(node)))
+            }
         })?;
         routes.add(&path);
     }
     Ok(routes)
+}
+
+/// A response must begin within the time-out, which has a slot for the way there and back (10.3.2.9). Over a longer hop
+/// every packet would be given up; and beyond the whole time-out, before it has arrived.
+fn check_delays(
+    names: &[String],
+    flows: &[Flow],
+    (routes, medium): (&Routes, &Medium<crate::mac::Frame>),
+    slot: Duration,
+) -> Result<(), BuildError> {
+    for (flow, index) in flows.iter().zip(0..) {
+        for &(from, to) in routes.hops(index) {
+            let delay = medium.delay(from, to).expect("routes go over links");
+            if delay * 2 > slot {
+                let [from, to] = [from, to].map(|node| &names[node as usize]);
+                let message = format!(
+                    "`{from}` and `{to}` are too far apart: an answer takes {} longer by distance, a slot is {slot}",
+                    delay * 2
+                );
+                return Err(BuildError::new(format!("flow.{}.to", flow.identity.name), message));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The paths given by hand, ends included.

@@ -52,7 +52,8 @@ struct Node {
     controller: Controller,
     controller_name: &'static str,
     target: Option<Duration>,
-    /// Saturated flows that begin here: a packet that leaves is replaced at once.
+    /// Saturated flows that begin here: a packet that leaves is replaced at once, one that is discarded with the next
+    /// that leaves.
     saturated: Vec<u32>,
     record: NodeRecord,
 }
@@ -66,6 +67,8 @@ struct Flow {
     payload: Bytes,
     /// None where it is saturated: then the queue asks for packets.
     source: Option<Source>,
+    /// Its packets in the queue of the node where it begins.
+    waiting: u32,
     record: FlowRecord,
 }
 
@@ -177,7 +180,26 @@ impl World {
     fn enqueue(&mut self, node: u32, packet: Packet) {
         let waiting = Waiting { packet: self.packets.insert(packet), length: packet.length };
         let Self { nodes, packets, flows, now, .. } = self;
-        nodes[node as usize].queue.enqueue(*now, waiting, &mut |dropped| discard(packets, flows, dropped));
+        let flow = &mut flows[packet.flow as usize];
+        flow.waiting += u32::from(flow.from == node);
+        nodes[node as usize].queue.enqueue(*now, waiting, &mut |dropped| discard(packets, flows, node, dropped));
+    }
+
+    /// There may be room in the queue of `node`, because a packet of `left` has left it or its limit has moved. If
+    /// `left` is a saturated flow that begins here, its next packet follows; before it come, in turn, those that have
+    /// none waiting because the queue discarded them.
+    fn refill(&mut self, node: u32, left: Option<u32>) {
+        let flows = self.nodes[node as usize].saturated.len();
+        let turn = self.nodes[node as usize].saturated.iter().position(|&flow| Some(flow) == left);
+        for step in 1..=flows {
+            let Node { saturated, queue, .. } = &self.nodes[node as usize];
+            let index = saturated[(turn.unwrap_or(0) + step) % flows];
+            let flow = &self.flows[index as usize];
+            let due = Some(index) == left || flow.waiting == 0;
+            if due && has_room(queue, crate::net::network_bytes(flow.payload)) {
+                self.make_packet(index);
+            }
+        }
     }
 
     /// If the station is free and a packet waits, hands it over; then sees to the station's deadline.
@@ -188,15 +210,15 @@ impl World {
             && let Some(departure) = queue.dequeue(*now)
         {
             let Waiting { packet, length } = departure.packet;
-            let flow = self.packets.get(packet).flow;
-            let to = match self.flows[flow as usize].to {
+            let index = self.packets.get(packet).flow;
+            let flow = &mut self.flows[index as usize];
+            flow.waiting -= u32::from(flow.from == node);
+            let to = match flow.to {
                 BROADCAST => BROADCAST,
-                _ => self.routes.next(flow, node).expect("packets are queued only where their route goes on"),
+                _ => self.routes.next(index, node).expect("packets are queued only where their route goes on"),
             };
             station.offer(*now, Job::new(packet, to, psdu_bytes(length), departure.waited, *now), rules);
-            if self.nodes[node as usize].saturated.contains(&flow) && self.flows[flow as usize].from == node {
-                self.make_packet(flow);
-            }
+            self.refill(node, Some(index));
         }
         self.arm(node);
     }
@@ -260,13 +282,12 @@ impl World {
             flow.record.ledger.finished += 1;
         }
         flow.record.bytes += flow.payload;
-        if packet.created < self.warmup {
-            return;
-        }
         let delay = self.now.since(packet.created);
-        flow.record.receive(delay, flow.identity.deadline);
         if let Some(recorder) = &mut self.recorder {
             recorder.received(packet.flow, delay, flow.payload);
+        }
+        if packet.created >= self.warmup {
+            flow.record.receive(delay, flow.identity.deadline);
         }
     }
 
@@ -275,9 +296,11 @@ impl World {
         let Self { nodes, packets, flows, now, .. } = self;
         let Node { queue, controller, .. } = &mut nodes[node as usize];
         let limit = controller.update(&queue.take_interval(*now));
-        queue.set_limit(*now, limit, &mut |dropped| discard(packets, flows, dropped));
-        let next = self.now + self.nodes[node as usize].controller.interval();
+        queue.set_limit(*now, limit, &mut |dropped| discard(packets, flows, node, dropped));
+        let next = self.now + controller.interval();
         self.events.push(next, Event::Control { node });
+        self.refill(node, None);
+        self.serve(node);
     }
 
     /// A step of the time series ends.
@@ -311,8 +334,19 @@ fn limit_value(limit: control::Limit) -> f64 {
     }
 }
 
-/// A queue has discarded a packet.
-fn discard(packets: &mut Arena<Packet>, flows: &mut [Flow], dropped: Waiting) {
+/// Does a packet of this length fit without another making way for it?
+fn has_room(queue: &Fifo<Waiting>, length: Bytes) -> bool {
+    let backlog = queue.backlog();
+    match queue.limit() {
+        control::Limit::Packets(packets) => backlog.packets < u64::from(packets),
+        control::Limit::Bytes(bytes) => backlog.bytes + length <= bytes,
+    }
+}
+
+/// The queue of `node` has discarded a packet.
+fn discard(packets: &mut Arena<Packet>, flows: &mut [Flow], node: u32, dropped: Waiting) {
     let packet = packets.remove(dropped.packet);
-    flows[packet.flow as usize].record.ledger.lost += 1;
+    let flow = &mut flows[packet.flow as usize];
+    flow.waiting -= u32::from(flow.from == node);
+    flow.record.ledger.lost += 1;
 }

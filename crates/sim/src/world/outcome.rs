@@ -1,7 +1,7 @@
 //! What a finished run yields, and the accounts that must balance.
 
 use super::{World, limit_value};
-use crate::record::{loss, ratio};
+use crate::record::{FlowRecord, ratio};
 use crate::results::{Level, Node, Outcome, Queue, Totals};
 use control::Limit;
 use units::{Duration, Instant};
@@ -24,14 +24,16 @@ pub(super) fn outcome(mut world: World) -> Outcome {
     let goodputs = flows.iter().map(|flow| flow.goodput_bps);
     let sum: f64 = goodputs.clone().sum();
     let squares: f64 = goodputs.map(|goodput| goodput * goodput).sum();
-    let [sent, received, late] = world.flows.iter().fold([0; 3], |[sent, received, late], flow| {
-        [sent + flow.record.sent, received + flow.record.received, late + flow.record.late]
-    });
+    let sum_of = |of: fn(&FlowRecord) -> u64| world.flows.iter().map(|flow| of(&flow.record)).sum::<u64>();
+    let sent = sum_of(|record| record.sent);
+    let received = sum_of(|record| record.received);
+    let late = sum_of(|record| record.late);
     let totals = Totals {
         goodput_bps: sum,
         // Nothing received is shared equally.
         jain_index: if squares > 0.0 { sum * sum / (flows.len() as f64 * squares) } else { 1.0 },
-        loss_ratio: loss(sent, received),
+        // Flow by flow: a broadcast that several receive makes up for no other flow's losses.
+        loss_ratio: ratio(sum_of(FlowRecord::missing), sent),
         deadline_miss_ratio: ratio(late, received),
         data_yield: ratio(received - late, sent),
         channel_busy_ratio: world.medium.on_air_time(world.end).as_secs_f64() / covered.as_secs_f64(),

@@ -1,0 +1,248 @@
+//! Powers at a receiver, frame by frame: capture at 10 dB, carrier sense at 100 units, decodable from 100 on.
+
+use super::*;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+const HEADER: u64 = 192;
+
+const fn us(micros: u64) -> Duration {
+    Duration::from_micros(micros)
+}
+
+const fn at(micros: u64) -> Instant {
+    Instant::from_nanos(micros * 1_000)
+}
+
+/// A medium on which node `from` arrives at node `to` with `powers[from][to]`; zero: not at all.
+fn medium(powers: &[Vec<u64>]) -> Medium<u32> {
+    let link = |(to, &power): (usize, &u64)| {
+        (power > 0).then(|| Link {
+            to: u32::try_from(to).expect("few nodes"),
+            delay: Duration::from_nanos(1 + to as u64),
+            power,
+            decodable: power >= 100,
+            last_sequence: u16::MAX,
+        })
+    };
+    let of = powers.iter().map(|row| row.iter().enumerate().filter_map(link).collect()).collect();
+    Medium::new(Links { of, reception: Reception { carrier_sense: 100, capture: 10.0 } })
+}
+
+/// Sends frames (sender, start, end), which carry their sender's number, and says what their tails were to node 0.
+fn at_node_0(powers_at_0: &[u64], frames: &[(usize, u64, u64)]) -> Vec<(u32, &'static str)> {
+    let rows: Vec<Vec<u64>> = powers_at_0.iter().map(|&power| vec![power]).collect();
+    let mut medium = medium(&rows);
+    let mut times: Vec<(u64, bool, usize)> = Vec::new();
+    for (index, &(_, start, end)) in frames.iter().enumerate() {
+        times.extend([(start, true, index), (end, false, index)]);
+    }
+    times.sort_unstable();
+    let mut handles = vec![None; frames.len()];
+    let mut found = Vec::new();
+    for (time, starts, index) in times {
+        let (from, start, end) = frames[index];
+        let from = u32::try_from(from).expect("few nodes");
+        if starts {
+            let (of, _) = medium.start(from, from, at(time), (us(end - start), us(HEADER)));
+            handles[index] = Some(of);
+            if from != 0 {
+                medium.front(of, 0, at(time));
+            }
+        } else {
+            let of = handles[index].expect("it started");
+            medium.end(of);
+            if from != 0 {
+                let what = match medium.tail(of, 0, at(time)).what {
+                    Signal::Good(frame) => {
+                        assert_eq!(frame, from);
+                        "good"
+                    }
+                    Signal::Bad { header_read: true } => "bad",
+                    Signal::Bad { header_read: false } => "bad header",
+                    Signal::Noise => "noise",
+                    Signal::Nothing => "nothing",
+                };
+                found.push((from, what));
+            }
+            medium.clear(of);
+        }
+    }
+    assert_eq!(medium.receivers[0].energy, 0);
+    found
+}
+
+#[test]
+fn the_first_of_two_alike_is_spoilt_and_the_second_is_noise() {
+    let found = at_node_0(&[0, 1_000, 1_000], &[(1, 0, 1_000), (2, 500, 1_500)]);
+    assert_eq!(found, [(1, "bad"), (2, "noise")]);
+}
+
+#[test]
+fn a_collision_within_the_header_leaves_no_header() {
+    for (second, what) in [(0, "bad header"), (191, "bad header"), (192, "bad"), (999, "bad")] {
+        let found = at_node_0(&[0, 1_000, 1_000], &[(1, 0, 1_000), (2, second, 2_000)]);
+        assert_eq!(found, [(1, what), (2, "noise")], "second at {second}");
+    }
+}
+
+#[test]
+fn what_is_10_db_weaker_disturbs_nobody() {
+    for (weaker, what) in [(100, "good"), (101, "bad")] {
+        let found = at_node_0(&[0, 1_000, weaker], &[(1, 0, 1_000), (2, 500, 1_500)]);
+        assert_eq!(found, [(1, what), (2, "noise")]);
+        // It is there first, and is decoded: the stronger frame that comes later spoils it and is not turned to.
+        let found = at_node_0(&[0, 1_000, weaker], &[(2, 0, 1_500), (1, 500, 1_000)]);
+        assert_eq!(found, [(1, "noise"), (2, "bad")]);
+    }
+}
+
+#[test]
+fn a_frame_10_db_above_what_is_there_undecoded_is_received() {
+    for (noise, what) in [(99, "good"), (101, "noise")] {
+        // Node 2 starts while node 0 itself sends, so that it is only noise afterwards.
+        let found = at_node_0(&[0, 1_000, noise], &[(0, 0, 200), (2, 100, 1_500), (1, 500, 1_000)]);
+        assert_eq!(found, [(1, what), (2, if noise < 100 { "nothing" } else { "noise" })]);
+    }
+}
+
+#[test]
+fn weak_signals_add_up() {
+    let frames = [(1, 0, 1_000), (2, 300, 600), (3, 400, 700), (4, 500, 800)];
+    assert_eq!(at_node_0(&[0, 1_000, 33, 33, 34], &frames)[3], (1, "good"));
+    assert_eq!(at_node_0(&[0, 1_000, 34, 33, 34], &frames)[3], (1, "bad"));
+    // The same three, never more than two at once.
+    let frames = [(1, 0, 1_000), (2, 300, 450), (3, 400, 500), (4, 500, 800)];
+    assert_eq!(at_node_0(&[0, 1_000, 34, 33, 66], &frames)[2], (4, "nothing"));
+    assert_eq!(at_node_0(&[0, 1_000, 34, 33, 66], &frames)[3], (1, "good"));
+}
+
+#[test]
+fn weak_signals_together_keep_the_medium_busy() {
+    let mut medium = medium(&[vec![0], vec![60], vec![60]]);
+    let (one, _) = medium.start(1, 1, at(0), (us(10), us(5)));
+    assert!(!medium.front(one, 0, at(0)).turned_busy);
+    let (two, _) = medium.start(2, 2, at(4), (us(10), us(5)));
+    assert!(medium.front(two, 0, at(4)).turned_busy);
+    assert_eq!(medium.busy_time(0, at(7)), us(3));
+    medium.end(one);
+    let heard = medium.tail(one, 0, at(10));
+    assert!(heard.turned_idle && matches!(heard.what, Signal::Nothing));
+    assert_eq!(medium.busy_time(0, at(20)), us(6));
+}
+
+#[test]
+fn a_node_that_sends_receives_nothing() {
+    // What began while it sent, also where it ends later.
+    assert_eq!(at_node_0(&[0, 1_000], &[(0, 0, 500), (1, 100, 400)]), [(1, "nothing")]);
+    assert_eq!(at_node_0(&[0, 1_000], &[(0, 0, 500), (1, 100, 900)]), [(1, "noise")]);
+    // What it was decoding when it began to send, whether or not that was over first.
+    assert_eq!(at_node_0(&[0, 1_000], &[(1, 100, 900), (0, 200, 950)]), [(1, "nothing")]);
+    assert_eq!(at_node_0(&[0, 1_000], &[(1, 100, 900), (0, 200, 300)]), [(1, "noise")]);
+    // And the next frame is received again.
+    let found = at_node_0(&[0, 1_000, 1_000], &[(1, 100, 900), (0, 200, 300), (2, 950, 990)]);
+    assert_eq!(found, [(1, "noise"), (2, "good")]);
+}
+
+#[test]
+fn a_sender_is_busy_until_its_frame_and_all_others_are_over() {
+    let mut medium = medium(&[vec![0], vec![1_000]]);
+    let (own, turned_busy) = medium.start(0, 0, at(0), (us(10), us(5)));
+    assert!(turned_busy);
+    let (other, _) = medium.start(1, 1, at(5), (us(10), us(5)));
+    assert!(!medium.front(other, 0, at(5)).turned_busy);
+    assert!(!medium.end(own).1);
+    medium.end(other);
+    assert!(medium.tail(other, 0, at(15)).turned_idle);
+    assert_eq!(medium.busy_time(0, at(20)), us(15));
+    assert_eq!(medium.on_air_time(at(20)), us(15));
+}
+
+#[test]
+fn a_header_is_read_when_it_is_over_and_was_not_disturbed() {
+    let mut medium = medium(&[vec![0], vec![1_000], vec![1_000]]);
+    let (of, _) = medium.start(1, 1, at(0), (us(1_000), us(HEADER)));
+    medium.front(of, 0, at(0));
+    assert!(!medium.receives(0, at(191)) && medium.receives(0, at(192)));
+    let (late, _) = medium.start(2, 2, at(400), (us(1_000), us(HEADER)));
+    medium.front(late, 0, at(400));
+    assert!(medium.receives(0, at(500)), "only the payload is lost");
+}
+
+#[test]
+fn only_a_repetition_with_the_number_taken_last_is_a_duplicate() {
+    let mut medium = medium(&[vec![0, 1_000], vec![1_000]]);
+    let mut is_new = |sequence, retry| medium.is_new(0, 0, (sequence, retry));
+    assert!(is_new(7, false));
+    assert!(!is_new(7, true));
+    assert!(!is_new(7, true));
+    // The first attempt was lost.
+    assert!(is_new(8, true));
+    assert!(!is_new(8, true));
+    // 4096 packets later, those between went elsewhere.
+    assert!(is_new(8, false));
+}
+
+proptest! {
+    /// Whoever sends when: once all is over, no energy is left, nobody is busy or decodes.
+    #[test]
+    fn energy_returns_to_zero(
+        powers in prop::collection::vec(prop::collection::vec(0_u64..2_000, 5), 5),
+        frames in prop::collection::vec((0_u32..5, 0_u64..2_000, 1_u64..500), 1..40),
+    ) {
+        let mut powers = powers;
+        (0..5).for_each(|node| powers[node][node] = 0);
+        let mut medium = medium(&powers);
+        // (time, order, act); a front comes before the tail at the same time.
+        let mut acts = BTreeSet::new();
+        for &(from, start, length) in &frames {
+            acts.insert((start * 1_000, 0, from, 0, length));
+        }
+        let mut handles = Vec::new();
+        let (mut fronts, mut tails) = (0, 0);
+        while let Some((time, what, from, id, length)) = acts.pop_first() {
+            let now = Instant::from_nanos(time);
+            if what == 0 {
+                if medium.receivers[from as usize].sending {
+                    continue;
+                }
+                let id = handles.len();
+                handles.push(medium.start(from, from, now, (us(length), us(100))).0);
+                acts.insert((time + length * 1_000, 1, from, id, 0));
+                for listener in 0..medium.links[from as usize].len() {
+                    let listener_delay = medium.links[from as usize][listener].delay.as_nanos();
+                    acts.insert((time + listener_delay, 2, from, id, listener as u64));
+                    acts.insert((time + listener_delay + length * 1_000, 3, from, id, listener as u64));
+                }
+                continue;
+            }
+            let of = handles[id];
+            let index = u32::try_from(length).expect("few listeners");
+            match what {
+                1 => drop(medium.end(of)),
+                2 => {
+                    medium.front(of, index, now);
+                    fronts += 1;
+                }
+                _ => {
+                    let heard = medium.tail(of, index, now);
+                    let decodable = medium.links[from as usize][index as usize].decodable;
+                    prop_assert!(decodable || !matches!(heard.what, Signal::Good(_)));
+                    tails += 1;
+                }
+            }
+        }
+        prop_assert_eq!(fronts, tails);
+        let end = at(10_000);
+        let busy: Vec<Duration> = (0..5).map(|node| medium.busy_time(node, end)).collect();
+        for (node, receiver) in medium.receivers.iter().enumerate() {
+            prop_assert!(receiver.energy == 0 && !receiver.busy && !receiver.sending && receiver.lock.is_none());
+            prop_assert!(busy[node] <= us(2_500) + Duration::from_nanos(5));
+        }
+        prop_assert_eq!(medium.on_air, 0);
+        for of in handles {
+            medium.clear(of);
+        }
+        prop_assert_eq!(medium.air.live(), 0);
+    }
+}

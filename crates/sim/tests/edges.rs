@@ -1,0 +1,185 @@
+//! Networks at the edges of what can be described, and descriptions beyond them.
+
+mod networks;
+
+use networks::{network, run};
+use sim::World;
+
+const PAIR: &str = "[nodes]\ncount = 2\nplacement = \"chain\"\nspacing = \"10 m\"\n";
+
+/// A flow from `n0` to `n1` with this traffic.
+fn flow(name: &str, traffic: &str) -> String {
+    format!("[[flow]]\nname = \"{name}\"\nfrom = \"n0\"\nto = \"n1\"\ntraffic = {{ {traffic} }}\n")
+}
+
+/// Where a description is refused, and why.
+fn refusal(text: &str) -> (Option<String>, String) {
+    let Err(error) = World::new(&network(text), 1) else { panic!("it was built:\n{text}") };
+    (error.path().map(str::to_owned), error.to_string())
+}
+
+#[test]
+fn saturated_flows_share_a_queue_that_has_no_room_for_all_of_them() {
+    for discipline in ["drop-head", "drop-tail"] {
+        for limit in ["1", "2", "4", "\"1036 B\""] {
+            let mut text =
+                format!("duration = \"5 s\"\n{PAIR}[queue]\nlimit = {limit}\ndiscipline = \"{discipline}\"\n");
+            (0..3).for_each(|n| text += &flow(&format!("f{n}"), "kind = \"saturated\", packet = \"1000 B\""));
+            let outcome = run(&text, 1);
+            for flow in &outcome.flows {
+                let share = flow.received_packets as f64 / (outcome.totals.goodput_bps * 5.0 / 8000.0);
+                assert!(share > 0.2, "{discipline} {limit}: {} has {share}", flow.name);
+                assert!(flow.sent_packets - flow.received_packets <= 5, "a saturated source waits for room");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_saturated_flow_outlives_the_packets_that_a_relay_throws_out() {
+    // n1 passes on what n0 sends, into a queue of two from whose head packets go, and has a saturated flow of its own.
+    let text = "duration = \"20 s\"\n[radio]\nrange = \"30 m\"\n\
+        [nodes]\ncount = 3\nplacement = \"chain\"\nspacing = \"30 m\"\n\
+        [queue]\nlimit = 2\ndiscipline = \"drop-head\"\n\
+        [[flow]]\nname = \"through\"\nfrom = \"n0\"\nto = \"n2\"\n\
+        traffic = { kind = \"saturated\", packet = \"1000 B\" }\n\
+        [[flow]]\nname = \"own\"\nfrom = \"n1\"\nto = \"n2\"\n\
+        traffic = { kind = \"saturated\", packet = \"1000 B\" }\n";
+    let outcome = run(text, 1);
+    let own = &outcome.flows[1];
+    // Without an end to it: 20 s at 1.5 ms a packet and half of the turns are some 3000 packets.
+    assert!(own.received_packets > 1_000, "{}", own.received_packets);
+}
+
+#[test]
+fn numbers_that_come_round_make_no_duplicates() {
+    // In every second 4095 packets to n1 and one to n2: all those to n2 have the same 12 bits.
+    let text = "duration = \"6 s\"\n[radio]\nstandard = \"802.11a\"\n\
+        [nodes]\ncount = 3\nplacement = \"circle\"\nspacing = \"5 m\"\n\
+        [[flow]]\nname = \"many\"\nfrom = \"n0\"\nto = \"n1\"\nstop = \"5 s\"\n\
+        traffic = { kind = \"cbr\", rate = \"3276 kb/s\", packet = \"100 B\" }\n\
+        [[flow]]\nname = \"few\"\nfrom = \"n0\"\nto = \"n2\"\nstop = \"5 s\"\n\
+        traffic = { kind = \"cbr\", rate = \"800 b/s\", packet = \"100 B\" }\n";
+    let outcome = run(text, 1);
+    let [many, few] = [0, 1].map(|flow| &outcome.flows[flow]);
+    assert_eq!((many.sent_packets, many.received_packets), (5 * 4_095, 5 * 4_095));
+    assert_eq!((few.sent_packets, few.received_packets), (5, 5));
+}
+
+#[test]
+fn series_show_the_warm_up_too() {
+    let traffic = flow("f", "kind = \"cbr\", rate = \"80 kb/s\", packet = \"1000 B\"");
+    let text = format!("duration = \"4 s\"\nwarmup = \"2 s\"\n[record]\nseries = \"1 s\"\n{PAIR}{traffic}");
+    let outcome = run(&text, 1);
+    let series = &outcome.series.expect("it was asked for").flows[0];
+    assert_eq!(series.goodput_bps.len(), 4);
+    assert!(series.goodput_bps.iter().all(|&bps| (bps - 80_000.0).abs() < 1.0), "{:?}", series.goodput_bps);
+    assert!(series.delay_max_s.iter().all(Option::is_some));
+    assert_eq!(outcome.flows[0].received_packets, 20);
+}
+
+#[test]
+fn a_broadcast_heard_by_many_hides_no_other_flows_losses() {
+    // Sixteen hear each of 10 packets; of 100 others every one is lost in a queue that is full of the first.
+    let text = "duration = \"1 s\"\n[nodes]\ncount = 17\nplacement = \"circle\"\nspacing = \"5 m\"\n\
+        [queue]\nlimit = 1\n\
+        [[flow]]\nname = \"hello\"\nfrom = \"n0\"\nto = \"broadcast\"\n\
+        traffic = { kind = \"cbr\", rate = \"80 kb/s\", packet = \"1000 B\" }\n\
+        [[flow]]\nname = \"too much\"\nfrom = \"n1\"\nto = \"n2\"\n\
+        traffic = { kind = \"cbr\", rate = \"80 Mb/s\", packet = \"1000 B\" }\n";
+    let outcome = run(text, 1);
+    let lost: u64 = outcome.flows.iter().map(|flow| flow.sent_packets.saturating_sub(flow.received_packets)).sum();
+    let sent: u64 = outcome.flows.iter().map(|flow| flow.sent_packets).sum();
+    assert!(outcome.flows[0].received_packets > outcome.flows[0].sent_packets);
+    assert!((outcome.totals.loss_ratio - lost as f64 / sent as f64).abs() < 1e-12);
+}
+
+#[test]
+fn a_circle_of_one_and_no_traffic_run() {
+    let outcome = run("duration = \"1 s\"\n[nodes]\ncount = 1\nplacement = \"circle\"\nspacing = \"5 m\"\n", 1);
+    assert_eq!((outcome.nodes.len(), outcome.events), (1, 0));
+    assert!((outcome.totals.jain_index - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn flows_that_never_send_are_counted_as_such() {
+    let late = "[[flow]]\nname = \"late\"\nfrom = \"n0\"\nto = \"n1\"\nstart = \"2 s\"\n\
+        traffic = { kind = \"poisson\", rate = \"1 Mb/s\", packet = \"1000 B\" }\n";
+    let silent = flow("silent", "kind = \"cbr\", rate = \"0 b/s\", packet = \"1000 B\"");
+    let outcome = run(&format!("duration = \"1 s\"\n{PAIR}{late}{silent}"), 1);
+    assert!(outcome.flows.iter().all(|flow| flow.sent_packets == 0 && flow.loss_ratio.abs() < 1e-12));
+}
+
+#[test]
+fn a_run_may_last_as_long_as_time_goes() {
+    // Three packets in 584 years.
+    let text = format!(
+        "duration = \"18446744073 s\"\n{PAIR}{}",
+        flow("f", "kind = \"cbr\", rate = \"1 b/s\", packet = \"800 B\"")
+    );
+    let mut network = network(&text);
+    network.flow[0].stop = Some(units::Duration::from_secs(15_000));
+    let outcome = World::new(&network, 1).expect("it can be built").finish();
+    assert_eq!((outcome.flows[0].sent_packets, outcome.flows[0].received_packets), (3, 3));
+}
+
+#[test]
+fn packets_that_need_fragments_are_refused() {
+    let text = |bytes: u32| {
+        let traffic = format!("kind = \"cbr\", rate = \"1 Mb/s\", packet = \"{bytes} B\"");
+        format!("duration = \"1 s\"\n{PAIR}{}", flow("f", &traffic))
+    };
+    // 2304 B of MSDU less 8 B of LLC and SNAP, 20 of IP, 8 of UDP.
+    assert!(run(&text(2_268), 1).flows[0].received_packets > 0);
+    let (path, message) = refusal(&text(2_269));
+    assert_eq!(path.as_deref(), Some("flow.f.traffic.packet"));
+    assert!(message.contains("2268 B"), "{message}");
+}
+
+#[test]
+fn hops_too_long_for_the_time_out_are_refused() {
+    let text = |standard: &str, spacing: u32| {
+        format!(
+            "duration = \"1 s\"\n[radio]\nstandard = \"{standard}\"\nrange = \"100 km\"\n\
+             [nodes]\ncount = 2\nplacement = \"chain\"\nspacing = \"{spacing} m\"\n{}",
+            flow("f", "kind = \"cbr\", rate = \"80 kb/s\", packet = \"1000 B\"")
+        )
+    };
+    // A slot of 20 us is 2998 m there and back, one of 9 us 1349 m.
+    for (standard, metres) in [("802.11b", 2_997), ("802.11a", 1_349), ("802.11g", 1_349)] {
+        let outcome = run(&text(standard, metres), 1);
+        assert_eq!(outcome.nodes[0].mac.collisions, 0, "{standard}: every ACK comes in time");
+        assert!(outcome.flows[0].received_packets >= 9);
+        let (path, message) = refusal(&text(standard, metres + 3));
+        assert_eq!(path.as_deref(), Some("flow.f.to"));
+        assert!(message.contains("too far apart"), "{message}");
+    }
+    // So far that packets would be given up before they arrive.
+    refusal(&text("802.11a", 20_000));
+}
+
+#[test]
+fn a_route_that_comes_by_a_node_twice_is_refused() {
+    let text = "duration = \"1 s\"\n[radio]\nrange = \"30 m\"\n\
+        [nodes]\ncount = 4\nplacement = \"chain\"\nspacing = \"15 m\"\n\
+        [[routing.route]]\nfrom = \"n0\"\nto = \"n3\"\nvia = [\"n1\", \"n2\", \"n1\"]\n\
+        [[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"n3\"\n\
+        traffic = { kind = \"cbr\", rate = \"80 kb/s\", packet = \"1000 B\" }\n";
+    let (path, message) = refusal(text);
+    assert_eq!(path.as_deref(), Some("routing.route"));
+    assert!(message.contains("`n1` twice"), "{message}");
+}
+
+#[test]
+fn what_would_never_end_is_refused() {
+    let text =
+        format!("duration = \"1 s\"\n{PAIR}{}", flow("f", "kind = \"cbr\", rate = \"1 Mb/s\", packet = \"1000 B\""));
+    let mut without_payload = network(&text);
+    without_payload.flow[0].traffic.packet = units::Bytes::new(0);
+    assert_eq!(World::new(&without_payload, 1).err().expect("refused").path(), Some("flow.f.traffic.packet"));
+    let mut without_step = network(&text);
+    without_step.record.series = Some(units::Duration::ZERO);
+    assert_eq!(World::new(&without_step, 1).err().expect("refused").path(), Some("record.series"));
+    let nobody = "duration = \"1 s\"\n[nodes]\ncount = 0\nplacement = \"chain\"\nspacing = \"1 m\"\n";
+    assert!(refusal(nobody).1.contains("no node"));
+}

@@ -1,0 +1,84 @@
+//! The results of a few networks, to the last bit. A change of the model shows here first.
+//!
+//! `fingerprints.csv` has, for a network and a seed, the number of events and the FNV-1a hash of the outcome as JSON. A
+//! commit that changes a line says why. All arithmetic is in integers, or in IEEE doubles with `libm`'s functions, so
+//! that the lines hold on every machine.
+
+mod networks;
+
+use networks::run;
+use std::fmt::Write as _;
+
+const RECORDED: &str = include_str!("fingerprints.csv");
+
+const UP: &str = "[[flow]]\nname = \"up\"\nfrom = \"*\"\nto = \"n0\"\n";
+
+fn cell(standard: &str, stations: u32, extra: &str, traffic: &str) -> String {
+    format!(
+        "duration = \"4 s\"\nwarmup = \"500 ms\"\n[radio]\nstandard = \"{standard}\"\n{extra}\n\
+         [nodes]\ncount = {}\nplacement = \"circle\"\nspacing = \"9 m\"\n{UP}traffic = {{ {traffic} }}\n",
+        stations + 1
+    )
+}
+
+fn chain(nodes: u32, extra: &str, rate: &str) -> String {
+    let mut text = format!(
+        "duration = \"10 s\"\n[radio]\nrange = \"30 m\"\n{extra}\n\
+         [nodes]\ncount = {nodes}\nplacement = \"chain\"\nspacing = \"30 m\"\n"
+    );
+    for (name, from, to) in [("forward", 0, nodes - 1), ("backward", nodes - 1, 0)] {
+        let flow = format!(
+            "[[flow]]\nname = \"{name}\"\nfrom = \"n{from}\"\nto = \"n{to}\"\ndeadline = \"400 ms\"\n\
+             traffic = {{ kind = \"cbr\", rate = \"{rate}\", packet = \"1000 B\" }}\n\
+             at = [{{ time = \"6 s\", scale = 0.5 }}]\n"
+        );
+        text += &flow;
+    }
+    text
+}
+
+fn networks() -> Vec<(&'static str, String)> {
+    let saturated = "kind = \"saturated\", packet = \"1000 B\"";
+    let poisson = "kind = \"poisson\", rate = \"6 Mb/s\", packet = \"1000 B\"";
+    let small = "kind = \"poisson\", rate = \"500 kb/s\", packet = \"500 B\"";
+    let rts = "[mac]\nrts_threshold = \"500 B\"";
+    let adth = "[queue]\ndiscipline = \"drop-head\"\ncontroller = \"adth\"\n[queue.adth]\ntarget_delay = \"200 ms\"\n\
+        [record]\nseries = \"500 ms\"";
+    let ns2 = "[mac]\neifs = \"any-signal-kept\"\nrts_threshold = \"0 B\"\ntimeout_deferral = \"difs\"";
+    let log_distance = "propagation = \"log-distance\"\npreamble = \"short\"\nbasic_rate = \"2 Mb/s\"";
+    let broadcast = "[[flow]]\nname = \"hello\"\nfrom = \"n1\"\nto = \"broadcast\"\nphase_jitter = \"100 ms\"\n\
+        traffic = { kind = \"poisson\", rate = \"200 kb/s\", packet = \"150 B\" }\n";
+    vec![
+        ("b-saturated-10", cell("802.11b", 10, "", saturated)),
+        ("a-rts-poisson-5", cell("802.11a", 5, rts, poisson)),
+        ("g-saturated-20", cell("802.11g", 20, "", saturated)),
+        ("b-chain-fifo", chain(4, "", "900 kb/s")),
+        ("b-chain-adth", chain(3, adth, "1.8 Mb/s")),
+        ("b-chain-eifs-kept-rts", chain(5, ns2, "500 kb/s")),
+        ("b-broadcast-log-distance", cell("802.11b", 6, log_distance, small) + broadcast),
+    ]
+}
+
+fn fnv(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[test]
+fn results_are_what_they_were() {
+    let mut found = "network,seed,events,fnv1a\n".to_owned();
+    for (name, text) in networks() {
+        for seed in [1, 2] {
+            let outcome = run(&text, seed);
+            assert!(outcome.totals.goodput_bps > 0.0, "{name} carries nothing");
+            let json = serde_json::to_vec(&outcome).expect("an outcome has a JSON form");
+            writeln!(found, "{name},{seed},{},{:016x}", outcome.events, fnv(&json)).expect("a string takes all");
+        }
+    }
+    if found != RECORDED {
+        let changed: Vec<&str> = found.lines().filter(|line| !RECORDED.lines().any(|old| old == *line)).collect();
+        panic!(
+            "these results changed; if they were meant to, record them in fingerprints.csv:\n{}",
+            changed.join("\n")
+        );
+    }
+}
