@@ -1,4 +1,5 @@
-//! Reading a scenario never panics, whatever the bytes; nor does telling what is wrong with them.
+//! Reading a scenario never panics, whatever the bytes; nor does telling what is wrong with them. What follows the first
+//! NUL byte is a `--set` argument.
 
 #![no_main]
 
@@ -6,7 +7,10 @@ use lab::scenario::{Scenario, Wishes};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    if let Err(refusal) = Scenario::parse("fuzz.toml", bytes, &Wishes::default()) {
+    let mut parts = bytes.splitn(2, |byte| *byte == 0);
+    let file = parts.next().unwrap_or_default();
+    let set = parts.next().map(|set| String::from_utf8_lossy(set).into_owned()).into_iter().collect();
+    if let Err(refusal) = Scenario::parse("fuzz.toml", file, &Wishes { set, ..Wishes::default() }) {
         assert!(!refusal.to_string().is_empty());
     }
 });

@@ -116,11 +116,6 @@ impl Store {
         Ok(store)
     }
 
-    /// The folder.
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
-
     /// A run kept before, if it is whole; with its series when `series` are asked for.
     pub(crate) fn run(&self, key: &str, series: bool) -> Option<Run> {
         let mut run: Run = read_json(&self.run_path(key)).ok()?;

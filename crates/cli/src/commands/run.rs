@@ -10,9 +10,10 @@ use lab::shell::quoted;
 use lab::store::Store;
 use lab::study::{Ruling, Run, Verdict};
 use lab::{claims, run, sweep, tables};
+use std::path::Path;
 
 pub(super) fn run(args: args::Run) -> Result<u8, Failure> {
-    if !args.file.exists() {
+    if matches!(args.file.try_exists(), Ok(false)) {
         return Err(targets::missing(&args.file));
     }
     let command = command(&args);
@@ -24,12 +25,7 @@ pub(super) fn run(args: args::Run) -> Result<u8, Failure> {
     console.begin(&scenario.id, sweep::simulated_time(&scenario));
     let done = match &args.out {
         None => once(&scenario, &console),
-        Some(out) => {
-            let settings = sweep::Settings { threads: 1, build: build()?, command };
-            let store = Store::create(out, &scenario.id)?;
-            let study = sweep::run(&scenario, &store, &settings, &console)?;
-            Ok((study.runs, study.claims))
-        }
+        Some(out) => kept(&scenario, out, command, &console),
     };
     console.end();
     let (runs, verdicts) = done?;
@@ -55,6 +51,19 @@ fn once(scenario: &Scenario, console: &Console) -> Result<(Vec<Run>, Vec<Verdict
     let runs = vec![sweep::record(&scenario.id, &scenario.cases[0], seed, timed)];
     let verdicts = claims::judge(&scenario.claims, &scenario.seeds, &runs);
     Ok((runs, verdicts))
+}
+
+/// Runs, and keeps the results in the folder `out`.
+fn kept(
+    scenario: &Scenario,
+    out: &Path,
+    command: String,
+    console: &Console,
+) -> Result<(Vec<Run>, Vec<Verdict>), Failure> {
+    let settings = sweep::Settings { threads: 1, build: build()?, command };
+    let store = Store::create(out, &scenario.id)?;
+    let study = sweep::run(scenario, &store, &settings, console)?;
+    Ok((study.runs, study.claims))
 }
 
 fn json(run: &Run, verdicts: &[Verdict]) -> Result<String, Failure> {

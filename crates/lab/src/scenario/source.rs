@@ -121,19 +121,6 @@ impl Refusal {
         }
         self
     }
-
-    /// What is wrong, without the place and the notes.
-    pub fn message(&self) -> &str {
-        &self.message
-    }
-
-    /// The line of the file, from 1, where the refusal points at one.
-    pub fn line(&self) -> Option<usize> {
-        match &self.place {
-            Place::Line(line) => Some(line.number),
-            Place::File(_) | Place::Set(_) => None,
-        }
-    }
 }
 
 impl std::error::Error for Refusal {}
