@@ -56,8 +56,10 @@ bench: build
 criterion:
 	cargo bench -p sim --bench engine
 
+# Needs a nightly toolchain and cargo-fuzz; the fuzzer starts from the project's own scenarios.
 fuzz:
-	cargo +nightly fuzz run scenario -- -max_total_time=60
+	mkdir -p fuzz/corpus/scenario
+	cargo +nightly fuzz run scenario fuzz/corpus/scenario scenarios/adth scenarios/reference -- -max_total_time=60 -max_len=8192
 
 clean:
 	cargo clean
