@@ -101,7 +101,7 @@ fn agree(what: &str, cell: impl Fn(u32) -> Cell, freezing: Freezing) {
     for stations in [1, 2, 5, 10, 20, 50] {
         let cell = cell(stations);
         let solved = solve(&cell, freezing);
-        let played = play(&cell, freezing, 250_000);
+        let played = play(&cell, freezing, 150_000);
         let collisions = solved.collision_probability - played.collision_probability;
         let throughput = solved.throughput_bps / played.throughput_bps - 1.0;
         println!(

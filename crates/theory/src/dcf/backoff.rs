@@ -41,6 +41,11 @@ impl Backoff {
         }
     }
 
+    /// Whether a failure at `stage` is a frame's last.
+    pub(crate) fn gives_up(&self, stage: usize) -> bool {
+        self.limited && stage + 1 == self.windows.len()
+    }
+
     /// The probability that an attempt is one of stage `i`: (29), proportional to `p^i`.
     pub(super) fn stages(&self, p: f64) -> Vec<f64> {
         let mut shares: Vec<f64> =
