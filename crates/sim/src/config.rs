@@ -337,7 +337,7 @@ pub struct Traffic {
     /// Mean rate of UDP payload. Not for `saturated`.
     #[serde(default)]
     pub rate: Option<Rate>,
-    /// UDP payload of a packet: 8 B of UDP, 20 B of IP and the MAC's headers come on top.
+    /// UDP payload of a packet, at most 2268 B: 8 B of UDP, 20 B of IP and the MAC's headers come on top.
     #[serde(deserialize_with = "units::positive")]
     pub packet: Bytes,
 }
@@ -360,7 +360,7 @@ pub enum TrafficKind {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// When, from the start of the run.
+    /// When, from the start of the run; moved by the flow's `phase_jitter`, as its start is.
     pub time: Duration,
     /// The new rate.
     #[serde(default)]
