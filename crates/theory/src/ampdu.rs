@@ -27,8 +27,8 @@
 //!   the transmissions of an MPDU. A limit on these would leave the throughput as it is.
 //! - All that [`crate::dcf`] lists: alike stations, all in range, independent attempts.
 
+use crate::Error;
 use crate::dcf::{self, Cell, Freezing, Saturation};
-use core::fmt;
 
 /// The sequence numbers that a Block Ack's bitmap covers (IEEE 802.11-2016, 9.3.1.9.3), hence the largest aggregate.
 pub const MAX_SUBFRAMES: u32 = 64;
@@ -56,29 +56,6 @@ pub struct Aggregated {
     pub transmissions_per_mpdu: f64,
 }
 
-/// Why a cell cannot be solved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Error {
-    /// The cell itself.
-    Cell(dcf::Error),
-    /// No subframe, or more than [`MAX_SUBFRAMES`].
-    Subframes,
-    /// The error probability is outside `0.0..=1.0`.
-    Probability,
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Cell(error) => error.fmt(out),
-            Self::Subframes => write!(out, "an aggregate has 1 to {MAX_SUBFRAMES} subframes"),
-            Self::Probability => out.write_str("the error probability must be 0 to 1"),
-        }
-    }
-}
-
-impl core::error::Error for Error {}
-
 /// Solves the saturated cell of aggregates.
 ///
 /// In `cell`, [`Cell::success`] spans the whole aggregate of `k` subframes, SIFS, Block Ack and DIFS,
@@ -96,7 +73,7 @@ pub fn saturation(cell: &Cell, freezing: Freezing, aggregate: Aggregate) -> Resu
     if !(0.0..=1.0).contains(&aggregate.mpdu_error) {
         return Err(Error::Probability);
     }
-    let contention = dcf::saturation(cell, freezing).map_err(Error::Cell)?;
+    let contention = dcf::saturation(cell, freezing)?;
     let survives = 1.0 - aggregate.mpdu_error;
     let delivered_per_second = f64::from(aggregate.subframes) * survives * contention.successes_per_second;
     Ok(Aggregated {

@@ -21,7 +21,7 @@ mod chain;
 mod cycle;
 mod standard;
 
-use core::fmt;
+use crate::Error;
 use units::{Bytes, Duration};
 
 /// The largest cell that is solved; the cost of [`Freezing::Standard`] grows with the cube of the stations.
@@ -61,7 +61,7 @@ pub const MAX_STATIONS: u32 = 256;
 /// let cell = saturation(&cell, Freezing::Standard { colliders_resume })?;
 /// assert!((cell.collision_probability - 0.282).abs() < 0.005);
 /// assert!((cell.throughput_bps / 5.02e6 - 1.0).abs() < 0.01);
-/// # Ok::<(), theory::dcf::Error>(())
+/// # Ok::<(), theory::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
@@ -123,32 +123,6 @@ pub struct Saturation {
     /// Payload delivered by the whole cell, in bit/s.
     pub throughput_bps: f64,
 }
-
-/// Why a cell cannot be solved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Error {
-    /// No station, or more than [`MAX_STATIONS`].
-    Stations,
-    /// `cw_min` is zero, `cw_max` below it or above 65535.
-    Windows,
-    /// No attempt, or more than 255.
-    Attempts,
-    /// The slot, the success or the collision takes no time, or one of the times is more than a minute.
-    Times,
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Stations => write!(out, "the number of stations must be 1 to {MAX_STATIONS}"),
-            Self::Windows => out.write_str("the windows must satisfy 1 <= cw_min <= cw_max <= 65535"),
-            Self::Attempts => out.write_str("the attempts must be 1 to 255, or unlimited"),
-            Self::Times => out.write_str("slot, success and collision must take time, and at most a minute"),
-        }
-    }
-}
-
-impl core::error::Error for Error {}
 
 /// Solves the saturated cell under the given convention.
 ///

@@ -50,10 +50,10 @@
 //! A class that gets next to nothing gets too much here: best effort beside five voice and five video stations 30 %,
 //! beside one voice station 64 %, background beside one station of each other category twice its share.
 
+use crate::Error;
 use crate::dcf::backoff::Backoff;
 use crate::fixed_point::settle;
 use crate::slot::{self, Contender};
-use core::fmt;
 use units::{Bytes, Duration};
 
 /// The largest cell that is solved, over all classes.
@@ -93,35 +93,6 @@ pub struct Outcome {
     /// Payload delivered by the whole class, in bit/s.
     pub throughput_bps: f64,
 }
-
-/// Why a cell cannot be solved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Error {
-    /// No class, a class without stations, or more than [`MAX_STATIONS`].
-    Stations,
-    /// An AIFSN outside 1 to 15.
-    Aifsn,
-    /// A `cw_min` is zero, a `cw_max` below it or above 65535.
-    Windows,
-    /// No attempt, or more than 255.
-    Attempts,
-    /// The slot, a success or a collision takes no time, or more than a minute.
-    Times,
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Stations => write!(out, "each class needs a station, all together at most {MAX_STATIONS}"),
-            Self::Aifsn => out.write_str("the AIFSN must be 1 to 15"),
-            Self::Windows => out.write_str("the windows must satisfy 1 <= cw_min <= cw_max <= 65535"),
-            Self::Attempts => out.write_str("the attempts must be 1 to 255, or unlimited"),
-            Self::Times => out.write_str("slot, success and collision must take time, and at most a minute"),
-        }
-    }
-}
-
-impl core::error::Error for Error {}
 
 /// Solves the saturated cell of these classes; the outcomes are in their order.
 ///

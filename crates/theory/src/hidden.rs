@@ -26,8 +26,8 @@
 //! No propagation delay, no capture; whoever does not hear a frame does not defer to it, and no NAV is set by one (an
 //! ACK's own duration is zero). An EIFS never arises: the senders hear nothing that they cannot read.
 
+use crate::Error;
 use crate::dcf::backoff::Backoff;
-use core::fmt;
 use units::{Bytes, Duration};
 
 /// The largest chain that is enumerated: pairs of stages times the points of time. It keeps the memory below 200 MB.
@@ -70,36 +70,6 @@ pub struct Outcome {
     /// Payload delivered by both senders together, in bit/s.
     pub throughput_bps: f64,
 }
-
-/// Why a pair cannot be solved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Error {
-    /// `cw_min` is zero, `cw_max` below it or above 65535.
-    Windows,
-    /// No attempt, or more than 255.
-    Attempts,
-    /// The slot or the frame takes no time, or a time is more than a minute.
-    Times,
-    /// The time-out outlasts a frame and a SIFS, or SIFS and ACK outlast a frame and the time-out: a station could then
-    /// hear an ACK to the other before it counts slots, which the chain does not know.
-    Short,
-    /// More than [`MAX_STATES`]: the times have too small a common divisor for these windows.
-    States,
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Windows => out.write_str("the windows must satisfy 1 <= cw_min <= cw_max <= 65535"),
-            Self::Attempts => out.write_str("the attempts must be 1 to 255, or unlimited"),
-            Self::Times => out.write_str("slot and frame must take time, and everything at most a minute"),
-            Self::Short => out.write_str("the frame is too short beside the ACK and its time-out"),
-            Self::States => write!(out, "more than {MAX_STATES} states: round the times, or take smaller windows"),
-        }
-    }
-}
-
-impl core::error::Error for Error {}
 
 /// Solves the pair.
 ///

@@ -9,8 +9,11 @@
 pub mod ampdu;
 pub mod dcf;
 pub mod edca;
+mod error;
 mod fixed_point;
 pub mod hidden;
 pub mod malone;
 pub mod queueing;
 mod slot;
+
+pub use error::Error;

@@ -35,10 +35,10 @@
 //! collision probability is at most 0.014 off, the throughput of a station 0.9 %; both are worst half-way to
 //! saturation.
 
+use crate::Error;
 use crate::dcf::backoff::Backoff;
 use crate::fixed_point::settle;
 use crate::slot::{self, Contender};
-use core::fmt;
 use units::{Bytes, Duration};
 
 /// The largest cell that is solved, over all groups.
@@ -89,32 +89,6 @@ pub struct Outcome {
     /// Payload delivered by **one** station, in bit/s.
     pub throughput_bps: f64,
 }
-
-/// Why a cell cannot be solved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Error {
-    /// No group, a group without stations, or more than [`MAX_STATIONS`].
-    Stations,
-    /// `q` is above 1, a rate is infinite, or one of them is below 1e-90.
-    Arrivals,
-    /// A `cw_min` is zero, a `cw_max` below it or above 65535.
-    Windows,
-    /// The slot, a success or a collision takes no time, or more than a minute.
-    Times,
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Stations => write!(out, "each group needs a station, all together at most {MAX_STATIONS}"),
-            Self::Arrivals => out.write_str("q must be above 0 and at most 1, a rate of arrivals above 0 and finite"),
-            Self::Windows => out.write_str("the windows must satisfy 1 <= cw_min <= cw_max <= 65535"),
-            Self::Times => out.write_str("slot, success and collision must take time, and at most a minute"),
-        }
-    }
-}
-
-impl core::error::Error for Error {}
 
 /// Solves the cell of these groups; the outcomes are in their order.
 ///

@@ -1,29 +1,13 @@
 //! Aggregates beside a slot-exact Monte Carlo that keeps every sequence number.
 
+mod draws;
+
+use draws::Draws;
 use std::collections::VecDeque;
-use theory::ampdu::{Aggregate, Error, saturation};
+use theory::Error;
+use theory::ampdu::{Aggregate, saturation};
 use theory::dcf::{self, Cell, Freezing};
 use units::{Bytes, Duration};
-
-/// Marsaglia's 64-bit xorshift (13, 7, 17).
-struct Draws(u64);
-
-impl Draws {
-    fn bits(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 >> 11
-    }
-
-    fn slots(&mut self, window: u32) -> u64 {
-        self.bits() % (u64::from(window) + 1)
-    }
-
-    fn chance(&mut self, probability: f64) -> bool {
-        (self.bits() as f64) < probability * (1_u64 << 53) as f64
-    }
-}
 
 /// A sender under Bianchi's freezing convention, with its Block Ack window: whether each sequence number from the
 /// oldest unacknowledged one up to the newest sent has been acknowledged.
@@ -185,6 +169,6 @@ fn extremes_and_refusals() {
     assert_eq!(of(1, f64::NAN), Err(Error::Probability));
     assert_eq!(of(1, -0.1), Err(Error::Probability));
     let empty = saturation(&ht(0, 1), Freezing::Bianchi, Aggregate { subframes: 1, mpdu_error: 0.0 });
-    assert_eq!(empty, Err(Error::Cell(dcf::Error::Stations)));
-    assert!(Error::Cell(dcf::Error::Stations).to_string().contains("stations"));
+    assert_eq!(empty, Err(Error::Stations));
+    assert!(Error::Subframes.to_string().contains("64"));
 }

@@ -1,6 +1,10 @@
 //! The solved cell beside a slot-exact Monte Carlo of the same conventions.
 
-use theory::dcf::{Cell, Error, Freezing, Saturation, saturation};
+mod draws;
+
+use draws::Draws;
+use theory::Error;
+use theory::dcf::{Cell, Freezing, Saturation, saturation};
 use units::{Bytes, Duration};
 
 /// One station: what it waits for.
@@ -10,18 +14,6 @@ struct Station {
     counter: u64,
     /// From when its slots count, in ns.
     resumes: u64,
-}
-
-/// Marsaglia's 64-bit xorshift (13, 7, 17); its high bits are good enough to draw slots.
-struct Draws(u64);
-
-impl Draws {
-    fn slots(&mut self, window: u32) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 16) % (u64::from(window) + 1)
-    }
 }
 
 /// What the Monte Carlo measured.
@@ -257,5 +249,5 @@ fn what_cannot_be_solved_is_refused() {
     assert_eq!(refused(Cell { slot: Duration::ZERO, ..dsss(2) }), Error::Times);
     let endless = Freezing::Standard { colliders_resume: Duration::MAX };
     assert_eq!(saturation(&dsss(2), endless), Err(Error::Times));
-    assert!(Error::Stations.to_string().contains("256"));
+    assert!(Error::Stations.to_string().contains("MAX_STATIONS"));
 }

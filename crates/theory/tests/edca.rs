@@ -1,20 +1,12 @@
 //! Access categories beside a slot-exact Monte Carlo of the same conventions.
 
+mod draws;
+
+use draws::Draws;
+use theory::Error;
 use theory::dcf::{self, Cell, Freezing};
-use theory::edca::{Class, Error, saturation};
+use theory::edca::{Class, saturation};
 use units::{Bytes, Duration};
-
-/// Marsaglia's 64-bit xorshift (13, 7, 17).
-struct Draws(u64);
-
-impl Draws {
-    fn slots(&mut self, window: u32) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 16) % (u64::from(window) + 1)
-    }
-}
 
 struct Station {
     class: usize,

@@ -1,19 +1,11 @@
 //! The hidden pair beside a Monte Carlo of the same rules, event by event.
 
-use theory::hidden::{Error, Outcome, Pair, saturation};
+mod draws;
+
+use draws::Draws;
+use theory::Error;
+use theory::hidden::{Outcome, Pair, saturation};
 use units::{Bytes, Duration};
-
-/// Marsaglia's 64-bit xorshift (13, 7, 17).
-struct Draws(u64);
-
-impl Draws {
-    fn slots(&mut self, window: u32) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 16) % (u64::from(window) + 1)
-    }
-}
 
 #[derive(Clone, Copy)]
 enum State {

@@ -1,29 +1,13 @@
 //! Unsaturated stations beside a slot-exact Monte Carlo of the paper's rules, in which stations meet each other instead
 //! of a probability.
 
+mod draws;
+
+use draws::Draws;
+use theory::Error;
 use theory::dcf::{self, Cell, Freezing};
-use theory::malone::{Arrivals, Error, Group, Outcome, solve};
+use theory::malone::{Arrivals, Group, Outcome, solve};
 use units::{Bytes, Duration};
-
-/// Marsaglia's 64-bit xorshift (13, 7, 17).
-struct Draws(u64);
-
-impl Draws {
-    fn bits(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 >> 11
-    }
-
-    fn slots(&mut self, window: u32) -> u64 {
-        self.bits() % (u64::from(window) + 1)
-    }
-
-    fn chance(&mut self, probability: f64) -> bool {
-        (self.bits() as f64) < probability * (1_u64 << 53) as f64
-    }
-}
 
 struct Station {
     group: usize,

@@ -1,0 +1,48 @@
+//! Why a model of medium access cannot be solved.
+
+use core::fmt;
+
+/// A parameter outside its range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// No station, a class or group without stations, or more of them than are solved.
+    Stations,
+    /// `cw_min` is zero, `cw_max` below it or above 65535.
+    Windows,
+    /// No attempt, or more than 255.
+    Attempts,
+    /// A slot, frame, success or collision takes no time, or one of the times is more than a minute.
+    Times,
+    /// An AIFSN outside 1 to 15.
+    Aifsn,
+    /// `q` is above 1, a rate of arrivals is infinite, or one of them is below 1e-90.
+    Arrivals,
+    /// No subframe in an aggregate, or more than 64.
+    Subframes,
+    /// A probability outside 0 to 1.
+    Probability,
+    /// The frame of a hidden pair is too short: the time-out outlasts a frame and a SIFS, or SIFS and ACK outlast a
+    /// frame and the time-out. A station could then hear an ACK to the other before it counts slots.
+    Short,
+    /// A hidden pair has too many states: the times have too small a common divisor for its windows.
+    States,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Stations => "every class needs a station, and all together are at most the model's MAX_STATIONS",
+            Self::Windows => "the windows must satisfy 1 <= cw_min <= cw_max <= 65535",
+            Self::Attempts => "the attempts must be 1 to 255, or unlimited",
+            Self::Times => "slot, frame, success and collision must take time, and at most a minute",
+            Self::Aifsn => "the AIFSN must be 1 to 15",
+            Self::Arrivals => "q must be above 0 and at most 1, a rate of arrivals above 0 and finite",
+            Self::Subframes => "an aggregate has 1 to 64 subframes",
+            Self::Probability => "a probability must be 0 to 1",
+            Self::Short => "the frame is too short beside the ACK and its time-out",
+            Self::States => "too many states: round the times, or take smaller windows",
+        })
+    }
+}
+
+impl core::error::Error for Error {}
