@@ -13,8 +13,6 @@ pub enum Error {
     Attempts,
     /// A slot, frame, success or collision takes no time, or one of the times is more than a minute.
     Times,
-    /// An AIFSN outside 1 to 15.
-    Aifsn,
     /// `q` is above 1, a rate of arrivals is infinite, or one of them is below 1e-90.
     Arrivals,
     /// No subframe in an aggregate, or more than 64.
@@ -35,7 +33,6 @@ impl fmt::Display for Error {
             Self::Windows => "the windows must satisfy 1 <= cw_min <= cw_max <= 65535",
             Self::Attempts => "the attempts must be 1 to 255, or unlimited",
             Self::Times => "slot, frame, success and collision must take time, and at most a minute",
-            Self::Aifsn => "the AIFSN must be 1 to 15",
             Self::Arrivals => "q must be above 0 and at most 1, a rate of arrivals above 0 and finite",
             Self::Subframes => "an aggregate has 1 to 64 subframes",
             Self::Probability => "a probability must be 0 to 1",

@@ -1,5 +1,5 @@
-//! Closed forms and solvers that the simulator is held to: the saturated 802.11 cell ([`dcf`]), also with access
-//! categories ([`edca`]) and aggregates ([`ampdu`]), the cell of different and unsaturated stations ([`malone`]), two
+//! Closed forms and solvers that the simulator is held to: the saturated 802.11 cell ([`dcf`]), also with
+//! aggregates ([`ampdu`]), the cell of different and unsaturated stations ([`malone`]), two
 //! hidden senders ([`hidden`]), and the classical single-server queues ([`queueing`]).
 //!
 //! Here live models that a reader can hold beside their source, equation by equation. Nothing here simulates, draws
@@ -8,7 +8,6 @@
 
 pub mod ampdu;
 pub mod dcf;
-pub mod edca;
 mod error;
 mod fixed_point;
 pub mod hidden;

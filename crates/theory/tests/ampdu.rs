@@ -126,16 +126,14 @@ fn throughput_over_a_grid() {
 
 #[test]
 fn what_the_window_of_64_costs() {
-    // One station, each aggregate as long as what it carries. The tolerances are the model's documented limits.
-    let grid =
-        [(8, 0.1, 0.005), (16, 0.1, 0.005), (32, 0.02, 0.005), (32, 0.1, 0.005), (64, 0.02, 0.015), (64, 0.1, 0.02)];
-    for (subframes, mpdu_error, tolerance) in grid {
+    // One station, each aggregate as long as what it carries. The model has no window; the tolerance is that of the cells above.
+    for (subframes, mpdu_error) in [(8, 0.1), (16, 0.1), (32, 0.02), (32, 0.1), (64, 0.02), (64, 0.1)] {
         let aggregate = Aggregate { subframes, mpdu_error };
         let solved = saturation(&ht(1, subframes), Freezing::Bianchi, aggregate).unwrap();
         let played = play(1, aggregate, 64, 100_000);
         let off = solved.throughput_bps / played.throughput_bps - 1.0;
         println!("k {subframes}, e {mpdu_error}: {:+.2} %, {:.2} subframes", off * 100.0, played.subframes);
-        assert!(off.abs() < tolerance, "{aggregate:?}: off by {off}");
+        assert!(off.abs() < 0.015, "{aggregate:?}: off by {off}");
     }
 }
 

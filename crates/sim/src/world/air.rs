@@ -27,7 +27,7 @@ impl World {
     /// A station starts to send a frame.
     fn send(&mut self, node: u32, frame: Frame) {
         let timing = &self.rules.timing;
-        let (data_header, basic_header) = self.headers;
+        let (data_header, basic_header) = timing.headers();
         let record = &mut self.nodes[node as usize].record;
         let times = match frame.kind {
             Kind::Rts => (timing.rts, basic_header),

@@ -50,8 +50,6 @@ struct Node {
     armed: Instant,
     queue: Fifo<Waiting>,
     controller: Controller,
-    controller_name: &'static str,
-    target: Option<Duration>,
     /// Saturated flows that begin here: a packet that leaves is replaced at once, one that is discarded with the next
     /// that leaves.
     saturated: Vec<u32>,
@@ -83,8 +81,6 @@ pub struct World {
     handled: u64,
     medium: Medium<Frame>,
     rules: Conventions,
-    /// Preamble and PHY header of data frames, and of frames at the basic rate.
-    headers: (Duration, Duration),
     nodes: Vec<Node>,
     flows: Vec<Flow>,
     routes: Routes,
@@ -252,9 +248,9 @@ impl World {
     fn finish_packet(&mut self, node: u32, finished: Finished) {
         let Finished { job, delivered } = finished;
         let service = self.now.since(job.taken);
-        let Node { queue, record, target, .. } = &mut self.nodes[node as usize];
+        let Node { queue, controller, record, .. } = &mut self.nodes[node as usize];
         queue.completed(job.waited, service);
-        record.complete(job.waited, service, *target);
+        record.complete(job.waited, service, controller.target_delay());
         record.delivered += u64::from(delivered);
         record.given_up += u64::from(!delivered);
         if let Some(recorder) = &mut self.recorder {
@@ -305,12 +301,19 @@ impl World {
 
     /// A step of the time series ends.
     fn step(&mut self) {
+        self.end_step();
+        if let Some(recorder) = &self.recorder {
+            self.events.push(self.now + recorder.step, Event::Step);
+        }
+    }
+
+    /// Appends what was measured since the last step to the time series, if they are recorded.
+    fn end_step(&mut self) {
         let Some(recorder) = &mut self.recorder else { return };
         let length = self.now.since(self.last_step);
         let queues = self.nodes.iter().map(|node| (limit_value(node.queue.limit()), node.queue.backlog().packets));
         recorder.end_step(length, queues);
         self.last_step = self.now;
-        self.events.push(self.now + recorder.step, Event::Step);
     }
 
     /// Results count from here.

@@ -1,18 +1,15 @@
 //! What a finished run yields, and the accounts that must balance.
 
-use super::{World, limit_value};
+use super::World;
 use crate::record::{FlowRecord, ratio};
 use crate::results::{Level, Node, Outcome, Queue, Totals};
-use control::Limit;
+use control::{Limit, LimitController};
 use units::{Duration, Instant};
 
 /// The results of a world that has come to its end.
 pub(super) fn outcome(mut world: World) -> Outcome {
-    if let Some(recorder) = &mut world.recorder
-        && world.now > world.last_step
-    {
-        let queues = world.nodes.iter().map(|node| (limit_value(node.queue.limit()), node.queue.backlog().packets));
-        recorder.end_step(world.now.since(world.last_step), queues);
+    if world.now > world.last_step {
+        world.end_step();
     }
     if cfg!(debug_assertions) {
         check_packets(&world);
@@ -50,7 +47,7 @@ fn node(world: &World, index: usize, covered: Duration) -> Node {
     let in_packets = matches!(node.queue.limit(), Limit::Packets(_));
     let queue = Queue {
         name: "be".to_owned(),
-        controller: node.controller_name.to_owned(),
+        controller: node.controller.name().as_str().to_owned(),
         arrived_packets: totals.arrived.packets,
         sent_packets: totals.sent.packets,
         dropped_packets: totals.dropped.packets,
@@ -59,7 +56,7 @@ fn node(world: &World, index: usize, covered: Duration) -> Node {
         backlog_packets: level(node.queue.backlog_level(world.end)),
         sojourn_s,
         nodal_delay_s,
-        target_delay_s: node.target.map(Duration::as_secs_f64),
+        target_delay_s: node.controller.target_delay().map(Duration::as_secs_f64),
         target_miss_ratio: node.record.target_miss_ratio(),
     };
     let busy = world.medium.busy_time(u32::try_from(index).expect("fewer than 2^32 nodes"), world.end);

@@ -29,7 +29,7 @@
 //!   the next cycle; at most one of them is assumed to, and bystanders' counters are otherwise taken as one or more.
 //!
 //! Beside a slot-exact Monte Carlo of the same rules (`tests/dcf.rs`: 802.11b with four different lags, OFDM with three;
-//! 1 to 50 stations), the collision probability is at most 0.005 off for 802.11b and 0.011 for OFDM, the throughput at
+//! 1 to 50 stations; figures from 10^6 busy periods, the test in the tree plays 150 000), the collision probability is at most 0.005 off for 802.11b and 0.011 for OFDM, the throughput at
 //! most 0.5 % and 1.1 %; both are worst for many stations with small windows, where `p` is too high. That much comes from
 //! the first point above: it is as large where colliders and bystanders resume together.
 //!
