@@ -83,7 +83,10 @@ pub struct Claim {
     /// Compare each case with the one that differs from it only in these labels.
     #[serde(default)]
     pub against: BTreeMap<String, String>,
-    /// With `against`: `difference` (ours - theirs) or `ratio` (ours / theirs).
+    /// Compare with this other result of the same case, or of the case of `against`: each value with each.
+    #[serde(default)]
+    pub than: Option<String>,
+    /// With `against` or `than`: `difference` (ours - theirs) or `ratio` (ours / theirs).
     #[serde(default)]
     pub compare: Compare,
     /// How the values of the matching flows or nodes and cases become one a seed.

@@ -91,12 +91,17 @@ fn verdict(claim: &Claim, values: &[f64]) -> Verdict {
 fn value<'v>(claim: &Claim, pairs: &[(usize, Option<usize>)], tree: impl Fn(usize) -> &'v Value) -> f64 {
     let of_case = |&(case, other): &(usize, Option<usize>)| -> Vec<f64> {
         let ours = measure::numbers(tree(case), &claim.measure);
-        let Some(other) = other else { return ours };
-        let theirs = measure::numbers(tree(other), &claim.measure);
+        if other.is_none() && claim.than.is_none() {
+            return ours;
+        }
+        let theirs = measure::numbers(tree(other.unwrap_or(case)), claim.than.as_ref().unwrap_or(&claim.measure));
         let compare = |(ours, theirs): (f64, f64)| match claim.compare {
             Compare::Difference => ours - theirs,
             Compare::Ratio => ours / theirs,
         };
+        if claim.than.is_some() {
+            return ours.iter().flat_map(|&ours| theirs.iter().map(move |&theirs| compare((ours, theirs)))).collect();
+        }
         ours.into_iter().zip(theirs).map(compare).collect()
     };
     reduce(claim.statistic, &pairs.iter().map(of_case).collect::<Vec<_>>())

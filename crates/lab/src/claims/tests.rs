@@ -47,6 +47,20 @@ fn reduces_cases_and_flows_to_one_number() {
 }
 
 #[test]
+fn compares_one_result_with_another() {
+    // b less a: 9, 18, 36; and each of both less a: 0 too.
+    let fields =
+        json!({ "where": { "scheme": "fifo" }, "measure": "flows.b.v", "than": "flows.a.v", "statistic": "sum" });
+    assert_near(value_of(&fields), 63.0);
+    let fields = json!({ "where": { "scheme": "fifo" }, "than": "flows.a.v", "statistic": "min" });
+    assert_near(value_of(&fields), 0.0);
+    // With the counterpart's: fifo's b over adth's a.
+    let fields = json!({ "where": { "scheme": "fifo", "load": "1" }, "against": { "scheme": "adth" },
+        "measure": "flows.b.v", "than": "flows.a.v", "compare": "ratio" });
+    assert_near(value_of(&fields), 20.0);
+}
+
+#[test]
 fn compares_each_case_with_its_counterpart() {
     let fields = |compare: &str, statistic: &str| json!({ "where": { "scheme": "adth" }, "against": { "scheme": "fifo" }, "compare": compare, "statistic": statistic });
     // Differences: -0.5 -5, -1.5 -16, -3.75 -38.

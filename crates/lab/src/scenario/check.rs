@@ -181,6 +181,9 @@ impl Future<'_, '_> {
         for (case, other) in &pairs {
             for blank in [Some(*case), *other].into_iter().flatten() {
                 self.check_measure(&at("measure"), &claim.measure, &self.blanks[blank], Leaf::Number)?;
+                if let Some(than) = &claim.than {
+                    self.check_measure(&at("than"), than, &self.blanks[blank], Leaf::Number)?;
+                }
             }
         }
         if matches!(claim.statistic, Statistic::MaxStep | Statistic::MinStep) {
