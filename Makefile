@@ -51,7 +51,7 @@ browser: claims
 	python3 tests/browser/check_report.py target/claims/report.html target/screenshots
 
 bench: build
-	python3 bench/compare.py --seeds 10
+	python3 bench/peers/compare.py --seeds 10
 
 criterion:
 	cargo bench -p sim --bench engine

@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 SLUICE = ROOT / "target/release/sluice"
 
 # Conventions of ns-3's MAC that the standard leaves open or that ns-3 reads in its own way (docs/mac-conventions.md).
@@ -52,7 +52,7 @@ def build_ns3(out):
             sys.exit(f"ns-3 is missing. Install it with: sudo {' '.join(install)}")
         subprocess.run(["apt-get", "update", "-qq"], check=True)
         subprocess.run(install, check=True)
-    subprocess.run(["make", "-s", "-C", ROOT / "bench/ns3", f"OUT={out}"], check=True)
+    subprocess.run(["make", "-s", "-C", ROOT / "bench/peers/ns3", f"OUT={out}"], check=True)
 
 
 def run(command):
