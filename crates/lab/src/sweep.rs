@@ -115,16 +115,18 @@ fn jobs<'s>(scenario: &'s Scenario, build: &str) -> Vec<Job<'s>> {
             if index > 0 {
                 network.record.series = None;
             }
-            let key = key(&scenario.id, case, &network, seed, build);
+            let key = key(&scenario.id, case, &mut network, seed, build);
             Job { case, seed, network, key }
         })
         .collect()
 }
 
-/// What a run's outcome depends on, as a name for its file: the network down to every value, the seed, the build; and the
-/// labels that are written beside it.
-fn key(id: &str, case: &Case, network: &Network, seed: u64, build: &str) -> String {
-    let whole = serde_json::json!([id, case.labels, case.set, network, seed, VERSION, build]);
+/// What a run's outcome depends on, as a name for its file: the network down to every value and every file that it names,
+/// the seed, the build; and the labels that are written beside it.
+fn key(id: &str, case: &Case, network: &mut Network, seed: u64, build: &str) -> String {
+    let files = network.attachments().into_iter().map(|(_, file)| fingerprint(file.content().unwrap_or_default()));
+    let files: Vec<String> = files.map(|print| format!("{print:032x}")).collect();
+    let whole = serde_json::json!([id, case.labels, case.set, network, files, seed, VERSION, build]);
     format!("{:032x}", fingerprint(whole.to_string().as_bytes()))
 }
 

@@ -1,5 +1,6 @@
 //! Scenario files: read, refused with the place and the nearest right name, or turned into cases to run.
 
+mod attachments;
 mod check;
 mod document;
 mod hints;
@@ -112,7 +113,7 @@ impl Scenario {
     /// What is wrong with the file, and where.
     pub fn load(path: &Path, wishes: &Wishes) -> Result<Self, Refusal> {
         let name = path.display().to_string();
-        let bytes = read(path).map_err(|error| match error.kind() {
+        let bytes = read(path, LARGEST_FILE).map_err(|error| match error.kind() {
             io::ErrorKind::IsADirectory => Refusal::file(&name, "is a folder, not a scenario file"),
             io::ErrorKind::NotFound => Refusal::file(&name, "there is no such file"),
             _ => Refusal::file(&name, format!("cannot be read: {error}")),
@@ -123,7 +124,10 @@ impl Scenario {
         let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         let source = Source { name: &name, text: utf8(&name, &bytes)?, sets: &wishes.set };
         let draft = Draft::read(source, wishes)?;
-        let scenario = draft.scenario(&stem)?;
+        let mut scenario = draft.scenario(&stem)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let networks = scenario.cases.iter_mut().map(|case| &mut case.network);
+        attachments::attach(&draft, folder, networks.chain([&mut scenario.base]))?;
         check::check(&draft, &scenario)?;
         Ok(scenario)
     }
@@ -152,9 +156,9 @@ impl Scenario {
 }
 
 /// The file, or as much of it as shows that it is too large: a device may have no end.
-fn read(path: &Path) -> io::Result<Vec<u8>> {
+fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
+    File::open(path)?.take(most + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

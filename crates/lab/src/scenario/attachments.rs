@@ -1,0 +1,38 @@
+//! The files that a scenario names: looked for beside it, read once, attached to every network that names them.
+
+use super::source::Refusal;
+use super::{Draft, read};
+use sim::config::Network;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// No attached file is larger, in bytes.
+const LARGEST: u64 = 256 << 20;
+
+/// Reads every file that one of the networks names, relative to `folder`.
+///
+/// # Errors
+/// The first file that cannot be read, at the key that names it.
+pub(super) fn attach<'n>(
+    draft: &Draft,
+    folder: &Path,
+    networks: impl Iterator<Item = &'n mut Network>,
+) -> Result<(), Refusal> {
+    let mut known: BTreeMap<String, Arc<[u8]>> = BTreeMap::new();
+    for network in networks {
+        for (key, attachment) in network.attachments() {
+            let path = attachment.path().to_owned();
+            if !known.contains_key(&path) {
+                let bytes = read(&folder.join(&path), LARGEST)
+                    .map_err(|error| draft.refuse_at(&key, format!("`{path}` cannot be read: {error}")))?;
+                if bytes.len() as u64 > LARGEST {
+                    return Err(draft.refuse_at(&key, format!("`{path}` is larger than {} MiB", LARGEST >> 20)));
+                }
+                known.insert(path.clone(), bytes.into());
+            }
+            attachment.attach(Arc::clone(&known[&path]));
+        }
+    }
+    Ok(())
+}

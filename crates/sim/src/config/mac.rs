@@ -1,0 +1,94 @@
+//! The `[mac]` table: access to the medium and its conventions.
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use units::Bytes;
+
+/// The distributed coordination function and its conventions.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Mac {
+    /// Data frames whose MAC frame is longer than this are announced by RTS/CTS; "off" for none.
+    pub rts_threshold: RtsThreshold,
+    /// Smallest contention window: back-off is drawn from 0 to this many slots. Default: the standard's (31 or 15).
+    pub cw_min: Option<u16>,
+    /// Largest contention window. Default 1023.
+    pub cw_max: Option<u16>,
+    /// Attempts at a frame no longer than the RTS threshold (dot11ShortRetryLimit). Default 7.
+    pub short_retry_limit: Option<u8>,
+    /// Attempts at a frame longer than the RTS threshold, after its RTS was answered (dot11LongRetryLimit). Default 4.
+    pub long_retry_limit: Option<u8>,
+    /// After which receptions a node waits EIFS instead of DIFS.
+    pub eifs: Eifs,
+    /// From when the back-off slots that follow a missing ACK or CTS count.
+    pub timeout_deferral: TimeoutDeferral,
+}
+
+/// When RTS/CTS precedes a data frame: written as `off` or as a size.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RtsThreshold {
+    /// Never.
+    #[default]
+    Off,
+    /// For MAC frames longer than this.
+    Above(Bytes),
+}
+
+impl Serialize for RtsThreshold {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Off => serializer.serialize_str("off"),
+            Self::Above(bytes) => bytes.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for RtsThreshold {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        if text == "off" {
+            return Ok(Self::Off);
+        }
+        text.parse().map(Self::Above).map_err(|error| D::Error::custom(format_args!("{error}; or \"off\"")))
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for RtsThreshold {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "RtsThreshold".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "anyOf": [{ "const": "off" }, generator.subschema_for::<Bytes>()] })
+    }
+}
+
+/// After which receptions a node waits EIFS instead of DIFS (see `docs/mac-conventions.md`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Eifs {
+    /// After a frame whose PHY header was read and whose check sum was wrong (the standard).
+    #[default]
+    BadFrame,
+    /// After any sensed signal that did not become a good frame, also one too weak to be decoded.
+    AnySignal,
+    /// As `any-signal`, and not ended by a good frame that follows (ns-2 keeps it as a NAV).
+    AnySignalKept,
+    /// Never.
+    Never,
+}
+
+/// From when the back-off slots that follow a missing ACK or CTS count (see `docs/mac-conventions.md`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum TimeoutDeferral {
+    /// From the end of the time-out, if the medium was idle for DIFS by then.
+    #[default]
+    None,
+    /// From DIFS after the end of the time-out (ns-3).
+    Difs,
+}

@@ -1,0 +1,68 @@
+//! What a network is made of: the tables of a scenario that the simulator itself understands.
+//!
+//! These structs are the scenario's format (their documentation becomes `docs/scenario.md` and the JSON Schema) and the
+//! library's interface at once. Reading them from a file, sweeps and claims belong to crate `lab`.
+
+mod attachment;
+mod mac;
+mod nodes;
+mod radio;
+mod record;
+mod routing;
+mod traffic;
+
+pub use attachment::Attachment;
+pub use mac::{Eifs, Mac, RtsThreshold, TimeoutDeferral};
+pub use nodes::{Node, Placement, Shape};
+pub use radio::{Preamble, Propagation, Radio, Standard};
+pub use record::Record;
+pub use routing::{Protocol, Route, Routing};
+pub use traffic::{Flow, Step, Traffic, TrafficKind};
+
+use queue::Settings as Queue;
+use serde::{Deserialize, Serialize};
+use units::Duration;
+
+/// A network and how long to run it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Network {
+    /// Simulated time, warm-up included.
+    #[serde(deserialize_with = "units::positive")]
+    pub duration: Duration,
+    /// Results count only what happens after this much simulated time.
+    #[serde(default)]
+    pub warmup: Duration,
+    /// The physical layer and the way that signals weaken.
+    #[serde(default)]
+    pub radio: Radio,
+    /// The medium access control of every node.
+    #[serde(default)]
+    pub mac: Mac,
+    /// How packets find their way.
+    #[serde(default)]
+    pub routing: Routing,
+    /// Nodes placed by rule, named `n0`, `n1`, ... They come before those of `[[node]]`.
+    #[serde(default)]
+    pub nodes: Option<Placement>,
+    /// Nodes placed one by one.
+    #[serde(default)]
+    pub node: Vec<Node>,
+    /// The queue of every node; `[node.queue]` overrides it key by key.
+    #[serde(default)]
+    pub queue: Queue,
+    /// The traffic.
+    #[serde(default)]
+    pub flow: Vec<Flow>,
+    /// What to record besides totals.
+    #[serde(default)]
+    pub record: Record,
+}
+
+impl Network {
+    /// The files that the scenario names, each with the path of its key: `mobility.file`.
+    pub fn attachments(&mut self) -> Vec<(String, &mut Attachment)> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,54 @@
+//! The `[nodes]` and `[[node]]` tables: who takes part, and where.
+
+use queue::Settings as Queue;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use units::Length;
+
+/// Nodes placed by rule.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Placement {
+    /// How many.
+    pub count: u32,
+    /// Where.
+    pub placement: Shape,
+    /// Chain and grid: distance of neighbours. Circle: its radius.
+    pub spacing: Length,
+}
+
+/// A rule of placement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Shape {
+    /// On a line, `spacing` apart.
+    Chain,
+    /// On a square grid filled row by row, `spacing` apart.
+    Grid,
+    /// `n0` in the centre, the others evenly on a circle of radius `spacing` around it.
+    Circle,
+}
+
+/// A node.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Node {
+    /// Its name, used by flows, routes and results. Naming a node of `[nodes]` changes that node.
+    pub name: String,
+    /// Where it stands: x and y.
+    #[serde(default, deserialize_with = "place")]
+    pub position: Option<[Length; 2]>,
+    /// Its queue, where it differs from `[queue]`.
+    #[serde(default)]
+    pub queue: Option<Queue>,
+}
+
+/// Exactly two lengths: serde would pass over a third one, which somebody may have meant as a height.
+fn place<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<[Length; 2]>, D::Error> {
+    let Some(lengths) = Option::<Vec<Length>>::deserialize(deserializer)? else { return Ok(None) };
+    let place = lengths.try_into();
+    place.map(Some).map_err(|_| D::Error::custom("expected x and y, as [\"0 m\", \"25 m\"]"))
+}

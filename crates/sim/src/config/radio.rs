@@ -1,0 +1,84 @@
+//! The `[radio]` table: standard, rates, propagation, thresholds.
+
+use serde::{Deserialize, Serialize};
+use units::{Decibels, Frequency, Length, Power, Rate};
+
+/// The physical layer: a standard's rates and timings, propagation, and the thresholds of reception.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Radio {
+    /// The standard: sets slot, SIFS, contention window and the rates that exist.
+    pub standard: Standard,
+    /// 802.11b only: long or short PLCP preamble.
+    pub preamble: Preamble,
+    /// Rate of data frames. Default: the standard's highest.
+    pub data_rate: Option<Rate>,
+    /// Rate of ACK, CTS, RTS and broadcast frames. Default: the standard's lowest.
+    pub basic_rate: Option<Rate>,
+    /// How a signal weakens with distance.
+    pub propagation: Propagation,
+    /// Carrier frequency. Default: 2.412 GHz (802.11b, g), 5.18 GHz (802.11a).
+    pub frequency: Option<Frequency>,
+    /// Two-ray ground: height of every antenna above ground. Default 1.5 m.
+    pub antenna_height: Option<Length>,
+    /// Log-distance: the exponent. Default 3.
+    pub path_loss_exponent: Option<f64>,
+    /// Transmit power of every node. Default 15 dBm.
+    pub tx_power: Option<Power>,
+    /// Distance within which a frame can be decoded; sets the receive threshold to the power found there.
+    pub range: Option<Length>,
+    /// The weakest power that can be decoded, instead of `range`. Default -82 dBm.
+    pub receive_threshold: Option<Power>,
+    /// Distance within which a transmission keeps the medium busy. Default, with `range`: twice that.
+    pub carrier_sense_range: Option<Length>,
+    /// The weakest total power that keeps the medium busy, instead of `carrier_sense_range`. Default, without ranges:
+    /// the receive threshold.
+    pub carrier_sense_threshold: Option<Power>,
+    /// How far a frame's power must lie above the sum of all others to be decoded. Default 10 dB.
+    pub capture_threshold: Option<Decibels>,
+}
+
+/// An IEEE 802.11 physical layer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Standard {
+    /// DSSS and CCK, 1 to 11 Mb/s, slot 20 us.
+    #[default]
+    #[serde(rename = "802.11b")]
+    B,
+    /// OFDM at 5 GHz, 6 to 54 Mb/s, slot 9 us, SIFS 16 us.
+    #[serde(rename = "802.11a")]
+    A,
+    /// OFDM at 2.4 GHz (no 802.11b stations near), slot 9 us, SIFS 10 us and 6 us of signal extension.
+    #[serde(rename = "802.11g")]
+    G,
+}
+
+/// The PLCP preamble of 802.11b.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Preamble {
+    /// 192 us of preamble and header, at 1 Mb/s.
+    #[default]
+    Long,
+    /// 96 us; not for 1 Mb/s frames, which keep the long one.
+    Short,
+}
+
+/// How a signal weakens with distance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Propagation {
+    /// Free space up to the crossover distance, then the fourth power of distance (direct and ground-reflected path).
+    #[default]
+    TwoRay,
+    /// The square of distance (Friis).
+    FreeSpace,
+    /// Free space for the first metre, then `path_loss_exponent`.
+    LogDistance,
+    /// No powers: decodable within `range`, sensed and disturbing within `carrier_sense_range`, nothing beyond.
+    Range,
+}

@@ -1,0 +1,14 @@
+//! The `[record]` table.
+
+use serde::{Deserialize, Serialize};
+use units::Duration;
+
+/// What to record besides totals.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Record {
+    /// Record time series with this spacing, above zero. Default: none. In a sweep only the first seed of each case records them.
+    #[serde(deserialize_with = "units::positive")]
+    pub series: Option<Duration>,
+}

@@ -1,0 +1,98 @@
+//! From the description of a network to one that can run, refusing what cannot be meant.
+
+mod flows;
+mod nodes;
+mod radio;
+mod routes;
+
+use super::{BuildError, Event, World};
+use crate::config::Network;
+use crate::engine::{Arena, EventQueue};
+use crate::radio::{Links, Medium};
+use crate::record::Recorder;
+use control::LimitController;
+use units::{Duration, Instant};
+
+/// How many packets of a saturated flow wait at its source: one to hand over and one behind it.
+const SATURATION: u32 = 2;
+
+pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
+    if network.warmup >= network.duration {
+        return Err(BuildError::new("warmup", "the warm-up is not shorter than the run"));
+    }
+    if network.record.series.is_some_and(Duration::is_zero) {
+        return Err(BuildError::new("record.series", "the spacing of a series is above zero"));
+    }
+    let sites = nodes::sites(network)?;
+    let rules = radio::conventions(network)?;
+    radio::check_radio(&network.radio)?;
+    let positions: Vec<_> = sites.iter().map(|site| site.position).collect();
+    let medium = Medium::new(Links::new(&network.radio, &positions));
+    let names: Vec<String> = sites.iter().map(|site| site.name.clone()).collect();
+    let mut nodes = Vec::with_capacity(sites.len());
+    for (index, site) in sites.iter().enumerate() {
+        nodes.push(nodes::node(index, site, network, &rules, seed)?);
+    }
+    let flows = flows::flows(network, &names, seed)?;
+    let routes = routes::routes(network, &names, &flows, &medium)?;
+    routes::check_delays(&names, &flows, (&routes, &medium), rules.timing.slot)?;
+    let end = Instant::ZERO + network.duration;
+    let recorder = network.record.series.map(|step| {
+        let flows = flows.iter().map(|flow| flow.identity.name.clone());
+        Recorder::new(step, flows, names.iter().cloned())
+    });
+    let mut world = World {
+        now: Instant::ZERO,
+        until: Instant::ZERO,
+        end,
+        warmup: Instant::ZERO + network.warmup,
+        events: EventQueue::default(),
+        handled: 0,
+        medium,
+        rules,
+        nodes,
+        flows,
+        routes,
+        packets: Arena::default(),
+        broadcasts_in_air: 0,
+        recorder,
+        last_step: Instant::ZERO,
+        trace: None,
+    };
+    world.prepare();
+    Ok(world)
+}
+
+impl World {
+    /// Puts the first events into the queue.
+    fn prepare(&mut self) {
+        for index in 0..self.nodes.len() {
+            let node = u32::try_from(index).expect("fewer than 2^32 nodes");
+            let interval = self.nodes[index].controller.interval();
+            if interval < Duration::MAX {
+                self.events.push(Instant::ZERO + interval, Event::Control { node });
+            }
+        }
+        if let Some(recorder) = &self.recorder {
+            self.events.push(Instant::ZERO + recorder.step, Event::Step);
+        }
+        if self.warmup > Instant::ZERO {
+            self.events.push(self.warmup, Event::WarmedUp);
+        }
+        for index in 0..self.flows.len() {
+            let flow = u32::try_from(index).expect("fewer than 2^32 flows");
+            if let Some(source) = &self.flows[index].source {
+                if let Some(time) = source.next_time() {
+                    self.events.push(time, Event::Emit { flow });
+                }
+            } else {
+                let from = self.flows[index].from;
+                self.nodes[from as usize].saturated.push(flow);
+                (0..SATURATION).for_each(|_| self.make_packet(flow));
+            }
+        }
+        for node in 0..self.nodes.len() {
+            self.serve(u32::try_from(node).expect("fewer than 2^32 nodes"));
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Nodes: by rule and one by one, each with its queue and station.
+
+use super::super::{BuildError, Node};
+use crate::config::{Network, Shape};
+use crate::engine::{Purpose, Stream};
+use crate::mac::{Conventions, Dcf};
+use crate::record::NodeRecord;
+use units::{Instant, Length};
+
+/// A node as described: name, place and own queue.
+pub(super) struct Site {
+    pub(super) name: String,
+    pub(super) position: [Length; 2],
+    pub(super) queue: Option<queue::Settings>,
+}
+
+/// All nodes: those placed by rule, then those placed one by one.
+pub(super) fn sites(network: &Network) -> Result<Vec<Site>, BuildError> {
+    let mut sites: Vec<Site> = Vec::new();
+    if let Some(placement) = &network.nodes {
+        let count = placement.count;
+        sites.extend((0..count).map(|index| Site {
+            name: format!("n{index}"),
+            position: position(placement.placement, index, count, placement.spacing.as_metres()),
+            queue: None,
+        }));
+    }
+    for node in &network.node {
+        let path = format!("node.{}", node.name);
+        if network.node.iter().filter(|other| other.name == node.name).count() > 1 {
+            return Err(BuildError::new(path, format!("two nodes are called `{}`", node.name)));
+        }
+        if node.name.is_empty() || node.name == "*" || node.name == "broadcast" {
+            return Err(BuildError::new(path, format!("a node cannot be called `{}`", node.name)));
+        }
+        match (sites.iter_mut().find(|site| site.name == node.name), node.position) {
+            (Some(site), given) => {
+                site.position = given.unwrap_or(site.position);
+                site.queue.clone_from(&node.queue);
+            }
+            (None, Some(position)) => {
+                sites.push(Site { name: node.name.clone(), position, queue: node.queue.clone() });
+            }
+            (None, None) => return Err(BuildError::new(path, format!("node `{}` has no position", node.name))),
+        }
+    }
+    if sites.is_empty() {
+        return Err(BuildError::new("", "there is no node: write `[nodes]` or `[[node]]`"));
+    }
+    Ok(sites)
+}
+
+/// Where the `index`-th of `count` nodes stands.
+fn position(shape: Shape, index: u32, count: u32, spacing: f64) -> [Length; 2] {
+    let (index, count) = (f64::from(index), f64::from(count));
+    let [x, y] = match shape {
+        Shape::Chain => [index * spacing, 0.0],
+        Shape::Grid => {
+            let columns = libm::ceil(libm::sqrt(count));
+            let row = libm::floor(index / columns);
+            [(index - row * columns) * spacing, row * spacing]
+        }
+        Shape::Circle if index < 0.5 => [0.0, 0.0],
+        Shape::Circle => {
+            let angle = 2.0 * core::f64::consts::PI * (index - 1.0) / (count - 1.0);
+            [libm::cos(angle) * spacing, libm::sin(angle) * spacing]
+        }
+    };
+    [Length::metres(x), Length::metres(y)]
+}
+
+pub(super) fn node(
+    index: usize,
+    site: &Site,
+    network: &Network,
+    rules: &Conventions,
+    seed: u64,
+) -> Result<Node, BuildError> {
+    let settings = site.queue.as_ref().unwrap_or(&network.queue);
+    let (queue, controller) = settings.build().map_err(|invalid| {
+        let table = if site.queue.is_some() { format!("node.{}.queue", site.name) } else { "queue".to_owned() };
+        BuildError::new(format!("{table}.{}", invalid.parameter), format!("`{}` {}", invalid.parameter, invalid.why))
+    })?;
+    let address = u32::try_from(index).map_err(|_| BuildError::new("nodes.count", "there are too many nodes"))?;
+    let random = Stream::new(seed, &site.name, Purpose::Backoff);
+    Ok(Node {
+        name: site.name.clone(),
+        station: Dcf::new(address, rules, random),
+        armed: Instant::NEVER,
+        queue,
+        controller,
+        saturated: Vec::new(),
+        record: NodeRecord::default(),
+    })
+}

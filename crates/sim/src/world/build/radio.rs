@@ -1,0 +1,79 @@
+//! The radio and the conventions of the MAC.
+
+use super::super::BuildError;
+use crate::config::{self, Network, RtsThreshold};
+use crate::mac::Conventions;
+use crate::radio::{Timing, TimingError};
+use units::Rate;
+
+/// Thresholds are given as powers or as ranges, not as both.
+pub(super) fn check_radio(radio: &config::Radio) -> Result<(), BuildError> {
+    let both = [
+        (radio.range.is_some() && radio.receive_threshold.is_some(), "range", "receive_threshold"),
+        (
+            radio.carrier_sense_range.is_some() && radio.carrier_sense_threshold.is_some(),
+            "carrier_sense_range",
+            "carrier_sense_threshold",
+        ),
+    ];
+    for (given, one, other) in both {
+        if given {
+            return Err(BuildError::new(format!("radio.{other}"), format!("give `{one}` or `{other}`, not both")));
+        }
+    }
+    let lengths = [
+        ("range", radio.range),
+        ("carrier_sense_range", radio.carrier_sense_range),
+        ("antenna_height", radio.antenna_height),
+    ];
+    for (key, length) in lengths {
+        if length.is_some_and(|length| length.as_metres() <= 0.0) {
+            return Err(BuildError::new(format!("radio.{key}"), format!("`{key}` must be above zero")));
+        }
+    }
+    if radio.path_loss_exponent.is_some_and(|exponent| !(exponent > 0.0 && exponent.is_finite())) {
+        return Err(BuildError::new("radio.path_loss_exponent", "`path_loss_exponent` must be above zero"));
+    }
+    if radio.frequency.is_some_and(|frequency| frequency.as_hertz() == 0) {
+        return Err(BuildError::new("radio.frequency", "`frequency` must be above zero"));
+    }
+    Ok(())
+}
+
+pub(super) fn conventions(network: &Network) -> Result<Conventions, BuildError> {
+    let mac = &network.mac;
+    let timing = Timing::new(&network.radio).map_err(|error| match error {
+        TimingError::NoShortPreamble => {
+            BuildError::new("radio.preamble", "the short preamble belongs to 802.11b; leave `preamble` out")
+        }
+        TimingError::NoSuchRate { key, rates } => {
+            let rates: Vec<String> = rates.iter().map(|&rate| Rate::kbps(rate).to_string()).collect();
+            BuildError::new(key, format!("the standard has no such rate; it has {}", rates.join(", ")))
+        }
+    })?;
+    let limits = [("short_retry_limit", mac.short_retry_limit), ("long_retry_limit", mac.long_retry_limit)];
+    for (key, limit) in limits {
+        if limit == Some(0) {
+            return Err(BuildError::new(format!("mac.{key}"), format!("`{key}` counts attempts: at least 1")));
+        }
+    }
+    let cw_min = mac.cw_min.unwrap_or(timing.cw_min);
+    let cw_max = mac.cw_max.unwrap_or(timing.cw_max.max(cw_min));
+    if cw_min > cw_max {
+        return Err(BuildError::new("mac.cw_max", format!("`cw_max` is below `cw_min` ({cw_min})")));
+    }
+    Ok(Conventions {
+        timing,
+        cw_min,
+        cw_max,
+        // dot11ShortRetryLimit and dot11LongRetryLimit have these defaults (IEEE 802.11-2016, annex C).
+        short_retry_limit: mac.short_retry_limit.unwrap_or(7),
+        long_retry_limit: mac.long_retry_limit.unwrap_or(4),
+        rts_threshold: match mac.rts_threshold {
+            RtsThreshold::Off => None,
+            RtsThreshold::Above(bytes) => Some(bytes),
+        },
+        eifs: mac.eifs,
+        timeout_deferral: mac.timeout_deferral,
+    })
+}
