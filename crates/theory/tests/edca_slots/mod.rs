@@ -1,0 +1,138 @@
+//! The slot-exact reference for access categories: a Monte Carlo that plays every station's counters to the nanosecond.
+//! It shares no equation with `theory::edca`, and it judges the simulator where that model does not hold.
+#![allow(dead_code, reason = "each test file takes what it needs")]
+
+use super::draws::Draws;
+use theory::edca::{Category, Counting, Group, Medium};
+use units::Duration;
+
+/// From when a category that has collided counts its own slots.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Colliders {
+    /// With the bystanders of its category: its AIFS after the longest frame of the collision.
+    Together,
+    /// This long after the end of its own frame: the time-out, and what the MAC waits after it.
+    AfterTheirFrame(Duration),
+}
+
+/// What was counted of a category of a group.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counted {
+    /// Frames sent.
+    pub(crate) sent: u64,
+    /// Of these, those that met no other.
+    pub(crate) successes: u64,
+    /// Attempts that a higher category of the same station took over.
+    pub(crate) taken_over: u64,
+    /// Frames given up.
+    pub(crate) dropped: u64,
+}
+
+impl Counted {
+    pub(crate) fn collision_probability(&self) -> f64 {
+        1.0 - self.successes as f64 / self.sent as f64
+    }
+}
+
+/// The counts, by group and category, and the time played, in s.
+pub(crate) struct Played {
+    pub(crate) counted: Vec<Vec<Counted>>,
+    pub(crate) seconds: f64,
+}
+
+struct Entity {
+    group: usize,
+    category: usize,
+    station: usize,
+    of: Category,
+    stage: u32,
+    counter: u64,
+    /// When its slots begin to count, in ns.
+    resumes: u64,
+}
+
+impl Entity {
+    fn sends_at(&self, slot: u64) -> u64 {
+        self.resumes + self.counter * slot
+    }
+
+    fn draw(&mut self, draws: &mut Draws) {
+        let window = (0..self.stage).fold(self.of.cw_min, |cw, _| (2 * cw + 1).min(self.of.cw_max));
+        self.counter = draws.slots(window);
+    }
+
+    /// Returns whether the frame is given up.
+    fn failed(&mut self, draws: &mut Draws) -> bool {
+        let given_up = self.of.attempts == Some(self.stage + 1);
+        self.stage = if given_up { 0 } else { (self.stage + 1).min(16) };
+        self.draw(draws);
+        given_up
+    }
+}
+
+/// Plays `accesses` to the medium.
+pub(crate) fn play(groups: &[Group], medium: Medium, colliders: Colliders, accesses: u32) -> Played {
+    let mut draws = Draws(0x9E37_79B9_7F4A_7C15);
+    let mut entities = entities(groups, &mut draws);
+    let shortest = entities.iter().map(|entity| entity.of.aifsn).min().expect("a cell has stations");
+    let slot = medium.slot.as_nanos();
+    let later = |entity: &Entity| u64::from(entity.of.aifsn - shortest) * slot;
+    for entity in &mut entities {
+        entity.resumes = later(entity);
+    }
+    let mut counted: Vec<Vec<Counted>> =
+        groups.iter().map(|group| vec![Counted::default(); group.categories.len()]).collect();
+    let mut now = 0;
+    for _ in 0..accesses {
+        let start = entities.iter().map(|entity| entity.sends_at(slot)).min().expect("a cell has stations");
+        let due: Vec<usize> = (0..entities.len()).filter(|&at| entities[at].sends_at(slot) == start).collect();
+        // Entities stand in the order of stations and, within one, of priority: its first one sends.
+        let first = |at: &usize| due.iter().all(|other| other >= at || entities[*other].station != entities[*at].station);
+        let senders: Vec<usize> = due.iter().copied().filter(first).collect();
+        let alone = senders.len() == 1;
+        let longest = senders.iter().map(|&at| entities[at].of.frame).max().expect("somebody sends");
+        let answer = if alone { entities[senders[0]].of.answer } else { Duration::ZERO };
+        now = start + (longest + answer + medium.shortest_aifs).as_nanos();
+        for (at, entity) in entities.iter_mut().enumerate() {
+            let count = &mut counted[entity.group][entity.category];
+            let mut resumes = now + later(entity);
+            if senders.contains(&at) {
+                count.sent += 1;
+                count.successes += u64::from(alone);
+                if alone {
+                    entity.stage = 0;
+                    entity.draw(&mut draws);
+                } else {
+                    count.dropped += u64::from(entity.failed(&mut draws));
+                    if let Colliders::AfterTheirFrame(wait) = colliders {
+                        resumes = start + (entity.of.frame + wait).as_nanos();
+                    }
+                }
+            } else if due.contains(&at) {
+                count.taken_over += 1;
+                count.dropped += u64::from(entity.failed(&mut draws));
+            } else if start >= entity.resumes {
+                entity.counter -= (start - entity.resumes) / slot;
+                entity.counter -= u64::from(medium.counting == Counting::BusySlots);
+            }
+            entity.resumes = resumes;
+        }
+    }
+    Played { counted, seconds: now as f64 / 1e9 }
+}
+
+fn entities(groups: &[Group], draws: &mut Draws) -> Vec<Entity> {
+    let mut entities = Vec::new();
+    let mut station = 0;
+    for (group, of) in groups.iter().enumerate() {
+        for _ in 0..of.stations {
+            for (category, &of) in of.categories.iter().enumerate() {
+                let mut entity = Entity { group, category, station, of, stage: 0, counter: 0, resumes: 0 };
+                entity.draw(draws);
+                entities.push(entity);
+            }
+            station += 1;
+        }
+    }
+    entities
+}
