@@ -7,6 +7,10 @@ use core::fmt;
 pub enum Error {
     /// No station, a class or group without stations, or more of them than are solved.
     Stations,
+    /// A station without access categories, or with more than four.
+    Categories,
+    /// An AIFSN outside 1 to 15.
+    Aifsn,
     /// `cw_min` is zero, `cw_max` below it or above 65535.
     Windows,
     /// No attempt, or more than 255.
@@ -30,6 +34,8 @@ impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Self::Stations => "every class needs a station, and all together are at most the model's MAX_STATIONS",
+            Self::Categories => "a station has 1 to 4 access categories",
+            Self::Aifsn => "an AIFSN is 1 to 15",
             Self::Windows => "the windows must satisfy 1 <= cw_min <= cw_max <= 65535",
             Self::Attempts => "the attempts must be 1 to 255, or unlimited",
             Self::Times => "slot, frame, success and collision must take time, and at most a minute",

@@ -1,6 +1,6 @@
 //! Closed forms and solvers that the simulator is held to: the saturated 802.11 cell ([`dcf`]), also with
-//! aggregates ([`ampdu`]), the cell of different and unsaturated stations ([`malone`]), two
-//! hidden senders ([`hidden`]), and the classical single-server queues ([`queueing`]).
+//! aggregates ([`ampdu`]) and with access categories ([`edca`]), the cell of different and unsaturated stations
+//! ([`malone`]), two hidden senders ([`hidden`]), and the classical single-server queues ([`queueing`]).
 //!
 //! Here live models that a reader can hold beside their source, equation by equation. Nothing here simulates, draws
 //! random numbers or reads a scenario: the simulator must be able to differ from it. Arithmetic goes through `libm`, so
@@ -8,6 +8,7 @@
 
 pub mod ampdu;
 pub mod dcf;
+pub mod edca;
 mod error;
 mod fixed_point;
 pub mod hidden;

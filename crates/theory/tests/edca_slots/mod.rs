@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test file takes what it needs")]
 
 use super::draws::Draws;
-use theory::edca::{Category, Counting, Group, Medium};
+use theory::edca::{Category, Group, Medium};
 use units::Duration;
 
 /// From when a category that has collided counts its own slots.
@@ -13,6 +13,23 @@ pub(crate) enum Colliders {
     Together,
     /// This long after the end of its own frame: the time-out, and what the MAC waits after it.
     AfterTheirFrame(Duration),
+}
+
+/// What a slot in which somebody else begins to transmit does to a back-off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BusySlots {
+    /// It takes one off: EDCA's rule (IEEE 802.11-2016, 10.22.2.4).
+    Count,
+    /// It takes nothing off: the DCF's rule (10.3.4.3).
+    DoNot,
+}
+
+/// What a cell plays by, besides the parameters of its categories.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    pub(crate) medium: Medium,
+    pub(crate) busy_slots: BusySlots,
+    pub(crate) colliders: Colliders,
 }
 
 /// What was counted of a category of a group.
@@ -71,11 +88,11 @@ impl Entity {
 }
 
 /// Plays `accesses` to the medium.
-pub(crate) fn play(groups: &[Group], medium: Medium, colliders: Colliders, accesses: u32) -> Played {
+pub(crate) fn play(groups: &[Group], rules: Rules, accesses: u32) -> Played {
     let mut draws = Draws(0x9E37_79B9_7F4A_7C15);
     let mut entities = entities(groups, &mut draws);
     let shortest = entities.iter().map(|entity| entity.of.aifsn).min().expect("a cell has stations");
-    let slot = medium.slot.as_nanos();
+    let slot = rules.medium.slot.as_nanos();
     let later = |entity: &Entity| u64::from(entity.of.aifsn - shortest) * slot;
     for entity in &mut entities {
         entity.resumes = later(entity);
@@ -87,12 +104,13 @@ pub(crate) fn play(groups: &[Group], medium: Medium, colliders: Colliders, acces
         let start = entities.iter().map(|entity| entity.sends_at(slot)).min().expect("a cell has stations");
         let due: Vec<usize> = (0..entities.len()).filter(|&at| entities[at].sends_at(slot) == start).collect();
         // Entities stand in the order of stations and, within one, of priority: its first one sends.
-        let first = |at: &usize| due.iter().all(|other| other >= at || entities[*other].station != entities[*at].station);
+        let first =
+            |at: &usize| due.iter().all(|other| other >= at || entities[*other].station != entities[*at].station);
         let senders: Vec<usize> = due.iter().copied().filter(first).collect();
         let alone = senders.len() == 1;
         let longest = senders.iter().map(|&at| entities[at].of.frame).max().expect("somebody sends");
         let answer = if alone { entities[senders[0]].of.answer } else { Duration::ZERO };
-        now = start + (longest + answer + medium.shortest_aifs).as_nanos();
+        now = start + (longest + answer + rules.medium.shortest_aifs).as_nanos();
         for (at, entity) in entities.iter_mut().enumerate() {
             let count = &mut counted[entity.group][entity.category];
             let mut resumes = now + later(entity);
@@ -104,7 +122,7 @@ pub(crate) fn play(groups: &[Group], medium: Medium, colliders: Colliders, acces
                     entity.draw(&mut draws);
                 } else {
                     count.dropped += u64::from(entity.failed(&mut draws));
-                    if let Colliders::AfterTheirFrame(wait) = colliders {
+                    if let Colliders::AfterTheirFrame(wait) = rules.colliders {
                         resumes = start + (entity.of.frame + wait).as_nanos();
                     }
                 }
@@ -113,7 +131,7 @@ pub(crate) fn play(groups: &[Group], medium: Medium, colliders: Colliders, acces
                 count.dropped += u64::from(entity.failed(&mut draws));
             } else if start >= entity.resumes {
                 entity.counter -= (start - entity.resumes) / slot;
-                entity.counter -= u64::from(medium.counting == Counting::BusySlots);
+                entity.counter -= u64::from(rules.busy_slots == BusySlots::Count);
             }
             entity.resumes = resumes;
         }

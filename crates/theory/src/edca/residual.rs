@@ -1,0 +1,92 @@
+//! One category among the others: (2) to (4) of [`super`].
+
+use super::access::NEGLIGIBLE;
+use crate::dcf::backoff::Backoff;
+
+/// What the others of a category do, by the boundary `t`.
+pub(super) struct Others {
+    /// All attempt after `t`: `R_e(t)`.
+    pub(super) after: Vec<f64>,
+    /// None has attempted before `t`, and no higher category of its station at `t`: the category may send.
+    pub(super) lets_send: Vec<f64>,
+    /// That, and no other station attempts at `t`.
+    pub(super) lets_succeed: Vec<f64>,
+}
+
+impl Others {
+    /// `R_e(t - 1)`.
+    pub(super) fn reached(&self, t: usize) -> f64 {
+        if t == 0 { 1.0 } else { self.after.get(t - 1).copied().unwrap_or(0.0) }
+    }
+}
+
+/// A category's back-off.
+pub(super) struct Station<'a> {
+    pub(super) law: &'a Backoff,
+    /// `d_e`.
+    pub(super) delay: usize,
+}
+
+/// A category among given others.
+pub(super) struct Residual {
+    /// The probability of each residual back-off after a channel access.
+    pub(super) shares: Vec<f64>,
+    /// Of the frames, the part that is given up.
+    pub(super) dropped: f64,
+}
+
+impl Station<'_> {
+    pub(super) fn among(&self, others: &Others) -> Residual {
+        let windows = self.law.windows();
+        let widest = *windows.iter().max().expect("there is a first window") as usize;
+        let mut shares = vec![0.0; widest + 1];
+        if others.reached(self.delay) < NEGLIGIBLE {
+            // Never its turn: it keeps what it drew first.
+            shares[..=windows[0] as usize].fill(1.0 / (f64::from(windows[0]) + 1.0));
+            return Residual { shares, dropped: 0.0 };
+        }
+        let (mut entries, mut dropped) = (1.0, 1.0);
+        for (stage, &window) in windows.iter().enumerate() {
+            let visits = self.visits(window as usize, others);
+            let succeeds: f64 =
+                visits.iter().enumerate().map(|(r, visits)| visits * succeeds(others, self.delay + r)).sum();
+            let fails = if succeeds > 1.0 - ROUNDING { 0.0 } else { 1.0 - succeeds };
+            if !self.law.gives_up(stage) && stage + 1 == windows.len() {
+                // Without a limit, the last stage follows itself.
+                entries /= succeeds.max(f64::MIN_POSITIVE);
+            }
+            for (share, visits) in shares.iter_mut().zip(&visits) {
+                *share += entries * visits;
+            }
+            entries *= fails;
+            dropped *= fails;
+        }
+        let total: f64 = shares.iter().sum();
+        for share in &mut shares {
+            *share /= total;
+        }
+        Residual { shares, dropped: if self.law.gives_up(windows.len() - 1) { dropped } else { 0.0 } }
+    }
+
+    /// How many accesses a stage sees at each residual back-off, from a draw out of this window to the attempt.
+    fn visits(&self, window: usize, others: &Others) -> Vec<f64> {
+        // It becomes less by `less` at an access by others at the category's own boundary `less - 1`.
+        let access = |m: usize| others.reached(m) - others.reached(m + 1);
+        let by: Vec<f64> = (1..=others.after.len()).map(|less| access(self.delay + less - 1)).collect();
+        // Accesses before its first boundary leave it as it is.
+        let moves = others.reached(self.delay);
+        let mut visits = vec![0.0; window + 1];
+        for r in (0..=window).rev() {
+            let from_above: f64 = (1..=by.len().min(window - r)).map(|less| visits[r + less] * by[less - 1]).sum();
+            visits[r] = (1.0 / (window as f64 + 1.0) + from_above) / moves;
+        }
+        visits
+    }
+}
+
+/// What is left of 1 after hundreds of sums.
+const ROUNDING: f64 = 1e-13;
+
+fn succeeds(others: &Others, t: usize) -> f64 {
+    others.lets_succeed.get(t).copied().unwrap_or(0.0)
+}
