@@ -4,7 +4,7 @@ mod draws;
 
 use draws::Draws;
 use theory::Error;
-use theory::hidden::{Outcome, Pair, saturation};
+use theory::hidden::{Handshake, Outcome, Pair, saturation};
 use units::{Bytes, Duration};
 
 #[derive(Clone, Copy)]
@@ -13,14 +13,19 @@ enum State {
     Counting {
         from: u64,
     },
-    /// Hears the ACK.
+    /// Hears an answer, or is reserved by a CTS that it has heard.
     Frozen,
     Sending {
         until: u64,
         clean: bool,
+        rts: bool,
     },
-    /// Its ACK comes.
+    /// Its answer comes.
     Answered,
+    /// Its data frame begins at `at`.
+    Cleared {
+        at: u64,
+    },
 }
 
 #[derive(Clone, Copy)]
@@ -31,21 +36,29 @@ struct Station {
 }
 
 /// In the order in which they are taken at the same instant: a frame that begins as another ends does not overlap it,
-/// and one that begins with the ACK was not stopped by it.
+/// and one that begins with the answer was not stopped by it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     End(usize),
     Start(usize),
-    AckBegins,
-    AckEnds,
+    AnswerBegins,
+    AnswerEnds,
+}
+
+/// From the end of a clean frame to the end of its answer.
+#[derive(Clone, Copy)]
+struct Answer {
+    begins: u64,
+    ends: u64,
+    begun: bool,
+    cts: bool,
 }
 
 struct Play<'a> {
     pair: &'a Pair,
     draws: Draws,
     stations: [Station; 2],
-    /// From the end of a clean frame to the end of its ACK: when the ACK begins, and whether it has.
-    ack: Option<(u64, bool)>,
+    answer: Option<Answer>,
     attempts: u64,
     successes: u64,
     given_up: u64,
@@ -57,13 +70,14 @@ impl Play<'_> {
             State::Counting { from } => {
                 Some((from + self.stations[index].counter * self.pair.slot.as_nanos(), Event::Start(index)))
             }
+            State::Cleared { at } => Some((at, Event::Start(index))),
             State::Sending { until, .. } => Some((until, Event::End(index))),
             State::Frozen | State::Answered => None,
         };
-        let ack = self.ack.map(|(begins, begun)| {
-            if begun { (begins + self.pair.ack.as_nanos(), Event::AckEnds) } else { (begins, Event::AckBegins) }
+        let answer = self.answer.map(|answer| {
+            if answer.begun { (answer.ends, Event::AnswerEnds) } else { (answer.begins, Event::AnswerBegins) }
         });
-        [of(0), of(1), ack].into_iter().flatten().min().expect("somebody always waits or sends")
+        [of(0), of(1), answer].into_iter().flatten().min().expect("somebody always waits or sends")
     }
 
     fn draw(&mut self, index: usize, stage: u32) {
@@ -74,47 +88,69 @@ impl Play<'_> {
 
     fn take(&mut self, now: u64, event: Event) {
         match event {
-            Event::Start(index) => {
-                self.attempts += 1;
-                let mut mine = self.ack.is_none();
-                if let State::Sending { clean, .. } = &mut self.stations[1 - index].state {
-                    (*clean, mine) = (false, false);
-                }
-                self.stations[index].state = State::Sending { until: now + self.pair.frame.as_nanos(), clean: mine };
+            Event::Start(index) => self.starts(now, index),
+            Event::End(index) => self.ends(now, index),
+            Event::AnswerBegins => self.answer_begins(now),
+            Event::AnswerEnds => self.answer_ends(now),
+        }
+    }
+
+    fn starts(&mut self, now: u64, index: usize) {
+        let data = matches!(self.stations[index].state, State::Cleared { .. });
+        self.attempts += u64::from(!data);
+        let mut mine = self.answer.is_none();
+        if let State::Sending { clean, .. } = &mut self.stations[1 - index].state {
+            (*clean, mine) = (false, false);
+        }
+        let rts = self.pair.handshake.is_some() && !data;
+        let frame = self.pair.handshake.filter(|_| rts).map_or(self.pair.frame, |handshake| handshake.rts);
+        self.stations[index].state = State::Sending { until: now + frame.as_nanos(), clean: mine, rts };
+    }
+
+    fn ends(&mut self, now: u64, index: usize) {
+        if let State::Sending { clean: true, rts, .. } = self.stations[index].state {
+            let begins = now + self.pair.sifs.as_nanos();
+            let length = self.pair.handshake.filter(|_| rts).map_or(self.pair.ack, |handshake| handshake.cts);
+            self.successes += u64::from(!rts);
+            self.stations[index].state = State::Answered;
+            self.answer = Some(Answer { begins, ends: begins + length.as_nanos(), begun: false, cts: rts });
+            return;
+        }
+        let next = self.stations[index].stage + 1;
+        let given_up = self.pair.attempts == Some(next);
+        self.given_up += u64::from(given_up);
+        self.draw(index, if given_up { 0 } else { next.min(16) });
+        self.stations[index].state = State::Counting { from: now + self.pair.timeout.as_nanos() };
+    }
+
+    fn answer_begins(&mut self, now: u64) {
+        let slot = self.pair.slot.as_nanos();
+        let seen = now + self.pair.turnaround.as_nanos();
+        for station in &mut self.stations {
+            if let State::Counting { from } = station.state
+                && from + station.counter * slot > seen
+            {
+                station.counter -= seen.saturating_sub(from) / slot;
+                station.state = State::Frozen;
             }
-            Event::End(index) => {
-                if matches!(self.stations[index].state, State::Sending { clean: true, .. }) {
-                    self.successes += 1;
-                    self.stations[index].state = State::Answered;
-                    self.ack = Some((now + self.pair.sifs.as_nanos(), false));
-                    return;
+        }
+        self.answer = self.answer.map(|answer| Answer { begun: true, ..answer });
+    }
+
+    fn answer_ends(&mut self, now: u64) {
+        let cts = self.answer.take().is_some_and(|answer| answer.cts);
+        for index in 0..2 {
+            match self.stations[index].state {
+                State::Answered if cts => {
+                    self.stations[index].state = State::Cleared { at: now + self.pair.sifs.as_nanos() };
+                    continue;
                 }
-                let next = self.stations[index].stage + 1;
-                let given_up = self.pair.attempts == Some(next);
-                self.given_up += u64::from(given_up);
-                self.draw(index, if given_up { 0 } else { next.min(16) });
-                self.stations[index].state = State::Counting { from: now + self.pair.timeout.as_nanos() };
+                State::Answered => self.draw(index, 0),
+                State::Frozen if cts => continue,
+                State::Frozen => {}
+                State::Counting { .. } | State::Sending { .. } | State::Cleared { .. } => continue,
             }
-            Event::AckBegins => {
-                self.ack = Some((now, true));
-                for station in &mut self.stations {
-                    if let State::Counting { from } = station.state {
-                        station.counter -= now.saturating_sub(from) / self.pair.slot.as_nanos();
-                        station.state = State::Frozen;
-                    }
-                }
-            }
-            Event::AckEnds => {
-                self.ack = None;
-                for index in 0..2 {
-                    match self.stations[index].state {
-                        State::Answered => self.draw(index, 0),
-                        State::Frozen => {}
-                        State::Counting { .. } | State::Sending { .. } => continue,
-                    }
-                    self.stations[index].state = State::Counting { from: now + self.pair.difs.as_nanos() };
-                }
-            }
+            self.stations[index].state = State::Counting { from: now + self.pair.difs.as_nanos() };
         }
     }
 }
@@ -123,7 +159,7 @@ impl Play<'_> {
 fn play(pair: &Pair, events: u32) -> Outcome {
     let first = |counter| Station { state: State::Counting { from: 0 }, stage: 0, counter };
     let (draws, stations) = (Draws(0x9E37_79B9_7F4A_7C15), [first(0), first(1)]);
-    let mut play = Play { pair, draws, stations, ack: None, attempts: 0, successes: 0, given_up: 0 };
+    let mut play = Play { pair, draws, stations, answer: None, attempts: 0, successes: 0, given_up: 0 };
     let mut now = 0;
     for _ in 0..events {
         let (at, event) = play.next();
@@ -147,15 +183,17 @@ fn us(micros: u64) -> Duration {
 /// 802.11b, frames of `micros`, ACK of 304 us, time-out SIFS + slot + 192 us.
 fn dsss(micros: u64) -> Pair {
     let (slot, sifs, difs, frame) = (us(20), us(10), us(50), us(micros));
-    let (ack, timeout, payload) = (us(304), us(222), Bytes::new(1000));
-    Pair { cw_min: 31, cw_max: 1023, attempts: Some(7), slot, frame, sifs, ack, difs, timeout, payload }
+    let (ack, timeout, turnaround, payload) = (us(304), us(222), Duration::ZERO, Bytes::new(1000));
+    let (handshake, attempts) = (None, Some(7));
+    Pair { cw_min: 31, cw_max: 1023, attempts, slot, frame, handshake, sifs, ack, difs, timeout, turnaround, payload }
 }
 
 /// 802.11a, frames of `micros`, ACK of 28 us, time-out SIFS + slot + 25 us.
 fn ofdm(micros: u64) -> Pair {
     let (slot, sifs, difs, frame) = (us(9), us(16), us(34), us(micros));
-    let (ack, timeout, payload) = (us(28), us(50), Bytes::new(1000));
-    Pair { cw_min: 15, cw_max: 1023, attempts: Some(7), slot, frame, sifs, ack, difs, timeout, payload }
+    let (ack, timeout, turnaround, payload) = (us(28), us(50), Duration::ZERO, Bytes::new(1000));
+    let (handshake, attempts) = (None, Some(7));
+    Pair { cw_min: 15, cw_max: 1023, attempts, slot, frame, handshake, sifs, ack, difs, timeout, turnaround, payload }
 }
 
 /// The chain is exact: the tolerances are the statistics of some 600,000 frames, four deviations and more.
@@ -182,6 +220,28 @@ fn dsss_frames() {
 fn ofdm_frames() {
     agree("802.11a, 180 us, 4 times", &Pair { attempts: Some(4), ..ofdm(180) });
     agree("802.11a, 248 us, CW 255", &Pair { cw_max: 255, attempts: None, ..ofdm(248) });
+}
+
+/// RTS 352 us, CTS 304 us: the RTS of a deaf sender runs into the data frame.
+#[test]
+fn dsss_frames_after_rts() {
+    let handshake = Some(Handshake { rts: us(352), cts: us(304) });
+    agree("802.11b, RTS, CW 255", &Pair { cw_max: 255, attempts: Some(5), handshake, ..dsss(966) });
+    let turnaround = us(6);
+    agree("802.11b, RTS, turn-around", &Pair { cw_max: 127, attempts: None, handshake, turnaround, ..dsss(1400) });
+}
+
+/// RTS 52 us, CTS 44 us: it ends before the data frame begins, the next one may hit it.
+#[test]
+fn ofdm_frames_after_rts() {
+    let handshake = Some(Handshake { rts: us(52), cts: us(44) });
+    agree("802.11a, RTS, 4 times", &Pair { attempts: Some(4), handshake, turnaround: us(2), ..ofdm(180) });
+    agree("802.11a, RTS, CW 15", &Pair { cw_max: 15, attempts: Some(3), handshake, turnaround: us(2), ..ofdm(1500) });
+}
+
+#[test]
+fn a_slow_radio_stops_later() {
+    agree("802.11a, turn-around", &Pair { cw_max: 127, attempts: Some(4), turnaround: us(2), ..ofdm(180) });
 }
 
 #[test]
@@ -213,6 +273,10 @@ fn what_cannot_be_solved_is_refused() {
     assert_eq!(saturation(&Pair { slot: Duration::ZERO, ..ofdm(180) }), Err(Error::Times));
     assert_eq!(saturation(&Pair { frame: Duration::MAX, ..ofdm(180) }), Err(Error::Times));
     assert_eq!(saturation(&Pair { timeout: us(300), ..ofdm(180) }), Err(Error::Short));
+    let handshake = Some(Handshake { rts: Duration::ZERO, cts: us(44) });
+    assert_eq!(saturation(&Pair { handshake, ..ofdm(180) }), Err(Error::Times));
+    let handshake = Some(Handshake { rts: us(52), cts: us(200) });
+    assert_eq!(saturation(&Pair { handshake, ..ofdm(180) }), Err(Error::Short));
     assert_eq!(saturation(&Pair { frame: Duration::from_nanos(180_001), ..ofdm(180) }), Err(Error::States));
     assert!(Error::States.to_string().contains("states"));
 }
