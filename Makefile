@@ -4,12 +4,13 @@ SLUICE := target/release/sluice
 # Rust sources that cargo fmt does not find: modules declared by the registry's macro are among them.
 RUST := $(shell git ls-files '*.rs' 2>/dev/null)
 
-.PHONY: help run test build charts format lint docs unit claims browser bench criterion fuzz clean
+.PHONY: help run test build charts format lint docs unit claims browser peers bench criterion fuzz clean
 
 help:
 	@echo "make run     build, reproduce adth-s1a, write the report and say where it is"
 	@echo "make test    everything: format, lints, docs, unit and theory tests, claims, the report in a browser"
-	@echo "make bench   the same networks in ns-3 and in Sluice: outcomes and cost"
+	@echo "make peers   the same networks in Sluice, ns-3 and ns-2: ten seeds each, one table of outcomes"
+	@echo "make bench   the same networks in Sluice, ns-3 and ns-2: what they cost"
 	@echo "make build charts format lint docs unit claims browser criterion fuzz    single steps"
 
 # A verdict may be 'differs' (exit status 1): that is a result, not a failure.
@@ -50,8 +51,13 @@ browser: claims
 	python3 tests/browser/chromium.py
 	python3 tests/browser/check_report.py target/claims/report.html target/screenshots
 
-bench: build
+# Goes on where it was interrupted; outcomes are kept in target/peers.
+peers: build
 	python3 bench/peers/compare.py --seeds 10
+
+# Leave the machine alone meanwhile.
+bench: build
+	python3 bench/peers/cost.py
 
 criterion:
 	cargo bench -p sim --bench engine

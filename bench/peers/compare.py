@@ -1,207 +1,170 @@
 #!/usr/bin/env python3
-"""Compare sluice with ns-3: the same networks, their outcomes and their cost, in one run on one machine.
+"""Compare Sluice with ns-3 and ns-2: the same networks in all three, several seeds, one table.
 
-Outcomes are means over seeds with 95 % t-intervals; 'agree' means that the two intervals overlap. Cost is the process's
-CPU time (user and system, start-up included) per simulated second, warm-up included, as the median over the seeds, and
-the largest peak of resident memory. Runs go one after the other, the two simulators by turns, so that a slow spell of
-the machine meets both. Needs Python 3.11, g++, make and Debian's libns3-dev.
+Figures are means over seeds with 95 % t-intervals; 'agree' means that the two intervals overlap. Sluice follows the
+conventions of the peer that it is compared with (networks.py). What differs is looked up in explained.toml: the section
+of docs/validation.md that shows by an experiment where the difference comes from. A difference that no entry covers, or
+that is larger than the entry says, is UNEXPLAINED and makes the exit status 1.
 
-Debian's library has ns-3's logging compiled in (switched off here): ns-3 built from the same source without it gave
-the same outcomes in 0.7 to 0.9 of the CPU time, so divide the ratio of CPU times by up to 1.4 for a fair one.
+Outcomes are kept in target/peers by program and arguments, so that a run that was interrupted goes on where it was.
+Needs Python 3.11, g++, make and Debian's libns3-dev and ns2, which are installed where we may. `cost.py` measures cost.
 """
 
 import argparse
+import concurrent.futures
+import fnmatch
 import json
-import math
-import os
 import pathlib
-import shutil
-import statistics
-import subprocess
+import re
 import sys
-import tempfile
-import time
+import tomllib
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SLUICE = ROOT / "target/release/sluice"
+import networks
+import simulators
+import statistic
 
-# Conventions of ns-3's MAC that the standard leaves open or that ns-3 reads in its own way (docs/mac-conventions.md).
-SLUICE_AS_NS3 = {
-    "mac.timeout_deferral": "difs",
-    "mac.eifs": "bad-frame",
-}
-
-# name: ns-3 program and arguments, simulated seconds with warm-up. In the chain a neighbour's frame is 6 dB above one
-# from two hops away: ns-3's own 4 dB would capture some of them, sluice's 10 dB none, so ns-3 gets 10 dB too.
-SCENARIOS = {
-    "cell-b-10": (["ns3-cell", "--stations=10"], 11),
-    "cell-b-50": (["ns3-cell", "--stations=50"], 11),
-    "chain-fifo": (["ns3-chain", "--capture=10"], 100),
-}
-
-# Student's t, two-sided 95 %, by degrees of freedom.
-T95 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
-       2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042]
+VALIDATION = simulators.ROOT / "docs/validation.md"
 
 
-def build_ns3(out):
-    """Build the ns-3 programs into `out`, with the library installed first where we may; leave with a hint elsewhere."""
-    if not pathlib.Path("/usr/include/ns3/wifi-module.h").exists():
-        install = ["apt-get", "install", "-y", "--no-install-recommends", "libns3-dev"]
-        if os.geteuid() != 0 or not shutil.which("apt-get"):
-            sys.exit(f"ns-3 is missing. Install it with: sudo {' '.join(install)}")
-        subprocess.run(["apt-get", "update", "-qq"], check=True)
-        subprocess.run(install, check=True)
-    subprocess.run(["make", "-s", "-C", ROOT / "bench/peers/ns3", f"OUT={out}"], check=True)
+def jobs(cases, seeds, peers):
+    """All runs in the order of seeds, so that an early look covers everything: (case, simulator, seed, peer)."""
+    for seed in range(1, seeds + 1):
+        for case in cases:
+            for peer in (peer for peer in case.peers() if peer in peers):
+                yield case, "sluice", seed, peer
+                yield case, peer, seed, peer
 
 
-def run(command):
-    """Run to the end; return the JSON outcome, CPU seconds and peak MiB, or leave with the program's own message."""
-    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
-        process = subprocess.Popen(command, stdout=stdout, stderr=stderr, cwd=ROOT)
-        peak = 0.0
-        while True:
-            peak = peak_memory(process.pid) or peak
-            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
-            if pid:
-                break
-            time.sleep(0.005)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        stdout.seek(0)
-        stderr.seek(0)
-        if process.returncode != 0:
-            sys.exit(f"{' '.join(map(str, command))}: exit status {process.returncode}\n{stderr.read().decode()}")
-        return json.load(stdout), usage.ru_utime + usage.ru_stime, peak or usage.ru_maxrss / 1024
-
-
-def peak_memory(pid):
-    """Peak resident MiB of a running process so far, or None once it is gone.
-
-    Not ru_maxrss alone: a child starts with its parent's, so nothing could look smaller than this interpreter.
-    """
-    try:
-        for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) / 1024
-    except OSError:
-        pass
-    return None
-
-
-def measures(name, outcome):
-    """The figures to compare, by label."""
-    seconds = outcome["simulated_s"]
-    macs = [node["mac"] for node in outcome["nodes"]]
-    flows = outcome["flows"]
-    found = {
-        "data frames sent, 1/s": sum(mac["attempts"] for mac in macs) / seconds,
-        "of these not acknowledged, 1/s": sum(mac["collisions"] for mac in macs) / seconds,
-        "frames delivered, 1/s": sum(mac["delivered"] for mac in macs) / seconds,
-        "goodput, Mb/s": sum(flow["goodput_bps"] for flow in flows) / 1e6,
-    }
-    if name.startswith("chain"):
-        for label, flow in zip(("forward", "backward"), flows, strict=True):
-            found[f"{label}: goodput, Mb/s"] = flow["goodput_bps"] / 1e6
-            found[f"{label}: loss"] = flow["loss_ratio"]
-            found[f"{label}: mean delay, s"] = flow["delay_s"]["mean"]
-            found[f"{label}: largest delay, s"] = flow["delay_s"]["max"]
+def outcome(toolbox, job):
+    """A run's outcome, kept or fresh."""
+    case, simulator, seed, peer = job
+    command = toolbox.command(case, simulator, seed, peer)
+    kept = toolbox.out / "outcomes" / f"{toolbox.identity(command)}.json"
+    if kept.exists():
+        return json.loads(kept.read_text())
+    found, _, _ = simulators.run(command)
+    kept.parent.mkdir(exist_ok=True)
+    unfinished = kept.with_suffix(".part")
+    unfinished.write_text(json.dumps(found))
+    unfinished.rename(kept)
     return found
 
 
-def interval(values):
-    """Mean and half-width of its 95 % interval; the half-width of a single value is not known (nan)."""
-    if len(values) < 2:
-        return values[0], math.nan
-    t = T95[min(len(values) - 1, len(T95)) - 1]
-    return statistics.mean(values), t * statistics.stdev(values) / math.sqrt(len(values))
+def collect(toolbox, todo):
+    """Every job's figures, two runs at a time: {job: {measure: value}}."""
+    figures = {}
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        running = {pool.submit(outcome, toolbox, job): job for job in todo}
+        try:
+            for future in concurrent.futures.as_completed(running):
+                job = running[future]
+                figures[job] = {label: measure(future.result()) for label, measure in job[0].measures.items()}
+                progress(len(figures), len(running), job)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return figures
 
 
-def verdict(a, b):
-    """Whether two (mean, half-width) pairs overlap."""
-    gap = abs(a[0] - b[0])
-    return "unknown" if math.isnan(a[1] + b[1]) else "agree" if gap <= a[1] + b[1] else "differ"
+def progress(done, of, job):
+    """One line that is written over, where somebody looks."""
+    if sys.stderr.isatty():
+        case, simulator, seed, _ = job
+        sys.stderr.write(f"\r\033[K{done}/{of} {case.name} {simulator} seed {seed}" + ("\n" if done == of else ""))
+        sys.stderr.flush()
 
 
-def collect(name, seeds, bin_dir):
-    """All runs of one scenario: {simulator: {"outcomes": [...], "cpu": [...], "peak": [...]}}."""
-    arguments, _ = SCENARIOS[name]
-    scenario = ROOT / f"scenarios/reference/{name}.toml"
-    commands = {"ns-3": [bin_dir / arguments[0], *arguments[1:], "--seed={seed}"]}
-    if SLUICE.exists() and scenario.exists():
-        settings = [word for pair in SLUICE_AS_NS3.items() for word in ("--set", "=".join(pair))]
-        commands["sluice"] = [SLUICE, "run", scenario, "--seed", "{seed}", "--json", *settings]
-    else:
-        print(f"{name}: no {SLUICE if not SLUICE.exists() else scenario}: ns-3 alone", file=sys.stderr)
-    runs = {simulator: {"outcomes": [], "cpu": [], "peak": []} for simulator in commands}
-    for seed in range(1, seeds + 1):
-        for simulator, command in commands.items():
-            outcome, cpu, peak = run([str(word).replace("{seed}", str(seed)) for word in command])
-            runs[simulator]["outcomes"].append(measures(name, outcome))
-            runs[simulator]["cpu"].append(cpu)
-            runs[simulator]["peak"].append(peak)
-    return runs
+def compare(cases, seeds, peers, figures, explained):
+    """A row for every network, measure and peer."""
+    rows = []
+    for case in cases:
+        for label in case.measures:
+            for peer in (peer for peer in case.peers() if peer in peers):
+                ours, theirs = (statistic.interval([figures[case, simulator, seed, peer][label]
+                                                    for seed in range(1, seeds + 1)])
+                                for simulator in ("sluice", peer))
+                row = {"network": case.name, "measure": label, "peer": peer, "sluice": ours, "theirs": theirs,
+                       "verdict": statistic.verdict(ours, theirs)}
+                row["explained"] = explanation(row, explained) if row["verdict"] == "differ" else None
+                rows.append(row)
+    return rows
 
 
-def summarise(name, runs):
-    """Rows of outcomes and cost, ready for JSON and for the table."""
-    _, simulated = SCENARIOS[name]
-    outcomes, both = [], "sluice" in runs
-    for label in runs["ns-3"]["outcomes"][0]:
-        row = {"measure": label}
-        for simulator, found in runs.items():
-            mean, half = interval([outcome[label] for outcome in found["outcomes"]])
-            row[simulator] = {"mean": mean, "half_width": None if math.isnan(half) else half}
-        if both:
-            row["verdict"] = verdict(*(interval([o[label] for o in runs[s]["outcomes"]]) for s in ("ns-3", "sluice")))
-        outcomes.append(row)
-    cost = {}
-    for simulator, found in runs.items():
-        cost[simulator] = {"cpu_s_per_simulated_s": statistics.median(found["cpu"]) / simulated,
-                           "peak_mib": max(found["peak"])}
-    if both:
-        cost["ratio"] = {key: cost["ns-3"][key] / cost["sluice"][key] for key in cost["ns-3"]}
-    return {"scenario": name, "seeds": len(runs["ns-3"]["cpu"]), "outcomes": outcomes, "cost": cost}
+def explanation(row, explained):
+    """The section that explains a difference, or None; an entry does not cover a larger one than it says."""
+    ours, theirs = row["sluice"][0], row["theirs"][0]
+    for entry in explained:
+        fits = row["peer"] == entry["peer"] and row["measure"] in entry["measures"] and any(
+            fnmatch.fnmatch(row["network"], name) for name in entry["networks"])
+        if fits and abs(ours - theirs) <= entry["most"] * max(abs(ours), abs(theirs)):
+            return entry["section"]
+    return None
 
 
-def show(summary):
-    """Print one scenario's table."""
-    simulators = [s for s in ("ns-3", "sluice") if s in summary["cost"]]
-    print(f"\n{summary['scenario']} ({summary['seeds']} seeds)")
-    print(f"  {'':34}" + "".join(f"{s:>26}" for s in simulators))
-    for row in summary["outcomes"]:
-        cells = ""
-        for simulator in simulators:
-            mean, half = row[simulator]["mean"], row[simulator]["half_width"]
-            cells += f"{f'{mean:.4f}' + ('' if half is None else f' ± {half:.4f}'):>26}"
-        print(f"  {row['measure']:34}{cells}  {row.get('verdict', '')}")
-    for key, label, scale in (("cpu_s_per_simulated_s", "CPU, ms a simulated second", 1e3),
-                              ("peak_mib", "peak memory, MiB", 1)):
-        cells = "".join(f"{summary['cost'][s][key] * scale:26.2f}" for s in simulators)
-        ratio = f"  ns-3/sluice {summary['cost']['ratio'][key]:.1f}" if "ratio" in summary["cost"] else ""
-        print(f"  {label:34}{cells}{ratio}")
+def load_explained():
+    """The entries of explained.toml; each must name a section that docs/validation.md has."""
+    entries = tomllib.loads((simulators.HERE / "explained.toml").read_text()).get("difference", [])
+    sections = re.findall(r"^#+ (.*)$", VALIDATION.read_text(), re.MULTILINE)
+    for entry in entries:
+        if entry["section"] not in sections:
+            sys.exit(f"explained.toml: docs/validation.md has no section '{entry['section']}'")
+    return entries
+
+
+def print_table(rows, seeds):
+    """The table for people."""
+    print(f"{'network':<16} {'measure':<25} {'peer':<5} {'peer: mean ± 95 %':>24} {'Sluice: mean ± 95 %':>24}  "
+          f"verdict ({seeds} seeds)")
+    for row in rows:
+        note = {"differ": f": {row['explained'] or 'UNEXPLAINED'}"}.get(row["verdict"], "")
+        print(f"{row['network']:<16} {row['measure']:<25} {row['peer']:<5} {statistic.show(row['theirs']):>24} "
+              f"{statistic.show(row['sluice']):>24}  {row['verdict']}{note}")
+    differ = [row for row in rows if row["verdict"] == "differ"]
+    open_rows = [row for row in differ if not row["explained"]]
+    print(f"\n{len(rows)} rows: {len(rows) - len(differ)} inside the intervals, {len(differ) - len(open_rows)} differ "
+          f"and are explained in docs/validation.md, {len(open_rows)} UNEXPLAINED")
+
+
+def chosen(only):
+    """The cases whose letter or name matches, and whose scenario exists."""
+    cases = [case for case in networks.CASES
+             if not only or any(fnmatch.fnmatch(case.name, want) or case.network == want for want in only)]
+    if not cases:
+        sys.exit(f"no such network; there are: {', '.join(case.name for case in networks.CASES)}")
+    for name in sorted({case.name for case in cases if not simulators.scenario(case).exists()}):
+        print(f"{name}: left out, its scenario is missing", file=sys.stderr)
+    return [case for case in cases if simulators.scenario(case).exists()]
 
 
 def main():
-    """Run what was asked for; exit status 1 where an outcome differs."""
+    """Run what was asked for; exit status 1 where a difference is not explained."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("scenario", nargs="*", help=f"of {', '.join(SCENARIOS)} (default: all)")
-    parser.add_argument("--seeds", type=int, default=5, metavar="K", help="runs of each simulator (default 5)")
-    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "target/bench", metavar="DIR",
-                        help="programs and compare.json go here (default target/bench)")
+    parser.add_argument("--only", action="append", default=[], metavar="NETWORK",
+                        help="a letter (a to g) or a name, as 'cell-b *' (repeatable; default: all)")
+    parser.add_argument("--peer", choices=sorted(simulators.PEERS), action="append", help="default: both")
+    parser.add_argument("--seeds", type=int, default=10, metavar="K", help="seeds 1 to K (default 10)")
+    parser.add_argument("--json", action="store_true", help="print the table as JSON")
+    parser.add_argument("--out", type=pathlib.Path, default=simulators.ROOT / "target/peers", metavar="DIR",
+                        help="programs and outcomes go here (default target/peers)")
+    parser.add_argument("--sluice", type=pathlib.Path, default=simulators.ROOT / "target/release/sluice",
+                        metavar="FILE", help="default target/release/sluice")
     options = parser.parse_args()
-    if unknown := set(options.scenario) - set(SCENARIOS):
-        parser.error(f"no such scenario: {', '.join(sorted(unknown))}")
     if options.seeds < 1:
         parser.error("--seeds: at least 1")
-    out = options.out.resolve()
-    out.mkdir(parents=True, exist_ok=True)
-    build_ns3(out)
-    summaries = []
-    for name in options.scenario or SCENARIOS:
-        summaries.append(summarise(name, collect(name, options.seeds, out)))
-        show(summaries[-1])
-    (out / "compare.json").write_text(json.dumps(summaries, indent=1) + "\n")
-    return any(row.get("verdict") == "differ" for summary in summaries for row in summary["outcomes"])
+    explained, cases = load_explained(), chosen(options.only)
+    peers = options.peer or list(simulators.PEERS)
+    toolbox = simulators.Toolbox(options.out.resolve(), options.sluice.resolve())
+    toolbox.prepare(peers)
+    try:
+        figures = collect(toolbox, list(jobs(cases, options.seeds, peers)))
+    except RuntimeError as failure:
+        sys.exit(str(failure))
+    rows = compare(cases, options.seeds, peers, figures, explained)
+    if options.json:
+        print(json.dumps(rows, indent=1))
+    else:
+        print_table(rows, options.seeds)
+    return any(row["verdict"] == "differ" and not row["explained"] for row in rows)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-# The ADTH chain: nodes 0 to `hops` in a line 30 m apart, AODV, queues of 1000 packets, constant bit rate both ways (first
-# to last node from 0 s, back from 25 s, halved at 50 s and 75 s, end at 100 s): network (d).
+# The ADTH chain: nodes 0 to `hops` in a line 30 m apart, AODV, queues of 1000 packets, constant bit rate both ways
+# (first to last node from 0 s, back from 25 s, halved at 50 s and 75 s, end at 100 s): network (d).
 #
 #   ns chain.tcl [name value]...
 source [file dirname [info script]]/radio.tcl

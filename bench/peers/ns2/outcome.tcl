@@ -1,4 +1,4 @@
-# Counts what happened from the trace that ns-2 wrote and prints it as one JSON object, in the keys of `sluice run --json`.
+# Counts what happened from the trace that ns-2 wrote and prints one JSON object, in the keys of `sluice run --json`.
 # Without a trace (`trace none`, for measuring cost) only what the sinks counted.
 
 # Run to the end. Results leave out the warm-up.
@@ -69,8 +69,8 @@ proc node_objects {} {
     for {set i 0} {$i < [array size node]} {incr i} {
         set attempts $frames(attempts:$i)
         set delivered $frames(delivered:$i)
-        lappend objects [object name "\"n$i\"" mac [object attempts $attempts collisions [expr {$attempts - $delivered}] \
-            delivered $delivered retry_drops $frames(dropped:$i) rts_attempts $frames(rts:$i)]]
+        lappend objects [object name "\"n$i\"" mac [object attempts $attempts delivered $delivered \
+            collisions [expr {$attempts - $delivered}] retry_drops $frames(dropped:$i) rts_attempts $frames(rts:$i)]]
     }
     return $objects
 }

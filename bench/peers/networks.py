@@ -1,0 +1,108 @@
+"""The compared networks as data: how each simulator runs them and what is compared. README.md describes them."""
+
+import dataclasses
+
+# Conventions of each peer's MAC that the standard leaves open or that the peer reads in its own way, as keys of a
+# scenario (docs/mac-conventions.md). Sluice is compared with a peer under the peer's conventions.
+CONVENTIONS = {
+    "ns-3": {"mac.timeout_deferral": "difs"},
+    "ns-2": {"mac.timeout_deferral": "difs", "mac.eifs": "any-signal-kept"},
+}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Case:
+    """One network with its parameters; `ns3` and `ns2` are a program and its options, empty where the peer has none."""
+
+    network: str
+    name: str
+    scenario: str
+    measures: dict
+    simulated: float
+    settings: dict = dataclasses.field(default_factory=dict)
+    ns3: tuple = ()
+    ns2: tuple = ()
+    cost: bool = False
+
+    def peers(self):
+        """The peers that have this network."""
+        return [peer for peer, program in (("ns-3", self.ns3), ("ns-2", self.ns2)) if program]
+
+
+def mac_rate(key):
+    """What all nodes' medium access counted, a second."""
+    return lambda outcome: sum(node["mac"][key] for node in outcome["nodes"]) / outcome["simulated_s"]
+
+
+def flow_sum(key, scale=1.0):
+    """A figure summed over the flows."""
+    return lambda outcome: scale * sum(flow[key] for flow in outcome["flows"])
+
+
+def flow_at(index, *keys, scale=1.0):
+    """A figure of one flow."""
+    def measure(outcome):
+        value = outcome["flows"][index]
+        for key in keys:
+            value = value[key]
+        return scale * value
+    return measure
+
+
+def group_goodput(first, last):
+    """Goodput of the flows from `first` to before `last`, in Mb/s."""
+    return lambda outcome: sum(flow["goodput_bps"] for flow in outcome["flows"][first:last]) / 1e6
+
+
+def delivered_share(outcome):
+    """Packets received of those sent, over all flows."""
+    return sum(f["received_packets"] for f in outcome["flows"]) / sum(f["sent_packets"] for f in outcome["flows"])
+
+
+def mean_delay(outcome):
+    """Mean one-way delay over all packets received, in ms."""
+    flows = outcome["flows"]
+    packets = sum(flow["received_packets"] for flow in flows)
+    return 1e3 * sum(flow["delay_s"]["mean"] * flow["received_packets"] for flow in flows) / packets
+
+
+def routing_rate(outcome):
+    """Routing packets sent a second, each hop counted."""
+    return outcome["totals"]["routing_packets"] / outcome["simulated_s"]
+
+
+DELIVERED = {"delivered, 1/s": mac_rate("delivered")}
+FRAMES = {"data frames, 1/s": mac_rate("attempts"), "not acknowledged, 1/s": mac_rate("collisions")} | DELIVERED
+HIDDEN = FRAMES | {"given up, 1/s": mac_rate("retry_drops")}
+ANOMALY = FRAMES | {"fast stations, Mb/s": group_goodput(0, -1), "slow station, Mb/s": group_goodput(-1, None)}
+CHAIN = FRAMES | {
+    f"{name}: {label}": flow_at(index, *keys, scale=scale)
+    for index, name in enumerate(("forward", "backward"))
+    for label, keys, scale in (("goodput, Mb/s", ("goodput_bps",), 1e-6), ("loss", ("loss_ratio",), 1.0),
+                               ("mean delay, s", ("delay_s", "mean"), 1.0), ("max delay, s", ("delay_s", "max"), 1.0))
+}
+MOBILE = FRAMES | {"delivered share": delivered_share, "mean delay, ms": mean_delay,
+                   "routing packets, 1/s": routing_rate}
+
+
+def cells(phy, name):
+    """Network (a) with one PHY."""
+    return [Case("a", f"{name} n={n}", f"peer-{name}", DELIVERED if n == 1 else FRAMES, 11.0,
+                 {"nodes.count": n + 1}, ("ns3-cell", f"--phy={phy}", f"--stations={n}"),
+                 ("cell.tcl", "phy", phy, "stations", n), cost=phy == "b" and n in (10, 50))
+            for n in (1, 2, 5, 10, 20, 50)]
+
+
+CASES = [
+    *cells("b", "cell-b"),
+    *cells("a", "cell-a"),
+    Case("b", "anomaly", "peer-anomaly", ANOMALY, 31.0, {}, ("ns3-cell", "--stations=5", "--slow=1", "--duration=31"),
+         ("cell.tcl", "stations", 5, "slow", 1, "duration", 31)),
+    Case("c", "hidden", "peer-hidden", HIDDEN, 31.0, {}, ("ns3-hidden",), ("hidden.tcl",)),
+    Case("c", "hidden-rts", "peer-hidden-rts", HIDDEN | {"RTS, 1/s": mac_rate("rts_attempts")}, 31.0, {},
+         ("ns3-hidden", "--rts=1"), ("hidden.tcl", "rts", 1)),
+    Case("d", "chain-aodv", "peer-chain-aodv", CHAIN, 100.0, {}, ("ns3-chain", "--routing=aodv", "--capture=10"),
+         ("chain.tcl",), cost=True),
+    Case("g", "mobile", "peer-mobile", MOBILE, 110.0, {}, ("ns3-mobile", "--movement={movement}"),
+         ("mobile.tcl", "movement", "{movement}"), cost=True),
+]
