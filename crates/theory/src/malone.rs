@@ -3,7 +3,8 @@
 //! Source: D. Malone, K. Duffy, D. Leith, "Modeling the 802.11 Distributed Coordination Function in Nonsaturated
 //! Heterogeneous Conditions", IEEE/ACM Transactions on Networking 15(1), 2007. Its text was not at hand: the chain
 //! below and the closed form for `tau` are the published ones as we know them. The solution is our own derivation; the
-//! unit tests hold it to that closed form and to the chain's stationary distribution found by iteration.
+//! unit tests hold it to that closed form and to the chain's stationary distribution found by iteration, also for
+//! 802.11b's windows. Two ways that lead to the same numbers leave no room for a slip of memory in the algebra.
 //!
 //! # The chain
 //!
@@ -21,10 +22,18 @@
 //! So `tau = sum over i of b(i, 0) + q (1 - p) b(0, 0)e`. The stations meet in `1 - p_l`, the product of `1 - tau_j`
 //! over the others.
 //!
+//! # A queue behind the MAC
+//!
+//! With [`Buffer::Infinite`], a success in `(i, 0)` is followed by a waiting frame with `r` instead of `q`: K. R. Duffy,
+//! A. J. Ganesh, "Modeling the Impact of Buffering on 802.11", IEEE Communications Letters 11(2), 2007 (known by its
+//! abstract; as we understand it). A departure from a queue with Poisson arrivals leaves it non-empty with the queue's
+//! load, so that `r` is the rate of arrivals times the mean time that a frame takes from its first draw to its success,
+//! at most 1: then the station is saturated.
+//!
 //! # What is assumed
 //!
 //! `q` is the same in every slot, long or short, and what it stands for is that *at least one* frame is there when the
-//! station asks: there is no queue behind the MAC beyond that, and what arrives while a frame waits is lost. For
+//! station asks: with [`Buffer::None`] there is no queue behind the MAC, and what arrives while a frame waits is lost. For
 //! Poisson arrivals of rate `lambda`, `q = 1 - exp(-lambda * mean slot)`, see [`Arrivals::Poisson`]. At `q = 1` it is
 //! Bianchi's saturated cell without a retry limit.
 //!
@@ -56,6 +65,15 @@ pub enum Arrivals {
     Poisson(f64),
 }
 
+/// What becomes of frames that arrive while one waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Buffer {
+    /// They are lost.
+    None,
+    /// They wait.
+    Infinite,
+}
+
 /// Alike stations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Group {
@@ -63,6 +81,8 @@ pub struct Group {
     pub stations: u32,
     /// Of each station.
     pub arrivals: Arrivals,
+    /// Behind each station's MAC.
+    pub buffer: Buffer,
     /// The first window: a back-off is drawn uniformly from `0..=cw_min` slots. At least 1.
     pub cw_min: u32,
     /// The window grows by `2 CW + 1` at each collision up to this one; `cw_min` to 65535.
@@ -80,6 +100,8 @@ pub struct Group {
 pub struct Outcome {
     /// `q`, as given or as found.
     pub q: f64,
+    /// The probability that a success is followed by a frame that waits already: `q` without a buffer.
+    pub r: f64,
     /// The probability that a station transmits in a slot.
     pub tau: f64,
     /// Of a station's frames, the part that collides.
@@ -98,9 +120,12 @@ pub struct Outcome {
 pub fn solve(groups: &[Group], slot: Duration) -> Result<Vec<Outcome>, Error> {
     check(groups, slot)?;
     let laws: Vec<Backoff> = groups.iter().map(|group| Backoff::new(group.cw_min, group.cw_max, None)).collect();
-    let rates = |mean_slot_s: f64| groups.iter().map(move |group| group.arrivals.per_slot(mean_slot_s));
+    let flows = |p: &[f64], mean_slot_s: f64| -> Vec<Supply> {
+        groups.iter().zip(&laws).zip(p).map(|((group, law), &p)| Supply::of(group, law, p, mean_slot_s)).collect()
+    };
     let at = |p: &[f64], mean_slot_s: f64| {
-        let taus = laws.iter().zip(rates(mean_slot_s)).zip(p).map(|((law, q), &p)| tau(law, q, p)).collect();
+        let supplies = flows(p, mean_slot_s);
+        let taus = laws.iter().zip(supplies).zip(p).map(|((law, supply), &p)| tau(law, supply, p)).collect();
         Contention { groups, taus }
     };
     // Unknown are the p of each group and, last, the logarithm of the mean slot.
@@ -116,7 +141,35 @@ pub fn solve(groups: &[Group], slot: Duration) -> Result<Vec<Outcome>, Error> {
     let mean_slot_s = libm::exp(settled[groups.len()]);
     let p = &settled[..groups.len()];
     let cell = at(p, mean_slot_s);
-    Ok(rates(mean_slot_s).enumerate().map(|(l, q)| cell.outcome(l, q, p[l], mean_slot_s)).collect())
+    let supplies = flows(p, mean_slot_s);
+    Ok(supplies.into_iter().enumerate().map(|(l, supply)| cell.outcome(l, supply, p[l], mean_slot_s)).collect())
+}
+
+/// How a station comes by frames.
+#[derive(Clone, Copy)]
+struct Supply {
+    /// A frame arrives in a slot.
+    q: f64,
+    /// A frame waits after a success.
+    r: f64,
+}
+
+impl Supply {
+    fn of(group: &Group, law: &Backoff, p: f64, mean_slot_s: f64) -> Self {
+        let q = group.arrivals.per_slot(mean_slot_s);
+        let r = match group.buffer {
+            Buffer::None => q,
+            // The arrivals of a slot are -ln(1 - q) on average.
+            Buffer::Infinite => (-libm::log1p(-q) * slots_of_a_frame(law, p)).min(1.0),
+        };
+        Self { q, r }
+    }
+}
+
+/// Mean slots from a frame's first draw to its success, the slots of its transmissions included.
+fn slots_of_a_frame(law: &Backoff, p: f64) -> f64 {
+    // An attempt costs its draw and its own slot, and there are 1 / (1 - p) of them.
+    (law.mean(p) + 1.0) / (1.0 - p)
 }
 
 impl Arrivals {
@@ -129,9 +182,9 @@ impl Arrivals {
     }
 }
 
-/// `tau` of a station with this back-off law. The chain is solved per transmission from `(i, 0)`, that is with the sum of
+/// `tau` of a station with this back-off law and supply of frames. The chain is solved per transmission from `(i, 0)`, that is with the sum of
 /// `b(i, 0)` set to 1 and normalised at the end, so that `q = 1` (no post-backoff at all) is no special case.
-fn tau(law: &Backoff, q: f64, p: f64) -> f64 {
+fn tau(law: &Backoff, Supply { q, r }: Supply, p: f64) -> f64 {
     let idle = 1.0 - p;
     let windows = law.windows();
     let first_draws = f64::from(windows[0]) + 1.0;
@@ -145,13 +198,13 @@ fn tau(law: &Backoff, q: f64, p: f64) -> f64 {
     }
     quiet = 1.0 + (1.0 - q) * quiet;
 
-    // (0, 0)e is left with q; it is entered by `quiet` for each entry, and an entry follows (1 - p)(1 - q) of the
+    // (0, 0)e is left with q; it is entered by `quiet` for each entry, and an entry follows (1 - p)(1 - r) of the
     // transmissions, and q (1 - p)^2 of the slots in (0, 0)e itself. The number of draws less `quiet` is q * counting.
-    let waiting = quiet * (1.0 - q) * idle / (q * (q * counting + quiet * p * (1.0 + idle)));
-    let entries = ((1.0 - q) * idle + q * idle * idle * waiting) / first_draws;
+    let waiting = quiet * (1.0 - r) * idle / (q * (q * counting + quiet * p * (1.0 + idle)));
+    let entries = ((1.0 - r) * idle + q * idle * idle * waiting) / first_draws;
 
     // Stage 0 with a frame: drawn so, or joined on the way.
-    let drawn = q * idle + q * p * waiting;
+    let drawn = r * idle + q * p * waiting;
     let at_first_stage = drawn + entries * q * counting;
     let mut slots = waiting + entries * (counting + still_to_count) + drawn * (first_draws + 1.0) / 2.0;
     // The later stages; the last one, which repeats, has what is left of the transmissions.
@@ -191,11 +244,12 @@ impl Contention<'_> {
         slot::mean_s(&self.contenders(), slot)
     }
 
-    fn outcome(&self, group: usize, q: f64, collision_probability: f64, mean_slot_s: f64) -> Outcome {
+    fn outcome(&self, group: usize, supply: Supply, collision_probability: f64, mean_slot_s: f64) -> Outcome {
         let tau = self.taus[group];
         let successes_per_second = tau * (1.0 - collision_probability) / mean_slot_s;
         let throughput_bps = successes_per_second * self.groups[group].payload.bits() as f64;
-        Outcome { q, tau, collision_probability, successes_per_second, throughput_bps }
+        let Supply { q, r } = supply;
+        Outcome { q, r, tau, collision_probability, successes_per_second, throughput_bps }
     }
 }
 
@@ -236,7 +290,7 @@ mod tests {
     }
 
     /// The chain as the module states it, iterated. States: (0, k)e, then (i, k) stage by stage.
-    fn iterated(windows: &[u32], q: f64, p: f64) -> f64 {
+    fn iterated(windows: &[u32], Supply { q, r }: Supply, p: f64, steps: u32) -> f64 {
         let draws: Vec<usize> = windows.iter().map(|window| *window as usize + 1).collect();
         let start = |stage: usize| draws[0] + draws[..stage].iter().sum::<usize>();
         let states = start(draws.len());
@@ -244,7 +298,7 @@ mod tests {
             next[from..from + count].iter_mut().for_each(|state| *state += mass / count as f64);
         };
         let mut now = vec![1.0 / states as f64; states];
-        for _ in 0..20_000 {
+        for _ in 0..steps {
             let mut next = vec![0.0; states];
             for k in 1..draws[0] {
                 next[k - 1] += (1.0 - q) * now[k];
@@ -260,8 +314,8 @@ mod tests {
                     next[start(stage) + k - 1] += now[start(stage) + k];
                 }
                 let (sent, up) = (now[start(stage)], (stage + 1).min(draws.len() - 1));
-                draw(&mut next, 0, draws[0], sent * (1.0 - p) * (1.0 - q));
-                draw(&mut next, start(0), draws[0], sent * (1.0 - p) * q);
+                draw(&mut next, 0, draws[0], sent * (1.0 - p) * (1.0 - r));
+                draw(&mut next, start(0), draws[0], sent * (1.0 - p) * r);
                 draw(&mut next, start(up), draws[up], sent * p);
             }
             now = next;
@@ -273,7 +327,8 @@ mod tests {
     fn tau_is_the_published_closed_form() {
         for q in [0.001, 0.05, 0.4, 0.9] {
             for p in [0.01, 0.2, 0.45, 0.7] {
-                let (found, expected) = (tau(&Backoff::new(31, 1023, None), q, p), closed_form(32.0, 5, q, p));
+                let (found, expected) =
+                    (tau(&Backoff::new(31, 1023, None), Supply { q, r: q }, p), closed_form(32.0, 5, q, p));
                 assert!((found / expected - 1.0).abs() < 1e-9, "q {q}, p {p}: {found} beside {expected}");
             }
         }
@@ -282,19 +337,31 @@ mod tests {
     #[test]
     fn tau_is_the_chains() {
         for (cw_min, cw_max) in [(3, 31), (7, 15), (7, 7)] {
-            for (q, p) in [(0.02, 0.1), (0.3, 0.0), (0.3, 0.5), (1.0, 0.3)] {
-                let law = Backoff::new(cw_min, cw_max, None);
-                let (found, expected) = (tau(&law, q, p), iterated(law.windows(), q, p));
-                assert!((found / expected - 1.0).abs() < 1e-9, "q {q}, p {p}: {found} beside {expected}");
+            for (q, r, p) in [(0.02, 0.02, 0.1), (0.3, 0.3, 0.0), (0.3, 0.7, 0.5), (0.02, 0.9, 0.2), (1.0, 1.0, 0.3)] {
+                let (law, supply) = (Backoff::new(cw_min, cw_max, None), Supply { q, r });
+                let (found, expected) = (tau(&law, supply, p), iterated(law.windows(), supply, p, 20_000));
+                assert!((found / expected - 1.0).abs() < 1e-9, "{q}, {r}, {p}: {found} beside {expected}");
             }
+        }
+    }
+
+    #[test]
+    fn tau_is_the_chains_with_the_windows_of_802_11b() {
+        for (q, r, p) in [(0.01, 0.01, 0.2), (0.01, 0.5, 0.2), (0.1, 0.1, 0.4)] {
+            let (law, supply) = (Backoff::new(31, 1023, None), Supply { q, r });
+            let (found, expected) = (tau(&law, supply, p), iterated(law.windows(), supply, p, 60_000));
+            assert!((found / expected - 1.0).abs() < 1e-9, "{q}, {r}, {p}: {found} beside {expected}");
         }
     }
 
     #[test]
     fn limits_by_hand() {
         let law = Backoff::new(31, 1023, None);
+        let alone = |q| tau(&law, Supply { q, r: q }, 0.0);
         // Saturated and alone: one slot in 1 + 15.5. Hardly an arrival: each is sent in the slot of its arrival.
-        assert!((tau(&law, 1.0, 0.0) - 1.0 / 16.5).abs() < 1e-12);
-        assert!((tau(&law, 1e-12, 0.0) / 1e-12 - 1.0).abs() < 1e-9);
+        assert!((alone(1.0) - 1.0 / 16.5).abs() < 1e-12);
+        assert!((alone(1e-12) / 1e-12 - 1.0).abs() < 1e-9);
+        // Half of the attempts are second ones or later: 16.5 and 32.5 slots twice as often as 64.5, and so on.
+        assert!((slots_of_a_frame(&Backoff::new(31, 63, None), 0.5) - (16.5 + 32.5)).abs() < 1e-9);
     }
 }

@@ -6,7 +6,7 @@ mod draws;
 use draws::Draws;
 use theory::Error;
 use theory::dcf::{self, Cell, Freezing};
-use theory::malone::{Arrivals, Group, Outcome, solve};
+use theory::malone::{Arrivals, Buffer, Group, Outcome, solve};
 use units::{Bytes, Duration};
 
 struct Station {
@@ -93,7 +93,7 @@ const SLOT: Duration = Duration::from_micros(20);
 fn group(stations: u32, arrivals: Arrivals) -> Group {
     let us = Duration::from_micros;
     let (success, collision, payload) = (us(1330), us(1016), Bytes::new(1000));
-    Group { stations, arrivals, cw_min: 31, cw_max: 1023, success, collision, payload }
+    Group { stations, arrivals, buffer: Buffer::None, cw_min: 31, cw_max: 1023, success, collision, payload }
 }
 
 /// Holds each group's collision probability to 0.02 and its throughput to 3 %: the model's documented limits (0.014 and
@@ -165,15 +165,32 @@ fn light_poisson_arrivals_all_get_through() {
 }
 
 #[test]
+fn a_queue_delivers_what_comes_until_it_is_saturated() {
+    let queued = |stations, rate| Group { buffer: Buffer::Infinite, ..group(stations, Arrivals::Poisson(rate)) };
+    // 10 stations: saturated they send some 63 frames/s each. What the model loses it loses by its approximations.
+    for rate in [2.0, 10.0, 30.0, 50.0] {
+        let solved = solve(&[queued(10, rate)], SLOT).unwrap()[0];
+        assert!((solved.successes_per_second / rate - 1.0).abs() < 0.03, "{rate}: {solved:?}");
+        assert!(solved.r < 1.0, "{rate}: {solved:?}");
+    }
+    let flooded = solve(&[queued(10, 200.0)], SLOT).unwrap()[0];
+    let saturated = solve(&[group(10, Arrivals::PerSlot(1.0))], SLOT).unwrap()[0];
+    assert!((flooded.successes_per_second / saturated.successes_per_second - 1.0).abs() < 1e-3, "{flooded:?}");
+}
+
+#[test]
 fn extreme_cells_settle() {
     let arrivals =
         [Arrivals::PerSlot(1e-90), Arrivals::PerSlot(1e-9), Arrivals::Poisson(1e-6), Arrivals::Poisson(1e12)];
     for arrivals in arrivals {
         for stations in [1, 900] {
-            let eager = Group { cw_min: 1, cw_max: 65_535, ..group(stations, arrivals) };
-            for solved in solve(&[eager, group(2, Arrivals::PerSlot(1.0))], SLOT).unwrap() {
-                assert!(solved.throughput_bps.is_finite() && solved.throughput_bps >= 0.0, "{arrivals:?}: {solved:?}");
-                assert!((0.0..=1.0).contains(&solved.collision_probability), "{arrivals:?}: {solved:?}");
+            for buffer in [Buffer::None, Buffer::Infinite] {
+                let eager = Group { cw_min: 1, cw_max: 65_535, buffer, ..group(stations, arrivals) };
+                for solved in solve(&[eager, group(2, Arrivals::PerSlot(1.0))], SLOT).unwrap() {
+                    let finite = solved.throughput_bps.is_finite() && solved.throughput_bps >= 0.0;
+                    assert!(finite, "{arrivals:?}: {solved:?}");
+                    assert!((0.0..=1.0).contains(&solved.collision_probability), "{arrivals:?}: {solved:?}");
+                }
             }
         }
     }
