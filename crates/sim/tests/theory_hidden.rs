@@ -2,8 +2,8 @@
 //! statistics.
 //!
 //! Tolerances, set beforehand: the attempts of a run are some 50,000 to 150,000, and dependent over some tens of them,
-//! so that four deviations of a probability are below 0.015, of a throughput below 2.5 %. The enumeration counts an RTS
-//! and its data frame's failures together, which is less than 0.002 of either.
+//! so that four deviations of a probability are below 0.015, of a throughput below 2.5 %. In 802.11a that includes frames
+//! which begin as another ends: the enumeration takes none as an overlap, the simulator those that its events order so.
 
 mod networks;
 
@@ -56,8 +56,8 @@ const A: Pair = Pair {
     ..B
 };
 
-const B_RTS: Option<Handshake> = Some(Handshake { rts: us(352), cts: us(304) });
-const A_RTS: Option<Handshake> = Some(Handshake { rts: us(52), cts: us(44) });
+const B_RTS: Option<Handshake> = Some(Handshake { rts: us(352), cts: us(304), data_attempts: 2 });
+const A_RTS: Option<Handshake> = Some(Handshake { rts: us(52), cts: us(44), data_attempts: 2 });
 
 const B_KEYS: &str = "standard = \"802.11b\"\ndata_rate = \"11 Mb/s\"\nbasic_rate = \"1 Mb/s\"";
 const A_KEYS: &str = "standard = \"802.11a\"\ndata_rate = \"54 Mb/s\"\nbasic_rate = \"6 Mb/s\"";
@@ -97,21 +97,23 @@ fn agrees(case: &Case) {
 
 #[test]
 fn basic_access() {
-    agrees(&Case { what: "802.11b", keys: B_KEYS, mac: "", packet: 1000, seconds: 120, pair: B });
+    let pair = Pair { attempts: Some(5), ..B };
+    let mac = "short_retry_limit = 5";
+    agrees(&Case { what: "802.11b, 5 times", keys: B_KEYS, mac, packet: 1000, seconds: 120, pair });
     let (cw_max, attempts) = (255, Some(4));
     let mac = "cw_max = 255\nshort_retry_limit = 4";
     let pair = Pair { cw_max, attempts, ..A };
     agrees(&Case { what: "802.11a, CW 255, 4 times", keys: A_KEYS, mac, packet: 1000, seconds: 40, pair });
-    // 64 B of frame: 192 + 47 us.
-    let pair = Pair { frame: us(239), payload: Bytes::ZERO, cw_max, attempts, ..B };
-    agrees(&Case { what: "802.11b, empty packets", keys: B_KEYS, mac, packet: 0, seconds: 100, pair });
+    // 164 B of frame: 192 + 120 us.
+    let pair = Pair { frame: us(312), payload: Bytes::new(100), cw_max, attempts, ..B };
+    agrees(&Case { what: "802.11b, 100 B", keys: B_KEYS, mac, packet: 100, seconds: 100, pair });
 }
 
 #[test]
 fn rts_and_cts() {
-    let mac = "rts_threshold = \"0 B\"\ncw_max = 255\nshort_retry_limit = 5";
-    let pair = Pair { cw_max: 255, attempts: Some(5), handshake: B_RTS, ..B };
+    let mac = "rts_threshold = \"0 B\"\ncw_max = 255\nshort_retry_limit = 4\nlong_retry_limit = 2";
+    let pair = Pair { cw_max: 255, attempts: Some(4), handshake: B_RTS, ..B };
     agrees(&Case { what: "802.11b, RTS, CW 255", keys: B_KEYS, mac, packet: 1000, seconds: 120, pair });
-    let pair = Pair { cw_max: 255, attempts: Some(5), handshake: A_RTS, ..A };
+    let pair = Pair { cw_max: 255, attempts: Some(4), handshake: A_RTS, ..A };
     agrees(&Case { what: "802.11a, RTS, CW 255", keys: A_KEYS, mac, packet: 1000, seconds: 40, pair });
 }

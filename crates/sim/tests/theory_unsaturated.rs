@@ -65,7 +65,7 @@ fn group(phy: &Phy, (stations, rate): Stations) -> Group {
 
 fn simulate(phy: &Phy, groups: &[Stations]) -> Outcome {
     let stations: u32 = groups.iter().map(|group| group.0).sum();
-    let mut text = format!(
+    let cell = format!(
         "duration = \"{} s\"\nwarmup = \"2 s\"\n[radio]\n{}\npropagation = \"range\"\n\
          [nodes]\ncount = {}\nplacement = \"circle\"\nspacing = \"1 m\"\n[queue]\nlimit = 10000\n",
         SECONDS + 2,
@@ -73,17 +73,18 @@ fn simulate(phy: &Phy, groups: &[Stations]) -> Outcome {
         stations + 1
     );
     let rates = groups.iter().flat_map(|&(stations, rate)| (0..stations).map(move |_| rate));
-    for (index, rate) in rates.enumerate() {
+    let flow = |(index, rate): (usize, Option<f64>)| {
         let traffic = rate.map_or("kind = \"saturated\"".to_owned(), |rate| {
             format!("kind = \"poisson\", rate = \"{} b/s\"", (rate * 8000.0).round())
         });
         let node = index + 1;
-        text += &format!(
+        format!(
             "[[flow]]\nname = \"f{node}\"\nfrom = \"n{node}\"\nto = \"n0\"\n\
              traffic = {{ {traffic}, packet = \"1000 B\" }}\n"
-        );
-    }
-    run(&text, 1)
+        )
+    };
+    let flows: Vec<String> = rates.enumerate().map(flow).collect();
+    run(&(cell + &flows.concat()), 1)
 }
 
 fn agrees_with_the_model(what: &str, phy: &Phy, groups: &[Stations]) {

@@ -33,10 +33,12 @@
 //! # What is assumed
 //!
 //! No propagation delay, no capture; whoever does not hear a frame does not defer to it. An EIFS never arises: the
-//! senders hear nothing that they cannot read. With RTS, failures of the RTS and of the frame after it are counted
-//! together; the standard has a limit for each. It matters to frames given up after both kinds, one in thousands.
+//! senders hear nothing that they cannot read. A frame that begins in the very moment in which another ends does not
+//! overlap it. That is a matter of propagation delays, and of weight where all times are whole microseconds: for 802.11a
+//! with 1000 B, to take it as an overlap makes 4 % less throughput.
 
 mod chain;
+mod stages;
 
 use crate::Error;
 use chain::{Chain, Means};
@@ -52,7 +54,7 @@ pub struct Pair {
     pub cw_min: u32,
     /// The window grows by `2 CW + 1` at each failure up to this one; `cw_min` to 65535.
     pub cw_max: u32,
-    /// Failures after which a frame is given up, 1 to 255; `None` for no limit.
+    /// Failures of the frame that contends after which it is given up, 1 to 255; `None` for no limit.
     pub attempts: Option<u32>,
     /// One back-off slot.
     pub slot: Duration,
@@ -81,6 +83,9 @@ pub struct Handshake {
     pub rts: Duration,
     /// The CTS.
     pub cts: Duration,
+    /// Failures of the data frame after its CTS after which it is given up, 1 to 255; counted apart from those of the
+    /// RTS.
+    pub data_attempts: u32,
 }
 
 /// The stationary pair.
@@ -89,7 +94,7 @@ pub struct Outcome {
     /// Of the frames (with [`Pair::handshake`], the RTSs) that a station sends on its own account, the part that leads
     /// to an ACK.
     pub success_probability: f64,
-    /// Of the frames, the part that is given up after [`Pair::attempts`] failures.
+    /// Of the frames, the part that is given up after too many failures.
     pub drop_probability: f64,
     /// Successful frames of both senders together, in 1/s.
     pub successes_per_second: f64,
@@ -146,10 +151,11 @@ impl Pair {
 
 fn check(pair: &Pair) -> Result<(), Error> {
     let times = [pair.slot, pair.frame, pair.sifs, pair.ack, pair.difs, pair.timeout, pair.turnaround, pair.first()];
+    let of_data = pair.handshake.map(|handshake| handshake.data_attempts);
     let long = pair.handshake.is_some_and(|handshake| handshake.cts > Duration::from_secs(60));
     if pair.cw_min == 0 || pair.cw_max < pair.cw_min || pair.cw_max > 65_535 {
         Err(Error::Windows)
-    } else if !pair.attempts.is_none_or(|attempts| (1..=255).contains(&attempts)) {
+    } else if !pair.attempts.into_iter().chain(of_data).all(|attempts| (1..=255).contains(&attempts)) {
         Err(Error::Attempts)
     } else if pair.slot.is_zero()
         || pair.frame.is_zero()

@@ -31,7 +31,8 @@ enum State {
 #[derive(Clone, Copy)]
 struct Station {
     state: State,
-    stage: u32,
+    /// Failures of the frame that contends, and of the data frame after a CTS.
+    failures: [u32; 2],
     counter: u64,
 }
 
@@ -80,9 +81,10 @@ impl Play<'_> {
         [of(0), of(1), answer].into_iter().flatten().min().expect("somebody always waits or sends")
     }
 
-    fn draw(&mut self, index: usize, stage: u32) {
-        let window = (0..stage).fold(self.pair.cw_min, |cw, _| (2 * cw + 1).min(self.pair.cw_max));
-        self.stations[index].stage = stage;
+    fn draw(&mut self, index: usize, failures: [u32; 2]) {
+        let grow = |cw: u32, _| (2 * cw + 1).min(self.pair.cw_max);
+        let window = (0..failures[0] + failures[1]).fold(self.pair.cw_min, grow);
+        self.stations[index].failures = failures;
         self.stations[index].counter = self.draws.slots(window);
     }
 
@@ -116,10 +118,19 @@ impl Play<'_> {
             self.answer = Some(Answer { begins, ends: begins + length.as_nanos(), begun: false, cts: rts });
             return;
         }
-        let next = self.stations[index].stage + 1;
-        let given_up = self.pair.attempts == Some(next);
+        let mut failures = self.stations[index].failures;
+        let given_up = match self.pair.handshake {
+            Some(handshake) if !matches!(self.stations[index].state, State::Sending { rts: true, .. }) => {
+                failures[1] += 1;
+                failures[1] == handshake.data_attempts
+            }
+            _ => {
+                failures[0] += 1;
+                self.pair.attempts == Some(failures[0])
+            }
+        };
         self.given_up += u64::from(given_up);
-        self.draw(index, if given_up { 0 } else { next.min(16) });
+        self.draw(index, if given_up { [0, 0] } else { failures });
         self.stations[index].state = State::Counting { from: now + self.pair.timeout.as_nanos() };
     }
 
@@ -145,7 +156,7 @@ impl Play<'_> {
                     self.stations[index].state = State::Cleared { at: now + self.pair.sifs.as_nanos() };
                     continue;
                 }
-                State::Answered => self.draw(index, 0),
+                State::Answered => self.draw(index, [0, 0]),
                 State::Frozen if cts => continue,
                 State::Frozen => {}
                 State::Counting { .. } | State::Sending { .. } | State::Cleared { .. } => continue,
@@ -157,7 +168,7 @@ impl Play<'_> {
 
 /// Plays `events` of the pair.
 fn play(pair: &Pair, events: u32) -> Outcome {
-    let first = |counter| Station { state: State::Counting { from: 0 }, stage: 0, counter };
+    let first = |counter| Station { state: State::Counting { from: 0 }, failures: [0, 0], counter };
     let (draws, stations) = (Draws(0x9E37_79B9_7F4A_7C15), [first(0), first(1)]);
     let mut play = Play { pair, draws, stations, answer: None, attempts: 0, successes: 0, given_up: 0 };
     let mut now = 0;
@@ -225,8 +236,8 @@ fn ofdm_frames() {
 /// RTS 352 us, CTS 304 us: the RTS of a deaf sender runs into the data frame.
 #[test]
 fn dsss_frames_after_rts() {
-    let handshake = Some(Handshake { rts: us(352), cts: us(304) });
-    agree("802.11b, RTS, CW 255", &Pair { cw_max: 255, attempts: Some(5), handshake, ..dsss(966) });
+    let handshake = Some(Handshake { rts: us(352), cts: us(304), data_attempts: 4 });
+    agree("802.11b, RTS, CW 255", &Pair { cw_max: 255, attempts: Some(4), handshake, ..dsss(966) });
     let turnaround = us(6);
     agree("802.11b, RTS, turn-around", &Pair { cw_max: 127, attempts: None, handshake, turnaround, ..dsss(1400) });
 }
@@ -234,7 +245,7 @@ fn dsss_frames_after_rts() {
 /// RTS 52 us, CTS 44 us: it ends before the data frame begins, the next one may hit it.
 #[test]
 fn ofdm_frames_after_rts() {
-    let handshake = Some(Handshake { rts: us(52), cts: us(44) });
+    let handshake = Some(Handshake { rts: us(52), cts: us(44), data_attempts: 2 });
     agree("802.11a, RTS, 4 times", &Pair { attempts: Some(4), handshake, turnaround: us(2), ..ofdm(180) });
     agree("802.11a, RTS, CW 15", &Pair { cw_max: 15, attempts: Some(3), handshake, turnaround: us(2), ..ofdm(1500) });
 }
@@ -273,10 +284,12 @@ fn what_cannot_be_solved_is_refused() {
     assert_eq!(saturation(&Pair { slot: Duration::ZERO, ..ofdm(180) }), Err(Error::Times));
     assert_eq!(saturation(&Pair { frame: Duration::MAX, ..ofdm(180) }), Err(Error::Times));
     assert_eq!(saturation(&Pair { timeout: us(300), ..ofdm(180) }), Err(Error::Short));
-    let handshake = Some(Handshake { rts: Duration::ZERO, cts: us(44) });
+    let handshake = Some(Handshake { rts: Duration::ZERO, cts: us(44), data_attempts: 4 });
     assert_eq!(saturation(&Pair { handshake, ..ofdm(180) }), Err(Error::Times));
-    let handshake = Some(Handshake { rts: us(52), cts: us(200) });
+    let handshake = Some(Handshake { rts: us(52), cts: us(200), data_attempts: 4 });
     assert_eq!(saturation(&Pair { handshake, ..ofdm(180) }), Err(Error::Short));
+    let handshake = Some(Handshake { rts: us(52), cts: us(44), data_attempts: 0 });
+    assert_eq!(saturation(&Pair { handshake, ..ofdm(180) }), Err(Error::Attempts));
     assert_eq!(saturation(&Pair { frame: Duration::from_nanos(180_001), ..ofdm(180) }), Err(Error::States));
     assert!(Error::States.to_string().contains("states"));
 }

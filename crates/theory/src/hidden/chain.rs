@@ -1,8 +1,8 @@
 //! The chain of [`super`].
 
+use super::stages::{Failure, Stages};
 use super::{MAX_STATES, Pair};
 use crate::Error;
-use crate::dcf::backoff::Backoff;
 use units::Duration;
 
 /// What a step brings on average.
@@ -18,7 +18,7 @@ pub(super) struct Means {
 
 /// The pair's times in ticks, X's and Y's events counted from the start of X's frame.
 pub(super) struct Chain {
-    law: Backoff,
+    stages: Stages,
     slot: usize,
     /// The frame that contends.
     first: usize,
@@ -84,7 +84,7 @@ impl Chain {
         let tick = times.fold(0, |divisor, time| greatest_common_divisor(divisor, time.as_nanos()));
         let ticks = |time: Duration| usize::try_from(time.as_nanos() / tick).map_err(|_| Error::States);
 
-        let law = Backoff::new(pair.cw_min, pair.cw_max, pair.attempts);
+        let stages = Stages::of(pair);
         let first = pair.first();
         let begins = first + pair.until_data();
         let from_data = pair.frame + pair.sifs + pair.ack + pair.difs;
@@ -97,8 +97,7 @@ impl Chain {
             timed_out: ticks(pair.frame + pair.timeout)?,
         };
         let longest = acknowledged.max(first + pair.timeout + pair.timeout);
-        let widest = u64::from(law.windows().iter().copied().max().unwrap_or(pair.cw_min));
-        let span = (longest.as_nanos() + (widest + 1) * pair.slot.as_nanos()) / tick + 1;
+        let span = (longest.as_nanos() + (stages.widest() + 1) * pair.slot.as_nanos()) / tick + 1;
         let chain = Self {
             slot: ticks(pair.slot)?,
             first: ticks(first)?,
@@ -107,17 +106,13 @@ impl Chain {
             timed_out: ticks(first + pair.timeout)?,
             data: pair.handshake.is_some().then_some(data),
             span: usize::try_from(span).map_err(|_| Error::States)?,
-            law,
+            stages,
         };
-        let rows = chain.stages() * chain.stages() * chain.kinds().len();
+        let rows = chain.stages.count() * chain.stages.count() * chain.kinds().len();
         if span.saturating_mul(rows as u64) > MAX_STATES {
             return Err(Error::States);
         }
         Ok((chain, Duration::from_nanos(tick)))
-    }
-
-    fn stages(&self) -> usize {
-        self.law.windows().len()
     }
 
     fn kinds(&self) -> &'static [Kind] {
@@ -125,18 +120,18 @@ impl Chain {
     }
 
     pub(super) fn states(&self) -> usize {
-        self.stages() * self.stages() * self.kinds().len() * self.span
+        self.stages.count() * self.stages.count() * self.kinds().len() * self.span
     }
 
     /// Where the states of these stages begin, `delta` by `delta`.
     fn row(&self, x: usize, y: usize, kind: Kind) -> usize {
-        ((x * self.stages() + y) * self.kinds().len() + kind as usize) * self.span
+        ((x * self.stages.count() + y) * self.kinds().len() + kind as usize) * self.span
     }
 
     pub(super) fn step(&self, now: &[f64]) -> (Vec<f64>, Means) {
         let mut next = Next { weights: vec![0.0; now.len()], means: Means::default() };
-        for x in 0..self.stages() {
-            for y in 0..self.stages() {
+        for x in 0..self.stages.count() {
+            for y in 0..self.stages.count() {
                 for &kind in self.kinds() {
                     let row = self.row(x, y, kind);
                     for (delta, &weight) in now[row..row + self.span].iter().enumerate() {
@@ -196,7 +191,7 @@ impl Chain {
     /// The three cases of the module's documentation.
     fn attempt(&self, (x, y): (usize, usize), doomed: bool, delta: usize, weight: f64, next: &mut Next) -> Race {
         if doomed || delta < self.first {
-            let stage = self.fails(x, weight, next);
+            let stage = self.fails(x, Failure::First, weight, next);
             let other_doomed = delta < self.first;
             return Race { from: self.timed_out, stage, other: delta, other_stage: y, other_doomed };
         }
@@ -215,16 +210,18 @@ impl Chain {
     }
 
     /// The stage after a failure at this one.
-    fn fails(&self, stage: usize, weight: f64, next: &mut Next) -> usize {
-        next.means.given_up += if self.law.gives_up(stage) { weight } else { 0.0 };
-        self.law.after_failure(stage)
+    fn fails(&self, stage: usize, of: Failure, weight: f64, next: &mut Next) -> usize {
+        self.stages.after(stage, of).unwrap_or_else(|| {
+            next.means.given_up += weight;
+            0
+        })
     }
 
     /// Y begins its RTS when X's has just been sent: it fails, and misses the CTS. X's data frame begins.
     fn misses_cts(&self, (x, y): (usize, usize), data: Data, delta: usize, weight: f64, next: &mut Next) {
         next.means.attempts += weight;
         next.means.elapsed += weight * data.begins as f64;
-        let stage = self.fails(y, weight, next);
+        let stage = self.fails(y, Failure::First, weight, next);
         let kind = if delta + self.first > data.begins { Kind::DeafAndHit } else { Kind::Deaf };
         let first = delta + self.timed_out - data.begins;
         self.spread(self.row(x, stage, kind), first, stage, weight, next);
@@ -234,12 +231,12 @@ impl Chain {
     fn hits(&self, (x, y): (usize, usize), data: Data, delta: usize, weight: f64, next: &mut Next) {
         if delta + self.timed_out < data.ends {
             next.means.attempts += weight;
-            let stage = self.fails(y, weight, next);
+            let stage = self.fails(y, Failure::First, weight, next);
             self.spread(self.row(x, stage, Kind::DeafAndHit), delta + self.timed_out, stage, weight, next);
         } else {
             // X fails before Y's next start: this is Y's attempt, with X's next start ahead.
             next.means.elapsed += weight * delta as f64;
-            let stage = self.fails(x, weight, next);
+            let stage = self.fails(x, Failure::Data, weight, next);
             self.spread(self.row(y, stage, Kind::Doomed), data.timed_out - delta, stage, weight, next);
         }
     }
@@ -255,7 +252,7 @@ impl Chain {
         next: &mut Next,
     ) -> Race {
         if hit {
-            let stage = self.fails(x, weight, next);
+            let stage = self.fails(x, Failure::Data, weight, next);
             return Race { from: data.timed_out, stage, other: delta, other_stage: y, other_doomed: false };
         }
         next.means.successes += weight;
@@ -265,7 +262,7 @@ impl Chain {
 
     /// Spreads the weight over X's draws.
     fn enter(&self, race: &Race, weight: f64, next: &mut Next) {
-        let draws = self.law.windows()[race.stage] as usize + 1;
+        let draws = self.stages.draws(race.stage);
         let each = weight / draws as f64;
         let before_other = race.other.saturating_sub(race.from).div_ceil(self.slot).min(draws);
         if before_other > 0 {
@@ -285,7 +282,7 @@ impl Chain {
 
     /// Spreads the weight over the draws of a stage, from `first` on.
     fn spread(&self, row: usize, first: usize, stage: usize, weight: f64, next: &mut Next) {
-        let draws = self.law.windows()[stage] as usize + 1;
+        let draws = self.stages.draws(stage);
         self.range(row, first, draws, weight / draws as f64, next);
     }
 
