@@ -14,7 +14,7 @@ mod traffic;
 pub use attachment::Attachment;
 pub use mac::{Eifs, Mac, RtsThreshold, TimeoutDeferral};
 pub use nodes::{Node, Placement, Shape};
-pub use radio::{Preamble, Propagation, Radio, Standard};
+pub use radio::{ChannelWidth, GuardInterval, Preamble, Propagation, Radio, Standard};
 pub use record::Record;
 pub use routing::{Protocol, Route, Routing};
 pub use traffic::{Flow, Step, Traffic, TrafficKind};

@@ -3,7 +3,7 @@
 use queue::Settings as Queue;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
-use units::Length;
+use units::{Length, Rate};
 
 /// Nodes placed by rule.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -41,6 +41,12 @@ pub struct Node {
     /// Where it stands: x and y.
     #[serde(default, deserialize_with = "place")]
     pub position: Option<[Length; 2]>,
+    /// Rate of the data frames that it sends, where it differs from `[radio]`.
+    #[serde(default)]
+    pub data_rate: Option<Rate>,
+    /// 802.11n only: modulation and coding scheme of the data frames that it sends, where it differs from `[radio]`.
+    #[serde(default)]
+    pub mcs: Option<u8>,
     /// Its queue, where it differs from `[queue]`.
     #[serde(default)]
     pub queue: Option<Queue>,

@@ -12,13 +12,25 @@ pub struct Radio {
     pub standard: Standard,
     /// 802.11b only: long or short PLCP preamble.
     pub preamble: Preamble,
-    /// Rate of data frames. Default: the standard's highest.
+    /// Rate of data frames. Default: the standard's highest; in 802.11n that of one stream (MCS 7). `[[node]]` can
+    /// override it for what a node sends.
     pub data_rate: Option<Rate>,
-    /// Rate of ACK, CTS, RTS and broadcast frames. Default: the standard's lowest.
+    /// 802.11n only: modulation and coding scheme of data frames, 0 to 31, instead of `data_rate`. Eight for each number
+    /// of spatial streams: 0 to 7 have one.
+    pub mcs: Option<u8>,
+    /// 802.11n only: a rate of data frames that the standard need not have, instead of `data_rate`: symbols of 4 us
+    /// behind the preamble of one stream.
+    pub nominal_rate: Option<Rate>,
+    /// 802.11n only: bandwidth of data frames. Default 20 MHz.
+    pub channel_width: ChannelWidth,
+    /// 802.11n only: pause before every symbol of a data frame. Default long.
+    pub guard_interval: GuardInterval,
+    /// Rate of ACK, CTS, RTS and broadcast frames: one of 802.11b, or of 802.11a in a, g and n. Default: the lowest.
     pub basic_rate: Option<Rate>,
     /// How a signal weakens with distance.
     pub propagation: Propagation,
-    /// Carrier frequency. Default: 2.412 GHz (802.11b, g), 5.18 GHz (802.11a).
+    /// Carrier frequency. Default: 2.412 GHz (802.11b, g), 5.18 GHz (802.11a, n). Below 4 GHz, 802.11n has the times of
+    /// the 2.4 GHz band: SIFS 10 us and 6 us of signal extension.
     pub frequency: Option<Frequency>,
     /// Two-ray ground: height of every antenna above ground. Default 1.5 m.
     pub antenna_height: Option<Length>,
@@ -53,6 +65,34 @@ pub enum Standard {
     /// OFDM at 2.4 GHz (no 802.11b stations near), slot 9 us, SIFS 10 us and 6 us of signal extension.
     #[serde(rename = "802.11g")]
     G,
+    /// HT (MIMO-OFDM), 6.5 to 600 Mb/s, slot 9 us; HT-mixed preambles, control frames as in 802.11a.
+    #[serde(rename = "802.11n")]
+    N,
+}
+
+/// Bandwidth of an 802.11n frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum ChannelWidth {
+    /// 52 data subcarriers.
+    #[default]
+    #[serde(rename = "20 MHz")]
+    Mhz20,
+    /// 108 data subcarriers.
+    #[serde(rename = "40 MHz")]
+    Mhz40,
+}
+
+/// The pause before every symbol of an 802.11n frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum GuardInterval {
+    /// 0.8 us: symbols of 4 us.
+    #[default]
+    Long,
+    /// 0.4 us: symbols of 3.6 us.
+    Short,
 }
 
 /// The PLCP preamble of 802.11b.

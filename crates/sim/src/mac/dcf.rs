@@ -8,7 +8,7 @@
 use super::{BROADCAST, Frame, Kind};
 use crate::config::{Eifs, TimeoutDeferral};
 use crate::engine::{Handle, Stream};
-use crate::radio::Timing;
+use crate::radio::{Mode, Timing};
 use units::{Bytes, Duration, Instant};
 
 /// What is the same at every station of a network.
@@ -112,6 +112,8 @@ enum Step {
 #[derive(Debug)]
 pub(crate) struct Dcf {
     address: u32,
+    /// How it sends data for one receiver.
+    mode: Mode,
     step: Step,
     job: Option<Job>,
     /// A response that goes out at the deadline.
@@ -134,9 +136,10 @@ pub(crate) struct Dcf {
 
 impl Dcf {
     /// A station that has nothing to send, on an idle medium.
-    pub(crate) fn new(address: u32, conventions: &Conventions, random: Stream) -> Self {
+    pub(crate) fn new(address: u32, mode: Mode, conventions: &Conventions, random: Stream) -> Self {
         Self {
             address,
+            mode,
             step: Step::Access,
             job: None,
             response: None,
@@ -347,7 +350,9 @@ impl Dcf {
             Kind::Rts if now >= self.nav => (Kind::Cts, frame.reserves - timing.sifs - timing.cts),
             Kind::Rts | Kind::Cts | Kind::Ack => return,
         };
-        self.response = Some(Frame { kind, from: self.address, to: frame.from, reserves, sequence: 0, retry: false });
+        let mode = timing.basic;
+        let from = self.address;
+        self.response = Some(Frame { kind, from, to: frame.from, mode, reserves, sequence: 0, retry: false });
         self.deadline = now + timing.sifs;
     }
 
@@ -384,17 +389,21 @@ impl Dcf {
             return data;
         }
         let timing = &rules.timing;
-        let reserves = timing.sifs * 3 + timing.cts + timing.data(job.psdu) + timing.ack;
-        Frame { kind: Kind::Rts, reserves, ..data }
+        let reserves = timing.sifs * 3 + timing.cts + timing.duration(data.mode, job.psdu) + timing.ack;
+        Frame { kind: Kind::Rts, mode: timing.basic, reserves, ..data }
     }
 
     fn data_frame(&self, rules: &Conventions) -> Frame {
         let job = self.job.expect("data is sent for a packet");
         let timing = &rules.timing;
-        let reserves = if job.to == BROADCAST { Duration::ZERO } else { timing.sifs + timing.ack };
+        let (mode, reserves) = match job.to {
+            BROADCAST => (timing.basic, Duration::ZERO),
+            _ => (self.mode, timing.sifs + timing.ack),
+        };
         let kind = Kind::Data { packet: job.packet, psdu: job.psdu };
         let data_failures = if announces(&job, rules) { job.long_failures } else { job.short_failures };
-        Frame { kind, from: self.address, to: job.to, reserves, sequence: job.sequence, retry: data_failures > 0 }
+        let retry = data_failures > 0;
+        Frame { kind, from: self.address, to: job.to, mode, reserves, sequence: job.sequence, retry }
     }
 
     /// No ACK or CTS has come: doubles the window and tries again, or gives up (10.3.4.4).

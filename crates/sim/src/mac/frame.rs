@@ -1,6 +1,7 @@
 //! MAC frames, without their bytes.
 
 use crate::engine::Handle;
+use crate::radio::{ACK, CTS, Mode, RTS};
 use units::{Bytes, Duration};
 
 /// The receiver of a frame for everybody.
@@ -25,10 +26,24 @@ pub(crate) struct Frame {
     pub(crate) kind: Kind,
     pub(crate) from: u32,
     pub(crate) to: u32,
+    /// How it is sent.
+    pub(crate) mode: Mode,
     /// The duration field: how long the medium stays reserved after this frame.
     pub(crate) reserves: Duration,
     /// Number of a data frame, 12 bits; the same in its repetitions.
     pub(crate) sequence: u16,
     /// The Retry bit of a data frame (9.2.4.1.5): it has been sent before.
     pub(crate) retry: bool,
+}
+
+impl Frame {
+    /// Its length, MAC header and check sum included.
+    pub(crate) fn psdu(&self) -> Bytes {
+        match self.kind {
+            Kind::Rts => RTS,
+            Kind::Cts => CTS,
+            Kind::Ack => ACK,
+            Kind::Data { psdu, .. } => psdu,
+        }
+    }
 }

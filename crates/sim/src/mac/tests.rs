@@ -2,9 +2,9 @@
 //! 304, RTS 352; SIFS 10, slot 20, DIFS 50, EIFS 364, time-out 222, turn-around 5.
 
 use super::*;
-use crate::config::{Eifs, Radio, TimeoutDeferral};
+use crate::config::{Eifs, Preamble, Radio, TimeoutDeferral};
 use crate::engine::{Arena, Handle, Purpose, Stream};
-use crate::radio::Timing;
+use crate::radio::{DsssRate, Mode, Timing};
 use units::{Bytes, Duration, Instant};
 
 mod exchange;
@@ -12,6 +12,7 @@ mod exchange;
 const ME: u32 = 0;
 const PEER: u32 = 1;
 const OTHER: u32 = 2;
+const MODE: Mode = Mode::Dsss { rate: DsssRate::K11000, preamble: Preamble::Long };
 
 const fn us(micros: u64) -> Duration {
     Duration::from_micros(micros)
@@ -45,7 +46,7 @@ fn packet() -> Handle {
 
 fn data(from: u32, to: u32, reserves: u64) -> Frame {
     let kind = Kind::Data { packet: packet(), psdu: Bytes::new(1064) };
-    Frame { kind, from, to, reserves: us(reserves), sequence: 1, retry: false }
+    Frame { kind, from, to, mode: MODE, reserves: us(reserves), sequence: 1, retry: false }
 }
 
 fn control(kind: Kind, to: u32, reserves: u64) -> Frame {
@@ -63,7 +64,7 @@ impl Station {
     }
 
     fn with_seed(rules: Conventions, seed: u64) -> Self {
-        Self { dcf: Dcf::new(ME, &rules, Stream::new(seed, "alone", Purpose::Backoff)), rules }
+        Self { dcf: Dcf::new(ME, MODE, &rules, Stream::new(seed, "alone", Purpose::Backoff)), rules }
     }
 
     fn offer_to(&mut self, micros: u64, to: u32) {

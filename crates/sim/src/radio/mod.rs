@@ -3,10 +3,14 @@
 //! Knows frames only as intervals of power with a sender; what they mean is the MAC's.
 
 mod medium;
+mod mode;
 mod propagation;
+mod settings;
 mod timing;
 
 pub(crate) use medium::{Medium, Signal};
+pub use mode::{DsssRate, Mcs, Mode, OfdmRate};
 pub(crate) use propagation::{Links, Reception};
+pub(crate) use settings::Refusal;
 pub use timing::Timing;
-pub(crate) use timing::{MAC_OVERHEAD, TimingError};
+pub(crate) use timing::{ACK, CTS, MAC_OVERHEAD, RTS};

@@ -1,7 +1,7 @@
 //! How signals weaken with distance, and from that who hears whom how strongly.
 
-use crate::config::{Propagation, Radio, Standard};
-use units::{Decibels, Duration, Frequency, Length, Power};
+use crate::config::{Propagation, Radio};
+use units::{Decibels, Duration, Length, Power};
 
 /// Metres per second.
 const LIGHT: f64 = 299_792_458.0;
@@ -88,11 +88,7 @@ struct Model {
 
 impl Model {
     fn new(radio: &Radio, nodes: usize) -> Self {
-        let band = match radio.standard {
-            Standard::B | Standard::G => Frequency::hertz(2_412_000_000),
-            Standard::A => Frequency::hertz(5_180_000_000),
-        };
-        let frequency = radio.frequency.unwrap_or(band).as_hertz() as f64;
+        let frequency = radio.carrier().as_hertz() as f64;
         let mut model = Self {
             propagation: radio.propagation,
             transmit: radio.tx_power.unwrap_or(Power::dbm(15.0)).as_watts(),

@@ -26,16 +26,8 @@ impl World {
 
     /// A station starts to send a frame.
     fn send(&mut self, node: u32, frame: Frame) {
-        let timing = &self.rules.timing;
-        let (data_header, basic_header) = timing.headers();
+        let times = (self.rules.timing.duration(frame.mode, frame.psdu()), frame.mode.header());
         let record = &mut self.nodes[node as usize].record;
-        let times = match frame.kind {
-            Kind::Rts => (timing.rts, basic_header),
-            Kind::Cts => (timing.cts, basic_header),
-            Kind::Ack => (timing.ack, basic_header),
-            Kind::Data { psdu, .. } if frame.to == BROADCAST => (timing.broadcast(psdu), basic_header),
-            Kind::Data { psdu, .. } => (timing.data(psdu), data_header),
-        };
         match frame.kind {
             Kind::Rts => record.rts_attempts += 1,
             Kind::Data { .. } if frame.to == BROADCAST => self.broadcasts_in_air += 1,

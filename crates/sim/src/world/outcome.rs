@@ -86,7 +86,8 @@ fn check_packets(world: &World) {
 fn check_airtime(world: &World) {
     let covered = world.end.since(world.warmup);
     // A frame that is still being sent has been counted whole.
-    let frame = world.rules.timing.broadcast(units::Bytes::new(65_535)) * 2;
+    let timing = &world.rules.timing;
+    let frame = timing.duration(timing.basic, units::Bytes::new(65_535)) * 2;
     let mut sent = Duration::ZERO;
     for (index, node) in world.nodes.iter().enumerate() {
         let busy = world.medium.busy_time(u32::try_from(index).expect("fewer than 2^32 nodes"), world.end);

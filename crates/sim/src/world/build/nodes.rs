@@ -1,16 +1,18 @@
 //! Nodes: by rule and one by one, each with its queue and station.
 
 use super::super::{BuildError, Node};
-use crate::config::{Network, Shape};
+use crate::config::{self, Network, Shape};
 use crate::engine::{Purpose, Stream};
 use crate::mac::{Conventions, Dcf};
 use crate::record::NodeRecord;
-use units::{Instant, Length};
+use units::{Instant, Length, Rate};
 
-/// A node as described: name, place and own queue.
+/// A node as described: name, place, and what is its own.
 pub(super) struct Site {
     pub(super) name: String,
     pub(super) position: [Length; 2],
+    pub(super) data_rate: Option<Rate>,
+    pub(super) mcs: Option<u8>,
     pub(super) queue: Option<queue::Settings>,
 }
 
@@ -22,6 +24,8 @@ pub(super) fn sites(network: &Network) -> Result<Vec<Site>, BuildError> {
         sites.extend((0..count).map(|index| Site {
             name: format!("n{index}"),
             position: position(placement.placement, index, count, placement.spacing.as_metres()),
+            data_rate: None,
+            mcs: None,
             queue: None,
         }));
     }
@@ -36,10 +40,12 @@ pub(super) fn sites(network: &Network) -> Result<Vec<Site>, BuildError> {
         match (sites.iter_mut().find(|site| site.name == node.name), node.position) {
             (Some(site), given) => {
                 site.position = given.unwrap_or(site.position);
+                (site.data_rate, site.mcs) = (node.data_rate, node.mcs);
                 site.queue.clone_from(&node.queue);
             }
             (None, Some(position)) => {
-                sites.push(Site { name: node.name.clone(), position, queue: node.queue.clone() });
+                let config::Node { name, data_rate, mcs, queue, .. } = node.clone();
+                sites.push(Site { name, position, data_rate, mcs, queue });
             }
             (None, None) => return Err(BuildError::new(path, format!("node `{}` has no position", node.name))),
         }
@@ -85,7 +91,7 @@ pub(super) fn node(
     let random = Stream::new(seed, &site.name, Purpose::Backoff);
     Ok(Node {
         name: site.name.clone(),
-        station: Dcf::new(address, rules, random),
+        station: Dcf::new(address, super::radio::mode(site, &network.radio)?, rules, random),
         armed: Instant::NEVER,
         queue,
         controller,

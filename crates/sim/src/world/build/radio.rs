@@ -1,10 +1,10 @@
 //! The radio and the conventions of the MAC.
 
 use super::super::BuildError;
+use super::nodes::Site;
 use crate::config::{self, Network, RtsThreshold};
 use crate::mac::Conventions;
-use crate::radio::{Timing, TimingError};
-use units::Rate;
+use crate::radio::{Mode, Refusal, Timing};
 
 /// Thresholds are given as powers or as ranges, not as both.
 pub(super) fn check_radio(radio: &config::Radio) -> Result<(), BuildError> {
@@ -40,17 +40,20 @@ pub(super) fn check_radio(radio: &config::Radio) -> Result<(), BuildError> {
     Ok(())
 }
 
+fn refused(table: &str, refusal: Refusal) -> BuildError {
+    BuildError::new(format!("{table}.{}", refusal.key), refusal.why)
+}
+
+/// The mode of a node's data frames: its own, or the radio's.
+pub(super) fn mode(site: &Site, radio: &config::Radio) -> Result<Mode, BuildError> {
+    let general = radio.data_mode().map_err(|refusal| refused("radio", refusal))?;
+    let own = radio.node_mode(site.data_rate, site.mcs);
+    Ok(own.map_err(|refusal| refused(&format!("node.{}", site.name), refusal))?.unwrap_or(general))
+}
+
 pub(super) fn conventions(network: &Network) -> Result<Conventions, BuildError> {
     let mac = &network.mac;
-    let timing = Timing::new(&network.radio).map_err(|error| match error {
-        TimingError::NoShortPreamble => {
-            BuildError::new("radio.preamble", "the short preamble belongs to 802.11b; leave `preamble` out")
-        }
-        TimingError::NoSuchRate { key, rates } => {
-            let rates: Vec<String> = rates.iter().map(|&rate| Rate::kbps(rate).to_string()).collect();
-            BuildError::new(key, format!("the standard has no such rate; it has {}", rates.join(", ")))
-        }
-    })?;
+    let timing = Timing::new(&network.radio).map_err(|refusal| refused("radio", refusal))?;
     let limits = [("short_retry_limit", mac.short_retry_limit), ("long_retry_limit", mac.long_retry_limit)];
     for (key, limit) in limits {
         if limit == Some(0) {
