@@ -1,84 +1,48 @@
-// Saturated single cell: N stations on a circle send UDP packets without pause to the node in its centre. Every node
-// hears every other with the same power, so that whatever overlaps is lost; no ARP, no association, no beacons.
-#include "dcf.h"
+// Networks (a) and (b): a saturated cell. Stations 1 to N on a circle of 1 m send UDP packets of 1000 B without pause to
+// node 0 in its centre. Every node hears every other with the same power. No ARP, association or beacons. --phy b:
+// 802.11b 11/1 Mb/s, long preamble, CW 31; a: 802.11a 54/6 Mb/s, CW 15; g: the same at 2.4 GHz with the signal extension
+// and short slots. (b) is --stations=5 --slow=1: the last station sends at 1 Mb/s (peer-anomaly).
+#include "network.h"
 
 int
 main(int argc, char* argv[])
 {
-    uint32_t stations = 10, payload = 1000, seed = 1;
-    double warmup = 1.0, measured = 10.0, radius = 1.0;
+    uint32_t stations = 10, payload = 1000, slow = 0;
+    double radius = 1.0;
     std::string phyName = "b";
+    Run run(11, 1);
     CommandLine cmd(__FILE__);
     cmd.AddValue("stations", "sending stations", stations);
-    cmd.AddValue("phy", "b: 802.11b 11/1 Mb/s, long preamble; g: OFDM 54/6 Mb/s, 9 us slots", phyName);
+    cmd.AddValue("slow", "how many of them, the last ones, send at 1 Mb/s (802.11b)", slow);
+    cmd.AddValue("phy", "b: 802.11b 11/1 Mb/s; a: 802.11a 54/6 Mb/s; g: OFDM 54/6 Mb/s at 2.4 GHz", phyName);
     cmd.AddValue("payload", "UDP payload of a packet, bytes", payload);
-    cmd.AddValue("warmup", "simulated seconds before counting", warmup);
-    cmd.AddValue("measured", "simulated seconds counted", measured);
     cmd.AddValue("radius", "distance of the stations from the receiver, metres", radius);
-    cmd.AddValue("seed", "run number of the random streams", seed);
+    run.AddOptions(cmd);
     cmd.Parse(argc, argv);
-    RngSeedManager::SetRun(seed);
+    RngSeedManager::SetRun(run.seed);
 
     NodeContainer nodes(stations + 1);
-    auto places = CreateObject<ListPositionAllocator>();
-    places->Add(Vector(0, 0, 0));
-    for (uint32_t i = 0; i < stations; ++i)
+    PlaceOnCircle(nodes, radius);
+    auto phy = EqualPowerPhy();
+    const Radio radio = phyName == "a" ? Radio::A() : phyName == "g" ? Radio::G() : Radio::B();
+    auto devices = InstallDevices(nodes, phy, radio);
+    for (uint32_t i = stations - slow + 1; i <= stations; ++i)
     {
-        const double angle = 2 * M_PI * i / stations;
-        places->Add(Vector(radius * std::cos(angle), radius * std::sin(angle), 0));
+        auto manager = MacOf(devices, i)->GetWifiRemoteStationManager();
+        manager->SetAttribute("DataMode", StringValue("DsssRate1Mbps"));
     }
-    MobilityHelper mobility;
-    mobility.SetPositionAllocator(places);
-    mobility.Install(nodes);
-
-    YansWifiChannelHelper channel;
-    channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
-    channel.AddPropagationLoss("ns3::FixedRssLossModel", "Rss", DoubleValue(-50));
-    YansWifiPhyHelper phy;
-    phy.SetChannel(channel.Create());
-    auto devices = InstallDcf(nodes, phy, phyName == "g", "1000p");
-
     InternetStackHelper().Install(nodes);
-    Ipv4AddressHelper addresses("10.0.0.0", "255.255.0.0");
-    auto interfaces = addresses.Assign(devices);
-    NeighborCacheHelper().PopulateNeighborCache(devices);
-
-    std::vector<Frames> frames(stations + 1);
-    std::vector<Flow> flows(stations);
-    for (uint32_t i = 0; i <= stations; ++i)
+    auto interfaces = AssignAddresses(devices);
+    run.Watch(devices);
+    for (uint32_t i = 1; i <= stations; ++i)
     {
-        frames[i].Watch(devices.Get(i));
+        auto& flow = run.flows.emplace_back();
+        auto queue = MacOf(devices, i)->GetTxop()->GetWifiMacQueue();
+        flow.name = "up-n" + std::to_string(i);
+        flow.payload = payload;
+        flow.Connect(nodes.Get(i), nodes.Get(0), interfaces.GetAddress(0), kPort + i);
+        flow.WatchService(queue);
+        Simulator::ScheduleWithContext(i, MicroSeconds(7 * i), &Flow::Saturate, &flow, queue, 2);
     }
-    for (uint32_t i = 0; i < stations; ++i)
-    {
-        auto* flow = &flows[i];
-        flow->name = "s" + std::to_string(i + 1);
-        flow->Connect(nodes.Get(i + 1), interfaces.GetAddress(0), kPort + i);
-        flow->Listen(nodes.Get(0), kPort + i);
-        // A queue that gets a packet for each that leaves it is never empty, at no cost for packets made in vain.
-        const auto refill = [flow, payload](Ptr<const WifiMpdu>) {
-            Simulator::ScheduleNow([flow, payload] { flow->Send(payload); });
-        };
-        auto queue = DynamicCast<WifiNetDevice>(devices.Get(i + 1))->GetMac()->GetTxop()->GetWifiMacQueue();
-        queue->TraceConnectWithoutContext("Dequeue", Callback<void, Ptr<const WifiMpdu>>(refill));
-        Simulator::ScheduleWithContext(i + 1, MicroSeconds(7 * i), [flow, payload] {
-            flow->Send(payload);
-            flow->Send(payload);
-        });
-    }
-    Simulator::Schedule(Seconds(warmup), [&frames, &flows] {
-        for (auto& f : frames)
-        {
-            f.Reset();
-        }
-        for (auto& f : flows)
-        {
-            f.sent = f.received = 0;
-            f.delaySum = f.delayMax = Time();
-        }
-    });
-    Simulator::Stop(Seconds(warmup + measured));
-    Simulator::Run();
-    WriteJson(measured, payload, flows, frames);
-    Simulator::Destroy();
+    run.Play();
 }
