@@ -112,9 +112,16 @@ AssignAddresses(const NetDeviceContainer& devices, bool arp = false)
             layer->DeleteRootQueueDiscOnDevice(devices.Get(i));
         }
     }
-    if (!arp)
+    for (uint32_t i = 0; i < devices.GetN() && !arp; ++i)
     {
-        NeighborCacheHelper().PopulateNeighborCache(devices);
+        // Permanent: AODV takes an entry that NeighborCacheHelper made for unknown, and no failed frame for its link's.
+        auto cache = devices.Get(i)->GetNode()->GetObject<Ipv4L3Protocol>()->GetInterface(1)->GetArpCache();
+        for (uint32_t j = 0; j < devices.GetN(); ++j)
+        {
+            auto entry = cache->Add(interfaces.GetAddress(j));
+            entry->SetMacAddress(devices.Get(j)->GetAddress());
+            entry->MarkPermanent();
+        }
     }
     return interfaces;
 }
