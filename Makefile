@@ -66,6 +66,8 @@ criterion:
 fuzz:
 	mkdir -p fuzz/corpus/scenario
 	cargo +nightly fuzz run scenario fuzz/corpus/scenario scenarios/adth scenarios/reference -- -max_total_time=60 -max_len=8192
+	mkdir -p fuzz/corpus/recording
+	cargo +nightly fuzz run recording fuzz/corpus/recording scenarios/reference -- -max_total_time=60 -max_len=8192
 
 clean:
 	cargo clean

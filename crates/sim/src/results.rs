@@ -59,7 +59,7 @@ pub struct Flow {
     pub from: String,
     /// The receiving node.
     pub to: String,
-    /// `cbr`, `poisson` or `saturated`.
+    /// The kind of its traffic: `cbr`, `poisson`, `voice`, ...
     pub kind: String,
     /// Packets that the source made.
     pub sent_packets: u64,

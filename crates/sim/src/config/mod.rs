@@ -17,7 +17,7 @@ pub use nodes::{Node, Placement, Shape};
 pub use radio::{ChannelWidth, GuardInterval, Preamble, Propagation, Radio, Standard};
 pub use record::Record;
 pub use routing::{Protocol, Route, Routing};
-pub use traffic::{Flow, Step, Traffic, TrafficKind};
+pub use traffic::{Flow, Spread, Step, Traffic, TrafficKind};
 
 use queue::Settings as Queue;
 use serde::{Deserialize, Serialize};
@@ -61,8 +61,12 @@ pub struct Network {
 }
 
 impl Network {
-    /// The files that the scenario names, each with the path of its key: `mobility.file`.
+    /// The files that the scenario names, each with the path of its key: `flow.call.traffic.file`.
     pub fn attachments(&mut self) -> Vec<(String, &mut Attachment)> {
-        Vec::new()
+        let recordings = self.flow.iter_mut().filter_map(|flow| {
+            let file = flow.traffic.file.as_mut()?;
+            Some((format!("flow.{}.traffic.file", flow.name), file))
+        });
+        recordings.collect()
     }
 }

@@ -1,5 +1,6 @@
 //! The `[[flow]]` tables: what is sent, from where to where.
 
+use super::Attachment;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Rate};
 
@@ -28,24 +29,57 @@ pub struct Flow {
     /// Packets that take longer from source to destination are late.
     #[serde(default)]
     pub deadline: Option<Duration>,
-    /// Changes of the rate while the flow runs, in order of time.
+    /// Changes of the rate while the flow runs, in order of time. Of `cbr` and `poisson` only.
     #[serde(default)]
     pub at: Vec<Step>,
 }
 
-/// What a flow sends.
+/// What a flow sends. Which keys a kind has, and the mean rate that comes out, is in `docs/traffic.md`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Traffic {
     /// The pattern.
     pub kind: TrafficKind,
-    /// Mean rate of UDP payload. Not for `saturated`.
-    #[serde(default)]
+    /// Rate of UDP payload. `cbr`, `poisson`: the mean. `on-off`: while on. `web`: the pace of a burst; without it the
+    /// packets of a burst come at one time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// UDP payload of a packet, at most 2268 B: 8 B of UDP, 20 B of IP and the MAC's headers come on top.
-    #[serde(deserialize_with = "units::positive")]
-    pub packet: Bytes,
+    /// UDP payload of a packet, at most 2268 B: 8 B of UDP, 20 B of IP and the MAC's headers come on top. `web`: of every
+    /// packet of a burst but the last; default 1000 B.
+    #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
+    pub packet: Option<Bytes>,
+    /// Mean time on. `voice`: of a talk spurt; default 1.004 s (ITU-T P.59).
+    #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
+    pub on: Option<Duration>,
+    /// Mean time off. `voice`: of a pause; default 1.587 s (ITU-T P.59).
+    #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
+    pub off: Option<Duration>,
+    /// `on-off`: distribution of the times on and off. `web`: of the reading times. Default `exponential`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<Spread>,
+    /// Shape of Pareto times, above 1. Default 1.5.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times_shape: Option<f64>,
+    /// `voice`: the speech in a packet, a multiple of 125 us. Default 20 ms, which are 160 B of G.711 (64 kb/s).
+    #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
+    pub packetisation: Option<Duration>,
+    /// `voice`: nothing is sent in pauses. Default false: packets all the time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub silence: Option<bool>,
+    /// `web`: mean size of a burst, Pareto distributed, in whole bytes.
+    #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
+    pub size: Option<Bytes>,
+    /// `web`: shape of the sizes, above 1. Default 1.2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size_shape: Option<f64>,
+    /// `web`: mean time from the end of a burst to the next.
+    #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
+    pub reading: Option<Duration>,
+    /// `replay`: a recording (pcap or pcapng), relative to the scenario. The flow sends packets as long as its IP packets,
+    /// the first at the flow's start, the others as long after it as in the recording.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<Attachment>,
 }
 
 /// A pattern of traffic.
@@ -59,6 +93,26 @@ pub enum TrafficKind {
     Poisson,
     /// There is always a packet waiting.
     Saturated,
+    /// Evenly spaced packets during random times on, none during the random times off between them.
+    OnOff,
+    /// G.711: 64 kb/s of speech, with or without pauses.
+    Voice,
+    /// Bursts of Pareto sizes, with random reading times between them.
+    Web,
+    /// Sizes and times of the packets of a recording.
+    Replay,
+}
+
+/// The distribution of a time, given its mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Spread {
+    /// Exponential.
+    #[default]
+    Exponential,
+    /// Pareto: heavy-tailed, not truncated.
+    Pareto,
 }
 
 /// A change of a flow's rate: to `rate`, or to `scale` times the rate that the flow starts with.

@@ -44,12 +44,16 @@ impl Stream {
         ((u128::from(self.0.next_u64()) * (u128::from(max) + 1)) >> 64) as u64
     }
 
+    /// Uniform on (0, 1]: 53 random bits, never zero, so that logarithms and negative powers are finite.
+    #[inline]
+    pub(crate) fn unit(&mut self) -> f64 {
+        ((self.0.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
+    }
+
     /// Exponential with mean 1, by inversion.
     #[inline]
     pub(crate) fn exponential(&mut self) -> f64 {
-        // 53 random bits in (0, 1]: the logarithm is finite.
-        let uniform = ((self.0.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
-        -libm::log(uniform)
+        -libm::log(self.unit())
     }
 }
 

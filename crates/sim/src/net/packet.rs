@@ -26,6 +26,13 @@ pub(crate) struct Packet {
     pub(crate) length: Bytes,
 }
 
+impl Packet {
+    /// What the application gave.
+    pub(crate) fn payload(&self) -> Bytes {
+        Bytes::new(self.length.count() - UDP.count() - IP.count())
+    }
+}
+
 /// A packet in a queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting {

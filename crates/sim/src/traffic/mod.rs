@@ -1,5 +1,55 @@
-//! Sources: when the packets of a flow are made. Knows no packet, queue or network.
+//! Sources: when the packets of a flow are made, and how long they are. Knows no packet, queue or network.
 
-mod source;
+mod draws;
+mod on_off;
+mod recording;
+mod replay;
+mod steady;
+mod web;
 
-pub(crate) use source::{Segment, Source};
+pub(crate) use draws::{Pareto, Times};
+pub(crate) use on_off::OnOff;
+pub(crate) use recording::Recording;
+pub(crate) use replay::Replay;
+pub(crate) use steady::{Segment, Steady};
+pub(crate) use web::Web;
+
+use units::{Bytes, Instant};
+
+/// A packet that a source makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Emission {
+    pub(crate) at: Instant,
+    pub(crate) payload: Bytes,
+}
+
+/// Makes packets, one after another, in order of time.
+#[derive(Debug)]
+pub(crate) enum Source {
+    Steady(Steady),
+    OnOff(OnOff),
+    Web(Web),
+    Replay(Replay),
+}
+
+impl Source {
+    /// The next packet; `None` when there is none left.
+    pub(crate) fn next(&self) -> Option<Emission> {
+        match self {
+            Self::Steady(steady) => steady.next(),
+            Self::OnOff(on_off) => on_off.next(),
+            Self::Web(web) => web.next(),
+            Self::Replay(replay) => replay.next(),
+        }
+    }
+
+    /// Moves on to the packet after it.
+    pub(crate) fn advance(&mut self) {
+        match self {
+            Self::Steady(steady) => steady.advance(),
+            Self::OnOff(on_off) => on_off.advance(),
+            Self::Web(web) => web.advance(),
+            Self::Replay(replay) => replay.advance(),
+        }
+    }
+}

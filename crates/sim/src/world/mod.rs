@@ -12,11 +12,11 @@ pub use trace::{Trace, TraceEvent};
 use crate::config::Network;
 use crate::engine::{Arena, EventQueue, Handle};
 use crate::mac::{BROADCAST, Conventions, Dcf, Finished, Frame, Job};
-use crate::net::{Packet, Routes, Waiting, psdu_bytes};
+use crate::net::{Packet, Routes, Waiting, network_bytes, psdu_bytes};
 use crate::radio::Medium;
 use crate::record::{FlowRecord, Identity, NodeRecord, Recorder};
 use crate::results::Outcome;
-use crate::traffic::Source;
+use crate::traffic::{Emission, Source};
 use control::{Controller, LimitController};
 use queue::Fifo;
 use units::{Bytes, Duration, Instant};
@@ -26,6 +26,10 @@ use units::{Bytes, Duration, Instant};
 enum Event {
     /// A source makes a packet.
     Emit { flow: u32 },
+    /// A saturated flow starts.
+    Saturate { flow: u32 },
+    /// A saturated flow stops.
+    Cease { flow: u32 },
     /// A station's deadline, unless it has moved.
     Deadline { node: u32 },
     /// The front of a frame reaches its `listener`-th listener, and perhaps more.
@@ -50,9 +54,9 @@ struct Node {
     armed: Instant,
     queue: Fifo<Waiting>,
     controller: Controller,
-    /// Saturated flows that begin here: a packet that leaves is replaced at once, one that is discarded with the next
-    /// that leaves.
-    saturated: Vec<u32>,
+    /// Saturated flows that begin here, while they last, with their payload: a packet that leaves is replaced at once,
+    /// one that is discarded with the next that leaves.
+    saturated: Vec<(u32, Bytes)>,
     record: NodeRecord,
 }
 
@@ -62,13 +66,22 @@ struct Flow {
     from: u32,
     /// [`BROADCAST`] for all in range.
     to: u32,
-    payload: Bytes,
-    /// None where it is saturated: then the queue asks for packets.
-    source: Option<Source>,
+    supply: Supply,
     /// Its packets in the queue of the node where it begins.
     waiting: u32,
     record: FlowRecord,
 }
+
+/// What makes the packets of a flow.
+enum Supply {
+    /// A source, at times of its own.
+    Source(Source),
+    /// The queue asks for packets.
+    Saturated { payload: Bytes, start: Instant, stop: Instant },
+}
+
+/// How many packets of a saturated flow wait at its source: one to hand over and one behind it.
+const SATURATION: u32 = 2;
 
 /// A network and its state at a moment.
 pub struct World {
@@ -130,6 +143,8 @@ impl World {
             self.handled += 1;
             match event {
                 Event::Emit { flow } => self.emit(flow),
+                Event::Saturate { flow } => self.saturate(flow),
+                Event::Cease { flow } => self.cease(flow),
                 Event::Deadline { node } => self.deadline(node),
                 Event::Front { of, listener } => self.front(of, listener),
                 Event::Sent { of } => self.sent(of),
@@ -152,24 +167,43 @@ impl World {
 
     /// A source makes a packet.
     fn emit(&mut self, flow: u32) {
-        let source = self.flows[flow as usize].source.as_mut().expect("only sources emit");
+        let Supply::Source(source) = &mut self.flows[flow as usize].supply else { return };
+        let Some(Emission { payload, .. }) = source.next() else { return };
         source.advance();
-        if let Some(next) = source.next_time() {
-            self.events.push(next, Event::Emit { flow });
+        if let Some(next) = source.next() {
+            self.events.push(next.at, Event::Emit { flow });
         }
         let from = self.flows[flow as usize].from;
-        self.make_packet(flow);
+        self.make_packet(flow, payload);
         self.serve(from);
     }
 
+    /// A saturated flow starts.
+    fn saturate(&mut self, flow: u32) {
+        self.fill(flow);
+        self.serve(self.flows[flow as usize].from);
+    }
+
+    /// The first packets of a saturated flow join the queue; from now on it asks for more.
+    fn fill(&mut self, flow: u32) {
+        let Flow { from, supply: Supply::Saturated { payload, .. }, .. } = self.flows[flow as usize] else { return };
+        self.nodes[from as usize].saturated.push((flow, payload));
+        (0..SATURATION).for_each(|_| self.make_packet(flow, payload));
+    }
+
+    /// A saturated flow stops; what waits is still sent.
+    fn cease(&mut self, flow: u32) {
+        let from = self.flows[flow as usize].from;
+        self.nodes[from as usize].saturated.retain(|&(other, _)| other != flow);
+    }
+
     /// A new packet of a flow joins the queue of its source.
-    fn make_packet(&mut self, flow: u32) {
-        let Flow { from, payload, record, .. } = &mut self.flows[flow as usize];
+    fn make_packet(&mut self, flow: u32, payload: Bytes) {
+        let Flow { from, record, .. } = &mut self.flows[flow as usize];
         record.sent += 1;
         record.ledger.made += 1;
-        let length = crate::net::network_bytes(*payload);
         let from = *from;
-        self.enqueue(from, Packet { flow, created: self.now, length });
+        self.enqueue(from, Packet { flow, created: self.now, length: network_bytes(payload) });
     }
 
     /// A packet joins the queue of a node.
@@ -186,14 +220,13 @@ impl World {
     /// none waiting because the queue discarded them.
     fn refill(&mut self, node: u32, left: Option<u32>) {
         let flows = self.nodes[node as usize].saturated.len();
-        let turn = self.nodes[node as usize].saturated.iter().position(|&flow| Some(flow) == left);
+        let turn = self.nodes[node as usize].saturated.iter().position(|&(flow, _)| Some(flow) == left);
         for step in 1..=flows {
             let Node { saturated, queue, .. } = &self.nodes[node as usize];
-            let index = saturated[(turn.unwrap_or(0) + step) % flows];
-            let flow = &self.flows[index as usize];
-            let due = Some(index) == left || flow.waiting == 0;
-            if due && has_room(queue, crate::net::network_bytes(flow.payload)) {
-                self.make_packet(index);
+            let (index, payload) = saturated[(turn.unwrap_or(0) + step) % flows];
+            let due = Some(index) == left || self.flows[index as usize].waiting == 0;
+            if due && has_room(queue, network_bytes(payload)) {
+                self.make_packet(index, payload);
             }
         }
     }
@@ -277,10 +310,11 @@ impl World {
             }
             flow.record.ledger.finished += 1;
         }
-        flow.record.bytes += flow.payload;
+        let payload = packet.payload();
+        flow.record.bytes += payload;
         let delay = self.now.since(packet.created);
         if let Some(recorder) = &mut self.recorder {
-            recorder.received(packet.flow, delay, flow.payload);
+            recorder.received(packet.flow, delay, payload);
         }
         if packet.created >= self.warmup {
             flow.record.receive(delay, flow.identity.deadline);

@@ -4,17 +4,15 @@ mod flows;
 mod nodes;
 mod radio;
 mod routes;
+mod sources;
 
-use super::{BuildError, Event, World};
+use super::{BuildError, Event, Supply, World};
 use crate::config::Network;
 use crate::engine::{Arena, EventQueue};
 use crate::radio::{Links, Medium};
 use crate::record::Recorder;
 use control::LimitController;
 use units::{Duration, Instant};
-
-/// How many packets of a saturated flow wait at its source: one to hand over and one behind it.
-const SATURATION: u32 = 2;
 
 pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     if network.warmup >= network.duration {
@@ -81,14 +79,23 @@ impl World {
         }
         for index in 0..self.flows.len() {
             let flow = u32::try_from(index).expect("fewer than 2^32 flows");
-            if let Some(source) = &self.flows[index].source {
-                if let Some(time) = source.next_time() {
-                    self.events.push(time, Event::Emit { flow });
+            match &self.flows[index].supply {
+                Supply::Source(source) => {
+                    if let Some(packet) = source.next() {
+                        self.events.push(packet.at, Event::Emit { flow });
+                    }
                 }
-            } else {
-                let from = self.flows[index].from;
-                self.nodes[from as usize].saturated.push(flow);
-                (0..SATURATION).for_each(|_| self.make_packet(flow));
+                &Supply::Saturated { start, stop, .. } if start < stop => {
+                    if start == Instant::ZERO {
+                        self.fill(flow);
+                    } else {
+                        self.events.push(start, Event::Saturate { flow });
+                    }
+                    if stop < self.end {
+                        self.events.push(stop, Event::Cease { flow });
+                    }
+                }
+                Supply::Saturated { .. } => {}
             }
         }
         for node in 0..self.nodes.len() {

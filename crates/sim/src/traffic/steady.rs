@@ -1,5 +1,6 @@
-//! The times at which a flow's packets are made.
+//! Packets of one length, evenly or exponentially spaced, at a rate that changes in steps.
 
+use super::Emission;
 use crate::engine::Stream;
 use units::{Bytes, Duration, Instant, Rate};
 
@@ -12,9 +13,9 @@ pub(crate) struct Segment {
     pub(crate) rate: Rate,
 }
 
-/// Makes packet times, one after another.
+/// Makes packets at a constant mean rate.
 #[derive(Debug)]
-pub(crate) struct Source {
+pub(crate) struct Steady {
     segments: Vec<Segment>,
     stop: Instant,
     payload: Bytes,
@@ -26,7 +27,7 @@ pub(crate) struct Source {
     next: Instant,
 }
 
-impl Source {
+impl Steady {
     /// A source that makes packets of `payload` bytes from its first segment's start until `stop`. With a stream the
     /// gaps are exponential (Poisson), without constant (CBR).
     pub(crate) fn new(segments: Vec<Segment>, stop: Instant, payload: Bytes, random: Option<Stream>) -> Self {
@@ -36,12 +37,10 @@ impl Source {
         source
     }
 
-    /// When the next packet is made; `None` when there is none left.
-    pub(crate) fn next_time(&self) -> Option<Instant> {
-        (self.next < self.stop).then_some(self.next)
+    pub(crate) fn next(&self) -> Option<Emission> {
+        (self.next < self.stop).then_some(Emission { at: self.next, payload: self.payload })
     }
 
-    /// Moves on to the packet after it.
     pub(crate) fn advance(&mut self) {
         self.made += 1;
         self.next = self.find(self.next);
@@ -90,9 +89,9 @@ mod tests {
         Instant::from_nanos(millis * 1_000_000)
     }
 
-    fn times(mut source: Source) -> Vec<Instant> {
+    fn times(mut source: Steady) -> Vec<Instant> {
         let mut times = Vec::new();
-        while let Some(time) = source.next_time() {
+        while let Some(Emission { at: time, .. }) = source.next() {
             times.push(time);
             source.advance();
         }
@@ -104,7 +103,7 @@ mod tests {
         // 1000 B at 0.8 Mb/s: 10 ms; from 35 ms on at 0.4 Mb/s: 20 ms.
         let segments =
             vec![Segment { start: at(0), rate: Rate::kbps(800) }, Segment { start: at(35), rate: Rate::kbps(400) }];
-        let found = times(Source::new(segments, at(80), Bytes::new(1000), None));
+        let found = times(Steady::new(segments, at(80), Bytes::new(1000), None));
         assert_eq!(found, [0, 10, 20, 30, 35, 55, 75].map(at));
     }
 
@@ -115,7 +114,7 @@ mod tests {
             Segment { start: at(0), rate: Rate::kbps(1800) },
             Segment { start: at(50_000), rate: Rate::kbps(900) },
         ];
-        assert_eq!(times(Source::new(segments, at(100_000), Bytes::new(1000), None)).len(), 16_875);
+        assert_eq!(times(Steady::new(segments, at(100_000), Bytes::new(1000), None)).len(), 16_875);
     }
 
     #[test]
@@ -125,7 +124,7 @@ mod tests {
             Segment { start: at(15), rate: Rate::bps(0) },
             Segment { start: at(50), rate: Rate::kbps(800) },
         ];
-        assert_eq!(times(Source::new(segments, at(65), Bytes::new(1000), None)), [0, 10, 50, 60].map(at));
+        assert_eq!(times(Steady::new(segments, at(65), Bytes::new(1000), None)), [0, 10, 50, 60].map(at));
     }
 
     #[test]
@@ -134,25 +133,28 @@ mod tests {
         segments.push(Segment { start: at(1_000_000), rate: Rate::kbps(800) });
         let random = Some(Stream::new(1, "f", Purpose::Traffic));
         for random in [None, random] {
-            let first = Source::new(segments.clone(), Instant::NEVER, Bytes::new(1000), random).next_time();
-            assert!(first.is_some_and(|time| (at(1_000_000)..at(1_001_000)).contains(&time)), "{first:?}");
+            let first = Steady::new(segments.clone(), Instant::NEVER, Bytes::new(1000), random).next();
+            assert!(
+                first.is_some_and(|Emission { at: time, .. }| (at(1_000_000)..at(1_001_000)).contains(&time)),
+                "{first:?}"
+            );
         }
     }
 
     #[test]
     fn the_longest_run_at_the_highest_rate_does_not_overflow() {
         let segments = vec![Segment { start: at(0), rate: Rate::bps(1) }];
-        let mut source = Source::new(segments, Instant::NEVER, Bytes::new(65_507), None);
+        let mut source = Steady::new(segments, Instant::NEVER, Bytes::new(65_507), None);
         source.made = u64::MAX - 1;
         source.advance();
-        assert_eq!(source.next_time(), None);
+        assert_eq!(source.next(), None);
     }
 
     #[test]
     fn poisson_packets_come_at_the_mean_rate() {
         let random = Some(Stream::new(1, "f", Purpose::Traffic));
         let segments = vec![Segment { start: at(0), rate: Rate::kbps(800) }];
-        let found = times(Source::new(segments, at(1_000_000), Bytes::new(1000), random)).len();
+        let found = times(Steady::new(segments, at(1_000_000), Bytes::new(1000), random)).len();
         // 100 000 expected, standard deviation 316.
         assert!(found.abs_diff(100_000) < 1_000, "{found}");
     }

@@ -1,0 +1,164 @@
+//! Evenly spaced packets during random times on, nothing during the random times off between them.
+
+use super::{Emission, Times};
+use crate::engine::Stream;
+use units::{Bytes, Duration, Instant, Rate};
+
+const NANOS: u128 = 1_000_000_000;
+
+/// Makes packets at a constant rate while on.
+///
+/// Packets are spaced on a clock that runs only while the source is on, so that the mean rate is exactly the rate while
+/// on times mean on / (mean on + mean off), however short the times on are. At its start the source is in the middle of
+/// its life: on with that probability, the running time and the gap between two packets begun at a random moment.
+#[derive(Debug)]
+pub(crate) struct OnOff {
+    payload: Bytes,
+    rate: Rate,
+    on: Times,
+    off: Times,
+    random: Stream,
+    stop: Instant,
+    /// Where the first packet lies on the clock of times on, and how many came before the next.
+    phase: Duration,
+    made: u64,
+    /// The running time on, or the next: its start, its length, and the length of all before it.
+    on_start: Instant,
+    on_length: Duration,
+    on_before: Duration,
+    next: Instant,
+}
+
+impl OnOff {
+    /// A source from `start` until `stop` that makes packets of `payload` bytes at `rate` while on. `share` is the mean
+    /// share of time on.
+    pub(crate) fn new(
+        (payload, rate): (Bytes, Rate),
+        (on, off): (Times, Times),
+        share: f64,
+        (start, stop): (Instant, Instant),
+        mut random: Stream,
+    ) -> Self {
+        let phase = Duration::from_secs_f64(rate.time_for(payload).as_secs_f64() * random.unit());
+        let (on_start, on_length) = if random.unit() <= share {
+            (start, on.residual(&mut random))
+        } else {
+            (start + off.residual(&mut random), on.draw(&mut random))
+        };
+        let (made, on_before, next) = (0, Duration::ZERO, Instant::NEVER);
+        let mut source =
+            Self { payload, rate, on, off, random, stop, phase, made, on_start, on_length, on_before, next };
+        source.next = source.find();
+        source
+    }
+
+    pub(crate) fn next(&self) -> Option<Emission> {
+        (self.next < self.stop).then_some(Emission { at: self.next, payload: self.payload })
+    }
+
+    pub(crate) fn advance(&mut self) {
+        self.made += 1;
+        self.next = self.find();
+    }
+
+    /// When the next packet is made; a moment after the end where that is later.
+    fn find(&mut self) -> Instant {
+        // Counted from the first packet, so that nothing is lost to rounding.
+        let nanos = u128::from(self.made) * u128::from(self.payload.bits()) * NANOS / u128::from(self.rate.as_bps());
+        let due = self.phase + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX));
+        while due >= self.on_before + self.on_length && self.on_start < self.stop {
+            self.on_before += self.on_length;
+            self.on_start += self.on_length + self.off.draw(&mut self.random);
+            self.on_length = self.on.draw(&mut self.random);
+        }
+        self.on_start + due.saturating_sub(self.on_before)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Pareto;
+    use super::*;
+    use crate::engine::Purpose;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn times(mean_millis: u64, shape: Option<f64>) -> Times {
+        let mean = Duration::from_millis(mean_millis);
+        shape.map_or(Times::Exponential(mean), |shape| Times::Pareto(Pareto::with_mean(mean.as_secs_f64(), shape)))
+    }
+
+    /// The packet times of a source of 1000 B packets at 800 kb/s while on, so 10 ms apart.
+    fn packets(on: Times, off: Times, share: f64, seconds: u64, seed: u64) -> Vec<Instant> {
+        let span = (Instant::ZERO, Instant::from_nanos(seconds * SECOND));
+        let random = Stream::new(seed, "f", Purpose::Traffic);
+        let mut source = OnOff::new((Bytes::new(1000), Rate::kbps(800)), (on, off), share, span, random);
+        let mut found = Vec::new();
+        while let Some(packet) = source.next() {
+            found.push(packet.at);
+            source.advance();
+        }
+        found
+    }
+
+    #[test]
+    fn the_mean_rate_is_the_share_of_time_on() {
+        // Means of 400 and 600 ms: 100 packets a second for 40 % of the time. Over T the time on has a variance of
+        // 2 (on off)^2 / (on + off)^3 * T (an alternating renewal process of exponential times): 0.1152 s^2 a second.
+        let seconds = 100_000_u64;
+        let found = packets(times(400, None), times(600, None), 0.4, seconds, 1).len() as f64;
+        let expected = 40.0 * seconds as f64;
+        let deviation = 100.0 * (0.1152 * seconds as f64).sqrt();
+        assert!((found - expected).abs() < 4.0 * deviation, "{found} packets, {expected} expected");
+    }
+
+    #[test]
+    fn times_on_and_off_have_the_means_asked_for() {
+        let seconds = 100_000;
+        let found = packets(times(400, None), times(600, None), 0.4, seconds, 2);
+        // A gap above 10 ms has a time off in it; of exponential times off hardly any is shorter than a few us.
+        let gaps: Vec<f64> = found.windows(2).map(|pair| pair[1].since(pair[0]).as_secs_f64() - 0.01).collect();
+        let offs: Vec<f64> = gaps.into_iter().filter(|&gap| gap > 1e-7).collect();
+        // Times on without a packet join two times off: one packet is missed with probability 1 - exp(-10/400) at the
+        // most, so runs of times off are seen as one in up to 2.5 % of the cases; the expectation is exact all the same:
+        // a cycle lasts one second. A gap with a packet on both sides ends a geometric number of cycles.
+        let seen = offs.len() as f64;
+        let cycles = f64::from(u32::try_from(seconds).expect("small"));
+        // Between two packets 10 ms of time on pass, in which exp(-25 ms / s) of the cases have no end of a time on.
+        let expected = 40.0 * cycles * (1.0 - (-0.025_f64).exp());
+        assert!((seen / expected - 1.0).abs() < 0.02, "{seen} gaps with a time off, {expected} expected");
+        let mean = offs.iter().sum::<f64>() / seen;
+        // The mean number of times off in such a gap: 0.025 / (1 - exp(-0.025)).
+        let expected = 0.6 * 0.025 / (1.0 - (-0.025_f64).exp());
+        assert!((mean / expected - 1.0).abs() < 0.02, "{mean} s off, {expected} expected");
+    }
+
+    #[test]
+    fn a_source_is_in_the_middle_of_its_life_when_it_starts() {
+        // Pareto times whose start would show for long: in the first second as many packets as in any other.
+        for (on, off) in [(times(400, Some(1.5)), times(600, Some(1.5))), (times(400, None), times(600, None))] {
+            let runs = 10_000_u64;
+            let made: usize = (0..runs).map(|seed| packets(on, off, 0.4, 1, seed).len()).sum();
+            let found = made as f64 / runs as f64;
+            // A run's number of packets lies between 0 and 101: its standard deviation is at most 50.
+            assert!((found - 40.0).abs() < 4.0 * 50.0 / (runs as f64).sqrt(), "{found} packets, 40 expected");
+        }
+    }
+
+    #[test]
+    fn times_on_shorter_than_a_gap_still_give_the_mean_rate() {
+        // 1 ms on, 1 ms off: a packet each 20 ms on average.
+        let found = packets(times(1, None), times(1, None), 0.5, 2_000, 3).len();
+        // 100 000 expected; the time on has a variance of 0.00025 s^2 a second: 0.7 s in 2000 s, 71 packets.
+        assert!(found.abs_diff(100_000) < 284, "{found}");
+    }
+
+    #[test]
+    fn without_an_end_times_saturate() {
+        let random = Stream::new(1, "f", Purpose::Traffic);
+        let forever = times(1_000_000, Some(1.01));
+        let span = (Instant::from_nanos(u64::MAX - 10), Instant::NEVER);
+        let source = OnOff::new((Bytes::new(2_000), Rate::bps(1)), (forever, forever), 0.5, span, random);
+        assert_eq!(source.next(), None);
+    }
+}

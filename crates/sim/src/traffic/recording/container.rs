@@ -1,0 +1,188 @@
+//! The files around recorded packets: pcap and pcapng.
+
+use super::RecordingError;
+use super::bytes::{Order, array};
+
+/// A packet as it was recorded.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Record<'f> {
+    /// Counted from 1.
+    pub(super) number: u64,
+    /// Since 1970.
+    pub(super) nanos: i128,
+    /// LINKTYPE_ number.
+    pub(super) link: u32,
+    /// How long it was, of which `data` was kept.
+    pub(super) original: u32,
+    pub(super) data: &'f [u8],
+}
+
+/// The packets of a recording, one after another; ends after the first error.
+#[derive(Debug)]
+pub(super) struct Records<'f> {
+    rest: &'f [u8],
+    order: Order,
+    format: Format,
+    /// Packets so far.
+    number: u64,
+}
+
+#[derive(Debug)]
+enum Format {
+    Pcap { link: u32, fraction: i128 },
+    Pcapng { interfaces: Vec<Interface> },
+}
+
+/// An interface of a pcapng section.
+#[derive(Clone, Copy, Debug)]
+struct Interface {
+    link: u32,
+    /// Ticks of its clock in a second.
+    ticks: u128,
+    /// Added to all its times, in seconds.
+    offset: i64,
+}
+
+const SECTION_HEADER: u32 = 0x0A0D_0D0A;
+const INTERFACE_DESCRIPTION: u32 = 1;
+const OBSOLETE_PACKET: u32 = 2;
+const SIMPLE_PACKET: u32 = 3;
+const ENHANCED_PACKET: u32 = 6;
+
+impl<'f> Records<'f> {
+    pub(super) fn new(file: &'f [u8]) -> Result<Self, RecordingError> {
+        if file.is_empty() {
+            return Err(RecordingError::Empty);
+        }
+        let magic = array(file, 0).ok_or(RecordingError::Unrecognised)?;
+        let (order, fraction) = match u32::from_be_bytes(magic) {
+            0xA1B2_C3D4 => (Order::Big, 1_000),
+            0xA1B2_3C4D => (Order::Big, 1),
+            0xD4C3_B2A1 => (Order::Little, 1_000),
+            0x4D3C_B2A1 => (Order::Little, 1),
+            SECTION_HEADER => {
+                let format = Format::Pcapng { interfaces: Vec::new() };
+                return Ok(Self { rest: file, order: Order::Little, format, number: 0 });
+            }
+            _ => return Err(RecordingError::Unrecognised),
+        };
+        // The upper bits tell of check sums at the end of frames.
+        let link = order.u32(file, 20).ok_or(RecordingError::CutHeader)? & 0xFFFF;
+        Ok(Self { rest: &file[24..], order, format: Format::Pcap { link, fraction }, number: 0 })
+    }
+
+    fn cut<T>(&self, found: Option<T>) -> Result<T, RecordingError> {
+        found.ok_or(RecordingError::CutShort(self.number))
+    }
+
+    /// The next packet of a pcap file.
+    fn pcap(&mut self, link: u32, fraction: i128) -> Result<Record<'f>, RecordingError> {
+        self.number += 1;
+        let word = |at| self.cut(self.order.u32(self.rest, at));
+        let [seconds, parts, kept, original] = [word(0)?, word(4)?, word(8)?, word(12)?];
+        let data = self.cut(self.rest[16..].get(..kept as usize))?;
+        self.rest = &self.rest[16 + data.len()..];
+        let nanos = i128::from(seconds) * 1_000_000_000 + i128::from(parts) * fraction;
+        Ok(Record { number: self.number, nanos, link, original, data })
+    }
+
+    /// The next block of a pcapng file: the packet, if it is one.
+    fn pcapng(&mut self) -> Result<Option<Record<'f>>, RecordingError> {
+        // The type of a section header reads the same in both orders; its magic number tells which one follows.
+        if array(self.rest, 0) == Some(SECTION_HEADER.to_be_bytes()) {
+            let magic = self.cut(array(self.rest, 8))?;
+            self.order = match u32::from_be_bytes(magic) {
+                0x1A2B_3C4D => Order::Big,
+                0x4D3C_2B1A => Order::Little,
+                _ => return Err(RecordingError::BadBlock(self.number)),
+            };
+            self.format = Format::Pcapng { interfaces: Vec::new() };
+        }
+        let kind = self.cut(self.order.u32(self.rest, 0))?;
+        let length = self.cut(self.order.u32(self.rest, 4))? as usize;
+        if length < 12 || !length.is_multiple_of(4) {
+            return Err(RecordingError::BadBlock(self.number));
+        }
+        let block = self.cut(self.rest.get(..length))?;
+        self.rest = &self.rest[length..];
+        // Without type and length in front, and the length again at the end.
+        let body = &block[8..length - 4];
+        match kind {
+            INTERFACE_DESCRIPTION => self.describe(body).map(|()| None),
+            SIMPLE_PACKET => Err(RecordingError::NoTime(self.number + 1)),
+            ENHANCED_PACKET => {
+                let interface = self.order.u32(body, 0);
+                self.packet(body, interface).map(Some)
+            }
+            OBSOLETE_PACKET => {
+                let interface = self.order.u16(body, 0).map(u32::from);
+                self.packet(body, interface).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// An interface of this section, with its options.
+    fn describe(&mut self, body: &[u8]) -> Result<(), RecordingError> {
+        let link = u32::from(self.cut(self.order.u16(body, 0))?);
+        let mut interface = Interface { link, ticks: 1_000_000, offset: 0 };
+        let mut at = 8;
+        while let (Some(code), Some(length)) = (self.order.u16(body, at), self.order.u16(body, at + 2)) {
+            match code {
+                0 => break,
+                9 => interface.ticks = ticks(self.cut(body.get(at + 4).copied())?)?,
+                14 => interface.offset = self.cut(self.order.i64(body, at + 4))?,
+                _ => {}
+            }
+            at += 4 + usize::from(length).next_multiple_of(4);
+        }
+        if let Format::Pcapng { interfaces } = &mut self.format {
+            interfaces.push(interface);
+        }
+        Ok(())
+    }
+
+    /// A packet; obsolete packet blocks have a shorter number of the interface and the same fields behind it.
+    fn packet(&mut self, body: &'f [u8], interface: Option<u32>) -> Result<Record<'f>, RecordingError> {
+        self.number += 1;
+        let index = self.cut(interface)? as usize;
+        let Format::Pcapng { interfaces } = &self.format else { return Err(RecordingError::Unrecognised) };
+        let Some(&Interface { link, ticks, offset }) = interfaces.get(index) else {
+            return Err(RecordingError::UnknownInterface(self.number));
+        };
+        let word = |at| self.cut(self.order.u32(body, at));
+        let [high, low, kept, original] = [word(4)?, word(8)?, word(12)?, word(16)?];
+        let data = self.cut(body[20..].get(..kept as usize))?;
+        // Below 2^64 ticks times 10^9: below 2^94.
+        let since = (u128::from(high) << 32 | u128::from(low)) * 1_000_000_000 / ticks;
+        let since = i128::try_from(since).unwrap_or(i128::MAX);
+        let nanos = since + i128::from(offset) * 1_000_000_000;
+        Ok(Record { number: self.number, nanos, link, original, data })
+    }
+}
+
+/// Ticks a second of option `if_tsresol`: a negative power of ten, or of two where the highest bit is set.
+fn ticks(resolution: u8) -> Result<u128, RecordingError> {
+    let base: u128 = if resolution & 0x80 == 0 { 10 } else { 2 };
+    base.checked_pow(u32::from(resolution & 0x7F)).ok_or(RecordingError::Resolution(resolution))
+}
+
+impl<'f> Iterator for Records<'f> {
+    type Item = Result<Record<'f>, RecordingError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.rest.is_empty() {
+            let found = match self.format {
+                Format::Pcap { link, fraction } => self.pcap(link, fraction).map(Some),
+                Format::Pcapng { .. } => self.pcapng(),
+            };
+            if found.is_err() {
+                self.rest = &[];
+            }
+            if let Some(found) = found.transpose() {
+                return Some(found);
+            }
+        }
+        None
+    }
+}

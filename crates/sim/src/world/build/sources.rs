@@ -1,0 +1,257 @@
+//! What makes the packets of a flow.
+
+use super::super::{BuildError, Supply};
+use crate::config::{self, Flow, Spread, TrafficKind};
+use crate::engine::{Purpose, Stream};
+use crate::net::MOST_PAYLOAD;
+use crate::traffic::{OnOff, Pareto, Recording, Replay, Segment, Source, Steady, Times, Web};
+use units::{Bytes, Duration, Instant, Rate};
+
+/// Mean of a talk spurt and of a pause (ITU-T P.59, table 2/P.59).
+const TALK_SPURT: Duration = Duration::from_millis(1_004);
+const PAUSE: Duration = Duration::from_millis(1_587);
+/// G.711 codes a sample of 8 bits each 125 us.
+const SPEECH: Rate = Rate::kbps(64);
+const SAMPLE: Duration = Duration::from_micros(125);
+const PACKETISATION: Duration = Duration::from_millis(20);
+/// Heavy-tailed times: ns-2's default of Pareto times, and what Crovella and Bestavros (IEEE/ACM Transactions on
+/// Networking 5(6), 1997) found for times without transfers.
+const TIMES_SHAPE: f64 = 1.5;
+/// Sizes of transfers (the same authors: 1.1 to 1.3).
+const SIZE_SHAPE: f64 = 1.2;
+const WEB_PACKET: Bytes = Bytes::new(1_000);
+/// With shorter times, finding the next packet could take longer than the run.
+const SHORTEST_TIME: Duration = Duration::from_micros(10);
+
+/// The name of a kind and the keys that it has.
+const fn keys(kind: TrafficKind) -> (&'static str, &'static [&'static str]) {
+    match kind {
+        TrafficKind::Cbr => ("cbr", &["rate", "packet"]),
+        TrafficKind::Poisson => ("poisson", &["rate", "packet"]),
+        TrafficKind::Saturated => ("saturated", &["packet"]),
+        TrafficKind::OnOff => ("on-off", &["rate", "packet", "on", "off", "times", "times_shape"]),
+        TrafficKind::Voice => ("voice", &["packetisation", "silence", "on", "off"]),
+        TrafficKind::Web => ("web", &["size", "size_shape", "reading", "times", "times_shape", "packet", "rate"]),
+        TrafficKind::Replay => ("replay", &["file"]),
+    }
+}
+
+/// The name of a kind, as scenarios have it.
+pub(super) const fn kind_name(kind: TrafficKind) -> &'static str {
+    keys(kind).0
+}
+
+/// The traffic of one `[[flow]]`, whose keys have been checked: makes the source of every flow that it stands for.
+pub(super) struct Traffic<'n> {
+    flow: &'n Flow,
+    run: Duration,
+    recording: Option<Recording>,
+}
+
+impl<'n> Traffic<'n> {
+    /// Checks the keys and reads the recording, if it names one. `run` is how long the network runs.
+    pub(super) fn new(flow: &'n Flow, run: Duration) -> Result<Self, BuildError> {
+        let mut traffic = Self { flow, run, recording: None };
+        traffic.check_keys()?;
+        traffic.check_packet()?;
+        let steady = matches!(flow.traffic.kind, TrafficKind::Cbr | TrafficKind::Poisson);
+        if !steady && !flow.at.is_empty() {
+            let message = "steps change the rate of `cbr` and `poisson`; use several flows with `start` and `stop`";
+            return Err(BuildError::new(traffic.path("at"), message));
+        }
+        traffic.recording = traffic.recording()?;
+        Ok(traffic)
+    }
+
+    fn path(&self, key: &str) -> String {
+        format!("flow.{}.{key}", self.flow.name)
+    }
+
+    fn refuse<T>(&self, key: &str, message: impl Into<String>) -> Result<T, BuildError> {
+        Err(BuildError::new(self.path(&format!("traffic.{key}")), message))
+    }
+
+    /// A key that this kind cannot do without.
+    fn need<T>(&self, key: &str, value: Option<T>) -> Result<T, BuildError> {
+        value.ok_or_else(|| BuildError::new(self.path("traffic"), format!("this kind of traffic needs a `{key}`")))
+    }
+
+    fn check_keys(&self) -> Result<(), BuildError> {
+        let config::Traffic { kind, rate, packet, on, off, times, times_shape, .. } = &self.flow.traffic;
+        let config::Traffic { packetisation, silence, size, size_shape, reading, file, .. } = &self.flow.traffic;
+        let given = [
+            ("rate", rate.is_some()),
+            ("packet", packet.is_some()),
+            ("on", on.is_some()),
+            ("off", off.is_some()),
+            ("times", times.is_some()),
+            ("times_shape", times_shape.is_some()),
+            ("packetisation", packetisation.is_some()),
+            ("silence", silence.is_some()),
+            ("size", size.is_some()),
+            ("size_shape", size_shape.is_some()),
+            ("reading", reading.is_some()),
+            ("file", file.is_some()),
+        ];
+        let (name, known) = keys(*kind);
+        if let Some((key, _)) = given.iter().find(|(key, given)| *given && !known.contains(key)) {
+            let list = known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
+            return self.refuse(key, format!("{name} traffic has no `{key}`; it has {list}"));
+        }
+        if *kind == TrafficKind::Voice && *silence != Some(true) {
+            for (key, given) in [("on", on), ("off", off)] {
+                if given.is_some() {
+                    return self.refuse(key, format!("without `silence = true` there are no pauses and no `{key}`"));
+                }
+            }
+        }
+        if *times != Some(Spread::Pareto) && times_shape.is_some() {
+            return self.refuse("times_shape", "only Pareto times have a shape: add `times = \"pareto\"`");
+        }
+        for (key, shape) in [("times_shape", times_shape), ("size_shape", size_shape)] {
+            if shape.is_some_and(|shape| !(shape > 1.0 && shape.is_finite())) {
+                return self.refuse(key, "a Pareto distribution has a mean only with a shape above 1");
+            }
+        }
+        for (key, time) in [("on", on), ("off", off), ("reading", reading)] {
+            if time.is_some_and(|time| time < SHORTEST_TIME) {
+                return self.refuse(key, format!("a mean time is at least {SHORTEST_TIME}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_packet(&self) -> Result<(), BuildError> {
+        let config::Traffic { kind, packet, packetisation, .. } = self.flow.traffic;
+        if kind == TrafficKind::Voice {
+            let time = packetisation.unwrap_or(PACKETISATION);
+            let samples = time.div_floor(SAMPLE);
+            if samples == 0 || SAMPLE * samples != time || samples > MOST_PAYLOAD.count() {
+                let most = SAMPLE * MOST_PAYLOAD.count();
+                let message = format!("a packet holds whole samples of {SAMPLE}, at most {most} in one 802.11 frame");
+                return self.refuse("packetisation", message);
+            }
+        }
+        match packet {
+            Some(packet) if packet.count() == 0 => self.refuse("packet", "a packet without payload has no rate"),
+            Some(packet) if packet > MOST_PAYLOAD => {
+                let message =
+                    format!("a packet in one 802.11 frame carries at most {MOST_PAYLOAD}; there are no fragments");
+                self.refuse("packet", message)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn recording(&self) -> Result<Option<Recording>, BuildError> {
+        if self.flow.traffic.kind != TrafficKind::Replay {
+            return Ok(None);
+        }
+        let file = self.need("file", self.flow.traffic.file.as_ref())?;
+        let Some(content) = file.content() else {
+            return self.refuse("file", format!("what `{}` holds was not attached", file.path()));
+        };
+        match Recording::read(content, MOST_PAYLOAD) {
+            Ok(recording) => Ok(Some(recording)),
+            Err(error) => self.refuse("file", format!("`{}` cannot be replayed: {error}", file.path())),
+        }
+    }
+
+    /// What makes the packets of the flow called `name` of this traffic.
+    pub(super) fn supply(&self, name: &str, seed: u64) -> Result<Supply, BuildError> {
+        let mut random = Stream::new(seed, name, Purpose::Traffic);
+        let jitter = match self.flow.phase_jitter.as_nanos() {
+            0 => Duration::ZERO,
+            most => Duration::from_nanos(random.up_to(most - 1)),
+        };
+        let start = Instant::ZERO + self.flow.start + jitter;
+        let stop = Instant::ZERO + self.flow.stop.unwrap_or(self.run).min(self.run);
+        let span = (start, stop);
+        let config::Traffic { kind, rate, packet, .. } = self.flow.traffic;
+        Ok(Supply::Source(match kind {
+            TrafficKind::Saturated => {
+                let payload = self.need("packet", packet)?;
+                return Ok(Supply::Saturated { payload, start, stop });
+            }
+            TrafficKind::Cbr | TrafficKind::Poisson => {
+                let segments = self.segments(self.need("rate", rate)?, jitter)?;
+                let random = (kind == TrafficKind::Poisson).then_some(random);
+                Source::Steady(Steady::new(segments, stop, self.need("packet", packet)?, random))
+            }
+            TrafficKind::OnOff => Source::OnOff(self.on_off(span, random)?),
+            TrafficKind::Voice => self.voice(span, random),
+            TrafficKind::Web => Source::Web(self.web(span, random)?),
+            TrafficKind::Replay => {
+                let recording = self.recording.clone().expect("it was read before");
+                Source::Replay(Replay::new(recording, span))
+            }
+        }))
+    }
+
+    fn segments(&self, rate: Rate, jitter: Duration) -> Result<Vec<Segment>, BuildError> {
+        let refuse = |message| Err(BuildError::new(self.path("at"), message));
+        let mut segments = vec![Segment { start: Instant::ZERO + self.flow.start + jitter, rate }];
+        for step in &self.flow.at {
+            let new = match (step.rate, step.scale) {
+                (Some(new), None) => new,
+                (None, Some(scale)) if scale >= 0.0 && scale.is_finite() => rate.scaled(scale),
+                (None, Some(_)) => return refuse("a `scale` is zero or more"),
+                _ => return refuse("a step has a `rate` or a `scale`"),
+            };
+            let start = Instant::ZERO + step.time + jitter;
+            if segments.last().is_some_and(|last| start <= last.start) {
+                return refuse("steps come one after another, after the flow's start");
+            }
+            segments.push(Segment { start, rate: new });
+        }
+        Ok(segments)
+    }
+
+    fn times(&self, mean: Duration) -> Times {
+        match self.flow.traffic.times.unwrap_or_default() {
+            Spread::Exponential => Times::Exponential(mean),
+            Spread::Pareto => {
+                let shape = self.flow.traffic.times_shape.unwrap_or(TIMES_SHAPE);
+                Times::Pareto(Pareto::with_mean(mean.as_secs_f64(), shape))
+            }
+        }
+    }
+
+    fn on_off(&self, span: (Instant, Instant), random: Stream) -> Result<OnOff, BuildError> {
+        let config::Traffic { rate, packet, on, off, .. } = self.flow.traffic;
+        let rate = self.need("rate", rate)?;
+        if rate.is_zero() {
+            return self.refuse("rate", "at a rate of zero nothing is sent while on either");
+        }
+        let packet = self.need("packet", packet)?;
+        let (on, off) = (self.need("on", on)?, self.need("off", off)?);
+        Ok(OnOff::new((packet, rate), (self.times(on), self.times(off)), share(on, off), span, random))
+    }
+
+    fn voice(&self, (start, stop): (Instant, Instant), random: Stream) -> Source {
+        let config::Traffic { packetisation, silence, on, off, .. } = self.flow.traffic;
+        let packet = Bytes::new(packetisation.unwrap_or(PACKETISATION).div_floor(SAMPLE));
+        if silence != Some(true) {
+            return Source::Steady(Steady::new(vec![Segment { start, rate: SPEECH }], stop, packet, None));
+        }
+        let (on, off) = (on.unwrap_or(TALK_SPURT), off.unwrap_or(PAUSE));
+        let times = (Times::Exponential(on), Times::Exponential(off));
+        Source::OnOff(OnOff::new((packet, SPEECH), times, share(on, off), (start, stop), random))
+    }
+
+    fn web(&self, span: (Instant, Instant), random: Stream) -> Result<Web, BuildError> {
+        let config::Traffic { rate, packet, size, size_shape, reading, .. } = self.flow.traffic;
+        if rate.is_some_and(Rate::is_zero) {
+            return self.refuse("rate", "at a rate of zero no burst ends; without `rate` it comes at one time");
+        }
+        let mean = self.need("size", size)?.count() as f64;
+        let size = Pareto::with_mean(mean, size_shape.unwrap_or(SIZE_SHAPE));
+        let reading = self.times(self.need("reading", reading)?);
+        Ok(Web::new(packet.unwrap_or(WEB_PACKET), rate, (size, reading), span, random))
+    }
+}
+
+/// The mean share of time on.
+fn share(on: Duration, off: Duration) -> f64 {
+    on.as_secs_f64() / (on.as_secs_f64() + off.as_secs_f64())
+}

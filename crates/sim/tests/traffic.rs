@@ -1,0 +1,174 @@
+//! Kinds of traffic in a running network, and descriptions of traffic that cannot be meant.
+
+mod networks;
+
+use networks::{network, run};
+use sim::World;
+use sim::results::Outcome;
+
+/// Two nodes of 802.11a, and flows from `n0` to `n1`.
+const PAIR: &str = "[radio]\nstandard = \"802.11a\"\n[nodes]\ncount = 2\nplacement = \"chain\"\nspacing = \"5 m\"\n";
+
+const REPLAY: &[u8] = include_bytes!("../../../scenarios/reference/replay.pcap");
+
+fn text(duration: &str, extra: &str, traffic: &str) -> String {
+    format!(
+        "duration = \"{duration}\"\n{PAIR}[queue]\nlimit = 20000\n\
+         [[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"n1\"\n{extra}\ntraffic = {{ {traffic} }}\n"
+    )
+}
+
+/// Where a description is refused, and why.
+fn refusal(extra: &str, traffic: &str) -> (String, String) {
+    let text = text("1 s", extra, traffic);
+    let Err(error) = World::new(&network(&text), 1) else { panic!("it was built:\n{text}") };
+    (error.path().expect("every refusal here has a place").to_owned(), error.to_string())
+}
+
+/// Runs a network that replays this recording.
+fn replay(recording: &[u8]) -> Result<Outcome, String> {
+    let mut network = network(&text("10 s", "start = \"1 s\"", "kind = \"replay\", file = \"some.pcap\""));
+    for (key, file) in network.attachments() {
+        assert_eq!((key.as_str(), file.path()), ("flow.f.traffic.file", "some.pcap"));
+        file.attach(recording.into());
+    }
+    World::new(&network, 1).map(World::finish).map_err(|error| error.to_string())
+}
+
+#[test]
+fn speech_without_pauses_is_160_bytes_each_20_ms() {
+    let flow = &run(&text("10.01 s", "", "kind = \"voice\""), 1).flows[0];
+    assert_eq!((flow.sent_packets, flow.received_packets, flow.kind.as_str()), (501, 501, "voice"));
+    assert!((flow.goodput_bps - 501.0 * 1280.0 / 10.01).abs() < 1e-6);
+    let flow = &run(&text("10.01 s", "", "kind = \"voice\", packetisation = \"30 ms\""), 1).flows[0];
+    assert!((flow.goodput_bps - 334.0 * 1920.0 / 10.01).abs() < 1e-6);
+}
+
+#[test]
+fn speech_with_pauses_is_active_for_as_long_as_p59_says() {
+    let seconds = 40_000.0;
+    let flow = &run(&text("40000 s", "", "kind = \"voice\", silence = true"), 1).flows[0];
+    let (on, off): (f64, f64) = (1.004, 1.587);
+    let found = flow.sent_packets as f64 * 0.02 / seconds;
+    // The time on within T of an alternating process of exponential times has variance 2 (on off)^2 / (on + off)^3 T.
+    let deviation = (2.0 * (on * off).powi(2) / (on + off).powi(3) / seconds).sqrt();
+    assert!((found - on / (on + off)).abs() < 4.0 * deviation, "active for {found}, deviation {deviation}");
+}
+
+#[test]
+fn ten_thousand_packets_at_one_time_are_queued_or_discarded_and_all_accounted_for() {
+    let burst = "kind = \"web\", size = \"10 MB\", size_shape = 1e9, reading = \"10 s\"";
+    let whole = run(&text("100 s", "", burst), 1);
+    assert!(whole.flows[0].sent_packets >= 10_000, "{}", whole.flows[0].sent_packets);
+    assert!(whole.nodes[0].queues[0].backlog_packets.max >= 9_999.0);
+    let short = run(&text("100 s", "", burst).replace("20000", "10"), 1);
+    assert_eq!(short.flows[0].sent_packets, whole.flows[0].sent_packets);
+    assert!(short.nodes[0].queues[0].dropped_packets > 9_000);
+}
+
+#[test]
+fn packets_of_one_byte_are_carried() {
+    for traffic in
+        ["kind = \"web\", size = \"1 B\", reading = \"10 ms\"", "kind = \"cbr\", rate = \"8 kb/s\", packet = \"1 B\""]
+    {
+        let flow = &run(&text("2 s", "", traffic), 1).flows[0];
+        assert!(flow.received_packets > 100 && flow.received_packets == flow.sent_packets, "{traffic}");
+    }
+}
+
+#[test]
+fn a_saturated_flow_starts_and_stops_when_it_is_told() {
+    let text = text("10 s", "start = \"2 s\"\nstop = \"4 s\"", "kind = \"saturated\", packet = \"1000 B\"")
+        + "[record]\nseries = \"1 s\"\n";
+    let outcome = run(&text, 1);
+    let series = outcome.series.expect("it was asked for");
+    let goodput = &series.flows[0].goodput_bps;
+    for (second, bps) in goodput.iter().enumerate() {
+        // At the end the packet at the MAC and the two that wait are still sent.
+        let expected = if second == 2 || second == 3 { 1e6..=60e6 } else { 0.0..=3.0 * 8000.0 };
+        assert!(expected.contains(bps), "{bps} in second {second}");
+    }
+    assert_eq!(outcome.flows[0].sent_packets, outcome.flows[0].received_packets);
+    let never = text.replace("\"4 s\"", "\"1 s\"");
+    assert_eq!(run(&never, 1).flows[0].sent_packets, 0);
+}
+
+#[test]
+fn a_saturated_flow_that_stops_leaves_the_medium_to_the_other() {
+    let other =
+        "[[flow]]\nname = \"g\"\nfrom = \"n0\"\nto = \"n1\"\ntraffic = { kind = \"saturated\", packet = \"1000 B\" }\n";
+    let outcome = run(&(text("4 s", "stop = \"2 s\"", "kind = \"saturated\", packet = \"1000 B\"") + other), 1);
+    // A half of the first half of the time against that and the second half.
+    let ratio = outcome.flows[1].received_packets as f64 / outcome.flows[0].received_packets as f64;
+    assert!((ratio - 3.0).abs() < 0.05, "{ratio}");
+}
+
+#[test]
+fn a_recording_is_sent_as_it_was_recorded() {
+    // Counted by another tool: `tshark -r replay.pcap -T fields -e ip.len`.
+    let flow = &replay(REPLAY).expect("it is a good recording").flows[0];
+    assert_eq!((flow.sent_packets, flow.received_packets), (PACKETS, PACKETS));
+    assert!((flow.goodput_bps - (IP_BYTES - 28 * PACKETS) as f64 * 8.0 / 10.0).abs() < 1e-6, "{}", flow.goodput_bps);
+}
+
+#[test]
+fn a_bad_recording_is_refused_with_its_name_and_the_reason() {
+    for (recording, reason) in [
+        (REPLAY[..40].to_vec(), "`some.pcap` cannot be replayed: it is cut short within packet 1"),
+        (b"[radio]".to_vec(), "`some.pcap` cannot be replayed: it is no pcap or pcapng recording"),
+        (Vec::new(), "`some.pcap` cannot be replayed: it is empty"),
+    ] {
+        let message = replay(&recording).expect_err("it cannot be replayed");
+        assert!(message.starts_with(reason), "{message}");
+    }
+}
+
+#[test]
+fn keys_of_another_kind_are_refused() {
+    for (extra, traffic, path, words) in [
+        ("", "kind = \"voice\", rate = \"64 kb/s\"", "traffic.rate", "voice traffic has no `rate`"),
+        ("", "kind = \"saturated\", rate = \"1 Mb/s\", packet = \"1 kB\"", "traffic.rate", "saturated traffic has no"),
+        (
+            "",
+            "kind = \"cbr\", rate = \"1 Mb/s\", packet = \"1 kB\", on = \"1 s\"",
+            "traffic.on",
+            "has `rate`, `packet`",
+        ),
+        ("", "kind = \"cbr\", rate = \"1 Mb/s\"", "traffic", "needs a `packet`"),
+        ("", "kind = \"web\", size = \"1 kB\"", "traffic", "needs a `reading`"),
+        ("", "kind = \"replay\"", "traffic", "needs a `file`"),
+        ("", "kind = \"replay\", file = \"a.pcap\"", "traffic.file", "not attached"),
+        ("", "kind = \"voice\", on = \"1 s\"", "traffic.on", "silence = true"),
+        ("", "kind = \"voice\", packetisation = \"20.1 ms\"", "traffic.packetisation", "whole samples of 125 us"),
+        ("", "kind = \"voice\", packetisation = \"10 s\"", "traffic.packetisation", "at most 283.5 ms"),
+        ("at = [{ time = \"1 s\", scale = 2 }]", "kind = \"voice\"", "at", "`cbr` and `poisson`"),
+        ("at = [{ time = \"1 s\", scale = 2 }]", "kind = \"saturated\", packet = \"1 kB\"", "at", "several flows"),
+    ] {
+        let (found, message) = refusal(extra, traffic);
+        assert_eq!(found, format!("flow.f.{path}"), "{traffic}");
+        assert!(message.contains(words), "{traffic}: {message}");
+    }
+}
+
+#[test]
+fn distributions_without_a_mean_or_without_time_are_refused() {
+    let on_off = |more: &str| format!("kind = \"on-off\", rate = \"1 Mb/s\", packet = \"1 kB\", {more}");
+    let web = |more: &str| format!("kind = \"web\", size = \"1 kB\", reading = \"1 s\", {more}");
+    for (traffic, path, words) in [
+        (on_off("on = \"1 s\", off = \"1 s\", times = \"pareto\", times_shape = 1"), "times_shape", "above 1"),
+        (on_off("on = \"1 s\", off = \"1 s\", times_shape = 1.5"), "times_shape", "times = \"pareto\""),
+        (on_off("on = \"1 us\", off = \"1 s\""), "on", "at least 10 us"),
+        (on_off("on = \"1 s\", off = \"1 s\"").replace("1 Mb/s", "0 b/s"), "rate", "nothing is sent"),
+        (web("size_shape = nan"), "size_shape", "above 1"),
+        (web("rate = \"0 b/s\""), "rate", "no burst ends"),
+        (web("packet = \"3 kB\""), "packet", "at most 2268 B"),
+    ] {
+        let (found, message) = refusal("", &traffic);
+        assert_eq!(found, format!("flow.f.traffic.{path}"), "{traffic}");
+        assert!(message.contains(words), "{traffic}: {message}");
+    }
+}
+
+/// Of `scenarios/reference/replay.pcap`.
+const PACKETS: u64 = 42;
+const IP_BYTES: u64 = 52_655;
