@@ -11,8 +11,6 @@ import sys
 import tempfile
 import time
 
-from networks import CONVENTIONS
-
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SCENARIOS = ROOT / "scenarios/reference"
@@ -24,11 +22,12 @@ class Toolbox:
 
     def __init__(self, out, sluice):
         self.out, self.sluice = out, sluice
-        self.movement = out / "mobile.ns_movements"
+        self.movement = ROOT / "target/peers/mobile.ns_movements"  # where the scenario looks for it
 
     def prepare(self, peers):
         """Install and build what is missing."""
-        self.out.mkdir(parents=True, exist_ok=True)
+        for folder in (self.out, self.movement.parent):
+            folder.mkdir(parents=True, exist_ok=True)
         if not self.sluice.exists():
             sys.exit(f"{self.sluice} is missing: run `make build`")
         install([PEERS[peer] for peer in peers])
@@ -37,10 +36,10 @@ class Toolbox:
         text = subprocess.run([sys.executable, HERE / "movement.py"], check=True, capture_output=True).stdout
         self.movement.write_bytes(text)
 
-    def command(self, case, simulator, seed, peer=None, traced=True):
+    def command(self, case, simulator, seed, peer, traced=True):
         """The command of one run; Sluice follows the conventions of `peer`."""
         if simulator == "sluice":
-            settings = case.settings | CONVENTIONS.get(peer, {})
+            settings = case.settings_as(peer)
             words = [self.sluice, "run", scenario(case), "--seed", seed, "--json"]
             words += [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
         elif simulator == "ns-3":
