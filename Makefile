@@ -4,13 +4,15 @@ SLUICE := target/release/sluice
 # Rust sources that cargo fmt does not find: modules declared by the registry's macro are among them.
 RUST := $(shell git ls-files '*.rs' 2>/dev/null)
 
-.PHONY: help run test build charts format lint docs unit claims browser peers bench criterion fuzz clean
+.PHONY: help run test build charts format lint docs unit claims browser peers bench theory-plots criterion fuzz \
+	clean
 
 help:
 	@echo "make run     build, reproduce adth-s1a, write the report and say where it is"
 	@echo "make test    everything: format, lints, docs, unit and theory tests, claims, the report in a browser"
 	@echo "make peers   the same networks in Sluice, ns-3 and ns-2: ten seeds each, one table of outcomes"
 	@echo "make bench   the same networks in Sluice, ns-3 and ns-2: what they cost"
+	@echo "make theory-plots    draw what docs/theory.md shows: predictions as lines, simulations as points"
 	@echo "make build charts format lint docs unit claims browser criterion fuzz    single steps"
 
 # A verdict may be 'differs' (exit status 1): that is a result, not a failure.
@@ -58,6 +60,10 @@ peers: build
 # Leave the machine alone meanwhile.
 bench: build
 	python3 bench/peers/cost.py
+
+# Writes docs/theory/*.png.
+theory-plots: build
+	python3 docs/theory/plots.py
 
 criterion:
 	cargo bench -p sim --bench engine

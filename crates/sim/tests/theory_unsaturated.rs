@@ -4,6 +4,9 @@
 //! rules it is held to 0.02 in collision probability and 3 % of throughput; its freezing is Bianchi's, the simulator's is
 //! the standard's, which moves a saturated 802.11b cell by less than 0.005 and 1 %. Hence 0.025 and 4 %, and on top four
 //! deviations of the simulated counts.
+//!
+//! It holds up to 80 % of the saturated throughput, and again from 120 % on. Between, stations that wait for the
+//! same frame's end meet after it, which the model spreads over all slots: there are more collisions than it predicts.
 
 mod networks;
 
@@ -63,6 +66,11 @@ fn group(phy: &Phy, (stations, rate): Stations) -> Group {
     }
 }
 
+fn collision_probability(nodes: &[sim::results::Node]) -> (f64, f64) {
+    let sum = |of: fn(&sim::results::Mac) -> u64| nodes.iter().map(|node| of(&node.mac)).sum::<u64>() as f64;
+    (sum(|mac| mac.collisions) / sum(|mac| mac.attempts), sum(|mac| mac.attempts))
+}
+
 fn simulate(phy: &Phy, groups: &[Stations]) -> Outcome {
     let stations: u32 = groups.iter().map(|group| group.0).sum();
     let cell = format!(
@@ -95,9 +103,8 @@ fn agrees_with_the_model(what: &str, phy: &Phy, groups: &[Stations]) {
     for (&(stations, rate), solved) in groups.iter().zip(&solved) {
         let nodes = &outcome.nodes[first..first + stations as usize];
         first += stations as usize;
-        let sum = |of: fn(&sim::results::Mac) -> u64| nodes.iter().map(|node| of(&node.mac)).sum::<u64>() as f64;
-        let (attempts, delivered) = (sum(|mac| mac.attempts), sum(|mac| mac.delivered));
-        let p = sum(|mac| mac.collisions) / attempts;
+        let delivered = nodes.iter().map(|node| node.mac.delivered).sum::<u64>() as f64;
+        let (p, attempts) = collision_probability(nodes);
         let expected = solved.successes_per_second * f64::from(stations) * f64::from(SECONDS);
         let (collisions, throughput) = (solved.collision_probability - p, expected / delivered - 1.0);
         println!(
@@ -131,4 +138,15 @@ fn different_stations() {
     agrees_with_the_model("802.11b, one saturated", &B, &[(1, None), (5, Some(20.0))]);
     agrees_with_the_model("802.11b, five saturated", &B, &[(5, None), (5, Some(10.0))]);
     agrees_with_the_model("802.11a, three rates", &A, &[(2, Some(20.0)), (4, Some(100.0)), (4, Some(200.0))]);
+}
+
+/// The stated limit of the model is a real one.
+#[test]
+fn just_below_saturation_more_frames_collide_than_the_model_predicts() {
+    // 20 stations, 4.8 Mb/s together.
+    let stations = (20, Some(30.0));
+    let solved = solve(&[group(&B, stations)], Duration::from_micros(B.slot)).expect("a valid cell")[0];
+    let (p, _) = collision_probability(&simulate(&B, &[stations]).nodes[1..]);
+    println!("{p} beside {}", solved.collision_probability);
+    assert!(p > solved.collision_probability + 2.0 * OF_COLLISIONS, "the model holds: widen its stated validity");
 }

@@ -84,7 +84,8 @@ impl Off {
 /// Every category's deviation, printed.
 fn compare(what: &str, groups: &[Group], accesses: u32) -> Vec<Off> {
     let solved = saturation(groups, MEDIUM).expect("the cell is within the ranges");
-    let rules = Rules { medium: MEDIUM, busy_slots: BusySlots::Count, colliders: Colliders::Together };
+    let (busy_slots, colliders, turnaround) = (BusySlots::Count, Colliders::Together, Duration::ZERO);
+    let rules = Rules { medium: MEDIUM, busy_slots, colliders, turnaround };
     let played = play(groups, rules, accesses);
     let total: f64 = solved.iter().flatten().map(|of| of.successes_per_second).sum();
     let mut all = Vec::new();

@@ -236,7 +236,7 @@ fn ofdm_frames() {
 /// RTS 352 us, CTS 304 us: the RTS of a deaf sender runs into the data frame.
 #[test]
 fn dsss_frames_after_rts() {
-    let handshake = Some(Handshake { rts: us(352), cts: us(304), data_attempts: 4 });
+    let handshake = Some(Handshake { rts: us(352), cts: us(304), data_attempts: 2 });
     agree("802.11b, RTS, CW 255", &Pair { cw_max: 255, attempts: Some(4), handshake, ..dsss(966) });
     let turnaround = us(6);
     agree("802.11b, RTS, turn-around", &Pair { cw_max: 127, attempts: None, handshake, turnaround, ..dsss(1400) });

@@ -11,7 +11,7 @@ use units::Duration;
 pub(crate) enum Colliders {
     /// With the bystanders of its category: its AIFS after the longest frame of the collision.
     Together,
-    /// This long after the end of its own frame: the time-out, and what the MAC waits after it.
+    /// The same, but not before so long after the end of its own frame: the time-out, and what the MAC waits after it.
     AfterTheirFrame(Duration),
 }
 
@@ -30,6 +30,8 @@ pub(crate) struct Rules {
     pub(crate) medium: Medium,
     pub(crate) busy_slots: BusySlots,
     pub(crate) colliders: Colliders,
+    /// A station that is to send no later than this after another has begun does so (aRxTxTurnaroundTime).
+    pub(crate) turnaround: Duration,
 }
 
 /// What was counted of a category of a group.
@@ -102,15 +104,13 @@ pub(crate) fn play(groups: &[Group], rules: Rules, accesses: u32) -> Played {
     let mut now = 0;
     for _ in 0..accesses {
         let start = entities.iter().map(|entity| entity.sends_at(slot)).min().expect("a cell has stations");
-        let due: Vec<usize> = (0..entities.len()).filter(|&at| entities[at].sends_at(slot) == start).collect();
-        // Entities stand in the order of stations and, within one, of priority: its first one sends.
-        let first =
-            |at: &usize| due.iter().all(|other| other >= at || entities[*other].station != entities[*at].station);
-        let senders: Vec<usize> = due.iter().copied().filter(first).collect();
+        let seen = start + rules.turnaround.as_nanos();
+        let (senders, taken_over) = due(&entities, slot, seen);
         let alone = senders.len() == 1;
-        let longest = senders.iter().map(|&at| entities[at].of.frame).max().expect("somebody sends");
+        let end = |&at: &usize| entities[at].sends_at(slot) + entities[at].of.frame.as_nanos();
         let answer = if alone { entities[senders[0]].of.answer } else { Duration::ZERO };
-        now = start + (longest + answer + rules.medium.shortest_aifs).as_nanos();
+        let last = senders.iter().map(end).max().expect("somebody sends");
+        now = last + (answer + rules.medium.shortest_aifs).as_nanos();
         for (at, entity) in entities.iter_mut().enumerate() {
             let count = &mut counted[entity.group][entity.category];
             let mut resumes = now + later(entity);
@@ -121,22 +121,44 @@ pub(crate) fn play(groups: &[Group], rules: Rules, accesses: u32) -> Played {
                     entity.stage = 0;
                     entity.draw(&mut draws);
                 } else {
-                    count.dropped += u64::from(entity.failed(&mut draws));
                     if let Colliders::AfterTheirFrame(wait) = rules.colliders {
-                        resumes = start + (entity.of.frame + wait).as_nanos();
+                        let timed_out = entity.sends_at(slot) + (entity.of.frame + wait).as_nanos();
+                        resumes = resumes.max(timed_out);
                     }
+                    count.dropped += u64::from(entity.failed(&mut draws));
                 }
-            } else if due.contains(&at) {
+            } else if taken_over.contains(&at) {
                 count.taken_over += 1;
                 count.dropped += u64::from(entity.failed(&mut draws));
-            } else if start >= entity.resumes {
-                entity.counter -= (start - entity.resumes) / slot;
-                entity.counter -= u64::from(rules.busy_slots == BusySlots::Count);
+            } else if seen >= entity.resumes {
+                let passed = (seen - entity.resumes) / slot + u64::from(rules.busy_slots == BusySlots::Count);
+                entity.counter = entity.counter.saturating_sub(passed);
             }
             entity.resumes = resumes;
         }
     }
     Played { counted, seconds: now as f64 / 1e9 }
+}
+
+/// Who sends, if all begin that are to by `seen`, and who of the same stations is due at the same moments. Entities
+/// stand in the order of stations and, within one, of priority.
+fn due(entities: &[Entity], slot: u64, seen: u64) -> (Vec<usize>, Vec<usize>) {
+    let (mut senders, mut taken_over): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+    for at in (0..entities.len()).filter(|&at| entities[at].sends_at(slot) <= seen) {
+        match senders.last_mut() {
+            Some(first) if entities[*first].station == entities[at].station => {
+                // The same station's categories count from one moment, or one of them from its time-out.
+                let (before, now) = (entities[*first].sends_at(slot), entities[at].sends_at(slot));
+                if now < before {
+                    *first = at;
+                } else if now == before {
+                    taken_over.push(at);
+                }
+            }
+            _ => senders.push(at),
+        }
+    }
+    (senders, taken_over)
 }
 
 fn entities(groups: &[Group], draws: &mut Draws) -> Vec<Entity> {

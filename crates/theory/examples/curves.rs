@@ -1,0 +1,114 @@
+//! The predictions that `docs/theory.md` draws as lines: `cargo run --release -p theory --example curves`.
+//!
+//! One value a line, separated by tabs: figure, series, x, measure, value. `docs/theory/plots.py` reads them and runs
+//! the same networks in the simulator; what is fixed here stands in the scenarios that it names.
+
+use theory::dcf::{self, Cell, Freezing};
+use theory::hidden::{self, Handshake, Pair};
+use theory::malone::{self, Arrivals, Buffer, Group};
+use units::{Bytes, Duration, Rate};
+
+const fn us(micros: u64) -> Duration {
+    Duration::from_micros(micros)
+}
+
+/// What a standard fixes, in microseconds, for 1000 B of payload (1064 B of MAC frame).
+struct Phy {
+    name: &'static str,
+    cw_min: u32,
+    slot: u64,
+    sifs: u64,
+    data: u64,
+    ack: u64,
+    /// aRxPHYStartDelay.
+    start_delay: u64,
+}
+
+const B: Phy = Phy { name: "802.11b", cw_min: 31, slot: 20, sifs: 10, data: 966, ack: 304, start_delay: 192 };
+const A: Phy = Phy { name: "802.11a and g", cw_min: 15, slot: 9, sifs: 16, data: 180, ack: 44, start_delay: 20 };
+
+impl Phy {
+    fn difs(&self) -> u64 {
+        self.sifs + 2 * self.slot
+    }
+
+    fn cell(&self, stations: u32) -> Cell {
+        Cell {
+            stations,
+            cw_min: self.cw_min,
+            cw_max: 1023,
+            attempts: Some(7),
+            slot: us(self.slot),
+            success: us(self.data + self.sifs + self.ack + self.difs()),
+            collision: us(self.data + self.difs()),
+            payload: Bytes::new(1000),
+        }
+    }
+}
+
+fn line(figure: &str, series: &str, x: impl std::fmt::Display, measure: &str, value: f64) {
+    println!("{figure}\t{series}\t{x}\t{measure}\t{value}");
+}
+
+fn saturated() -> Result<(), theory::Error> {
+    for phy in [B, A] {
+        for stations in 1..=50 {
+            let colliders_resume = us(phy.data + phy.sifs + phy.slot + phy.start_delay);
+            let solved = dcf::saturation(&phy.cell(stations), Freezing::Standard { colliders_resume })?;
+            line("saturated", phy.name, stations, "throughput", solved.throughput_bps / 1e6);
+            line("saturated", phy.name, stations, "collisions", solved.collision_probability);
+        }
+    }
+    Ok(())
+}
+
+fn unsaturated() -> Result<(), theory::Error> {
+    for stations in [5, 10, 20] {
+        for step in 1..=40 {
+            let Cell { cw_min, cw_max, slot, success, collision, payload, .. } = B.cell(stations);
+            // Offered by all together: 0.15 to 6 Mb/s.
+            let offered = f64::from(15 * step) / 100.0;
+            let arrivals = Arrivals::Poisson(offered * 1e6 / payload.bits() as f64 / f64::from(stations));
+            let group =
+                Group { stations, arrivals, buffer: Buffer::Infinite, cw_min, cw_max, success, collision, payload };
+            let solved = malone::solve(&[group], slot)?[0];
+            let series = format!("{stations} stations");
+            line("unsaturated", &series, offered, "throughput", f64::from(stations) * solved.throughput_bps / 1e6);
+            line("unsaturated", &series, offered, "collisions", solved.collision_probability);
+        }
+    }
+    Ok(())
+}
+
+fn hidden_pair() -> Result<(), theory::Error> {
+    let rts = Some(Handshake { rts: us(352), cts: us(304), data_attempts: 2 });
+    for (series, handshake) in [("basic access", None), ("RTS/CTS", rts)] {
+        for payload in [50, 100, 200, 400, 600, 800, 1000, 1250, 1500, 1750, 2000] {
+            let octets = Bytes::new(payload + 64);
+            let pair = Pair {
+                cw_min: 31,
+                cw_max: 255,
+                attempts: Some(4),
+                slot: us(20),
+                frame: us(192 + Rate::mbps(11).time_for(octets).as_nanos().div_ceil(1000)),
+                handshake,
+                sifs: us(10),
+                ack: us(304),
+                difs: us(50),
+                timeout: us(10 + 20 + 192),
+                turnaround: us(5),
+                payload: Bytes::new(payload),
+            };
+            let solved = hidden::saturation(&pair)?;
+            line("hidden", series, payload, "throughput", solved.throughput_bps / 1e6);
+            line("hidden", series, payload, "dropped", solved.drop_probability);
+        }
+    }
+    Ok(())
+}
+
+fn main() -> Result<(), theory::Error> {
+    saturated()?;
+    unsaturated()?;
+    hidden_pair()
+}
