@@ -130,6 +130,12 @@ impl<P: Packet> Fifo<P> {
         self.backlog_meter.set(now, self.backlog.packets);
     }
 
+    /// The packet that [`dequeue`](Self::dequeue) would yield.
+    #[inline]
+    pub fn peek(&self) -> Option<&P> {
+        self.ring.front().map(|waiting| &waiting.packet)
+    }
+
     /// The MAC asks for the next packet.
     #[inline]
     pub fn dequeue(&mut self, now: Instant) -> Option<Departure<P>> {

@@ -89,7 +89,7 @@ pub struct Flow {
 pub struct Node {
     /// The node's name.
     pub name: String,
-    /// Its queues; one, until there are access categories.
+    /// Its queues: one, or under EDCA one an access category, the highest first.
     pub queues: Vec<Queue>,
     /// Its medium access.
     pub mac: Mac,
@@ -98,7 +98,7 @@ pub struct Node {
 /// What a queue did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Queue {
-    /// `be` (best effort): the one queue of a node.
+    /// `vo`, `vi`, `be` or `bk`, by its access category; `be` under the DCF.
     pub name: String,
     /// The controller that moved its limit.
     pub controller: String,
@@ -118,6 +118,10 @@ pub struct Queue {
     pub backlog_packets: Level,
     /// Time in the queue.
     pub sojourn_s: Times,
+    /// From the hand-over to the MAC until the ACK or the final failure. Absent under the DCF, where it is that of the
+    /// node's MAC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_s: Option<Times>,
     /// Time in the queue and in the MAC.
     pub nodal_delay_s: Times,
     /// The controller's target; absent without one.
@@ -176,7 +180,7 @@ pub struct Series {
     pub step_s: f64,
     /// One entry a flow, in the scenario's order.
     pub flows: Vec<FlowSeries>,
-    /// One entry a node, in the scenario's order.
+    /// One entry a queue of a node, in the scenario's order.
     pub nodes: Vec<NodeSeries>,
 }
 
@@ -193,10 +197,10 @@ pub struct FlowSeries {
     pub delay_max_s: Vec<Option<f64>>,
 }
 
-/// A node's queue over time.
+/// A queue over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NodeSeries {
-    /// The node's name.
+    /// The node's name; under EDCA followed by the queue's: `n0 be`.
     pub name: String,
     /// The limit at the end of the step, in the unit of the limit (packets or bytes).
     pub limit: Vec<f64>,

@@ -322,6 +322,7 @@ fn node(n: usize, target: Option<f64>) -> Node {
         limit_bytes: None,
         backlog_packets: Level::default(),
         sojourn_s: Times::default(),
+        service_s: None,
         nodal_delay_s: Times::default(),
         target_delay_s: target,
         target_miss_ratio: 0.0,

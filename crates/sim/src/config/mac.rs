@@ -2,16 +2,21 @@
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use units::Bytes;
+use units::{Bytes, Duration};
 
-/// The distributed coordination function and its conventions.
+/// Access to the medium and its conventions.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Mac {
+    /// How stations contend.
+    pub access: Access,
+    /// EDCA: what differs from the standard's parameters of its categories.
+    pub edca: Option<Edca>,
     /// Data frames whose MAC frame is longer than this are announced by RTS/CTS; "off" for none.
     pub rts_threshold: RtsThreshold,
-    /// Smallest contention window: back-off is drawn from 0 to this many slots. Default: the standard's (31 or 15).
+    /// Smallest contention window: back-off is drawn from 0 to this many slots. Default: the standard's (31 or 15). The
+    /// defaults of EDCA's categories follow from it and `cw_max`.
     pub cw_min: Option<u16>,
     /// Largest contention window. Default 1023.
     pub cw_max: Option<u16>,
@@ -23,6 +28,48 @@ pub struct Mac {
     pub eifs: Eifs,
     /// From when the back-off slots that follow a missing ACK or CTS count.
     pub timeout_deferral: TimeoutDeferral,
+}
+
+/// How stations contend for the medium.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Access {
+    /// The distributed coordination function: one queue a node.
+    #[default]
+    Dcf,
+    /// Enhanced distributed channel access: four categories, each with its own queue and contention.
+    Edca,
+}
+
+/// The parameters of EDCA's access categories. What is left out is as in IEEE 802.11-2016, table 9-137.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Edca {
+    /// AIFSN 2, a quarter of the window, half of it at most; TXOP limit 2.08 ms (802.11b: 3.264 ms).
+    pub voice: Contention,
+    /// AIFSN 2, half the window, at most `mac.cw_min`; TXOP limit 4.096 ms (802.11b: 6.016 ms).
+    pub video: Contention,
+    /// AIFSN 3; TXOP limit 2.528 ms (802.11b: 3.264 ms).
+    pub best_effort: Contention,
+    /// AIFSN 7; TXOP limit 2.528 ms (802.11b: 3.264 ms).
+    pub background: Contention,
+}
+
+/// How an access category contends.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Contention {
+    /// The medium has to be idle for SIFS and this many slots before slots of the back-off count: 2 to 15.
+    pub aifsn: Option<u8>,
+    /// Smallest contention window: back-off is drawn from 0 to this many slots.
+    pub cw_min: Option<u16>,
+    /// Largest contention window.
+    pub cw_max: Option<u16>,
+    /// How long the category may send once it has won the medium; "0 s" for one frame or aggregate.
+    pub txop_limit: Option<Duration>,
 }
 
 /// When RTS/CTS precedes a data frame: written as `off` or as a size.
@@ -89,6 +136,6 @@ pub enum TimeoutDeferral {
     /// From the end of the time-out, if the medium was idle for DIFS by then.
     #[default]
     None,
-    /// From DIFS after the end of the time-out (ns-3).
+    /// From DIFS, or AIFS, after the end of the time-out (ns-3).
     Difs,
 }

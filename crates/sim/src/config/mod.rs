@@ -12,12 +12,12 @@ mod routing;
 mod traffic;
 
 pub use attachment::Attachment;
-pub use mac::{Eifs, Mac, RtsThreshold, TimeoutDeferral};
+pub use mac::{Access, Contention, Edca, Eifs, Mac, RtsThreshold, TimeoutDeferral};
 pub use nodes::{Node, Placement, Shape};
 pub use radio::{ChannelWidth, GuardInterval, Preamble, Propagation, Radio, Standard};
 pub use record::Record;
 pub use routing::{Protocol, Route, Routing};
-pub use traffic::{Flow, Spread, Step, Traffic, TrafficKind};
+pub use traffic::{Category, Flow, Spread, Step, Traffic, TrafficKind};
 
 use queue::Settings as Queue;
 use serde::{Deserialize, Serialize};

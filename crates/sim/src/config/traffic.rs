@@ -17,6 +17,9 @@ pub struct Flow {
     pub to: String,
     /// What is sent.
     pub traffic: Traffic,
+    /// Its access category, where `mac.access` is "edca". Default `best-effort`.
+    #[serde(default)]
+    pub category: Option<Category>,
     /// When the flow starts.
     #[serde(default)]
     pub start: Duration,
@@ -32,6 +35,22 @@ pub struct Flow {
     /// Changes of the rate while the flow runs, in order of time. Of `cbr` and `poisson` only.
     #[serde(default)]
     pub at: Vec<Step>,
+}
+
+/// An access category of EDCA.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Category {
+    /// The highest.
+    Voice,
+    /// The second.
+    Video,
+    /// The third.
+    #[default]
+    BestEffort,
+    /// The lowest.
+    Background,
 }
 
 /// What a flow sends. Which keys a kind has, and the mean rate that comes out, is in `docs/traffic.md`.

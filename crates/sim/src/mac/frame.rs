@@ -28,6 +28,8 @@ pub(crate) struct Frame {
     pub(crate) to: u32,
     /// How it is sent.
     pub(crate) mode: Mode,
+    /// The access category of a data frame.
+    pub(crate) category: u8,
     /// The duration field: how long the medium stays reserved after this frame.
     pub(crate) reserves: Duration,
     /// Number of a data frame, 12 bits; the same in its repetitions.

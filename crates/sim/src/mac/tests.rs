@@ -2,7 +2,7 @@
 //! 304, RTS 352; SIFS 10, slot 20, DIFS 50, EIFS 364, time-out 222, turn-around 5.
 
 use super::*;
-use crate::config::{Eifs, Preamble, Radio, TimeoutDeferral};
+use crate::config::{Eifs, Preamble, Radio};
 use crate::engine::{Arena, Handle, Purpose, Stream};
 use crate::radio::{DsssRate, Mode, Timing};
 use units::{Bytes, Duration, Instant};
@@ -23,21 +23,25 @@ const fn at(micros: u64) -> Instant {
 }
 
 fn conventions() -> Conventions {
+    let timing = Timing::new(&Radio::default()).expect("valid");
+    let none = Duration::ZERO;
+    let access = Access { space: timing.difs, cw_min: 31, cw_max: 1023, after_timeout: none, txop_limit: none };
     Conventions {
-        timing: Timing::new(&Radio::default()).expect("valid"),
-        cw_min: 31,
-        cw_max: 1023,
+        timing,
+        access: [access; CATEGORIES],
+        categories: 1,
         short_retry_limit: 7,
         long_retry_limit: 4,
         rts_threshold: None,
         eifs: Eifs::BadFrame,
-        timeout_deferral: TimeoutDeferral::None,
     }
 }
 
 /// Back-off is always zero: every moment follows from the standard's times.
 fn without_backoff() -> Conventions {
-    Conventions { cw_min: 0, cw_max: 0, ..conventions() }
+    let mut rules = conventions();
+    rules.access = rules.access.map(|access| Access { cw_min: 0, cw_max: 0, ..access });
+    rules
 }
 
 fn packet() -> Handle {
@@ -46,30 +50,40 @@ fn packet() -> Handle {
 
 fn data(from: u32, to: u32, reserves: u64) -> Frame {
     let kind = Kind::Data { packet: packet(), psdu: Bytes::new(1064) };
-    Frame { kind, from, to, mode: MODE, reserves: us(reserves), sequence: 1, retry: false }
+    Frame { kind, from, to, category: 0, mode: MODE, reserves: us(reserves), sequence: 1, retry: false }
 }
 
 fn control(kind: Kind, to: u32, reserves: u64) -> Frame {
     Frame { kind, ..data(PEER, to, reserves) }
 }
 
-struct Station {
-    dcf: Dcf,
+/// What came of something that the station was told.
+#[derive(Debug)]
+struct Told {
+    takes: bool,
+    duplicate: bool,
+    failed: Option<Unanswered>,
+    finished: Option<Finished>,
+}
+
+/// A station and the conventions that it follows.
+struct Bench {
+    station: Station,
     rules: Conventions,
 }
 
-impl Station {
+impl Bench {
     fn new(rules: Conventions) -> Self {
         Self::with_seed(rules, 1)
     }
 
     fn with_seed(rules: Conventions, seed: u64) -> Self {
-        Self { dcf: Dcf::new(ME, MODE, &rules, Stream::new(seed, "alone", Purpose::Backoff)), rules }
+        Self { station: Station::new(ME, MODE, &rules, Stream::new(seed, "alone", Purpose::Backoff)), rules }
     }
 
     fn offer_to(&mut self, micros: u64, to: u32) {
-        let job = Job::new(packet(), to, Bytes::new(1064), Duration::ZERO, at(micros));
-        self.dcf.offer(at(micros), job, &self.rules);
+        let job = Job::new(packet(), (to, 0), Bytes::new(1064), Duration::ZERO, at(micros));
+        self.station.offer(at(micros), job, &self.rules);
     }
 
     fn offer(&mut self, micros: u64) {
@@ -77,34 +91,39 @@ impl Station {
     }
 
     fn busy(&mut self, micros: u64) {
-        self.dcf.turned_busy(at(micros), &self.rules);
+        self.station.turned_busy(at(micros), &self.rules);
     }
 
     fn idle(&mut self, micros: u64) {
-        self.dcf.turned_idle(at(micros), &self.rules);
+        self.station.turned_idle(at(micros), &self.rules);
     }
 
     /// A frame from the air, intact, after which the medium is idle.
-    fn hears(&mut self, begin: u64, end: u64, frame: &Frame) -> Answer {
+    fn hears(&mut self, begin: u64, end: u64, frame: &Frame) -> Told {
         self.busy(begin);
-        let answer = self.dcf.received(at(end), frame, &self.rules);
+        let answer = self.station.received(at(end), frame, &self.rules);
         self.idle(end);
-        answer
+        self.told(answer)
     }
 
     /// Something from the air that was not a frame for this radio.
-    fn hears_bad(&mut self, begin: u64, end: u64, header_read: bool) -> Answer {
+    fn hears_bad(&mut self, begin: u64, end: u64, header_read: bool) -> Told {
         self.busy(begin);
-        let answer = self.dcf.spoilt(at(end), header_read, &self.rules);
+        let answer = self.station.spoilt(at(end), header_read, &self.rules);
         self.idle(end);
-        answer
+        self.told(answer)
     }
 
     /// It sends at its deadline, which is at `micros`.
     fn sends_at(&mut self, micros: u64) -> Frame {
-        assert_eq!(self.dcf.deadline, at(micros));
-        match self.dcf.timer(at(micros), false, &self.rules) {
+        assert_eq!(self.station.deadline, at(micros));
+        match self.station.timer(at(micros), false, &self.rules) {
             Due::Send(frame) => {
+                self.busy(micros);
+                frame
+            }
+            Due::Begin(_) => {
+                let frame = self.station.begin(at(micros), None, &self.rules);
                 self.busy(micros);
                 frame
             }
@@ -112,11 +131,18 @@ impl Station {
         }
     }
 
+    fn told(&mut self, answer: Answer) -> Told {
+        let Answer { takes, duplicate, failed } = answer;
+        let finished = self.station.next_finished();
+        assert!(self.station.next_finished().is_none(), "one packet at a time");
+        Told { takes, duplicate, failed, finished }
+    }
+
     /// The frame that it sends ends.
     fn sent(&mut self, micros: u64, frame: &Frame) -> Option<Finished> {
-        let finished = self.dcf.sent(at(micros), frame, &self.rules);
+        self.station.sent(at(micros), frame, &self.rules);
         self.idle(micros);
-        finished
+        self.told(Answer::default()).finished
     }
 
     /// It sends at its deadline for `length`; when that was, and the frame.
@@ -128,33 +154,37 @@ impl Station {
     }
 
     /// The response does not come, and at the deadline no frame is coming in.
-    fn times_out(&mut self) -> Answer {
-        match self.dcf.timer(self.dcf.deadline, false, &self.rules) {
-            Due::Failed(answer) => answer,
+    fn times_out(&mut self) -> Told {
+        match self.station.timer(self.station.deadline, false, &self.rules) {
+            Due::Failed(answer) => self.told(answer),
             due => panic!("{due:?}"),
         }
     }
 
     fn deadline(&self) -> u64 {
-        assert_ne!(self.dcf.deadline, Instant::NEVER, "nothing is due");
-        self.dcf.deadline.as_nanos() / 1_000
+        assert_ne!(self.station.deadline, Instant::NEVER, "nothing is due");
+        self.station.deadline.as_nanos() / 1_000
+    }
+
+    fn is_free(&self) -> bool {
+        self.station.free(&self.rules) == 1
     }
 
     fn is_silent(&self) -> bool {
-        self.dcf.deadline == Instant::NEVER
+        self.station.deadline == Instant::NEVER
     }
 
     /// A station that took a packet on a busy medium, idle from 1000 us; and its back-off, which is at least `least`.
     fn backing_off(least: u64) -> (Self, u64) {
         for seed in 0.. {
-            let mut station = Self::with_seed(conventions(), seed);
-            station.busy(0);
-            station.offer(100);
-            assert!(station.is_silent());
-            station.idle(1_000);
-            let slots = (station.deadline() - 1_050) / 20;
+            let mut bench = Self::with_seed(conventions(), seed);
+            bench.busy(0);
+            bench.offer(100);
+            assert!(bench.is_silent());
+            bench.idle(1_000);
+            let slots = (bench.deadline() - 1_050) / 20;
             if slots >= least {
-                return (station, slots);
+                return (bench, slots);
             }
         }
         unreachable!("some seed draws as many");
@@ -163,95 +193,95 @@ impl Station {
 
 #[test]
 fn an_idle_medium_is_taken_at_once() {
-    let mut station = Station::new(conventions());
-    station.offer(1_000);
-    let frame = station.sends_at(1_000);
+    let mut bench = Bench::new(conventions());
+    bench.offer(1_000);
+    let frame = bench.sends_at(1_000);
     assert!(matches!(frame.kind, Kind::Data { .. }) && frame.to == PEER && !frame.retry);
     assert_eq!(frame.reserves, us(10 + 304));
-    assert!(station.is_silent());
-    assert!(station.sent(1_966, &frame).is_none());
-    assert_eq!(station.deadline(), 1_966 + 222);
-    let answer = station.hears(1_976, 2_280, &control(Kind::Ack, ME, 0));
-    assert!(answer.finished.is_some_and(|finished| finished.delivered) && station.dcf.is_free());
+    assert!(bench.is_silent());
+    assert!(bench.sent(1_966, &frame).is_none());
+    assert_eq!(bench.deadline(), 1_966 + 222);
+    let answer = bench.hears(1_976, 2_280, &control(Kind::Ack, ME, 0));
+    assert!(answer.finished.is_some_and(|finished| finished.delivered) && bench.is_free());
 }
 
 #[test]
 fn a_medium_that_has_just_turned_idle_is_taken_after_difs_without_backoff() {
-    let mut station = Station::new(conventions());
-    station.busy(0);
-    station.idle(1_000);
-    station.offer(1_020);
-    assert_eq!(station.deadline(), 1_050);
+    let mut bench = Bench::new(conventions());
+    bench.busy(0);
+    bench.idle(1_000);
+    bench.offer(1_020);
+    assert_eq!(bench.deadline(), 1_050);
     // Unless it turns busy first: then a back-off is due (10.3.4.2).
-    station.busy(1_040);
-    assert!(station.is_silent());
-    station.idle(2_000);
-    assert!(station.deadline() >= 2_050);
+    bench.busy(1_040);
+    assert!(bench.is_silent());
+    bench.idle(2_000);
+    assert!(bench.deadline() >= 2_050);
 }
 
 #[test]
 fn a_backoff_freezes_and_goes_on() {
     // (turns busy after the end of DIFS, slots that count): a boundary within 5 us of the edge counts.
     for (edge, counted) in [(70, 3), (60, 3), (55, 3), (54, 2), (41, 2), (0, 0)] {
-        let (mut station, slots) = Station::backing_off(5);
-        station.busy(1_050 + edge);
-        assert!(station.is_silent());
-        station.idle(5_000);
-        assert_eq!(station.deadline(), 5_050 + 20 * (slots - counted), "edge {edge}");
+        let (mut bench, slots) = Bench::backing_off(5);
+        bench.busy(1_050 + edge);
+        assert!(bench.is_silent());
+        bench.idle(5_000);
+        assert_eq!(bench.deadline(), 5_050 + 20 * (slots - counted), "edge {edge}");
     }
     // Busy again before DIFS is over: nothing counts, as often as you like.
-    let (mut station, slots) = Station::backing_off(5);
+    let (mut bench, slots) = Bench::backing_off(5);
     for start in (1_049..2_000).step_by(49) {
-        station.busy(start);
-        station.idle(start);
+        bench.busy(start);
+        bench.idle(start);
     }
-    assert_eq!(station.deadline(), 1_980 + 50 + 20 * slots);
+    assert_eq!(bench.deadline(), 1_980 + 50 + 20 * slots);
 }
 
 #[test]
 fn what_comes_within_the_turn_around_time_does_not_stop_a_transmission() {
-    let (mut station, slots) = Station::backing_off(2);
+    let (mut bench, slots) = Bench::backing_off(2);
     let end = 1_050 + 20 * slots;
-    station.busy(end - 6);
-    assert!(station.is_silent());
-    station.idle(end);
+    bench.busy(end - 6);
+    assert!(bench.is_silent());
+    bench.idle(end);
     // One slot is left.
     let end = end + 50 + 20;
-    station.busy(end - 5);
-    station.sends_at(end);
+    bench.busy(end - 5);
+    bench.sends_at(end);
 }
 
 #[test]
 fn a_flicker_within_the_turn_around_time_does_not_stop_a_transmission_either() {
-    let (mut station, slots) = Station::backing_off(2);
+    let (mut bench, slots) = Bench::backing_off(2);
     let end = 1_050 + 20 * slots;
-    station.busy(end - 4);
-    station.idle(end - 3);
-    assert_eq!(station.deadline(), end);
-    station.busy(end - 2);
-    station.sends_at(end);
+    bench.busy(end - 4);
+    bench.idle(end - 3);
+    assert_eq!(bench.deadline(), end);
+    bench.busy(end - 2);
+    bench.sends_at(end);
 }
 
 #[test]
 fn a_post_backoff_passes_whether_or_not_a_packet_waits() {
     for seed in 0..50 {
-        let mut station = Station::with_seed(conventions(), seed);
-        let done = |station: &mut Station| {
-            station.offer(1_000);
-            station.sends_for(966);
-            station.hears(1_976, 2_280, &control(Kind::Ack, ME, 0));
+        let mut bench = Bench::with_seed(conventions(), seed);
+        let done = |bench: &mut Bench| {
+            bench.offer(1_000);
+            bench.sends_for(966);
+            bench.hears(1_976, 2_280, &control(Kind::Ack, ME, 0));
         };
-        done(&mut station);
+        done(&mut bench);
         // The next packet comes at once.
-        station.offer(2_280);
-        let slots = (station.deadline() - 2_330) / 20;
+        bench.offer(2_280);
+        let slots = (bench.deadline() - 2_330) / 20;
         assert!(slots <= 31);
         // The same station, where it comes in the middle, and where part of the back-off has passed before a busy time.
-        let mut late = Station::with_seed(conventions(), seed);
+        let mut late = Bench::with_seed(conventions(), seed);
         done(&mut late);
         late.offer(2_330 + 35);
         assert_eq!(late.deadline(), (2_330 + 20 * slots).max(2_365), "{slots} slots");
-        let mut frozen = Station::with_seed(conventions(), seed);
+        let mut frozen = Bench::with_seed(conventions(), seed);
         done(&mut frozen);
         assert!(frozen.is_silent());
         frozen.busy(2_330 + 44);
@@ -259,7 +289,7 @@ fn a_post_backoff_passes_whether_or_not_a_packet_waits() {
         frozen.offer(3_000);
         assert_eq!(frozen.deadline(), 3_050 + 20 * slots.saturating_sub(2), "{slots} slots");
         // And where it has long passed.
-        let mut idle = Station::with_seed(conventions(), seed);
+        let mut idle = Bench::with_seed(conventions(), seed);
         done(&mut idle);
         idle.offer(9_000);
         assert_eq!(idle.deadline(), 9_000);
@@ -270,14 +300,14 @@ fn a_post_backoff_passes_whether_or_not_a_packet_waits() {
 fn a_packet_that_finds_the_medium_busy_after_the_post_backoff_draws_a_new_one() {
     let mut drawn = 0;
     for seed in 0..20 {
-        let mut station = Station::with_seed(conventions(), seed);
-        station.offer(1_000);
-        station.sends_for(966);
-        station.hears(1_976, 2_280, &control(Kind::Ack, ME, 0));
-        station.busy(9_000);
-        station.offer(9_100);
-        station.idle(10_000);
-        drawn += (station.deadline() - 10_050) / 20;
+        let mut bench = Bench::with_seed(conventions(), seed);
+        bench.offer(1_000);
+        bench.sends_for(966);
+        bench.hears(1_976, 2_280, &control(Kind::Ack, ME, 0));
+        bench.busy(9_000);
+        bench.offer(9_100);
+        bench.idle(10_000);
+        drawn += (bench.deadline() - 10_050) / 20;
     }
     assert!(drawn > 0);
 }
@@ -294,33 +324,33 @@ fn eifs_follows_what_the_convention_says() {
     ];
     for (eifs, waits) in expected {
         for (case, wait) in waits.into_iter().enumerate() {
-            let mut station = Station::new(Conventions { eifs, ..without_backoff() });
+            let mut bench = Bench::new(Conventions { eifs, ..without_backoff() });
             match case {
-                0 => drop(station.hears_bad(0, 1_000, true)),
-                1 => drop(station.hears_bad(0, 1_000, false)),
+                0 => drop(bench.hears_bad(0, 1_000, true)),
+                1 => drop(bench.hears_bad(0, 1_000, false)),
                 2 => {
-                    station.busy(0);
-                    station.dcf.noise(at(1_000), &station.rules);
-                    station.idle(1_000);
+                    bench.busy(0);
+                    bench.station.noise(at(1_000), &bench.rules);
+                    bench.idle(1_000);
                 }
                 _ => {
-                    station.hears_bad(0, 1_000, true);
-                    station.hears(1_010, 1_300, &control(Kind::Ack, OTHER, 0));
+                    bench.hears_bad(0, 1_000, true);
+                    bench.hears(1_010, 1_300, &control(Kind::Ack, OTHER, 0));
                 }
             }
-            station.offer(1_300);
-            assert_eq!(station.deadline(), (1_000 + wait).max(1_300), "{eifs:?}, case {case}");
+            bench.offer(1_300);
+            assert_eq!(bench.deadline(), (1_000 + wait).max(1_300), "{eifs:?}, case {case}");
         }
     }
 }
 
 #[test]
 fn a_transmission_of_its_own_ends_eifs() {
-    let mut station = Station::new(without_backoff());
-    station.hears_bad(0, 1_000, true);
-    station.offer_to(1_000, BROADCAST);
-    let frame = station.sends_at(1_364);
-    assert!(station.sent(3_000, &frame).is_some_and(|finished| finished.delivered));
-    station.offer(3_000);
-    assert_eq!(station.deadline(), 3_050);
+    let mut bench = Bench::new(without_backoff());
+    bench.hears_bad(0, 1_000, true);
+    bench.offer_to(1_000, BROADCAST);
+    let frame = bench.sends_at(1_364);
+    assert!(bench.sent(3_000, &frame).is_some_and(|finished| finished.delivered));
+    bench.offer(3_000);
+    assert_eq!(bench.deadline(), 3_050);
 }

@@ -3,5 +3,5 @@
 mod packet;
 mod routing;
 
-pub(crate) use packet::{MOST_PAYLOAD, Packet, Waiting, network_bytes, psdu_bytes};
+pub(crate) use packet::{MOST_PAYLOAD, Packet, Waiting, msdu_bytes, network_bytes};
 pub(crate) use routing::{RouteError, Routes};

@@ -51,7 +51,7 @@ pub(crate) fn network_bytes(payload: Bytes) -> Bytes {
     payload + UDP + IP
 }
 
-/// Length of the MAC frame of a packet of `length` at the network layer.
-pub(crate) fn psdu_bytes(length: Bytes) -> Bytes {
-    length + LLC_SNAP + crate::radio::MAC_OVERHEAD
+/// Length of the MSDU of a packet of `length` at the network layer.
+pub(crate) fn msdu_bytes(length: Bytes) -> Bytes {
+    length + LLC_SNAP
 }

@@ -196,14 +196,6 @@ impl<F: Copy> Medium<F> {
         self.receivers[node as usize].lock.is_some_and(|lock| lock.header_intact && now >= lock.header_end)
     }
 
-    /// Is this the first frame with this number that the `index`-th listener gets from the sender? Remembers it. Only a
-    /// repetition can be a duplicate (10.3.2.11): the 12 bits of numbers come round again.
-    #[inline]
-    pub(crate) fn is_new(&mut self, from: u32, index: u32, (sequence, retry): (u16, bool)) -> bool {
-        let link = &mut self.links[from as usize][index as usize];
-        std::mem::replace(&mut link.last_sequence, sequence) != sequence || !retry
-    }
-
     /// The listeners of a node that can decode it.
     pub(crate) fn neighbours(&self, node: u32) -> impl Iterator<Item = u32> {
         self.links[node as usize].iter().filter(|link| link.decodable).map(|link| link.to)

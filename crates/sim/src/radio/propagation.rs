@@ -29,8 +29,6 @@ pub(crate) struct Link {
     pub(crate) power: u64,
     /// Strong enough to be decoded when alone.
     pub(crate) decodable: bool,
-    /// Number of the last data frame taken from this sender; more than 12 bits for none yet.
-    pub(crate) last_sequence: u16,
 }
 
 /// Who hears whom: for every sender its listeners, nearest first.
@@ -164,7 +162,6 @@ impl Model {
             delay: delay.max(Duration::from_nanos(1)),
             power,
             decodable,
-            last_sequence: u16::MAX,
         })
     }
 }

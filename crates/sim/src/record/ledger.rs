@@ -85,10 +85,6 @@ impl FlowRecord {
 #[derive(Debug, Default)]
 pub(crate) struct NodeRecord {
     pub(crate) service: Summary,
-    pub(crate) sojourn: Summary,
-    pub(crate) nodal: Summary,
-    pub(crate) above_target: u64,
-    pub(crate) completed: u64,
     pub(crate) attempts: u64,
     pub(crate) rts_attempts: u64,
     pub(crate) unanswered_data: u64,
@@ -100,24 +96,6 @@ pub(crate) struct NodeRecord {
 }
 
 impl NodeRecord {
-    pub(crate) fn complete(&mut self, waited: Duration, service: Duration, target: Option<Duration>) {
-        let nodal = waited + service;
-        self.completed += 1;
-        self.above_target += u64::from(target.is_some_and(|target| nodal > target));
-        self.sojourn.record(waited);
-        self.service.record(service);
-        self.nodal.record(nodal);
-    }
-
-    pub(crate) fn target_miss_ratio(&self) -> f64 {
-        ratio(self.above_target, self.completed)
-    }
-
-    /// Time in the queue, and time in the queue and the MAC.
-    pub(crate) fn waits(&self) -> (Times, Times) {
-        (self.sojourn.times(), self.nodal.times())
-    }
-
     pub(crate) fn mac_result(&self, busy: Duration, covered: Duration) -> Mac {
         // With RTS/CTS it is the RTS that collides.
         let (failed, sent) = match self.rts_attempts {
@@ -136,6 +114,45 @@ impl NodeRecord {
             busy_ratio: busy.as_secs_f64() / covered.as_secs_f64(),
             collision_probability: ratio(failed, sent),
         }
+    }
+}
+
+/// A queue's packets since the end of the warm-up, each counted when the MAC is done with it.
+#[derive(Debug, Default)]
+pub(crate) struct QueueRecord {
+    service: Summary,
+    sojourn: Summary,
+    nodal: Summary,
+    above_target: u64,
+    completed: u64,
+}
+
+impl QueueRecord {
+    pub(crate) fn complete(&mut self, waited: Duration, service: Duration, target: Option<Duration>) {
+        let nodal = waited + service;
+        self.completed += 1;
+        self.above_target += u64::from(target.is_some_and(|target| nodal > target));
+        self.sojourn.record(waited);
+        self.nodal.record(nodal);
+    }
+
+    /// The time that the MAC took; the node's is enough where it has one queue.
+    pub(crate) fn serve(&mut self, service: Duration) {
+        self.service.record(service);
+    }
+
+    pub(crate) fn target_miss_ratio(&self) -> f64 {
+        ratio(self.above_target, self.completed)
+    }
+
+    /// Time in the MAC.
+    pub(crate) fn service(&self) -> Times {
+        self.service.times()
+    }
+
+    /// Time in the queue, and time in the queue and the MAC.
+    pub(crate) fn waits(&self) -> (Times, Times) {
+        (self.sojourn.times(), self.nodal.times())
     }
 }
 

@@ -70,13 +70,14 @@ impl Recorder {
         step.delay.record(delay);
     }
 
-    pub(crate) fn completed(&mut self, node: u32, waited: Duration, service: Duration) {
-        let step = &mut self.nodes[node as usize];
+    /// A packet of the `queue`-th queue has been completed.
+    pub(crate) fn completed(&mut self, queue: usize, waited: Duration, service: Duration) {
+        let step = &mut self.nodes[queue];
         step.sojourn.record(waited);
         step.nodal.record(waited + service);
     }
 
-    /// Ends a step that lasted `length`; `queues` yields every node's limit and backlog.
+    /// Ends a step that lasted `length`; `queues` yields every queue's limit and backlog.
     pub(crate) fn end_step(&mut self, length: Duration, queues: impl Iterator<Item = (f64, u64)>) {
         for (series, step) in self.series.flows.iter_mut().zip(&mut self.flows) {
             let FlowStep { bytes, delay } = std::mem::take(step);

@@ -16,8 +16,15 @@ impl World {
         let receiving = self.medium.receives(node, self.now);
         match self.nodes[node as usize].station.timer(self.now, receiving, &self.rules) {
             Due::Send(frame) => self.send(node, frame),
+            Due::Begin(category) => {
+                let category = usize::from(category);
+                let bursts = !self.rules.access[category].txop_limit.is_zero();
+                let ahead = if bursts { self.ahead(node, category) } else { None };
+                let frame = self.nodes[node as usize].station.begin(self.now, ahead, &self.rules);
+                self.send(node, frame);
+            }
             Due::Failed(answer) => {
-                self.note(node, &answer);
+                self.note(node, answer);
                 self.serve(node);
             }
             Due::Wait => {}
@@ -50,13 +57,11 @@ impl World {
     pub(super) fn sent(&mut self, of: Handle) {
         let (transmission, turned_idle) = self.medium.end(of);
         let station = &mut self.nodes[transmission.from as usize].station;
-        let finished = station.sent(self.now, &transmission.frame, &self.rules);
+        station.sent(self.now, &transmission.frame, &self.rules);
         if turned_idle {
             station.turned_idle(self.now, &self.rules);
         }
-        if let Some(finished) = finished {
-            self.finish_packet(transmission.from, finished);
-        }
+        self.finish_packets(transmission.from);
         self.serve(transmission.from);
         match self.medium.tail_time(of, 0) {
             Some(time) => self.events.push(time, Event::Tail { of, listener: 0 }),
@@ -85,11 +90,11 @@ impl World {
         loop {
             let heard = self.medium.tail(of, listener, self.now);
             match heard.what {
-                Signal::Good(frame) => self.hear(heard.node, listener, &frame),
+                Signal::Good(frame) => self.hear(heard.node, &frame),
                 Signal::Bad { header_read } => {
                     let station = &mut self.nodes[heard.node as usize].station;
                     let answer = station.spoilt(self.now, header_read, &self.rules);
-                    self.note(heard.node, &answer);
+                    self.note(heard.node, answer);
                 }
                 Signal::Noise => self.nodes[heard.node as usize].station.noise(self.now, &self.rules),
                 Signal::Nothing => {}
@@ -134,31 +139,25 @@ impl World {
     }
 
     /// A station hears a frame, intact.
-    fn hear(&mut self, node: u32, listener: u32, frame: &Frame) {
+    fn hear(&mut self, node: u32, frame: &Frame) {
         self.note_frame(node, TraceEvent::Hears, frame);
         let answer = self.nodes[node as usize].station.received(self.now, frame, &self.rules);
-        self.note(node, &answer);
+        self.note(node, answer);
         let Kind::Data { packet, .. } = frame.kind else { return };
-        if !answer.takes {
-            return;
-        }
-        if frame.to == BROADCAST || self.medium.is_new(frame.from, listener, (frame.sequence, frame.retry)) {
+        if answer.takes {
             self.take(node, frame.from, packet);
-        } else {
-            self.nodes[node as usize].record.duplicates += 1;
         }
+        self.nodes[node as usize].record.duplicates += u64::from(answer.duplicate);
     }
 
     /// Counts what a station has found out about its own frames.
-    fn note(&mut self, node: u32, answer: &Answer) {
+    fn note(&mut self, node: u32, answer: Answer) {
         let record = &mut self.nodes[node as usize].record;
         match answer.failed {
             Some(Unanswered::Data) => record.unanswered_data += 1,
             Some(Unanswered::Rts) => record.unanswered_rts += 1,
             None => {}
         }
-        if let Some(finished) = answer.finished {
-            self.finish_packet(node, finished);
-        }
+        self.finish_packets(node);
     }
 }

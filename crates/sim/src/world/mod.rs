@@ -11,10 +11,10 @@ pub use trace::{Trace, TraceEvent};
 
 use crate::config::Network;
 use crate::engine::{Arena, EventQueue, Handle};
-use crate::mac::{BROADCAST, Conventions, Dcf, Finished, Frame, Job};
-use crate::net::{Packet, Routes, Waiting, network_bytes, psdu_bytes};
+use crate::mac::{BROADCAST, Conventions, Finished, Frame, Job, Station};
+use crate::net::{Packet, Routes, Waiting, msdu_bytes, network_bytes};
 use crate::radio::Medium;
-use crate::record::{FlowRecord, Identity, NodeRecord, Recorder};
+use crate::record::{FlowRecord, Identity, NodeRecord, QueueRecord, Recorder};
 use crate::results::Outcome;
 use crate::traffic::{Emission, Source};
 use control::{Controller, LimitController};
@@ -38,26 +38,33 @@ enum Event {
     Sent { of: Handle },
     /// The tail of a frame leaves its `listener`-th listener, and perhaps more.
     Tail { of: Handle, listener: u32 },
-    /// A controller's interval is over.
-    Control { node: u32 },
+    /// The interval of the controller of a node's queue is over.
+    Control { node: u32, category: u8 },
     /// A step of the time series is over.
     Step,
     /// Results count from here.
     WarmedUp,
 }
 
-/// A node: its station, queue and controller, and what was counted.
+/// A node: its station, its queues, and what was counted.
 struct Node {
     name: String,
-    station: Dcf,
+    station: Station,
     /// When the earliest pending `Deadline` event of the station fires; later ones are stale.
     armed: Instant,
-    queue: Fifo<Waiting>,
+    /// One an access category, the highest first.
+    queues: Vec<Queue>,
+    record: NodeRecord,
+}
+
+/// The packets of a node that wait for an access category: discipline and controller, and what was counted.
+struct Queue {
+    fifo: Fifo<Waiting>,
     controller: Controller,
     /// Saturated flows that begin here, while they last, with their payload: a packet that leaves is replaced at once,
     /// one that is discarded with the next that leaves.
     saturated: Vec<(u32, Bytes)>,
-    record: NodeRecord,
+    record: QueueRecord,
 }
 
 /// A flow: what it sends, and what was counted.
@@ -66,6 +73,8 @@ struct Flow {
     from: u32,
     /// [`BROADCAST`] for all in range.
     to: u32,
+    /// The index of its access category.
+    category: u8,
     supply: Supply,
     /// Its packets in the queue of the node where it begins.
     waiting: u32,
@@ -78,6 +87,16 @@ enum Supply {
     Source(Source),
     /// The queue asks for packets.
     Saturated { payload: Bytes, start: Instant, stop: Instant },
+}
+
+impl Supply {
+    /// Payload of the first packet.
+    fn first(&self) -> Option<Bytes> {
+        match self {
+            Self::Source(source) => source.next().map(|packet| packet.payload),
+            Self::Saturated { payload, .. } => Some(*payload),
+        }
+    }
 }
 
 /// How many packets of a saturated flow wait at its source: one to hand over and one behind it.
@@ -149,7 +168,7 @@ impl World {
                 Event::Front { of, listener } => self.front(of, listener),
                 Event::Sent { of } => self.sent(of),
                 Event::Tail { of, listener } => self.tail(of, listener),
-                Event::Control { node } => self.control(node),
+                Event::Control { node, category } => self.control(node, category),
                 Event::Step => self.step(),
                 Event::WarmedUp => self.restart_statistics(),
             }
@@ -186,15 +205,17 @@ impl World {
 
     /// The first packets of a saturated flow join the queue; from now on it asks for more.
     fn fill(&mut self, flow: u32) {
-        let Flow { from, supply: Supply::Saturated { payload, .. }, .. } = self.flows[flow as usize] else { return };
-        self.nodes[from as usize].saturated.push((flow, payload));
+        let Flow { from, category, supply: Supply::Saturated { payload, .. }, .. } = self.flows[flow as usize] else {
+            return;
+        };
+        self.nodes[from as usize].queues[usize::from(category)].saturated.push((flow, payload));
         (0..SATURATION).for_each(|_| self.make_packet(flow, payload));
     }
 
     /// A saturated flow stops; what waits is still sent.
     fn cease(&mut self, flow: u32) {
-        let from = self.flows[flow as usize].from;
-        self.nodes[from as usize].saturated.retain(|&(other, _)| other != flow);
+        let Flow { from, category, .. } = self.flows[flow as usize];
+        self.nodes[from as usize].queues[usize::from(category)].saturated.retain(|&(other, _)| other != flow);
     }
 
     /// A new packet of a flow joins the queue of its source.
@@ -212,44 +233,59 @@ impl World {
         let Self { nodes, packets, flows, now, .. } = self;
         let flow = &mut flows[packet.flow as usize];
         flow.waiting += u32::from(flow.from == node);
-        nodes[node as usize].queue.enqueue(*now, waiting, &mut |dropped| discard(packets, flows, node, dropped));
+        let queue = &mut nodes[node as usize].queues[usize::from(flow.category)];
+        queue.fifo.enqueue(*now, waiting, &mut |dropped| discard(packets, flows, node, dropped));
     }
 
-    /// There may be room in the queue of `node`, because a packet of `left` has left it or its limit has moved. If
+    /// There may be room in a queue of `node`, because a packet of `left` has left it or its limit has moved. If
     /// `left` is a saturated flow that begins here, its next packet follows; before it come, in turn, those that have
     /// none waiting because the queue discarded them.
-    fn refill(&mut self, node: u32, left: Option<u32>) {
-        let flows = self.nodes[node as usize].saturated.len();
-        let turn = self.nodes[node as usize].saturated.iter().position(|&(flow, _)| Some(flow) == left);
+    fn refill(&mut self, node: u32, category: usize, left: Option<u32>) {
+        let saturated = &self.nodes[node as usize].queues[category].saturated;
+        let flows = saturated.len();
+        let turn = saturated.iter().position(|&(flow, _)| Some(flow) == left);
         for step in 1..=flows {
-            let Node { saturated, queue, .. } = &self.nodes[node as usize];
+            let Queue { saturated, fifo, .. } = &self.nodes[node as usize].queues[category];
             let (index, payload) = saturated[(turn.unwrap_or(0) + step) % flows];
             let due = Some(index) == left || self.flows[index as usize].waiting == 0;
-            if due && has_room(queue, network_bytes(payload)) {
+            if due && has_room(fifo, network_bytes(payload)) {
                 self.make_packet(index, payload);
             }
         }
     }
 
-    /// If the station is free and a packet waits, hands it over; then sees to the station's deadline.
+    /// Where the station is free and a packet waits, hands it over; then sees to the station's deadline.
+    #[inline]
     fn serve(&mut self, node: u32) {
-        let Self { nodes, now, rules, .. } = self;
-        let Node { station, queue, .. } = &mut nodes[node as usize];
-        if station.is_free()
-            && let Some(departure) = queue.dequeue(*now)
-        {
-            let Waiting { packet, length } = departure.packet;
-            let index = self.packets.get(packet).flow;
-            let flow = &mut self.flows[index as usize];
-            flow.waiting -= u32::from(flow.from == node);
-            let to = match flow.to {
-                BROADCAST => BROADCAST,
-                _ => self.routes.next(index, node).expect("packets are queued only where their route goes on"),
-            };
-            station.offer(*now, Job::new(packet, to, psdu_bytes(length), departure.waited, *now), rules);
-            self.refill(node, Some(index));
+        let mut free = self.nodes[node as usize].station.free(&self.rules);
+        while free != 0 {
+            self.hand_over(node, free.trailing_zeros() as usize);
+            free &= free - 1;
         }
         self.arm(node);
+    }
+
+    /// Hands the next packet of a category to the station, if one waits.
+    fn hand_over(&mut self, node: u32, category: usize) {
+        let Node { station, queues, .. } = &mut self.nodes[node as usize];
+        let Some(departure) = queues[category].fifo.dequeue(self.now) else { return };
+        let Waiting { packet, length } = departure.packet;
+        let index = self.packets.get(packet).flow;
+        let flow = &mut self.flows[index as usize];
+        flow.waiting -= u32::from(flow.from == node);
+        let to = next_hop(flow, &self.routes, (index, node));
+        let psdu = self.rules.mpdu(msdu_bytes(length));
+        let job = Job::new(packet, (to, flow.category), psdu, departure.waited, self.now);
+        station.offer(self.now, job, &self.rules);
+        self.refill(node, category, Some(index));
+    }
+
+    /// Receiver and frame length of the packet that a queue would yield next.
+    fn ahead(&self, node: u32, category: usize) -> Option<(u32, Bytes)> {
+        let Waiting { packet, length } = *self.nodes[node as usize].queues[category].fifo.peek()?;
+        let index = self.packets.get(packet).flow;
+        let to = next_hop(&self.flows[index as usize], &self.routes, (index, node));
+        Some((to, self.rules.mpdu(msdu_bytes(length))))
     }
 
     /// Sees to it that an event comes at the station's deadline. An event that is already pending before it will do:
@@ -277,17 +313,32 @@ impl World {
         }
     }
 
-    /// A station is done with its packet.
+    /// Sees to the packets that a station is done with.
+    #[inline]
+    fn finish_packets(&mut self, node: u32) {
+        while let Some(finished) = self.nodes[node as usize].station.next_finished() {
+            self.finish_packet(node, finished);
+        }
+    }
+
+    /// A station is done with a packet.
     fn finish_packet(&mut self, node: u32, finished: Finished) {
         let Finished { job, delivered } = finished;
         let service = self.now.since(job.taken);
-        let Node { queue, controller, record, .. } = &mut self.nodes[node as usize];
-        queue.completed(job.waited, service);
-        record.complete(job.waited, service, controller.target_delay());
+        let categories = self.rules.categories;
+        let Node { queues, record, .. } = &mut self.nodes[node as usize];
+        let Queue { fifo, controller, record: queue, .. } = &mut queues[usize::from(job.category)];
+        fifo.completed(job.waited, service);
+        queue.complete(job.waited, service, controller.target_delay());
+        if categories > 1 {
+            queue.serve(service);
+        }
+        record.service.record(service);
         record.delivered += u64::from(delivered);
         record.given_up += u64::from(!delivered);
         if let Some(recorder) = &mut self.recorder {
-            recorder.completed(node, job.waited, service);
+            let queue = node as usize * categories + usize::from(job.category);
+            recorder.completed(queue, job.waited, service);
         }
         if job.to == BROADCAST {
             return;
@@ -322,14 +373,15 @@ impl World {
     }
 
     /// A controller decides.
-    fn control(&mut self, node: u32) {
+    fn control(&mut self, node: u32, category: u8) {
+        let index = usize::from(category);
         let Self { nodes, packets, flows, now, .. } = self;
-        let Node { queue, controller, .. } = &mut nodes[node as usize];
-        let limit = controller.update(&queue.take_interval(*now));
-        queue.set_limit(*now, limit, &mut |dropped| discard(packets, flows, node, dropped));
+        let Queue { fifo, controller, .. } = &mut nodes[node as usize].queues[index];
+        let limit = controller.update(&fifo.take_interval(*now));
+        fifo.set_limit(*now, limit, &mut |dropped| discard(packets, flows, node, dropped));
         let next = self.now + controller.interval();
-        self.events.push(next, Event::Control { node });
-        self.refill(node, None);
+        self.events.push(next, Event::Control { node, category });
+        self.refill(node, index, None);
         self.serve(node);
     }
 
@@ -345,8 +397,9 @@ impl World {
     fn end_step(&mut self) {
         let Some(recorder) = &mut self.recorder else { return };
         let length = self.now.since(self.last_step);
-        let queues = self.nodes.iter().map(|node| (limit_value(node.queue.limit()), node.queue.backlog().packets));
-        recorder.end_step(length, queues);
+        let queues = self.nodes.iter().flat_map(|node| &node.queues);
+        let levels = queues.map(|queue| (limit_value(queue.fifo.limit()), queue.fifo.backlog().packets));
+        recorder.end_step(length, levels);
         self.last_step = self.now;
     }
 
@@ -354,12 +407,23 @@ impl World {
     fn restart_statistics(&mut self) {
         self.medium.restart_statistics(self.now);
         for node in &mut self.nodes {
-            node.queue.restart_statistics(self.now);
+            for queue in &mut node.queues {
+                queue.fifo.restart_statistics(self.now);
+                queue.record = QueueRecord::default();
+            }
             node.record = NodeRecord::default();
         }
         for flow in &mut self.flows {
             flow.record.restart();
         }
+    }
+}
+
+/// The node that a packet of a flow goes to next from `node`.
+fn next_hop(flow: &Flow, routes: &Routes, (index, node): (u32, u32)) -> u32 {
+    match flow.to {
+        BROADCAST => BROADCAST,
+        _ => routes.next(index, node).expect("packets are queued only where their route goes on"),
     }
 }
 

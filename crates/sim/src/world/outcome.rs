@@ -41,26 +41,31 @@ pub(super) fn outcome(mut world: World) -> Outcome {
 
 fn node(world: &World, index: usize, covered: Duration) -> Node {
     let node = &world.nodes[index];
-    let totals = node.queue.totals();
-    let limit = level(node.queue.limit_level(world.end));
-    let (sojourn_s, nodal_delay_s) = node.record.waits();
-    let in_packets = matches!(node.queue.limit(), Limit::Packets(_));
-    let queue = Queue {
-        name: "be".to_owned(),
-        controller: node.controller.name().as_str().to_owned(),
+    let queues = (0..node.queues.len()).map(|category| queue(world, &node.queues[category], category)).collect();
+    let busy = world.medium.busy_time(u32::try_from(index).expect("fewer than 2^32 nodes"), world.end);
+    Node { name: node.name.clone(), queues, mac: node.record.mac_result(busy, covered) }
+}
+
+fn queue(world: &World, queue: &super::Queue, category: usize) -> Queue {
+    let totals = queue.fifo.totals();
+    let limit = level(queue.fifo.limit_level(world.end));
+    let (sojourn_s, nodal_delay_s) = queue.record.waits();
+    let in_packets = matches!(queue.fifo.limit(), Limit::Packets(_));
+    Queue {
+        name: world.rules.queue_name(category).to_owned(),
+        controller: queue.controller.name().as_str().to_owned(),
         arrived_packets: totals.arrived.packets,
         sent_packets: totals.sent.packets,
         dropped_packets: totals.dropped.packets,
         limit_packets: in_packets.then_some(limit),
         limit_bytes: (!in_packets).then_some(limit),
-        backlog_packets: level(node.queue.backlog_level(world.end)),
+        backlog_packets: level(queue.fifo.backlog_level(world.end)),
         sojourn_s,
+        service_s: world.rules.edca().then(|| queue.record.service()),
         nodal_delay_s,
-        target_delay_s: node.controller.target_delay().map(Duration::as_secs_f64),
-        target_miss_ratio: node.record.target_miss_ratio(),
-    };
-    let busy = world.medium.busy_time(u32::try_from(index).expect("fewer than 2^32 nodes"), world.end);
-    Node { name: node.name.clone(), queues: vec![queue], mac: node.record.mac_result(busy, covered) }
+        target_delay_s: queue.controller.target_delay().map(Duration::as_secs_f64),
+        target_miss_ratio: queue.record.target_miss_ratio(),
+    }
 }
 
 fn level(level: queue::Level) -> Level {
@@ -71,8 +76,9 @@ fn level(level: queue::Level) -> Level {
 /// broadcast in the air.
 fn check_packets(world: &World) {
     let expected: u64 = world.flows.iter().map(|flow| flow.record.ledger.on_their_way()).sum();
-    let jobs = || world.nodes.iter().filter_map(|node| node.station.job());
-    let queued: u64 = world.nodes.iter().map(|node| node.queue.backlog().packets).sum();
+    let jobs = || world.nodes.iter().flat_map(|node| node.station.jobs());
+    let all = world.nodes.iter().flat_map(|node| &node.queues);
+    let queued: u64 = all.map(|queue| queue.fifo.backlog().packets).sum();
     let sending = world.nodes.iter().filter(|node| node.station.broadcasts()).count() as u64;
     let held = jobs().filter(|job| !job.accepted).count() as u64;
     let found = queued + held - sending + world.broadcasts_in_air;

@@ -22,7 +22,6 @@ fn medium(powers: &[Vec<u64>]) -> Medium<u32> {
             delay: Duration::from_nanos(1 + to as u64),
             power,
             decodable: power >= 100,
-            last_sequence: u16::MAX,
         })
     };
     let of = powers.iter().map(|row| row.iter().enumerate().filter_map(link).collect()).collect();
@@ -167,20 +166,6 @@ fn a_header_is_read_when_it_is_over_and_was_not_disturbed() {
     let (late, _) = medium.start(2, 2, at(400), (us(1_000), us(HEADER)));
     medium.front(late, 0, at(400));
     assert!(medium.receives(0, at(500)), "only the payload is lost");
-}
-
-#[test]
-fn only_a_repetition_with_the_number_taken_last_is_a_duplicate() {
-    let mut medium = medium(&[vec![0, 1_000], vec![1_000]]);
-    let mut is_new = |sequence, retry| medium.is_new(0, 0, (sequence, retry));
-    assert!(is_new(7, false));
-    assert!(!is_new(7, true));
-    assert!(!is_new(7, true));
-    // The first attempt was lost.
-    assert!(is_new(8, true));
-    assert!(!is_new(8, true));
-    // 4096 packets later, those between went elsewhere.
-    assert!(is_new(8, false));
 }
 
 proptest! {

@@ -3,12 +3,20 @@
 use super::super::{BuildError, Flow, Supply};
 use super::sources::{self, Traffic};
 use crate::config::{self, Network};
-use crate::mac::BROADCAST;
+use crate::mac::{BROADCAST, Conventions};
 use crate::record::{FlowRecord, Identity};
 
-pub(super) fn flows(network: &Network, names: &[String], seed: u64) -> Result<Vec<Flow>, BuildError> {
+pub(super) fn flows(
+    network: &Network,
+    (names, rules): (&[String], &Conventions),
+    seed: u64,
+) -> Result<Vec<Flow>, BuildError> {
     let mut flows: Vec<Flow> = Vec::new();
     for described in &network.flow {
+        if described.category.is_some() && !rules.edca() {
+            let message = "the DCF has no categories; set `access = \"edca\"` in `[mac]`, or leave `category` out";
+            return Err(BuildError::new(format!("flow.{}.category", described.name), message));
+        }
         let path = |key: &str| format!("flow.{}.{key}", described.name);
         let find = |name: &str, key: &str| match names.iter().position(|known| known == name) {
             Some(index) => Ok(u32::try_from(index).expect("nodes were counted before")),
@@ -22,7 +30,7 @@ pub(super) fn flows(network: &Network, names: &[String], seed: u64) -> Result<Ve
                 if from != to {
                     let name = format!("{}-{name}", described.name);
                     let supply = traffic.supply(&name, seed)?;
-                    flows.push(flow(described, name, (from, to), names, supply));
+                    flows.push(flow(described, name, (from, to), (names, rules), supply));
                 }
             }
             continue;
@@ -32,7 +40,7 @@ pub(super) fn flows(network: &Network, names: &[String], seed: u64) -> Result<Ve
             return Err(BuildError::new(path("to"), format!("flow `{}` ends where it starts", described.name)));
         }
         let supply = traffic.supply(&described.name, seed)?;
-        flows.push(flow(described, described.name.clone(), (from, to), names, supply));
+        flows.push(flow(described, described.name.clone(), (from, to), (names, rules), supply));
     }
     for (index, flow) in flows.iter().enumerate() {
         if flows[..index].iter().any(|other| other.identity.name == flow.identity.name) {
@@ -44,7 +52,13 @@ pub(super) fn flows(network: &Network, names: &[String], seed: u64) -> Result<Ve
 }
 
 /// A flow called `name` between two nodes.
-fn flow(described: &config::Flow, name: String, (from, to): (u32, u32), names: &[String], supply: Supply) -> Flow {
+fn flow(
+    described: &config::Flow,
+    name: String,
+    (from, to): (u32, u32),
+    (names, rules): (&[String], &Conventions),
+    supply: Supply,
+) -> Flow {
     let identity = Identity {
         from: names[from as usize].clone(),
         to: names.get(to as usize).map_or("broadcast", String::as_str).to_owned(),
@@ -52,5 +66,6 @@ fn flow(described: &config::Flow, name: String, (from, to): (u32, u32), names: &
         deadline: described.deadline,
         name,
     };
-    Flow { identity, from, to, supply, waiting: 0, record: FlowRecord::default() }
+    let category = rules.index(described.category.unwrap_or_default());
+    Flow { identity, from, to, category, supply, waiting: 0, record: FlowRecord::default() }
 }

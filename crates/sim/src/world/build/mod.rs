@@ -1,6 +1,7 @@
 //! From the description of a network to one that can run, refusing what cannot be meant.
 
 mod flows;
+mod mac;
 mod nodes;
 mod radio;
 mod routes;
@@ -22,7 +23,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         return Err(BuildError::new("record.series", "the spacing of a series is above zero"));
     }
     let sites = nodes::sites(network)?;
-    let rules = radio::conventions(network)?;
+    let rules = mac::conventions(network)?;
     radio::check_radio(&network.radio)?;
     let positions: Vec<_> = sites.iter().map(|site| site.position).collect();
     let medium = Medium::new(Links::new(&network.radio, &positions));
@@ -31,13 +32,14 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     for (index, site) in sites.iter().enumerate() {
         nodes.push(nodes::node(index, site, network, &rules, seed)?);
     }
-    let flows = flows::flows(network, &names, seed)?;
+    let flows = flows::flows(network, (&names, &rules), seed)?;
     let routes = routes::routes(network, &names, &flows, &medium)?;
     routes::check_delays(&names, &flows, (&routes, &medium), rules.timing.slot)?;
+    mac::check_txop(&flows, (&nodes, &routes), &rules)?;
     let end = Instant::ZERO + network.duration;
     let recorder = network.record.series.map(|step| {
         let flows = flows.iter().map(|flow| flow.identity.name.clone());
-        Recorder::new(step, flows, names.iter().cloned())
+        Recorder::new(step, flows, nodes::queue_names(&names, &rules))
     });
     let mut world = World {
         now: Instant::ZERO,
@@ -66,9 +68,11 @@ impl World {
     fn prepare(&mut self) {
         for index in 0..self.nodes.len() {
             let node = u32::try_from(index).expect("fewer than 2^32 nodes");
-            let interval = self.nodes[index].controller.interval();
-            if interval < Duration::MAX {
-                self.events.push(Instant::ZERO + interval, Event::Control { node });
+            for (queue, category) in self.nodes[index].queues.iter().zip(0..) {
+                let interval = queue.controller.interval();
+                if interval < Duration::MAX {
+                    self.events.push(Instant::ZERO + interval, Event::Control { node, category });
+                }
             }
         }
         if let Some(recorder) = &self.recorder {

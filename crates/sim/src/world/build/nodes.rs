@@ -1,10 +1,10 @@
 //! Nodes: by rule and one by one, each with its queue and station.
 
-use super::super::{BuildError, Node};
+use super::super::{BuildError, Node, Queue};
 use crate::config::{self, Network, Shape};
 use crate::engine::{Purpose, Stream};
-use crate::mac::{Conventions, Dcf};
-use crate::record::NodeRecord;
+use crate::mac::{Conventions, Station};
+use crate::record::{NodeRecord, QueueRecord};
 use units::{Instant, Length, Rate};
 
 /// A node as described: name, place, and what is its own.
@@ -82,20 +82,32 @@ pub(super) fn node(
     rules: &Conventions,
     seed: u64,
 ) -> Result<Node, BuildError> {
-    let settings = site.queue.as_ref().unwrap_or(&network.queue);
-    let (queue, controller) = settings.build().map_err(|invalid| {
-        let table = if site.queue.is_some() { format!("node.{}.queue", site.name) } else { "queue".to_owned() };
-        BuildError::new(format!("{table}.{}", invalid.parameter), format!("`{}` {}", invalid.parameter, invalid.why))
-    })?;
+    let queues = (0..rules.categories).map(|_| queue(site, network)).collect::<Result<_, _>>()?;
     let address = u32::try_from(index).map_err(|_| BuildError::new("nodes.count", "there are too many nodes"))?;
     let random = Stream::new(seed, &site.name, Purpose::Backoff);
     Ok(Node {
         name: site.name.clone(),
-        station: Dcf::new(address, super::radio::mode(site, &network.radio)?, rules, random),
+        station: Station::new(address, super::radio::mode(site, &network.radio)?, rules, random),
         armed: Instant::NEVER,
-        queue,
-        controller,
-        saturated: Vec::new(),
+        queues,
         record: NodeRecord::default(),
+    })
+}
+
+fn queue(site: &Site, network: &Network) -> Result<Queue, BuildError> {
+    let settings = site.queue.as_ref().unwrap_or(&network.queue);
+    let (fifo, controller) = settings.build().map_err(|invalid| {
+        let table = if site.queue.is_some() { format!("node.{}.queue", site.name) } else { "queue".to_owned() };
+        BuildError::new(format!("{table}.{}", invalid.parameter), format!("`{}` {}", invalid.parameter, invalid.why))
+    })?;
+    Ok(Queue { fifo, controller, saturated: Vec::new(), record: QueueRecord::default() })
+}
+
+/// What the queues of all nodes are called in time series.
+pub(super) fn queue_names(names: &[String], rules: &Conventions) -> impl Iterator<Item = String> {
+    names.iter().flat_map(move |name| {
+        (0..rules.categories).map(move |category| {
+            if rules.edca() { format!("{name} {}", rules.queue_name(category)) } else { name.clone() }
+        })
     })
 }

@@ -1,9 +1,8 @@
-//! The radio and the conventions of the MAC.
+//! The radio.
 
 use super::super::BuildError;
 use super::nodes::Site;
-use crate::config::{self, Network, RtsThreshold};
-use crate::mac::Conventions;
+use crate::config;
 use crate::radio::{Mode, Refusal, Timing};
 
 /// Thresholds are given as powers or as ranges, not as both.
@@ -51,32 +50,6 @@ pub(super) fn mode(site: &Site, radio: &config::Radio) -> Result<Mode, BuildErro
     Ok(own.map_err(|refusal| refused(&format!("node.{}", site.name), refusal))?.unwrap_or(general))
 }
 
-pub(super) fn conventions(network: &Network) -> Result<Conventions, BuildError> {
-    let mac = &network.mac;
-    let timing = Timing::new(&network.radio).map_err(|refusal| refused("radio", refusal))?;
-    let limits = [("short_retry_limit", mac.short_retry_limit), ("long_retry_limit", mac.long_retry_limit)];
-    for (key, limit) in limits {
-        if limit == Some(0) {
-            return Err(BuildError::new(format!("mac.{key}"), format!("`{key}` counts attempts: at least 1")));
-        }
-    }
-    let cw_min = mac.cw_min.unwrap_or(timing.cw_min);
-    let cw_max = mac.cw_max.unwrap_or(timing.cw_max.max(cw_min));
-    if cw_min > cw_max {
-        return Err(BuildError::new("mac.cw_max", format!("`cw_max` is below `cw_min` ({cw_min})")));
-    }
-    Ok(Conventions {
-        timing,
-        cw_min,
-        cw_max,
-        // dot11ShortRetryLimit and dot11LongRetryLimit have these defaults (IEEE 802.11-2016, annex C).
-        short_retry_limit: mac.short_retry_limit.unwrap_or(7),
-        long_retry_limit: mac.long_retry_limit.unwrap_or(4),
-        rts_threshold: match mac.rts_threshold {
-            RtsThreshold::Off => None,
-            RtsThreshold::Above(bytes) => Some(bytes),
-        },
-        eifs: mac.eifs,
-        timeout_deferral: mac.timeout_deferral,
-    })
+pub(super) fn timing(radio: &config::Radio) -> Result<Timing, BuildError> {
+    Timing::new(radio).map_err(|refusal| refused("radio", refusal))
 }

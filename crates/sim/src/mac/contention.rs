@@ -1,0 +1,152 @@
+//! Contention for the medium: spaces, slots and back-off of each access category of a station.
+//!
+//! There are no events for slots: while the medium is idle the moment of sending is known, and when it turns busy the
+//! slots that have passed are counted.
+
+use super::station::{Station, Step};
+use super::{Access, Conventions};
+use units::{Duration, Instant};
+
+/// The state of one access category's contention.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Contender {
+    /// Slots still to wait; `None`: no back-off is due.
+    pub(super) backoff: Option<u16>,
+    pub(super) cw: u16,
+}
+
+impl Contender {
+    pub(super) fn new(access: &Access) -> Self {
+        Self { backoff: None, cw: access.cw_min }
+    }
+
+    /// The slots left once the medium has been idle for `idle` since they began to count. The DCF counts a slot at its
+    /// end (10.3.4.3), EDCA one at the end of AIFS and each further one at its beginning (10.22.2.4).
+    #[inline]
+    fn count_down(&mut self, slots: u16, idle: Duration, (wants, rules): (bool, &Conventions)) {
+        let passed = idle.div_floor(rules.timing.slot) + u64::from(rules.edca());
+        self.backoff = if passed < u64::from(slots) {
+            Some(slots - u16::try_from(passed).expect("fewer than the slots left"))
+        } else {
+            wants.then_some(0)
+        };
+    }
+}
+
+impl Station {
+    /// A category has a new frame. On a medium that has been idle for its space it goes out at once (10.3.4.2).
+    pub(super) fn contend(&mut self, now: Instant, category: usize, rules: &Conventions) {
+        self.wanting |= 1 << category;
+        let engaged = self.step != Step::Access || self.response.is_some() || self.turning;
+        if engaged || self.busy || now < self.nav {
+            if self.contenders[category].backoff.is_none() {
+                self.draw(category);
+            }
+            if engaged {
+                return;
+            }
+        } else if self.access_time(category, rules) <= now {
+            self.contenders[category].backoff = None;
+        }
+        self.schedule(now, rules);
+    }
+
+    /// The medium has turned busy.
+    #[inline]
+    pub(crate) fn turned_busy(&mut self, now: Instant, rules: &Conventions) {
+        self.busy = true;
+        if self.step != Step::Access || self.response.is_some() {
+            return;
+        }
+        // Slots whose boundary is nearer than the turn-around time cannot be taken back.
+        let seen = now + rules.timing.turnaround;
+        if self.deadline <= seen {
+            self.turning = true;
+            return;
+        }
+        for category in 0..rules.categories {
+            self.freeze(seen, category, rules);
+        }
+        self.deadline = Instant::NEVER;
+    }
+
+    /// The medium has turned idle.
+    #[inline]
+    pub(crate) fn turned_idle(&mut self, now: Instant, rules: &Conventions) {
+        self.busy = false;
+        // A radio that is turning to send has no use for it, and what it is due to send was worked out before.
+        if self.turning {
+            return;
+        }
+        self.idle_from = now;
+        if self.step == Step::Access && self.response.is_none() {
+            self.schedule(now, rules);
+        }
+    }
+
+    /// The slots of a category stop counting at `seen`.
+    #[inline]
+    pub(super) fn freeze(&mut self, seen: Instant, category: usize, rules: &Conventions) {
+        let wants = self.wanting & 1 << category != 0;
+        match self.contenders[category].backoff {
+            Some(slots) => {
+                let start = self.start(category, rules);
+                if start <= seen {
+                    self.contenders[category].count_down(slots, seen.since(start), (wants, rules));
+                }
+            }
+            None if wants => self.draw(category),
+            None => {}
+        }
+    }
+
+    /// From when a category's slots count, if the medium stays idle.
+    #[inline]
+    fn start(&self, category: usize, rules: &Conventions) -> Instant {
+        let access = &rules.access[category];
+        let timed_out = self.timed_out + access.after_timeout;
+        (self.idle_from + self.eifs_surplus + access.space).max(self.nav + access.space).max(timed_out)
+    }
+
+    /// When a category's back-off ends, if the medium stays idle.
+    #[inline]
+    fn access_time(&self, category: usize, rules: &Conventions) -> Instant {
+        let slots = u64::from(self.contenders[category].backoff.unwrap_or(0));
+        self.start(category, rules) + rules.timing.slot * slots
+    }
+
+    /// Sets the deadline at the first category's moment to send, and notes which categories come to it.
+    #[inline]
+    pub(super) fn schedule(&mut self, now: Instant, rules: &Conventions) {
+        self.deadline = Instant::NEVER;
+        if self.busy {
+            return;
+        }
+        let mut wanting = self.wanting;
+        while wanting != 0 {
+            let category = wanting.trailing_zeros() as usize;
+            wanting &= wanting - 1;
+            let time = self.access_time(category, rules).max(now);
+            if time < self.deadline {
+                self.deadline = time;
+                self.due = 0;
+            }
+            if time == self.deadline {
+                self.due |= 1 << category;
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn draw(&mut self, category: usize) {
+        let cw = self.contenders[category].cw;
+        self.contenders[category].backoff =
+            Some(u16::try_from(self.random.up_to(u64::from(cw))).expect("at most the window"));
+    }
+
+    /// The window doubles after a failure (10.3.3).
+    pub(super) fn widen(&mut self, category: usize, rules: &Conventions) {
+        let contender = &mut self.contenders[category];
+        contender.cw = contender.cw.saturating_mul(2).saturating_add(1).min(rules.access[category].cw_max);
+    }
+}

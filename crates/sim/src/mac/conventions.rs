@@ -1,0 +1,70 @@
+//! What is the same at every station of a network: the rules of access and the choices that the standard leaves.
+
+use crate::config::{Category, Eifs};
+use crate::radio::Timing;
+use units::{Bytes, Duration};
+
+/// The most access categories that a station contends with.
+pub(crate) const CATEGORIES: usize = 4;
+
+/// How one access category contends for the medium.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Access {
+    /// The medium has to be idle for this long before slots count: DIFS or AIFS.
+    pub(crate) space: Duration,
+    /// Back-off is drawn from 0 to this many slots,
+    pub(crate) cw_min: u16,
+    /// and at most from 0 to this many.
+    pub(crate) cw_max: u16,
+    /// How long after a missing response slots count at the earliest.
+    pub(crate) after_timeout: Duration,
+    /// How long it may hold the medium once it has won it; zero for one exchange of frames.
+    pub(crate) txop_limit: Duration,
+}
+
+/// What is the same at every station of a network.
+#[derive(Clone, Debug)]
+pub(crate) struct Conventions {
+    pub(crate) timing: Timing,
+    /// Of the first [`categories`](Self::categories) entries, each is an access category, the highest first.
+    pub(crate) access: [Access; CATEGORIES],
+    /// Four under EDCA, one under the DCF.
+    pub(crate) categories: usize,
+    /// Attempts at a frame that needs no RTS, or at the RTS.
+    pub(crate) short_retry_limit: u8,
+    /// Attempts at a frame after its RTS was answered.
+    pub(crate) long_retry_limit: u8,
+    /// Data frames longer than this are announced.
+    pub(crate) rts_threshold: Option<Bytes>,
+    pub(crate) eifs: Eifs,
+}
+
+impl Conventions {
+    /// Does every station contend with four categories? Else by the DCF.
+    #[inline]
+    pub(crate) fn edca(&self) -> bool {
+        self.categories > 1
+    }
+
+    /// The index of a category at every station.
+    pub(crate) fn index(&self, category: Category) -> u8 {
+        match category {
+            _ if !self.edca() => 0,
+            Category::Voice => 0,
+            Category::Video => 1,
+            Category::BestEffort => 2,
+            Category::Background => 3,
+        }
+    }
+
+    /// The name of a category's queue in the results.
+    pub(crate) fn queue_name(&self, index: usize) -> &'static str {
+        if self.edca() { ["vo", "vi", "be", "bk"][index] } else { "be" }
+    }
+
+    /// Length of the MAC frame of an MSDU: header (with QoS control under EDCA, 9.2.4.1.1) and check sum.
+    pub(crate) fn mpdu(&self, msdu: Bytes) -> Bytes {
+        let qos_control = Bytes::new(if self.edca() { 2 } else { 0 });
+        msdu + crate::radio::MAC_OVERHEAD + qos_control
+    }
+}

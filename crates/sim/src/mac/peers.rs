@@ -1,0 +1,82 @@
+//! What a station remembers of every other one.
+
+use super::CATEGORIES;
+
+/// More than the 12 bits of a sequence number: none yet.
+const NONE: u16 = u16::MAX;
+
+/// The other stations that a station has had to do with, by address.
+#[derive(Debug, Default)]
+pub(crate) struct Peers {
+    /// In order of address.
+    known: Vec<Peer>,
+}
+
+/// Another station.
+#[derive(Clone, Copy, Debug)]
+struct Peer {
+    address: u32,
+    /// Number of the last data frame taken from it, by category.
+    last: [u16; CATEGORIES],
+    /// Number of the next data frame for it, by category.
+    next: [u16; CATEGORIES],
+}
+
+impl Peers {
+    /// Is this the first frame with this number from `address`? Remembers it. Only a repetition can be a duplicate
+    /// (10.3.2.11): the 12 bits of numbers come round again.
+    #[inline]
+    pub(super) fn is_new(&mut self, address: u32, category: u8, (sequence, retry): (u16, bool)) -> bool {
+        let last = &mut self.peer(address).last[usize::from(category)];
+        std::mem::replace(last, sequence) != sequence || !retry
+    }
+
+    /// The number of the next frame of a category to `address` (10.3.2.11.2: each receiver and category has its own).
+    pub(super) fn next_sequence(&mut self, address: u32, category: usize) -> u16 {
+        let next = &mut self.peer(address).next[category];
+        let sequence = *next;
+        *next = (sequence + 1) & 0x0fff;
+        sequence
+    }
+
+    #[inline]
+    fn peer(&mut self, address: u32) -> &mut Peer {
+        let place = match self.known.binary_search_by_key(&address, |peer| peer.address) {
+            Ok(place) => place,
+            Err(place) => {
+                self.known.insert(place, Peer { address, last: [NONE; CATEGORIES], next: [0; CATEGORIES] });
+                place
+            }
+        };
+        &mut self.known[place]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_repetition_with_the_number_taken_last_is_a_duplicate() {
+        let mut peers = Peers::default();
+        let mut is_new = |sequence, retry| peers.is_new(3, 0, (sequence, retry));
+        assert!(is_new(7, false));
+        assert!(!is_new(7, true));
+        assert!(!is_new(7, true));
+        // The first attempt was lost.
+        assert!(is_new(8, true));
+        assert!(!is_new(8, true));
+        // 4096 packets later, those between went elsewhere.
+        assert!(is_new(8, false));
+    }
+
+    #[test]
+    fn every_peer_and_category_has_its_own_numbers() {
+        let mut peers = Peers::default();
+        assert!(peers.is_new(9, 0, (5, false)) && peers.is_new(4, 0, (5, true)) && peers.is_new(9, 1, (5, true)));
+        let numbers = [(9, 0), (9, 0), (9, 1), (4, 0), (9, 0)].map(|(to, category)| peers.next_sequence(to, category));
+        assert_eq!(numbers, [0, 1, 0, 0, 2]);
+        assert_eq!((0..4_096).map(|_| peers.next_sequence(2, 3)).last(), Some(4_095));
+        assert_eq!(peers.next_sequence(2, 3), 0);
+    }
+}

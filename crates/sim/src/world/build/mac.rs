@@ -1,0 +1,108 @@
+//! The conventions of the MAC.
+
+use super::super::{BuildError, Flow, Node};
+use super::radio;
+use crate::config::{self, Contention, Edca, Network, RtsThreshold, TimeoutDeferral};
+use crate::mac::{Access, Conventions};
+use crate::net::{Routes, msdu_bytes, network_bytes};
+use crate::radio::{Mode, Timing};
+use units::Duration;
+
+pub(super) fn conventions(network: &Network) -> Result<Conventions, BuildError> {
+    let mac = &network.mac;
+    let timing = radio::timing(&network.radio)?;
+    let limits = [("short_retry_limit", mac.short_retry_limit), ("long_retry_limit", mac.long_retry_limit)];
+    for (key, limit) in limits {
+        if limit == Some(0) {
+            return Err(BuildError::new(format!("mac.{key}"), format!("`{key}` counts attempts: at least 1")));
+        }
+    }
+    let cw_min = mac.cw_min.unwrap_or(timing.cw_min);
+    let cw_max = mac.cw_max.unwrap_or(timing.cw_max.max(cw_min));
+    if cw_min > cw_max {
+        return Err(BuildError::new("mac.cw_max", format!("`cw_max` is below `cw_min` ({cw_min})")));
+    }
+    let after_timeout = Duration::ZERO;
+    let dcf = Access { space: timing.difs, cw_min, cw_max, after_timeout, txop_limit: Duration::ZERO };
+    let (mut access, categories) = match mac.access {
+        config::Access::Dcf if mac.edca.is_some() => {
+            return Err(BuildError::new("mac.edca", "the DCF has no categories; set `access = \"edca\"` in `[mac]`"));
+        }
+        config::Access::Dcf => ([dcf; 4], 1),
+        config::Access::Edca => (edca(mac.edca.as_ref(), &timing, (cw_min, cw_max))?, 4),
+    };
+    if mac.timeout_deferral == TimeoutDeferral::Difs {
+        access = access.map(|access| Access { after_timeout: access.space, ..access });
+    }
+    Ok(Conventions {
+        timing,
+        access,
+        categories,
+        // dot11ShortRetryLimit and dot11LongRetryLimit have these defaults (IEEE 802.11-2016, annex C).
+        short_retry_limit: mac.short_retry_limit.unwrap_or(7),
+        long_retry_limit: mac.long_retry_limit.unwrap_or(4),
+        rts_threshold: match mac.rts_threshold {
+            RtsThreshold::Off => None,
+            RtsThreshold::Above(bytes) => Some(bytes),
+        },
+        eifs: mac.eifs,
+    })
+}
+
+/// The four categories, the highest first; the defaults are those of IEEE 802.11-2016, table 9-137.
+fn edca(given: Option<&Edca>, timing: &Timing, (min, max): (u16, u16)) -> Result<[Access; 4], BuildError> {
+    let given = given.cloned().unwrap_or_default();
+    let dsss = matches!(timing.basic, Mode::Dsss { .. });
+    let micros = |dsss_limit, limit| Duration::from_micros(if dsss { dsss_limit } else { limit });
+    let part = |divisor| u16::try_from((u32::from(min) + 1) / divisor).expect("a part of it").saturating_sub(1);
+    let category = |key: &str, given: Contention, (aifsn, cw_min, cw_max): (u8, u16, u16), txop_limit: Duration| {
+        let aifsn = given.aifsn.unwrap_or(aifsn);
+        let cw_min = given.cw_min.unwrap_or(cw_min);
+        let cw_max = given.cw_max.unwrap_or(cw_max.max(cw_min));
+        // 9.4.2.29: a station that is not an access point has to leave it two slots.
+        if !(2..=15).contains(&aifsn) {
+            return Err(BuildError::new(format!("mac.edca.{key}.aifsn"), "`aifsn` is a number from 2 to 15"));
+        }
+        if cw_min > cw_max {
+            let message = format!("`cw_max` is below `cw_min` ({cw_min})");
+            return Err(BuildError::new(format!("mac.edca.{key}.cw_max"), message));
+        }
+        let space = timing.sifs + timing.slot * u64::from(aifsn);
+        let after_timeout = Duration::ZERO;
+        Ok(Access { space, cw_min, cw_max, after_timeout, txop_limit: given.txop_limit.unwrap_or(txop_limit) })
+    };
+    Ok([
+        category("voice", given.voice, (2, part(4), part(2)), micros(3_264, 2_080))?,
+        category("video", given.video, (2, part(2), min), micros(6_016, 4_096))?,
+        category("best_effort", given.best_effort, (3, min, max), micros(3_264, 2_528))?,
+        category("background", given.background, (7, min, max), micros(3_264, 2_528))?,
+    ])
+}
+
+/// A TXOP has room for one exchange of a packet (the first) of each flow that uses it, at every node of its path.
+pub(super) fn check_txop(
+    flows: &[Flow],
+    (nodes, routes): (&[Node], &Routes),
+    rules: &Conventions,
+) -> Result<(), BuildError> {
+    for (flow, index) in flows.iter().zip(0..) {
+        let limit = rules.access[usize::from(flow.category)].txop_limit;
+        let Some(payload) = flow.supply.first() else { continue };
+        let relays = routes.hops(index).iter().map(|&(from, _)| from);
+        for node in relays.chain([flow.from]) {
+            let psdu = rules.mpdu(msdu_bytes(network_bytes(payload)));
+            let needs = nodes[node as usize].station.exchange(flow.to, psdu, &rules.timing);
+            if limit.is_zero() || needs <= limit {
+                continue;
+            }
+            let key = ["voice", "video", "best_effort", "background"][usize::from(flow.category)];
+            let message = format!(
+                "a packet of flow `{}` and its acknowledgement take {needs} at node `{}`, the TXOP of its category \
+                 ends after {limit}; set `mac.edca.{key}.txop_limit` to more, or to \"0 s\" for one frame a TXOP",
+                flow.identity.name, nodes[node as usize].name
+            );
+            return Err(BuildError::new(format!("mac.edca.{key}.txop_limit"), message));
+        }
+    }
+    Ok(())
+}

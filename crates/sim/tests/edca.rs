@@ -1,0 +1,74 @@
+//! EDCA in whole networks: categories, bursts, refusals.
+
+mod networks;
+
+use networks::{network, run};
+use sim::World;
+use sim::results::Outcome;
+
+/// Six 802.11a stations with a saturated flow of every category each.
+fn cell(mac: &str) -> String {
+    let mut text = format!(
+        "duration = \"6 s\"\nwarmup = \"1 s\"\n[radio]\nstandard = \"802.11a\"\n[mac]\naccess = \"edca\"\n{mac}\n\
+         [nodes]\ncount = 7\nplacement = \"circle\"\nspacing = \"5 m\"\n"
+    );
+    for category in ["voice", "video", "best-effort", "background"] {
+        let flow = format!(
+            "[[flow]]\nname = \"{category}\"\nfrom = \"*\"\nto = \"n0\"\ncategory = \"{category}\"\n\
+             traffic = {{ kind = \"saturated\", packet = \"1000 B\" }}\n"
+        );
+        text += &flow;
+    }
+    text
+}
+
+/// Mean time in the MAC of each category, over the six senders, highest category first; endless where none got through.
+fn access_delays(outcome: &Outcome) -> Vec<f64> {
+    let mean = |queue: usize| {
+        let times = outcome.nodes[1..].iter().map(|node| node.queues[queue].service_s.expect("EDCA tells them").mean);
+        let sum: f64 = times.sum();
+        if sum > 0.0 { sum / 6.0 } else { f64::INFINITY }
+    };
+    (0..4).map(mean).collect()
+}
+
+#[test]
+fn in_a_saturated_cell_no_category_waits_longer_than_a_lower_one() {
+    let one_frame = "[mac.edca]\nvoice.txop_limit = \"0 s\"\nvideo.txop_limit = \"0 s\"\n\
+        best_effort.txop_limit = \"0 s\"\nbackground.txop_limit = \"0 s\"";
+    for mac in ["", one_frame] {
+        let outcome = run(&cell(mac), 1);
+        let delays = access_delays(&outcome);
+        assert!(delays.is_sorted() && delays[1].is_finite(), "{delays:?}");
+        assert_eq!(
+            outcome.nodes[0].queues.iter().map(|queue| queue.name.as_str()).collect::<Vec<_>>(),
+            ["vo", "vi", "be", "bk"]
+        );
+    }
+}
+
+#[test]
+fn what_edca_cannot_mean_is_refused() {
+    let refusal = |mac: &str, flow: &str| {
+        let text = format!(
+            "duration = \"1 s\"\n[radio]\ndata_rate = \"1 Mb/s\"\n[mac]\n{mac}\n\
+             [nodes]\ncount = 2\nplacement = \"chain\"\nspacing = \"5 m\"\n\
+             [[flow]]\nname = \"up\"\nfrom = \"n1\"\nto = \"n0\"\n{flow}\n\
+             traffic = {{ kind = \"saturated\", packet = \"1000 B\" }}\n"
+        );
+        let error = World::new(&network(&text), 1).err().expect("it is refused");
+        (error.path().expect("it has a path").to_owned(), error.to_string())
+    };
+    let cases = [
+        ("", "category = \"voice\"", "flow.up.category", "set `access = \"edca\"`"),
+        ("[mac.edca.voice]\naifsn = 3", "", "mac.edca", "set `access = \"edca\"`"),
+        ("access = \"edca\"\n[mac.edca.voice]\naifsn = 1", "", "mac.edca.voice.aifsn", "from 2 to 15"),
+        ("access = \"edca\"\n[mac.edca.video]\ncw_max = 3", "", "mac.edca.video.cw_max", "below `cw_min` (15)"),
+        // 1066 B at 1 Mb/s and the ACK take 9034 us, the TXOP of best effort has 3264.
+        ("access = \"edca\"", "", "mac.edca.best_effort.txop_limit", "\"0 s\" for one frame a TXOP"),
+    ];
+    for (mac, flow, path, says) in cases {
+        let (found, message) = refusal(mac, flow);
+        assert!(found == path && message.contains(says), "{found}: {message}");
+    }
+}
