@@ -125,9 +125,23 @@ impl<P: Packet> Fifo<P> {
             }
         }
         self.ring.push_back(Waiting { packet, since: now });
-        self.backlog.add(len);
-        self.measured.backlog_max = self.measured.backlog_max.max(self.backlog.packets);
-        self.backlog_meter.set(now, self.backlog.packets);
+        self.joined(now, len);
+    }
+
+    /// A packet comes that goes before all that wait. If there is no room, those at the tail make way.
+    pub fn enqueue_first(&mut self, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
+        let len = packet.len().count();
+        self.counts.arrived.add(len);
+        if !self.fits(Tally::default(), len) {
+            self.counts.dropped.add(len);
+            dropped(packet);
+            return;
+        }
+        while !self.fits(self.backlog, len) {
+            self.discard(End::Tail, dropped);
+        }
+        self.ring.push_front(Waiting { packet, since: now });
+        self.joined(now, len);
     }
 
     /// The packet that [`dequeue`](Self::dequeue) would yield.
@@ -168,6 +182,25 @@ impl<P: Packet> Fifo<P> {
         while self.backlog.packets > self.limit_packets || self.backlog.bytes > self.limit_bytes {
             self.discard(self.purge, dropped);
         }
+        if self.ring.is_empty() {
+            self.busy_since = None;
+        }
+        self.backlog_meter.set(now, self.backlog.packets);
+    }
+
+    /// Takes out what is `unwanted`, wherever it waits, and discards it.
+    pub fn discard_where(&mut self, now: Instant, unwanted: &mut impl FnMut(&P) -> bool, dropped: &mut impl FnMut(P)) {
+        let Self { ring, backlog, counts, .. } = self;
+        ring.retain(|waiting| {
+            let goes = unwanted(&waiting.packet);
+            if goes {
+                let len = waiting.packet.len().count();
+                backlog.remove(len);
+                counts.dropped.add(len);
+                dropped(waiting.packet);
+            }
+            !goes
+        });
         if self.ring.is_empty() {
             self.busy_since = None;
         }
@@ -227,6 +260,14 @@ impl<P: Packet> Fifo<P> {
     #[inline]
     fn fits(&self, backlog: Tally, len: u64) -> bool {
         backlog.packets < self.limit_packets && len <= self.limit_bytes && backlog.bytes <= self.limit_bytes - len
+    }
+
+    /// A packet has joined the ring.
+    #[inline]
+    fn joined(&mut self, now: Instant, len: u64) {
+        self.backlog.add(len);
+        self.measured.backlog_max = self.measured.backlog_max.max(self.backlog.packets);
+        self.backlog_meter.set(now, self.backlog.packets);
     }
 
     fn discard(&mut self, end: End, dropped: &mut impl FnMut(P)) {

@@ -82,6 +82,26 @@ pub struct Flow {
     pub deadline_use_ratio: f64,
     /// Received within the deadline / sent.
     pub data_yield: f64,
+    /// Why packets were lost; only with a routing protocol.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost_packets: Option<Lost>,
+}
+
+/// Packets of a flow that were lost, by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lost {
+    /// Discarded by a queue: on arrival or by a shrinking limit.
+    pub queue: u64,
+    /// Given up by the MAC.
+    pub retries: u64,
+    /// Without a route, or after a search in vain.
+    pub no_route: u64,
+    /// Waited for a route for too long, or made way for later ones.
+    pub buffer: u64,
+    /// Waited in a queue for a next hop when the link there broke.
+    pub link: u64,
+    /// Went on for too many hops.
+    pub ttl: u64,
 }
 
 /// What a node did.
@@ -93,6 +113,38 @@ pub struct Node {
     pub queues: Vec<Queue>,
     /// Its medium access.
     pub mac: Mac,
+    /// Its routing protocol; absent with static routes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routing: Option<Routing>,
+}
+
+/// What a node's routing protocol did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Routing {
+    /// Messages handed to the queue, of every kind.
+    pub packets: u64,
+    /// Their lengths with UDP and IP headers.
+    pub bytes: u64,
+    /// Route requests of its own.
+    pub requests_sent: u64,
+    /// Route requests of others, passed on.
+    pub requests_forwarded: u64,
+    /// Route replies, its own and others'.
+    pub replies_sent: u64,
+    /// Route errors.
+    pub errors_sent: u64,
+    /// Hello messages.
+    pub hellos_sent: u64,
+    /// Acknowledgements of replies.
+    pub acks_sent: u64,
+    /// Searches for a route that began.
+    pub searches: u64,
+    /// Local repairs that began.
+    pub repairs: u64,
+    /// Searches and repairs that found nothing.
+    pub searches_failed: u64,
+    /// Times that a link broke which routes went by.
+    pub link_failures: u64,
 }
 
 /// What a queue did.
@@ -171,6 +223,12 @@ pub struct Totals {
     pub data_yield: f64,
     /// Share of time in which at least one node was sending.
     pub channel_busy_ratio: f64,
+    /// Messages of the routing protocol that nodes handed to their queues; absent with static routes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routing_packets: Option<u64>,
+    /// The same / data packets received. Zero where none was received; absent with static routes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routing_overhead: Option<f64>,
 }
 
 /// Time series with one value a step; step `k` covers the time from `k * step_s` to `(k + 1) * step_s`.

@@ -16,7 +16,7 @@ pub use mac::{Access, Contention, Edca, Eifs, Mac, RtsThreshold, TimeoutDeferral
 pub use nodes::{Node, Placement, Shape};
 pub use radio::{ChannelWidth, GuardInterval, Preamble, Propagation, Radio, Standard};
 pub use record::Record;
-pub use routing::{Protocol, Route, Routing};
+pub use routing::{Aodv, Protocol, Route, Routing, RoutingPriority};
 pub use traffic::{Category, Flow, Spread, Step, Traffic, TrafficKind};
 
 use queue::Settings as Queue;

@@ -11,6 +11,8 @@ pub(crate) enum Purpose {
     Backoff,
     /// A flow's packet times.
     Traffic,
+    /// A node's routing protocol.
+    Routing,
 }
 
 impl Purpose {
@@ -18,6 +20,7 @@ impl Purpose {
         match self {
             Self::Backoff => "backoff",
             Self::Traffic => "traffic",
+            Self::Routing => "routing",
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The network layer: packets with their headers, and the next hop of each.
 
+pub(crate) mod aodv;
 mod packet;
 mod routing;
 
-pub(crate) use packet::{MOST_PAYLOAD, Packet, Waiting, msdu_bytes, network_bytes};
+pub(crate) use packet::{Load, Loss, MOST_PAYLOAD, Packet, TTL, Waiting, msdu_bytes, network_bytes};
 pub(crate) use routing::{RouteError, Routes};

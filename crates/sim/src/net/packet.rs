@@ -15,12 +15,42 @@ const LONGEST_MSDU: u64 = 2304;
 /// The most payload that a packet carries in one frame.
 pub(crate) const MOST_PAYLOAD: Bytes = Bytes::new(LONGEST_MSDU - LLC_SNAP.count() - IP.count() - UDP.count());
 
+/// The TTL of a data packet (64, as RFC 1700 recommends).
+pub(crate) const TTL: u8 = 64;
+
+/// What a packet carries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Load {
+    /// Data of this flow.
+    Flow(u32),
+    /// A message of the routing protocol, to one neighbour or to all.
+    Routing { message: Handle, to_all: bool },
+}
+
+/// Why a packet was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Loss {
+    /// A queue discarded it.
+    Queue,
+    /// The MAC gave it up.
+    Retries,
+    /// There was no route to its destination.
+    NoRoute,
+    /// It waited for a route for too long, or later ones took its place.
+    Buffer,
+    /// It waited in a queue for a next hop when the link there broke.
+    Link,
+    /// It went on for too many hops.
+    Ttl,
+}
+
 /// A UDP packet on its way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
-    /// The flow that it belongs to.
-    pub(crate) flow: u32,
-    /// When the application made it.
+    pub(crate) load: Load,
+    /// How many more hops it may go.
+    pub(crate) ttl: u8,
+    /// When the application, or the routing protocol, made it.
     pub(crate) created: Instant,
     /// Length with UDP and IP headers.
     pub(crate) length: Bytes,
@@ -37,6 +67,8 @@ impl Packet {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting {
     pub(crate) packet: Handle,
+    /// The node that it goes to next.
+    pub(crate) to: u32,
     pub(crate) length: Bytes,
 }
 

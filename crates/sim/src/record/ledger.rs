@@ -1,7 +1,8 @@
 //! What is counted of every flow and every node.
 
 use super::Summary;
-use crate::results::{Flow, Mac, Times};
+use crate::net::Loss;
+use crate::results::{Flow, Lost, Mac, Times};
 use units::{Bytes, Duration};
 
 /// A flow's counts. Those of the ledger run from the start to the end; the others begin after the warm-up.
@@ -13,6 +14,7 @@ pub(crate) struct FlowRecord {
     pub(crate) bytes: Bytes,
     pub(crate) late: u64,
     pub(crate) delay: Summary,
+    pub(crate) lost: Lost,
     pub(crate) ledger: Ledger,
 }
 
@@ -49,6 +51,20 @@ impl FlowRecord {
         self.delay.record(delay);
     }
 
+    /// A packet is lost.
+    pub(crate) fn lose(&mut self, why: Loss) {
+        self.ledger.lost += 1;
+        let count = match why {
+            Loss::Queue => &mut self.lost.queue,
+            Loss::Retries => &mut self.lost.retries,
+            Loss::NoRoute => &mut self.lost.no_route,
+            Loss::Buffer => &mut self.lost.buffer,
+            Loss::Link => &mut self.lost.link,
+            Loss::Ttl => &mut self.lost.ttl,
+        };
+        *count += 1;
+    }
+
     /// Sent and not received; of a broadcast that several receive, nothing.
     pub(crate) fn missing(&self) -> u64 {
         self.sent.saturating_sub(self.received)
@@ -77,6 +93,7 @@ impl FlowRecord {
             deadline_miss_ratio: ratio(self.late, self.received),
             deadline_use_ratio: deadline_s.map_or(0.0, |deadline| delay_s.max / deadline),
             data_yield: ratio(self.received - self.late, self.sent),
+            lost_packets: None,
         }
     }
 }

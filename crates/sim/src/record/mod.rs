@@ -4,6 +4,6 @@ mod ledger;
 mod series;
 mod summary;
 
-pub(crate) use ledger::{FlowRecord, Identity, NodeRecord, QueueRecord, ratio};
+pub(crate) use ledger::{FlowRecord, Identity, Ledger, NodeRecord, QueueRecord, ratio};
 pub(crate) use series::Recorder;
 pub(crate) use summary::Summary;

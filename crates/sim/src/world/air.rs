@@ -121,8 +121,7 @@ impl World {
         if frame.to == BROADCAST
             && let Kind::Data { packet, .. } = frame.kind
         {
-            let flow = self.packets.remove(packet).flow;
-            self.flows[flow as usize].record.ledger.finished += 1;
+            self.accounts().finish_broadcast(packet);
             self.broadcasts_in_air -= 1;
         }
     }

@@ -4,6 +4,7 @@ mod air;
 mod build;
 mod error;
 mod outcome;
+mod routing;
 mod trace;
 
 pub use error::{BuildError, Unknown};
@@ -12,13 +13,14 @@ pub use trace::{Trace, TraceEvent};
 use crate::config::Network;
 use crate::engine::{Arena, EventQueue, Handle};
 use crate::mac::{BROADCAST, Conventions, Finished, Frame, Job, Station};
-use crate::net::{Packet, Routes, Waiting, msdu_bytes, network_bytes};
+use crate::net::{Load, Loss, Packet, TTL, Waiting, msdu_bytes, network_bytes};
 use crate::radio::Medium;
 use crate::record::{FlowRecord, Identity, NodeRecord, QueueRecord, Recorder};
 use crate::results::Outcome;
 use crate::traffic::{Emission, Source};
 use control::{Controller, LimitController};
 use queue::Fifo;
+use routing::{Accounts, Routing};
 use units::{Bytes, Duration, Instant};
 
 /// What happens.
@@ -40,6 +42,10 @@ enum Event {
     Tail { of: Handle, listener: u32 },
     /// The interval of the controller of a node's queue is over.
     Control { node: u32, category: u8 },
+    /// The deadline of a node's routing protocol, unless it has moved.
+    Route { node: u32 },
+    /// The random delay of a routing message is over.
+    Message { node: u32, packet: Handle },
     /// A step of the time series is over.
     Step,
     /// Results count from here.
@@ -76,7 +82,7 @@ struct Flow {
     /// The index of its access category.
     category: u8,
     supply: Supply,
-    /// Its packets in the queue of the node where it begins.
+    /// Its packets that wait, for a route or in the queue, at the node where it begins.
     waiting: u32,
     record: FlowRecord,
 }
@@ -115,7 +121,7 @@ pub struct World {
     rules: Conventions,
     nodes: Vec<Node>,
     flows: Vec<Flow>,
-    routes: Routes,
+    routing: Routing,
     packets: Arena<Packet>,
     broadcasts_in_air: u64,
     recorder: Option<Recorder>,
@@ -169,6 +175,8 @@ impl World {
                 Event::Sent { of } => self.sent(of),
                 Event::Tail { of, listener } => self.tail(of, listener),
                 Event::Control { node, category } => self.control(node, category),
+                Event::Route { node } => self.routing_deadline(node),
+                Event::Message { node, packet } => self.delay_ends(node, packet),
                 Event::Step => self.step(),
                 Event::WarmedUp => self.restart_statistics(),
             }
@@ -220,21 +228,12 @@ impl World {
 
     /// A new packet of a flow joins the queue of its source.
     fn make_packet(&mut self, flow: u32, payload: Bytes) {
-        let Flow { from, record, .. } = &mut self.flows[flow as usize];
+        let Flow { from, waiting, record, .. } = &mut self.flows[flow as usize];
         record.sent += 1;
         record.ledger.made += 1;
-        let from = *from;
-        self.enqueue(from, Packet { flow, created: self.now, length: network_bytes(payload) });
-    }
-
-    /// A packet joins the queue of a node.
-    fn enqueue(&mut self, node: u32, packet: Packet) {
-        let waiting = Waiting { packet: self.packets.insert(packet), length: packet.length };
-        let Self { nodes, packets, flows, now, .. } = self;
-        let flow = &mut flows[packet.flow as usize];
-        flow.waiting += u32::from(flow.from == node);
-        let queue = &mut nodes[node as usize].queues[usize::from(flow.category)];
-        queue.fifo.enqueue(*now, waiting, &mut |dropped| discard(packets, flows, node, dropped));
+        *waiting += 1;
+        let (from, length) = (*from, network_bytes(payload));
+        self.route(from, None, Packet { load: Load::Flow(flow), ttl: TTL, created: self.now, length });
     }
 
     /// There may be room in a queue of `node`, because a packet of `left` has left it or its limit has moved. If
@@ -269,22 +268,24 @@ impl World {
     fn hand_over(&mut self, node: u32, category: usize) {
         let Node { station, queues, .. } = &mut self.nodes[node as usize];
         let Some(departure) = queues[category].fifo.dequeue(self.now) else { return };
-        let Waiting { packet, length } = departure.packet;
-        let index = self.packets.get(packet).flow;
-        let flow = &mut self.flows[index as usize];
-        flow.waiting -= u32::from(flow.from == node);
-        let to = next_hop(flow, &self.routes, (index, node));
+        let Waiting { packet: handle, to, length } = departure.packet;
         let psdu = self.rules.mpdu(msdu_bytes(length));
-        let job = Job::new(packet, (to, flow.category), psdu, departure.waited, self.now);
-        station.offer(self.now, job, &self.rules);
-        self.refill(node, category, Some(index));
+        let index = u8::try_from(category).expect("there are four categories");
+        station.offer(self.now, Job::new(handle, (to, index), psdu, departure.waited, self.now), &self.rules);
+        let packet = self.packets.get(handle);
+        let left = match packet.load {
+            Load::Flow(flow) => Some(flow),
+            Load::Routing { .. } => None,
+        };
+        if let Some(flow) = left {
+            self.flows[flow as usize].waiting -= u32::from(packet.is_fresh());
+        }
+        self.refill(node, category, left);
     }
 
     /// Receiver and frame length of the packet that a queue would yield next.
     fn ahead(&self, node: u32, category: usize) -> Option<(u32, Bytes)> {
-        let Waiting { packet, length } = *self.nodes[node as usize].queues[category].fifo.peek()?;
-        let index = self.packets.get(packet).flow;
-        let to = next_hop(&self.flows[index as usize], &self.routes, (index, node));
+        let Waiting { to, length, .. } = *self.nodes[node as usize].queues[category].fifo.peek()?;
         Some((to, self.rules.mpdu(msdu_bytes(length))))
     }
 
@@ -343,20 +344,26 @@ impl World {
         if job.to == BROADCAST {
             return;
         }
-        let packet = self.packets.remove(job.packet);
-        if !job.accepted {
-            self.flows[packet.flow as usize].record.ledger.lost += 1;
+        if delivered {
+            self.drop_job(&job);
+        } else {
+            self.link_failed(node, &job);
         }
     }
 
     /// A node has got a packet: the application's, or one to pass on.
     fn take(&mut self, node: u32, from: u32, handle: Handle) {
         let packet = self.packets.get(handle);
-        let flow = &mut self.flows[packet.flow as usize];
+        let Load::Flow(index) = packet.load else {
+            self.take_message(node, from, handle);
+            return;
+        };
+        self.hear_neighbour(node, from);
+        let flow = &mut self.flows[index as usize];
         if flow.to != BROADCAST {
             self.nodes[from as usize].station.accept(handle);
             if flow.to != node {
-                self.enqueue(node, packet);
+                self.route(node, Some(from), Packet { ttl: packet.ttl.saturating_sub(1), ..packet });
                 return;
             }
             flow.record.ledger.finished += 1;
@@ -365,7 +372,7 @@ impl World {
         flow.record.bytes += payload;
         let delay = self.now.since(packet.created);
         if let Some(recorder) = &mut self.recorder {
-            recorder.received(packet.flow, delay, payload);
+            recorder.received(index, delay, payload);
         }
         if packet.created >= self.warmup {
             flow.record.receive(delay, flow.identity.deadline);
@@ -375,10 +382,11 @@ impl World {
     /// A controller decides.
     fn control(&mut self, node: u32, category: u8) {
         let index = usize::from(category);
-        let Self { nodes, packets, flows, now, .. } = self;
+        let Self { nodes, packets, flows, routing, now, .. } = self;
         let Queue { fifo, controller, .. } = &mut nodes[node as usize].queues[index];
         let limit = controller.update(&fifo.take_interval(*now));
-        fifo.set_limit(*now, limit, &mut |dropped| discard(packets, flows, node, dropped));
+        let mut accounts = Accounts { packets, flows, routing };
+        fifo.set_limit(*now, limit, &mut |dropped: Waiting| accounts.discard(dropped.packet, Loss::Queue));
         let next = self.now + controller.interval();
         self.events.push(next, Event::Control { node, category });
         self.refill(node, index, None);
@@ -416,14 +424,9 @@ impl World {
         for flow in &mut self.flows {
             flow.record.restart();
         }
-    }
-}
-
-/// The node that a packet of a flow goes to next from `node`.
-fn next_hop(flow: &Flow, routes: &Routes, (index, node): (u32, u32)) -> u32 {
-    match flow.to {
-        BROADCAST => BROADCAST,
-        _ => routes.next(index, node).expect("packets are queued only where their route goes on"),
+        if let Routing::Aodv(mesh) = &mut self.routing {
+            mesh.nodes.iter_mut().for_each(|node| node.counts = crate::results::Routing::default());
+        }
     }
 }
 
@@ -442,12 +445,4 @@ fn has_room(queue: &Fifo<Waiting>, length: Bytes) -> bool {
         control::Limit::Packets(packets) => backlog.packets < u64::from(packets),
         control::Limit::Bytes(bytes) => backlog.bytes + length <= bytes,
     }
-}
-
-/// The queue of `node` has discarded a packet.
-fn discard(packets: &mut Arena<Packet>, flows: &mut [Flow], node: u32, dropped: Waiting) {
-    let packet = packets.remove(dropped.packet);
-    let flow = &mut flows[packet.flow as usize];
-    flow.waiting -= u32::from(flow.from == node);
-    flow.record.ledger.lost += 1;
 }

@@ -1,6 +1,7 @@
 //! What a finished run yields, and the accounts that must balance.
 
 use super::World;
+use super::routing::Routing;
 use crate::record::{FlowRecord, ratio};
 use crate::results::{Level, Node, Outcome, Queue, Totals};
 use control::{Limit, LimitController};
@@ -16,7 +17,14 @@ pub(super) fn outcome(mut world: World) -> Outcome {
         check_airtime(&world);
     }
     let covered = world.end.since(world.warmup);
-    let flows: Vec<_> = world.flows.iter().map(|flow| flow.record.result(&flow.identity, covered)).collect();
+    let mut flows: Vec<_> = world.flows.iter().map(|flow| flow.record.result(&flow.identity, covered)).collect();
+    let mut routing_packets = None;
+    if let Routing::Aodv(mesh) = &world.routing {
+        routing_packets = Some(mesh.nodes.iter().map(|node| node.counts.packets).sum::<u64>());
+        for (flow, result) in world.flows.iter().zip(&mut flows) {
+            result.lost_packets = Some(flow.record.lost);
+        }
+    }
     let nodes = (0..world.nodes.len()).map(|index| node(&world, index, covered)).collect();
     let goodputs = flows.iter().map(|flow| flow.goodput_bps);
     let sum: f64 = goodputs.clone().sum();
@@ -34,6 +42,8 @@ pub(super) fn outcome(mut world: World) -> Outcome {
         deadline_miss_ratio: ratio(late, received),
         data_yield: ratio(received - late, sent),
         channel_busy_ratio: world.medium.on_air_time(world.end).as_secs_f64() / covered.as_secs_f64(),
+        routing_packets,
+        routing_overhead: routing_packets.map(|packets| ratio(packets, received)),
     };
     let series = world.recorder.map(crate::record::Recorder::into_series);
     Outcome { simulated_s: covered.as_secs_f64(), events: world.handled, flows, nodes, totals, series }
@@ -43,7 +53,11 @@ fn node(world: &World, index: usize, covered: Duration) -> Node {
     let node = &world.nodes[index];
     let queues = (0..node.queues.len()).map(|category| queue(world, &node.queues[category], category)).collect();
     let busy = world.medium.busy_time(u32::try_from(index).expect("fewer than 2^32 nodes"), world.end);
-    Node { name: node.name.clone(), queues, mac: node.record.mac_result(busy, covered) }
+    let routing = match &world.routing {
+        Routing::Static(_) => None,
+        Routing::Aodv(mesh) => Some(mesh.nodes[index].counts),
+    };
+    Node { name: node.name.clone(), queues, mac: node.record.mac_result(busy, covered), routing }
 }
 
 fn queue(world: &World, queue: &super::Queue, category: usize) -> Queue {
@@ -72,16 +86,24 @@ fn level(level: queue::Level) -> Level {
     Level { mean: level.mean, min: level.min as f64, max: level.max as f64, last: level.last as f64 }
 }
 
-/// Every packet made has arrived, was lost, or is on its way: in a queue, at a station whose receiver lacks it, or as a
-/// broadcast in the air.
+/// Every packet made has arrived, was lost, or is on its way: in a queue, at a station whose receiver lacks it, as a
+/// broadcast in the air or delayed on purpose, or waiting for a route.
 fn check_packets(world: &World) {
-    let expected: u64 = world.flows.iter().map(|flow| flow.record.ledger.on_their_way()).sum();
+    let data: u64 = world.flows.iter().map(|flow| flow.record.ledger.on_their_way()).sum();
+    let (messages, routing) = match &world.routing {
+        Routing::Static(_) => (0, 0),
+        Routing::Aodv(mesh) => {
+            let held: u64 = mesh.nodes.iter().map(|node| node.held() as u64).sum();
+            (mesh.ledger.on_their_way(), mesh.delayed + held)
+        }
+    };
+    let expected = data + messages;
     let jobs = || world.nodes.iter().flat_map(|node| node.station.jobs());
     let all = world.nodes.iter().flat_map(|node| &node.queues);
     let queued: u64 = all.map(|queue| queue.fifo.backlog().packets).sum();
     let sending = world.nodes.iter().filter(|node| node.station.broadcasts()).count() as u64;
     let held = jobs().filter(|job| !job.accepted).count() as u64;
-    let found = queued + held - sending + world.broadcasts_in_air;
+    let found = queued + held - sending + world.broadcasts_in_air + routing;
     assert_eq!(expected, found, "packets on their way by the flows' accounts and by looking for them");
     let accepted = jobs().filter(|job| job.accepted).count() as u64;
     assert_eq!(world.packets.live() as u64, found + accepted, "packets alive");

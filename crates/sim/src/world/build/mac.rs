@@ -1,10 +1,11 @@
 //! The conventions of the MAC.
 
+use super::super::routing::Routing;
 use super::super::{BuildError, Flow, Node};
 use super::radio;
 use crate::config::{self, Contention, Edca, Network, RtsThreshold, TimeoutDeferral};
 use crate::mac::{Access, Conventions};
-use crate::net::{Routes, msdu_bytes, network_bytes};
+use crate::net::{msdu_bytes, network_bytes};
 use crate::radio::{Mode, Timing};
 use units::Duration;
 
@@ -79,16 +80,21 @@ fn edca(given: Option<&Edca>, timing: &Timing, (min, max): (u16, u16)) -> Result
     ])
 }
 
-/// A TXOP has room for one exchange of a packet (the first) of each flow that uses it, at every node of its path.
+/// A TXOP has room for one exchange of a packet (the first) of each flow that uses it, at every node of its path;
+/// where the path is yet to be found, at every node.
 pub(super) fn check_txop(
     flows: &[Flow],
-    (nodes, routes): (&[Node], &Routes),
+    (nodes, routing): (&[Node], &Routing),
     rules: &Conventions,
 ) -> Result<(), BuildError> {
     for (flow, index) in flows.iter().zip(0..) {
         let limit = rules.access[usize::from(flow.category)].txop_limit;
         let Some(payload) = flow.supply.first() else { continue };
-        let relays = routes.hops(index).iter().map(|&(from, _)| from);
+        let (hops, all) = match routing {
+            Routing::Static(routes) => (routes.hops(index), 0),
+            Routing::Aodv(_) => (&[][..], nodes.len()),
+        };
+        let relays = hops.iter().map(|&(from, _)| from).chain((0..).take(all));
         for node in relays.chain([flow.from]) {
             let psdu = rules.mpdu(msdu_bytes(network_bytes(payload)));
             let needs = nodes[node as usize].station.exchange(flow.to, psdu, &rules.timing);

@@ -33,9 +33,8 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         nodes.push(nodes::node(index, site, network, &rules, seed)?);
     }
     let flows = flows::flows(network, (&names, &rules), seed)?;
-    let routes = routes::routes(network, &names, &flows, &medium)?;
-    routes::check_delays(&names, &flows, (&routes, &medium), rules.timing.slot)?;
-    mac::check_txop(&flows, (&nodes, &routes), &rules)?;
+    let routing = routes::routing(network, &names, &flows, (&medium, &rules, seed))?;
+    mac::check_txop(&flows, (&nodes, &routing), &rules)?;
     let end = Instant::ZERO + network.duration;
     let recorder = network.record.series.map(|step| {
         let flows = flows.iter().map(|flow| flow.identity.name.clone());
@@ -52,7 +51,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         rules,
         nodes,
         flows,
-        routes,
+        routing,
         packets: Arena::default(),
         broadcasts_in_air: 0,
         recorder,
@@ -74,6 +73,7 @@ impl World {
                     self.events.push(Instant::ZERO + interval, Event::Control { node, category });
                 }
             }
+            self.arm_routing(node);
         }
         if let Some(recorder) = &self.recorder {
             self.events.push(Instant::ZERO + recorder.step, Event::Step);

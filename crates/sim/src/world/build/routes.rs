@@ -1,18 +1,65 @@
-//! Static routes, shortest or by hand.
+//! Routing: static routes, shortest or by hand, or AODV.
 
+use super::super::routing::{Mesh, Routing};
 use super::super::{BuildError, Flow};
-use crate::config::Network;
-use crate::mac::{BROADCAST, Frame};
-use crate::net::{RouteError, Routes};
+use crate::config::{Aodv, Network, Protocol};
+use crate::engine::{Purpose, Stream};
+use crate::mac::{BROADCAST, Conventions, Frame};
+use crate::net::aodv::Settings;
+use crate::net::{RouteError, Routes, aodv};
 use crate::radio::Medium;
 use units::Duration;
 
-pub(super) fn routes(
+pub(super) fn routing(
     network: &Network,
     names: &[String],
     flows: &[Flow],
-    medium: &Medium<Frame>,
-) -> Result<Routes, BuildError> {
+    (medium, rules, seed): (&Medium<Frame>, &Conventions, u64),
+) -> Result<Routing, BuildError> {
+    match network.routing.protocol {
+        Protocol::Static => {
+            let routes = routes(network, names, flows, medium)?;
+            check_delays(names, flows, (&routes, medium), rules.timing.slot)?;
+            Ok(Routing::Static(routes))
+        }
+        Protocol::Aodv => mesh(network, names, (rules, seed)).map(|mesh| Routing::Aodv(Box::new(mesh))),
+    }
+}
+
+fn mesh(network: &Network, names: &[String], (rules, seed): (&Conventions, u64)) -> Result<Mesh, BuildError> {
+    if !network.routing.route.is_empty() {
+        let message = "a path by hand needs `protocol = \"static\"`: AODV finds its own";
+        return Err(BuildError::new("routing.route", message));
+    }
+    let given = &network.routing.aodv;
+    check_aodv(given)?;
+    let settings = Settings::new(given);
+    let nodes = names.iter().zip(0..).map(|(name, address)| {
+        let random = Stream::new(seed, name, Purpose::Routing);
+        aodv::Aodv::new(address, &settings, random)
+    });
+    let nodes = nodes.collect();
+    Ok(Mesh::new(given, settings, (nodes, rules.index(given.category))))
+}
+
+/// What would make nodes silent for ever, or never rest.
+fn check_aodv(given: &Aodv) -> Result<(), BuildError> {
+    let counts = [
+        ("net_diameter", u32::from(given.net_diameter)),
+        ("ttl_start", u32::from(given.ttl_start)),
+        ("ttl_increment", u32::from(given.ttl_increment)),
+        ("rreq_ratelimit", u32::from(given.rreq_ratelimit)),
+        ("rerr_ratelimit", u32::from(given.rerr_ratelimit)),
+        ("allowed_hello_loss", u32::from(given.allowed_hello_loss)),
+        ("buffer_packets", given.buffer_packets),
+    ];
+    match counts.into_iter().find(|&(_, count)| count == 0) {
+        Some((key, _)) => Err(BuildError::new(format!("routing.aodv.{key}"), format!("`{key}` must be at least 1"))),
+        None => Ok(()),
+    }
+}
+
+fn routes(network: &Network, names: &[String], flows: &[Flow], medium: &Medium<Frame>) -> Result<Routes, BuildError> {
     let count = u32::try_from(names.len()).expect("nodes were counted before");
     // In the scenario's order, so that ties between routes do not depend on distances.
     let neighbours: Vec<Vec<u32>> = (0..count)
@@ -56,7 +103,7 @@ pub(super) fn routes(
 
 /// A response must begin within the time-out, which has a slot for the way there and back (10.3.2.9). Over a longer hop
 /// every packet would be given up; and beyond the whole time-out, before it has arrived.
-pub(super) fn check_delays(
+fn check_delays(
     names: &[String],
     flows: &[Flow],
     (routes, medium): (&Routes, &Medium<Frame>),

@@ -1,0 +1,179 @@
+//! What a node does with messages: route requests (6.5), replies (6.6, 6.7), errors (6.11), hellos (6.9).
+
+use super::message::{Message, Reply, Request};
+use super::table::{Offer, State, newer, newest};
+use super::{Action, Aodv, Context};
+use units::Duration;
+
+impl Aodv {
+    /// A message has come from a neighbour.
+    pub(crate) fn receive(&mut self, message: Message, from: u32, cx: &mut Context) {
+        self.heard(from, cx);
+        match message {
+            Message::Request(request) => self.receive_request(request, from, cx),
+            Message::Reply(reply) => self.receive_reply(reply, from, cx),
+            Message::Hello { sequence } => self.receive_hello(sequence, from, cx),
+            Message::Error { unreachable, no_delete } => self.receive_error(unreachable, no_delete, (from, cx)),
+            Message::ReplyAck => self.links.acknowledged(from),
+        }
+        if !self.searches.is_empty() {
+            self.end_searches(cx);
+        }
+        self.rearm();
+    }
+
+    fn receive_request(&mut self, mut request: Request, from: u32, cx: &mut Context) {
+        let Context { now, settings, .. } = *cx;
+        if request.originator == self.address || self.table.entry(from, now).blacklisted > now {
+            return;
+        }
+        self.table.learn_neighbour(from, now, settings.given.active_route_timeout);
+        let origin = self.table.entry(request.originator, now);
+        if !origin.seen.note(request.id, now, settings.path_discovery_time) {
+            return;
+        }
+        request.hops = request.hops.saturating_add(1);
+        self.learn_way_back(&request, from, cx);
+        if request.destination == self.address {
+            self.reply_as_destination(&request, cx);
+        } else if self.may_reply(&request, cx) {
+            self.reply_for_destination(&request, from, cx);
+        } else if request.ttl > 1 {
+            request.ttl -= 1;
+            let own = self.table.find(request.destination).and_then(|route| route.sequence);
+            request.destination_sequence = newest(request.destination_sequence, own);
+            self.counts.requests_forwarded += 1;
+            self.broadcast(Message::Request(request), cx);
+        }
+    }
+
+    /// The reverse route, by which a reply can go back (6.5).
+    fn learn_way_back(&mut self, request: &Request, from: u32, cx: &mut Context) {
+        let Context { now, settings, .. } = *cx;
+        let covered = settings.given.node_traversal_time * 2 * u64::from(request.hops);
+        let until = now + (settings.net_traversal_time * 2).saturating_sub(covered);
+        let offer = Offer {
+            destination: request.originator,
+            sequence: request.originator_sequence,
+            hops: request.hops,
+            next: from,
+            until,
+        };
+        if self.table.learn(offer, now).is_none()
+            && let Some(known) = self.table.valid(request.originator, now)
+        {
+            known.extend(until);
+        }
+    }
+
+    /// Does it know a route that is fresh enough to reply for the destination (6.6)?
+    fn may_reply(&mut self, request: &Request, cx: &Context) -> bool {
+        let Some(route) = self.table.valid(request.destination, cx.now) else { return false };
+        let Some(own) = route.sequence.filter(|_| route.known) else { return false };
+        !request.destination_only && request.destination_sequence.is_none_or(|asked| !newer(asked, own))
+    }
+
+    /// 6.6.1, and 6.1 for the sequence number.
+    fn reply_as_destination(&mut self, request: &Request, cx: &mut Context) {
+        self.sequence = newest(Some(self.sequence), request.destination_sequence).expect("one of them is known");
+        let reply = Reply {
+            hops: 0,
+            destination: self.address,
+            destination_sequence: self.sequence,
+            originator: request.originator,
+            lifetime: cx.settings.my_route_timeout,
+            acknowledge: false,
+        };
+        self.send_reply(reply, cx);
+    }
+
+    /// 6.6.2 and, for the G flag, 6.6.3.
+    fn reply_for_destination(&mut self, request: &Request, from: u32, cx: &mut Context) {
+        let now = cx.now;
+        let Some(forward) = self.table.valid(request.destination, now) else { return };
+        forward.add_precursor(from);
+        let (toward, reply) = (
+            forward.next,
+            Reply {
+                hops: forward.hops,
+                destination: request.destination,
+                destination_sequence: forward.sequence.expect("may_reply has seen it"),
+                originator: request.originator,
+                lifetime: forward.expires.since(now),
+                acknowledge: false,
+            },
+        );
+        let Some(back) = self.table.valid(request.originator, now) else { return };
+        back.add_precursor(toward);
+        let gratuitous = Reply {
+            hops: back.hops,
+            destination: request.originator,
+            destination_sequence: request.originator_sequence,
+            originator: request.destination,
+            lifetime: back.expires.since(now),
+            acknowledge: false,
+        };
+        self.send_reply(reply, cx);
+        if request.gratuitous {
+            self.send_reply(gratuitous, cx);
+        }
+    }
+
+    /// Sends a reply, its own or another's, one hop towards its originator.
+    fn send_reply(&mut self, mut reply: Reply, cx: &mut Context) {
+        let Some(back) = self.table.valid(reply.originator, cx.now) else { return };
+        let to = back.next;
+        reply.acknowledge = cx.settings.given.rrep_ack;
+        if reply.acknowledge {
+            self.links.await_ack(to, cx.now + cx.settings.next_hop_wait);
+        }
+        self.counts.replies_sent += 1;
+        cx.out.actions.push(Action::Send { message: Message::Reply(reply), to, after: Duration::ZERO });
+    }
+
+    /// 6.7.
+    fn receive_reply(&mut self, mut reply: Reply, from: u32, cx: &mut Context) {
+        let Context { now, settings, .. } = *cx;
+        let active = settings.given.active_route_timeout;
+        self.table.learn_neighbour(from, now, active);
+        if reply.acknowledge {
+            self.counts.acks_sent += 1;
+            cx.out.actions.push(Action::Send { message: Message::ReplyAck, to: from, after: Duration::ZERO });
+        }
+        // Another's reply about this node itself must not become a route to itself; the originator gets its own too.
+        if reply.destination == self.address {
+            return;
+        }
+        reply.hops = reply.hops.saturating_add(1);
+        let offer = Offer {
+            destination: reply.destination,
+            sequence: reply.destination_sequence,
+            hops: reply.hops,
+            next: from,
+            until: now + reply.lifetime,
+        };
+        let Some(forward) = self.table.learn(offer, now) else { return };
+        forward.expires = offer.until;
+        if reply.originator == self.address {
+            return;
+        }
+        let Some(back) = self.table.valid(reply.originator, now) else { return };
+        back.extend(now + active);
+        let to = back.next;
+        self.table.entry(reply.destination, now).add_precursor(to);
+        self.table.entry(from, now).add_precursor(to);
+        self.send_reply(reply, cx);
+    }
+
+    /// 6.9: the neighbour is there, and this is its sequence number.
+    fn receive_hello(&mut self, sequence: u32, from: u32, cx: &mut Context) {
+        let Context { now, settings, .. } = *cx;
+        let lifetime = settings.hello_lifetime();
+        self.links.greeted(from, now + lifetime);
+        self.table.learn_neighbour(from, now, lifetime);
+        let route = self.table.entry(from, now);
+        if route.state == State::Valid && route.sequence.is_none_or(|own| !newer(own, sequence)) {
+            (route.sequence, route.known) = (Some(sequence), true);
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! The route table (RFC 3561, sections 2 and 6.2).
+//!
+//! Entries are never deleted, so that what was known of a destination's sequence number is never forgotten: to delete
+//! them after DELETE_PERIOD is allowed, not asked for (6.11), and can make loops where a route error was lost.
+
+use units::{Duration, Instant};
+
+/// Is sequence number `a` newer than `b`? Numbers roll over (6.1).
+#[inline]
+pub(crate) fn newer(a: u32, b: u32) -> bool {
+    a.wrapping_sub(b).cast_signed() > 0
+}
+
+/// The newer of two sequence numbers, of which either may be unknown.
+pub(super) fn newest(a: Option<u32>, b: Option<u32>) -> Option<u32> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(if newer(b, a) { b } else { a }),
+        (one, other) => one.or(other),
+    }
+}
+
+/// What a route is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Packets go by it, until it expires.
+    Valid,
+    /// It was never there, has expired or is broken.
+    Invalid,
+    /// It is broken and a way round is being sought (6.12).
+    Repairing,
+}
+
+/// What is known of a node.
+#[derive(Clone, Debug)]
+pub(crate) struct Route {
+    pub(crate) destination: u32,
+    pub(crate) next: u32,
+    /// Hops to the destination; of an invalid route, the last that were known. Zero: never known.
+    pub(crate) hops: u8,
+    pub(crate) state: State,
+    /// The largest sequence number heard of, or made from that when the route broke.
+    pub(crate) sequence: Option<u32>,
+    /// Does the sequence number say how fresh the route is? Not where the route was made from hearing the neighbour.
+    pub(crate) known: bool,
+    pub(crate) expires: Instant,
+    /// Neighbours that are to be told when the route breaks.
+    pub(crate) precursors: Vec<u32>,
+    /// Requests of this neighbour are ignored until then (6.8).
+    pub(crate) blacklisted: Instant,
+    /// The requests that it originated.
+    pub(crate) seen: Seen,
+}
+
+impl Route {
+    fn new(destination: u32) -> Self {
+        Self {
+            destination,
+            next: destination,
+            hops: 0,
+            state: State::Invalid,
+            sequence: None,
+            known: false,
+            expires: Instant::ZERO,
+            precursors: Vec::new(),
+            blacklisted: Instant::ZERO,
+            seen: Seen::default(),
+        }
+    }
+
+    /// The route lives at least until then.
+    #[inline]
+    pub(super) fn extend(&mut self, until: Instant) {
+        self.expires = self.expires.max(until);
+    }
+
+    /// The route is gone; by the sequence number in a route error, or by our own finding (6.11). Either way the number
+    /// grows, which makes sure that no older route through us is taken for newer.
+    pub(super) fn invalidate(&mut self, reported: Option<u32>) {
+        self.state = State::Invalid;
+        self.sequence = match (self.sequence, reported) {
+            (Some(own), Some(reported)) if newer(reported, own) => Some(reported),
+            (Some(own), _) => Some(own.wrapping_add(1)),
+            (None, reported) => reported,
+        };
+    }
+
+    pub(super) fn add_precursor(&mut self, neighbour: u32) {
+        if !self.precursors.contains(&neighbour) {
+            self.precursors.push(neighbour);
+        }
+    }
+}
+
+/// Which of a node's requests have come by. It numbers them one after another, so that the newest and a bit for each of
+/// the 64 before it are enough: more than it may make within PATH_DISCOVERY_TIME. Older ones count as seen.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Seen {
+    newest: u32,
+    /// Bit `k`: `newest - k` was seen.
+    bits: u64,
+    /// All is forgotten then.
+    until: Option<Instant>,
+}
+
+impl Seen {
+    /// Notes a request. Is it the first time?
+    pub(super) fn note(&mut self, id: u32, now: Instant, lasts: Duration) -> bool {
+        if self.until.is_none_or(|until| until <= now) {
+            *self = Self { newest: id, bits: 1, until: Some(now + lasts) };
+            return true;
+        }
+        let first = if newer(id, self.newest) {
+            let ahead = id.wrapping_sub(self.newest);
+            self.bits = self.bits.checked_shl(ahead).unwrap_or(0) | 1;
+            self.newest = id;
+            true
+        } else {
+            let bit = 1_u64.checked_shl(self.newest.wrapping_sub(id)).unwrap_or(0);
+            let first = bit != 0 && self.bits & bit == 0;
+            self.bits |= bit;
+            first
+        };
+        if first {
+            self.until = Some(now + lasts);
+        }
+        first
+    }
+}
+
+/// A new route, as a message tells it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Offer {
+    pub(super) destination: u32,
+    pub(super) sequence: u32,
+    pub(super) hops: u8,
+    pub(super) next: u32,
+    /// How long the route is good, unless it is known to be for longer.
+    pub(super) until: Instant,
+}
+
+/// What a node knows of all others.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    /// Destination and its place in `routes`, by destination.
+    index: Vec<(u32, u32)>,
+    /// In order of first mention.
+    routes: Vec<Route>,
+}
+
+impl Table {
+    /// The entry of a node, if there is one, whatever its state; see [`valid`](Self::valid).
+    pub(crate) fn find(&self, node: u32) -> Option<&Route> {
+        self.position(node).map(|at| &self.routes[at])
+    }
+
+    /// All entries.
+    pub(super) fn routes(&mut self) -> &mut [Route] {
+        &mut self.routes
+    }
+
+    /// The entry of a node, made if there is none. Brought up to date: it is invalid if it has expired.
+    pub(super) fn entry(&mut self, node: u32, now: Instant) -> &mut Route {
+        let at = match self.index.binary_search_by_key(&node, |&(destination, _)| destination) {
+            Ok(found) => self.index[found].1,
+            Err(place) => {
+                let at = u32::try_from(self.routes.len()).expect("fewer entries than nodes");
+                self.index.insert(place, (node, at));
+                self.routes.push(Route::new(node));
+                at
+            }
+        };
+        let route = &mut self.routes[at as usize];
+        expire(route, now);
+        route
+    }
+
+    /// The route to a node, if there is one that is good now.
+    #[inline]
+    pub(super) fn valid(&mut self, node: u32, now: Instant) -> Option<&mut Route> {
+        let at = self.position(node)?;
+        let route = &mut self.routes[at];
+        expire(route, now);
+        (route.state == State::Valid).then_some(route)
+    }
+
+    /// A neighbour was heard, so that there is a link to it; nothing is known of its sequence number (6.2).
+    pub(super) fn learn_neighbour(&mut self, neighbour: u32, now: Instant, lifetime: Duration) {
+        let route = self.entry(neighbour, now);
+        if route.state != State::Valid || route.hops != 1 {
+            (route.state, route.next, route.hops, route.known) = (State::Valid, neighbour, 1, false);
+            route.expires = now;
+        }
+        route.extend(now + lifetime);
+    }
+
+    /// A message offers a route. Takes it if it is newer than what is known, or as new and shorter, or as new and what
+    /// is known is no longer good (6.2). Gives the entry then.
+    pub(super) fn learn(&mut self, offer: Offer, now: Instant) -> Option<&mut Route> {
+        let route = self.entry(offer.destination, now);
+        let better = match route.sequence {
+            None => true,
+            Some(own) if own == offer.sequence => {
+                let active = route.state == State::Valid;
+                !active || offer.hops < route.hops || (!route.known && offer.hops == route.hops)
+            }
+            Some(own) => newer(offer.sequence, own),
+        };
+        if !better {
+            return None;
+        }
+        if route.state != State::Valid {
+            route.expires = offer.until;
+        }
+        route.extend(offer.until);
+        (route.state, route.next, route.hops) = (State::Valid, offer.next, offer.hops);
+        (route.sequence, route.known) = (Some(offer.sequence), true);
+        Some(route)
+    }
+
+    #[inline]
+    fn position(&self, node: u32) -> Option<usize> {
+        let found = self.index.binary_search_by_key(&node, |&(destination, _)| destination).ok()?;
+        Some(self.index[found].1 as usize)
+    }
+}
+
+/// A route that was not used in time is no longer good (6.2).
+#[inline]
+fn expire(route: &mut Route, now: Instant) {
+    if route.state == State::Valid && route.expires <= now {
+        route.invalidate(None);
+    }
+}

@@ -1,0 +1,102 @@
+//! Whatever the graph and whatever is lost: no loops, no packet unaccounted for, and a route wherever there is one.
+
+use super::*;
+use proptest::prelude::*;
+
+/// A graph, what is done to it step by step, and how many messages in 256 are lost.
+#[derive(Clone, Debug)]
+struct Drawn {
+    nodes: u32,
+    links: Vec<(u32, u32)>,
+    steps: Vec<(u8, u32, u32, u16)>,
+    loss: u8,
+    options: [bool; 5],
+}
+
+fn drawn() -> impl Strategy<Value = Drawn> {
+    (3_u32..10).prop_flat_map(|nodes| {
+        let pair = (0..nodes, 0..nodes);
+        let step = (0_u8..8, 0..nodes, 0..nodes, 0_u16..1500);
+        (
+            prop::collection::vec(pair, 2..20),
+            prop::collection::vec(step, 1..60),
+            prop_oneof![Just(0_u8), 0_u8..160],
+            any::<[bool; 5]>(),
+        )
+            .prop_map(move |(links, steps, loss, options)| Drawn { nodes, links, steps, loss, options })
+    })
+}
+
+impl Drawn {
+    fn net(&self) -> Net {
+        let [hello, local_repair, gratuitous_rrep, rrep_ack, fast] = self.options;
+        let given = config::Aodv {
+            hello,
+            local_repair,
+            gratuitous_rrep,
+            rrep_ack,
+            jitter: Duration::from_millis(if fast { 0 } else { 10 }),
+            // Routes that expire while others still use them.
+            active_route_timeout: Duration::from_millis(if fast { 50 } else { 3000 }),
+            ..config::Aodv::default()
+        };
+        let mut links: Vec<(u32, u32)> = self.links.iter().map(|&(a, b)| (a.min(b), a.max(b))).collect();
+        links.retain(|&(a, b)| a != b);
+        links.sort_unstable();
+        links.dedup();
+        let mut net = Net::new(self.nodes, &links, &given);
+        let mut stream = Stream::new(3, "loss", Purpose::Traffic);
+        let loss = u64::from(self.loss);
+        net.loses = Box::new(move |_, _, _| stream.up_to(255) < loss);
+        net
+    }
+}
+
+/// The nodes that can be reached from one.
+fn reachable(net: &Net, from: u32) -> Vec<bool> {
+    let mut found = vec![false; net.nodes.len()];
+    let mut todo = vec![from];
+    while let Some(node) = todo.pop() {
+        if !std::mem::replace(&mut found[node as usize], true) {
+            todo.extend(&net.links[node as usize]);
+        }
+    }
+    found
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+
+    #[test]
+    fn routes_never_go_round_and_packets_are_accounted_for(drawn in drawn()) {
+        let mut net = drawn.net();
+        for &(what, a, b, millis) in &drawn.steps {
+            match what {
+                _ if a == b => {}
+                0 | 1 => net.cut(a, b),
+                2 if !net.links[a as usize].contains(&b) => net.join(a, b),
+                _ => { net.send(a, b); }
+            }
+            // `run` checks for loops after every event.
+            net.run(Duration::from_millis(u64::from(millis)));
+            net.check_packets();
+        }
+        // All searches come to an end: with back-off, rings and the rate limit within two minutes.
+        net.run(Duration::from_secs(120));
+        prop_assert!(net.data.iter().all(|data| data.fate != Fate::UnderWay), "{:?}", net.data);
+        prop_assert!(net.nodes.iter().all(|node| node.held() == 0));
+    }
+
+    #[test]
+    fn a_route_is_found_wherever_there_is_one(drawn in drawn()) {
+        let mut net = Drawn { loss: 0, ..drawn.clone() }.net();
+        for &(_, a, b, _) in drawn.steps.iter().take(12) {
+            if a != b {
+                let packet = net.send(a, b);
+                net.run(Duration::from_secs(40));
+                let expected = reachable(&net, a)[b as usize];
+                prop_assert_eq!(matches!(net.data[packet].fate, Fate::Arrived { .. }), expected, "{} to {}", a, b);
+            }
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! Where packets go next, by fixed routes or by AODV, and what AODV's messages do to queues and accounts.
+
+use super::{Event, Flow, World};
+use crate::config::RoutingPriority;
+use crate::engine::{Arena, Handle};
+use crate::mac::{BROADCAST, Job};
+use crate::net::aodv::{Action, Aodv, Context, Ends, Message, Output, Settings};
+use crate::net::{Load, Loss, Packet, Routes, TTL, Waiting, network_bytes};
+use crate::record::Ledger;
+use units::{Duration, Instant};
+
+/// How packets find their way.
+pub(super) enum Routing {
+    Static(Routes),
+    Aodv(Box<Mesh>),
+}
+
+/// A network that routes by AODV.
+pub(super) struct Mesh {
+    settings: Settings,
+    pub(super) nodes: Vec<Aodv>,
+    /// By node: when the earliest pending `Route` event fires; later ones are stale.
+    armed: Vec<Instant>,
+    messages: Arena<Message>,
+    out: Output,
+    /// Every message, wherever it is sent.
+    pub(super) ledger: Ledger,
+    /// Broadcasts that wait for their random delay to end.
+    pub(super) delayed: u64,
+    purge_on_failure: bool,
+    /// Scratch space for what a broken link makes void.
+    purged: Vec<Handle>,
+    priority: RoutingPriority,
+    /// The index of the access category of messages.
+    category: u8,
+}
+
+impl Mesh {
+    pub(super) fn new(described: &crate::config::Aodv, settings: Settings, (nodes, category): (Vec<Aodv>, u8)) -> Self {
+        Self {
+            settings,
+            armed: vec![Instant::NEVER; nodes.len()],
+            nodes,
+            messages: Arena::default(),
+            out: Output::default(),
+            ledger: Ledger::default(),
+            delayed: 0,
+            purge_on_failure: described.purge_on_failure,
+            purged: Vec::new(),
+            priority: described.routing_priority,
+            category,
+        }
+    }
+
+    /// Tells a node something.
+    fn tell<R>(&mut self, node: u32, now: Instant, act: impl FnOnce(&mut Aodv, &mut Context) -> R) -> R {
+        let Self { settings, nodes, out, .. } = self;
+        act(&mut nodes[node as usize], &mut Context { now, settings, out })
+    }
+}
+
+/// The accounts that a packet's end touches.
+pub(super) struct Accounts<'a> {
+    pub(super) packets: &'a mut Arena<Packet>,
+    pub(super) flows: &'a mut [Flow],
+    pub(super) routing: &'a mut Routing,
+}
+
+impl Accounts<'_> {
+    /// A packet that waits for a queue or a route is lost.
+    pub(super) fn discard(&mut self, handle: Handle, why: Loss) {
+        let packet = self.packets.remove(handle);
+        if let Load::Flow(flow) = packet.load {
+            self.flows[flow as usize].waiting -= u32::from(packet.is_fresh());
+        }
+        self.lose(&packet, why);
+        self.release(&packet);
+    }
+
+    /// Counts a packet as lost.
+    pub(super) fn lose(&mut self, packet: &Packet, why: Loss) {
+        match (packet.load, &mut *self.routing) {
+            (Load::Flow(flow), _) => self.flows[flow as usize].record.lose(why),
+            (Load::Routing { .. }, Routing::Aodv(mesh)) => mesh.ledger.lost += 1,
+            (Load::Routing { .. }, Routing::Static(_)) => unreachable!("fixed routes need no messages"),
+        }
+    }
+
+    /// A packet has been everywhere it was sent to.
+    pub(super) fn finish_broadcast(&mut self, handle: Handle) {
+        let packet = self.packets.remove(handle);
+        match (packet.load, &mut *self.routing) {
+            (Load::Flow(flow), _) => self.flows[flow as usize].record.ledger.finished += 1,
+            (Load::Routing { .. }, Routing::Aodv(mesh)) => mesh.ledger.finished += 1,
+            (Load::Routing { .. }, Routing::Static(_)) => unreachable!("fixed routes need no messages"),
+        }
+        self.release(&packet);
+    }
+
+    /// The packet is no more; if it was a message, neither is that.
+    pub(super) fn release(&mut self, packet: &Packet) {
+        if let (Load::Routing { message, .. }, Routing::Aodv(mesh)) = (packet.load, &mut *self.routing) {
+            let message = mesh.messages.remove(message);
+            mesh.out.lists.release(&message);
+        }
+    }
+}
+
+impl World {
+    pub(super) fn accounts(&mut self) -> Accounts<'_> {
+        let Self { packets, flows, routing, .. } = self;
+        Accounts { packets, flows, routing }
+    }
+
+    /// A data packet at a node, its origin unless it came from `previous`, finds its next hop and joins the queue.
+    pub(super) fn route(&mut self, node: u32, previous: Option<u32>, packet: Packet) {
+        let Load::Flow(index) = packet.load else { unreachable!("messages go one hop") };
+        let flow = &self.flows[index as usize];
+        let next = match &mut self.routing {
+            _ if flow.to == BROADCAST => Some(BROADCAST),
+            Routing::Static(routes) => Some(routes.next(index, node).expect("a route goes on until its end")),
+            Routing::Aodv(_) if packet.ttl == 0 => {
+                self.accounts().lose(&packet, Loss::Ttl);
+                return;
+            }
+            Routing::Aodv(mesh) => {
+                let ends = Ends { origin: flow.from, destination: flow.to, previous };
+                mesh.nodes[node as usize].route(&ends, self.now, &mesh.settings)
+            }
+        };
+        let handle = self.packets.insert(packet);
+        match next {
+            Some(to) => self.enqueue(node, handle, to),
+            None => self.seek_route(node, previous, handle),
+        }
+    }
+
+    fn seek_route(&mut self, node: u32, previous: Option<u32>, handle: Handle) {
+        let Load::Flow(flow) = self.packets.get(handle).load else { return };
+        let Flow { from: origin, to: destination, .. } = self.flows[flow as usize];
+        let ends = Ends { origin, destination, previous };
+        self.tell(node, |aodv, cx| aodv.unroutable(handle, &ends, cx));
+    }
+
+    /// Tells a node of the mesh something and carries out what it wants. Nothing with fixed routes.
+    fn tell<R: Default>(&mut self, node: u32, act: impl FnOnce(&mut Aodv, &mut Context) -> R) -> R {
+        let Routing::Aodv(mesh) = &mut self.routing else { return R::default() };
+        let result = mesh.tell(node, self.now, act);
+        self.carry_out(node);
+        result
+    }
+
+    /// Does what a node wants done.
+    fn carry_out(&mut self, node: u32) {
+        let Routing::Aodv(mesh) = &mut self.routing else { return };
+        let mut actions = std::mem::take(&mut mesh.out.actions);
+        let mut unreachable = false;
+        for action in actions.drain(..) {
+            match action {
+                Action::Send { message, to, after } => self.send_message(node, message, (to, after)),
+                Action::Forward { packet, to } => self.enqueue(node, packet, to),
+                Action::Discard { packet, why } => {
+                    self.accounts().discard(packet, why);
+                    unreachable |= why == Loss::NoRoute;
+                }
+            }
+        }
+        if let Routing::Aodv(mesh) = &mut self.routing {
+            mesh.out.actions = actions;
+        }
+        self.arm_routing(node);
+        if unreachable {
+            self.refill_all(node);
+        }
+    }
+
+    /// A message becomes a packet.
+    fn send_message(&mut self, node: u32, message: Message, (to, after): (u32, Duration)) {
+        let Routing::Aodv(mesh) = &mut self.routing else { return };
+        let length = network_bytes(message.length(&mesh.out.lists));
+        let counts = &mut mesh.nodes[node as usize].counts;
+        counts.packets += 1;
+        counts.bytes += length.count();
+        mesh.ledger.made += 1;
+        let load = Load::Routing { message: mesh.messages.insert(message), to_all: to == BROADCAST };
+        let handle = self.packets.insert(Packet { load, ttl: 1, created: self.now, length });
+        if after.is_zero() {
+            self.enqueue(node, handle, to);
+        } else {
+            mesh.delayed += 1;
+            self.events.push(self.now + after, Event::Message { node, packet: handle });
+        }
+    }
+
+    /// The random delay of a broadcast is over.
+    pub(super) fn delay_ends(&mut self, node: u32, packet: Handle) {
+        if let Routing::Aodv(mesh) = &mut self.routing {
+            mesh.delayed -= 1;
+        }
+        self.enqueue(node, packet, BROADCAST);
+        self.serve(node);
+    }
+
+    /// A packet joins the queue of a node.
+    fn enqueue(&mut self, node: u32, handle: Handle, to: u32) {
+        let Self { nodes, packets, flows, routing, now, .. } = self;
+        let packet = packets.get(handle);
+        let (category, first) = match (packet.load, &*routing) {
+            (Load::Flow(flow), _) => (flows[flow as usize].category, false),
+            (_, Routing::Aodv(mesh)) => (mesh.category, mesh.priority == RoutingPriority::HeadOfQueue),
+            (_, Routing::Static(_)) => unreachable!("fixed routes need no messages"),
+        };
+        let waiting = Waiting { packet: handle, to, length: packet.length };
+        let mut accounts = Accounts { packets, flows, routing };
+        let dropped = &mut |dropped: Waiting| accounts.discard(dropped.packet, Loss::Queue);
+        let queue = &mut nodes[node as usize].queues[usize::from(category)].fifo;
+        if first {
+            queue.enqueue_first(*now, waiting, dropped);
+        } else {
+            queue.enqueue(*now, waiting, dropped);
+        }
+    }
+
+    /// A `Route` event of a node has come.
+    pub(super) fn routing_deadline(&mut self, node: u32) {
+        let Routing::Aodv(mesh) = &mut self.routing else { return };
+        if mesh.armed[node as usize] != self.now {
+            return;
+        }
+        mesh.armed[node as usize] = Instant::NEVER;
+        if mesh.nodes[node as usize].deadline > self.now {
+            self.arm_routing(node);
+        } else {
+            self.tell(node, Aodv::timer);
+            self.serve(node);
+        }
+    }
+
+    /// Sees to it that an event comes at the node's deadline.
+    pub(super) fn arm_routing(&mut self, node: u32) {
+        let Routing::Aodv(mesh) = &mut self.routing else { return };
+        let (deadline, armed) = (mesh.nodes[node as usize].deadline, &mut mesh.armed[node as usize]);
+        if deadline < *armed {
+            *armed = deadline;
+            self.events.push(deadline, Event::Route { node });
+        }
+    }
+
+    /// A node has got a message.
+    pub(super) fn take_message(&mut self, node: u32, from: u32, handle: Handle) {
+        let Load::Routing { message, to_all } = self.packets.get(handle).load else { return };
+        let Routing::Aodv(mesh) = &mut self.routing else { return };
+        let message = mesh.messages.get(message);
+        if !to_all {
+            mesh.ledger.finished += 1;
+            self.nodes[from as usize].station.accept(handle);
+        }
+        self.tell(node, |aodv, cx| aodv.receive(message, from, cx));
+    }
+
+    /// A node has heard a data packet of a neighbour.
+    pub(super) fn hear_neighbour(&mut self, node: u32, from: u32) {
+        if let Routing::Aodv(mesh) = &mut self.routing {
+            mesh.tell(node, self.now, |aodv, cx| aodv.heard(from, cx));
+        }
+    }
+
+    /// The MAC of a node has given up a packet: to the routing protocol the link is broken.
+    pub(super) fn link_failed(&mut self, node: u32, job: &Job) {
+        let packet = self.packets.get(job.packet);
+        let Routing::Aodv(mesh) = &mut self.routing else { return self.drop_job(job) };
+        let purge = mesh.purge_on_failure;
+        let kept = match packet.load {
+            Load::Routing { message, .. } => {
+                let message = mesh.messages.get(message);
+                self.tell(node, |aodv, cx| aodv.message_failed(&message, job.to, cx));
+                false
+            }
+            // One that has arrived all the same is not sent again.
+            Load::Flow(_) => self.packet_failed(node, job.packet, (job.to, !job.accepted)),
+        };
+        if !kept {
+            self.drop_job(job);
+        }
+        if purge {
+            self.purge(node, job.to);
+        }
+    }
+
+    /// A data packet could not be sent. Does the node keep it, to send it by another way?
+    fn packet_failed(&mut self, node: u32, packet: Handle, (to, missing): (u32, bool)) -> bool {
+        let Load::Flow(flow) = self.packets.get(packet).load else { return false };
+        let Flow { from: origin, to: destination, .. } = self.flows[flow as usize];
+        let ends = Ends { origin, destination, previous: None };
+        let wanted = missing.then_some(packet);
+        self.tell(node, |aodv, cx| aodv.packet_failed(wanted, to, (&ends, cx)))
+    }
+
+    /// What waits for the other end of a broken link leaves the queue.
+    fn purge(&mut self, node: u32, to: u32) {
+        let Routing::Aodv(mesh) = &mut self.routing else { return };
+        let mut purged = std::mem::take(&mut mesh.purged);
+        for queue in &mut self.nodes[node as usize].queues {
+            queue.fifo.discard_where(self.now, &mut |waiting| waiting.to == to, &mut |gone| purged.push(gone.packet));
+        }
+        for packet in purged.drain(..) {
+            if !self.packet_failed(node, packet, (to, true)) {
+                self.accounts().discard(packet, Loss::Link);
+            }
+        }
+        if let Routing::Aodv(mesh) = &mut self.routing {
+            mesh.purged = purged;
+        }
+        self.refill_all(node);
+    }
+
+    /// There may be room in every queue of a node.
+    fn refill_all(&mut self, node: u32) {
+        (0..self.rules.categories).for_each(|category| self.refill(node, category, None));
+    }
+
+    /// The station is done with a packet that the receiver does not have, or has twice.
+    pub(super) fn drop_job(&mut self, job: &Job) {
+        let packet = self.packets.remove(job.packet);
+        let mut accounts = self.accounts();
+        if !job.accepted {
+            accounts.lose(&packet, Loss::Retries);
+        }
+        accounts.release(&packet);
+    }
+}
+
+impl Packet {
+    /// Is it still at its origin?
+    pub(super) fn is_fresh(&self) -> bool {
+        self.ttl == TTL
+    }
+}
