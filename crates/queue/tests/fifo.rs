@@ -115,6 +115,37 @@ fn a_shrinking_limit_purges_at_once_from_its_end() {
 }
 
 #[test]
+fn an_urgent_packet_goes_first_and_the_tail_makes_way() {
+    let mut fifo = fifo(End::Head, Limit::Packets(2));
+    put(&mut fifo, 0, 1);
+    put(&mut fifo, 0, 2);
+    let mut dropped = Vec::new();
+    fifo.enqueue_first(at(1), Numbered(3, 100), &mut |packet| dropped.push(packet.0));
+    assert_eq!((dropped, fifo.backlog().packets), (vec![2], 2));
+    assert_eq!((take(&mut fifo, 2), take(&mut fifo, 3), take(&mut fifo, 4)), (Some(3), Some(1), None));
+    let totals = fifo.totals();
+    assert_eq!((totals.arrived.packets, totals.sent.packets, totals.dropped.packets), (3, 2, 1));
+    // What fits nowhere does not drive others out.
+    let mut bytes = self::fifo(End::Tail, Limit::Bytes(Bytes::new(100)));
+    put(&mut bytes, 0, 1);
+    bytes.enqueue_first(at(1), Numbered(2, 101), &mut |packet| assert_eq!(packet.0, 2));
+    assert_eq!(take(&mut bytes, 2), Some(1));
+}
+
+#[test]
+fn packets_are_taken_out_wherever_they_wait() {
+    let mut fifo = fifo(End::Tail, Limit::Packets(5));
+    (1..=5).for_each(|number| {
+        put(&mut fifo, 0, number);
+    });
+    let mut dropped = Vec::new();
+    fifo.discard_where(at(1), &mut |packet| packet.0 % 2 == 1, &mut |packet| dropped.push(packet.0));
+    assert_eq!((dropped, fifo.backlog().packets, fifo.backlog().bytes), (vec![1, 3, 5], 2, Bytes::new(200)));
+    assert_eq!((take(&mut fifo, 2), take(&mut fifo, 3), take(&mut fifo, 4)), (Some(2), Some(4), None));
+    assert_eq!(fifo.totals().dropped.packets, 3);
+}
+
+#[test]
 fn the_limit_never_exceeds_the_hard_one() {
     let mut packets = fifo(End::Tail, Limit::Packets(4));
     shrink(&mut packets, 0, Limit::Packets(9));

@@ -6,7 +6,7 @@ use super::{Action, Aodv, Context, Ends, Settings};
 use crate::engine::{Handle, Stream};
 use units::{Duration, Instant};
 
-/// The most destinations of one route error: DestCount has eight bits.
+/// The most destinations of one route error: `DestCount` has eight bits.
 const MOST_UNREACHABLE: usize = 255;
 
 /// The neighbours that are being watched.
@@ -87,7 +87,7 @@ impl Aodv {
     fn link_failed(&mut self, neighbour: u32, of: Option<&Ends>, cx: &mut Context) -> bool {
         let now = cx.now;
         let mut repaired = None;
-        self.begin_error(cx);
+        begin_error(cx);
         let mut any = false;
         for route in self.table.routes() {
             if route.state != State::Valid || route.expires <= now || route.next != neighbour {
@@ -123,7 +123,7 @@ impl Aodv {
     /// There is no route for a packet that `previous` has sent here (6.11, case ii). Whoever sends such packets is told,
     /// whether or not it is known as a precursor.
     pub(super) fn no_route(&mut self, destination: u32, previous: u32, cx: &mut Context) {
-        self.begin_error(cx);
+        begin_error(cx);
         let route = self.table.entry(destination, cx.now);
         route.invalidate(None);
         route.add_precursor(previous);
@@ -133,14 +133,14 @@ impl Aodv {
 
     /// A repair has failed (6.12).
     pub(super) fn tell_unreachable(&mut self, destination: u32, cx: &mut Context) {
-        self.begin_error(cx);
+        begin_error(cx);
         report(self.table.entry(destination, cx.now), cx);
         self.end_error(false, cx);
     }
 
     /// A repair has led to a longer route: its users may want a better one (6.12).
     pub(super) fn tell_of_detour(&mut self, destination: u32, cx: &mut Context) {
-        self.begin_error(cx);
+        begin_error(cx);
         report(self.table.entry(destination, cx.now), cx);
         self.end_error(true, cx);
     }
@@ -148,7 +148,7 @@ impl Aodv {
     /// A neighbour has lost routes: what goes by them through it is lost here too (6.11, case iii).
     pub(super) fn receive_error(&mut self, list: List, no_delete: bool, (from, cx): (u32, &mut Context)) {
         let now = cx.now;
-        self.begin_error(cx);
+        begin_error(cx);
         for at in 0..cx.out.lists.get(list).len() {
             let Unreachable { destination, sequence } = cx.out.lists.get(list)[at];
             let Some(route) = self.table.valid(destination, now).filter(|route| route.next == from) else { continue };
@@ -158,11 +158,6 @@ impl Aodv {
             report(route, cx);
         }
         self.end_error(no_delete, cx);
-    }
-
-    fn begin_error(&mut self, cx: &mut Context) {
-        cx.out.unreachable.clear();
-        cx.out.precursors.clear();
     }
 
     /// Sends the route error that has been put together, unless the rate limit is reached: to its only reader, or to
@@ -212,6 +207,12 @@ impl Aodv {
             self.links.hello = now + interval;
         }
     }
+}
+
+/// A route error is put together.
+fn begin_error(cx: &mut Context) {
+    cx.out.unreachable.clear();
+    cx.out.precursors.clear();
 }
 
 /// Adds a lost route to the route error that is being put together, if anyone wants to know.

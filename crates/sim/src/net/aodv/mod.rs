@@ -64,7 +64,7 @@ pub(crate) struct Ends {
     pub(crate) previous: Option<u32>,
 }
 
-/// At most so many in any second (RREQ_RATELIMIT, RERR_RATELIMIT).
+/// At most so many in any second (`RREQ_RATELIMIT`, `RERR_RATELIMIT`).
 #[derive(Debug)]
 struct RateLimit {
     most: usize,

@@ -38,7 +38,7 @@ impl Settings {
         if ttl > self.given.ttl_threshold { self.given.net_diameter } else { ttl.min(self.given.net_diameter) }
     }
 
-    /// RING_TRAVERSAL_TIME: how long a reply to a request with this TTL may take.
+    /// `RING_TRAVERSAL_TIME`: how long a reply to a request with this TTL may take.
     pub(super) fn ring_traversal_time(&self, ttl: u8) -> Duration {
         self.given.node_traversal_time * 2 * (u64::from(ttl) + u64::from(self.given.timeout_buffer))
     }

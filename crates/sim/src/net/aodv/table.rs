@@ -1,7 +1,7 @@
 //! The route table (RFC 3561, sections 2 and 6.2).
 //!
 //! Entries are never deleted, so that what was known of a destination's sequence number is never forgotten: to delete
-//! them after DELETE_PERIOD is allowed, not asked for (6.11), and can make loops where a route error was lost.
+//! them after `DELETE_PERIOD` is allowed, not asked for (6.11), and can make loops where a route error was lost.
 
 use units::{Duration, Instant};
 
@@ -92,7 +92,7 @@ impl Route {
 }
 
 /// Which of a node's requests have come by. It numbers them one after another, so that the newest and a bit for each of
-/// the 64 before it are enough: more than it may make within PATH_DISCOVERY_TIME. Older ones count as seen.
+/// the 64 before it are enough: more than it may make within `PATH_DISCOVERY_TIME`. Older ones count as seen.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
     newest: u32,

@@ -58,6 +58,9 @@ struct Data {
     hops: u8,
 }
 
+/// Is a message from one node to another lost?
+type Loses = dyn FnMut(u32, u32, &Message) -> bool;
+
 struct Net {
     now: Instant,
     settings: Settings,
@@ -70,7 +73,7 @@ struct Net {
     /// What was sent, a line a message.
     log: Vec<String>,
     /// Decides on every message over every link.
-    loses: Box<dyn FnMut(u32, u32, &Message) -> bool>,
+    loses: Box<Loses>,
 }
 
 fn chain(nodes: u32) -> Vec<(u32, u32)> {

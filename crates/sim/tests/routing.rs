@@ -1,0 +1,131 @@
+//! AODV over real radios: what it finds, what it costs, and that its accounts balance (checked at the end of each run).
+
+mod networks;
+
+use networks::{network, run};
+use proptest::prelude::*;
+use sim::World;
+use sim::results::Outcome;
+
+/// A chain of `nodes` with a flow from end to end.
+fn chain(nodes: u32, rate: &str, extra: &str) -> String {
+    format!(
+        "duration = \"20 s\"\n[radio]\nrange = \"30 m\"\n[routing]\nprotocol = \"aodv\"\n{extra}\n\
+         [nodes]\ncount = {nodes}\nplacement = \"chain\"\nspacing = \"30 m\"\n\
+         [[flow]]\nname = \"forward\"\nfrom = \"n0\"\nto = \"n{}\"\n\
+         traffic = {{ kind = \"cbr\", rate = \"{rate}\", packet = \"1000 B\" }}\n",
+        nodes - 1
+    )
+}
+
+fn lost(outcome: &Outcome) -> u64 {
+    let lost = outcome.flows[0].lost_packets.expect("AODV counts them");
+    lost.queue + lost.retries + lost.no_route + lost.buffer + lost.link + lost.ttl
+}
+
+#[test]
+fn a_light_load_over_five_hops_arrives_after_one_search() {
+    let outcome = run(&chain(6, "40 kb/s", ""), 1);
+    let flow = &outcome.flows[0];
+    assert_eq!((flow.sent_packets, flow.received_packets, lost(&outcome)), (100, 100, 0));
+    // Rings of TTL 1 and 3 do not reach; the packets of the first 640 ms wait for the third.
+    assert!(flow.delay_s.max > 0.64 && flow.delay_s.max < 0.8, "{}", flow.delay_s.max);
+    let routing = |node: usize| outcome.nodes[node].routing.expect("AODV counts");
+    assert_eq!((routing(0).searches, routing(0).requests_sent, routing(5).replies_sent), (1, 3, 1));
+    // TTL 1: the request; 3: it and two hops more; 5: four more and five replies.
+    assert_eq!(outcome.totals.routing_packets, Some(1 + 3 + 5 + 5));
+    assert_eq!(routing(0).bytes, 3 * (24 + 28));
+}
+
+#[test]
+fn where_there_is_no_way_everything_is_lost_and_nothing_stops() {
+    let text = chain(2, "80 kb/s", "").replace("spacing = \"30 m\"", "spacing = \"300 m\"");
+    let outcome = run(&text, 1);
+    let flow = &outcome.flows[0];
+    assert_eq!((flow.sent_packets, flow.received_packets), (200, 0));
+    assert_eq!(lost(&outcome) + flow.in_flight_packets, 200);
+    let routing = outcome.nodes[0].routing.expect("AODV counts");
+    assert!(routing.searches_failed >= 1 && routing.searches > routing.searches_failed);
+}
+
+#[test]
+fn a_saturated_source_starts_when_its_route_is_found_and_again_after_a_search_in_vain() {
+    let saturated = |text: String| text.replace("kind = \"cbr\", rate = \"1 Mb/s\"", "kind = \"saturated\"");
+    let found = run(&saturated(chain(3, "1 Mb/s", "")), 1);
+    assert!(found.flows[0].goodput_bps > 1e6, "{}", found.flows[0].goodput_bps);
+    let text = saturated(chain(2, "1 Mb/s", "")).replace("spacing = \"30 m\"", "spacing = \"300 m\"");
+    let alone = run(&text, 1);
+    // Two packets at first and then one a search: the source does not pour packets into the void.
+    let routing = alone.nodes[0].routing.expect("AODV counts");
+    assert!(routing.searches_failed > 0);
+    assert_eq!(alone.flows[0].sent_packets, 2 + routing.searches_failed);
+}
+
+#[test]
+fn routing_packets_in_front_shorten_a_search_behind_a_full_queue() {
+    // n0's own broadcasts fill its queue before a route is sought.
+    let fill = "[[flow]]\nname = \"fill\"\nfrom = \"n0\"\nto = \"broadcast\"\n\
+        traffic = { kind = \"cbr\", rate = \"2 Mb/s\", packet = \"1000 B\" }\n";
+    let late = |extra: &str| {
+        let text = chain(3, "40 kb/s", extra).replace("from = \"n0\"\nto", "start = \"5 s\"\nfrom = \"n0\"\nto");
+        run(&(text + fill), 1)
+    };
+    let behind = late("");
+    let first = late("[routing.aodv]\nrouting_priority = \"head-of-queue\"");
+    let searches = |outcome: &Outcome| outcome.nodes[0].routing.expect("AODV counts").requests_sent;
+    assert!(searches(&first) < searches(&behind), "{} {}", searches(&first), searches(&behind));
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused() {
+    let refused = |extra: &str| {
+        let text = chain(3, "40 kb/s", extra);
+        World::new(&network(&text), 1).err().expect("it must be refused").path().map(str::to_owned)
+    };
+    assert_eq!(refused("[routing.aodv]\nnet_diameter = 0"), Some("routing.aodv.net_diameter".to_owned()));
+    assert_eq!(refused("[routing.aodv]\nrreq_ratelimit = 0"), Some("routing.aodv.rreq_ratelimit".to_owned()));
+    assert_eq!(refused("route = [{ from = \"n0\", to = \"n2\", via = [\"n1\"] }]"), Some("routing.route".to_owned()));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    /// The outcome checks its accounts in debug builds, which these are.
+    #[test]
+    fn accounts_balance_under_every_option(
+        places in prop::collection::vec((0_u8..120, 0_u8..120), 3..9),
+        ends in prop::collection::vec((0_usize..9, 0_usize..9, 20_u16..2000, any::<bool>()), 1..6),
+        options in any::<[bool; 8]>(),
+    ) {
+        let [hello, repair, gratuitous, ack, keep, first, short, rts] = options;
+        let mut text = format!(
+            "duration = \"5 s\"\nwarmup = \"200 ms\"\n[radio]\nrange = \"50 m\"\n\
+             [mac]\nrts_threshold = \"{}\"\n[queue]\nlimit = 10\ndiscipline = \"drop-head\"\n\
+             [routing]\nprotocol = \"aodv\"\n[routing.aodv]\nhello = {hello}\nlocal_repair = {repair}\n\
+             gratuitous_rrep = {gratuitous}\nrrep_ack = {ack}\npurge_on_failure = {}\nrouting_priority = \"{}\"\n\
+             active_route_timeout = \"{}\"\nbuffer_packets = 5\n",
+            if rts { "100 B" } else { "off" },
+            !keep,
+            if first { "head-of-queue" } else { "none" },
+            if short { "100 ms" } else { "3 s" },
+        );
+        for (index, (x, y)) in places.iter().enumerate() {
+            text += &format!("[[node]]\nname = \"n{index}\"\nposition = [\"{x} m\", \"{y} m\"]\n");
+        }
+        for (index, (from, to, rate, saturated)) in ends.iter().enumerate() {
+            let (from, to) = (from % places.len(), to % places.len());
+            let to = if from == to { "broadcast".to_owned() } else { format!("n{to}") };
+            let rate = if *saturated { String::new() } else { format!("rate = \"{rate} kb/s\", ") };
+            let kind = if *saturated { "saturated" } else { "poisson" };
+            text += &format!(
+                "[[flow]]\nname = \"f{index}\"\nfrom = \"n{from}\"\nto = \"{to}\"\n\
+                 traffic = {{ kind = \"{kind}\", {rate}packet = \"500 B\" }}\n"
+            );
+        }
+        let once = run(&text, 3);
+        prop_assert_eq!(&once, &run(&text, 3));
+        for flow in once.flows.iter().filter(|flow| flow.to != "broadcast") {
+            prop_assert!(flow.received_packets <= flow.sent_packets + 10);
+        }
+    }
+}
