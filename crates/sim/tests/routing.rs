@@ -110,17 +110,19 @@ proptest! {
             if short { "100 ms" } else { "3 s" },
         );
         for (index, (x, y)) in places.iter().enumerate() {
-            text += &format!("[[node]]\nname = \"n{index}\"\nposition = [\"{x} m\", \"{y} m\"]\n");
+            let node = format!("[[node]]\nname = \"n{index}\"\nposition = [\"{x} m\", \"{y} m\"]\n");
+            text += &node;
         }
         for (index, (from, to, rate, saturated)) in ends.iter().enumerate() {
             let (from, to) = (from % places.len(), to % places.len());
             let to = if from == to { "broadcast".to_owned() } else { format!("n{to}") };
             let rate = if *saturated { String::new() } else { format!("rate = \"{rate} kb/s\", ") };
             let kind = if *saturated { "saturated" } else { "poisson" };
-            text += &format!(
+            let flow = format!(
                 "[[flow]]\nname = \"f{index}\"\nfrom = \"n{from}\"\nto = \"{to}\"\n\
                  traffic = {{ kind = \"{kind}\", {rate}packet = \"500 B\" }}\n"
             );
+            text += &flow;
         }
         let once = run(&text, 3);
         prop_assert_eq!(&once, &run(&text, 3));
