@@ -134,6 +134,30 @@ fn every_fault_of_a_scenario_is_refused_at_its_place() {
 }
 
 #[test]
+fn a_fault_of_a_movement_file_is_refused_at_the_key_that_names_it_with_the_faulty_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "title = \"t\"\nduration = \"1 s\"\nmobility = { model = \"setdest\", file = \"cut\" }\n\
+        [nodes]\ncount = 2\n[[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"broadcast\"\n\
+        traffic = { kind = \"cbr\", rate = \"8 kb/s\", packet = \"100 B\" }\n";
+    fs::write(folder.path().join("moving.toml"), text).unwrap();
+    let start = "$node_(0) set X_ 1\n$node_(0) set Y_ 1\n";
+    let cases = [
+        ("$ns_ at 1.0 \"$node_(0) setdest 5", "`cut`, line 3, column 13: the quotation mark is never closed"),
+        ("$ns_ at 1.0 \"$node_(2) setdest 5 5 1\"", "`cut`, line 3, column 21: there is no node 2"),
+        ("", "no start for node `n1`"),
+    ];
+    for (last, words) in cases {
+        fs::write(folder.path().join("cut"), format!("{start}{last}")).unwrap();
+        let output = reproduce(folder.path(), "moving.toml");
+        let error = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{last}: {error}");
+        for words in ["moving.toml:3:40: ", words, last] {
+            assert!(error.contains(words), "{last}: expected {words} in\n{error}");
+        }
+    }
+}
+
+#[test]
 fn files_that_are_no_scenarios_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let cases: [(&str, &[u8], &str); 4] = [

@@ -1,6 +1,7 @@
 //! The simulated wireless network: engine, radio, MAC, network, traffic and the world that joins them.
 //!
-//! The folders are floors: `engine` (clock, events, random streams, packets) lies under all and knows none; a packet
+//! The folders are floors: `engine` (clock, events, random streams, packets) lies under all and knows none, `motion` (where nodes
+//! are) lies below `radio`; a packet
 //! goes from `traffic` through `net`, the queue and `mac` to `radio` and up again; `record` takes measurements; `world`
 //! builds a network from its description, runs it and gives the results. Files, sweeps and reports live above, in crate
 //! `lab`. No wall clock is read here: the same network and seed give the same results everywhere.
@@ -8,6 +9,7 @@
 pub mod config;
 pub mod engine;
 mod mac;
+pub mod motion;
 mod net;
 pub mod radio;
 mod record;

@@ -1,4 +1,4 @@
-//! Quantities with their units in the type: instants, durations, rates, sizes, lengths and powers.
+//! Quantities with their units in the type: instants, durations, rates, sizes, lengths, speeds and powers.
 //!
 //! Here live arithmetic, parsing ("1.8 Mb/s") and printing of quantities. Anything that knows what a quantity is
 //! *for* (a queue, a frame, a scenario) lives above. No clock is read here.
@@ -15,6 +15,6 @@ mod volume;
 
 pub use parse::ParseError;
 pub use positive::{Positive, positive};
-pub use radio::{Decibels, Frequency, Length, Power};
+pub use radio::{Decibels, Frequency, Length, Power, Speed};
 pub use time::{Duration, Instant};
 pub use volume::{Bytes, Rate};

@@ -1,7 +1,7 @@
 //! Settings that must be above zero are refused where they are read, so that the error points at their line.
 
 use crate::text::Text;
-use crate::{Bytes, Duration, Frequency, Length, Rate};
+use crate::{Bytes, Duration, Frequency, Length, Rate, Speed};
 use core::fmt::{self, Display};
 use serde::de::{Deserialize, Deserializer, Error};
 
@@ -38,6 +38,7 @@ positive_quantities! {
     Bytes, count, 0;
     Frequency, as_hertz, 0;
     Length, as_metres, 0.0;
+    Speed, as_metres_per_second, 0.0;
 }
 
 impl<T: Positive> Positive for Option<T> {

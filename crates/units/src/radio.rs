@@ -1,4 +1,4 @@
-//! Lengths, frequencies and radio powers. These are floats: they enter the model once, when links are computed.
+//! Lengths, speeds, frequencies and radio powers. These are floats: they enter the model where links are computed.
 
 /// A length in metres.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
@@ -12,6 +12,22 @@ impl Length {
 
     /// The number of metres.
     pub const fn as_metres(self) -> f64 {
+        self.0
+    }
+}
+
+/// A speed in metres a second, never negative as text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct Speed(f64);
+
+impl Speed {
+    /// A speed of `metres` a second.
+    pub const fn metres_per_second(metres: f64) -> Self {
+        Self(metres)
+    }
+
+    /// The number of metres a second.
+    pub const fn as_metres_per_second(self) -> f64 {
         self.0
     }
 }

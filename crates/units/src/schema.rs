@@ -3,7 +3,7 @@
 extern crate alloc;
 
 use crate::text::Text;
-use crate::{Bytes, Decibels, Duration, Frequency, Length, Power, Rate};
+use crate::{Bytes, Decibels, Duration, Frequency, Length, Power, Rate, Speed};
 use alloc::{borrow::Cow, format, vec::Vec};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
@@ -36,4 +36,4 @@ macro_rules! schemas {
     )*};
 }
 
-schemas!(Duration Rate Bytes Frequency Length Power Decibels);
+schemas!(Duration Rate Bytes Frequency Length Speed Power Decibels);

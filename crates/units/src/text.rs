@@ -1,7 +1,7 @@
 //! Each quantity's units, and how it is read, printed, and put into files.
 
 use crate::parse::{Examples, Fault, Kind, Written};
-use crate::{Bytes, Decibels, Duration, Frequency, Length, ParseError, Power, Rate};
+use crate::{Bytes, Decibels, Duration, Frequency, Length, ParseError, Power, Rate, Speed};
 use core::fmt;
 use core::str::FromStr;
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
@@ -163,11 +163,11 @@ integer_text!(
 );
 
 macro_rules! float_text {
-    ($type:ident, $value:ident, $kind:expr, units $units:expr, read $read:expr) => {
+    ($type:ident, $value:ident, $kind:expr, signed $signed:expr, units $units:expr, read $read:expr) => {
         impl Text for $type {
             const KIND: &'static Kind = &$kind;
             #[cfg(feature = "schema")]
-            const SIGNED: bool = true;
+            const SIGNED: bool = $signed;
             #[cfg(feature = "schema")]
             fn unit_names() -> impl Iterator<Item = &'static str> {
                 $units.into_iter()
@@ -197,6 +197,7 @@ float_text!(
     Length,
     as_metres,
     Kind { name: "a length", examples: &["50 cm", "30 m", "1.5 km"], units: "cm, m or km", smallest: "m", zero: "", largest: "" },
+    signed true,
     units ["cm", "m", "km"],
     read |written| {
         let metres = match written.unit {
@@ -210,9 +211,26 @@ float_text!(
 );
 
 float_text!(
+    Speed,
+    as_metres_per_second,
+    Kind { name: "a speed", examples: &["20 m/s", "72 km/h"], units: "m/s or km/h", smallest: "m/s", zero: "", largest: "" },
+    signed false,
+    units ["m/s", "km/h"],
+    read |written| {
+        let speed = match written.unit {
+            "m/s" => written.float()?,
+            "km/h" => written.float()? / 3.6,
+            _ => return Err(written.unknown_unit()),
+        };
+        if speed < 0.0 { Err(written.refuse(Fault::Negative)) } else { Ok(Speed::metres_per_second(speed)) }
+    }
+);
+
+float_text!(
     Power,
     as_dbm,
     Kind { name: "a power", examples: &["15 dBm", "-82 dBm", "100 mW"], units: "dBm, mW or W", smallest: "dBm", zero: "", largest: "" },
+    signed true,
     units ["dBm", "mW", "W"],
     read |written| {
         let watts = match written.unit {
@@ -237,6 +255,7 @@ float_text!(
         zero: "",
         largest: ""
     },
+    signed true,
     units["dB"],
     read | written
         | match written.unit {
@@ -295,4 +314,4 @@ macro_rules! serde_text {
     )*};
 }
 
-serde_text!(Duration Rate Bytes Frequency Length Power Decibels);
+serde_text!(Duration Rate Bytes Frequency Length Speed Power Decibels);

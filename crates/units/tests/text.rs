@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde::Deserialize;
-use units::{Bytes, Decibels, Duration, Frequency, Length, ParseError, Power, Rate};
+use units::{Bytes, Decibels, Duration, Frequency, Length, ParseError, Power, Rate, Speed};
 
 fn complaint<T: std::str::FromStr<Err = ParseError>>(text: &str) -> String {
     match text.parse::<T>() {
@@ -36,6 +36,8 @@ fn radio_quantities_are_read() {
     assert_eq!("30 m".parse(), Ok(Length::metres(30.0)));
     assert_eq!("-30 cm".parse(), Ok(Length::metres(-0.3)));
     assert_eq!("1.5 km".parse(), Ok(Length::metres(1_500.0)));
+    assert_eq!("72 km/h".parse(), Ok(Speed::metres_per_second(20.0)));
+    assert_eq!("1.5m/s".parse(), Ok(Speed::metres_per_second(1.5)));
     assert_eq!("-82 dBm".parse(), Ok(Power::dbm(-82.0)));
     assert_eq!("-3dB".parse(), Ok(Decibels::new(-3.0)));
     assert!(("100 mW".parse::<Power>().unwrap().as_dbm() - 20.0).abs() < 1e-12);
@@ -77,6 +79,7 @@ fn messages_say_what_to_write() {
     );
     assert_eq!(complaint::<Duration>("0.5 ns"), r#""0.5 ns" is too fine; a duration is a whole number of ns"#);
     assert_eq!(complaint::<Power>("0 mW"), r#""0 mW" is not above zero, as a power in watts must be"#);
+    assert_eq!(complaint::<Speed>("-5 m/s"), r#""-5 m/s" is negative; a speed is zero or more"#);
     let long = format!("{} s", "9".repeat(60));
     assert!(complaint::<Duration>(&long).ends_with("is too large; a duration is at most 18446744073.709551615 s"));
     assert!(complaint::<Length>(&format!("{} m", "9".repeat(400))).ends_with("is too large"));
@@ -130,6 +133,7 @@ proptest! {
     #[test]
     fn floats_round_trip(x in proptest::num::f64::NORMAL | proptest::num::f64::ZERO | proptest::num::f64::SUBNORMAL) {
         prop_assert_eq!(Length::metres(x).to_string().parse(), Ok(Length::metres(x)));
+        prop_assert_eq!(Speed::metres_per_second(x.abs()).to_string().parse(), Ok(Speed::metres_per_second(x.abs())));
         prop_assert_eq!(Power::dbm(x).to_string().parse(), Ok(Power::dbm(x)));
         prop_assert_eq!(Decibels::new(x).to_string().parse(), Ok(Decibels::new(x)));
     }

@@ -72,7 +72,7 @@ fn blank(draft: &Draft, chosen: &[usize], network: &Network) -> Result<Value, Re
     affordable(network).map_err(|(path, message)| refuse(Some(path), message))?;
     plausible(network).map_err(|(path, message)| refuse(Some(&path), message))?;
     run::blank(network).map_err(|error| {
-        let refusal = refuse(error.path(), error.to_string());
+        let refusal = refuse(error.path(), error.to_string()).note(error.note().unwrap_or_default());
         error
             .unknown()
             .map_or(refusal.clone(), |unknown| hints::with_names(refusal, &unknown.name, &strs(&unknown.known)))

@@ -5,6 +5,7 @@
 
 mod attachment;
 mod mac;
+mod mobility;
 mod nodes;
 mod radio;
 mod record;
@@ -13,6 +14,7 @@ mod traffic;
 
 pub use attachment::Attachment;
 pub use mac::{Access, Contention, Edca, Eifs, Mac, RtsThreshold, TimeoutDeferral};
+pub use mobility::{Mobility, MobilityModel, Speeds, WalkStart, Waypoint};
 pub use nodes::{Node, Placement, Shape};
 pub use radio::{ChannelWidth, GuardInterval, Preamble, Propagation, Radio, Standard};
 pub use record::Record;
@@ -43,6 +45,9 @@ pub struct Network {
     /// How packets find their way.
     #[serde(default)]
     pub routing: Routing,
+    /// How nodes move.
+    #[serde(default)]
+    pub mobility: Mobility,
     /// Nodes placed by rule, named `n0`, `n1`, ... They come before those of `[[node]]`.
     #[serde(default)]
     pub nodes: Option<Placement>,
@@ -63,10 +68,11 @@ pub struct Network {
 impl Network {
     /// The files that the scenario names, each with the path of its key: `flow.call.traffic.file`.
     pub fn attachments(&mut self) -> Vec<(String, &mut Attachment)> {
+        let movements = self.mobility.file.as_mut().map(|file| ("mobility.file".to_owned(), file));
         let recordings = self.flow.iter_mut().filter_map(|flow| {
             let file = flow.traffic.file.as_mut()?;
             Some((format!("flow.{}.traffic.file", flow.name), file))
         });
-        recordings.collect()
+        movements.into_iter().chain(recordings).collect()
     }
 }

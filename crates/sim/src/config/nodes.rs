@@ -1,7 +1,7 @@
 //! The `[nodes]` and `[[node]]` tables: who takes part, and where.
 
+use super::mobility::{Waypoint, pair};
 use queue::Settings as Queue;
-use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use units::{Length, Rate};
 
@@ -12,10 +12,12 @@ use units::{Length, Rate};
 pub struct Placement {
     /// How many.
     pub count: u32,
-    /// Where.
-    pub placement: Shape,
+    /// Where. Left out where `[mobility]` places the nodes.
+    #[serde(default)]
+    pub placement: Option<Shape>,
     /// Chain and grid: distance of neighbours. Circle: its radius.
-    pub spacing: Length,
+    #[serde(default)]
+    pub spacing: Option<Length>,
 }
 
 /// A rule of placement.
@@ -32,15 +34,18 @@ pub enum Shape {
 }
 
 /// A node.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Node {
     /// Its name, used by flows, routes and results. Naming a node of `[nodes]` changes that node.
     pub name: String,
-    /// Where it stands: x and y.
+    /// Where it stands, or starts if it has `waypoints`: x and y.
     #[serde(default, deserialize_with = "place")]
     pub position: Option<[Length; 2]>,
+    /// Where it goes from there, in order of time.
+    #[serde(default)]
+    pub waypoints: Vec<Waypoint>,
     /// Rate of the data frames that it sends, where it differs from `[radio]`.
     #[serde(default)]
     pub data_rate: Option<Rate>,
@@ -52,9 +57,6 @@ pub struct Node {
     pub queue: Option<Queue>,
 }
 
-/// Exactly two lengths: serde would pass over a third one, which somebody may have meant as a height.
 fn place<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<[Length; 2]>, D::Error> {
-    let Some(lengths) = Option::<Vec<Length>>::deserialize(deserializer)? else { return Ok(None) };
-    let place = lengths.try_into();
-    place.map(Some).map_err(|_| D::Error::custom("expected x and y, as [\"0 m\", \"25 m\"]"))
+    pair(deserializer, "expected x and y, as [\"0 m\", \"25 m\"]").map(Some)
 }

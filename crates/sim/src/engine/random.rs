@@ -13,6 +13,8 @@ pub(crate) enum Purpose {
     Traffic,
     /// A node's routing protocol.
     Routing,
+    /// A node's way.
+    Motion,
 }
 
 impl Purpose {
@@ -21,6 +23,7 @@ impl Purpose {
             Self::Backoff => "backoff",
             Self::Traffic => "traffic",
             Self::Routing => "routing",
+            Self::Motion => "motion",
         }
     }
 }

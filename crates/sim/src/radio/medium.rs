@@ -6,7 +6,6 @@
 
 use super::{Links, Reception};
 use crate::engine::{Arena, Handle};
-use crate::radio::propagation::Link;
 use units::{Duration, Instant};
 
 #[cfg(test)]
@@ -40,6 +39,8 @@ struct Receiver {
     energy: u64,
     lock: Option<Lock>,
     sending: bool,
+    /// Own frames that have not yet left all listeners.
+    passing: u32,
     busy: bool,
     busy_since: Instant,
     busy_time: Duration,
@@ -77,7 +78,7 @@ pub(crate) enum Signal<F> {
 
 /// The air between all nodes.
 pub(crate) struct Medium<F> {
-    links: Vec<Vec<Link>>,
+    links: Links,
     reception: Reception,
     receivers: Vec<Receiver>,
     air: Arena<Transmission<F>>,
@@ -90,9 +91,9 @@ impl<F: Copy> Medium<F> {
     /// A silent medium.
     pub(crate) fn new(links: Links) -> Self {
         Self {
-            receivers: vec![Receiver::default(); links.of.len()],
-            links: links.of,
-            reception: links.reception,
+            receivers: vec![Receiver::default(); links.nodes()],
+            reception: links.reception(),
+            links,
             air: Arena::default(),
             on_air: 0,
             on_air_since: Instant::ZERO,
@@ -108,6 +109,11 @@ impl<F: Copy> Medium<F> {
         receiver.sending = true;
         receiver.lock = None;
         let turned_busy = receiver.settle(now, self.reception.carrier_sense);
+        // A frame keeps its listeners: while one still passes them, the sender's links stay as they are.
+        if receiver.passing == 0 {
+            self.links.refresh(from, now);
+        }
+        receiver.passing += 1;
         if self.on_air == 0 {
             self.on_air_since = now;
         }
@@ -133,7 +139,7 @@ impl<F: Copy> Medium<F> {
     #[inline]
     pub(crate) fn front_time(&self, of: Handle, index: u32) -> Option<Instant> {
         let transmission = self.air.get(of);
-        let link = self.links[transmission.from as usize].get(index as usize)?;
+        let link = self.links.of(transmission.from).get(index as usize)?;
         Some(transmission.start + link.delay)
     }
 
@@ -141,7 +147,7 @@ impl<F: Copy> Medium<F> {
     #[inline]
     pub(crate) fn tail_time(&self, of: Handle, index: u32) -> Option<Instant> {
         let transmission = self.air.get(of);
-        let link = self.links[transmission.from as usize].get(index as usize)?;
+        let link = self.links.of(transmission.from).get(index as usize)?;
         Some(transmission.end + link.delay)
     }
 
@@ -149,7 +155,7 @@ impl<F: Copy> Medium<F> {
     #[inline]
     pub(crate) fn front(&mut self, of: Handle, index: u32, now: Instant) -> Reach {
         let transmission = self.air.get(of);
-        let link = self.links[transmission.from as usize][index as usize];
+        let link = self.links.of(transmission.from)[index as usize];
         let receiver = &mut self.receivers[link.to as usize];
         receiver.energy += link.power;
         if let Some(lock) = &mut receiver.lock {
@@ -168,7 +174,7 @@ impl<F: Copy> Medium<F> {
     #[inline]
     pub(crate) fn tail(&mut self, of: Handle, index: u32, now: Instant) -> Heard<F> {
         let transmission = self.air.get(of);
-        let link = self.links[transmission.from as usize][index as usize];
+        let link = self.links.of(transmission.from)[index as usize];
         let receiver = &mut self.receivers[link.to as usize];
         receiver.energy -= link.power;
         let what = match receiver.lock {
@@ -188,7 +194,9 @@ impl<F: Copy> Medium<F> {
 
     /// The last tail has passed: forgets the frame and returns it.
     pub(crate) fn clear(&mut self, of: Handle) -> F {
-        self.air.remove(of).frame
+        let transmission = self.air.remove(of);
+        self.receivers[transmission.from as usize].passing -= 1;
+        transmission.frame
     }
 
     /// Does `node` decode a frame whose PHY header it has read?
@@ -198,12 +206,22 @@ impl<F: Copy> Medium<F> {
 
     /// The listeners of a node that can decode it.
     pub(crate) fn neighbours(&self, node: u32) -> impl Iterator<Item = u32> {
-        self.links[node as usize].iter().filter(|link| link.decodable).map(|link| link.to)
+        self.links.of(node).iter().filter(|link| link.decodable).map(|link| link.to)
     }
 
     /// How long a signal takes from one node to another that hears it.
     pub(crate) fn delay(&self, from: u32, to: u32) -> Option<Duration> {
-        self.links[from as usize].iter().find(|link| link.to == to).map(|link| link.delay)
+        self.links.of(from).iter().find(|link| link.to == to).map(|link| link.delay)
+    }
+
+    /// Do nodes move, so that links come and go?
+    pub(crate) fn is_moving(&self) -> bool {
+        self.links.are_moving()
+    }
+
+    /// No frame that is decoded ever takes longer on its way.
+    pub(crate) fn longest_delay(&self) -> Duration {
+        self.links.longest_delay()
     }
 
     /// How long `node` has sensed the medium busy since the statistics began.

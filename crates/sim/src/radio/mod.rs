@@ -2,15 +2,18 @@
 //!
 //! Knows frames only as intervals of power with a sender; what they mean is the MAC's.
 
+mod index;
+mod links;
 mod medium;
 mod mode;
 mod propagation;
 mod settings;
 mod timing;
 
+pub(crate) use links::Links;
 pub(crate) use medium::{Medium, Signal};
 pub use mode::{DsssRate, Mcs, Mode, OfdmRate};
-pub(crate) use propagation::{Links, Reception};
+pub(crate) use propagation::Reception;
 pub(crate) use settings::Refusal;
 pub use timing::Timing;
 pub(crate) use timing::{ACK, CTS, MAC_OVERHEAD, RTS};

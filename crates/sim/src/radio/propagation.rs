@@ -1,4 +1,4 @@
-//! How signals weaken with distance, and from that who hears whom how strongly.
+//! How signals weaken with distance, and from that how strongly one node hears another.
 
 use crate::config::{Propagation, Radio};
 use units::{Decibels, Duration, Length, Power};
@@ -31,36 +31,6 @@ pub(crate) struct Link {
     pub(crate) decodable: bool,
 }
 
-/// Who hears whom: for every sender its listeners, nearest first.
-pub(crate) struct Links {
-    pub(crate) of: Vec<Vec<Link>>,
-    pub(crate) reception: Reception,
-}
-
-impl Links {
-    /// Computes all links of nodes at `positions` (x, y).
-    pub(crate) fn new(radio: &Radio, positions: &[[Length; 2]]) -> Self {
-        let model = Model::new(radio, positions.len());
-        let of = (0..positions.len())
-            .map(|from| {
-                let mut links: Vec<Link> = (0..positions.len())
-                    .filter(|&to| to != from)
-                    .filter_map(|to| model.link(distance(positions[from], positions[to]), to))
-                    .collect();
-                links.sort_by_key(|link| (link.delay, link.to));
-                links
-            })
-            .collect();
-        let reception = Reception { carrier_sense: model.carrier_sense, capture: model.capture };
-        Self { of, reception }
-    }
-}
-
-fn distance(a: [Length; 2], b: [Length; 2]) -> f64 {
-    let [dx, dy] = [0, 1].map(|axis| a[axis].as_metres() - b[axis].as_metres());
-    libm::sqrt(dx * dx + dy * dy)
-}
-
 /// Watts as whole attowatts.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float-to-integer cast saturates")]
 fn attowatts(watts: f64) -> u64 {
@@ -68,7 +38,7 @@ fn attowatts(watts: f64) -> u64 {
 }
 
 /// A propagation model with its thresholds, in watts and metres.
-struct Model {
+pub(super) struct Model {
     propagation: Propagation,
     transmit: f64,
     wavelength: f64,
@@ -82,10 +52,12 @@ struct Model {
     sense_range: f64,
     /// No single signal is stronger, in attowatts, so that the sum of all fits into 64 bits.
     ceiling: u64,
+    /// No signal counts that comes from farther away.
+    reach: f64,
 }
 
 impl Model {
-    fn new(radio: &Radio, nodes: usize) -> Self {
+    pub(super) fn new(radio: &Radio, nodes: usize) -> Self {
         let frequency = radio.carrier().as_hertz() as f64;
         let mut model = Self {
             propagation: radio.propagation,
@@ -100,12 +72,14 @@ impl Model {
             range: radio.range.map_or(f64::INFINITY, Length::as_metres),
             sense_range: f64::INFINITY,
             ceiling: u64::MAX / (nodes as u64).max(1),
+            reach: f64::INFINITY,
         };
         let sense_range = radio.carrier_sense_range.map(Length::as_metres);
         model.sense_range = sense_range.unwrap_or(2.0 * model.range);
         if model.propagation == Propagation::Range {
             // All signals are alike: one attowatt-scale unit of power, sensed wherever it is heard.
             model.carrier_sense = 1;
+            model.reach = model.range.max(model.sense_range) * (1.0 + 2.0 * ROUNDING);
             return model;
         }
         let threshold = |power: Option<Power>, range: Option<f64>, default: f64| {
@@ -120,7 +94,46 @@ impl Model {
         model.carrier_sense = attowatts(sensed).max(1);
         // The weakest single signal that can spoil the weakest decodable frame; what is weaker is left out.
         model.floor = attowatts(sensed.min(receive).min(receive / model.capture)).max(1);
+        model.reach = model.farthest(|watts| attowatts(watts) >= model.floor);
         model
+    }
+
+    /// The distance beyond which no power is left that `counts`, or a little more: all models fall with distance.
+    fn farthest(&self, counts: impl Fn(f64) -> bool) -> f64 {
+        let counts = |metres: f64| counts(self.received(metres));
+        let (mut near, mut far) = (0.0, 1.0);
+        while counts(far) {
+            (near, far) = (far, far * 2.0);
+        }
+        while far - near > far * ROUNDING {
+            let middle = near + (far - near) / 2.0;
+            *(if counts(middle) { &mut near } else { &mut far }) = middle;
+        }
+        far * (1.0 + ROUNDING)
+    }
+
+    /// No signal is decoded that comes from farther away, in metres.
+    pub(super) fn decodable_reach(&self) -> f64 {
+        match self.propagation {
+            Propagation::Range => self.range * (1.0 + 2.0 * ROUNDING),
+            _ => self.farthest(|watts| watts >= self.receive),
+        }
+    }
+
+    /// No signal counts that comes from farther away, in metres.
+    pub(super) fn reach(&self) -> f64 {
+        self.reach.min(f64::MAX / 4.0)
+    }
+
+    pub(super) fn reception(&self) -> Reception {
+        Reception { carrier_sense: self.carrier_sense, capture: self.capture }
+    }
+
+    /// How long a signal takes over `metres`: at least a nanosecond, as nobody hears a frame in the instant in which it
+    /// starts.
+    #[inline]
+    pub(super) fn delay(metres: f64) -> Duration {
+        Duration::from_secs_f64(metres / LIGHT).max(Duration::from_nanos(1))
     }
 
     /// Power received over `metres`, in watts. Antennas without gain, no system loss.
@@ -147,7 +160,9 @@ impl Model {
         power.min(self.transmit)
     }
 
-    fn link(&self, metres: f64, to: usize) -> Option<Link> {
+    /// How the node `to` hears one that is `metres` away; `None` where the signal does not count.
+    #[inline]
+    pub(super) fn link(&self, metres: f64, to: u32) -> Option<Link> {
         let (power, decodable) = if self.propagation == Propagation::Range {
             let within = |range: f64| metres <= range * (1.0 + ROUNDING);
             (u64::from(within(self.sense_range.max(self.range))), within(self.range))
@@ -155,27 +170,22 @@ impl Model {
             let watts = self.received(metres);
             (attowatts(watts).min(self.ceiling), watts >= self.receive)
         };
-        let delay = Duration::from_secs_f64(metres / LIGHT);
-        (power >= self.floor.max(1)).then_some(Link {
-            to: u32::try_from(to).expect("fewer than 2^32 nodes"),
-            // At least a nanosecond: nobody hears a frame in the instant in which it starts.
-            delay: delay.max(Duration::from_nanos(1)),
-            power,
-            decodable,
-        })
+        (power >= self.floor.max(1)).then_some(Link { to, delay: Self::delay(metres), power, decodable })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::motion::{Motion, Walk};
+    use crate::radio::Links;
 
     fn at(metres: f64) -> [Length; 2] {
         [Length::metres(metres), Length::default()]
     }
 
     fn links(radio: &Radio, positions: &[[Length; 2]]) -> Links {
-        Links::new(radio, positions)
+        Links::new(radio, Motion::new(positions.iter().map(|&place| Walk::still(place.into())).collect()))
     }
 
     #[test]
@@ -184,12 +194,12 @@ mod tests {
         for propagation in [TwoRay, FreeSpace, LogDistance, Range] {
             let radio = Radio { propagation, range: Some(Length::metres(30.0)), ..Radio::default() };
             let found = links(&radio, &[at(0.0), at(30.0), at(30.1), at(60.0)]);
-            let heard = |to: u32| *found.of[0].iter().find(|link| link.to == to).expect("a link");
-            let senses = |to: u32| heard(to).power >= found.reception.carrier_sense;
+            let heard = |to: u32| *found.of(0).iter().find(|link| link.to == to).expect("a link");
+            let senses = |to: u32| heard(to).power >= found.reception().carrier_sense;
             assert!(heard(1).decodable && !heard(2).decodable && !heard(3).decodable, "{propagation:?}");
             assert!(senses(1) && senses(2) && senses(3), "{propagation:?}");
             let far = links(&radio, &[at(0.0), at(60.1)]);
-            let still_sensed = far.of[0].first().is_some_and(|link| link.power >= far.reception.carrier_sense);
+            let still_sensed = far.of(0).first().is_some_and(|link| link.power >= far.reception().carrier_sense);
             assert!(!still_sensed, "{propagation:?} senses beyond its carrier sense range");
         }
     }
@@ -210,9 +220,9 @@ mod tests {
         // A megawatt each, all in one place.
         let radio = Radio { tx_power: Some(Power::dbm(90.0)), ..Radio::default() };
         let found = links(&radio, &[at(0.0); 40]);
-        let at_last = (0..39).map(|from| found.of[from].iter().find(|link| link.to == 39).expect("a link").power);
+        let at_last = (0..39).map(|from| found.of(from).iter().find(|link| link.to == 39).expect("a link").power);
         assert!(at_last.clone().try_fold(0_u64, u64::checked_add).is_some());
-        assert!(at_last.into_iter().all(|power| power > found.reception.carrier_sense));
+        assert!(at_last.into_iter().all(|power| power > found.reception().carrier_sense));
     }
 
     #[test]
@@ -223,13 +233,13 @@ mod tests {
             capture_threshold: Some(Decibels::new(-3.0)),
             ..Radio::default()
         };
-        assert!(links(&radio, &[at(0.0), at(29.0)]).of[0].iter().any(|link| link.decodable));
+        assert!(links(&radio, &[at(0.0), at(29.0)]).of(0).iter().any(|link| link.decodable));
     }
 
     #[test]
     fn the_nearest_hears_first() {
         let found = links(&Radio::default(), &[at(0.0), at(90.0), at(30.0), at(0.0)]);
-        let order: Vec<(u32, u64)> = found.of[0].iter().map(|link| (link.to, link.delay.as_nanos())).collect();
+        let order: Vec<(u32, u64)> = found.of(0).iter().map(|link| (link.to, link.delay.as_nanos())).collect();
         // 30 m are 100.07 ns.
         assert_eq!(order, [(3, 1), (2, 100), (1, 300)]);
     }

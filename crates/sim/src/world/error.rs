@@ -10,6 +10,7 @@ pub struct BuildError {
     path: String,
     message: String,
     unknown: Option<Unknown>,
+    note: Option<String>,
 }
 
 /// A name that was used and does not exist, with those that do.
@@ -23,7 +24,7 @@ pub struct Unknown {
 
 impl BuildError {
     pub(super) fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { path: path.into(), message: message.into(), unknown: None }
+        Self { path: path.into(), message: message.into(), unknown: None, note: None }
     }
 
     pub(super) fn unknown_node(path: impl Into<String>, name: &str, known: Vec<String>) -> Self {
@@ -31,9 +32,19 @@ impl BuildError {
         Self { unknown: Some(Unknown { name: name.to_owned(), known }), ..Self::new(path, message) }
     }
 
+    /// Adds a line to be shown below the message.
+    pub(super) fn with_note(self, note: String) -> Self {
+        Self { note: Some(note), ..self }
+    }
+
     /// The key, dotted, entries of lists by their name: `flow.forward.to`.
     pub fn path(&self) -> Option<&str> {
         (!self.path.is_empty()).then_some(self.path.as_str())
+    }
+
+    /// What helps to understand the message: the faulty line of a file that the scenario names.
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
     }
 
     /// A name that does not exist, if that is the error.

@@ -1,6 +1,7 @@
 //! Powers at a receiver, frame by frame: capture at 10 dB, carrier sense at 100 units, decodable from 100 on.
 
 use super::*;
+use crate::radio::propagation::Link;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -25,7 +26,7 @@ fn medium(powers: &[Vec<u64>]) -> Medium<u32> {
         })
     };
     let of = powers.iter().map(|row| row.iter().enumerate().filter_map(link).collect()).collect();
-    Medium::new(Links { of, reception: Reception { carrier_sense: 100, capture: 10.0 } })
+    Medium::new(Links::fixed(of, Reception { carrier_sense: 100, capture: 10.0 }))
 }
 
 /// Sends frames (sender, start, end), which carry their sender's number, and says what their tails were to node 0.
@@ -194,8 +195,8 @@ proptest! {
                 let id = handles.len();
                 handles.push(medium.start(from, from, now, (us(length), us(100))).0);
                 acts.insert((time + length * 1_000, 1, from, id, 0));
-                for listener in 0..medium.links[from as usize].len() {
-                    let listener_delay = medium.links[from as usize][listener].delay.as_nanos();
+                for listener in 0..medium.links.of(from).len() {
+                    let listener_delay = medium.links.of(from)[listener].delay.as_nanos();
                     acts.insert((time + listener_delay, 2, from, id, listener as u64));
                     acts.insert((time + listener_delay + length * 1_000, 3, from, id, listener as u64));
                 }
@@ -211,7 +212,7 @@ proptest! {
                 }
                 _ => {
                     let heard = medium.tail(of, index, now);
-                    let decodable = medium.links[from as usize][index as usize].decodable;
+                    let decodable = medium.links.of(from)[index as usize].decodable;
                     prop_assert!(decodable || !matches!(heard.what, Signal::Good(_)));
                     tails += 1;
                 }

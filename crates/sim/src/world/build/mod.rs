@@ -2,6 +2,7 @@
 
 mod flows;
 mod mac;
+mod motion;
 mod nodes;
 mod radio;
 mod routes;
@@ -25,8 +26,8 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let sites = nodes::sites(network)?;
     let rules = mac::conventions(network)?;
     radio::check_radio(&network.radio)?;
-    let positions: Vec<_> = sites.iter().map(|site| site.position).collect();
-    let medium = Medium::new(Links::new(&network.radio, &positions));
+    let motion = motion::motion(network, &sites, seed)?;
+    let medium = Medium::new(Links::new(&network.radio, motion));
     let names: Vec<String> = sites.iter().map(|site| site.name.clone()).collect();
     let mut nodes = Vec::with_capacity(sites.len());
     for (index, site) in sites.iter().enumerate() {

@@ -1,33 +1,23 @@
 //! Nodes: by rule and one by one, each with its queue and station.
 
 use super::super::{BuildError, Node, Queue};
-use crate::config::{self, Network, Shape};
+use crate::config::{Network, Placement, Shape};
 use crate::engine::{Purpose, Stream};
 use crate::mac::{Conventions, Station};
 use crate::record::{NodeRecord, QueueRecord};
-use units::{Instant, Length, Rate};
+use units::{Instant, Length};
 
-/// A node as described: name, place, and what is its own.
-pub(super) struct Site {
-    pub(super) name: String,
-    pub(super) position: [Length; 2],
-    pub(super) data_rate: Option<Rate>,
-    pub(super) mcs: Option<u8>,
-    pub(super) queue: Option<queue::Settings>,
-}
+/// A node as described; its position is none where the model of mobility places it.
+pub(super) use crate::config::Node as Site;
 
 /// All nodes: those placed by rule, then those placed one by one.
 pub(super) fn sites(network: &Network) -> Result<Vec<Site>, BuildError> {
     let mut sites: Vec<Site> = Vec::new();
     if let Some(placement) = &network.nodes {
-        let count = placement.count;
-        sites.extend((0..count).map(|index| Site {
-            name: format!("n{index}"),
-            position: position(placement.placement, index, count, placement.spacing.as_metres()),
-            data_rate: None,
-            mcs: None,
-            queue: None,
-        }));
+        for index in 0..placement.count {
+            let position = placed(placement, index)?;
+            sites.push(Site { name: format!("n{index}"), position, ..Site::default() });
+        }
     }
     for node in &network.node {
         let path = format!("node.{}", node.name);
@@ -37,23 +27,25 @@ pub(super) fn sites(network: &Network) -> Result<Vec<Site>, BuildError> {
         if node.name.is_empty() || node.name == "*" || node.name == "broadcast" {
             return Err(BuildError::new(path, format!("a node cannot be called `{}`", node.name)));
         }
-        match (sites.iter_mut().find(|site| site.name == node.name), node.position) {
-            (Some(site), given) => {
-                site.position = given.unwrap_or(site.position);
-                (site.data_rate, site.mcs) = (node.data_rate, node.mcs);
-                site.queue.clone_from(&node.queue);
-            }
-            (None, Some(position)) => {
-                let config::Node { name, data_rate, mcs, queue, .. } = node.clone();
-                sites.push(Site { name, position, data_rate, mcs, queue });
-            }
-            (None, None) => return Err(BuildError::new(path, format!("node `{}` has no position", node.name))),
+        match sites.iter_mut().find(|site| site.name == node.name) {
+            Some(site) => *site = Site { position: node.position.or(site.position), ..node.clone() },
+            None => sites.push(node.clone()),
         }
     }
     if sites.is_empty() {
         return Err(BuildError::new("", "there is no node: write `[nodes]` or `[[node]]`"));
     }
     Ok(sites)
+}
+
+/// Where the rule of placement, if there is one, puts the `index`-th node.
+fn placed(placement: &Placement, index: u32) -> Result<Option<[Length; 2]>, BuildError> {
+    match (placement.placement, placement.spacing) {
+        (Some(shape), Some(spacing)) => Ok(Some(position(shape, index, placement.count, spacing.as_metres()))),
+        (None, None) => Ok(None),
+        (Some(_), None) => Err(BuildError::new("nodes.placement", "this placement needs a `spacing`")),
+        (None, Some(_)) => Err(BuildError::new("nodes.spacing", "a `spacing` needs a `placement`")),
+    }
 }
 
 /// Where the `index`-th of `count` nodes stands.

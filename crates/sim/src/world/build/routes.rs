@@ -7,7 +7,7 @@ use crate::engine::{Purpose, Stream};
 use crate::mac::{BROADCAST, Conventions, Frame};
 use crate::net::aodv::Settings;
 use crate::net::{RouteError, Routes, aodv};
-use crate::radio::Medium;
+use crate::radio::{Medium, Timing};
 use units::Duration;
 
 pub(super) fn routing(
@@ -19,10 +19,17 @@ pub(super) fn routing(
     match network.routing.protocol {
         Protocol::Static => {
             let routes = routes(network, names, flows, medium)?;
-            check_delays(names, flows, (&routes, medium), rules.timing.slot)?;
+            if medium.is_moving() {
+                check_reach(medium, &rules.timing)?;
+            } else {
+                check_hops(names, flows, (&routes, medium), rules.timing.slot)?;
+            }
             Ok(Routing::Static(routes))
         }
-        Protocol::Aodv => mesh(network, names, (rules, seed)).map(|mesh| Routing::Aodv(Box::new(mesh))),
+        Protocol::Aodv => {
+            check_reach(medium, &rules.timing)?;
+            mesh(network, names, (rules, seed)).map(|mesh| Routing::Aodv(Box::new(mesh)))
+        }
     }
 }
 
@@ -101,9 +108,23 @@ fn routes(network: &Network, names: &[String], flows: &[Flow], medium: &Medium<F
     Ok(routes)
 }
 
+/// Where links come and go, some may be too long for an answer within a slot: every packet over them is given up. Beyond
+/// the whole time-out it would be given up before it has arrived, and that must not be possible.
+fn check_reach(medium: &Medium<Frame>, timing: &Timing) -> Result<(), BuildError> {
+    let (longest, most) = (medium.longest_delay(), timing.sifs + timing.slot);
+    if longest < most {
+        return Ok(());
+    }
+    let message = format!(
+        "nodes that decode each other can be so far apart that a frame takes {longest}; an answer must come within a \
+         SIFS and a slot, {most}: lower the range, or the area in which nodes move"
+    );
+    Err(BuildError::new("radio.range", message))
+}
+
 /// A response must begin within the time-out, which has a slot for the way there and back (10.3.2.9). Over a longer hop
 /// every packet would be given up; and beyond the whole time-out, before it has arrived.
-fn check_delays(
+fn check_hops(
     names: &[String],
     flows: &[Flow],
     (routes, medium): (&Routes, &Medium<Frame>),

@@ -1,0 +1,138 @@
+//! Random waypoint: go to a uniform place at a uniform speed, pause, go on.
+//!
+//! A run that starts with nodes at uniform places changes for a long time: slow legs last longer, so that the mean speed
+//! falls, and paths cross the centre, so that nodes crowd there. The stationary start draws the first leg from the
+//! distribution that this comes to: W. Navidi and T. Camp, "Stationary distributions for the random waypoint mobility
+//! model", IEEE Transactions on Mobile Computing 3(1), 2004.
+
+use super::leg::{Leg, Place};
+use crate::engine::Stream;
+use units::{Duration, Instant};
+
+/// How a walk begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// As if it had gone on for ever.
+    Stationary,
+    /// At a uniform place, with a leg of uniform speed.
+    Uniform,
+}
+
+/// The walk of one node, with random numbers of its own.
+#[derive(Clone, Debug)]
+pub(crate) struct RandomWaypoint {
+    /// The corner opposite to (0, 0).
+    area: Place,
+    /// The slowest and the fastest, in metres a second, above zero.
+    speeds: (f64, f64),
+    pause: Duration,
+    random: Stream,
+    /// The leg that runs is a pause.
+    pausing: bool,
+}
+
+impl RandomWaypoint {
+    /// A walk on the rectangle between (0, 0) and `area`, at `speeds` above zero.
+    pub(crate) fn new(area: Place, speeds: (f64, f64), pause: Duration, random: Stream) -> Self {
+        Self { area, speeds, pause, random, pausing: false }
+    }
+
+    pub(super) fn area(&self) -> Place {
+        self.area
+    }
+
+    pub(super) fn top_speed(&self) -> f64 {
+        self.speeds.1
+    }
+
+    pub(super) fn first(&mut self, start: Start) -> Leg {
+        match start {
+            Start::Uniform => {
+                let from = self.waypoint();
+                self.travel(from, Instant::ZERO)
+            }
+            Start::Stationary if self.random.unit() < self.pausing_share() => {
+                // A constant pause, looked at from outside, has a uniform rest.
+                self.pausing = true;
+                let rest = Duration::from_secs_f64(self.pause.as_secs_f64() * self.random.unit());
+                Leg::standing(self.waypoint(), Instant::ZERO, Instant::ZERO + rest)
+            }
+            Start::Stationary => {
+                let (from, to) = self.crossed_path();
+                let place = from.towards(to, self.random.unit());
+                let (slowest, fastest) = self.speeds;
+                // Density proportional to 1 / v: slow legs last longer.
+                let speed = slowest * libm::pow(fastest / slowest, self.random.unit());
+                Leg::moving(place, to, speed, Instant::ZERO)
+            }
+        }
+    }
+
+    /// What comes after the leg that has led to `place`.
+    pub(super) fn next(&mut self, place: Place, now: Instant) -> Leg {
+        self.pausing = !self.pausing && !self.pause.is_zero();
+        if self.pausing { Leg::standing(place, now, now + self.pause) } else { self.travel(place, now) }
+    }
+
+    fn travel(&mut self, from: Place, now: Instant) -> Leg {
+        let to = self.waypoint();
+        let (slowest, fastest) = self.speeds;
+        Leg::moving(from, to, slowest + (fastest - slowest) * self.random.unit(), now)
+    }
+
+    fn waypoint(&mut self) -> Place {
+        Place { x: self.area.x * self.random.unit(), y: self.area.y * self.random.unit() }
+    }
+
+    /// The ends of the leg that a node is on at a random moment: with a density proportional to their distance.
+    fn crossed_path(&mut self) -> (Place, Place) {
+        let longest = Place::default().distance(self.area);
+        loop {
+            let (from, to) = (self.waypoint(), self.waypoint());
+            if longest * self.random.unit() < from.distance(to) {
+                return (from, to);
+            }
+        }
+    }
+
+    /// The share of the time in which a node pauses.
+    fn pausing_share(&self) -> f64 {
+        let pause = self.pause.as_secs_f64();
+        let (slowest, fastest) = self.speeds;
+        // The mean of 1 / v over a uniform speed.
+        let slowness =
+            if fastest > slowest { libm::log(fastest / slowest) / (fastest - slowest) } else { 1.0 / slowest };
+        pause / (pause + mean_leg(self.area) * slowness)
+    }
+}
+
+/// The mean distance of two uniform places in a rectangle (B. Ghosh, "Random distances within a rectangle and between two
+/// rectangles", Bulletin of the Calcutta Mathematical Society 43, 1951).
+fn mean_leg(area: Place) -> f64 {
+    let (a, b) = (area.x, area.y);
+    // The formula takes large numbers from each other where the rectangle is all but a line.
+    if a.max(b) > 1e4 * a.min(b) {
+        return a.max(b) / 3.0;
+    }
+    let diagonal = Place::default().distance(area);
+    let (a2, b2) = (a * a, b * b);
+    let straight = a * a2 / b2 + b * b2 / a2 + diagonal * (3.0 - a2 / b2 - b2 / a2);
+    let curved = b2 / a * libm::acosh(diagonal / b) + a2 / b * libm::acosh(diagonal / a);
+    straight / 15.0 + curved / 6.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_places_in_a_unit_square_are_0_521_apart_on_average() {
+        // (2 + sqrt 2 + 5 ln(1 + sqrt 2)) / 15.
+        let square = mean_leg(Place { x: 1.0, y: 1.0 });
+        assert!((square - 0.521_405_433).abs() < 1e-9, "{square}");
+        assert!((mean_leg(Place { x: 300.0, y: 300.0 }) - 300.0 * square).abs() < 1e-9);
+        // A thin strip is a line, where the mean is a third of the length.
+        let strip = mean_leg(Place { x: 1000.0, y: 1.0 });
+        assert!((strip / 1000.0 - 1.0 / 3.0).abs() < 1e-4, "{strip}");
+    }
+}

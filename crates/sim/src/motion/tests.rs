@@ -1,0 +1,308 @@
+//! Where nodes are: legs by hand, and the known laws of random waypoint.
+
+use super::*;
+use crate::engine::{Purpose, Stream};
+use proptest::prelude::*;
+use units::Duration;
+
+fn second(seconds: f64) -> Instant {
+    Instant::ZERO + Duration::from_secs_f64(seconds)
+}
+
+fn at(x: f64, y: f64) -> Place {
+    Place { x, y }
+}
+
+fn command(seconds: f64, to: Place, speed: f64) -> Command {
+    Command { time: second(seconds), to, speed }
+}
+
+fn places(walk: Walk, times: &[f64]) -> Vec<(f64, f64)> {
+    let mut motion = Motion::new(vec![walk]);
+    let place = |&seconds: &f64| {
+        let Place { x, y } = motion.place(0, second(seconds));
+        (libm::round(x * 1e6) / 1e6, libm::round(y * 1e6) / 1e6)
+    };
+    times.iter().map(place).collect()
+}
+
+#[test]
+fn a_node_goes_straight_and_waits_where_it_arrives() {
+    // From second 2 on 5 m, at 2 m/s, along 3-4-5.
+    let walk = Walk::scripted(at(0.0, 0.0), vec![command(2.0, at(3.0, 4.0), 2.0)]);
+    let found = places(walk, &[0.0, 2.0, 3.25, 4.5, 100.0]);
+    assert_eq!(found, [(0.0, 0.0), (0.0, 0.0), (1.5, 2.0), (3.0, 4.0), (3.0, 4.0)]);
+}
+
+#[test]
+fn a_new_command_replaces_the_one_under_way_and_speed_zero_stops() {
+    let turned =
+        Walk::scripted(at(0.0, 0.0), vec![command(0.0, at(100.0, 0.0), 1.0), command(10.0, at(10.0, 50.0), 5.0)]);
+    assert_eq!(places(turned, &[9.0, 10.0, 15.0, 30.0]), [(9.0, 0.0), (10.0, 0.0), (10.0, 25.0), (10.0, 50.0)]);
+    let stopped =
+        Walk::scripted(at(0.0, 0.0), vec![command(0.0, at(100.0, 0.0), 1.0), command(4.0, at(0.0, 0.0), 0.0)]);
+    assert_eq!(places(stopped, &[3.0, 50.0]), [(3.0, 0.0), (4.0, 0.0)]);
+}
+
+#[test]
+fn of_commands_at_one_time_the_last_counts() {
+    let walk = Walk::scripted(at(0.0, 0.0), vec![command(1.0, at(9.0, 0.0), 1.0), command(1.0, at(0.0, 9.0), 1.0)]);
+    assert_eq!(places(walk, &[2.0]), [(0.0, 1.0)]);
+}
+
+proptest! {
+    #[test]
+    fn nobody_jumps_and_questions_change_nothing(
+        legs in prop::collection::vec((0.0..20.0, -99.0..99.0, -99.0..99.0, 0.0..30.0), 0..8),
+        steps in prop::collection::vec(0.001..10.0, 1..20),
+    ) {
+        let mut time = 0.0;
+        let commands = legs.into_iter().map(|(gap, x, y, speed)| {
+            time += gap;
+            command(time, at(x, y), speed)
+        });
+        let walk = Walk::scripted(at(1.0, 2.0), commands.collect());
+        let mut asked_often = Motion::new(vec![walk.clone()]);
+        let mut now = 0.0;
+        for step in steps {
+            let before = asked_often.place(0, second(now));
+            now += step;
+            let place = asked_often.place(0, second(now));
+            prop_assert!(before.distance(place) <= asked_often.top_speed() * step + 1e-6);
+            prop_assert_eq!(Motion::new(vec![walk.clone()]).place(0, second(now)), place);
+        }
+    }
+}
+
+const AREA: Place = Place { x: 1500.0, y: 300.0 };
+const SPEEDS: (f64, f64) = (1.0, 20.0);
+
+fn walkers(count: u32, pause: f64, start: Start) -> Motion {
+    let walk = |node: u32| {
+        let random = Stream::new(4, &format!("n{node}"), Purpose::Motion);
+        let walk = RandomWaypoint::new(AREA, SPEEDS, Duration::from_secs_f64(pause), random);
+        Walk::random(walk, start)
+    };
+    Motion::new((0..count).map(walk).collect())
+}
+
+/// Mean and standard error of the nodes' speeds at a time, over all and over those that move.
+fn speeds(motion: &mut Motion, seconds: f64) -> (f64, f64, f64) {
+    const STEP: f64 = 1e-3;
+    let count = u32::try_from(motion.nodes()).expect("few nodes");
+    let found: Vec<f64> = (0..count)
+        .map(|node| {
+            let before = motion.place(node, second(seconds));
+            before.distance(motion.place(node, second(seconds + STEP))) / STEP
+        })
+        .collect();
+    let n = f64::from(count);
+    let mean = found.iter().sum::<f64>() / n;
+    let variance = found.iter().map(|speed| (speed - mean) * (speed - mean)).sum::<f64>() / (n - 1.0);
+    let moving = found.iter().filter(|&&speed| speed > 0.0).count() as f64 / n;
+    (mean, libm::sqrt(variance / n), moving)
+}
+
+/// The mean over time of a speed that is uniform from leg to leg: legs last as 1 / v.
+fn stationary_speed() -> f64 {
+    (SPEEDS.1 - SPEEDS.0) / libm::log(SPEEDS.1 / SPEEDS.0)
+}
+
+#[test]
+fn the_stationary_start_has_the_stationary_mean_speed_from_the_first_moment_on() {
+    let mut motion = walkers(4000, 0.0, Start::Stationary);
+    for seconds in [0.0, 10.0, 100.0, 1000.0] {
+        let (mean, error, _) = speeds(&mut motion, seconds);
+        // Four moments, each within 3.5 standard errors with probability 0.9995.
+        assert!((mean - stationary_speed()).abs() < 3.5 * error, "{mean} m/s after {seconds} s, error {error}");
+    }
+}
+
+#[test]
+fn the_uniform_start_begins_fast_and_slows_down() {
+    let mut motion = walkers(4000, 0.0, Start::Uniform);
+    let (first, error, _) = speeds(&mut motion, 0.0);
+    let uniform_mean = f64::midpoint(SPEEDS.0, SPEEDS.1);
+    assert!((first - uniform_mean).abs() < 3.5 * error, "{first}");
+    let (later, error, _) = speeds(&mut motion, 3000.0);
+    assert!((later - stationary_speed()).abs() < 3.5 * error, "{later}");
+    assert!(later < 0.65 * first, "from {first} to {later} m/s");
+}
+
+#[test]
+fn as_many_pause_at_the_start_as_ever_after() {
+    // The share that moves is E[leg] / (E[leg] + pause): 517.7 m / 6.342 m/s = 81.6 s against 40 s of pause.
+    let mut motion = walkers(4000, 40.0, Start::Stationary);
+    let mut expected = None;
+    for seconds in [0.0, 30.0, 1000.0] {
+        let (_, _, moving) = speeds(&mut motion, seconds);
+        let share = *expected.get_or_insert_with(|| {
+            let leg = mean_leg_by_sampling() / stationary_speed();
+            leg / (leg + 40.0)
+        });
+        let error = libm::sqrt(share * (1.0 - share) / 4000.0);
+        assert!((moving - share).abs() < 3.5 * error, "{moving} of {share} move after {seconds} s");
+    }
+}
+
+/// The mean distance of two uniform places, without the formula.
+fn mean_leg_by_sampling() -> f64 {
+    let mut random = Stream::new(9, "pairs", Purpose::Motion);
+    let mut place = || at(AREA.x * random.unit(), AREA.y * random.unit());
+    let n = 200_000;
+    (0..n).map(|_| place().distance(place())).sum::<f64>() / f64::from(n)
+}
+
+/// How many of the places lie in the middle ninth of the area.
+fn in_the_centre(motion: &mut Motion, seconds: f64) -> f64 {
+    let count = u32::try_from(motion.nodes()).expect("few nodes");
+    let central = |side: f64, at: f64| at > side / 3.0 && at < side * 2.0 / 3.0;
+    let found = (0..count).filter(|&node| {
+        let place = motion.place(node, second(seconds));
+        central(AREA.x, place.x) && central(AREA.y, place.y)
+    });
+    found.count() as f64 / f64::from(count)
+}
+
+#[test]
+fn nodes_are_as_dense_in_the_centre_at_the_start_as_ever_after() {
+    // The stationary place lies uniformly on a path drawn with a weight of its length (Navidi and Camp, theorem 2): the
+    // share of all the ways of uniform pairs that lies in the middle ninth, by sampling pairs and points on them.
+    let mut random = Stream::new(5, "paths", Purpose::Motion);
+    let (mut inside, mut all) = (0.0, 0.0);
+    for _ in 0..400_000 {
+        let mut unit = || random.unit();
+        let (from, to) = (at(unit(), unit()), at(unit(), unit()));
+        let length = at(from.x * AREA.x, from.y * AREA.y).distance(at(to.x * AREA.x, to.y * AREA.y));
+        let place = from.towards(to, unit());
+        let central = |at: f64| at > 1.0 / 3.0 && at < 2.0 / 3.0;
+        all += length;
+        inside += if central(place.x) && central(place.y) { length } else { 0.0 };
+    }
+    let share = inside / all;
+    assert!(share > 0.15, "uniform nodes would have 0.111 there, these have {share}");
+    let mut motion = walkers(8000, 0.0, Start::Stationary);
+    for seconds in [0.0, 500.0, 1000.0] {
+        let found = in_the_centre(&mut motion, seconds);
+        let error = libm::sqrt(share * (1.0 - share) / 8000.0);
+        assert!((found - share).abs() < 3.5 * error + 0.001, "{found} of {share} after {seconds} s");
+    }
+    let uniform = in_the_centre(&mut walkers(8000, 0.0, Start::Uniform), 0.0);
+    assert!((uniform - 1.0 / 9.0).abs() < 3.5 * libm::sqrt(1.0 / 9.0 * 8.0 / 9.0 / 8000.0), "{uniform}");
+}
+
+mod files {
+    use super::*;
+    use std::fmt::Write as _;
+
+    fn fault(text: &str) -> String {
+        read(text.as_bytes(), 3).expect_err("a fault").to_string()
+    }
+
+    const START: &str = "$node_(0) set X_ 1\n$node_(0) set Y_ 2\n";
+
+    #[test]
+    fn what_setdest_writes_is_read() {
+        let text = "#\n# nodes: 3, pause: 0.00\r\n$node_(0) set X_ 83.36\n$node_(0) set Y_ 239.43\n\
+            $node_(0) set Z_ 0.000000000000\n$node_(2) set X_ -1.5e1\n$node_(2) set Y_ 0 ;# start\n\n\
+            $god_ set-dist 0 2 16777215\n$ns_ at 0.5 \"$god_ set-dist 0 1 1\"\n\
+            $ns_ at 1.000000000000 \"$node_(0) setdest 25.0 1.5 11.25\"\n\
+            $ns_ at 0.25 \"$node_(2) setdest 0 0 0\"";
+        let movements = read(text.as_bytes(), 3).expect("a valid file").nodes;
+        let first = Movement { start: at(83.36, 239.43), commands: vec![command(1.0, at(25.0, 1.5), 11.25)] };
+        let last = Movement { start: at(-15.0, 0.0), commands: vec![command(0.25, at(0.0, 0.0), 0.0)] };
+        assert_eq!(movements, [Some(first), None, Some(last)]);
+    }
+
+    #[test]
+    fn faults_say_where_and_what_was_expected() {
+        let after = |line: &str| fault(&format!("{START}{line}"));
+        let cases = [
+            ("$node_(7) set X_ 1", "line 3, column 8: there is no node 7: the scenario's are numbered from 0 to 2"),
+            ("$node_(x) set X_ 1", "line 3, column 8: expected a node's number and `)`, found `x) set X_ 1`"),
+            ("$node_(1) set Q_ 1", "line 3, column 15: expected `X_`, `Y_` or `Z_`, found `Q_`"),
+            ("$node_(0) set Z_ 1.5", "line 3, column 18: nodes are on a plane: `Z_` must be 0"),
+            ("$node_(0) set X_ inf", "line 3, column 18: expected a number of metres, found `inf`"),
+            ("$node_(0) set X_ 2e9", "line 3, column 18: no place is farther away than 1000000 km"),
+            (
+                "$node_(0) set X_",
+                "line 3, column 17: expected a number of metres, and the line ends: is the file cut short?",
+            ),
+            ("$node_(0) set X_ 1 2", "line 3, column 20: expected the end of the line, found `2`"),
+            ("hello", "line 3, column 1: expected `$node_(...)`, `$ns_ at ...` or a comment (`#`), found `hello`"),
+            ("$ns_ at -1 \"$node_(0) setdest 1 1 1\"", "line 3, column 9: a time is zero or more"),
+            ("$ns_ at 1 \"$node_(0) setdest 1 1 -1\"", "line 3, column 34: a speed is zero or more"),
+            (
+                "$ns_ at 1 \"$node_(0) setdest 1 1 NaN\"",
+                "line 3, column 34: expected a speed in metres a second, found `NaN`",
+            ),
+            (
+                "$ns_ at 1 \"$node_(0) setdest 1 1 1",
+                "line 3, column 11: the quotation mark is never closed: is the file cut short?",
+            ),
+            ("$ns_ at 1 \"$node_(0) setdest 1\"", "line 3, column 31: expected y in metres, found `\"`"),
+            ("$ns_ at", "line 3, column 8: expected a time in seconds, and the line ends: is the file cut short?"),
+            ("$node_(1) set X_ 1", "line 3, column 1: node 1 has no start: `$node_(1) set Y_ ...` is missing"),
+            (
+                "$ns_ at 1 \"$node_(1) setdest 1 1 1\"",
+                "line 3, column 1: node 1 has no start: `$node_(1) set X_ ...` is missing",
+            ),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(after(line), expected, "{line}");
+        }
+        let disordered = "$ns_ at 2 \"$node_(0) setdest 1 1 1\"\n$ns_ at 1.5 \"$node_(0) setdest 1 1 1\"";
+        let expected = "line 4, column 9: the commands of node 0 are not in order: one before is at 2 s";
+        assert_eq!(after(disordered), expected);
+    }
+
+    /// Bytes that look like a movement file here and there.
+    fn scraps() -> impl Strategy<Value = Vec<u8>> {
+        let scrap = prop_oneof![
+            Just(b"$node_(1) set X_ 5.0".to_vec()),
+            Just(b"$node_(".to_vec()),
+            Just(b"$ns_ at 1.0 \"$node_(0) setdest 1.0 2.0 3.0\"".to_vec()),
+            Just(b"$ns_ at ".to_vec()),
+            Just(b"$god_ ".to_vec()),
+            Just(b"\n".to_vec()),
+            Just(b"\"".to_vec()),
+            Just("\u{fc}\u{2003}".as_bytes().to_vec()),
+            "[0-9.eE+-]{0,12}".prop_map(String::into_bytes),
+            prop::collection::vec(any::<u8>(), 0..20),
+        ];
+        prop::collection::vec(scrap, 0..20).prop_map(|scraps| scraps.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_the_reader_panic(bytes in scraps(), nodes in 0_usize..4) {
+            if let Err(fault) = read(&bytes, nodes) {
+                prop_assert!(fault.line > 0 && fault.column > 0 && !fault.message.is_empty());
+            }
+        }
+
+        #[test]
+        fn what_is_written_is_read_back(
+            starts in prop::collection::vec((-1e6..1e6, -1e6..1e6), 1..6),
+            legs in prop::collection::vec((0_usize..6, 0.0..1e3, -1e6..1e6, -1e6..1e6, 0.0..100.0), 0..30),
+        ) {
+            let mut text = String::new();
+            let mut written: Vec<Option<Movement>> = Vec::new();
+            for (node, &(x, y)) in starts.iter().enumerate() {
+                for (axis, value) in [("X", x), ("Y", y), ("Z", 0.0)] {
+                    writeln!(text, "$node_({node}) set {axis}_ {value}").expect("a string takes all");
+                }
+                written.push(Some(Movement { start: at(x, y), commands: Vec::new() }));
+            }
+            let mut now = 0.0;
+            for (node, gap, x, y, speed) in legs {
+                let node = node % starts.len();
+                now += gap;
+                writeln!(text, "$ns_ at {now} \"$node_({node}) setdest {x} {y} {speed}\"").expect("a string takes all");
+                let movement = written[node].as_mut().expect("every node has a start");
+                movement.commands.push(command(now, at(x, y), speed));
+            }
+            prop_assert_eq!(read(text.as_bytes(), starts.len()).map(|movements| movements.nodes), Ok(written));
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Who hears whom: for every sender its listeners, nearest first.
+//!
+//! Nodes that stand still are looked at once. The listeners of a node that may have moved, or from which others may have
+//! moved away, are found anew when it starts to send; a frame then keeps the distances of its first moment. Between two
+//! frames nothing is computed.
+
+use super::index::Grid;
+use super::propagation::{Link, Model, Reception};
+use crate::config::Radio;
+use crate::motion::{Motion, Place};
+use units::{Duration, Instant};
+
+/// Links are kept while no distance can have changed by more, in metres.
+const TOLERANCE: f64 = 0.01;
+/// By this share of the reach a node's neighbourhood is drawn larger than the reach, so that it holds for a while.
+const SKIN: f64 = 0.125;
+/// From so many neighbours on, sorting them anew is cheaper than moving each to its place among the sorted.
+const MANY: usize = 64;
+
+/// All links, kept up to date sender by sender.
+pub(crate) struct Links {
+    of: Vec<Vec<Link>>,
+    reception: Reception,
+    /// None where nobody ever moves.
+    moving: Option<Box<Moving>>,
+}
+
+/// What it takes to compute links again.
+struct Moving {
+    model: Model,
+    motion: Motion,
+    grid: Grid,
+    filled: Instant,
+    senders: Vec<Sender>,
+    /// How long links are kept.
+    lasts: Duration,
+    /// How long neighbourhoods and the grid are kept.
+    skin_lasts: Duration,
+}
+
+/// A sender's neighbourhood: those within its reach and the skin around it.
+#[derive(Default)]
+struct Sender {
+    links_made: Instant,
+    near: Vec<Near>,
+    near_made: Instant,
+}
+
+#[derive(Clone, Copy)]
+struct Near {
+    delay: Duration,
+    node: u32,
+    metres: f64,
+}
+
+impl Links {
+    /// Computes the links of all nodes where they are at the start.
+    pub(crate) fn new(radio: &Radio, mut motion: Motion) -> Self {
+        let nodes = motion.nodes();
+        let model = Model::new(radio, nodes);
+        let reception = model.reception();
+        let reach = model.reach();
+        let mut grid = Grid::new(reach);
+        let start = Instant::ZERO;
+        grid.fill(nodes_of(nodes).map(|node| motion.place(node, start)));
+        let top_speed = motion.top_speed();
+        if top_speed <= 0.0 {
+            let mut of = Vec::with_capacity(nodes);
+            let mut links = Vec::new();
+            for from in nodes_of(nodes) {
+                let place = motion.place(from, start);
+                grid.around(place, reach, |to| {
+                    if to != from {
+                        links.extend(model.link(place.distance(motion.place(to, start)), to));
+                    }
+                });
+                links.sort_unstable_by_key(|link: &Link| (link.delay, link.to));
+                // A copy as long as it has to be.
+                of.push(links.clone());
+                links.clear();
+            }
+            return Self { of, reception, moving: None };
+        }
+        let mut moving = Moving {
+            filled: start,
+            senders: nodes_of(nodes).map(|_| Sender::default()).collect(),
+            lasts: Duration::from_secs_f64(TOLERANCE / 2.0 / top_speed),
+            // Rounded down, so that rounding never lets a neighbour slip in.
+            skin_lasts: Duration::from_secs_f64(0.999 * SKIN * reach / 2.0 / top_speed),
+            model,
+            motion,
+            grid,
+        };
+        let mut of = vec![Vec::new(); nodes];
+        for (links, from) in of.iter_mut().zip(0..) {
+            moving.find_neighbourhood(from, start);
+            moving.make(from, links, start);
+        }
+        Self { of, reception, moving: Some(Box::new(moving)) }
+    }
+
+    /// Links as given, for ever.
+    #[cfg(test)]
+    pub(crate) fn fixed(of: Vec<Vec<Link>>, reception: Reception) -> Self {
+        Self { of, reception, moving: None }
+    }
+
+    /// The listeners of `from`.
+    #[inline]
+    pub(crate) fn of(&self, from: u32) -> &[Link] {
+        &self.of[from as usize]
+    }
+
+    pub(crate) fn nodes(&self) -> usize {
+        self.of.len()
+    }
+
+    pub(crate) fn reception(&self) -> Reception {
+        self.reception
+    }
+
+    /// Does anybody move?
+    pub(crate) fn are_moving(&self) -> bool {
+        self.moving.is_some()
+    }
+
+    /// No signal that is decoded ever takes longer.
+    pub(crate) fn longest_delay(&self) -> Duration {
+        if let Some(moving) = &self.moving {
+            return Model::delay(moving.model.decodable_reach().min(moving.motion.extent()));
+        }
+        let decodable = self.of.iter().flatten().filter(|link| link.decodable);
+        decodable.map(|link| link.delay).max().unwrap_or_default()
+    }
+
+    /// Finds the listeners of `from` anew if a distance may have changed by more than a centimetre since they were found.
+    pub(crate) fn refresh(&mut self, from: u32, now: Instant) {
+        if let Some(moving) = &mut self.moving
+            && now.since(moving.senders[from as usize].links_made) > moving.lasts
+        {
+            if now.since(moving.senders[from as usize].near_made) > moving.skin_lasts {
+                moving.find_neighbourhood(from, now);
+            }
+            moving.make(from, &mut self.of[from as usize], now);
+        }
+    }
+}
+
+impl Moving {
+    /// Finds all who can come within the reach of `from` before the skin is used up.
+    fn find_neighbourhood(&mut self, from: u32, now: Instant) {
+        let Self { model, motion, grid, senders, .. } = self;
+        if now.since(self.filled) > self.skin_lasts {
+            grid.fill(nodes_of(motion.nodes()).map(|node| motion.place(node, now)));
+            self.filled = now;
+        }
+        let Sender { near, near_made, .. } = &mut senders[from as usize];
+        let radius = model.reach() * (1.0 + SKIN);
+        let since_filled = motion.top_speed() * now.since(self.filled).as_secs_f64();
+        let place = motion.place(from, now);
+        near.clear();
+        grid.around(place, radius + since_filled, |node| {
+            if node != from && place.distance(motion.place(node, now)) <= radius {
+                near.push(Near { delay: Duration::ZERO, node, metres: 0.0 });
+            }
+        });
+        *near_made = now;
+    }
+
+    /// Computes the links of `from` to those in its neighbourhood.
+    fn make(&mut self, from: u32, links: &mut Vec<Link>, now: Instant) {
+        let Self { model, motion, senders, .. } = self;
+        let Sender { links_made, near, .. } = &mut senders[from as usize];
+        let place: Place = motion.place(from, now);
+        for other in near.iter_mut() {
+            other.metres = place.distance(motion.place(other.node, now));
+            other.delay = Model::delay(other.metres);
+        }
+        sort(near);
+        links.clear();
+        links.extend(near.iter().filter_map(|other| model.link(other.metres, other.node)));
+        *links_made = now;
+    }
+}
+
+/// Nearest first. The order has changed little since it was sorted last.
+fn sort(near: &mut [Near]) {
+    if near.len() >= MANY {
+        near.sort_unstable_by_key(|other| (other.delay, other.node));
+        return;
+    }
+    for end in 1..near.len() {
+        let moved = near[end];
+        let mut at = end;
+        while at > 0 && (near[at - 1].delay, near[at - 1].node) > (moved.delay, moved.node) {
+            near[at] = near[at - 1];
+            at -= 1;
+        }
+        near[at] = moved;
+    }
+}
+
+fn nodes_of(count: usize) -> std::ops::Range<u32> {
+    0..u32::try_from(count).expect("fewer than 2^32 nodes")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,110 @@
+//! Links found through the index are those found by looking at every pair.
+
+use super::*;
+use crate::config::Propagation;
+use crate::engine::{Purpose, Stream};
+use crate::motion::{Command, RandomWaypoint, Start, Walk};
+use proptest::prelude::*;
+use units::Length;
+
+/// (listener, delay, power, decodable), nearest first.
+type Heard = Vec<(u32, Duration, u64, bool)>;
+
+fn heard(links: &[Link]) -> Heard {
+    links.iter().map(|link| (link.to, link.delay, link.power, link.decodable)).collect()
+}
+
+/// The listeners of `from`, by looking at everybody.
+fn brute_force(radio: &Radio, motion: &mut Motion, from: u32, now: Instant) -> Heard {
+    let model = Model::new(radio, motion.nodes());
+    let place = motion.place(from, now);
+    let others = nodes_of(motion.nodes()).filter(|&to| to != from);
+    let mut links: Vec<Link> = others.filter_map(|to| model.link(place.distance(motion.place(to, now)), to)).collect();
+    links.sort_by_key(|link| (link.delay, link.to));
+    heard(&links)
+}
+
+fn radios() -> impl Strategy<Value = Radio> {
+    use Propagation::{FreeSpace, LogDistance, Range, TwoRay};
+    let propagation = prop_oneof![Just(FreeSpace), Just(LogDistance), Just(Range), Just(TwoRay)];
+    let range = prop_oneof![Just(None), (0.1..600.0_f64).prop_map(|metres| Some(Length::metres(metres)))];
+    (propagation, range).prop_map(|(propagation, range)| Radio { propagation, range, ..Radio::default() })
+}
+
+/// Places on a square, some of them shared.
+fn places() -> impl Strategy<Value = Vec<Place>> {
+    let one = prop_oneof![
+        9 => (-1000.0..1000.0, -1000.0..1000.0).prop_map(|(x, y)| Place { x, y }),
+        1 => Just(Place { x: 10.0, y: 20.0 }),
+    ];
+    prop::collection::vec(one, 1..60)
+}
+
+/// A walk from a place: by random waypoint, by commands, or none.
+fn walk(place: Place, node: usize, kind: u8) -> Walk {
+    match kind {
+        0 => Walk::still(place),
+        1 => {
+            let command = |seconds: u64, x, y, speed| Command {
+                time: Instant::ZERO + Duration::from_secs(seconds),
+                to: Place { x, y },
+                speed,
+            };
+            let back = command(20, place.x, place.y, 50.0);
+            Walk::scripted(place, vec![command(1, 0.0, 0.0, 3.0), command(5, 500.0, -place.y, 20.0), back])
+        }
+        _ => {
+            let area = Place { x: 1000.0, y: 1000.0 };
+            let random = Stream::new(1, &node.to_string(), Purpose::Motion);
+            let walk = RandomWaypoint::new(area, (1.0, 20.0), Duration::from_secs(2), random);
+            Walk::random(walk, Start::Uniform)
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+
+    #[test]
+    fn links_of_standing_nodes_are_those_of_all_pairs(radio in radios(), places in places()) {
+        let mut motion = Motion::new(places.into_iter().map(Walk::still).collect());
+        let links = Links::new(&radio, motion.clone());
+        for from in nodes_of(motion.nodes()) {
+            prop_assert_eq!(heard(links.of(from)), brute_force(&radio, &mut motion, from, Instant::ZERO));
+        }
+    }
+
+    #[test]
+    fn links_of_moving_nodes_are_those_of_all_pairs_where_they_are_now(
+        radio in radios(),
+        places in places(),
+        kinds in prop::collection::vec(0_u8..3, 60),
+        sends in prop::collection::vec((0_usize..60, 1_u64..4_000), 1..60),
+    ) {
+        let walks = places.into_iter().zip(kinds).enumerate().map(|(node, (place, kind))| walk(place, node, kind));
+        let mut motion = Motion::new(walks.collect());
+        let mut links = Links::new(&radio, motion.clone());
+        let mut now = Instant::ZERO;
+        for (sender, millis) in sends {
+            now += Duration::from_millis(millis);
+            let from = u32::try_from(sender % motion.nodes()).expect("few nodes");
+            links.refresh(from, now);
+            prop_assert_eq!(heard(links.of(from)), brute_force(&radio, &mut motion, from, now));
+        }
+    }
+}
+
+#[test]
+fn links_are_kept_until_a_distance_may_have_changed_by_a_centimetre() {
+    let away = Command { time: Instant::ZERO, to: Place { x: 1000.0, y: 0.0 }, speed: 1.0 };
+    let walks = vec![Walk::still(Place::default()), Walk::scripted(Place { x: 30.0, y: 0.0 }, vec![away])];
+    let mut links = Links::new(&Radio::default(), Motion::new(walks));
+    let mut power_after = |millis: u64| {
+        links.refresh(0, Instant::ZERO + Duration::from_millis(millis));
+        links.of(0)[0].power
+    };
+    // Two nodes at 1 m/s can come a centimetre closer in 5 ms.
+    let first = power_after(0);
+    assert_eq!(power_after(5), first);
+    assert!(power_after(6) < first);
+}
