@@ -71,8 +71,8 @@ pub const LEAST_SHARE: f64 = 0.03;
 pub struct Medium {
     /// One back-off slot; not zero.
     pub slot: Duration,
-    /// SIFS and the slots of the smallest AIFSN among the cell's categories.
-    pub shortest_aifs: Duration,
+    /// The short interframe space; an AIFS is this and as many slots as its AIFSN says.
+    pub sifs: Duration,
 }
 
 /// Alike stations.
@@ -145,7 +145,7 @@ fn check(groups: &[Group], medium: Medium) -> Result<(), Error> {
     } else if !all().all(|of| of.attempts.is_none_or(|attempts| (1..=255).contains(&attempts))) {
         Err(Error::Attempts)
     } else if !takes_time(medium.slot)
-        || medium.shortest_aifs > Duration::from_secs(60)
+        || medium.sifs > Duration::from_secs(60)
         || !all().all(|of| takes_time(of.frame) && of.answer <= Duration::from_secs(60))
     {
         Err(Error::Times)

@@ -20,8 +20,8 @@ const OF_COLLISIONS: f64 = 0.02;
 const OF_THROUGHPUT: f64 = 0.03;
 const OF_THE_WHOLE_CELL: f64 = 0.002;
 
-/// 802.11a: SIFS 16 us, so that AIFSN 2 is 34 us.
-const MEDIUM: Medium = Medium { slot: Duration::from_micros(9), shortest_aifs: Duration::from_micros(34) };
+/// 802.11a.
+const MEDIUM: Medium = Medium { slot: Duration::from_micros(9), sifs: Duration::from_micros(16) };
 
 /// A frame of `micros`, and SIFS with an ACK of 28 us.
 fn category(aifsn: u32, (cw_min, cw_max): (u32, u32), micros: u64) -> Category {
@@ -192,10 +192,10 @@ fn alike_classes_share_as_one_class_does() {
 #[test]
 fn one_class_is_near_bianchis_cell() {
     // Two models of the same rules, each with its own approximation: twice the tolerance of collisions.
-    let frame = best_effort().frame;
+    let (frame, aifs) = (best_effort().frame, Duration::from_micros(16 + 3 * 9));
     for stations in [2, 5, 10, 50] {
-        let success = frame + best_effort().answer + MEDIUM.shortest_aifs;
-        let collision = frame + MEDIUM.shortest_aifs;
+        let success = frame + best_effort().answer + aifs;
+        let collision = frame + aifs;
         let (slot, payload, attempts) = (MEDIUM.slot, Bytes::new(1000), Some(7));
         let cell = Cell { stations, cw_min: 15, cw_max: 1023, attempts, slot, success, collision, payload };
         let of_edca = saturation(&each(stations, &[best_effort()]), MEDIUM).unwrap()[0][0];

@@ -180,7 +180,7 @@ impl<'a> Cell<'a> {
         let frame_s = |entity: &Entity| self.groups[entity.group].categories[entity.category].frame.as_secs_f64();
         let mut longest_first: Vec<usize> = (0..self.entities.len()).collect();
         longest_first.sort_by(|&a, &b| frame_s(&self.entities[b]).total_cmp(&frame_s(&self.entities[a])));
-        let mut mean = self.medium.shortest_aifs.as_secs_f64();
+        let mut mean = self.shortest_aifs_s();
         for t in 0..self.horizon {
             mean += self.idle_after(t) * self.medium.slot.as_secs_f64();
             // By group: a station attempts at `t` or later, and sends nothing at `t` that is as long as what has been
@@ -205,6 +205,11 @@ impl<'a> Cell<'a> {
             }
         }
         mean
+    }
+
+    fn shortest_aifs_s(&self) -> f64 {
+        let shortest = self.groups.iter().flat_map(|group| &group.categories).map(|of| of.aifsn).min();
+        (self.medium.sifs + self.medium.slot * u64::from(shortest.expect("no group was refused"))).as_secs_f64()
     }
 
     /// One station: none of its categories attempts before `t`, and this one sends at `t`.

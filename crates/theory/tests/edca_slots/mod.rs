@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test file takes what it needs")]
 
 use super::draws::Draws;
+use std::collections::BTreeMap;
 use theory::edca::{Category, Group, Medium};
 use units::Duration;
 
@@ -11,7 +12,8 @@ use units::Duration;
 pub(crate) enum Colliders {
     /// With the bystanders of its category: its AIFS after the longest frame of the collision.
     Together,
-    /// The same, but not before so long after the end of its own frame: the time-out, and what the MAC waits after it.
+    /// The same, but no category of its station before so long after the end of its own frame: the time-out, and what the
+    /// MAC waits after it.
     AfterTheirFrame(Duration),
 }
 
@@ -68,6 +70,8 @@ struct Entity {
     counter: u64,
     /// When its slots begin to count, in ns.
     resumes: u64,
+    /// Until then it waits for an answer: it is not about to send, whatever its counter says.
+    waits_until: u64,
 }
 
 impl Entity {
@@ -110,10 +114,10 @@ pub(crate) fn play(groups: &[Group], rules: Rules, accesses: u32) -> Played {
         let end = |&at: &usize| entities[at].sends_at(slot) + entities[at].of.frame.as_nanos();
         let answer = if alone { entities[senders[0]].of.answer } else { Duration::ZERO };
         let last = senders.iter().map(end).max().expect("somebody sends");
-        now = last + (answer + rules.medium.shortest_aifs).as_nanos();
+        now = last + (answer + rules.medium.sifs).as_nanos() + u64::from(shortest) * slot;
+        let timeouts = timeouts(&entities, &senders, (rules.colliders, slot));
         for (at, entity) in entities.iter_mut().enumerate() {
             let count = &mut counted[entity.group][entity.category];
-            let mut resumes = now + later(entity);
             if senders.contains(&at) {
                 count.sent += 1;
                 count.successes += u64::from(alone);
@@ -121,30 +125,40 @@ pub(crate) fn play(groups: &[Group], rules: Rules, accesses: u32) -> Played {
                     entity.stage = 0;
                     entity.draw(&mut draws);
                 } else {
-                    if let Colliders::AfterTheirFrame(wait) = rules.colliders {
-                        let timed_out = entity.sends_at(slot) + (entity.of.frame + wait).as_nanos();
-                        resumes = resumes.max(timed_out);
-                    }
                     count.dropped += u64::from(entity.failed(&mut draws));
                 }
             } else if taken_over.contains(&at) {
                 count.taken_over += 1;
                 count.dropped += u64::from(entity.failed(&mut draws));
-            } else if seen >= entity.resumes {
+            } else if seen >= entity.resumes && entity.waits_until <= start {
                 let passed = (seen - entity.resumes) / slot + u64::from(rules.busy_slots == BusySlots::Count);
                 entity.counter = entity.counter.saturating_sub(passed);
             }
-            entity.resumes = resumes;
+            entity.waits_until = timeouts.get(&entity.station).copied().unwrap_or(0);
+            entity.resumes = entity.waits_until.max(now + later(entity));
         }
     }
     Played { counted, seconds: now as f64 / 1e9 }
 }
 
-/// Who sends, if all begin that are to by `seen`, and who of the same stations is due at the same moments. Entities
+/// Until when each station whose frame collides waits for an answer, with all its categories.
+fn timeouts(entities: &[Entity], senders: &[usize], (colliders, slot): (Colliders, u64)) -> BTreeMap<usize, u64> {
+    match (colliders, senders) {
+        (Colliders::AfterTheirFrame(wait), [_, _, ..]) => {
+            let until = |of: &Entity| of.sends_at(slot) + (of.of.frame + wait).as_nanos();
+            senders.iter().map(|&at| (entities[at].station, until(&entities[at]))).collect()
+        }
+        _ => BTreeMap::new(),
+    }
+}
+
+/// Who sends, if all begin that are to by `seen` and know it when the first one does, and who of the same stations is due at the same moments. Entities
 /// stand in the order of stations and, within one, of priority.
 fn due(entities: &[Entity], slot: u64, seen: u64) -> (Vec<usize>, Vec<usize>) {
     let (mut senders, mut taken_over): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
-    for at in (0..entities.len()).filter(|&at| entities[at].sends_at(slot) <= seen) {
+    let start = entities.iter().map(|entity| entity.sends_at(slot)).min().unwrap_or(seen);
+    let is_due = |entity: &Entity| entity.sends_at(slot) <= seen && entity.waits_until <= start;
+    for at in (0..entities.len()).filter(|&at| is_due(&entities[at])) {
         match senders.last_mut() {
             Some(first) if entities[*first].station == entities[at].station => {
                 // The same station's categories count from one moment, or one of them from its time-out.
@@ -167,7 +181,8 @@ fn entities(groups: &[Group], draws: &mut Draws) -> Vec<Entity> {
     for (group, of) in groups.iter().enumerate() {
         for _ in 0..of.stations {
             for (category, &of) in of.categories.iter().enumerate() {
-                let mut entity = Entity { group, category, station, of, stage: 0, counter: 0, resumes: 0 };
+                let mut entity =
+                    Entity { group, category, station, of, stage: 0, counter: 0, resumes: 0, waits_until: 0 };
                 entity.draw(draws);
                 entities.push(entity);
             }
