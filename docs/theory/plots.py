@@ -23,6 +23,8 @@ SLUICE = ROOT / "target/release/sluice"
 SEEDS = range(1, 6)
 # Two-sided 95 % point of Student's t with 4 degrees of freedom.
 STUDENT = 2.776
+# What the name of a line ends with that the slot-exact reference has played; it is dashed.
+EXACT = ", slot-exact"
 
 
 def total(key):
@@ -32,11 +34,18 @@ def total(key):
 
 def ratio(part, whole):
     """Sum over sum; 0 where nothing happened."""
-    return lambda outcome: sum(p(outcome) for p in part) / max(sum(w(outcome) for w in whole), 1)
+    return lambda outcome, _: sum(p(outcome) for p in part) / max(sum(w(outcome) for w in whole), 1)
+
+
+def of_category(outcome, series):
+    """Goodput in Mb/s of the flows of a category."""
+    name = series.replace(" ", "-") + "-"
+    return sum(flow["goodput_bps"] for flow in outcome["flows"] if flow["name"].startswith(name)) / 1e6
 
 
 MEASURES = {
-    "throughput": lambda outcome: outcome["totals"]["goodput_bps"] / 1e6,
+    "throughput": lambda outcome, _: outcome["totals"]["goodput_bps"] / 1e6,
+    "by_category": of_category,
     "collisions": ratio([total("collisions")], [total("attempts")]),
     "dropped": ratio([total("retry_drops")], [total("retry_drops"), total("delivered")]),
 }
@@ -96,6 +105,13 @@ def hidden():
             yield Point(series, payload, "theory-hidden", settings)
 
 
+def edca():
+    """Stations with three categories each."""
+    for stations in range(1, 11):
+        for series in ("voice", "video", "best effort"):
+            yield Point(series, stations, "theory-edca", (f"nodes.count={stations + 1}",))
+
+
 COLLISIONS = "collision probability"
 THROUGHPUT = "throughput of the cell (Mb/s)"
 FIGURES = (
@@ -112,6 +128,7 @@ FIGURES = (
         {"throughput": "throughput of both (Mb/s)", "dropped": "share of packets given up"},
         tuple(hidden()),
     ),
+    Figure("edca", "stations", {"by_category": "throughput of the category (Mb/s)"}, tuple(edca())),
 )
 
 
@@ -124,7 +141,7 @@ def simulate(point, seed):
     if done.returncode:
         sys.exit(f"theory-plots: {' '.join(map(str, command))}\n{done.stderr}")
     outcome = json.loads(done.stdout)
-    return {name: measure(outcome) for name, measure in MEASURES.items()}
+    return {name: measure(outcome, point.series) for name, measure in MEASURES.items()}
 
 
 def simulated(figure):
@@ -157,11 +174,14 @@ def worst(figure, lines, points):
     line = {(row["series"], row["x"], row["measure"]): row["value"] for row in lines}
     for measure in figure.panels:
         here = [row for row in points if row["measure"] == measure]
-        pairs = [(row, line[key]) for row in here if (key := (row["series"], row["x"], measure)) in line]
-        row, value = max(pairs, key=lambda pair: abs(pair[0]["value"] - pair[1]))
-        print(f"{figure.name} {measure}: {len(pairs)} points, worst at {row['series']}, x = {row['x']}: ", end="")
-        relative = 100 * (row["value"] / value - 1) if value else math.nan
-        print(f"{row['value']:.4f} simulated, {value:.4f} predicted ({relative:+.2f} %)")
+        for ending in ("", EXACT):
+            pairs = [(row, line[key]) for row in here if (key := (row["series"] + ending, row["x"], measure)) in line]
+            if not pairs:
+                continue
+            row, value = max(pairs, key=lambda pair: abs(pair[0]["value"] - pair[1]))
+            print(f"{figure.name} {measure}{ending}: {len(pairs)} points, worst at {row['series']}, ", end="")
+            relative = 100 * (row["value"] / value - 1) if value else math.nan
+            print(f"x = {row['x']}: {row['value']:.4f} simulated, {value:.4f} predicted ({relative:+.2f} %)")
 
 
 def panel(figure, measure, title, lines, points):
@@ -169,19 +189,26 @@ def panel(figure, measure, title, lines, points):
     scale = {"type": "log", "nice": False} if figure.log_x else {"zero": True, "nice": True}
     ticks = {"values": [1, 2, 5, 10, 20, 50]} if figure.log_x else {"tickCount": 8}
     x = {"field": "x", "type": "quantitative", "title": figure.x_title, "scale": scale, "axis": ticks}
-    order = list(dict.fromkeys(row["series"] for row in lines))
+    order = list(dict.fromkeys(row["series"].removesuffix(EXACT) for row in lines))
     legend = {"title": None, "orient": "bottom", "symbolType": "stroke", "symbolStrokeWidth": 3, "symbolSize": 300}
     colour = {"field": "series", "type": "nominal", "sort": order, "legend": legend}
     colour["scale"] = {"range": ["#0b6fb8", "#d1610a", "#2b8a3e", "#8a3ab9"]}
     y = {"type": "quantitative", "title": title, "scale": {"zero": True, "domainMin": 0}}
     here = [row for row in points if row["measure"] == measure]
+    solid = [row for row in lines if row["measure"] == measure and not row["series"].endswith(EXACT)]
+    dashed = [row | {"series": row["series"].removesuffix(EXACT)} for row in lines if row["series"].endswith(EXACT)]
     return {
         "width": 380,
         "height": 300,
         "layer": [
             {
-                "data": {"values": [row for row in lines if row["measure"] == measure]},
+                "data": {"values": solid},
                 "mark": {"type": "line", "strokeWidth": 1.6},
+                "encoding": {"x": x, "y": {"field": "value", **y}, "color": colour},
+            },
+            {
+                "data": {"values": dashed},
+                "mark": {"type": "line", "strokeWidth": 1.6, "strokeDash": [5, 4]},
                 "encoding": {"x": x, "y": {"field": "value", **y}, "color": colour},
             },
             {

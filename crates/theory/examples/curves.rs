@@ -3,7 +3,14 @@
 //! One value a line, separated by tabs: figure, series, x, measure, value. `docs/theory/plots.py` reads them and runs
 //! the same networks in the simulator; what is fixed here stands in the scenarios that it names.
 
+#[path = "../tests/draws/mod.rs"]
+mod draws;
+#[path = "../tests/edca_slots/mod.rs"]
+mod edca_slots;
+
+use edca_slots::{BusySlots, Colliders, Rules, play};
 use theory::dcf::{self, Cell, Freezing};
+use theory::edca::{self, Category, Medium};
 use theory::hidden::{self, Handshake, Pair};
 use theory::malone::{self, Arrivals, Buffer, Group};
 use units::{Bytes, Duration, Rate};
@@ -107,8 +114,32 @@ fn hidden_pair() -> Result<(), theory::Error> {
     Ok(())
 }
 
+/// Stations with three categories, by the model and by the slot-exact reference with time-outs.
+fn categories() -> Result<(), theory::Error> {
+    let medium = Medium { slot: us(9), sifs: us(16) };
+    let category = |aifsn, cw_min, cw_max| {
+        let (frame, answer, payload) = (us(180), us(16 + 44), Bytes::new(1000));
+        Category { aifsn, cw_min, cw_max, attempts: Some(7), frame, answer, payload }
+    };
+    let names = ["voice", "video", "best effort"];
+    for stations in 1..=10 {
+        let categories = vec![category(2, 3, 7), category(2, 7, 15), category(3, 15, 1023)];
+        let groups = [edca::Group { stations, categories }];
+        let colliders = Colliders::AfterTheirFrame(us(16 + 9 + 20));
+        let rules = Rules { medium, busy_slots: BusySlots::Count, colliders, turnaround: us(2) };
+        let played = play(&groups, rules, 1_000_000);
+        for ((name, of), counted) in names.iter().zip(&edca::saturation(&groups, medium)?[0]).zip(&played.counted[0]) {
+            line("edca", name, stations, "by_category", of.throughput_bps / 1e6);
+            let megabits = counted.successes as f64 * 8000.0 / played.seconds / 1e6;
+            line("edca", &format!("{name}, slot-exact"), stations, "by_category", megabits);
+        }
+    }
+    Ok(())
+}
+
 fn main() -> Result<(), theory::Error> {
     saturated()?;
     unsaturated()?;
-    hidden_pair()
+    hidden_pair()?;
+    categories()
 }
