@@ -4,6 +4,7 @@
 //! library's interface at once. Reading them from a file, sweeps and claims belong to crate `lab`.
 
 mod attachment;
+mod errors;
 mod mac;
 mod mobility;
 mod nodes;
@@ -13,6 +14,7 @@ mod routing;
 mod traffic;
 
 pub use attachment::Attachment;
+pub use errors::{ErrorModel, Errors, Fading, FadingModel};
 pub use mac::{Access, Contention, Edca, Eifs, Mac, RtsThreshold, TimeoutDeferral};
 pub use mobility::{Mobility, MobilityModel, Speeds, WalkStart, Waypoint};
 pub use nodes::{Node, Placement, Shape};

@@ -1,5 +1,6 @@
 //! The `[radio]` table: standard, rates, propagation, thresholds.
 
+use super::{Errors, Fading};
 use serde::{Deserialize, Serialize};
 use units::{Decibels, Frequency, Length, Power, Rate};
 
@@ -47,8 +48,13 @@ pub struct Radio {
     /// The weakest total power that keeps the medium busy, instead of `carrier_sense_range`. Default, without ranges:
     /// the receive threshold.
     pub carrier_sense_threshold: Option<Power>,
-    /// How far a frame's power must lie above the sum of all others to be decoded. Default 10 dB.
+    /// How far a frame's power must lie above the sum of all others to be decoded. Default 10 dB. With the error models
+    /// `nist` and `yans` it counts only when the frame begins, and noise counts too: default 4 dB.
     pub capture_threshold: Option<Decibels>,
+    /// What spoils frames besides collisions.
+    pub errors: Errors,
+    /// How the power of a signal departs from the mean at its distance.
+    pub fading: Fading,
 }
 
 /// An IEEE 802.11 physical layer.
@@ -81,6 +87,16 @@ pub enum ChannelWidth {
     /// 108 data subcarriers.
     #[serde(rename = "40 MHz")]
     Mhz40,
+}
+
+impl ChannelWidth {
+    /// The number of hertz.
+    pub const fn hertz(self) -> f64 {
+        match self {
+            Self::Mhz20 => 20e6,
+            Self::Mhz40 => 40e6,
+        }
+    }
 }
 
 /// The pause before every symbol of an 802.11n frame.
@@ -121,4 +137,11 @@ pub enum Propagation {
     LogDistance,
     /// No powers: decodable within `range`, sensed and disturbing within `carrier_sense_range`, nothing beyond.
     Range,
+}
+
+impl Propagation {
+    /// Does it give powers that can be compared?
+    pub(crate) fn has_powers(self) -> bool {
+        self != Self::Range
+    }
 }

@@ -15,6 +15,12 @@ pub(crate) enum Purpose {
     Routing,
     /// A node's way.
     Motion,
+    /// A receiver's luck with bits.
+    Reception,
+    /// A receiver's luck with powers.
+    Fading,
+    /// What stands between two nodes.
+    Shadowing,
 }
 
 impl Purpose {
@@ -24,6 +30,9 @@ impl Purpose {
             Self::Traffic => "traffic",
             Self::Routing => "routing",
             Self::Motion => "motion",
+            Self::Reception => "reception",
+            Self::Fading => "fading",
+            Self::Shadowing => "shadowing",
         }
     }
 }
@@ -35,13 +44,19 @@ pub(crate) struct Stream(Xoshiro256PlusPlus);
 impl Stream {
     /// The stream of `name` (a node or flow) for a purpose in the run with this seed.
     pub(crate) fn new(seed: u64, name: &str, purpose: Purpose) -> Self {
-        // FNV-1a over all that names the stream; the generator's own seeding mixes the rest.
-        let parts = [&seed.to_le_bytes(), name.as_bytes(), b"/", purpose.name().as_bytes()];
-        let hash = parts
-            .into_iter()
-            .flatten()
-            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-        Self(Xoshiro256PlusPlus::seed_from_u64(hash))
+        Self::of_bytes(seed, name.as_bytes(), purpose)
+    }
+
+    /// The stream of whatever these bytes name.
+    pub(crate) fn of_bytes(seed: u64, name: &[u8], purpose: Purpose) -> Self {
+        // The generator's own seeding mixes the rest.
+        let parts = [&seed.to_le_bytes(), name, b"/", purpose.name().as_bytes()];
+        Self(Xoshiro256PlusPlus::seed_from_u64(fnv(parts.into_iter().flatten())))
+    }
+
+    /// A number for a name, to name streams of several by.
+    pub(crate) fn key(name: &str) -> u64 {
+        fnv(name.as_bytes())
     }
 
     /// Uniform on 0 ..= `max`. The bias of multiply-and-shift is below `max` / 2^64.
@@ -61,6 +76,42 @@ impl Stream {
     pub(crate) fn exponential(&mut self) -> f64 {
         -libm::log(self.unit())
     }
+
+    /// Normal with mean 0 and variance 1: Box and Muller's transform.
+    pub(crate) fn normal(&mut self) -> f64 {
+        let radius = libm::sqrt(2.0 * self.exponential());
+        radius * libm::cos(2.0 * core::f64::consts::PI * self.unit())
+    }
+
+    /// Gamma-distributed with this shape and scale 1: Marsaglia and Tsang, A simple method for generating gamma variables
+    /// (2000).
+    pub(crate) fn gamma(&mut self, shape: f64) -> f64 {
+        if shape < 1.0 {
+            return self.gamma(shape + 1.0) * libm::pow(self.unit(), 1.0 / shape);
+        }
+        let d = shape - 1.0 / 3.0;
+        let c = 1.0 / libm::sqrt(9.0 * d);
+        loop {
+            let x = self.normal();
+            let root = 1.0 + c * x;
+            let v = root * root * root;
+            if root > 0.0 && libm::log(self.unit()) < 0.5 * x * x + d - d * v + d * libm::log(v) {
+                return d * v;
+            }
+        }
+    }
+
+    /// True with this probability; draws only where the answer is open.
+    #[inline]
+    pub(crate) fn happens(&mut self, probability: f64) -> bool {
+        probability >= 1.0 || (probability > 0.0 && self.unit() <= probability)
+    }
+}
+
+/// FNV-1a.
+fn fnv<'a>(bytes: impl IntoIterator<Item = &'a u8>) -> u64 {
+    let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.into_iter().fold(0xcbf2_9ce4_8422_2325_u64, step)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! moved away, are found anew when it starts to send; a frame then keeps the distances of its first moment. Between two
 //! frames nothing is computed.
 
+use super::channel::Channel;
 use super::index::Grid;
 use super::propagation::{Link, Model, Reception};
 use crate::config::Radio;
@@ -55,9 +56,9 @@ struct Near {
 
 impl Links {
     /// Computes the links of all nodes where they are at the start.
-    pub(crate) fn new(radio: &Radio, mut motion: Motion) -> Self {
+    pub(crate) fn new(radio: &Radio, mut motion: Motion, channel: &Channel) -> Self {
         let nodes = motion.nodes();
-        let model = Model::new(radio, nodes);
+        let model = Model::new(radio, nodes, channel);
         let reception = model.reception();
         let reach = model.reach();
         let mut grid = Grid::new(reach);
@@ -71,7 +72,7 @@ impl Links {
                 let place = motion.place(from, start);
                 grid.around(place, reach, |to| {
                     if to != from {
-                        links.extend(model.link(place.distance(motion.place(to, start)), to));
+                        links.extend(model.link(place.distance(motion.place(to, start)), (from, to)));
                     }
                 });
                 links.sort_unstable_by_key(|link: &Link| (link.delay, link.to));
@@ -178,7 +179,7 @@ impl Moving {
         }
         sort(near);
         links.clear();
-        links.extend(near.iter().filter_map(|other| model.link(other.metres, other.node)));
+        links.extend(near.iter().filter_map(|other| model.link(other.metres, (from, other.node))));
         *links_made = now;
     }
 }

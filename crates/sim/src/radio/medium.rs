@@ -2,14 +2,18 @@
 //!
 //! A frame reaches its listeners one after another, nearest first, as a *front* (it begins there) and a *tail* (it ends
 //! there). A node decodes the first frame that begins strong enough above everything else while the node neither sends
-//! nor decodes; that frame is lost if the sum of all others ever comes within the capture threshold of it.
+//! nor decodes. What becomes of that frame the error model decides; without one it is lost, or the MPDUs are that are in
+//! the air then, where the sum of all others comes within the capture threshold of it.
 
+use super::reception::{Decoded, History, Judge, Mpdu, Shape};
 use super::{Links, Reception};
 use crate::engine::{Arena, Handle};
 use units::{Duration, Instant};
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod verdicts;
 
 /// A frame in the air.
 #[derive(Clone, Copy, Debug)]
@@ -18,8 +22,7 @@ pub(crate) struct Transmission<F> {
     pub(crate) frame: F,
     pub(crate) start: Instant,
     pub(crate) end: Instant,
-    /// Preamble and PHY header: when they are over, a listener knows that a frame has begun.
-    header: Duration,
+    shape: Shape,
 }
 
 /// The frame that a node is decoding.
@@ -27,9 +30,24 @@ pub(crate) struct Transmission<F> {
 struct Lock {
     of: Handle,
     power: u64,
+    start: Instant,
+    /// When it is over, the node knows that a frame has begun.
     header_end: Instant,
+    /// Others have not come near yet; by the capture threshold alone.
     intact: bool,
-    header_intact: bool,
+    header: Header,
+    /// The interference in the meantime matters, and is kept.
+    keeps_history: bool,
+}
+
+/// Whether a PHY header was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Header {
+    /// So far, or for good once it is over.
+    Read,
+    Lost,
+    /// An error model has to say.
+    Open,
 }
 
 /// A node's receiver.
@@ -66,8 +84,8 @@ pub(crate) struct Heard<F> {
 /// What a signal was to a listener, once it is over.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Signal<F> {
-    /// A frame, intact.
-    Good(F),
+    /// A frame, and a bit for each of its MPDUs that is intact, the first one's lowest; at least one is.
+    Good(F, u64),
     /// A frame that was spoilt; whether its PHY header could still be read.
     Bad { header_read: bool },
     /// Strong enough to be sensed, but never decoded.
@@ -80,7 +98,12 @@ pub(crate) enum Signal<F> {
 pub(crate) struct Medium<F> {
     links: Links,
     reception: Reception,
+    judge: Judge,
     receivers: Vec<Receiver>,
+    /// Of every receiver: where the interference with the frame that it decodes matters, how that was.
+    histories: Vec<History>,
+    /// Of every receiver, where powers fade: that of each frame that is here now.
+    powers: Vec<Vec<(Handle, u64)>>,
     air: Arena<Transmission<F>>,
     on_air: u32,
     on_air_since: Instant,
@@ -89,10 +112,13 @@ pub(crate) struct Medium<F> {
 
 impl<F: Copy> Medium<F> {
     /// A silent medium.
-    pub(crate) fn new(links: Links) -> Self {
+    pub(crate) fn new(links: Links, judge: Judge) -> Self {
         Self {
             receivers: vec![Receiver::default(); links.nodes()],
+            histories: vec![History::new(); links.nodes()],
+            powers: vec![Vec::new(); links.nodes()],
             reception: links.reception(),
+            judge,
             links,
             air: Arena::default(),
             on_air: 0,
@@ -102,8 +128,7 @@ impl<F: Copy> Medium<F> {
     }
 
     /// Node `from` starts to send. What it was decoding is lost: it is half-duplex. True if its medium was idle.
-    pub(crate) fn start(&mut self, from: u32, frame: F, now: Instant, times: (Duration, Duration)) -> (Handle, bool) {
-        let (duration, header) = times;
+    pub(crate) fn start(&mut self, from: u32, frame: F, now: Instant, shape: Shape) -> (Handle, bool) {
         let receiver = &mut self.receivers[from as usize];
         debug_assert!(!receiver.sending, "a node sends one frame at a time");
         receiver.sending = true;
@@ -118,7 +143,7 @@ impl<F: Copy> Medium<F> {
             self.on_air_since = now;
         }
         self.on_air += 1;
-        (self.air.insert(Transmission { from, frame, start: now, end: now + duration, header }), turned_busy)
+        (self.air.insert(Transmission { from, frame, start: now, end: now + shape.duration, shape }), turned_busy)
     }
 
     /// The sender has sent the last bit. True if its medium is idle now.
@@ -157,39 +182,99 @@ impl<F: Copy> Medium<F> {
         let transmission = self.air.get(of);
         let link = self.links.of(transmission.from)[index as usize];
         let receiver = &mut self.receivers[link.to as usize];
-        receiver.energy += link.power;
+        let (power, decodable) = if self.judge.fades() {
+            let faded = self.judge.faded(link.to, link.power);
+            self.powers[link.to as usize].push((of, faded.0));
+            faded
+        } else {
+            (link.power, link.decodable)
+        };
+        receiver.energy += power;
         if let Some(lock) = &mut receiver.lock {
-            if !self.reception.captures(lock.power, receiver.energy) {
-                lock.intact = false;
-                lock.header_intact &= now >= lock.header_end;
+            let others = receiver.energy - lock.power;
+            if lock.keeps_history {
+                self.histories[link.to as usize].push((now, others));
             }
-        } else if !receiver.sending && link.decodable && self.reception.captures(link.power, receiver.energy) {
-            let header_end = now + transmission.header;
-            receiver.lock = Some(Lock { of, power: link.power, header_end, intact: true, header_intact: true });
+            if !self.judge.by_ratio() && !self.reception.stands_out(lock.power, others as f64) {
+                lock.intact = false;
+                if now < lock.header_end {
+                    lock.header = Header::Lost;
+                }
+            }
+        } else if !receiver.sending && decodable {
+            let others = receiver.energy - power;
+            let shape = transmission.shape;
+            if self.reception.stands_out(power, others as f64 + self.judge.noise(shape.mode)) {
+                let by_ratio = self.judge.by_ratio();
+                let keeps_history = by_ratio || shape.aggregate;
+                if keeps_history {
+                    let history = &mut self.histories[link.to as usize];
+                    history.clear();
+                    history.push((now, others));
+                }
+                let header_end = now + shape.mode.header();
+                let header = if by_ratio { Header::Open } else { Header::Read };
+                receiver.lock = Some(Lock { of, power, start: now, header_end, intact: true, header, keeps_history });
+            }
         }
         Reach { node: link.to, turned_busy: receiver.settle(now, self.reception.carrier_sense) }
     }
 
-    /// The tail of a frame leaves its `index`-th listener.
+    /// The tail of a frame leaves its `index`-th listener; `mpdus` are those of an aggregate.
     #[inline]
-    pub(crate) fn tail(&mut self, of: Handle, index: u32, now: Instant) -> Heard<F> {
+    pub(crate) fn tail(&mut self, of: Handle, index: u32, now: Instant, mpdus: &[Mpdu]) -> Heard<F> {
         let transmission = self.air.get(of);
         let link = self.links.of(transmission.from)[index as usize];
         let receiver = &mut self.receivers[link.to as usize];
-        receiver.energy -= link.power;
+        let power = if self.judge.fades() { forget_power(&mut self.powers[link.to as usize], of) } else { link.power };
+        receiver.energy -= power;
         let what = match receiver.lock {
             Some(lock) if lock.of == of => {
                 receiver.lock = None;
-                if lock.intact {
-                    Signal::Good(transmission.frame)
-                } else {
-                    Signal::Bad { header_read: lock.header_intact }
+                let intact = self.judge_frame(link.to, lock, mpdus);
+                match intact {
+                    Ok(0) => Signal::Bad { header_read: true },
+                    Ok(intact) => Signal::Good(transmission.frame, intact),
+                    Err(HeaderLost) => Signal::Bad { header_read: false },
                 }
             }
-            _ if receiver.sending || link.power < self.reception.carrier_sense => Signal::Nothing,
-            _ => Signal::Noise,
+            Some(lock) if lock.keeps_history => {
+                self.histories[link.to as usize].push((now, receiver.energy - lock.power));
+                self.unlocked(link.to, power)
+            }
+            _ => self.unlocked(link.to, power),
         };
+        let receiver = &mut self.receivers[link.to as usize];
         Heard { node: link.to, what, turned_idle: receiver.settle(now, self.reception.carrier_sense) }
+    }
+
+    /// What a signal was that the node did not decode.
+    #[inline]
+    fn unlocked(&self, node: u32, power: u64) -> Signal<F> {
+        let sensed = !self.receivers[node as usize].sending && power >= self.reception.carrier_sense;
+        if sensed { Signal::Noise } else { Signal::Nothing }
+    }
+
+    /// Which MPDUs of the frame that a node was decoding are intact.
+    #[inline]
+    fn judge_frame(&mut self, node: u32, mut lock: Lock, mpdus: &[Mpdu]) -> Result<u64, HeaderLost> {
+        if lock.header == Header::Open {
+            let frame = self.decoded(&lock);
+            lock.header = self.judge.reads_header(node, &frame, &self.histories[node as usize]).into();
+        }
+        if lock.header == Header::Lost {
+            return Err(HeaderLost);
+        }
+        if !lock.keeps_history && (!lock.intact || self.judge.is_plain()) {
+            return Ok(u64::from(lock.intact));
+        }
+        let frame = self.decoded(&lock);
+        Ok(self.judge.survivors(node, &frame, &self.histories[node as usize], &self.reception, mpdus))
+    }
+
+    fn decoded(&self, lock: &Lock) -> Decoded {
+        let shape = self.air.get(lock.of).shape;
+        Decoded { shape, power: lock.power, start: lock.start }
     }
 
     /// The last tail has passed: forgets the frame and returns it.
@@ -200,8 +285,17 @@ impl<F: Copy> Medium<F> {
     }
 
     /// Does `node` decode a frame whose PHY header it has read?
-    pub(crate) fn receives(&self, node: u32, now: Instant) -> bool {
-        self.receivers[node as usize].lock.is_some_and(|lock| lock.header_intact && now >= lock.header_end)
+    pub(crate) fn receives(&mut self, node: u32, now: Instant) -> bool {
+        let Some(mut lock) = self.receivers[node as usize].lock else { return false };
+        if now < lock.header_end {
+            return false;
+        }
+        if lock.header == Header::Open {
+            let frame = self.decoded(&lock);
+            lock.header = self.judge.reads_header(node, &frame, &self.histories[node as usize]).into();
+            self.receivers[node as usize].lock = Some(lock);
+        }
+        lock.header == Header::Read
     }
 
     /// The listeners of a node that can decode it.
@@ -248,12 +342,19 @@ impl<F: Copy> Medium<F> {
     }
 }
 
-impl Reception {
-    /// Does a signal of this power stand out, where all signals together have that energy?
-    #[inline]
-    fn captures(&self, power: u64, energy: u64) -> bool {
-        energy == power || power as f64 >= (energy - power) as f64 * self.capture
+/// The PHY header of a frame could not be read.
+struct HeaderLost;
+
+impl From<bool> for Header {
+    fn from(read: bool) -> Self {
+        if read { Self::Read } else { Self::Lost }
     }
+}
+
+/// The power with which a frame came; it leaves.
+fn forget_power(powers: &mut Vec<(Handle, u64)>, of: Handle) -> u64 {
+    let index = powers.iter().position(|&(frame, _)| frame == of).expect("what leaves has come");
+    powers.swap_remove(index).1
 }
 
 impl Receiver {

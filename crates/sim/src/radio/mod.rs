@@ -2,18 +2,24 @@
 //!
 //! Knows frames only as intervals of power with a sender; what they mean is the MAC's.
 
+mod channel;
+mod errors;
+mod fading;
 mod index;
 mod links;
 mod medium;
 mod mode;
 mod propagation;
+mod reception;
 mod settings;
 mod timing;
 
+pub(crate) use channel::Channel;
 pub(crate) use links::Links;
 pub(crate) use medium::{Medium, Signal};
 pub use mode::{DsssRate, Mcs, Mode, OfdmRate};
 pub(crate) use propagation::Reception;
+pub(crate) use reception::{Judge, Shape};
 pub(crate) use settings::Refusal;
 pub use timing::Timing;
 pub(crate) use timing::{ACK, CTS, MAC_OVERHEAD, RTS};

@@ -1,7 +1,8 @@
 //! How signals weaken with distance, and from that how strongly one node hears another.
 
+use super::channel::Channel;
 use crate::config::{Propagation, Radio};
-use units::{Decibels, Duration, Length, Power};
+use units::{Duration, Length, Power};
 
 /// Metres per second.
 const LIGHT: f64 = 299_792_458.0;
@@ -14,6 +15,8 @@ const ROUNDING: f64 = 1e-9;
 pub(crate) struct Reception {
     /// The weakest total that keeps the medium busy.
     pub(crate) carrier_sense: u64,
+    /// The weakest power that can be decoded.
+    pub(crate) receive: u64,
     /// Signal / all others must reach this ratio.
     pub(crate) capture: f64,
 }
@@ -39,6 +42,7 @@ fn attowatts(watts: f64) -> u64 {
 
 /// A propagation model with its thresholds, in watts and metres.
 pub(super) struct Model {
+    channel: Channel,
     propagation: Propagation,
     transmit: f64,
     wavelength: f64,
@@ -57,9 +61,10 @@ pub(super) struct Model {
 }
 
 impl Model {
-    pub(super) fn new(radio: &Radio, nodes: usize) -> Self {
+    pub(super) fn new(radio: &Radio, nodes: usize, channel: &Channel) -> Self {
         let frequency = radio.carrier().as_hertz() as f64;
         let mut model = Self {
+            channel: channel.clone(),
             propagation: radio.propagation,
             transmit: radio.tx_power.unwrap_or(Power::dbm(15.0)).as_watts(),
             wavelength: LIGHT / frequency,
@@ -68,7 +73,7 @@ impl Model {
             receive: 0.0,
             carrier_sense: 0,
             floor: 0,
-            capture: radio.capture_threshold.unwrap_or(Decibels::new(10.0)).as_ratio(),
+            capture: radio.capture_threshold.unwrap_or(channel.capture_threshold()).as_ratio(),
             range: radio.range.map_or(f64::INFINITY, Length::as_metres),
             sense_range: f64::INFINITY,
             ceiling: u64::MAX / (nodes as u64).max(1),
@@ -93,14 +98,15 @@ impl Model {
         model.receive = receive;
         model.carrier_sense = attowatts(sensed).max(1);
         // The weakest single signal that can spoil the weakest decodable frame; what is weaker is left out.
-        model.floor = attowatts(sensed.min(receive).min(receive / model.capture)).max(1);
+        model.floor = attowatts(channel.least_power(sensed.min(receive).min(receive / model.capture))).max(1);
         model.reach = model.farthest(|watts| attowatts(watts) >= model.floor);
         model
     }
 
     /// The distance beyond which no power is left that `counts`, or a little more: all models fall with distance.
     fn farthest(&self, counts: impl Fn(f64) -> bool) -> f64 {
-        let counts = |metres: f64| counts(self.received(metres));
+        let luck = self.channel.shadowing_luck();
+        let counts = |metres: f64| counts(self.received(metres) * luck);
         let (mut near, mut far) = (0.0, 1.0);
         while counts(far) {
             (near, far) = (far, far * 2.0);
@@ -126,7 +132,7 @@ impl Model {
     }
 
     pub(super) fn reception(&self) -> Reception {
-        Reception { carrier_sense: self.carrier_sense, capture: self.capture }
+        Reception { carrier_sense: self.carrier_sense, receive: attowatts(self.receive), capture: self.capture }
     }
 
     /// How long a signal takes over `metres`: at least a nanosecond, as nobody hears a frame in the instant in which it
@@ -160,14 +166,14 @@ impl Model {
         power.min(self.transmit)
     }
 
-    /// How the node `to` hears one that is `metres` away; `None` where the signal does not count.
+    /// How the node `to` hears `from`, which is `metres` away; `None` where the signal does not count.
     #[inline]
-    pub(super) fn link(&self, metres: f64, to: u32) -> Option<Link> {
+    pub(super) fn link(&self, metres: f64, (from, to): (u32, u32)) -> Option<Link> {
         let (power, decodable) = if self.propagation == Propagation::Range {
             let within = |range: f64| metres <= range * (1.0 + ROUNDING);
             (u64::from(within(self.sense_range.max(self.range))), within(self.range))
         } else {
-            let watts = self.received(metres);
+            let watts = self.received(metres) * self.channel.shadowing(from, to);
             (attowatts(watts).min(self.ceiling), watts >= self.receive)
         };
         (power >= self.floor.max(1)).then_some(Link { to, delay: Self::delay(metres), power, decodable })
@@ -179,13 +185,15 @@ mod tests {
     use super::*;
     use crate::motion::{Motion, Walk};
     use crate::radio::Links;
+    use units::Decibels;
 
     fn at(metres: f64) -> [Length; 2] {
         [Length::metres(metres), Length::default()]
     }
 
     fn links(radio: &Radio, positions: &[[Length; 2]]) -> Links {
-        Links::new(radio, Motion::new(positions.iter().map(|&place| Walk::still(place.into())).collect()))
+        let motion = Motion::new(positions.iter().map(|&place| Walk::still(place.into())).collect());
+        Links::new(radio, motion, &Channel::clear())
     }
 
     #[test]
@@ -206,8 +214,9 @@ mod tests {
 
     #[test]
     fn two_ray_falls_with_the_fourth_power_beyond_the_crossover() {
+        let (radio, channel) = (Radio::default(), Channel::clear());
         // 4 pi 1.5^2 / 0.1243 m = 227.5 m at 2.412 GHz.
-        let model = Model::new(&Radio::default(), 2);
+        let model = Model::new(&radio, 2, &channel);
         let slope = |near: f64, far: f64| model.received(near) / model.received(far);
         assert!((slope(50.0, 100.0) - 4.0).abs() < 1e-9);
         assert!((slope(500.0, 1000.0) - 16.0).abs() < 1e-9);

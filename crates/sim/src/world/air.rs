@@ -7,7 +7,7 @@
 use super::{Event, TraceEvent, World};
 use crate::engine::Handle;
 use crate::mac::{Answer, BROADCAST, Due, Frame, Kind, Unanswered};
-use crate::radio::Signal;
+use crate::radio::{Shape, Signal};
 use units::Instant;
 
 impl World {
@@ -33,7 +33,10 @@ impl World {
 
     /// A station starts to send a frame.
     fn send(&mut self, node: u32, frame: Frame) {
-        let times = (self.rules.timing.duration(frame.mode, frame.psdu()), frame.mode.header());
+        let psdu = frame.psdu();
+        let duration = self.rules.timing.duration(frame.mode, psdu);
+        let control = !matches!(frame.kind, Kind::Data { .. });
+        let shape = Shape { mode: frame.mode, psdu, duration, aggregate: false, control };
         let record = &mut self.nodes[node as usize].record;
         match frame.kind {
             Kind::Rts => record.rts_attempts += 1,
@@ -41,16 +44,16 @@ impl World {
             Kind::Data { .. } => record.attempts += 1,
             Kind::Cts | Kind::Ack => {}
         }
-        record.airtime += times.0;
+        record.airtime += duration;
         self.note_frame(node, TraceEvent::Sends, &frame);
-        let (of, turned_busy) = self.medium.start(node, frame, self.now, times);
+        let (of, turned_busy) = self.medium.start(node, frame, self.now, shape);
         if turned_busy {
             self.nodes[node as usize].station.turned_busy(self.now, &self.rules);
         }
         if let Some(time) = self.medium.front_time(of, 0) {
             self.events.push(time, Event::Front { of, listener: 0 });
         }
-        self.events.push(self.now + times.0, Event::Sent { of });
+        self.events.push(self.now + duration, Event::Sent { of });
     }
 
     /// The sender has sent all of a frame.
@@ -88,9 +91,12 @@ impl World {
     /// The tail of a frame passes its listeners, from `listener` on.
     pub(super) fn tail(&mut self, of: Handle, mut listener: u32) {
         loop {
-            let heard = self.medium.tail(of, listener, self.now);
+            let heard = self.medium.tail(of, listener, self.now, &[]);
             match heard.what {
-                Signal::Good(frame) => self.hear(heard.node, &frame),
+                Signal::Good(frame, intact) => {
+                    debug_assert_eq!(intact, 1, "a frame has one MPDU");
+                    self.hear(heard.node, &frame);
+                }
                 Signal::Bad { header_read } => {
                     let station = &mut self.nodes[heard.node as usize].station;
                     let answer = station.spoilt(self.now, header_read, &self.rules);

@@ -4,6 +4,7 @@ use super::*;
 use crate::config::Propagation;
 use crate::engine::{Purpose, Stream};
 use crate::motion::{Command, RandomWaypoint, Start, Walk};
+use crate::radio::channel::Channel;
 use proptest::prelude::*;
 use units::Length;
 
@@ -16,10 +17,11 @@ fn heard(links: &[Link]) -> Heard {
 
 /// The listeners of `from`, by looking at everybody.
 fn brute_force(radio: &Radio, motion: &mut Motion, from: u32, now: Instant) -> Heard {
-    let model = Model::new(radio, motion.nodes());
+    let model = Model::new(radio, motion.nodes(), &Channel::clear());
     let place = motion.place(from, now);
     let others = nodes_of(motion.nodes()).filter(|&to| to != from);
-    let mut links: Vec<Link> = others.filter_map(|to| model.link(place.distance(motion.place(to, now)), to)).collect();
+    let mut links: Vec<Link> =
+        others.filter_map(|to| model.link(place.distance(motion.place(to, now)), (from, to))).collect();
     links.sort_by_key(|link| (link.delay, link.to));
     heard(&links)
 }
@@ -68,7 +70,7 @@ proptest! {
     #[test]
     fn links_of_standing_nodes_are_those_of_all_pairs(radio in radios(), places in places()) {
         let mut motion = Motion::new(places.into_iter().map(Walk::still).collect());
-        let links = Links::new(&radio, motion.clone());
+        let links = Links::new(&radio, motion.clone(), &Channel::clear());
         for from in nodes_of(motion.nodes()) {
             prop_assert_eq!(heard(links.of(from)), brute_force(&radio, &mut motion, from, Instant::ZERO));
         }
@@ -83,7 +85,7 @@ proptest! {
     ) {
         let walks = places.into_iter().zip(kinds).enumerate().map(|(node, (place, kind))| walk(place, node, kind));
         let mut motion = Motion::new(walks.collect());
-        let mut links = Links::new(&radio, motion.clone());
+        let mut links = Links::new(&radio, motion.clone(), &Channel::clear());
         let mut now = Instant::ZERO;
         for (sender, millis) in sends {
             now += Duration::from_millis(millis);
@@ -98,7 +100,7 @@ proptest! {
 fn links_are_kept_until_a_distance_may_have_changed_by_a_centimetre() {
     let away = Command { time: Instant::ZERO, to: Place { x: 1000.0, y: 0.0 }, speed: 1.0 };
     let walks = vec![Walk::still(Place::default()), Walk::scripted(Place { x: 30.0, y: 0.0 }, vec![away])];
-    let mut links = Links::new(&Radio::default(), Motion::new(walks));
+    let mut links = Links::new(&Radio::default(), Motion::new(walks), &Channel::clear());
     let mut power_after = |millis: u64| {
         links.refresh(0, Instant::ZERO + Duration::from_millis(millis));
         links.of(0)[0].power

@@ -1,11 +1,12 @@
 //! Powers at a receiver, frame by frame: capture at 10 dB, carrier sense at 100 units, decodable from 100 on.
 
 use super::*;
+use crate::config::Preamble;
+use crate::radio::mode::{DsssRate, Mode};
 use crate::radio::propagation::Link;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-
-const HEADER: u64 = 192;
+use units::Bytes;
 
 const fn us(micros: u64) -> Duration {
     Duration::from_micros(micros)
@@ -13,6 +14,12 @@ const fn us(micros: u64) -> Duration {
 
 const fn at(micros: u64) -> Instant {
     Instant::from_nanos(micros * 1_000)
+}
+
+/// An 802.11b frame with a long preamble.
+fn shape(micros: u64) -> Shape {
+    let mode = Mode::Dsss { rate: DsssRate::K11000, preamble: Preamble::Long };
+    Shape { mode, psdu: Bytes::new(1000), duration: us(micros), aggregate: false, control: false }
 }
 
 /// A medium on which node `from` arrives at node `to` with `powers[from][to]`; zero: not at all.
@@ -26,7 +33,8 @@ fn medium(powers: &[Vec<u64>]) -> Medium<u32> {
         })
     };
     let of = powers.iter().map(|row| row.iter().enumerate().filter_map(link).collect()).collect();
-    Medium::new(Links::fixed(of, Reception { carrier_sense: 100, capture: 10.0 }))
+    let reception = Reception { carrier_sense: 100, receive: 100, capture: 10.0 };
+    Medium::new(Links::fixed(of, reception), Judge::by_capture())
 }
 
 /// Sends frames (sender, start, end), which carry their sender's number, and says what their tails were to node 0.
@@ -44,7 +52,7 @@ fn at_node_0(powers_at_0: &[u64], frames: &[(usize, u64, u64)]) -> Vec<(u32, &'s
         let (from, start, end) = frames[index];
         let from = u32::try_from(from).expect("few nodes");
         if starts {
-            let (of, _) = medium.start(from, from, at(time), (us(end - start), us(HEADER)));
+            let (of, _) = medium.start(from, from, at(time), shape(end - start));
             handles[index] = Some(of);
             if from != 0 {
                 medium.front(of, 0, at(time));
@@ -53,9 +61,9 @@ fn at_node_0(powers_at_0: &[u64], frames: &[(usize, u64, u64)]) -> Vec<(u32, &'s
             let of = handles[index].expect("it started");
             medium.end(of);
             if from != 0 {
-                let what = match medium.tail(of, 0, at(time)).what {
-                    Signal::Good(frame) => {
-                        assert_eq!(frame, from);
+                let what = match medium.tail(of, 0, at(time), &[]).what {
+                    Signal::Good(frame, intact) => {
+                        assert_eq!((frame, intact), (from, 1));
                         "good"
                     }
                     Signal::Bad { header_read: true } => "bad",
@@ -120,13 +128,13 @@ fn weak_signals_add_up() {
 #[test]
 fn weak_signals_together_keep_the_medium_busy() {
     let mut medium = medium(&[vec![0], vec![60], vec![60]]);
-    let (one, _) = medium.start(1, 1, at(0), (us(10), us(5)));
+    let (one, _) = medium.start(1, 1, at(0), shape(10));
     assert!(!medium.front(one, 0, at(0)).turned_busy);
-    let (two, _) = medium.start(2, 2, at(4), (us(10), us(5)));
+    let (two, _) = medium.start(2, 2, at(4), shape(10));
     assert!(medium.front(two, 0, at(4)).turned_busy);
     assert_eq!(medium.busy_time(0, at(7)), us(3));
     medium.end(one);
-    let heard = medium.tail(one, 0, at(10));
+    let heard = medium.tail(one, 0, at(10), &[]);
     assert!(heard.turned_idle && matches!(heard.what, Signal::Nothing));
     assert_eq!(medium.busy_time(0, at(20)), us(6));
 }
@@ -147,13 +155,13 @@ fn a_node_that_sends_receives_nothing() {
 #[test]
 fn a_sender_is_busy_until_its_frame_and_all_others_are_over() {
     let mut medium = medium(&[vec![0], vec![1_000]]);
-    let (own, turned_busy) = medium.start(0, 0, at(0), (us(10), us(5)));
+    let (own, turned_busy) = medium.start(0, 0, at(0), shape(10));
     assert!(turned_busy);
-    let (other, _) = medium.start(1, 1, at(5), (us(10), us(5)));
+    let (other, _) = medium.start(1, 1, at(5), shape(10));
     assert!(!medium.front(other, 0, at(5)).turned_busy);
     assert!(!medium.end(own).1);
     medium.end(other);
-    assert!(medium.tail(other, 0, at(15)).turned_idle);
+    assert!(medium.tail(other, 0, at(15), &[]).turned_idle);
     assert_eq!(medium.busy_time(0, at(20)), us(15));
     assert_eq!(medium.on_air_time(at(20)), us(15));
 }
@@ -161,10 +169,10 @@ fn a_sender_is_busy_until_its_frame_and_all_others_are_over() {
 #[test]
 fn a_header_is_read_when_it_is_over_and_was_not_disturbed() {
     let mut medium = medium(&[vec![0], vec![1_000], vec![1_000]]);
-    let (of, _) = medium.start(1, 1, at(0), (us(1_000), us(HEADER)));
+    let (of, _) = medium.start(1, 1, at(0), shape(1_000));
     medium.front(of, 0, at(0));
     assert!(!medium.receives(0, at(191)) && medium.receives(0, at(192)));
-    let (late, _) = medium.start(2, 2, at(400), (us(1_000), us(HEADER)));
+    let (late, _) = medium.start(2, 2, at(400), shape(1_000));
     medium.front(late, 0, at(400));
     assert!(medium.receives(0, at(500)), "only the payload is lost");
 }
@@ -193,7 +201,7 @@ proptest! {
                     continue;
                 }
                 let id = handles.len();
-                handles.push(medium.start(from, from, now, (us(length), us(100))).0);
+                handles.push(medium.start(from, from, now, shape(length)).0);
                 acts.insert((time + length * 1_000, 1, from, id, 0));
                 for listener in 0..medium.links.of(from).len() {
                     let listener_delay = medium.links.of(from)[listener].delay.as_nanos();
@@ -211,9 +219,9 @@ proptest! {
                     fronts += 1;
                 }
                 _ => {
-                    let heard = medium.tail(of, index, now);
+                    let heard = medium.tail(of, index, now, &[]);
                     let decodable = medium.links.of(from)[index as usize].decodable;
-                    prop_assert!(decodable || !matches!(heard.what, Signal::Good(_)));
+                    prop_assert!(decodable || !matches!(heard.what, Signal::Good(..)));
                     tails += 1;
                 }
             }

@@ -11,7 +11,7 @@ mod sources;
 use super::{BuildError, Event, Supply, World};
 use crate::config::Network;
 use crate::engine::{Arena, EventQueue};
-use crate::radio::{Links, Medium};
+use crate::radio::{Judge, Links, Medium};
 use crate::record::Recorder;
 use control::LimitController;
 use units::{Duration, Instant};
@@ -27,8 +27,11 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let rules = mac::conventions(network)?;
     radio::check_radio(&network.radio)?;
     let motion = motion::motion(network, &sites, seed)?;
-    let medium = Medium::new(Links::new(&network.radio, motion));
     let names: Vec<String> = sites.iter().map(|site| site.name.clone()).collect();
+    let channel = radio::channel(&network.radio, &names, seed)?;
+    let links = Links::new(&network.radio, motion, &channel);
+    let judge = Judge::new(&channel, &links.reception(), &names, seed);
+    let medium = Medium::new(links, judge);
     let mut nodes = Vec::with_capacity(sites.len());
     for (index, site) in sites.iter().enumerate() {
         nodes.push(nodes::node(index, site, network, &rules, seed)?);

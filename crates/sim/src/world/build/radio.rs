@@ -3,7 +3,7 @@
 use super::super::BuildError;
 use super::nodes::Site;
 use crate::config;
-use crate::radio::{Mode, Refusal, Timing};
+use crate::radio::{Channel, Mode, Refusal, Timing};
 
 /// Thresholds are given as powers or as ranges, not as both.
 pub(super) fn check_radio(radio: &config::Radio) -> Result<(), BuildError> {
@@ -48,6 +48,11 @@ pub(super) fn mode(site: &Site, radio: &config::Radio) -> Result<Mode, BuildErro
     let general = radio.data_mode().map_err(|refusal| refused("radio", refusal))?;
     let own = radio.node_mode(site.data_rate, site.mcs);
     Ok(own.map_err(|refusal| refused(&format!("node.{}", site.name), refusal))?.unwrap_or(general))
+}
+
+/// What besides distance decides what becomes of signals.
+pub(super) fn channel(radio: &config::Radio, names: &[String], seed: u64) -> Result<Channel, BuildError> {
+    Channel::new(radio, names, seed).map_err(|refusal| refused("radio", refusal))
 }
 
 pub(super) fn timing(radio: &config::Radio) -> Result<Timing, BuildError> {

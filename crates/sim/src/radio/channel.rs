@@ -1,0 +1,56 @@
+//! What besides distance decides what becomes of signals: errors, fading and shadowing.
+
+use super::errors::Errors;
+use super::fading::{Fading, Shadowing};
+use super::settings::Refusal;
+use crate::config::Radio;
+use units::Decibels;
+
+/// The channel between all nodes.
+#[derive(Clone, Debug)]
+pub(crate) struct Channel {
+    pub(super) errors: Errors,
+    pub(super) fading: Option<Fading>,
+    pub(super) shadowing: Option<Shadowing>,
+}
+
+impl Channel {
+    /// The channel of a scenario's radio between nodes of these names.
+    pub(crate) fn new(radio: &Radio, names: &[String], seed: u64) -> Result<Self, Refusal> {
+        let errors = Errors::new(radio)?;
+        let fading = Fading::new(radio)?;
+        Ok(Self { errors, fading, shadowing: Shadowing::new(radio, names, seed) })
+    }
+
+    /// A channel of nothing but distance.
+    #[cfg(test)]
+    pub(super) fn clear() -> Self {
+        Self { errors: Errors::None, fading: None, shadowing: None }
+    }
+
+    /// How far a frame lies above everything else to be decoded, where the scenario does not say.
+    pub(super) fn capture_threshold(&self) -> Decibels {
+        Decibels::new(if matches!(self.errors, Errors::Snr(_)) { 4.0 } else { 10.0 })
+    }
+
+    /// Mean powers, in watts, below which signals are left out where stronger ones than `threshold` count by themselves:
+    /// those that not even rare luck would raise to it, and that are less than a tenth of the noise.
+    pub(super) fn least_power(&self, threshold: f64) -> f64 {
+        let luck = self.fading.map_or(1.0, Fading::luck);
+        let against_noise = match &self.errors {
+            Errors::Snr(model) => model.least_noise() * 1e-18 / 10.0,
+            Errors::None | Errors::Fixed { .. } => f64::INFINITY,
+        };
+        threshold.min(against_noise) / luck
+    }
+
+    /// The factor by which the power between two nodes departs from the mean at their distance.
+    pub(super) fn shadowing(&self, a: u32, b: u32) -> f64 {
+        self.shadowing.as_ref().map_or(1.0, |shadowing| shadowing.gain(a, b))
+    }
+
+    /// No more than one pair in a million has a greater factor.
+    pub(super) fn shadowing_luck(&self) -> f64 {
+        self.shadowing.as_ref().map_or(1.0, Shadowing::luck)
+    }
+}

@@ -1,0 +1,54 @@
+//! DSSS and CCK by Pei and Henderson, Validation of ns-3 802.11b PHY model (2009): differential phase-shift keying, and
+//! CCK as orthogonal signals of 8 chips.
+
+use super::super::mode::DsssRate;
+use super::all_survive;
+
+/// Hertz over which every rate is spread.
+const BANDWIDTH: f64 = 22e6;
+/// Steps of Simpson's rule.
+const STEPS: u32 = 160;
+/// Symbols of CCK a second.
+const CCK_SYMBOLS: f64 = 1.375e6;
+
+/// The probability that `bits` survive at this ratio of signal to noise and interference.
+pub(super) fn success(rate: DsssRate, ratio: f64, bits: f64) -> f64 {
+    match rate {
+        DsssRate::K1000 => all_survive(0.5 * libm::exp(-ratio * BANDWIDTH / 1e6), bits),
+        DsssRate::K2000 => all_survive(dqpsk(ratio * BANDWIDTH / 2e6), bits),
+        DsssRate::K5500 => all_survive(cck_4(ratio * BANDWIDTH / CCK_SYMBOLS / 2.0), bits / 4.0),
+        DsssRate::K11000 => {
+            // Two of the other kind side by side, each with half the energy.
+            let one = 1.0 - cck_4(ratio * BANDWIDTH / CCK_SYMBOLS / 4.0);
+            all_survive(1.0 - one * one, bits / 8.0)
+        }
+    }
+}
+
+/// Bit error ratio of DQPSK, by the approximation of its Marcum function for large arguments.
+fn dqpsk(ratio: f64) -> f64 {
+    let root = core::f64::consts::SQRT_2;
+    let scale = (root + 1.0) / libm::sqrt(8.0 * core::f64::consts::PI * root);
+    (scale / libm::sqrt(ratio) * libm::exp(-(2.0 - root) * ratio)).min(0.5)
+}
+
+/// Symbol error ratio of CCK at 5.5 Mb/s: 16 biorthogonal signals of `energy` over the noise density (Proakis, Digital
+/// communications, equation 5.2-34).
+fn cck_4(energy: f64) -> f64 {
+    let edge = libm::sqrt(2.0 * energy);
+    // 14 Q(edge / sqrt 2), which bounds the result, is below 1e-15.
+    if edge > 12.0 {
+        return 0.0;
+    }
+    // Beyond 8 the weight exp(-x^2 / 2) is below 1e-13.
+    let (from, to) = (-edge.min(8.0), 8.0);
+    let width = (to - from) / f64::from(STEPS);
+    let term = |step: u32| {
+        let x = from + width * f64::from(step);
+        let right = libm::erf((x + edge) / core::f64::consts::SQRT_2);
+        (0..7).fold(libm::exp(-x * x / 2.0), |product, _| product * right)
+    };
+    let inner: f64 = (1..STEPS).map(|step| if step % 2 == 1 { 4.0 } else { 2.0 } * term(step)).sum();
+    let right = (term(0) + inner + term(STEPS)) * width / 3.0 / libm::sqrt(2.0 * core::f64::consts::PI);
+    (1.0 - right).max(0.0)
+}

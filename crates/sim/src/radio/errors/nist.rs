@@ -1,0 +1,77 @@
+//! OFDM by Pei and Henderson, Validation of OFDM error rate model in ns-3 (2010), after Miller, Validation of 802.11a/UWB
+//! coexistence simulation (NIST, 2003): the union bound on the output of a hard-decision Viterbi decoder.
+
+use super::{CodeRate, Coding};
+
+/// The bit error ratio behind the decoder; at most 1, where the bound no longer means anything.
+pub(super) fn bit_error(coding: Coding, ratio: f64) -> f64 {
+    let raw = raw_bit_error(coding.points, ratio);
+    decoded(raw, coding.code).min(1.0)
+}
+
+/// The bit error ratio of the modulation, Gray-coded, where `ratio` is the energy of a symbol over the noise's.
+fn raw_bit_error(points: u32, ratio: f64) -> f64 {
+    let (factor, divisor) = match points {
+        2 => (1.0 / 2.0, 1.0),
+        4 => (1.0 / 2.0, 2.0),
+        16 => (3.0 / 8.0, 10.0),
+        _ => (7.0 / 24.0, 42.0),
+    };
+    factor * libm::erfc(libm::sqrt(ratio / divisor))
+}
+
+/// The bound: half the sum of c(d) D^d over the distances d, for each bit that enters the encoder; D is the
+/// Bhattacharyya parameter of the binary symmetric channel. The c(d) are the information weights of the code of
+/// constraint length 7 (generators 133, 171), punctured by the standard's patterns: Frenger, Orten and Ottosson,
+/// Multi-rate convolutional codes (1998); for 5/6, Haccoun and Begin (1989).
+fn decoded(raw: f64, code: CodeRate) -> f64 {
+    let d = libm::sqrt(4.0 * raw * (1.0 - raw));
+    let (inputs, lowest, step, weights): (f64, i32, f64, &[f64]) = match code {
+        CodeRate::Half => (
+            1.0,
+            10,
+            d * d,
+            &[36.0, 211.0, 1_404.0, 11_633.0, 77_433.0, 502_690.0, 3_322_763.0, 21_292_910.0, 134_365_911.0],
+        ),
+        CodeRate::TwoThirds => {
+            (2.0, 6, d, &[3.0, 70.0, 285.0, 1_276.0, 6_160.0, 27_128.0, 117_019.0, 498_860.0, 2_103_891.0, 8_784_123.0])
+        }
+        CodeRate::ThreeQuarters => (
+            3.0,
+            5,
+            d,
+            &[
+                42.0,
+                201.0,
+                1_492.0,
+                10_469.0,
+                62_935.0,
+                379_644.0,
+                2_253_373.0,
+                13_073_811.0,
+                75_152_755.0,
+                428_005_675.0,
+            ],
+        ),
+        CodeRate::FiveSixths => (
+            5.0,
+            4,
+            d,
+            &[
+                92.0,
+                528.0,
+                8_694.0,
+                79_453.0,
+                792_114.0,
+                7_375_573.0,
+                67_884_974.0,
+                610_875_423.0,
+                5_427_275_376.0,
+                47_664_215_639.0,
+            ],
+        ),
+    };
+    let sum = weights.iter().rev().fold(0.0, |sum, weight| sum * step + weight);
+    let lead = (0..lowest).fold(1.0, |power, _| power * d);
+    sum * lead / (2.0 * inputs)
+}

@@ -1,0 +1,173 @@
+//! What becomes of frames by error models and fading, where node 1 sends to node 0 and others disturb.
+
+use super::*;
+use crate::config::{ErrorModel, Errors, Fading, FadingModel, Radio, Standard};
+use crate::radio::channel::Channel;
+use crate::radio::errors;
+use crate::radio::mode::{Mode, OfdmRate};
+use crate::radio::propagation::Link;
+use units::{Bytes, Decibels};
+
+const DATA: Mode = Mode::Ofdm(OfdmRate::M24);
+/// 1000 B at 24 Mb/s last 84 symbols behind 20 us of header.
+const PAYLOAD: u64 = 336;
+/// A millionth of a microwatt: -90 dBm.
+const PICOWATT: u64 = 1_000_000;
+
+/// A power that lies so many decibels above another, in attowatts.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float-to-integer cast saturates")]
+fn above(power: f64, db: f64) -> u64 {
+    (power * Decibels::new(db).as_ratio()) as u64
+}
+
+fn at(micros: u64) -> Instant {
+    Instant::from_nanos(micros * 1_000)
+}
+
+fn radio() -> Radio {
+    Radio { standard: Standard::A, ..Radio::default() }
+}
+
+fn nist() -> Radio {
+    Radio { errors: Errors { model: ErrorModel::Nist, ..Errors::default() }, ..radio() }
+}
+
+/// Node 0 hears node `i` with `powers[i]`, and decodes from -82 dBm on.
+fn medium(radio: &Radio, powers: &[u64]) -> Medium<u32> {
+    let names: Vec<String> = (0..powers.len()).map(|index| format!("n{index}")).collect();
+    let channel = Channel::new(radio, &names, 5).expect("a channel");
+    let receive = 6 * PICOWATT;
+    let link = |&power: &u64| {
+        let decodable = power >= receive;
+        vec![Link { to: 0, delay: Duration::from_nanos(1), power, decodable }]
+    };
+    let reception = Reception { carrier_sense: receive, receive, capture: channel.capture_threshold().as_ratio() };
+    let judge = Judge::new(&channel, &reception, &names, 5);
+    Medium::new(Links::fixed(powers.iter().map(link).collect(), reception), judge)
+}
+
+fn shape(micros: u64, aggregate: bool) -> Shape {
+    let duration = Duration::from_micros(micros);
+    Shape { mode: DATA, psdu: Bytes::new(1000), duration, aggregate, control: false }
+}
+
+/// Four MPDUs of 250 B.
+fn quarters() -> Vec<Mpdu> {
+    (0..4).map(|index| Mpdu { start: Bytes::new(250 * index), length: Bytes::new(250) }).collect()
+}
+
+/// Node 1 sends at `micros`, and node 2 from `others.0` after that until `others.1` after that; the MPDUs that node 0 gets
+/// from node 1.
+fn get(medium: &mut Medium<u32>, micros: u64, others: Option<(u64, u64)>, mpdus: &[Mpdu]) -> Option<u64> {
+    let (wanted, _) = medium.start(1, 1, at(micros), shape(20 + PAYLOAD, !mpdus.is_empty()));
+    medium.front(wanted, 0, at(micros));
+    let other = others.map(|(from, to)| {
+        let (other, _) = medium.start(2, 2, at(micros + from), shape(to - from, false));
+        medium.front(other, 0, at(micros + from));
+        medium.end(other);
+        medium.tail(other, 0, at(micros + to), &[]);
+        other
+    });
+    medium.end(wanted);
+    let heard = medium.tail(wanted, 0, at(micros + 20 + PAYLOAD), mpdus);
+    medium.clear(wanted);
+    if let Some(other) = other {
+        medium.clear(other);
+    }
+    assert_eq!((medium.receivers[0].energy, medium.powers[0].len()), (0, 0));
+    match heard.what {
+        Signal::Good(_, intact) => Some(intact),
+        Signal::Bad { header_read: true } => Some(0),
+        Signal::Bad { header_read: false } | Signal::Noise | Signal::Nothing => None,
+    }
+}
+
+#[test]
+fn a_collision_spoils_only_the_mpdus_that_it_meets() {
+    for radio in [radio(), nist()] {
+        let mut medium = medium(&radio, &[0, 10_000 * PICOWATT, 9_000 * PICOWATT]);
+        let mut now = 0;
+        let mut meets = |from, to| {
+            now += 10_000;
+            get(&mut medium, now, Some((from, to)), &quarters())
+        };
+        // Each MPDU lasts 84 us behind the header.
+        assert_eq!(meets(120, 180), Some(0b1101));
+        assert_eq!(meets(30, 40), Some(0b1110));
+        assert_eq!(meets(100, 110), Some(0b1100));
+        assert_eq!(meets(300, 356), Some(0b0111));
+        assert_eq!(meets(16, 20), None, "in the header");
+    }
+}
+
+#[test]
+fn a_single_frame_is_lost_whole() {
+    let mut medium = medium(&radio(), &[0, 10_000 * PICOWATT, 9_000 * PICOWATT]);
+    assert_eq!(get(&mut medium, 0, Some((120, 180)), &[]), Some(0));
+    assert_eq!(get(&mut medium, 1_000, None, &[]), Some(1));
+}
+
+#[test]
+fn fixed_errors_are_as_frequent_as_asked_for() {
+    let share = |errors: Errors, mpdus: &[Mpdu]| {
+        let radio = Radio { errors: Errors { model: ErrorModel::Fixed, ..errors }, ..radio() };
+        let mut medium = medium(&radio, &[0, 10_000 * PICOWATT]);
+        let got: u32 = (0..5_000)
+            .map(|turn| get(&mut medium, 1_000 * turn, None, mpdus).expect("headers are read").count_ones())
+            .sum();
+        f64::from(got) / 5_000.0 / mpdus.len().max(1) as f64
+    };
+    // Four standard deviations of a share among 5,000, or 20,000.
+    let near = |found: f64, expected: f64, n: f64| {
+        let tolerance = 4.0 * libm::sqrt(expected * (1.0 - expected) / n);
+        assert!((found - expected).abs() < tolerance, "{found}, expected {expected}");
+    };
+    let packets = Errors { packet_error_ratio: Some(0.2), ..Errors::default() };
+    near(share(packets.clone(), &[]), 0.8, 5e3);
+    near(share(packets, &quarters()), 0.8, 2e4);
+    let bits = Errors { bit_error_ratio: Some(1e-4), ..Errors::default() };
+    near(share(bits.clone(), &[]), libm::pow(1.0 - 1e-4, 8000.0), 5e3);
+    near(share(bits, &quarters()), libm::pow(1.0 - 1e-4, 2000.0), 2e4);
+}
+
+#[test]
+fn frames_survive_noise_as_often_as_the_formula_says() {
+    let radio = nist();
+    let errors::Errors::Snr(model) = errors::Errors::new(&radio).expect("a model") else { panic!("by SNR") };
+    for db in [12.6, 13.0, 13.4] {
+        let power = above(model.noise(DATA), db);
+        let mut medium = medium(&radio, &[0, power]);
+        let got = (0..5_000).filter(|&turn| get(&mut medium, 1_000 * turn, None, &[]) == Some(1)).count();
+        let expected = model.success(DATA, power as f64 / model.noise(DATA), 8000.0);
+        let tolerance = 4.0 * libm::sqrt(expected * (1.0 - expected) / 5e3);
+        assert!((got as f64 / 5e3 - expected).abs() < tolerance, "{db} dB: {got} of 5000, expected {expected}");
+    }
+}
+
+#[test]
+fn interference_counts_for_as_long_as_it_lasts() {
+    let radio = nist();
+    let errors::Errors::Snr(model) = errors::Errors::new(&radio).expect("a model") else { panic!("by SNR") };
+    // 20 dB of signal to interference would do; 12.8 dB for a quarter of the frame are what decides.
+    let interference = 1_000 * PICOWATT;
+    let power = above(interference as f64, 12.8);
+    let mut medium = medium(&radio, &[0, power, interference]);
+    let got = (0..5_000).filter(|&turn| get(&mut medium, 1_000 * turn, Some((104, 188)), &[]) == Some(1)).count();
+    let sinr = power as f64 / (interference as f64 + model.noise(DATA));
+    let expected = model.success(DATA, sinr, 2000.0);
+    assert!(expected > 0.2 && expected < 0.9, "{expected} tells little");
+    let tolerance = 4.0 * libm::sqrt(expected * (1.0 - expected) / 5e3);
+    assert!((got as f64 / 5e3 - expected).abs() < tolerance, "{got} of 5000, expected {expected}");
+}
+
+#[test]
+fn rayleigh_fading_loses_what_falls_below_the_threshold() {
+    let fading = Fading { model: FadingModel::Rayleigh, ..Fading::default() };
+    // The mean is twice the threshold: 1 - exp(-1/2) of the frames are too weak. Below it, exp(-1/mean) are strong enough.
+    for (mean, expected) in [(12, libm::exp(-0.5)), (3, libm::exp(-2.0))] {
+        let mut medium = medium(&Radio { fading: fading.clone(), ..radio() }, &[0, mean * PICOWATT]);
+        let got = (0..5_000).filter(|&turn| get(&mut medium, 1_000 * turn, None, &[]) == Some(1)).count();
+        let tolerance = 4.0 * libm::sqrt(expected * (1.0 - expected) / 5e3);
+        assert!((got as f64 / 5e3 - expected).abs() < tolerance, "{got} of 5000, expected {expected}");
+    }
+}

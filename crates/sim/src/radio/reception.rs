@@ -1,0 +1,204 @@
+//! Which parts of a frame a receiver gets: by the capture threshold, by chance, or by the ratio of signal to noise and
+//! interference in each interval of constant interference.
+
+use super::channel::Channel;
+use super::errors::{Errors, Snr, all_survive, header_field};
+use super::fading::Fading;
+use super::mode::Mode;
+use super::propagation::Reception;
+use crate::engine::{Purpose, Stream};
+use units::{Bytes, Duration, Instant};
+
+/// What the air must know of a frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    pub(crate) mode: Mode,
+    /// Length of all that follows the PHY header.
+    pub(crate) psdu: Bytes,
+    /// How long it occupies the medium.
+    pub(crate) duration: Duration,
+    /// It has several MPDUs, each with a check sum of its own.
+    pub(crate) aggregate: bool,
+    /// An ACK, CTS, RTS or block acknowledgement.
+    pub(crate) control: bool,
+}
+
+/// An MPDU within a PSDU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mpdu {
+    /// Bytes of the PSDU in front of it.
+    pub(crate) start: Bytes,
+    pub(crate) length: Bytes,
+}
+
+/// A frame that a node is decoding.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Decoded {
+    pub(super) shape: Shape,
+    pub(super) power: u64,
+    /// When its first bit was here.
+    pub(super) start: Instant,
+}
+
+/// From when on how much power other signals had, in attowatts, while a frame was decoded; from its start.
+pub(super) type History = Vec<(Instant, u64)>;
+
+/// What decides about the frames that a node decodes.
+pub(crate) struct Judge {
+    errors: Errors,
+    fading: Option<Fading>,
+    /// The weakest power that can be decoded, in attowatts.
+    receive: u64,
+    /// No faded signal is stronger, so that the sum of all fits into 64 bits.
+    ceiling: u64,
+    /// Of every node, if errors are drawn.
+    luck: Vec<Stream>,
+    /// Of every node, if powers are drawn.
+    powers: Vec<Stream>,
+}
+
+impl Judge {
+    /// By the capture threshold alone.
+    #[cfg(test)]
+    pub(super) fn by_capture() -> Self {
+        Self { errors: Errors::None, fading: None, receive: 0, ceiling: u64::MAX, luck: Vec::new(), powers: Vec::new() }
+    }
+
+    /// What the channel does to frames at nodes of these names.
+    pub(crate) fn new(channel: &Channel, reception: &Reception, names: &[String], seed: u64) -> Self {
+        let streams = |wanted, purpose| {
+            let names = if wanted { names } else { &[] };
+            names.iter().map(|name| Stream::new(seed, name, purpose)).collect()
+        };
+        Self {
+            errors: channel.errors,
+            fading: channel.fading,
+            receive: reception.receive,
+            ceiling: u64::MAX / (names.len() as u64).max(1),
+            luck: streams(channel.errors != Errors::None, Purpose::Reception),
+            powers: streams(channel.fading.is_some(), Purpose::Fading),
+        }
+    }
+
+    /// Is a frame that nothing disturbs received for certain?
+    #[inline]
+    pub(super) fn is_plain(&self) -> bool {
+        self.errors == Errors::None
+    }
+
+    /// Do powers depart from the mean?
+    #[inline]
+    pub(super) fn fades(&self) -> bool {
+        self.fading.is_some()
+    }
+
+    /// The power with which a frame comes to `node`, and whether it can be decoded.
+    #[cold]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float-to-integer cast saturates")]
+    pub(super) fn faded(&mut self, node: u32, mean: u64) -> (u64, bool) {
+        let Some(fading) = self.fading else { return (mean, mean >= self.receive) };
+        let power = ((mean as f64 * fading.draw(&mut self.powers[node as usize])) as u64).min(self.ceiling);
+        (power, power >= self.receive)
+    }
+
+    /// Does the ratio of powers decide while a frame lasts, and not only the capture threshold?
+    #[inline]
+    pub(super) fn by_ratio(&self) -> bool {
+        matches!(self.errors, Errors::Snr(_))
+    }
+
+    /// The noise that stands against the beginning of a frame, in attowatts.
+    #[inline]
+    pub(super) fn noise(&self, mode: Mode) -> f64 {
+        match &self.errors {
+            Errors::Snr(model) => model.noise(header_field(mode).mode),
+            Errors::None | Errors::Fixed { .. } => 0.0,
+        }
+    }
+
+    /// Draws whether `node` reads the PHY header, whose end has passed.
+    #[cold]
+    pub(super) fn reads_header(&mut self, node: u32, frame: &Decoded, history: &History) -> bool {
+        let Errors::Snr(model) = self.errors else { return true };
+        let field = header_field(frame.shape.mode);
+        let span = (frame.start + field.begins, frame.start + field.ends);
+        let chance = survival(&model, (field.mode, field.bits), frame.power, span, history);
+        self.luck[node as usize].happens(chance)
+    }
+
+    /// Which MPDUs of a frame `node` gets, a bit each from the lowest, where the header was read; `mpdus` are those of an
+    /// aggregate.
+    #[cold]
+    pub(super) fn survivors(
+        &mut self,
+        node: u32,
+        frame: &Decoded,
+        history: &History,
+        reception: &Reception,
+        mpdus: &[Mpdu],
+    ) -> u64 {
+        let whole = [Mpdu { start: Bytes::new(0), length: frame.shape.psdu }];
+        let mpdus = if frame.shape.aggregate { mpdus } else { &whole };
+        let mut intact = 0;
+        for (index, mpdu) in mpdus.iter().enumerate() {
+            let span = frame.span(mpdu);
+            let bits = mpdu.length.bits() as f64;
+            let chance = match &self.errors {
+                Errors::Snr(model) => survival(model, (frame.shape.mode, bits), frame.power, span, history),
+                Errors::None | Errors::Fixed { .. } if !undisturbed(frame.power, span, history, reception) => 0.0,
+                Errors::Fixed { control: false, .. } if frame.shape.control => 1.0,
+                Errors::Fixed { packets, bits: bit, .. } => (1.0 - packets) * all_survive(*bit, bits),
+                Errors::None => 1.0,
+            };
+            let open = chance > 0.0 && chance < 1.0;
+            let survives = if open { self.luck[node as usize].happens(chance) } else { chance > 0.0 };
+            intact |= u64::from(survives) << index;
+        }
+        intact
+    }
+}
+
+impl Decoded {
+    /// When an MPDU of the frame is here: its share of the payload's time.
+    fn span(&self, mpdu: &Mpdu) -> (Instant, Instant) {
+        let begins = self.start + self.shape.mode.header();
+        let payload = self.shape.mode.payload(self.shape.psdu).as_nanos();
+        let all = self.shape.psdu.count().max(1);
+        let at = |bytes: Bytes| begins + Duration::from_nanos(payload * bytes.count().min(all) / all);
+        (at(mpdu.start), at(mpdu.start + mpdu.length))
+    }
+}
+
+/// The intervals of constant interference within a span: how long each is, in nanoseconds, and the interference.
+fn intervals((from, to): (Instant, Instant), history: &History) -> impl Iterator<Item = (u64, u64)> {
+    let ends = history.iter().skip(1).map(|&(next, _)| next).chain([Instant::NEVER]);
+    history.iter().zip(ends).filter_map(move |(&(start, others), end)| {
+        let (start, end) = (start.max(from), end.min(to));
+        (start < end).then(|| (end.since(start).as_nanos(), others))
+    })
+}
+
+/// The probability that bits survive that are spread evenly over a span.
+fn survival(model: &Snr, (mode, bits): (Mode, f64), power: u64, span: (Instant, Instant), history: &History) -> f64 {
+    let length = span.1.since(span.0).as_nanos() as f64;
+    let noise = model.noise(mode);
+    intervals(span, history)
+        .map(|(nanos, others)| {
+            let ratio = power as f64 / (noise + others as f64);
+            model.success(mode, ratio, bits * nanos as f64 / length)
+        })
+        .product()
+}
+
+/// Did the frame stand out during all of a span?
+fn undisturbed(power: u64, span: (Instant, Instant), history: &History, reception: &Reception) -> bool {
+    intervals(span, history).all(|(_, others)| reception.stands_out(power, others as f64))
+}
+
+impl Reception {
+    /// Does a signal of this power stand out against that of everything else?
+    #[inline]
+    pub(super) fn stands_out(&self, power: u64, others: f64) -> bool {
+        others <= 0.0 || power as f64 >= others * self.capture
+    }
+}
