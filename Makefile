@@ -19,7 +19,7 @@ help:
 run: build
 	$(SLUICE) reproduce adth-s1a || test $$? -eq 1
 
-test: format lint docs unit claims browser
+test: format lint docs unit claims browser capture
 
 charts: target/charts/vega.js
 
@@ -58,6 +58,11 @@ peers: build
 	python3 bench/peers/compare.py --seeds 10
 
 # Leave the machine alone meanwhile.
+# Captures of short runs, opened with tshark.
+capture: build
+	python3 tests/capture/tshark.py
+	python3 tests/capture/check_capture.py
+
 bench: build
 	python3 bench/peers/cost.py
 

@@ -78,6 +78,8 @@ Examples:
   sluice run scenarios/adth/s1a.toml --set queue.controller=none
   sluice run scenarios/adth/s1a.toml --set mac.cw_min=63 --set 'duration=50 s'
   sluice run scenarios/adth/s1a.toml --set 'flow.*.deadline=400 ms' --out out
+  sluice run scenarios/adth/s1a.toml --set 'duration=2 s' --pcap frames --node n1
+  tshark -r frames/n1.pcap
 
 With `--json` one object is printed; its keys are explained in docs/results.md. Times are in seconds, rates in bit/s.
 Claims are ruled on only where the scenario varies nothing.")]
@@ -96,6 +98,15 @@ pub(crate) struct Run {
     /// Keep the results in this folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Write what each node sent and heard to DIR/NODE.pcap, for tshark and Wireshark.
+    #[arg(long, value_name = "DIR", conflicts_with = "out")]
+    pub(crate) pcap: Option<PathBuf>,
+    /// Write every event (frames, packets, limits) to this file, one JSON object a line.
+    #[arg(long, value_name = "FILE", conflicts_with = "out")]
+    pub(crate) trace: Option<PathBuf>,
+    /// Only this node in --pcap and --trace. May be given several times.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) node: Vec<String>,
 }
 
 /// Run whole experiments, rule on their claims and write a report.

@@ -1,5 +1,6 @@
 //! Exit codes, and errors that know theirs.
 
+use lab::capture::RecordingError;
 use lab::scenario::Refusal;
 use lab::store::StoreError;
 use lab::sweep::SweepError;
@@ -65,6 +66,15 @@ impl From<SweepError> for Failure {
             SweepError::Stopped { .. } => Self::interrupted(error.to_string()),
             SweepError::Store(_) | SweepError::Build(_) => Self::wrong(error.to_string()),
             SweepError::Threads { .. } => Self::failed(error.to_string()),
+        }
+    }
+}
+
+impl From<RecordingError> for Failure {
+    fn from(error: RecordingError) -> Self {
+        match error {
+            RecordingError::Lost(_) => Self::failed(error.to_string()),
+            _ => Self::wrong(error.to_string()),
         }
     }
 }

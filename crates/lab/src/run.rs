@@ -5,6 +5,8 @@ use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
 use sim::config::Network;
 use sim::results::Outcome;
+use sim::trace::Event;
+use std::io;
 use units::Duration;
 
 /// Who watches a run: told how far it came, and asked whether it should go on.
@@ -32,8 +34,25 @@ pub struct Timed {
     pub cpu_s: f64,
 }
 
+/// Who is told every event of a run.
+pub(crate) trait Observer {
+    /// So much has happened since the last call.
+    ///
+    /// # Errors
+    /// When it cannot be written down.
+    fn see(&mut self, events: &[Event]) -> io::Result<()>;
+
+    /// The run is over, or was given up.
+    ///
+    /// # Errors
+    /// When the last of it cannot be written down.
+    fn finish(&mut self) -> io::Result<()>;
+}
+
 /// How often the watcher is asked, in simulated time.
 const SLICE: Duration = Duration::from_secs(1);
+/// How often events are handed to an observer: they wait in memory.
+const OBSERVED_SLICE: Duration = Duration::from_millis(10);
 
 /// Runs `network` with `seed` to its end; nothing when the watcher stopped it.
 ///
@@ -52,12 +71,31 @@ pub fn run(network: &Network, seed: u64, watch: &dyn Watch) -> Result<Option<Tim
         left = left - passed;
         watch.advanced(passed);
     }
-    let outcome = world.finish();
-    Ok(Some(Timed {
-        outcome,
-        wall_s: seconds(ClockId::Monotonic) - wall,
-        cpu_s: seconds(ClockId::ThreadCPUTime) - cpu,
-    }))
+    Ok(Some(timed(world.finish(), wall, cpu)))
+}
+
+/// Runs `world` to its end as [`run`] does, and tells `observer` all that happens at the nodes that it watches.
+///
+/// # Errors
+/// The observer's.
+pub(crate) fn observed(
+    mut world: sim::World,
+    watch: &dyn Watch,
+    observer: &mut dyn Observer,
+) -> io::Result<Option<Timed>> {
+    let (wall, cpu) = (seconds(ClockId::Monotonic), seconds(ClockId::ThreadCPUTime));
+    while !world.finished() && !watch.stopped() {
+        let before = world.now();
+        world.advance(OBSERVED_SLICE);
+        observer.see(&world.take_events())?;
+        watch.advanced(world.now().since(before));
+    }
+    observer.finish()?;
+    Ok(world.finished().then(|| timed(world.finish(), wall, cpu)))
+}
+
+fn timed(outcome: Outcome, wall: f64, cpu: f64) -> Timed {
+    Timed { outcome, wall_s: seconds(ClockId::Monotonic) - wall, cpu_s: seconds(ClockId::ThreadCPUTime) - cpu }
 }
 
 /// The results that a run of `network` will have, without having run: all keys and names, no values.

@@ -14,7 +14,8 @@ mod net;
 pub mod radio;
 mod record;
 pub mod results;
+pub mod trace;
 mod traffic;
 mod world;
 
-pub use world::{BuildError, Trace, TraceEvent, Unknown, World};
+pub use world::{BuildError, Unknown, World};

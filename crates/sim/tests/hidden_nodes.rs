@@ -6,7 +6,8 @@
 mod networks;
 
 use networks::network;
-use sim::{TraceEvent, World};
+use sim::World;
+use sim::trace::{Kind, What};
 
 /// A packet of `n0` comes after a second, one of `n2` `later` microseconds after it. The frames sent, as (microseconds
 /// after the first packet came, node, frame).
@@ -23,12 +24,22 @@ fn sent(later: u32, mac: &str) -> Vec<(f64, String, &'static str)> {
          traffic = {{ kind = \"cbr\", rate = \"8 kb/s\", packet = \"1000 B\" }}\n"
     );
     let mut world = World::new(&network(&text), 1).expect("a network that can be built");
-    world.keep_trace();
+    world.watch(&[0, 1, 2]);
     world.advance(units::Duration::from_secs(10));
-    let trace = world.take_trace();
+    let events = world.take_events();
     world.finish();
-    let frames = trace.into_iter().filter(|entry| entry.event == TraceEvent::Sends);
-    frames.map(|entry| ((entry.at.as_secs_f64() - 1.0) * 1e6, entry.node, entry.frame)).collect()
+    let frames = events.into_iter().filter_map(|event| match event.what {
+        What::Sends(frame) => Some((event.at, event.node, frame.kind)),
+        _ => None,
+    });
+    let name = |kind| match kind {
+        Kind::Rts => "RTS",
+        Kind::Cts => "CTS",
+        Kind::Ack => "ACK",
+        Kind::Data => "DATA",
+        Kind::BlockAckReq { .. } | Kind::BlockAck { .. } => "BLOCK ACK",
+    };
+    frames.map(|(at, node, kind)| ((at.as_secs_f64() - 1.0) * 1e6, format!("n{node}"), name(kind))).collect()
 }
 
 fn assert_sent(found: &[(f64, String, &'static str)], expected: &[(f64, &str, &str)]) {

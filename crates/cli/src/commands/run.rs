@@ -5,6 +5,8 @@ use super::targets;
 use crate::args;
 use crate::console::{Console, print, width};
 use crate::failure::{DIFFERS, Failure, HOLDS};
+use lab::capture::{self, Wanted};
+use lab::run::Timed;
 use lab::scenario::{Scenario, Wishes};
 use lab::shell::quoted;
 use lab::store::Store;
@@ -23,7 +25,9 @@ pub(super) fn run(args: args::Run) -> Result<u8, Failure> {
     let scenario = scenario.without_variations(args.seed);
     let mut console = Console::new()?;
     console.begin(&scenario.id, sweep::simulated_time(&scenario));
+    let wanted = Wanted { pcap: args.pcap, trace: args.trace, nodes: args.node };
     let done = match &args.out {
+        _ if wanted.pcap.is_some() || wanted.trace.is_some() => observed(&scenario, &wanted, &console),
         None => once(&scenario, &console),
         Some(out) => kept(&scenario, out, command, &console),
     };
@@ -43,14 +47,25 @@ pub(super) fn run(args: args::Run) -> Result<u8, Failure> {
     Ok(if differs { DIFFERS } else { HOLDS })
 }
 
+/// Runs, and writes down what happens at the nodes.
+fn observed(scenario: &Scenario, wanted: &Wanted, console: &Console) -> Result<(Vec<Run>, Vec<Verdict>), Failure> {
+    let timed = capture::record(&scenario.base, scenario.seeds[0], console, wanted)?;
+    let Some(timed) = timed else { return Err(Failure::interrupted("interrupted; the files end there")) };
+    Ok(judged(scenario, timed))
+}
+
 /// Runs without keeping anything.
 fn once(scenario: &Scenario, console: &Console) -> Result<(Vec<Run>, Vec<Verdict>), Failure> {
     let seed = scenario.seeds[0];
     let timed = run::run(&scenario.base, seed, console).map_err(|error| Failure::wrong(error.to_string()))?;
     let Some(timed) = timed else { return Err(Failure::interrupted("interrupted; nothing is kept")) };
-    let runs = vec![sweep::record(&scenario.id, &scenario.cases[0], seed, timed)];
+    Ok(judged(scenario, timed))
+}
+
+fn judged(scenario: &Scenario, timed: Timed) -> (Vec<Run>, Vec<Verdict>) {
+    let runs = vec![sweep::record(&scenario.id, &scenario.cases[0], scenario.seeds[0], timed)];
     let verdicts = claims::judge(&scenario.claims, &scenario.seeds, &runs);
-    Ok((runs, verdicts))
+    (runs, verdicts)
 }
 
 /// Runs, and keeps the results in the folder `out`.

@@ -240,6 +240,7 @@ fn outcome(seed: u64, bound: Option<f64>, target: f64, with_series: bool) -> Out
     };
     let names = ["forward", "reverse"];
     let flow = |n: usize| Flow {
+        lost_packets: None,
         name: names[n].to_owned(),
         from: format!("n{}", 2 * n),
         to: format!("n{}", 2 - 2 * n),
@@ -270,6 +271,8 @@ fn outcome(seed: u64, bound: Option<f64>, target: f64, with_series: bool) -> Out
         flows: vec![flow(0), flow(1)],
         nodes: (0..3).map(|n| node(n, bound.map(|_| target))).collect(),
         totals: Totals {
+            routing_packets: None,
+            routing_overhead: None,
             goodput_bps: 2.56e6,
             jain_index: 0.99,
             loss_ratio: 0.05 + 0.01 * noise(seed, 9),
@@ -339,7 +342,7 @@ fn node(n: usize, target: Option<f64>) -> Node {
         busy_ratio: 0.8,
         collision_probability: 0.045,
     };
-    Node { name: format!("n{n}"), queues: vec![queue], mac }
+    Node { name: format!("n{n}"), queues: vec![queue], mac, routing: None }
 }
 
 /// How full the queues are, from 0 to 1, at step `k`.

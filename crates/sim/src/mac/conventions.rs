@@ -57,6 +57,13 @@ impl Conventions {
         }
     }
 
+    /// The category of this index; none under the DCF.
+    pub(crate) fn category(&self, index: u8) -> Option<Category> {
+        const CATEGORIES: [Category; 4] =
+            [Category::Voice, Category::Video, Category::BestEffort, Category::Background];
+        self.edca().then(|| CATEGORIES[usize::from(index)])
+    }
+
     /// The name of a category's queue in the results.
     pub(crate) fn queue_name(&self, index: usize) -> &'static str {
         if self.edca() { ["vo", "vi", "be", "bk"][index] } else { "be" }

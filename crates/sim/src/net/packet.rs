@@ -48,6 +48,8 @@ pub(crate) enum Loss {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
     pub(crate) load: Load,
+    /// Its number within the flow, for traces.
+    pub(crate) serial: u32,
     /// How many more hops it may go.
     pub(crate) ttl: u8,
     /// When the application, or the routing protocol, made it.

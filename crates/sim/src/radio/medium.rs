@@ -76,6 +76,8 @@ pub(crate) struct Reach {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Heard<F> {
     pub(crate) node: u32,
+    /// Received power, in attowatts.
+    pub(crate) power: u64,
     pub(crate) what: Signal<F>,
     /// The medium was busy and is now idle.
     pub(crate) turned_idle: bool,
@@ -245,7 +247,7 @@ impl<F: Copy> Medium<F> {
             _ => self.unlocked(link.to, power),
         };
         let receiver = &mut self.receivers[link.to as usize];
-        Heard { node: link.to, what, turned_idle: receiver.settle(now, self.reception.carrier_sense) }
+        Heard { node: link.to, power, what, turned_idle: receiver.settle(now, self.reception.carrier_sense) }
     }
 
     /// What a signal was that the node did not decode.
@@ -275,6 +277,11 @@ impl<F: Copy> Medium<F> {
     fn decoded(&self, lock: &Lock) -> Decoded {
         let shape = self.air.get(lock.of).shape;
         Decoded { shape, power: lock.power, start: lock.start }
+    }
+
+    /// A frame that is in the air.
+    pub(crate) fn frame(&self, of: Handle) -> F {
+        self.air.get(of).frame
     }
 
     /// The last tail has passed: forgets the frame and returns it.

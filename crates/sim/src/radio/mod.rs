@@ -16,7 +16,7 @@ mod timing;
 
 pub(crate) use channel::Channel;
 pub(crate) use links::Links;
-pub(crate) use medium::{Medium, Signal};
+pub(crate) use medium::{Heard, Medium, Signal};
 pub use mode::{DsssRate, Mcs, Mode, OfdmRate};
 pub(crate) use propagation::Reception;
 pub(crate) use reception::{Judge, Shape};

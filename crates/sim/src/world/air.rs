@@ -4,7 +4,7 @@
 //! two listeners the next one is served at once, without going through the event queue: the same order of events at a
 //! fraction of the cost.
 
-use super::{Event, TraceEvent, World};
+use super::{Event, World};
 use crate::engine::Handle;
 use crate::mac::{Answer, BROADCAST, Due, Frame, Kind, Unanswered};
 use crate::radio::{Shape, Signal};
@@ -45,7 +45,7 @@ impl World {
             Kind::Cts | Kind::Ack => {}
         }
         record.airtime += duration;
-        self.note_frame(node, TraceEvent::Sends, &frame);
+        self.note_sent(node, &frame);
         let (of, turned_busy) = self.medium.start(node, frame, self.now, shape);
         if turned_busy {
             self.nodes[node as usize].station.turned_busy(self.now, &self.rules);
@@ -92,6 +92,7 @@ impl World {
     pub(super) fn tail(&mut self, of: Handle, mut listener: u32) {
         loop {
             let heard = self.medium.tail(of, listener, self.now, &[]);
+            self.note_heard(of, &heard);
             match heard.what {
                 Signal::Good(frame, intact) => {
                     debug_assert_eq!(intact, 1, "a frame has one MPDU");
@@ -127,7 +128,7 @@ impl World {
         if frame.to == BROADCAST
             && let Kind::Data { packet, .. } = frame.kind
         {
-            self.accounts().finish_broadcast(packet);
+            self.accounts(frame.from).finish_broadcast(packet);
             self.broadcasts_in_air -= 1;
         }
     }
@@ -145,7 +146,6 @@ impl World {
 
     /// A station hears a frame, intact.
     fn hear(&mut self, node: u32, frame: &Frame) {
-        self.note_frame(node, TraceEvent::Hears, frame);
         let answer = self.nodes[node as usize].station.received(self.now, frame, &self.rules);
         self.note(node, answer);
         let Kind::Data { packet, .. } = frame.kind else { return };

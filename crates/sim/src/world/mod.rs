@@ -8,7 +8,6 @@ mod routing;
 mod trace;
 
 pub use error::{BuildError, Unknown};
-pub use trace::{Trace, TraceEvent};
 
 use crate::config::Network;
 use crate::engine::{Arena, EventQueue, Handle};
@@ -17,11 +16,13 @@ use crate::net::{Load, Loss, Packet, TTL, Waiting, msdu_bytes, network_bytes};
 use crate::radio::Medium;
 use crate::record::{FlowRecord, Identity, NodeRecord, QueueRecord, Recorder};
 use crate::results::Outcome;
+use crate::trace::What;
 use crate::traffic::{Emission, Source};
 use control::{Controller, LimitController};
 use queue::Fifo;
 use routing::{Accounts, Routing};
-use units::{Bytes, Duration, Instant};
+use trace::Witness;
+use units::{Bytes, Duration, Frequency, Instant};
 
 /// What happens.
 #[derive(Clone, Copy, Debug)]
@@ -126,7 +127,9 @@ pub struct World {
     broadcasts_in_air: u64,
     recorder: Option<Recorder>,
     last_step: Instant,
-    trace: Option<Vec<Trace>>,
+    /// What is watched; mostly nothing.
+    watch: Option<Box<trace::Watch>>,
+    frequency: Frequency,
 }
 
 impl World {
@@ -136,16 +139,6 @@ impl World {
     /// When the description contradicts itself or the standard; the error names the key.
     pub fn new(network: &Network, seed: u64) -> Result<Self, BuildError> {
         build::build(network, seed)
-    }
-
-    /// Keeps a trace of all frames from now on; see [`take_trace`](Self::take_trace). It grows with time.
-    pub fn keep_trace(&mut self) {
-        self.trace = Some(Vec::new());
-    }
-
-    /// What was traced since the last call.
-    pub fn take_trace(&mut self) -> Vec<Trace> {
-        self.trace.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Simulated time that has passed.
@@ -230,10 +223,12 @@ impl World {
     fn make_packet(&mut self, flow: u32, payload: Bytes) {
         let Flow { from, waiting, record, .. } = &mut self.flows[flow as usize];
         record.sent += 1;
+        #[expect(clippy::cast_possible_truncation, reason = "a number in a trace may come round again")]
+        let serial = record.ledger.made as u32;
         record.ledger.made += 1;
         *waiting += 1;
         let (from, length) = (*from, network_bytes(payload));
-        self.route(from, None, Packet { load: Load::Flow(flow), ttl: TTL, created: self.now, length });
+        self.route(from, None, Packet { load: Load::Flow(flow), serial, ttl: TTL, created: self.now, length });
     }
 
     /// There may be room in a queue of `node`, because a packet of `left` has left it or its limit has moved. If
@@ -341,11 +336,15 @@ impl World {
             let queue = node as usize * categories + usize::from(job.category);
             recorder.completed(queue, job.waited, service);
         }
+        if delivered {
+            let packet = self.packets.get(job.packet);
+            Witness { watch: &mut self.watch, now: self.now, node }.saw(|| What::Acknowledged(packet.picture()));
+        }
         if job.to == BROADCAST {
             return;
         }
         if delivered {
-            self.drop_job(&job);
+            self.drop_job(node, &job);
         } else {
             self.link_failed(node, &job);
         }
@@ -377,15 +376,18 @@ impl World {
         if packet.created >= self.warmup {
             flow.record.receive(delay, flow.identity.deadline);
         }
+        Witness { watch: &mut self.watch, now: self.now, node }.saw(|| What::Delivered(packet.picture(), delay));
     }
 
     /// A controller decides.
     fn control(&mut self, node: u32, category: u8) {
         let index = usize::from(category);
-        let Self { nodes, packets, flows, routing, now, .. } = self;
+        let Self { nodes, packets, flows, routing, watch, now, .. } = self;
         let Queue { fifo, controller, .. } = &mut nodes[node as usize].queues[index];
         let limit = controller.update(&fifo.take_interval(*now));
-        let mut accounts = Accounts { packets, flows, routing };
+        let mut witness = Witness { watch, now: *now, node };
+        witness.saw(|| What::Limit(limit_value(limit)));
+        let mut accounts = Accounts { packets, flows, routing, witness };
         fifo.set_limit(*now, limit, &mut |dropped: Waiting| accounts.discard(dropped.packet, Loss::Queue));
         let next = self.now + controller.interval();
         self.events.push(next, Event::Control { node, category });

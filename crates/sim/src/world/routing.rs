@@ -1,5 +1,6 @@
 //! Where packets go next, by fixed routes or by AODV, and what AODV's messages do to queues and accounts.
 
+use super::trace::Witness;
 use super::{Event, Flow, World};
 use crate::config::RoutingPriority;
 use crate::engine::{Arena, Handle};
@@ -7,6 +8,7 @@ use crate::mac::{BROADCAST, Job};
 use crate::net::aodv::{Action, Aodv, Context, Ends, Message, Output, Settings};
 use crate::net::{Load, Loss, Packet, Routes, TTL, Waiting, network_bytes};
 use crate::record::Ledger;
+use crate::trace::What;
 use units::{Duration, Instant};
 
 /// How packets find their way.
@@ -64,6 +66,7 @@ pub(super) struct Accounts<'a> {
     pub(super) packets: &'a mut Arena<Packet>,
     pub(super) flows: &'a mut [Flow],
     pub(super) routing: &'a mut Routing,
+    pub(super) witness: Witness<'a>,
 }
 
 impl Accounts<'_> {
@@ -79,6 +82,7 @@ impl Accounts<'_> {
 
     /// Counts a packet as lost.
     pub(super) fn lose(&mut self, packet: &Packet, why: Loss) {
+        self.witness.saw(|| What::Dropped(packet.picture(), why.into()));
         match (packet.load, &mut *self.routing) {
             (Load::Flow(flow), _) => self.flows[flow as usize].record.lose(why),
             (Load::Routing { .. }, Routing::Aodv(mesh)) => mesh.ledger.lost += 1,
@@ -107,9 +111,10 @@ impl Accounts<'_> {
 }
 
 impl World {
-    pub(super) fn accounts(&mut self) -> Accounts<'_> {
-        let Self { packets, flows, routing, .. } = self;
-        Accounts { packets, flows, routing }
+    /// The accounts, for a packet that ends at `node`.
+    pub(super) fn accounts(&mut self, node: u32) -> Accounts<'_> {
+        let Self { packets, flows, routing, watch, now, .. } = self;
+        Accounts { packets, flows, routing, witness: Witness { watch, now: *now, node } }
     }
 
     /// A data packet at a node, its origin unless it came from `previous`, finds its next hop and joins the queue.
@@ -120,7 +125,7 @@ impl World {
             _ if flow.to == BROADCAST => Some(BROADCAST),
             Routing::Static(routes) => Some(routes.next(index, node).expect("a route goes on until its end")),
             Routing::Aodv(_) if packet.ttl == 0 => {
-                self.accounts().lose(&packet, Loss::Ttl);
+                self.accounts(node).lose(&packet, Loss::Ttl);
                 return;
             }
             Routing::Aodv(mesh) => {
@@ -160,7 +165,7 @@ impl World {
                 Action::Send { message, to, after } => self.send_message(node, message, (to, after)),
                 Action::Forward { packet, to } => self.enqueue(node, packet, to),
                 Action::Discard { packet, why } => {
-                    self.accounts().discard(packet, why);
+                    self.accounts(node).discard(packet, why);
                     unreachable |= why == Loss::NoRoute;
                 }
             }
@@ -183,7 +188,7 @@ impl World {
         counts.bytes += length.count();
         mesh.ledger.made += 1;
         let load = Load::Routing { message: mesh.messages.insert(message), to_all: to == BROADCAST };
-        let handle = self.packets.insert(Packet { load, ttl: 1, created: self.now, length });
+        let handle = self.packets.insert(Packet { load, serial: 0, ttl: 1, created: self.now, length });
         if after.is_zero() {
             self.enqueue(node, handle, to);
         } else {
@@ -203,7 +208,7 @@ impl World {
 
     /// A packet joins the queue of a node.
     fn enqueue(&mut self, node: u32, handle: Handle, to: u32) {
-        let Self { nodes, packets, flows, routing, now, .. } = self;
+        let Self { nodes, packets, flows, routing, watch, now, .. } = self;
         let packet = packets.get(handle);
         let (category, first) = match (packet.load, &*routing) {
             (Load::Flow(flow), _) => (flows[flow as usize].category, false),
@@ -211,7 +216,9 @@ impl World {
             (_, Routing::Static(_)) => unreachable!("fixed routes need no messages"),
         };
         let waiting = Waiting { packet: handle, to, length: packet.length };
-        let mut accounts = Accounts { packets, flows, routing };
+        let mut witness = Witness { watch, now: *now, node };
+        witness.saw(|| What::Queued(packet.picture()));
+        let mut accounts = Accounts { packets, flows, routing, witness };
         let dropped = &mut |dropped: Waiting| accounts.discard(dropped.packet, Loss::Queue);
         let queue = &mut nodes[node as usize].queues[usize::from(category)].fifo;
         if first {
@@ -268,7 +275,7 @@ impl World {
     /// The MAC of a node has given up a packet: to the routing protocol the link is broken.
     pub(super) fn link_failed(&mut self, node: u32, job: &Job) {
         let packet = self.packets.get(job.packet);
-        let Routing::Aodv(mesh) = &mut self.routing else { return self.drop_job(job) };
+        let Routing::Aodv(mesh) = &mut self.routing else { return self.drop_job(node, job) };
         let purge = mesh.purge_on_failure;
         let kept = match packet.load {
             Load::Routing { message, .. } => {
@@ -280,7 +287,7 @@ impl World {
             Load::Flow(_) => self.packet_failed(node, job.packet, (job.to, !job.accepted)),
         };
         if !kept {
-            self.drop_job(job);
+            self.drop_job(node, job);
         }
         if purge {
             self.purge(node, job.to);
@@ -305,7 +312,7 @@ impl World {
         }
         for packet in purged.drain(..) {
             if !self.packet_failed(node, packet, (to, true)) {
-                self.accounts().discard(packet, Loss::Link);
+                self.accounts(node).discard(packet, Loss::Link);
             }
         }
         if let Routing::Aodv(mesh) = &mut self.routing {
@@ -320,9 +327,9 @@ impl World {
     }
 
     /// The station is done with a packet that the receiver does not have, or has twice.
-    pub(super) fn drop_job(&mut self, job: &Job) {
+    pub(super) fn drop_job(&mut self, node: u32, job: &Job) {
         let packet = self.packets.remove(job.packet);
-        let mut accounts = self.accounts();
+        let mut accounts = self.accounts(node);
         if !job.accepted {
             accounts.lose(&packet, Loss::Retries);
         }

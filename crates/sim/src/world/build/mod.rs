@@ -60,7 +60,8 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         broadcasts_in_air: 0,
         recorder,
         last_step: Instant::ZERO,
-        trace: None,
+        watch: None,
+        frequency: network.radio.carrier(),
     };
     world.prepare();
     Ok(world)

@@ -1,0 +1,83 @@
+//! The addresses that nodes have in a capture. The simulator needs none: it tells nodes by their place.
+
+use sim::trace::{Frame, Owner, Packet};
+
+/// An Ethernet address.
+pub(super) type Mac = [u8; 6];
+/// An IPv4 address.
+pub(super) type Ip = [u8; 4];
+
+/// The address for all.
+const EVERYBODY: Mac = [0xff; 6];
+/// The network's own address where there is no access point (an IBSS).
+const IBSS: Mac = [0x02, 0x5b, 0, 0, 0, 0];
+/// The port of AODV (RFC 3561, section 12).
+const AODV: u16 = 654;
+/// Flow `i` goes from and to this port plus `i`.
+const FIRST_PORT: u16 = 10_000;
+
+/// The addresses of a network's nodes and flows.
+#[derive(Clone, Debug)]
+pub(super) struct Addresses {
+    /// Where every flow begins and ends (`None`: everywhere).
+    pub(super) flows: Vec<(u32, Option<u32>)>,
+    /// Which nodes are access points.
+    pub(super) access_points: Vec<bool>,
+    /// The carrier frequency in MHz.
+    pub(super) channel: u16,
+}
+
+/// The three addresses of a data frame, and its To DS and From DS bits (IEEE 802.11-2016, table 9-26).
+pub(super) struct Route {
+    pub(super) addresses: [Mac; 3],
+    pub(super) to_ds: bool,
+    pub(super) from_ds: bool,
+}
+
+/// What a packet's IP and UDP headers say.
+pub(super) struct Ends {
+    pub(super) from: Ip,
+    pub(super) to: Ip,
+    pub(super) port: u16,
+}
+
+impl Addresses {
+    pub(super) fn mac(node: Option<u32>) -> Mac {
+        let Some(node) = node else { return EVERYBODY };
+        let [a, b, c, d] = (node + 1).to_be_bytes();
+        [0x02, 0, a, b, c, d]
+    }
+
+    fn ip(node: Option<u32>) -> Ip {
+        let Some(node) = node else { return [0xff; 4] };
+        let [_, b, c, d] = (node + 1).to_be_bytes();
+        [10, b, c, d]
+    }
+
+    fn is_access_point(&self, node: u32) -> bool {
+        self.access_points.get(node as usize).copied().unwrap_or_default()
+    }
+
+    pub(super) fn route(&self, frame: &Frame) -> Route {
+        let (from, to) = (Self::mac(Some(frame.from)), Self::mac(frame.to));
+        if self.is_access_point(frame.from) {
+            return Route { addresses: [to, from, from], to_ds: false, from_ds: true };
+        }
+        if frame.to.is_some_and(|to| self.is_access_point(to)) {
+            return Route { addresses: [to, from, to], to_ds: true, from_ds: false };
+        }
+        Route { addresses: [to, from, IBSS], to_ds: false, from_ds: false }
+    }
+
+    /// A routing packet goes from hop to hop; a flow's from end to end.
+    pub(super) fn ends(&self, frame: &Frame, packet: &Packet) -> Ends {
+        match packet.of {
+            Owner::Routing => Ends { from: Self::ip(Some(frame.from)), to: Self::ip(frame.to), port: AODV },
+            Owner::Flow(flow) => {
+                let (from, to) = self.flows.get(flow as usize).copied().unwrap_or((frame.from, frame.to));
+                let offset = u16::try_from(flow % 50_000).expect("below 50 000");
+                Ends { from: Self::ip(Some(from)), to: Self::ip(to), port: FIRST_PORT + offset }
+            }
+        }
+    }
+}

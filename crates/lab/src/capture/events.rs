@@ -1,0 +1,184 @@
+//! Events as JSON lines, one object a line.
+
+use serde::Serialize;
+use sim::radio::Mode;
+use sim::trace::{Cause, Event, Frame, Kind, Mpdu, Owner, Packet, What};
+use std::io::{self, Write};
+
+/// An event file.
+#[derive(Debug)]
+pub(super) struct Events<W> {
+    to: W,
+    names: Names,
+}
+
+/// What nodes and flows are called.
+#[derive(Debug)]
+struct Names {
+    nodes: Vec<String>,
+    flows: Vec<String>,
+}
+
+/// A line.
+#[derive(Serialize)]
+struct Line<'e> {
+    t_ns: u64,
+    node: &'e str,
+    event: &'static str,
+    #[serde(flatten)]
+    frame: Option<FrameLine<'e>>,
+    #[serde(flatten)]
+    packet: Option<PacketLine<'e>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    power_dbm: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delay_ns: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct FrameLine<'e> {
+    frame: &'static str,
+    from: &'e str,
+    to: &'e str,
+    length_ns: u64,
+    duration_ns: u64,
+    rate_bps: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mcs: Option<u8>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    mpdus: Vec<MpduLine<'e>>,
+}
+
+#[derive(Serialize)]
+struct MpduLine<'e> {
+    sequence: u16,
+    retry: bool,
+    bytes: u64,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    spoilt: bool,
+    packets: Vec<PacketLine<'e>>,
+}
+
+#[derive(Serialize)]
+struct PacketLine<'e> {
+    packet: u64,
+    flow: &'e str,
+    bytes: u64,
+}
+
+impl<W: Write> Events<W> {
+    /// An event file of a network with these nodes and flows, in the order of the results.
+    pub(super) fn new(to: W, nodes: Vec<String>, flows: Vec<String>) -> Self {
+        Self { to, names: Names { nodes, flows } }
+    }
+
+    /// Adds an event.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn add(&mut self, event: &Event) -> io::Result<()> {
+        serde_json::to_writer(&mut self.to, &self.names.line(event))?;
+        self.to.write_all(b"\n")
+    }
+
+    /// Writes out what is buffered.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+impl Names {
+    fn line(&self, event: &Event) -> Line<'_> {
+        let mut line = Line {
+            t_ns: event.at.as_nanos(),
+            node: self.node(Some(event.node)),
+            event: "",
+            frame: None,
+            packet: None,
+            power_dbm: None,
+            cause: None,
+            delay_ns: None,
+            limit: None,
+        };
+        match &event.what {
+            What::Sends(frame) => (line.event, line.frame) = ("sends", Some(self.frame(frame))),
+            What::Hears(frame, power) => {
+                (line.event, line.frame, line.power_dbm) = ("hears", Some(self.frame(frame)), Some(power.as_dbm()));
+            }
+            What::Spoilt(frame, power) => {
+                (line.event, line.frame, line.power_dbm) = ("spoilt", Some(self.frame(frame)), Some(power.as_dbm()));
+            }
+            What::Queued(packet) => (line.event, line.packet) = ("queued", Some(self.packet(packet))),
+            What::Dropped(packet, cause) => {
+                let cause = match cause {
+                    Cause::Queue => "queue",
+                    Cause::Retries => "retries",
+                    Cause::NoRoute => "no-route",
+                    Cause::Buffer => "buffer",
+                    Cause::Link => "link",
+                    Cause::Ttl => "ttl",
+                };
+                (line.event, line.packet, line.cause) = ("dropped", Some(self.packet(packet)), Some(cause));
+            }
+            What::Acknowledged(packet) => (line.event, line.packet) = ("acknowledged", Some(self.packet(packet))),
+            What::Delivered(packet, delay) => {
+                line.event = "delivered";
+                (line.packet, line.delay_ns) = (Some(self.packet(packet)), Some(delay.as_nanos()));
+            }
+            What::Limit(limit) => (line.event, line.limit) = ("limit", Some(*limit)),
+        }
+        line
+    }
+
+    fn node(&self, node: Option<u32>) -> &str {
+        node.and_then(|node| self.nodes.get(node as usize)).map_or("*", String::as_str)
+    }
+
+    fn frame(&self, frame: &Frame) -> FrameLine<'_> {
+        FrameLine {
+            frame: match frame.kind {
+                Kind::Rts => "rts",
+                Kind::Cts => "cts",
+                Kind::Ack => "ack",
+                Kind::BlockAckReq { .. } => "block-ack-req",
+                Kind::BlockAck { .. } => "block-ack",
+                Kind::Data => "data",
+            },
+            from: self.node(Some(frame.from)),
+            to: self.node(frame.to),
+            length_ns: frame.length.as_nanos(),
+            duration_ns: frame.reserves.as_nanos(),
+            rate_bps: frame.mode.rate().as_bps(),
+            mcs: match frame.mode {
+                Mode::Ht { mcs, .. } => Some(mcs.index()),
+                Mode::Dsss { .. } | Mode::Ofdm(_) | Mode::Nominal { .. } => None,
+            },
+            mpdus: frame.mpdus.iter().map(|mpdu| self.mpdu(mpdu)).collect(),
+        }
+    }
+
+    fn mpdu(&self, mpdu: &Mpdu) -> MpduLine<'_> {
+        MpduLine {
+            sequence: mpdu.sequence,
+            retry: mpdu.retry,
+            bytes: mpdu.length.count(),
+            spoilt: !mpdu.intact,
+            packets: mpdu.packets.iter().map(|packet| self.packet(packet)).collect(),
+        }
+    }
+
+    fn packet(&self, packet: &Packet) -> PacketLine<'_> {
+        let flow = match packet.of {
+            Owner::Flow(flow) => self.flows.get(flow as usize).map_or("*", String::as_str),
+            Owner::Routing => "routing",
+        };
+        PacketLine { packet: packet.id, flow, bytes: packet.length.count() }
+    }
+}

@@ -1,0 +1,231 @@
+//! Frames as bytes: radiotap, IEEE 802.11, LLC/SNAP, IPv4 and UDP headers. Payloads are never there: a record ends behind
+//! the last header and says how long the frame was.
+
+use super::addresses::{Addresses, Ends};
+use sim::config::{Category, ChannelWidth, GuardInterval, Preamble};
+use sim::radio::Mode;
+use sim::trace::{Frame, Kind, Mpdu, Packet};
+use units::{Instant, Power};
+
+/// Bits of radiotap's "present" word (radiotap.org, "Defined Fields").
+const TSFT: u32 = 1;
+const FLAGS: u32 = 1 << 1;
+const RATE: u32 = 1 << 2;
+const CHANNEL: u32 = 1 << 3;
+const SIGNAL: u32 = 1 << 5;
+const MCS: u32 = 1 << 19;
+const AMPDU: u32 = 1 << 20;
+/// Bits of radiotap's "flags".
+const SHORT_PREAMBLE: u8 = 0x02;
+const CHECK_SUM_INCLUDED: u8 = 0x10;
+const BAD_CHECK_SUM: u8 = 0x40;
+/// Length of the check sum.
+const CHECK_SUM: usize = 4;
+/// UDP and IP headers.
+const IP_UDP: usize = 28;
+
+/// How a frame was received; of a frame that the node itself sent there is none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reception {
+    pub(super) power: Power,
+    pub(super) intact: bool,
+}
+
+/// An MPDU's place in its aggregate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    /// The same for all MPDUs of an aggregate.
+    pub(super) reference: u32,
+    pub(super) last: bool,
+}
+
+/// A record: the bytes that are kept, and how many there were.
+#[derive(Debug, Default)]
+pub(super) struct Record {
+    pub(super) bytes: Vec<u8>,
+    pub(super) length: usize,
+}
+
+/// Writes little-endian fields.
+struct Bytes(Vec<u8>);
+
+impl Bytes {
+    fn u8(&mut self, value: u8) {
+        self.0.push(value);
+    }
+    fn u16(&mut self, value: u16) {
+        self.0.extend(value.to_le_bytes());
+    }
+    fn u32(&mut self, value: u32) {
+        self.0.extend(value.to_le_bytes());
+    }
+    fn u64(&mut self, value: u64) {
+        self.0.extend(value.to_le_bytes());
+    }
+    fn raw(&mut self, bytes: &[u8]) {
+        self.0.extend(bytes);
+    }
+    fn align(&mut self, to: usize) {
+        self.0.resize(self.0.len().next_multiple_of(to), 0);
+    }
+}
+
+/// A control frame, or an MPDU of a data frame, with its radiotap header.
+pub(super) fn record(
+    at: Instant,
+    frame: &Frame,
+    (mpdu, part): (Option<&Mpdu>, Option<Part>),
+    reception: Option<Reception>,
+    addresses: &Addresses,
+) -> Record {
+    let mut bytes = radiotap(at, frame, part, reception, addresses);
+    let radiotap = bytes.0.len();
+    let whole = match mpdu {
+        Some(mpdu) => data(&mut bytes, frame, mpdu, addresses),
+        None => control(&mut bytes, frame),
+    };
+    if bytes.0.len() - radiotap + CHECK_SUM == whole {
+        let sum = crc32fast::hash(&bytes.0[radiotap..]);
+        bytes.u32(if reception.is_none_or(|reception| reception.intact) { sum } else { !sum });
+    }
+    Record { bytes: bytes.0, length: radiotap + whole }
+}
+
+fn radiotap(
+    at: Instant,
+    frame: &Frame,
+    part: Option<Part>,
+    reception: Option<Reception>,
+    addresses: &Addresses,
+) -> Bytes {
+    let ht = matches!(frame.mode, Mode::Ht { .. });
+    let mut present = TSFT | FLAGS | CHANNEL | if ht { MCS } else { RATE };
+    present |= if reception.is_some() { SIGNAL } else { 0 } | if part.is_some() { AMPDU } else { 0 };
+    let mut bytes = Bytes(Vec::with_capacity(128));
+    bytes.raw(&[0; 4]);
+    bytes.u32(present);
+    bytes.u64(at.as_nanos() / 1_000);
+    let short = matches!(frame.mode, Mode::Dsss { preamble: Preamble::Short, .. });
+    let bad = reception.is_some_and(|reception| !reception.intact);
+    bytes.u8(CHECK_SUM_INCLUDED | if short { SHORT_PREAMBLE } else { 0 } | if bad { BAD_CHECK_SUM } else { 0 });
+    if !ht {
+        // In units of 500 kb/s; a rate that no standard has may not fit.
+        bytes.u8(u8::try_from(frame.mode.rate().as_bps() / 500_000).unwrap_or(u8::MAX));
+    }
+    bytes.align(2);
+    bytes.u16(addresses.channel);
+    let coding = if matches!(frame.mode, Mode::Dsss { .. }) { 0x0020 } else { 0x0040 };
+    bytes.u16(coding | if addresses.channel < 3_000 { 0x0080 } else { 0x0100 });
+    if let Some(Reception { power, .. }) = reception {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "one signed byte of dBm, clamped")]
+        bytes.u8(power.as_dbm().round().clamp(-128.0, 127.0) as i8 as u8);
+    }
+    if let Mode::Ht { mcs, width, guard } = frame.mode {
+        let (wide, short) = (width == ChannelWidth::Mhz40, guard == GuardInterval::Short);
+        // Known: bandwidth, MCS, guard interval, format (mixed).
+        bytes.raw(&[0x0f, u8::from(wide) | u8::from(short) << 2, mcs.index()]);
+    }
+    if let Some(Part { reference, last }) = part {
+        bytes.align(4);
+        bytes.u32(reference);
+        // The last MPDU is known to be the last.
+        bytes.u16(0x0004 | u16::from(last) << 3);
+        bytes.u16(0);
+    }
+    let length = u16::try_from(bytes.0.len()).expect("some fifty bytes");
+    bytes.0[2..4].copy_from_slice(&length.to_le_bytes());
+    bytes
+}
+
+/// The Duration field: whole microseconds, rounded up (9.2.5).
+fn duration(frame: &Frame) -> u16 {
+    u16::try_from(frame.reserves.as_nanos().div_ceil(1_000)).unwrap_or(0x7fff).min(0x7fff)
+}
+
+/// A control frame without its check sum; its length with it (9.3.1).
+fn control(bytes: &mut Bytes, frame: &Frame) -> usize {
+    let start = bytes.0.len();
+    let subtype = match frame.kind {
+        Kind::BlockAckReq { .. } => 8,
+        Kind::BlockAck { .. } => 9,
+        Kind::Rts => 11,
+        Kind::Cts => 12,
+        Kind::Ack | Kind::Data => 13,
+    };
+    bytes.u8(subtype << 4 | 0b01 << 2);
+    bytes.u8(0);
+    bytes.u16(duration(frame));
+    bytes.raw(&Addresses::mac(frame.to));
+    if !matches!(frame.kind, Kind::Cts | Kind::Ack) {
+        bytes.raw(&Addresses::mac(Some(frame.from)));
+    }
+    // BAR and BA control: compressed bitmap (9.3.1.8.3, 9.3.1.9.3).
+    match frame.kind {
+        Kind::BlockAckReq { start } => {
+            bytes.u16(0x0004);
+            bytes.u16(start << 4);
+        }
+        Kind::BlockAck { start, bitmap } => {
+            bytes.u16(0x0004);
+            bytes.u16(start << 4);
+            bytes.u64(bitmap);
+        }
+        _ => {}
+    }
+    bytes.0.len() - start + CHECK_SUM
+}
+
+/// A data frame as far as the UDP header; its whole length (9.3.2).
+fn data(bytes: &mut Bytes, frame: &Frame, mpdu: &Mpdu, addresses: &Addresses) -> usize {
+    let route = addresses.route(frame);
+    let quality = if mpdu.category.is_some() { 0x80 } else { 0 };
+    bytes.u8(quality | 0b10 << 2);
+    bytes.u8(u8::from(route.to_ds) | u8::from(route.from_ds) << 1 | u8::from(mpdu.retry) << 3);
+    bytes.u16(duration(frame));
+    route.addresses.iter().for_each(|address| bytes.raw(address));
+    bytes.u16(mpdu.sequence << 4);
+    let several = mpdu.packets.len() > 1;
+    if let Some(category) = mpdu.category {
+        bytes.u16(user_priority(category) | u16::from(several) << 7);
+    }
+    if let Some(packet) = mpdu.packets.first() {
+        let length = u16::try_from(packet.length.count()).unwrap_or(u16::MAX);
+        if several {
+            bytes.raw(&Addresses::mac(frame.to));
+            bytes.raw(&Addresses::mac(Some(frame.from)));
+            bytes.raw(&length.saturating_add(8).to_be_bytes());
+        }
+        bytes.raw(&[0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0x00]);
+        internet(bytes, packet, length, &addresses.ends(frame, packet));
+    }
+    usize::try_from(mpdu.length.count()).unwrap_or(usize::MAX)
+}
+
+/// The user priority of a category (table 10-1): of the two that map to it, the one that is used by default.
+fn user_priority(category: Category) -> u16 {
+    match category {
+        Category::Background => 1,
+        Category::BestEffort => 0,
+        Category::Video => 5,
+        Category::Voice => 6,
+    }
+}
+
+/// IPv4 and UDP headers (RFC 791, 768); the UDP check sum is left out, as the payload is.
+fn internet(bytes: &mut Bytes, packet: &Packet, length: u16, ends: &Ends) {
+    let mut ip = [0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, 17, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    ip[2..4].copy_from_slice(&length.to_be_bytes());
+    #[expect(clippy::cast_possible_truncation, reason = "16 bits of identification come round again")]
+    ip[4..6].copy_from_slice(&(packet.id as u16).to_be_bytes());
+    ip[12..16].copy_from_slice(&ends.from);
+    ip[16..20].copy_from_slice(&ends.to);
+    let sum: u32 = ip.chunks_exact(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum();
+    let folded = (sum & 0xffff) + (sum >> 16);
+    let folded = u16::try_from((folded & 0xffff) + (folded >> 16)).expect("two folds of twenty bytes fit");
+    ip[10..12].copy_from_slice(&(!folded).to_be_bytes());
+    bytes.raw(&ip);
+    for field in [ends.port, ends.port, length.saturating_sub(20), 0] {
+        bytes.raw(&field.to_be_bytes());
+    }
+    debug_assert!(packet.length.count() >= IP_UDP as u64, "a packet has its headers");
+}

@@ -1,0 +1,13 @@
+//! What nodes sent and heard, as files for other programs: captures with radiotap headers for tshark and Wireshark, and
+//! events as JSON lines.
+
+mod addresses;
+mod events;
+mod frame;
+mod pcap;
+mod recording;
+
+use addresses::Addresses;
+use events::Events;
+use pcap::Capture;
+pub use recording::{RecordingError, Wanted, record};

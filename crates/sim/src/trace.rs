@@ -1,0 +1,167 @@
+//! What was on the air and what became of packets, told as it happens: for captures, event traces and tests. Nothing of
+//! it is kept unless [`World::watch`](crate::World::watch) asks for it.
+
+use crate::config::Category;
+use crate::radio::Mode;
+use units::{Bytes, Duration, Frequency, Instant, Power};
+
+/// Something that happened at a node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// When. Of a frame: when its first bit was here.
+    pub at: Instant,
+    /// The node, by its place in the scenario.
+    pub node: u32,
+    /// What.
+    pub what: What,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    /// The node began to send a frame. Told when the frame is over.
+    Sends(Frame),
+    /// A frame came in, whole or in part, with this power.
+    Hears(Frame, Power),
+    /// A frame came in spoilt: nothing of it could be used.
+    Spoilt(Frame, Power),
+    /// A packet joined a queue.
+    Queued(Packet),
+    /// A packet was discarded.
+    Dropped(Packet, Cause),
+    /// The MAC got a packet's acknowledgement, or sent a broadcast.
+    Acknowledged(Packet),
+    /// A packet reached its destination's application after this time.
+    Delivered(Packet, Duration),
+    /// A controller set a queue's limit, in the limit's own unit.
+    Limit(f64),
+}
+
+/// Why a packet was discarded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The queue had no room, or its limit shrank.
+    Queue,
+    /// The last attempt at sending it was not acknowledged.
+    Retries,
+    /// There was no route to its destination.
+    NoRoute,
+    /// It waited for a route for too long, or later ones took its place.
+    Buffer,
+    /// It waited in a queue for a next hop when the link there broke.
+    Link,
+    /// It went on for too many hops.
+    Ttl,
+}
+
+/// A frame as it was on the air.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frame {
+    /// What it is for.
+    pub kind: Kind,
+    /// The node that sent it.
+    pub from: u32,
+    /// The node that it is for; `None` for all.
+    pub to: Option<u32>,
+    /// The duration field: how long the medium stays reserved after it.
+    pub reserves: Duration,
+    /// How long it was on the air.
+    pub length: Duration,
+    /// How it was sent.
+    pub mode: Mode,
+    /// What a data frame carries; more than one for an aggregate (A-MPDU).
+    pub mpdus: Vec<Mpdu>,
+}
+
+/// What a frame is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Request to send.
+    Rts,
+    /// Clear to send.
+    Cts,
+    /// Acknowledgement.
+    Ack,
+    /// Request for a block acknowledgement from this sequence number on.
+    BlockAckReq {
+        /// The starting sequence number.
+        start: u16,
+    },
+    /// Block acknowledgement.
+    BlockAck {
+        /// The starting sequence number.
+        start: u16,
+        /// Bit `i` is set where `start + i` was received.
+        bitmap: u64,
+    },
+    /// Data.
+    Data,
+}
+
+/// A data frame's MPDU.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mpdu {
+    /// Its sequence number, 12 bits.
+    pub sequence: u16,
+    /// The Retry bit: it has been sent before.
+    pub retry: bool,
+    /// Its access category; `None` for a frame without QoS.
+    pub category: Option<Category>,
+    /// Its length, MAC header and check sum included.
+    pub length: Bytes,
+    /// It came in intact. True of what is sent.
+    pub intact: bool,
+    /// The packets in it; more than one for an A-MSDU.
+    pub packets: Vec<Packet>,
+}
+
+/// A packet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Packet {
+    /// Its number among its flow's packets, from 0 in order of making.
+    pub id: u64,
+    /// Whose it is.
+    pub of: Owner,
+    /// Length at the network layer.
+    pub length: Bytes,
+}
+
+/// Whose a packet is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// A flow's, by its place in the results.
+    Flow(u32),
+    /// The routing protocol's.
+    Routing,
+}
+
+/// Who takes part, in the order of the results.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Roster {
+    /// The nodes.
+    pub nodes: Vec<RosterNode>,
+    /// The flows.
+    pub flows: Vec<RosterFlow>,
+    /// The carrier frequency.
+    pub frequency: Frequency,
+}
+
+/// A node that takes part.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RosterNode {
+    /// Its name.
+    pub name: String,
+    /// Is it an access point?
+    pub access_point: bool,
+}
+
+/// A flow that takes part.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RosterFlow {
+    /// Its name.
+    pub name: String,
+    /// The node where it begins.
+    pub from: u32,
+    /// The node where it ends; `None` for a broadcast.
+    pub to: Option<u32>,
+}
