@@ -1,5 +1,6 @@
 //! Measurements: models say what happened, this floor counts it and makes the results. Models never format or print.
 
+mod histogram;
 mod ledger;
 mod series;
 mod summary;

@@ -1,11 +1,8 @@
 //! The distribution of a time, in memory that does not grow with the number of samples.
 
+use super::histogram::Histogram;
 use crate::results::Times;
-use hdrhistogram::Histogram;
 use units::Duration;
-
-/// Three significant digits: a percentile is exact to 0.1 %.
-const DIGITS: u8 = 3;
 
 /// Collects times. Mean and maximum are exact; percentiles come from a histogram in microseconds.
 #[derive(Debug, Default)]
@@ -13,7 +10,7 @@ pub(crate) struct Summary {
     n: u64,
     nanos: u128,
     max: Duration,
-    histogram: Option<Histogram<u32>>,
+    histogram: Histogram,
 }
 
 impl Summary {
@@ -22,15 +19,16 @@ impl Summary {
         self.n += 1;
         self.nanos += u128::from(time.as_nanos());
         self.max = self.max.max(time);
-        let histogram = self.histogram.get_or_insert_with(|| Histogram::new(DIGITS).expect("three digits are valid"));
-        histogram.record(time.as_nanos() / 1_000).expect("the histogram grows with its largest value");
+        self.histogram.record(time.as_nanos() / 1_000);
     }
 
     pub(crate) fn times(&self) -> Times {
-        let Some(histogram) = &self.histogram else { return Times::default() };
+        if self.n == 0 {
+            return Times::default();
+        }
         // The end of a bin can lie above the largest sample.
         let max = self.max.as_secs_f64();
-        let quantile = |q| (histogram.value_at_quantile(q) as f64 / 1e6).min(max);
+        let quantile = |q| (self.histogram.ranked(rank(self.n, q)) as f64 / 1e6).min(max);
         Times {
             mean: self.nanos as f64 / self.n as f64 / 1e9,
             p50: quantile(0.5),
@@ -40,6 +38,12 @@ impl Summary {
             max,
         }
     }
+}
+
+/// The number, from 1, of the sample at a quantile of `n`.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of the samples")]
+fn rank(n: u64, quantile: f64) -> u64 {
+    (libm::ceil(quantile * n as f64) as u64).max(1)
 }
 
 #[cfg(test)]
