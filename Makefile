@@ -79,6 +79,8 @@ fuzz:
 	cargo +nightly fuzz run scenario fuzz/corpus/scenario scenarios/adth scenarios/reference -- -max_total_time=60 -max_len=8192
 	mkdir -p fuzz/corpus/recording
 	cargo +nightly fuzz run recording fuzz/corpus/recording scenarios/reference -- -max_total_time=60 -max_len=8192
+	mkdir -p fuzz/corpus/movement
+	cargo +nightly fuzz run movement fuzz/corpus/movement scenarios/reference -- -max_total_time=60 -max_len=8192
 
 clean:
 	cargo clean

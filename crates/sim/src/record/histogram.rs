@@ -40,7 +40,9 @@ impl Histogram {
                 Err(_) => {
                     let first = few[0].0;
                     let mut counts = vec![0; (few[few.len() - 1].0 - first) as usize + 1];
-                    few.iter().for_each(|&(bin, count)| counts[(bin - first) as usize] = count);
+                    for &(bin, count) in few.iter() {
+                        counts[(bin - first) as usize] = count;
+                    }
                     *self = Self::Dense(first, counts);
                     self.record(number);
                 }
@@ -112,7 +114,9 @@ mod tests {
             numbers in prop::collection::vec(prop_oneof![1_u64..3000, 1_000_000_u64..9_000_000], 1..2000),
         ) {
             let mut histogram = Histogram::default();
-            numbers.iter().for_each(|&number| histogram.record(number));
+            for &number in &numbers {
+                histogram.record(number);
+            }
             let mut sorted = numbers;
             sorted.sort_unstable();
             for (&number, rank) in sorted.iter().zip(1..) {
