@@ -61,8 +61,10 @@ pub fn queues(outcome: &Outcome, width: usize) -> String {
         for queue in &node.queues {
             let limit =
                 queue.limit_packets.or(queue.limit_bytes).map_or_else(|| "-".to_owned(), |level| number(level.mean));
+            // Which of its queues it is says something only where there are several.
+            let name = if node.queues.len() == 1 { node.name.clone() } else { format!("{} {}", node.name, queue.name) };
             rows.push([
-                node.name.clone(),
+                name,
                 queue.controller.clone(),
                 queue.arrived_packets.to_string(),
                 queue.dropped_packets.to_string(),

@@ -109,9 +109,10 @@ pub struct Lost {
 pub struct Node {
     /// The node's name.
     pub name: String,
-    /// Its queues: one, or under EDCA one an access category, the highest first.
+    /// Its queues: one, or under EDCA one an access category, the highest first; at an access point perhaps as many for
+    /// each station; then one a wired link.
     pub queues: Vec<Queue>,
-    /// Its medium access.
+    /// Its medium access; all zero where it has no radio.
     pub mac: Mac,
     /// Its routing protocol; absent with static routes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -150,13 +151,14 @@ pub struct Routing {
 /// What a queue did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Queue {
-    /// `vo`, `vi`, `be` or `bk`, by its access category; `be` under the DCF.
+    /// `vo`, `vi`, `be` or `bk`, by its access category; `be` under the DCF. Of a station at its access point: `s1`, or
+    /// `s1-be` under EDCA. Of a wired link: `wired-to-ap`.
     pub name: String,
     /// The controller that moved its limit.
     pub controller: String,
     /// Packets that came.
     pub arrived_packets: u64,
-    /// Packets handed to the MAC.
+    /// Packets handed to the MAC, or to the wired link.
     pub sent_packets: u64,
     /// Packets discarded: on arrival or by a shrinking limit.
     pub dropped_packets: u64,
@@ -170,8 +172,8 @@ pub struct Queue {
     pub backlog_packets: Level,
     /// Time in the queue.
     pub sojourn_s: Times,
-    /// From the hand-over to the MAC until the ACK or the final failure. Absent under the DCF, where it is that of the
-    /// node's MAC.
+    /// From the hand-over to the MAC until the ACK or the final failure; on a wired link the time of sending. Absent where
+    /// the node has one queue: then it is that of the node's MAC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_s: Option<Times>,
     /// Time in the queue and in the MAC.
@@ -181,6 +183,9 @@ pub struct Queue {
     pub target_delay_s: Option<f64>,
     /// Packets with a nodal delay above the target / packets through the node. Zero without a target.
     pub target_miss_ratio: f64,
+    /// Share of time that the wired link sent; absent where the queue is a radio's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub utilisation_ratio: Option<f64>,
 }
 
 /// What a medium access did.

@@ -329,6 +329,7 @@ fn node(n: usize, target: Option<f64>) -> Node {
         nodal_delay_s: Times::default(),
         target_delay_s: target,
         target_miss_ratio: 0.0,
+        utilisation_ratio: None,
     };
     let mac = Mac {
         service_s: Times::default(),

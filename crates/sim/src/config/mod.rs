@@ -12,16 +12,18 @@ mod radio;
 mod record;
 mod routing;
 mod traffic;
+mod wired;
 
 pub use attachment::Attachment;
 pub use errors::{ErrorModel, Errors, Fading, FadingModel};
 pub use mac::{Access, Contention, Edca, Eifs, Mac, RtsThreshold, TimeoutDeferral};
 pub use mobility::{Mobility, MobilityModel, Speeds, WalkStart, Waypoint};
-pub use nodes::{Node, Placement, Shape};
+pub use nodes::{Node, Placement, Queues, Role, Shape};
 pub use radio::{ChannelWidth, GuardInterval, Preamble, Propagation, Radio, Standard};
 pub use record::Record;
 pub use routing::{Aodv, Protocol, Route, Routing, RoutingPriority};
 pub use traffic::{Category, Flow, Spread, Step, Traffic, TrafficKind};
+pub use wired::Wired;
 
 use queue::Settings as Queue;
 use serde::{Deserialize, Serialize};
@@ -56,6 +58,9 @@ pub struct Network {
     /// Nodes placed one by one.
     #[serde(default)]
     pub node: Vec<Node>,
+    /// Links beside the radio.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wired: Vec<Wired>,
     /// The queue of every node; `[node.queue]` overrides it key by key.
     #[serde(default)]
     pub queue: Queue,

@@ -40,6 +40,15 @@ pub enum Shape {
 pub struct Node {
     /// Its name, used by flows, routes and results. Naming a node of `[nodes]` changes that node.
     pub name: String,
+    /// What it is. Any access point makes the network an infrastructure network.
+    #[serde(default, skip_serializing_if = "Role::is_station")]
+    pub role: Role,
+    /// The access point of a station. Default: the only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access_point: Option<String>,
+    /// How packets wait at an access point. Default `one`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queues: Option<Queues>,
     /// Where it stands, or starts if it has `waypoints`: x and y.
     #[serde(default, deserialize_with = "place")]
     pub position: Option<[Length; 2]>,
@@ -55,6 +64,40 @@ pub struct Node {
     /// Its queue, where it differs from `[queue]`.
     #[serde(default)]
     pub queue: Option<Queue>,
+}
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// It has a radio. Without access points it sends to any node in range; with them to its access point alone.
+    #[default]
+    Station,
+    /// It passes on what its stations send, to each other and to wired links.
+    AccessPoint,
+    /// It has no radio, only wired links.
+    Wired,
+}
+
+impl Role {
+    /// Is it the default?
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+    fn is_station(&self) -> bool {
+        *self == Self::Station
+    }
+}
+
+/// How packets for the stations of an access point wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Queues {
+    /// In one queue (one an access category).
+    #[default]
+    One,
+    /// In a queue for each station (and access category), each with its own limit and controller, served in turn.
+    PerStation,
 }
 
 fn place<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<[Length; 2]>, D::Error> {

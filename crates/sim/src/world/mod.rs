@@ -4,8 +4,10 @@ mod air;
 mod build;
 mod error;
 mod outcome;
+mod queues;
 mod routing;
 mod trace;
+mod wired;
 
 pub use error::{BuildError, Unknown};
 
@@ -19,10 +21,12 @@ use crate::results::Outcome;
 use crate::trace::What;
 use crate::traffic::{Emission, Source};
 use control::{Controller, LimitController};
-use queue::Fifo;
+use queue::{Departure, Fifo};
+use queues::Layout;
 use routing::{Accounts, Routing};
 use trace::Witness;
 use units::{Bytes, Duration, Frequency, Instant};
+use wired::Wire;
 
 /// What happens.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +46,11 @@ enum Event {
     /// The tail of a frame leaves its `listener`-th listener, and perhaps more.
     Tail { of: Handle, listener: u32 },
     /// The interval of the controller of a node's queue is over.
-    Control { node: u32, category: u8 },
+    Control { node: u32, queue: u32 },
+    /// The last bit of a packet has been sent over a wired link.
+    WireSent { wire: u32 },
+    /// The last bit of a packet has arrived over a wired link.
+    WireArrives { wire: u32, packet: Handle },
     /// The deadline of a node's routing protocol, unless it has moved.
     Route { node: u32 },
     /// The random delay of a routing message is over.
@@ -59,12 +67,13 @@ struct Node {
     station: Station,
     /// When the earliest pending `Deadline` event of the station fires; later ones are stale.
     armed: Instant,
-    /// One an access category, the highest first.
+    /// First those of the radio, then one a wired link.
     queues: Vec<Queue>,
+    layout: Layout,
     record: NodeRecord,
 }
 
-/// The packets of a node that wait for an access category: discipline and controller, and what was counted.
+/// Packets of a node that wait for an access category or a wired link: discipline and controller, and what was counted.
 struct Queue {
     fifo: Fifo<Waiting>,
     controller: Controller,
@@ -124,6 +133,8 @@ pub struct World {
     flows: Vec<Flow>,
     routing: Routing,
     packets: Arena<Packet>,
+    /// Two a link, one a direction.
+    wires: Vec<Wire>,
     broadcasts_in_air: u64,
     recorder: Option<Recorder>,
     last_step: Instant,
@@ -167,7 +178,9 @@ impl World {
                 Event::Front { of, listener } => self.front(of, listener),
                 Event::Sent { of } => self.sent(of),
                 Event::Tail { of, listener } => self.tail(of, listener),
-                Event::Control { node, category } => self.control(node, category),
+                Event::Control { node, queue } => self.control(node, queue),
+                Event::WireSent { wire } => self.wire_sent(wire),
+                Event::WireArrives { wire, packet } => self.wire_arrives(wire, packet),
                 Event::Route { node } => self.routing_deadline(node),
                 Event::Message { node, packet } => self.delay_ends(node, packet),
                 Event::Step => self.step(),
@@ -206,17 +219,17 @@ impl World {
 
     /// The first packets of a saturated flow join the queue; from now on it asks for more.
     fn fill(&mut self, flow: u32) {
-        let Flow { from, category, supply: Supply::Saturated { payload, .. }, .. } = self.flows[flow as usize] else {
-            return;
-        };
-        self.nodes[from as usize].queues[usize::from(category)].saturated.push((flow, payload));
+        let Flow { from, supply: Supply::Saturated { payload, .. }, .. } = self.flows[flow as usize] else { return };
+        let queue = self.queue_of(flow);
+        self.nodes[from as usize].queues[queue].saturated.push((flow, payload));
         (0..SATURATION).for_each(|_| self.make_packet(flow, payload));
     }
 
     /// A saturated flow stops; what waits is still sent.
     fn cease(&mut self, flow: u32) {
-        let Flow { from, category, .. } = self.flows[flow as usize];
-        self.nodes[from as usize].queues[usize::from(category)].saturated.retain(|&(other, _)| other != flow);
+        let from = self.flows[flow as usize].from;
+        let queue = self.queue_of(flow);
+        self.nodes[from as usize].queues[queue].saturated.retain(|&(other, _)| other != flow);
     }
 
     /// A new packet of a flow joins the queue of its source.
@@ -234,12 +247,12 @@ impl World {
     /// There may be room in a queue of `node`, because a packet of `left` has left it or its limit has moved. If
     /// `left` is a saturated flow that begins here, its next packet follows; before it come, in turn, those that have
     /// none waiting because the queue discarded them.
-    fn refill(&mut self, node: u32, category: usize, left: Option<u32>) {
-        let saturated = &self.nodes[node as usize].queues[category].saturated;
+    fn refill(&mut self, node: u32, queue: usize, left: Option<u32>) {
+        let saturated = &self.nodes[node as usize].queues[queue].saturated;
         let flows = saturated.len();
         let turn = saturated.iter().position(|&(flow, _)| Some(flow) == left);
         for step in 1..=flows {
-            let Queue { saturated, fifo, .. } = &self.nodes[node as usize].queues[category];
+            let Queue { saturated, fifo, .. } = &self.nodes[node as usize].queues[queue];
             let (index, payload) = saturated[(turn.unwrap_or(0) + step) % flows];
             let due = Some(index) == left || self.flows[index as usize].waiting == 0;
             if due && has_room(fifo, network_bytes(payload)) {
@@ -251,6 +264,9 @@ impl World {
     /// Where the station is free and a packet waits, hands it over; then sees to the station's deadline.
     #[inline]
     fn serve(&mut self, node: u32) {
+        if !self.nodes[node as usize].layout.has_radio() {
+            return;
+        }
         let mut free = self.nodes[node as usize].station.free(&self.rules);
         while free != 0 {
             self.hand_over(node, free.trailing_zeros() as usize);
@@ -261,13 +277,22 @@ impl World {
 
     /// Hands the next packet of a category to the station, if one waits.
     fn hand_over(&mut self, node: u32, category: usize) {
-        let Node { station, queues, .. } = &mut self.nodes[node as usize];
-        let Some(departure) = queues[category].fifo.dequeue(self.now) else { return };
-        let Waiting { packet: handle, to, length } = departure.packet;
+        let Node { queues, layout, .. } = &self.nodes[node as usize];
+        let queue = layout.next(category, |queue| !queues[queue].fifo.is_empty());
+        let Some((departure, left)) = self.dequeue(node, queue) else { return };
+        let Waiting { packet, to, length } = departure.packet;
         let psdu = self.rules.mpdu(msdu_bytes(length));
         let index = u8::try_from(category).expect("there are four categories");
-        station.offer(self.now, Job::new(handle, (to, index), psdu, departure.waited, self.now), &self.rules);
-        let packet = self.packets.get(handle);
+        let Node { station, layout, .. } = &mut self.nodes[node as usize];
+        layout.served(queue);
+        station.offer(self.now, Job::new(packet, (to, index), psdu, departure.waited, self.now), &self.rules);
+        self.refill(node, queue, left);
+    }
+
+    /// The next packet of a queue leaves it, and the flow to which it belongs, if it does.
+    fn dequeue(&mut self, node: u32, queue: usize) -> Option<(Departure<Waiting>, Option<u32>)> {
+        let departure = self.nodes[node as usize].queues[queue].fifo.dequeue(self.now)?;
+        let packet = self.packets.get(departure.packet.packet);
         let left = match packet.load {
             Load::Flow(flow) => Some(flow),
             Load::Routing { .. } => None,
@@ -275,12 +300,14 @@ impl World {
         if let Some(flow) = left {
             self.flows[flow as usize].waiting -= u32::from(packet.is_fresh());
         }
-        self.refill(node, category, left);
+        Some((departure, left))
     }
 
-    /// Receiver and frame length of the packet that a queue would yield next.
+    /// Receiver and frame length of the packet of a category that would be handed over next.
     fn ahead(&self, node: u32, category: usize) -> Option<(u32, Bytes)> {
-        let Waiting { to, length, .. } = *self.nodes[node as usize].queues[category].fifo.peek()?;
+        let Node { queues, layout, .. } = &self.nodes[node as usize];
+        let queue = layout.next(category, |queue| !queues[queue].fifo.is_empty());
+        let Waiting { to, length, .. } = *queues[queue].fifo.peek()?;
         Some((to, self.rules.mpdu(msdu_bytes(length))))
     }
 
@@ -321,21 +348,12 @@ impl World {
     fn finish_packet(&mut self, node: u32, finished: Finished) {
         let Finished { job, delivered } = finished;
         let service = self.now.since(job.taken);
-        let categories = self.rules.categories;
-        let Node { queues, record, .. } = &mut self.nodes[node as usize];
-        let Queue { fifo, controller, record: queue, .. } = &mut queues[usize::from(job.category)];
-        fifo.completed(job.waited, service);
-        queue.complete(job.waited, service, controller.target_delay());
-        if categories > 1 {
-            queue.serve(service);
-        }
+        let Node { layout, record, .. } = &mut self.nodes[node as usize];
         record.service.record(service);
         record.delivered += u64::from(delivered);
         record.given_up += u64::from(!delivered);
-        if let Some(recorder) = &mut self.recorder {
-            let queue = node as usize * categories + usize::from(job.category);
-            recorder.completed(queue, job.waited, service);
-        }
+        let queue = layout.queue(job.to, job.category);
+        self.complete(node, queue, job.waited, service);
         if delivered {
             let packet = self.packets.get(job.packet);
             Witness { watch: &mut self.watch, now: self.now, node }.saw(|| What::Acknowledged(packet.picture()));
@@ -350,7 +368,22 @@ impl World {
         }
     }
 
-    /// A node has got a packet: the application's, or one to pass on.
+    /// A packet that left a queue after it `waited` is done with.
+    fn complete(&mut self, node: u32, queue: usize, waited: Duration, service: Duration) {
+        let Node { queues, layout, .. } = &mut self.nodes[node as usize];
+        let several = queues.len() > 1;
+        let Queue { fifo, controller, record, .. } = &mut queues[queue];
+        fifo.completed(waited, service);
+        record.complete(waited, service, controller.target_delay());
+        if several {
+            record.serve(service);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.completed(layout.before + queue, waited, service);
+        }
+    }
+
+    /// A node has got a packet by radio.
     fn take(&mut self, node: u32, from: u32, handle: Handle) {
         let packet = self.packets.get(handle);
         let Load::Flow(index) = packet.load else {
@@ -358,9 +391,16 @@ impl World {
             return;
         };
         self.hear_neighbour(node, from);
+        if self.flows[index as usize].to != BROADCAST {
+            self.nodes[from as usize].station.accept(handle);
+        }
+        self.deliver(node, from, (index, packet));
+    }
+
+    /// A node has got a packet of a flow: the application's, or one to pass on.
+    fn deliver(&mut self, node: u32, from: u32, (index, packet): (u32, Packet)) {
         let flow = &mut self.flows[index as usize];
         if flow.to != BROADCAST {
-            self.nodes[from as usize].station.accept(handle);
             if flow.to != node {
                 self.route(node, Some(from), Packet { ttl: packet.ttl.saturating_sub(1), ..packet });
                 return;
@@ -380,8 +420,8 @@ impl World {
     }
 
     /// A controller decides.
-    fn control(&mut self, node: u32, category: u8) {
-        let index = usize::from(category);
+    fn control(&mut self, node: u32, queue: u32) {
+        let index = queue as usize;
         let Self { nodes, packets, flows, routing, watch, now, .. } = self;
         let Queue { fifo, controller, .. } = &mut nodes[node as usize].queues[index];
         let limit = controller.update(&fifo.take_interval(*now));
@@ -390,7 +430,7 @@ impl World {
         let mut accounts = Accounts { packets, flows, routing, witness };
         fifo.set_limit(*now, limit, &mut |dropped: Waiting| accounts.discard(dropped.packet, Loss::Queue));
         let next = self.now + controller.interval();
-        self.events.push(next, Event::Control { node, category });
+        self.events.push(next, Event::Control { node, queue });
         self.refill(node, index, None);
         self.serve(node);
     }
@@ -422,6 +462,9 @@ impl World {
                 queue.record = QueueRecord::default();
             }
             node.record = NodeRecord::default();
+        }
+        for wire in &mut self.wires {
+            wire.restart_statistics(self.now);
         }
         for flow in &mut self.flows {
             flow.record.restart();

@@ -51,8 +51,8 @@ pub(super) fn outcome(mut world: World) -> Outcome {
 
 fn node(world: &World, index: usize, covered: Duration) -> Node {
     let node = &world.nodes[index];
-    let queues = (0..node.queues.len()).map(|category| queue(world, &node.queues[category], category)).collect();
-    let busy = world.medium.busy_time(u32::try_from(index).expect("fewer than 2^32 nodes"), world.end);
+    let queues = (0..node.queues.len()).map(|queue| queue_result(world, index, queue, covered)).collect();
+    let busy = busy_time(world, index);
     let routing = match &world.routing {
         Routing::Static(_) => None,
         Routing::Aodv(mesh) => Some(mesh.nodes[index].counts),
@@ -60,13 +60,26 @@ fn node(world: &World, index: usize, covered: Duration) -> Node {
     Node { name: node.name.clone(), queues, mac: node.record.mac_result(busy, covered), routing }
 }
 
-fn queue(world: &World, queue: &super::Queue, category: usize) -> Queue {
+/// How long a node sensed the medium busy; a wired one has no radio.
+fn busy_time(world: &World, index: usize) -> Duration {
+    if !world.nodes[index].layout.has_radio() {
+        return Duration::ZERO;
+    }
+    world.medium.busy_time(u32::try_from(index).expect("fewer than 2^32 nodes"), world.end)
+}
+
+fn queue_result(world: &World, index: usize, queue: usize, covered: Duration) -> Queue {
+    let node = &world.nodes[index];
+    let name = super::queues::name(&world.nodes, index, queue, &world.rules);
+    let wire = node.layout.wire(queue).map(|wire| &world.wires[wire as usize]);
+    let several = node.queues.len() > 1;
+    let queue = &node.queues[queue];
     let totals = queue.fifo.totals();
     let limit = level(queue.fifo.limit_level(world.end));
     let (sojourn_s, nodal_delay_s) = queue.record.waits();
     let in_packets = matches!(queue.fifo.limit(), Limit::Packets(_));
     Queue {
-        name: world.rules.queue_name(category).to_owned(),
+        name,
         controller: queue.controller.name().as_str().to_owned(),
         arrived_packets: totals.arrived.packets,
         sent_packets: totals.sent.packets,
@@ -75,10 +88,11 @@ fn queue(world: &World, queue: &super::Queue, category: usize) -> Queue {
         limit_bytes: (!in_packets).then_some(limit),
         backlog_packets: level(queue.fifo.backlog_level(world.end)),
         sojourn_s,
-        service_s: world.rules.edca().then(|| queue.record.service()),
+        service_s: several.then(|| queue.record.service()),
         nodal_delay_s,
         target_delay_s: queue.controller.target_delay().map(Duration::as_secs_f64),
         target_miss_ratio: queue.record.target_miss_ratio(),
+        utilisation_ratio: wire.map(|wire| wire.busy_time(world.end).as_secs_f64() / covered.as_secs_f64()),
     }
 }
 
@@ -86,8 +100,8 @@ fn level(level: queue::Level) -> Level {
     Level { mean: level.mean, min: level.min as f64, max: level.max as f64, last: level.last as f64 }
 }
 
-/// Every packet made has arrived, was lost, or is on its way: in a queue, at a station whose receiver lacks it, as a
-/// broadcast in the air or delayed on purpose, or waiting for a route.
+/// Every packet made has arrived, was lost, or is on its way: in a queue, at a station whose receiver lacks it, on a wire,
+/// as a broadcast in the air or delayed on purpose, or waiting for a route.
 fn check_packets(world: &World) {
     let data: u64 = world.flows.iter().map(|flow| flow.record.ledger.on_their_way()).sum();
     let (messages, routing) = match &world.routing {
@@ -103,7 +117,8 @@ fn check_packets(world: &World) {
     let queued: u64 = all.map(|queue| queue.fifo.backlog().packets).sum();
     let sending = world.nodes.iter().filter(|node| node.station.broadcasts()).count() as u64;
     let held = jobs().filter(|job| !job.accepted).count() as u64;
-    let found = queued + held - sending + world.broadcasts_in_air + routing;
+    let wired: u64 = world.wires.iter().map(super::wired::Wire::packets).sum();
+    let found = queued + held + wired - sending + world.broadcasts_in_air + routing;
     assert_eq!(expected, found, "packets on their way by the flows' accounts and by looking for them");
     let accepted = jobs().filter(|job| job.accepted).count() as u64;
     assert_eq!(world.packets.live() as u64, found + accepted, "packets alive");
@@ -118,7 +133,7 @@ fn check_airtime(world: &World) {
     let frame = timing.duration(timing.basic, units::Bytes::new(65_535)) * 2;
     let mut sent = Duration::ZERO;
     for (index, node) in world.nodes.iter().enumerate() {
-        let busy = world.medium.busy_time(u32::try_from(index).expect("fewer than 2^32 nodes"), world.end);
+        let busy = busy_time(world, index);
         assert!(busy <= covered, "{} was busy for {busy:?} of {covered:?}", node.name);
         assert!(node.record.airtime <= busy + frame, "{} sent for longer than it was busy", node.name);
         sent += node.record.airtime;

@@ -1,7 +1,7 @@
 //! Where packets go next, by fixed routes or by AODV, and what AODV's messages do to queues and accounts.
 
 use super::trace::Witness;
-use super::{Event, Flow, World};
+use super::{Event, Flow, Node, World};
 use crate::config::RoutingPriority;
 use crate::engine::{Arena, Handle};
 use crate::mac::{BROADCAST, Job};
@@ -220,12 +220,28 @@ impl World {
         witness.saw(|| What::Queued(packet.picture()));
         let mut accounts = Accounts { packets, flows, routing, witness };
         let dropped = &mut |dropped: Waiting| accounts.discard(dropped.packet, Loss::Queue);
-        let queue = &mut nodes[node as usize].queues[usize::from(category)].fifo;
+        let Node { queues, layout, .. } = &mut nodes[node as usize];
+        let queue = layout.queue(to, category);
+        let fifo = &mut queues[queue].fifo;
         if first {
-            queue.enqueue_first(*now, waiting, dropped);
+            fifo.enqueue_first(*now, waiting, dropped);
         } else {
-            queue.enqueue(*now, waiting, dropped);
+            fifo.enqueue(*now, waiting, dropped);
         }
+        if let Some(wire) = layout.wire(queue) {
+            self.transmit(wire);
+        }
+    }
+
+    /// The queue of the node where a flow begins.
+    pub(super) fn queue_of(&self, flow: u32) -> usize {
+        let Flow { from, to, category, .. } = self.flows[flow as usize];
+        let next = match &self.routing {
+            Routing::Static(routes) if to != BROADCAST => routes.next(flow, from).expect("a route leaves its start"),
+            // Then there is one queue a category, whoever is next.
+            _ => BROADCAST,
+        };
+        self.nodes[from as usize].layout.queue(next, category)
     }
 
     /// A `Route` event of a node has come.

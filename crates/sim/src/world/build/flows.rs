@@ -1,6 +1,7 @@
 //! Flows: what they are called, where they begin and end.
 
 use super::super::{BuildError, Flow, Supply};
+use super::infrastructure::Infrastructure;
 use super::sources::{self, Traffic};
 use crate::config::{self, Network};
 use crate::mac::{BROADCAST, Conventions};
@@ -8,7 +9,8 @@ use crate::record::{FlowRecord, Identity};
 
 pub(super) fn flows(
     network: &Network,
-    (names, rules): (&[String], &Conventions),
+    (names, infrastructure): (&[String], &Infrastructure),
+    rules: &Conventions,
     seed: u64,
 ) -> Result<Vec<Flow>, BuildError> {
     let mut flows: Vec<Flow> = Vec::new();
@@ -22,25 +24,38 @@ pub(super) fn flows(
             Some(index) => Ok(u32::try_from(index).expect("nodes were counted before")),
             None => Err(BuildError::unknown_node(path(key), name, names.to_vec())),
         };
-        let to = if described.to == "broadcast" { BROADCAST } else { find(&described.to, "to")? };
         let traffic = Traffic::new(described, network.duration)?;
-        if described.from == "*" {
-            for (index, name) in names.iter().enumerate() {
-                let from = u32::try_from(index).expect("nodes were counted before");
-                if from != to {
-                    let name = format!("{}-{name}", described.name);
-                    let supply = traffic.supply(&name, seed)?;
-                    flows.push(flow(described, name, (from, to), (names, rules), supply));
+        let stations = || (0..).zip(names).filter(|(node, _)| infrastructure.is_station(*node));
+        let mut add = |name: String, ends: (u32, u32)| -> Result<(), BuildError> {
+            if ends.1 == BROADCAST && !infrastructure.has_radio(ends.0) {
+                let message = format!("`{}` has no radio to send broadcasts with", names[ends.0 as usize]);
+                return Err(BuildError::new(path("to"), message));
+            }
+            let supply = traffic.supply(&name, seed)?;
+            flows.push(flow(described, name, ends, (names, rules), supply));
+            Ok(())
+        };
+        let to = match described.to.as_str() {
+            "*" => None,
+            "broadcast" => Some(BROADCAST),
+            name => Some(find(name, "to")?),
+        };
+        let from = if described.from == "*" { None } else { Some(find(&described.from, "from")?) };
+        match (from, to) {
+            (Some(from), Some(to)) if from == to => {
+                return Err(BuildError::new(path("to"), format!("flow `{}` ends where it starts", described.name)));
+            }
+            (Some(from), Some(to)) => add(described.name.clone(), (from, to))?,
+            (None, None) => {
+                return Err(BuildError::new(path("to"), "`*` stands for all in `from` or in `to`, not both"));
+            }
+            (Some(one), None) | (None, Some(one)) => {
+                for (other, name) in stations().filter(|(other, _)| *other != one) {
+                    let ends = if from.is_some() { (one, other) } else { (other, one) };
+                    add(format!("{}-{name}", described.name), ends)?;
                 }
             }
-            continue;
         }
-        let from = find(&described.from, "from")?;
-        if from == to {
-            return Err(BuildError::new(path("to"), format!("flow `{}` ends where it starts", described.name)));
-        }
-        let supply = traffic.supply(&described.name, seed)?;
-        flows.push(flow(described, described.name.clone(), (from, to), (names, rules), supply));
     }
     for (index, flow) in flows.iter().enumerate() {
         if flows[..index].iter().any(|other| other.identity.name == flow.identity.name) {

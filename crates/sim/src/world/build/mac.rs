@@ -2,9 +2,9 @@
 
 use super::super::routing::Routing;
 use super::super::{BuildError, Flow, Node};
-use super::radio;
+use super::{radio, routes};
 use crate::config::{self, Contention, Edca, Network, RtsThreshold, TimeoutDeferral};
-use crate::mac::{Access, Conventions};
+use crate::mac::{Access, BROADCAST, Conventions};
 use crate::net::{msdu_bytes, network_bytes};
 use crate::radio::{Mode, Timing};
 use units::Duration;
@@ -90,12 +90,13 @@ pub(super) fn check_txop(
     for (flow, index) in flows.iter().zip(0..) {
         let limit = rules.access[usize::from(flow.category)].txop_limit;
         let Some(payload) = flow.supply.first() else { continue };
-        let (hops, all) = match routing {
-            Routing::Static(routes) => (routes.hops(index), 0),
-            Routing::Aodv(_) => (&[][..], nodes.len()),
+        // AODV may lead a flow by any node; what goes by fixed routes is sent by those on them.
+        let (senders, all): (Vec<u32>, _) = match routing {
+            Routing::Static(routes) => (routes::radio_hops(nodes, routes, index).map(|(from, _)| from).collect(), 0),
+            Routing::Aodv(_) => (Vec::new(), nodes.len()),
         };
-        let relays = hops.iter().map(|&(from, _)| from).chain((0..).take(all));
-        for node in relays.chain([flow.from]) {
+        let senders = senders.into_iter().chain((flow.to == BROADCAST).then_some(flow.from));
+        for node in senders.chain((0..).take(all)) {
             let psdu = rules.mpdu(msdu_bytes(network_bytes(payload)));
             let needs = nodes[node as usize].station.exchange(flow.to, psdu, &rules.timing);
             if limit.is_zero() || needs <= limit {

@@ -1,6 +1,7 @@
 //! From the description of a network to one that can run, refusing what cannot be meant.
 
 mod flows;
+mod infrastructure;
 mod mac;
 mod motion;
 mod nodes;
@@ -14,6 +15,7 @@ use crate::engine::{Arena, EventQueue};
 use crate::radio::{Judge, Links, Medium};
 use crate::record::Recorder;
 use control::LimitController;
+use infrastructure::Infrastructure;
 use units::{Duration, Instant};
 
 pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
@@ -26,23 +28,22 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let sites = nodes::sites(network)?;
     let rules = mac::conventions(network)?;
     radio::check_radio(&network.radio)?;
-    let motion = motion::motion(network, &sites, seed)?;
+    let infrastructure = Infrastructure::new(network, &sites)?;
+    let motion = motion::motion(network, infrastructure.with_radio(&sites), seed)?;
     let names: Vec<String> = sites.iter().map(|site| site.name.clone()).collect();
     let channel = radio::channel(&network.radio, &names, seed)?;
     let links = Links::new(&network.radio, motion, &channel);
     let judge = Judge::new(&channel, &links.reception(), &names, seed);
     let medium = Medium::new(links, judge);
-    let mut nodes = Vec::with_capacity(sites.len());
-    for (index, site) in sites.iter().enumerate() {
-        nodes.push(nodes::node(index, site, network, &rules, seed)?);
-    }
-    let flows = flows::flows(network, (&names, &rules), seed)?;
-    let routing = routes::routing(network, &names, &flows, (&medium, &rules, seed))?;
+    infrastructure.check_range(&names, &medium)?;
+    let nodes = nodes::nodes(network, (&sites, &infrastructure), &rules, seed)?;
+    let flows = flows::flows(network, (&names, &infrastructure), &rules, seed)?;
+    let routing = routes::routing(network, (&nodes, &infrastructure), &flows, (&medium, &rules, seed))?;
     mac::check_txop(&flows, (&nodes, &routing), &rules)?;
     let end = Instant::ZERO + network.duration;
     let recorder = network.record.series.map(|step| {
         let flows = flows.iter().map(|flow| flow.identity.name.clone());
-        Recorder::new(step, flows, nodes::queue_names(&names, &rules))
+        Recorder::new(step, flows, nodes::queue_names(&nodes, &rules).into_iter())
     });
     let mut world = World {
         now: Instant::ZERO,
@@ -53,6 +54,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         handled: 0,
         medium,
         rules,
+        wires: infrastructure.wires(network, &nodes),
         nodes,
         flows,
         routing,
@@ -72,10 +74,10 @@ impl World {
     fn prepare(&mut self) {
         for index in 0..self.nodes.len() {
             let node = u32::try_from(index).expect("fewer than 2^32 nodes");
-            for (queue, category) in self.nodes[index].queues.iter().zip(0..) {
-                let interval = queue.controller.interval();
+            for (described, queue) in self.nodes[index].queues.iter().zip(0..) {
+                let interval = described.controller.interval();
                 if interval < Duration::MAX {
-                    self.events.push(Instant::ZERO + interval, Event::Control { node, category });
+                    self.events.push(Instant::ZERO + interval, Event::Control { node, queue });
                 }
             }
             self.arm_routing(node);

@@ -1,7 +1,9 @@
 //! Nodes: by rule and one by one, each with its queue and station.
 
+use super::super::queues::{self, Layout};
 use super::super::{BuildError, Node, Queue};
-use crate::config::{Network, Placement, Shape};
+use super::infrastructure::Infrastructure;
+use crate::config::{Network, Placement, Queues, Role, Shape};
 use crate::engine::{Purpose, Stream};
 use crate::mac::{Conventions, Station};
 use crate::record::{NodeRecord, QueueRecord};
@@ -10,7 +12,7 @@ use units::{Instant, Length};
 /// A node as described; its position is none where the model of mobility places it.
 pub(super) use crate::config::Node as Site;
 
-/// All nodes: those placed by rule, then those placed one by one.
+/// All nodes: those placed by rule, then those placed one by one; those without a radio last.
 pub(super) fn sites(network: &Network) -> Result<Vec<Site>, BuildError> {
     let mut sites: Vec<Site> = Vec::new();
     if let Some(placement) = &network.nodes {
@@ -35,6 +37,8 @@ pub(super) fn sites(network: &Network) -> Result<Vec<Site>, BuildError> {
     if sites.is_empty() {
         return Err(BuildError::new("", "there is no node: write `[nodes]` or `[[node]]`"));
     }
+    // The medium numbers the nodes that have a radio.
+    sites.sort_by_key(|site| site.role == Role::Wired);
     Ok(sites)
 }
 
@@ -67,39 +71,87 @@ fn position(shape: Shape, index: u32, count: u32, spacing: f64) -> [Length; 2] {
     [Length::metres(x), Length::metres(y)]
 }
 
-pub(super) fn node(
-    index: usize,
-    site: &Site,
+/// All nodes with their queues and stations.
+pub(super) fn nodes(
     network: &Network,
+    (sites, infrastructure): (&[Site], &Infrastructure),
     rules: &Conventions,
     seed: u64,
-) -> Result<Node, BuildError> {
-    let queues = (0..rules.categories).map(|_| queue(site, network)).collect::<Result<_, _>>()?;
-    let address = u32::try_from(index).map_err(|_| BuildError::new("nodes.count", "there are too many nodes"))?;
-    let random = Stream::new(seed, &site.name, Purpose::Backoff);
-    Ok(Node {
-        name: site.name.clone(),
-        station: Station::new(address, super::radio::mode(site, &network.radio)?, rules, random),
-        armed: Instant::NEVER,
-        queues,
-        record: NodeRecord::default(),
-    })
+) -> Result<Vec<Node>, BuildError> {
+    let mut nodes = Vec::with_capacity(sites.len());
+    let mut before = 0;
+    for (index, site) in sites.iter().enumerate() {
+        let address = u32::try_from(index).map_err(|_| BuildError::new("nodes.count", "there are too many nodes"))?;
+        let layout = layout(network, (site, address), infrastructure, Layout::new(rules.categories, before));
+        let radio = layout.groups * layout.categories;
+        let mut queues = (0..radio).map(|_| queue(site, network)).collect::<Result<Vec<_>, _>>()?;
+        for (_, wire) in &layout.wires {
+            queues.push(wired_queue(network, *wire as usize / 2)?);
+        }
+        before += queues.len();
+        let random = Stream::new(seed, &site.name, Purpose::Backoff);
+        nodes.push(Node {
+            name: site.name.clone(),
+            station: Station::new(address, super::radio::mode(site, &network.radio)?, rules, random),
+            armed: Instant::NEVER,
+            queues,
+            layout,
+            record: NodeRecord::default(),
+        });
+    }
+    Ok(nodes)
+}
+
+/// Which queues a node has, from a layout with one group.
+fn layout(
+    network: &Network,
+    (site, node): (&Site, u32),
+    infrastructure: &Infrastructure,
+    mut layout: Layout,
+) -> Layout {
+    layout.wires = infrastructure.wires_of(node).collect();
+    if site.role == Role::Wired {
+        layout.groups = 0;
+    }
+    if site.queues == Some(Queues::PerStation) {
+        layout.stations = infrastructure.stations(node).collect();
+        let broadcasts = network.flow.iter().any(|flow| flow.to == "broadcast" && flow.from == site.name);
+        layout.groups = (layout.stations.len() + usize::from(broadcasts)).max(1);
+    }
+    layout
 }
 
 fn queue(site: &Site, network: &Network) -> Result<Queue, BuildError> {
-    let settings = site.queue.as_ref().unwrap_or(&network.queue);
+    match &site.queue {
+        Some(own) => built(own, &format!("node.{}.queue", site.name)),
+        None => built(&network.queue, "queue"),
+    }
+}
+
+fn wired_queue(network: &Network, link: usize) -> Result<Queue, BuildError> {
+    built(&network.wired[link].queue, &format!("wired.{link}.queue"))
+}
+
+/// A queue by the settings of `table`.
+fn built(settings: &queue::Settings, table: &str) -> Result<Queue, BuildError> {
     let (fifo, controller) = settings.build().map_err(|invalid| {
-        let table = if site.queue.is_some() { format!("node.{}.queue", site.name) } else { "queue".to_owned() };
         BuildError::new(format!("{table}.{}", invalid.parameter), format!("`{}` {}", invalid.parameter, invalid.why))
     })?;
     Ok(Queue { fifo, controller, saturated: Vec::new(), record: QueueRecord::default() })
 }
 
 /// What the queues of all nodes are called in time series.
-pub(super) fn queue_names(names: &[String], rules: &Conventions) -> impl Iterator<Item = String> {
-    names.iter().flat_map(move |name| {
-        (0..rules.categories).map(move |category| {
-            if rules.edca() { format!("{name} {}", rules.queue_name(category)) } else { name.clone() }
-        })
-    })
+pub(super) fn queue_names(nodes: &[Node], rules: &Conventions) -> Vec<String> {
+    let mut names = Vec::new();
+    for (index, node) in nodes.iter().enumerate() {
+        for queue in 0..node.queues.len() {
+            let only = queue == 0 && !rules.edca() && node.layout.groups == 1;
+            names.push(if only {
+                node.name.clone()
+            } else {
+                format!("{} {}", node.name, queues::name(nodes, index, queue, rules))
+            });
+        }
+    }
+    names
 }

@@ -1,7 +1,8 @@
 //! Routing: static routes, shortest or by hand, or AODV.
 
 use super::super::routing::{Mesh, Routing};
-use super::super::{BuildError, Flow};
+use super::super::{BuildError, Flow, Node};
+use super::infrastructure::Infrastructure;
 use crate::config::{Aodv, Network, Protocol};
 use crate::engine::{Purpose, Stream};
 use crate::mac::{BROADCAST, Conventions, Frame};
@@ -12,23 +13,24 @@ use units::Duration;
 
 pub(super) fn routing(
     network: &Network,
-    names: &[String],
+    (nodes, infrastructure): (&[Node], &Infrastructure),
     flows: &[Flow],
     (medium, rules, seed): (&Medium<Frame>, &Conventions, u64),
 ) -> Result<Routing, BuildError> {
+    let names: Vec<String> = nodes.iter().map(|node| node.name.clone()).collect();
     match network.routing.protocol {
         Protocol::Static => {
-            let routes = routes(network, names, flows, medium)?;
+            let routes = routes(network, &names, flows, &infrastructure.neighbours(medium))?;
             if medium.is_moving() {
                 check_reach(medium, &rules.timing)?;
             } else {
-                check_hops(names, flows, (&routes, medium), rules.timing.slot)?;
+                check_hops(nodes, flows, (&routes, medium), rules.timing.slot)?;
             }
             Ok(Routing::Static(routes))
         }
         Protocol::Aodv => {
             check_reach(medium, &rules.timing)?;
-            mesh(network, names, (rules, seed)).map(|mesh| Routing::Aodv(Box::new(mesh)))
+            mesh(network, &names, (rules, seed)).map(|mesh| Routing::Aodv(Box::new(mesh)))
         }
     }
 }
@@ -66,16 +68,7 @@ fn check_aodv(given: &Aodv) -> Result<(), BuildError> {
     }
 }
 
-fn routes(network: &Network, names: &[String], flows: &[Flow], medium: &Medium<Frame>) -> Result<Routes, BuildError> {
-    let count = u32::try_from(names.len()).expect("nodes were counted before");
-    // In the scenario's order, so that ties between routes do not depend on distances.
-    let neighbours: Vec<Vec<u32>> = (0..count)
-        .map(|node| {
-            let mut reached: Vec<u32> = medium.neighbours(node).collect();
-            reached.sort_unstable();
-            reached
-        })
-        .collect();
+fn routes(network: &Network, names: &[String], flows: &[Flow], neighbours: &[Vec<u32>]) -> Result<Routes, BuildError> {
     let by_hand = paths_by_hand(network, names)?;
     let mut routes = Routes::default();
     for flow in flows {
@@ -86,17 +79,20 @@ fn routes(network: &Network, names: &[String], flows: &[Flow], medium: &Medium<F
         let name = |node: u32| &names[node as usize];
         let given = by_hand.iter().find(|path| (path.first(), path.last()) == (Some(&flow.from), Some(&flow.to)));
         let path = match given {
-            Some(path) => Routes::check(&neighbours, path).map(|()| path.clone()),
-            None => Routes::shortest(&neighbours, flow.from, flow.to),
+            Some(path) => Routes::check(neighbours, path).map(|()| path.clone()),
+            None => Routes::shortest(neighbours, flow.from, flow.to),
         };
         let path = path.map_err(|error| match error {
             RouteError::Unreachable => {
                 let (from, to) = (name(flow.from), name(flow.to));
-                let message = format!("no route from `{from}` to `{to}`: no chain of nodes within range of each other");
+                let message = format!(
+                    "no route from `{from}` to `{to}`: no chain of nodes within range of each other or joined by wire"
+                );
                 BuildError::new(format!("flow.{}.to", flow.identity.name), message)
             }
             RouteError::TooFar { from, to } => {
-                let message = format!("`{}` and `{}` are not within range of each other", name(from), name(to));
+                let message =
+                    format!("`{}` cannot send to `{}`: out of range, or no station of it", name(from), name(to));
                 BuildError::new("routing.route", message)
             }
             RouteError::Twice { node } => {
@@ -125,16 +121,16 @@ fn check_reach(medium: &Medium<Frame>, timing: &Timing) -> Result<(), BuildError
 /// A response must begin within the time-out, which has a slot for the way there and back (10.3.2.9). Over a longer hop
 /// every packet would be given up; and beyond the whole time-out, before it has arrived.
 fn check_hops(
-    names: &[String],
+    nodes: &[Node],
     flows: &[Flow],
     (routes, medium): (&Routes, &Medium<Frame>),
     slot: Duration,
 ) -> Result<(), BuildError> {
     for (flow, index) in flows.iter().zip(0..) {
-        for &(from, to) in routes.hops(index) {
+        for (from, to) in radio_hops(nodes, routes, index) {
             let delay = medium.delay(from, to).expect("routes go over links");
             if delay * 2 > slot {
-                let [from, to] = [from, to].map(|node| &names[node as usize]);
+                let [from, to] = [from, to].map(|node| &nodes[node as usize].name);
                 let message = format!(
                     "`{from}` and `{to}` are too far apart: an answer takes {} longer by distance, a slot is {slot}",
                     delay * 2
@@ -144,6 +140,12 @@ fn check_hops(
         }
     }
     Ok(())
+}
+
+/// The hops of a flow that are not wired.
+pub(super) fn radio_hops(nodes: &[Node], routes: &Routes, flow: u32) -> impl Iterator<Item = (u32, u32)> {
+    let hops = routes.hops(flow).iter().copied();
+    hops.filter(|&(from, to)| !nodes[from as usize].layout.is_wired_to(to))
 }
 
 /// The paths given by hand, ends included.

@@ -1,0 +1,32 @@
+//! The `[[wired]]` tables: links beside the radio.
+
+use queue::Settings as Queue;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use units::{Duration, Rate};
+
+/// A full-duplex link between two nodes: each direction has its own queue. A packet is sent whole, takes its length with
+/// the IP header at `rate`, and arrives `delay` later.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Wired {
+    /// The names of its two ends.
+    #[serde(deserialize_with = "ends")]
+    pub between: [String; 2],
+    /// Bits that it carries in a second, in each direction.
+    #[serde(deserialize_with = "units::positive")]
+    pub rate: Rate,
+    /// Time from the last bit sent to the last bit received.
+    #[serde(default)]
+    pub delay: Duration,
+    /// The queue of each direction. It does not take over the keys of the network's `[queue]`.
+    #[serde(default)]
+    pub queue: Queue,
+}
+
+/// Exactly two names: serde would pass over a third one.
+fn ends<'de, D: Deserializer<'de>>(deserializer: D) -> Result<[String; 2], D::Error> {
+    let names = Vec::<String>::deserialize(deserializer)?;
+    names.try_into().map_err(|_| D::Error::custom("expected two nodes, as [\"server\", \"ap\"]"))
+}

@@ -1,0 +1,199 @@
+//! Who may send to whom: access points and their stations, wired links.
+
+use super::super::wired::Wire;
+use super::super::{BuildError, Node};
+use super::nodes::Site;
+use crate::config::{Network, Protocol, Queues, Role};
+use crate::mac::Frame;
+use crate::radio::Medium;
+
+/// How nodes are joined, beyond what their radios reach. Nodes with a radio come first, wired ones after them.
+#[derive(Debug)]
+pub(super) struct Infrastructure {
+    /// How many nodes have a radio.
+    radios: usize,
+    /// Is there an access point?
+    access: bool,
+    /// By node: the access point of a station.
+    access_point: Vec<Option<u32>>,
+    /// The ends of every wired link.
+    wires: Vec<[u32; 2]>,
+}
+
+impl Infrastructure {
+    pub(super) fn new(network: &Network, sites: &[Site]) -> Result<Self, BuildError> {
+        let access = sites.iter().any(|site| site.role == Role::AccessPoint);
+        let radios = sites.iter().filter(|site| site.role != Role::Wired).count();
+        let access_point = sites.iter().map(|site| access_point(site, sites)).collect::<Result<_, _>>()?;
+        let found = Self { radios, access, access_point, wires: wires(network, sites, access)? };
+        for (site, node) in sites.iter().zip(0..) {
+            check_keys(site)?;
+            if site.role == Role::Wired && !found.wires.iter().any(|ends| ends.contains(&node)) {
+                let message =
+                    format!("`{0}` has no radio and no link: add `[[wired]] between = [\"{0}\", ...]`", site.name);
+                return Err(BuildError::new(format!("node.{}.role", site.name), message));
+            }
+        }
+        if network.routing.protocol != Protocol::Static && (access || !network.wired.is_empty()) {
+            let message = "access points and wired links are for static routes; leave `protocol` out";
+            return Err(BuildError::new("routing.protocol", message));
+        }
+        Ok(found)
+    }
+
+    /// Both directions of all wired links; the `k`-th link's are the `2k`-th and the one after it.
+    pub(super) fn wires(&self, network: &Network, nodes: &[Node]) -> Vec<Wire> {
+        let mut wires = Vec::with_capacity(2 * self.wires.len());
+        for (described, &[a, b]) in network.wired.iter().zip(&self.wires) {
+            for (from, to) in [(a, b), (b, a)] {
+                // The category does not matter on a wire.
+                let queue = nodes[from as usize].layout.queue(to, 0);
+                let queue = u32::try_from(queue).expect("there are fewer queues than nodes and categories");
+                wires.push(Wire::new((from, queue), to, described.rate, described.delay));
+            }
+        }
+        wires
+    }
+
+    /// The node at the other end of each of a node's wired links, and the direction that leads there.
+    pub(super) fn wires_of(&self, node: u32) -> impl Iterator<Item = (u32, u32)> {
+        (0..).zip(&self.wires).filter_map(move |(link, &[a, b])| match node {
+            _ if node == a => Some((b, 2 * link)),
+            _ if node == b => Some((a, 2 * link + 1)),
+            _ => None,
+        })
+    }
+
+    /// Whom every node may send to: over a wired link; by radio a station to its access point and this to it, and without
+    /// access points any node to those in range. In the scenario's order, so that ties between routes do not depend on
+    /// distances.
+    pub(super) fn neighbours(&self, medium: &Medium<Frame>) -> Vec<Vec<u32>> {
+        let count = u32::try_from(self.access_point.len()).expect("nodes were counted before");
+        let of = |node: u32| {
+            let mut reached: Vec<u32> = self.wires_of(node).map(|(other, _)| other).collect();
+            if self.access {
+                reached.extend(self.access_point[node as usize].into_iter().chain(self.stations(node)));
+            } else if self.has_radio(node) {
+                reached.extend(medium.neighbours(node));
+            }
+            reached.sort_unstable();
+            reached.dedup();
+            reached
+        };
+        (0..count).map(of).collect()
+    }
+
+    /// Does the star in `from = "*"` and `to = "*"` stand for this node? For every station, and without access points for
+    /// every node with a radio.
+    pub(super) fn is_station(&self, node: u32) -> bool {
+        self.has_radio(node) && (!self.access || self.access_point[node as usize].is_some())
+    }
+
+    /// The nodes that have a radio.
+    pub(super) fn with_radio<'s>(&self, sites: &'s [Site]) -> &'s [Site] {
+        &sites[..self.radios]
+    }
+
+    /// Has the node a radio?
+    pub(super) fn has_radio(&self, node: u32) -> bool {
+        (node as usize) < self.radios
+    }
+
+    /// The stations of an access point, in the scenario's order.
+    pub(super) fn stations(&self, access_point: u32) -> impl Iterator<Item = u32> {
+        (0..).zip(&self.access_point).filter(move |(_, of)| **of == Some(access_point)).map(|(station, _)| station)
+    }
+
+    /// A station that stays out of range of its access point has no part in the network.
+    pub(super) fn check_range(&self, names: &[String], medium: &Medium<Frame>) -> Result<(), BuildError> {
+        for (station, access_point) in (0..).zip(&self.access_point) {
+            let Some(access_point) = *access_point else { continue };
+            if !medium.is_moving() && !medium.neighbours(station).any(|neighbour| neighbour == access_point) {
+                let [name, of] = [station, access_point].map(|node| &names[node as usize]);
+                let message =
+                    format!("`{name}` is out of range of its access point `{of}`; move it, or raise `radio.range`");
+                return Err(BuildError::new(format!("node.{name}"), message));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The access point of a node, if it has one.
+fn access_point(site: &Site, sites: &[Site]) -> Result<Option<u32>, BuildError> {
+    let path = || format!("node.{}.access_point", site.name);
+    let refuse = |message: String| Err(BuildError::new(path(), message));
+    let mut all = (0..).zip(sites).filter(|(_, other)| other.role == Role::AccessPoint);
+    let Some(name) = &site.access_point else {
+        return match (site.role, all.next(), all.next()) {
+            (Role::Station, Some((only, _)), None) => Ok(Some(only)),
+            (Role::Station, Some(_), Some(_)) => {
+                refuse(format!("there are several access points: say which one is that of `{}`", site.name))
+            }
+            _ => Ok(None),
+        };
+    };
+    if site.role != Role::Station {
+        return refuse(format!("`{}` is no station: only stations have an access point", site.name));
+    }
+    match (0..).zip(sites).find(|(_, other)| other.name == *name) {
+        Some((found, other)) if other.role == Role::AccessPoint => Ok(Some(found)),
+        Some(_) => refuse(format!("`{name}` is no access point; give it `role = \"access-point\"`")),
+        None => Err(BuildError::unknown_node(path(), name, sites.iter().map(|site| site.name.clone()).collect())),
+    }
+}
+
+/// Keys that a role does not have.
+fn check_keys(site: &Site) -> Result<(), BuildError> {
+    let refuse = |key: &str, message: String| Err(BuildError::new(format!("node.{}.{key}", site.name), message));
+    if site.role != Role::AccessPoint && site.queues.is_some_and(|queues| queues != Queues::One) {
+        return refuse("queues", format!("`{}` is no access point: it has one queue", site.name));
+    }
+    if site.role == Role::Wired {
+        let given = [
+            ("data_rate", site.data_rate.is_some()),
+            ("mcs", site.mcs.is_some()),
+            ("waypoints", !site.waypoints.is_empty()),
+        ];
+        for (key, given) in given {
+            if given {
+                return refuse(key, format!("`{}` has no radio and no `{key}`", site.name));
+            }
+        }
+        if site.queue.is_some() {
+            return refuse("queue", "the queues of a wired node are those of its links: `[wired.queue]`".to_owned());
+        }
+    }
+    Ok(())
+}
+
+/// The ends of the wired links.
+fn wires(network: &Network, sites: &[Site], access: bool) -> Result<Vec<[u32; 2]>, BuildError> {
+    let mut wires: Vec<[u32; 2]> = Vec::new();
+    for (wired, index) in network.wired.iter().zip(0..) {
+        let refuse = |message: String| Err(BuildError::new(format!("wired.{index}.between"), message));
+        let mut ends = [0; 2];
+        for (end, name) in ends.iter_mut().zip(&wired.between) {
+            let Some((node, site)) = (0..).zip(sites).find(|(_, site)| site.name == *name) else {
+                let known = sites.iter().map(|site| site.name.clone()).collect();
+                return Err(BuildError::unknown_node(format!("wired.{index}.between"), name, known));
+            };
+            if access && site.role == Role::Station {
+                return refuse(format!(
+                    "`{name}` is a station: in a network with access points, wired links end at these and at nodes with \
+                     `role = \"wired\"`"
+                ));
+            }
+            *end = node;
+        }
+        let [a, b] = &wired.between;
+        if a == b {
+            return refuse(format!("the link ends where it starts, at `{a}`"));
+        }
+        if wires.iter().any(|other| other.contains(&ends[0]) && other.contains(&ends[1])) {
+            return refuse(format!("there is a link between `{a}` and `{b}` already"));
+        }
+        wires.push(ends);
+    }
+    Ok(wires)
+}

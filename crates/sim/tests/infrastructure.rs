@@ -1,0 +1,341 @@
+//! Access points, their stations, and wired links.
+
+mod networks;
+
+use networks::{network, run};
+use proptest::prelude::*;
+use sim::World;
+use sim::results::{Outcome, Queue};
+use theory::queueing::Mg1;
+use units::{Duration, Rate};
+
+/// A server, 100 Mb/s and 10 ms away from an access point, and stations 30 m from it.
+fn access_point(stations: u32, keys: &str, more: &str) -> String {
+    let mut text = format!(
+        "duration = \"10 s\"\n[[node]]\nname = \"ap\"\nrole = \"access-point\"\nposition = [\"0 m\", \"0 m\"]\n{keys}\n\
+         [[node]]\nname = \"server\"\nrole = \"wired\"\n\
+         [[wired]]\nbetween = [\"server\", \"ap\"]\nrate = \"100 Mb/s\"\ndelay = \"10 ms\"\n"
+    );
+    for station in 1..=stations {
+        let x = if station % 2 == 0 { -30 } else { 30 };
+        let node = format!("[[node]]\nname = \"s{station}\"\nposition = [\"{x} m\", \"0 m\"]\n");
+        text += &node;
+    }
+    text + more
+}
+
+fn flow(name: &str, from: &str, to: &str, traffic: &str) -> String {
+    format!("[[flow]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\ntraffic = {{ {traffic} }}\n")
+}
+
+fn queue<'o>(outcome: &'o Outcome, node: &str, queue: &str) -> &'o Queue {
+    let node = outcome.nodes.iter().find(|found| found.name == node).expect("such a node");
+    node.queues.iter().find(|found| found.name == queue).expect("such a queue")
+}
+
+/// 1000 B of payload are 1028 B with UDP and IP: 82.24 us at 100 Mb/s. On the air 1064 B at 11 Mb/s behind the long
+/// preamble, and 30 m at the speed of light in whole nanoseconds.
+const WIRE_US: f64 = 82.24 + 10_000.0;
+const AIR_US: f64 = 966.0 + 0.1;
+/// Between two frames without back-off: SIFS, an ACK at 1 Mb/s, DIFS.
+const TURN_US: f64 = 10.0 + 304.0 + 50.0;
+
+/// When the medium has been idle for long.
+const LATER: &str = "start = \"1 s\"\n";
+
+#[test]
+fn the_delay_of_a_single_packet_is_the_sum_of_its_hops() {
+    let once = "kind = \"cbr\", rate = \"8 b/s\", packet = \"1000 B\"";
+    for (from, to, expected_us) in [
+        ("server", "s1", WIRE_US + AIR_US),
+        ("s1", "server", AIR_US + WIRE_US),
+        ("server", "ap", WIRE_US),
+        ("ap", "s2", AIR_US),
+        ("s1", "s2", 2.0 * AIR_US + TURN_US),
+    ] {
+        let text = access_point(2, "", "[mac]\ncw_min = 0\n") + &flow("f", from, to, once) + LATER;
+        let outcome = run(&text, 1);
+        let flow = &outcome.flows[0];
+        assert_eq!((flow.sent_packets, flow.received_packets), (1, 1), "{from} to {to}");
+        let found = flow.delay_s.max * 1e6;
+        assert!((found - expected_us).abs() < 1e-3, "{from} to {to}: {found} us, {expected_us} expected");
+    }
+}
+
+/// Two wired nodes and nothing else.
+fn wire(rate: &str, more: &str) -> String {
+    format!(
+        "duration = \"2000 s\"\n[[node]]\nname = \"a\"\nrole = \"wired\"\n[[node]]\nname = \"b\"\nrole = \"wired\"\n\
+         [[wired]]\nbetween = [\"a\", \"b\"]\nrate = \"{rate}\"\ndelay = \"7 ms\"\nqueue = {{ limit = 100000 }}\n{more}"
+    )
+}
+
+#[test]
+fn poisson_packets_wait_for_a_wire_as_in_md1() {
+    // 1028 B at 10 Mb/s.
+    let service = 822.4e-6;
+    for load in [0.3, 0.6, 0.9] {
+        let rate = Rate::bps(8_000_000).scaled(load / service / 1000.0);
+        let traffic = format!("kind = \"poisson\", rate = \"{rate}\", packet = \"1000 B\"");
+        let outcome = run(&wire("10 Mb/s", &flow("f", "a", "b", &traffic)), 1);
+        let queue = queue(&outcome, "a", "wired-to-b");
+        let expected = Mg1::constant_service(rate.as_bps() as f64 / 8000.0, service).expect("a stable queue");
+        let error = queue.sojourn_s.mean / expected.mean_wait_s() - 1.0;
+        println!("load {load}: {} against {} ({error:+.4})", queue.sojourn_s.mean, expected.mean_wait_s());
+        // As for the same queue with a radio behind it (tests/queueing.rs).
+        assert!(error.abs() < 0.02, "load {load}: {error}");
+        // 7 ms on the way, a transmission, and the wait.
+        assert!((outcome.flows[0].delay_s.mean - queue.sojourn_s.mean - service - 7e-3).abs() < 1e-6);
+        // Poisson: some 10^6 packets or more, so 0.1 % of standard deviation at most.
+        assert!((queue.utilisation_ratio.expect("of a wired link") - load).abs() < 0.004);
+    }
+}
+
+#[test]
+fn a_wire_carries_its_rate_both_ways_at_once() {
+    let full = "kind = \"saturated\", packet = \"1000 B\"";
+    let text = wire("1 Mb/s", &(flow("there", "a", "b", full) + &flow("back", "b", "a", full)));
+    let outcome = run(&text.replace("2000 s", "100 s\"\nwarmup = \"1 s"), 1);
+    for flow in &outcome.flows {
+        // A packet more or less in 99 s.
+        assert!((flow.goodput_bps - 1e6 * 1000.0 / 1028.0).abs() < 8000.0 / 99.0 + 1.0, "{}", flow.goodput_bps);
+    }
+    for (node, name) in [("a", "wired-to-b"), ("b", "wired-to-a")] {
+        assert!((queue(&outcome, node, name).utilisation_ratio.expect("of a wired link") - 1.0).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn a_controller_moves_the_limit_of_a_wired_queue() {
+    let text = wire("1 Mb/s", &flow("f", "a", "b", "kind = \"cbr\", rate = \"2 Mb/s\", packet = \"1000 B\""))
+        .replace(
+            "{ limit = 100000 }",
+            "{ discipline = \"drop-head\", controller = \"adth\", adth = { target_delay = \"100 ms\" } }",
+        )
+        .replace("2000 s", "100 s");
+    let outcome = run(&text, 1);
+    let queue = queue(&outcome, "a", "wired-to-b");
+    assert_eq!(queue.controller, "adth");
+    // 100 ms are 12 packets of 8.224 ms.
+    let limit = queue.limit_packets.expect("a limit in packets");
+    assert!((5.0..=15.0).contains(&limit.mean), "{limit:?}");
+    assert!(outcome.flows[0].delay_s.p99 < 0.12, "{:?}", outcome.flows[0].delay_s);
+}
+
+#[test]
+fn stations_send_to_each_other_by_way_of_the_access_point() {
+    // In range of each other, but not for sending.
+    let text =
+        access_point(3, "", "") + &flow("f", "s1", "s3", "kind = \"cbr\", rate = \"100 kb/s\", packet = \"500 B\"");
+    let outcome = run(&text, 1);
+    let ap = &outcome.nodes[0];
+    assert_eq!(ap.name, "ap");
+    assert_eq!(ap.mac.delivered, outcome.flows[0].received_packets);
+}
+
+#[test]
+fn stars_stand_for_stations() {
+    let light = "kind = \"poisson\", rate = \"50 kb/s\", packet = \"500 B\"";
+    let text = access_point(3, "", "") + &flow("up", "*", "server", light) + &flow("down", "server", "*", light);
+    let names: Vec<String> = run(&text, 1).flows.into_iter().map(|flow| flow.name).collect();
+    assert_eq!(names, ["up-s1", "up-s2", "up-s3", "down-s1", "down-s2", "down-s3"]);
+}
+
+#[test]
+fn a_queue_for_each_station_keeps_an_overloaded_one_from_holding_up_the_others() {
+    let more = flow("too much", "server", "s1", "kind = \"cbr\", rate = \"9 Mb/s\", packet = \"1000 B\"")
+        + &flow("light", "server", "s2", "kind = \"poisson\", rate = \"400 kb/s\", packet = \"1000 B\"");
+    let loss_and_delay = |queues: &str| {
+        let outcome = run(&access_point(2, &format!("queues = \"{queues}\"\nqueue = {{ limit = 100 }}"), &more), 1);
+        let light = &outcome.flows[1];
+        (light.loss_ratio, light.delay_s.mean, outcome)
+    };
+    let (loss, delay, outcome) = loss_and_delay("one");
+    // Some 610 packets a second leave a queue of 100 that 1175 reach: a half is lost, the others wait 160 ms.
+    assert!(loss > 0.3 && delay > 0.1, "{loss} and {delay} s");
+    assert_eq!(
+        outcome.nodes[0].queues.iter().map(|queue| queue.name.as_str()).collect::<Vec<_>>(),
+        ["be", "wired-to-server"]
+    );
+    let (loss, delay, outcome) = loss_and_delay("per-station");
+    // Served in turn, a packet waits for two others at the most (but for others of its own): 3 times 1.64 ms.
+    assert!(loss < 0.01 && delay < 0.01 + 0.001 + 0.005, "{loss} and {delay} s");
+    assert_eq!(
+        outcome.nodes[0].queues.iter().map(|queue| queue.name.as_str()).collect::<Vec<_>>(),
+        ["s1", "s2", "wired-to-server"]
+    );
+    assert!(queue(&outcome, "ap", "s1").dropped_packets > 0 && queue(&outcome, "ap", "s2").dropped_packets == 0);
+}
+
+#[test]
+fn queues_of_stations_are_served_in_turn() {
+    let full = "kind = \"cbr\", rate = \"5 Mb/s\", packet = \"1000 B\"";
+    let more = (1..=3).fold(String::new(), |text, n| text + &flow(&format!("f{n}"), "server", &format!("s{n}"), full));
+    let outcome = run(&access_point(3, "queues = \"per-station\"", &more), 1);
+    let received: Vec<u64> = outcome.flows.iter().map(|flow| flow.received_packets).collect();
+    let (min, max) = (received.iter().min().expect("three"), received.iter().max().expect("three"));
+    assert!(*min > 1000 && max - min <= 2, "{received:?}");
+}
+
+#[test]
+fn one_slow_station_slows_all_down() {
+    // Heusse et al. (INFOCOM 2003): all get the same number of turns, so the same goodput, set by the slow one's frames.
+    let full = "kind = \"saturated\", packet = \"1000 B\"";
+    let text = |rate: &str| {
+        access_point(2, "", "").replace("name = \"s2\"", &format!("name = \"s2\"\ndata_rate = \"{rate}\""))
+            + &flow("fast", "s1", "server", full)
+            + &flow("slow", "s2", "server", full)
+    };
+    let [alike, mixed] = ["11 Mb/s", "1 Mb/s"].map(|rate| run(&text(rate).replace("10 s", "60 s"), 1));
+    let goodput = |outcome: &Outcome| [0, 1].map(|flow| outcome.flows[flow].goodput_bps);
+    let ([fast, slow], [before, _]) = (goodput(&mixed), goodput(&alike));
+    // An exchange takes 966 + 10 + 304 + 50 us and some 150 us of back-off at 11 Mb/s, 7738 us more at 1 Mb/s: some
+    // 93 packets a second each, of which the fast one's share is random by less than 2 %.
+    assert!((fast / slow - 1.0).abs() < 0.08, "{fast} and {slow}");
+    assert!((60e4..90e4).contains(&fast), "{fast}");
+    assert!(before > 3.0 * fast, "{before} without the slow one, {fast} with it");
+}
+
+#[test]
+fn categories_and_stations_have_queues_of_their_own() {
+    let voice = "kind = \"voice\"";
+    let data = "kind = \"cbr\", rate = \"6 Mb/s\", packet = \"1000 B\"";
+    let text = access_point(2, "queues = \"per-station\"\nqueue = { limit = 50 }", "[mac]\naccess = \"edca\"\n")
+        + &flow("call", "server", "s1", voice).replace("to =", "category = \"voice\"\nto =")
+        + &flow("data", "server", "s1", data)
+        + &flow("more", "server", "s2", data);
+    let outcome = run(&text, 1);
+    let names: Vec<&str> = outcome.nodes[0].queues.iter().map(|queue| queue.name.as_str()).collect();
+    assert_eq!(names, ["s1-vo", "s1-vi", "s1-be", "s1-bk", "s2-vo", "s2-vi", "s2-be", "s2-bk", "wired-to-server"]);
+    assert!(queue(&outcome, "ap", "s1-vo").arrived_packets + 1 >= outcome.flows[0].sent_packets);
+    assert!(outcome.flows[0].loss_ratio < 0.01 && outcome.flows[1].loss_ratio > 0.2);
+}
+
+/// Where a description is refused, and why.
+fn refusal(text: &str) -> (String, String) {
+    let Err(error) = World::new(&network(text), 1) else { panic!("it was built:\n{text}") };
+    (error.path().unwrap_or_default().to_owned(), error.to_string())
+}
+
+#[test]
+fn what_cannot_be_joined_is_refused() {
+    let base = access_point(2, "", "");
+    let node = |keys: &str| format!("{base}[[node]]\nname = \"x\"\nposition = [\"1 m\", \"0 m\"]\n{keys}\n");
+    let wired = |ends: &str| format!("{base}[[wired]]\nbetween = [{ends}]\nrate = \"1 Mb/s\"\n");
+    let light = "kind = \"cbr\", rate = \"8 kb/s\", packet = \"1000 B\"";
+    for (text, path, words) in [
+        (node("role = \"wired\""), "node.x.role", "no radio and no link"),
+        (node("access_point = \"house\""), "node.x.access_point", "no node `house`"),
+        (node("access_point = \"s1\""), "node.x.access_point", "`s1` is no access point"),
+        (node("role = \"wired\"\naccess_point = \"ap\""), "node.x.access_point", "only stations"),
+        (node("role = \"access-point\""), "node.s1.access_point", "several access points"),
+        (node("queues = \"per-station\""), "node.x.queues", "no access point"),
+        (base.replace("role = \"wired\"", "role = \"wired\"\nmcs = 7"), "node.server.mcs", "has no radio"),
+        (
+            base.replace("role = \"wired\"", "role = \"wired\"\nqueue = { limit = 3 }"),
+            "node.server.queue",
+            "[wired.queue]",
+        ),
+        (wired("\"server\", \"nobody\""), "wired.1.between", "no node `nobody`"),
+        (wired("\"s1\", \"server\""), "wired.1.between", "`s1` is a station"),
+        (wired("\"ap\", \"server\""), "wired.1.between", "already"),
+        (wired("\"ap\", \"ap\""), "wired.1.between", "where it starts"),
+        (base.replace("delay = \"10 ms\"", "queue = { limit = 0 }"), "wired.0.queue.limit", "above zero"),
+        (
+            base.replace("[\"30 m\", \"0 m\"]", "[\"3000 m\", \"0 m\"]"),
+            "node.s1",
+            "out of range of its access point `ap`",
+        ),
+        (base.clone() + &flow("f", "server", "broadcast", light), "flow.f.to", "no radio"),
+        (base.clone() + &flow("f", "*", "*", light), "flow.f.to", "not both"),
+    ] {
+        let (found, message) = if text.contains("limit = 0") {
+            let mut network = network(&text.replace("limit = 0", "limit = 1"));
+            network.wired[0].queue.limit = toml::from_str::<Limited>("limit = 0").expect("a number").limit;
+            let error = World::new(&network, 1).err().expect("refused");
+            (error.path().unwrap_or_default().to_owned(), error.to_string())
+        } else {
+            refusal(&text)
+        };
+        assert_eq!(found, path, "{message}");
+        assert!(message.contains(words), "{message}");
+    }
+}
+
+#[test]
+fn stations_of_different_access_points_talk_over_the_wire() {
+    let text = "duration = \"10 s\"\n[mac]\ncw_min = 0\n\
+        [[node]]\nname = \"ap1\"\nrole = \"access-point\"\nposition = [\"0 m\", \"0 m\"]\n\
+        [[node]]\nname = \"ap2\"\nrole = \"access-point\"\nposition = [\"60 m\", \"0 m\"]\n\
+        [[node]]\nname = \"a\"\naccess_point = \"ap1\"\nposition = [\"30 m\", \"0 m\"]\n\
+        [[node]]\nname = \"b\"\naccess_point = \"ap2\"\nposition = [\"30 m\", \"0 m\"]\n\
+        [[wired]]\nbetween = [\"ap1\", \"ap2\"]\nrate = \"100 Mb/s\"\ndelay = \"10 ms\"\n"
+        .to_owned()
+        + &flow("f", "a", "b", "kind = \"cbr\", rate = \"8 b/s\", packet = \"1000 B\"")
+        + LATER;
+    let found = run(&text, 1).flows[0].delay_s.max * 1e6;
+    assert!((found - 2.0 * AIR_US - WIRE_US).abs() < 1e-3, "{found} us");
+    let (path, message) =
+        refusal(&text.replace("[[wired]]\nbetween = [\"ap1\", \"ap2\"]\nrate = \"100 Mb/s\"\ndelay = \"10 ms\"\n", ""));
+    assert_eq!(path, "flow.f.to");
+    assert!(message.contains("no route from `a` to `b`"), "{message}");
+}
+
+#[test]
+fn a_mesh_reaches_a_server_through_its_gateway() {
+    let text = "duration = \"10 s\"\n[radio]\nrange = \"30 m\"\n\
+        [nodes]\ncount = 3\nplacement = \"chain\"\nspacing = \"30 m\"\n\
+        [[node]]\nname = \"server\"\nrole = \"wired\"\n\
+        [[wired]]\nbetween = [\"n0\", \"server\"]\nrate = \"10 Mb/s\"\n"
+        .to_owned()
+        + &flow("f", "n2", "server", "kind = \"cbr\", rate = \"400 kb/s\", packet = \"1000 B\"");
+    let outcome = run(&text, 1);
+    assert!(outcome.flows[0].loss_ratio < 0.01);
+    assert_eq!(queue(&outcome, "n0", "wired-to-server").sent_packets, outcome.flows[0].received_packets);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+
+    /// The accounts of packets and air time are checked inside the simulator at the end of every debug run.
+    #[test]
+    fn accounts_balance_and_time_can_be_cut_anywhere(
+        (stations, per_station, edca) in (1_u32..5, any::<bool>(), any::<bool>()),
+        wire in 1_u32..20,
+        flows in prop::collection::vec((0_usize..6, 0_usize..6, 50_u32..4000, any::<bool>()), 1..6),
+        micros in 100_u64..100_000,
+    ) {
+        let names = ["server", "ap", "s1", "s2", "s3", "s4"];
+        let queues = if per_station { "per-station" } else { "one" };
+        let keys = format!("queues = \"{queues}\"\nqueue = {{ limit = 10 }}");
+        let mut text = access_point(stations, &keys, if edca { "[mac]\naccess = \"edca\"\n" } else { "" });
+        text = text.replace("10 s", "2 s\"\nwarmup = \"300 ms").replace("100 Mb/s", &format!("{wire} Mb/s"));
+        for (index, &(from, to, rate, saturated)) in flows.iter().enumerate() {
+            let known = stations as usize + 2;
+            let (from, to) = (names[from % known], names[to % known]);
+            let traffic = if saturated {
+                "kind = \"saturated\", packet = \"700 B\"".to_owned()
+            } else {
+                format!("kind = \"poisson\", rate = \"{rate} kb/s\", packet = \"700 B\"")
+            };
+            if from != to {
+                text += &flow(&format!("f{index}"), from, to, &traffic);
+            }
+        }
+        let network = network(&text);
+        let whole = World::new(&network, 7).expect("it can be built").finish();
+        let mut world = World::new(&network, 7).expect("it was built before");
+        while !world.finished() {
+            world.advance(Duration::from_micros(micros));
+        }
+        prop_assert_eq!(&whole, &world.finish());
+        for queue in whole.nodes.iter().flat_map(|node| &node.queues) {
+            prop_assert!(queue.utilisation_ratio.is_none_or(|ratio| (0.0..=1.0).contains(&ratio)));
+        }
+    }
+}
+
+#[derive(serde::Deserialize)]
+struct Limited {
+    limit: control::Limit,
+}
