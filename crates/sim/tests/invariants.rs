@@ -91,6 +91,23 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn only_distances_matter(drawn in drawn(), right in 0_u8..100, up in 0_u8..100) {
+        let mirrored = |places: &[(u8, u8)]| places.iter().map(|(x, y)| (89 - x, *y)).collect();
+        let moved = |places: &[(u8, u8)]| places.iter().map(|(x, y)| (x + right, y + up)).collect();
+        let turned = |places: &[(u8, u8)]| places.iter().map(|(x, y)| (*y, 89 - x)).collect();
+        let of = |places| outcome(&network(&Drawn { places, ..drawn.clone() }.text("n")), Duration::MAX);
+        // Whole metres: the distances are the same to the last bit, and so must the results be.
+        let here = of(drawn.places.clone());
+        prop_assert_eq!(&here, &of(mirrored(&drawn.places)));
+        prop_assert_eq!(&here, &of(moved(&drawn.places)));
+        prop_assert_eq!(&here, &of(turned(&drawn.places)));
+    }
+}
+
 #[test]
 fn a_broadcast_reaches_everyone_in_range_once_and_is_not_acknowledged() {
     let text = "duration = \"2 s\"\n[radio]\nrange = \"30 m\"\n\

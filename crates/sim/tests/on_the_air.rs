@@ -1,0 +1,157 @@
+//! Whatever the network, what is seen on the air keeps the rules: no node sends and receives at once, reservations are
+//! respected, nothing is decoded below the threshold, and every frame that is decoded was sent.
+
+mod networks;
+
+use networks::network;
+use proptest::prelude::*;
+use sim::World;
+use sim::trace::{Event, Frame, Kind, What};
+use std::fmt::Write as _;
+use units::{Duration, Instant};
+
+/// The weakest power that is decoded, in dBm.
+const THRESHOLD: f64 = -80.0;
+/// SIFS at 2.4 and 5 GHz, and what propagation over a few hundred metres may add.
+const SIFS: [Duration; 2] = [Duration::from_micros(10), Duration::from_micros(16)];
+const SLACK: Duration = Duration::from_micros(2);
+
+/// Nodes in a square of some 700 m, some 200 m of which a signal goes; flows between them over AODV.
+#[derive(Clone, Debug)]
+struct Drawn {
+    places: Vec<(u16, u16)>,
+    flows: Vec<(usize, usize, u16, u16)>,
+    /// 802.11b, 802.11a with EDCA, 802.11n with aggregates.
+    standard: usize,
+    rts: bool,
+}
+
+fn drawn() -> impl Strategy<Value = Drawn> {
+    let place = (0_u16..700, 0_u16..700);
+    (3_usize..9).prop_flat_map(move |nodes| {
+        let flow = (0..nodes, 1..nodes, 20_u16..1500, 50_u16..5000);
+        let flows = prop::collection::vec(flow, 1..6);
+        (prop::collection::vec(place.clone(), nodes), flows, 0_usize..2, any::<bool>())
+            .prop_map(|(places, flows, standard, rts)| Drawn { places, flows, standard, rts })
+    })
+}
+
+impl Drawn {
+    fn sifs(&self) -> Duration {
+        SIFS[usize::from(self.standard > 0)]
+    }
+
+    fn text(&self) -> String {
+        let radio =
+            ["standard = \"802.11b\"", "standard = \"802.11a\"", "standard = \"802.11n\"\nfrequency = \"5.18 GHz\""];
+        let access = ["", "access = \"edca\"", "access = \"edca\"\naggregation = { ampdu = \"20 kB\" }"];
+        let rts = if self.rts { "0 B" } else { "off" };
+        let mut text = format!(
+            "duration = \"300 ms\"\n[routing]\nprotocol = \"aodv\"\n\
+             [radio]\n{}\nreceive_threshold = \"{THRESHOLD} dBm\"\n[mac]\nrts_threshold = \"{rts}\"\n{}\n",
+            radio[self.standard], access[self.standard]
+        );
+        for (index, (x, y)) in self.places.iter().enumerate() {
+            let _ = writeln!(text, "[[node]]\nname = \"n{index}\"\nposition = [\"{x} m\", \"{y} m\"]");
+        }
+        for (index, (from, step, packet, rate)) in self.flows.iter().enumerate() {
+            let to = (from + step) % self.places.len();
+            let category = ["voice", "video", "best-effort", "background"][index % 4];
+            let category = if self.standard > 0 { format!("category = \"{category}\"\n") } else { String::new() };
+            let _ = writeln!(
+                text,
+                "[[flow]]\nname = \"f{index}\"\nfrom = \"n{from}\"\nto = \"n{to}\"\n{category}\
+                 traffic = {{ kind = \"poisson\", rate = \"{rate} kb/s\", packet = \"{packet} B\" }}"
+            );
+        }
+        text
+    }
+}
+
+/// All that happens, in the order in which it ends.
+fn events(drawn: &Drawn) -> Vec<Event> {
+    let mut world = World::new(&network(&drawn.text()), 3).expect("a network that can be built");
+    let nodes: Vec<u32> = (0..).take(drawn.places.len()).collect();
+    world.watch(&nodes);
+    world.advance(Duration::MAX);
+    let events = world.take_events();
+    world.finish();
+    events
+}
+
+/// A frame at a node.
+#[derive(Clone, Debug)]
+struct Seen {
+    from: Instant,
+    until: Instant,
+    frame: Frame,
+}
+
+/// What `node` sent, and what it decoded.
+fn seen_at(node: usize, events: &[Event]) -> (Vec<Seen>, Vec<Seen>) {
+    let (mut sent, mut heard) = (Vec::new(), Vec::new());
+    for event in events.iter().filter(|event| event.node as usize == node) {
+        let seen = |frame: &Frame| Seen { from: event.at, until: event.at + frame.length, frame: frame.clone() };
+        match &event.what {
+            What::Sends(frame) => sent.push(seen(frame)),
+            What::Hears(frame, _) => heard.push(seen(frame)),
+            _ => {}
+        }
+    }
+    (sent, heard)
+}
+
+/// The first frame that a node began although it knew the medium to be reserved.
+fn against_a_reservation(node: usize, sent: &[Seen], heard: &[Seen], sifs: Duration) -> Option<Seen> {
+    let to_me = |seen: &&Seen| seen.frame.to.is_some_and(|to| to as usize == node);
+    sent.iter()
+        .find(|own| {
+            let before: Vec<&Seen> = heard.iter().filter(|other| other.until <= own.from).collect();
+            // An acknowledgement is due in any case; what follows a response to this node goes on with its exchange.
+            let last_to_me = before.iter().rev().find(|seen| to_me(seen));
+            let goes_on = last_to_me.is_some_and(|last| {
+                own.from.since(last.until) <= sifs + SLACK && !matches!(last.frame.kind, Kind::Rts | Kind::Data)
+            });
+            if goes_on || matches!(own.frame.kind, Kind::Ack | Kind::BlockAck { .. }) {
+                return false;
+            }
+            // A CTS answers an RTS that found the medium free of reservations, SIFS before.
+            let moment = if own.frame.kind == Kind::Cts { last_to_me.map(|rts| rts.until) } else { Some(own.from) };
+            let reserved = before.iter().filter(|other| !to_me(other)).map(|other| other.until + other.frame.reserves);
+            reserved.max().zip(moment).is_some_and(|(until, moment)| until > moment)
+        })
+        .cloned()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_seen_on_the_air_keeps_the_rules(drawn in drawn()) {
+        let events = events(&drawn);
+        for event in &events {
+            if let What::Hears(_, power) = &event.what {
+                prop_assert!(power.as_dbm() >= THRESHOLD - 1e-6, "decoded at {} dBm", power.as_dbm());
+            }
+        }
+        for node in 0..drawn.places.len() {
+            let (sent, heard) = seen_at(node, &events);
+            for own in &sent {
+                let overlaps = heard.iter().find(|other| other.from < own.until && own.from < other.until);
+                prop_assert!(overlaps.is_none(), "n{node} decodes {overlaps:?} while it sends {own:?}");
+            }
+            prop_assert!(sent.windows(2).all(|pair| pair[0].until <= pair[1].from), "n{node} sends two frames at once");
+            for other in &heard {
+                let source = &events.iter().find(|event| {
+                    event.node == other.frame.from
+                        && event.at < other.from
+                        && other.from.since(event.at) <= SLACK
+                        && matches!(&event.what, What::Sends(frame) if frame.kind == other.frame.kind)
+                });
+                prop_assert!(source.is_some(), "n{node} decodes {other:?}, which nobody sent");
+            }
+            let wrong = against_a_reservation(node, &sent, &heard, drawn.sifs());
+            prop_assert!(wrong.is_none(), "n{node} sends {wrong:?} though the medium is reserved");
+        }
+    }
+}
