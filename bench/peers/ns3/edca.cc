@@ -1,9 +1,10 @@
 // Network (e): EDCA (peer-edca, peer-edca-one). Stations on a circle of 1 m send UDP packets of 1000 B without pause to node
 // 0; every node hears every other with the same power; 802.11a 54/6 Mb/s. Two stations each of voice (1, 2), video (3, 4)
 // and best effort (5, 6); --one: two stations, each with all three. Parameter sets of IEEE 802.11-2016, table 9-137:
-// voice AIFSN 2, CW 3 to 7, TXOP 1.504 ms; video 2, 7 to 15, 3.008 ms; best effort 3, 15 to 1023, one frame.
+// voice AIFSN 2, CW 3 to 7, TXOP 2.080 ms; video 2, 7 to 15, 4.096 ms; best effort 3, 15 to 1023, 2.528 ms.
 #include "network.h"
 #include "ns3/qos-txop.h"
+#include "txop.h"
 
 struct Category
 {
@@ -15,9 +16,9 @@ struct Category
 };
 
 static const Category kCategories[] = {
-    {"voice", AC_VO, 6, 2, 3, 7, MicroSeconds(1504)},
-    {"video", AC_VI, 5, 2, 7, 15, MicroSeconds(3008)},
-    {"best-effort", AC_BE, 0, 3, 15, 1023, MicroSeconds(0)},
+    {"voice", AC_VO, 6, 2, 3, 7, MicroSeconds(2080)},
+    {"video", AC_VI, 5, 2, 7, 15, MicroSeconds(4096)},
+    {"best-effort", AC_BE, 0, 3, 15, 1023, MicroSeconds(2528)},
 };
 
 static void
@@ -39,7 +40,7 @@ SetParameters(const NetDeviceContainer& devices, bool bursts)
 int
 main(int argc, char* argv[])
 {
-    bool one = false, bursts = true, pifsRecovery = true;
+    bool one = false, bursts = true, pifsRecovery = true, reserveNext = false;
     uint32_t each = 2, payload = 1000;
     Run run(31, 1);
     CommandLine cmd(__FILE__);
@@ -48,6 +49,7 @@ main(int argc, char* argv[])
     cmd.AddValue("bursts", "several frames in a TXOP, as its limit allows", bursts);
     cmd.AddValue("pifs-recovery", "go on PIFS after a frame that failed within a TXOP (ns-3: yes), or back off", pifsRecovery);
     cmd.AddValue("payload", "UDP payload of a packet, bytes", payload);
+    cmd.AddValue("reserve-next", "reserve for the next exchange of a TXOP, not for all its rest (ns-3: no)", reserveNext);
     run.AddOptions(cmd);
     cmd.Parse(argc, argv);
     RngSeedManager::SetRun(run.seed);
@@ -58,6 +60,13 @@ main(int argc, char* argv[])
     auto phy = EqualPowerPhy();
     Radio radio = Radio::A();
     radio.qos = true;
+    if (reserveNext)
+    {
+        // The same on the air, by the one class of ns-3 in which the functions can be replaced.
+        radio.standard = WIFI_STANDARD_80211n;
+        phy.Set("ChannelSettings", StringValue("{36, 20, BAND_5GHZ, 0}"));
+        ReserveForNextFrame();
+    }
     auto devices = InstallDevices(nodes, phy, radio);
     SetParameters(devices, bursts);
     InternetStackHelper().Install(nodes);

@@ -57,7 +57,7 @@ Acquaint(const NetDeviceContainer& devices, uint32_t node, const Radio& radio)
             manager->AddAllSupportedMcs(peer);
             manager->AddStationHtCapabilities(peer, mac->GetHtCapabilities(SINGLE_LINK_OP_ID));
         }
-        else
+        if (radio.data.find("Mcs") == std::string::npos)
         {
             manager->AddSupportedMode(peer, WifiMode(radio.data));
         }
@@ -85,7 +85,8 @@ InstallDevices(const NodeContainer& nodes, YansWifiPhyHelper& phy, const Radio& 
                                  "MaxSsrc", UintegerValue(7));
     WifiMacHelper mac;
     mac.SetType("ns3::AdhocWifiMac", "QosSupported", BooleanValue(radio.qos),
-                "BE_MaxAmpduSize", UintegerValue(radio.ampdu));
+                "BE_MaxAmpduSize", UintegerValue(radio.ampdu),
+                "VI_MaxAmpduSize", UintegerValue(0)); // by default 65535 B
     auto devices = wifi.Install(phy, mac, nodes);
     for (uint32_t i = 0; i < devices.GetN(); ++i)
     {
