@@ -81,7 +81,7 @@ main(int argc, char* argv[])
         flow.name = std::string(category.name) + "-n" + std::to_string(node);
         flow.payload = payload;
         flow.Connect(nodes.Get(node), nodes.Get(0), interfaces.GetAddress(0), kPort + i, category.priority);
-        flow.WatchService(queue);
+        run.nodes[node].WatchService(queue);
         // A TXOP takes packets faster than events make them, unless enough wait: more than the longest burst.
         Simulator::ScheduleWithContext(node, MicroSeconds(7 * i), &Flow::Saturate, &flow, queue, 20);
     }

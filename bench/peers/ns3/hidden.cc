@@ -50,7 +50,7 @@ main(int argc, char* argv[])
         flow.name = "up-n" + std::to_string(i);
         flow.payload = payload;
         flow.Connect(nodes.Get(i), nodes.Get(0), interfaces.GetAddress(0), kPort + i);
-        flow.WatchService(queue);
+        run.nodes[i].WatchService(queue);
         Simulator::ScheduleWithContext(i, MicroSeconds(7 * i), &Flow::Saturate, &flow, queue, 2);
     }
     run.Play();

@@ -50,6 +50,7 @@ struct Times
 struct Frames
 {
     uint64_t attempts = 0, collisions = 0, delivered = 0, retryDrops = 0, rts = 0, ppdus = 0, bars = 0;
+    Times service;
 
     void OnSent(WifiConstPsduMap psdus, WifiTxVector, double)
     {
@@ -87,6 +88,22 @@ struct Frames
         mac->TraceConnectWithoutContext("AckedMpdu", MakeCallback(&Frames::OnAcked, this));
         mac->TraceConnectWithoutContext("DroppedMpdu", MakeCallback(&Frames::OnDropped, this));
     }
+
+    // Times the head of a queue from the end of the packet before it (or its arrival) to its ACK or final failure. Only
+    // where the queue never drops a waiting packet.
+    void WatchService(Ptr<WifiMacQueue> queue)
+    {
+        auto since = std::make_shared<std::deque<Time>>();
+        auto free = std::make_shared<Time>();
+        const auto arrive = [since](Ptr<const WifiMpdu>) { since->push_back(Simulator::Now()); };
+        const auto leave = [this, since, free](Ptr<const WifiMpdu>) {
+            service.Add(Simulator::Now() - Max(*free, since->front()));
+            since->pop_front();
+            *free = Simulator::Now();
+        };
+        queue->TraceConnectWithoutContext("Enqueue", Callback<void, Ptr<const WifiMpdu>>(arrive));
+        queue->TraceConnectWithoutContext("Dequeue", Callback<void, Ptr<const WifiMpdu>>(leave));
+    }
 };
 
 // One flow of UDP packets, stamped when made.
@@ -95,7 +112,7 @@ struct Flow
     std::string name;
     uint32_t payload = 1000;
     uint64_t sent = 0, received = 0;
-    Times delay, service;
+    Times delay;
     Ptr<Socket> socket;
 
     void Send()
@@ -127,22 +144,6 @@ struct Flow
         auto sink = Socket::CreateSocket(to, UdpSocketFactory::GetTypeId());
         sink->Bind(InetSocketAddress(Ipv4Address::GetAny(), port));
         sink->SetRecvCallback(MakeCallback(&Flow::Receive, this));
-    }
-
-    // Times the head of the queue from which the flow's packets go, from the end of the packet before it (or its arrival)
-    // to its ACK or final failure. Only where no other packets use the queue and it never drops a waiting one.
-    void WatchService(Ptr<WifiMacQueue> queue)
-    {
-        auto since = std::make_shared<std::deque<Time>>();
-        auto free = std::make_shared<Time>();
-        const auto arrive = [since](Ptr<const WifiMpdu>) { since->push_back(Simulator::Now()); };
-        const auto leave = [this, since, free](Ptr<const WifiMpdu>) {
-            service.Add(Simulator::Now() - Max(*free, since->front()));
-            since->pop_front();
-            *free = Simulator::Now();
-        };
-        queue->TraceConnectWithoutContext("Enqueue", Callback<void, Ptr<const WifiMpdu>>(arrive));
-        queue->TraceConnectWithoutContext("Dequeue", Callback<void, Ptr<const WifiMpdu>>(leave));
     }
 
     // Keeps `packets` in the queue from which the flow's packets go: one that leaves is replaced, at no cost for packets
@@ -235,7 +236,7 @@ struct Run
             for (auto& flow : flows)
             {
                 flow.sent = flow.received = 0;
-                flow.delay = flow.service = Times{};
+                flow.delay = Times{};
             }
         });
         Simulator::Stop(Seconds(duration));
@@ -259,10 +260,9 @@ struct Run
         for (auto& f : flows)
         {
             std::printf("%s{\"name\": \"%s\", \"sent_packets\": %lu, \"received_packets\": %lu, \"goodput_bps\": %.9g, "
-                        "\"loss_ratio\": %.9g, \"delay_s\": %s, \"service_s\": %s}",
+                        "\"loss_ratio\": %.9g, \"delay_s\": %s}",
                         comma, f.name.c_str(), f.sent, f.received, 8.0 * f.payload * f.received / simulated,
-                        f.sent ? 1.0 - double(f.received) / f.sent : 0.0, f.delay.Json().c_str(),
-                        f.service.Json().c_str());
+                        f.sent ? 1.0 - double(f.received) / f.sent : 0.0, f.delay.Json().c_str());
             comma = ", ";
         }
         std::printf("], \"nodes\": [");
@@ -272,8 +272,9 @@ struct Run
             auto& n = nodes[i];
             const uint64_t collisions = aggregated ? n.attempts - n.delivered : n.collisions;
             std::printf("%s{\"name\": \"n%zu\", \"mac\": {\"attempts\": %lu, \"collisions\": %lu, \"delivered\": %lu, "
-                        "\"retry_drops\": %lu, \"rts_attempts\": %lu, \"ppdus\": %lu, \"bars\": %lu}}",
-                        comma, i, n.attempts, collisions, n.delivered, n.retryDrops, n.rts, n.ppdus, n.bars);
+                        "\"retry_drops\": %lu, \"rts_attempts\": %lu, \"ppdus\": %lu, \"bars\": %lu, \"service_s\": %s}}",
+                        comma, i, n.attempts, collisions, n.delivered, n.retryDrops, n.rts, n.ppdus, n.bars,
+                        n.service.Json().c_str());
             comma = ", ";
         }
         std::printf("]");
