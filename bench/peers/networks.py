@@ -113,6 +113,10 @@ def ampdus():
             for mcs in (7, 15) for n in (1, 10)]
 
 
+# EDCA with one frame a TXOP, whatever the category.
+ONE_FRAME = {f"mac.edca.{category}.txop_limit": "0 s" for category in ("voice", "video", "best_effort")}
+
+
 CASES = [
     *cells("b", "cell-b"),
     *cells("a", "cell-a"),
@@ -127,7 +131,9 @@ CASES = [
     Case("d", "chain-aodv", "peer-chain-aodv", CHAIN, 100.0, {}, ("ns3-chain", "--routing=aodv", "--capture=10"),
          ("chain.tcl",), cost=True),
     Case("e", "edca", "peer-edca", EDCA, 31.0, {}, ("ns3-edca",)),
-    Case("e", "edca-one", "peer-edca-one", EDCA, 31.0, {}, ("ns3-edca", "--one=1", "--each=2")),
+    Case("e", "edca frames", "peer-edca", EDCA, 31.0, ONE_FRAME, ("ns3-edca", "--bursts=0")),
+    Case("e", "edca-one", "peer-edca-one", EDCA, 31.0, {}, ("ns3-edca", "--one=1")),
+    Case("e", "edca-one frames", "peer-edca-one", EDCA, 31.0, ONE_FRAME, ("ns3-edca", "--one=1", "--bursts=0")),
     *ampdus(),
     Case("g", "mobile", "peer-mobile", MOBILE, 110.0, {}, ("ns3-mobile", "--movement={movement}"),
          ("mobile.tcl", "movement", "{movement}"), cost=True),

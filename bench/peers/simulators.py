@@ -18,23 +18,20 @@ PEERS = {"ns-3": ("libns3-dev", "/usr/include/ns3/wifi-module.h"), "ns-2": ("ns2
 
 
 class Toolbox:
-    """The simulators' programs, built into `out`, and the movement file that all three read."""
+    """The simulators' programs, built into `out`."""
 
     def __init__(self, out, sluice):
         self.out, self.sluice = out, sluice
-        self.movement = ROOT / "target/peers/mobile.ns_movements"  # where the scenario looks for it
+        self.movement = SCENARIOS / "peer-mobile.ns_movements"  # which all three read
 
     def prepare(self, peers):
         """Install and build what is missing."""
-        for folder in (self.out, self.movement.parent):
-            folder.mkdir(parents=True, exist_ok=True)
+        self.out.mkdir(parents=True, exist_ok=True)
         if not self.sluice.exists():
             sys.exit(f"{self.sluice} is missing: run `make build`")
         install([PEERS[peer] for peer in peers])
         if "ns-3" in peers:
             subprocess.run(["make", "-s", "-C", HERE / "ns3", f"OUT={self.out}"], check=True)
-        text = subprocess.run([sys.executable, HERE / "movement.py"], check=True, capture_output=True).stdout
-        self.movement.write_bytes(text)
 
     def command(self, case, simulator, seed, peer, traced=True):
         """The command of one run; Sluice follows the conventions of `peer`."""
