@@ -144,16 +144,28 @@ impl<P: Packet> Fifo<P> {
         self.joined(now, len);
     }
 
-    /// The packet that [`dequeue`](Self::dequeue) would yield.
+    /// The packet that would be yielded after `index` others; zero for what [`dequeue`](Self::dequeue) would yield.
     #[inline]
-    pub fn peek(&self) -> Option<&P> {
-        self.ring.front().map(|waiting| &waiting.packet)
+    pub fn peek(&self, index: usize) -> Option<&P> {
+        self.ring.get(index).map(|waiting| &waiting.packet)
     }
 
     /// The MAC asks for the next packet.
     #[inline]
     pub fn dequeue(&mut self, now: Instant) -> Option<Departure<P>> {
-        let Waiting { packet, since } = self.ring.pop_front()?;
+        let front = self.ring.pop_front()?;
+        Some(self.depart(now, front))
+    }
+
+    /// The MAC asks for the packet after `index` others, because it can share a frame with one before it.
+    pub fn take(&mut self, now: Instant, index: usize) -> Option<Departure<P>> {
+        let taken = if index == 0 { self.ring.pop_front() } else { self.ring.remove(index) }?;
+        Some(self.depart(now, taken))
+    }
+
+    #[inline]
+    fn depart(&mut self, now: Instant, taken: Waiting<P>) -> Departure<P> {
+        let Waiting { packet, since } = taken;
         let len = packet.len().count();
         self.backlog.remove(len);
         self.counts.sent.add(len);
@@ -164,7 +176,7 @@ impl<P: Packet> Fifo<P> {
             self.measured.departure_gap.add(now.since(previous));
         }
         self.busy_since = if self.ring.is_empty() { None } else { Some(now) };
-        Some(Departure { packet, waited })
+        Departure { packet, waited }
     }
 
     /// The MAC is done with a packet that left after it `waited`: its ACK came or it failed for good, `service` after

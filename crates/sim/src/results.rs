@@ -193,11 +193,11 @@ pub struct Queue {
 pub struct Mac {
     /// From the hand-over to the MAC until its ACK or final failure.
     pub service_s: Times,
-    /// Data frames sent, repetitions included, broadcasts not.
+    /// Data frames or aggregates sent, repetitions included, broadcasts not.
     pub attempts: u64,
     /// RTS frames sent.
     pub rts_attempts: u64,
-    /// Data frames sent that were not acknowledged.
+    /// Data frames or aggregates sent that had no response.
     pub collisions: u64,
     /// Packets acknowledged.
     pub delivered: u64,
@@ -205,6 +205,15 @@ pub struct Mac {
     pub retry_drops: u64,
     /// Frames received again and discarded.
     pub duplicates: u64,
+    /// MPDUs whose fate is known, each attempt counted. Absent without aggregation, as are the next two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mpdus: Option<u64>,
+    /// Those of them that were not acknowledged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost_mpdus: Option<u64>,
+    /// BlockAckReq frames sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_ack_requests: Option<u64>,
     /// Time spent sending, responses included.
     pub airtime_s: f64,
     /// Share of time that the node sensed the medium busy, its own frames included.

@@ -13,6 +13,10 @@ pub struct Mac {
     pub access: Access,
     /// EDCA: what differs from the standard's parameters of its categories.
     pub edca: Option<Edca>,
+    /// What may share a frame.
+    pub aggregation: Aggregation,
+    /// A CTS to itself precedes each data frame that RTS and CTS do not: all in range learn how long the medium is in use.
+    pub cts_to_self: bool,
     /// Data frames whose MAC frame is longer than this are announced by RTS/CTS; "off" for none.
     pub rts_threshold: RtsThreshold,
     /// Smallest contention window: back-off is drawn from 0 to this many slots. Default: the standard's (31 or 15). The
@@ -72,6 +76,59 @@ pub struct Contention {
     pub txop_limit: Option<Duration>,
 }
 
+/// Aggregation (EDCA only): several packets of one category for one receiver in a frame.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Aggregation {
+    /// The longest A-MPDU, at most 65535 B: frames of their own, acknowledged one by one in a BlockAck; "off" for none.
+    /// Needs 802.11n or a nominal rate.
+    pub ampdu: MostBytes,
+    /// The most frames in an A-MPDU: 1 to 64.
+    pub ampdu_frames: u8,
+    /// The longest that an aggregate may last, at most 5484 us (the limit of HT-mixed frames).
+    pub ampdu_duration: Duration,
+    /// The longest A-MSDU, at most 7935 B: packets in one frame, lost or acknowledged together; "off" for none. Within an
+    /// A-MPDU a frame has at most 4095 B.
+    pub amsdu: MostBytes,
+    /// What follows an A-MPDU whose BlockAck has not come.
+    pub missed_block_ack: MissedBlockAck,
+}
+
+impl Default for Aggregation {
+    fn default() -> Self {
+        Self {
+            ampdu: MostBytes::Off,
+            ampdu_frames: 64,
+            ampdu_duration: Duration::from_millis(4),
+            amsdu: MostBytes::Off,
+            missed_block_ack: MissedBlockAck::default(),
+        }
+    }
+}
+
+/// What follows an A-MPDU whose BlockAck has not come (see `docs/mac-conventions.md`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum MissedBlockAck {
+    /// All its frames count as lost and are sent again.
+    #[default]
+    Retransmit,
+    /// A BlockAckReq asks what has arrived (ns-3).
+    Request,
+}
+
+/// A limit of a length: written as `off` or as a size.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MostBytes {
+    /// None at all.
+    #[default]
+    Off,
+    /// At most this.
+    UpTo(Bytes),
+}
+
 /// When RTS/CTS precedes a data frame: written as `off` or as a size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RtsThreshold {
@@ -82,35 +139,43 @@ pub enum RtsThreshold {
     Above(Bytes),
 }
 
-impl Serialize for RtsThreshold {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Off => serializer.serialize_str("off"),
-            Self::Above(bytes) => bytes.serialize(serializer),
+/// A type written as `off` or as a size.
+macro_rules! off_or_bytes {
+    ($Type:ident, $Some:ident) => {
+        impl Serialize for $Type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    Self::Off => serializer.serialize_str("off"),
+                    Self::$Some(bytes) => bytes.serialize(serializer),
+                }
+            }
         }
-    }
-}
 
-impl<'de> Deserialize<'de> for RtsThreshold {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        if text == "off" {
-            return Ok(Self::Off);
+        impl<'de> Deserialize<'de> for $Type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = String::deserialize(deserializer)?;
+                if text == "off" {
+                    return Ok(Self::Off);
+                }
+                text.parse().map(Self::$Some).map_err(|error| D::Error::custom(format_args!("{error}; or \"off\"")))
+            }
         }
-        text.parse().map(Self::Above).map_err(|error| D::Error::custom(format_args!("{error}; or \"off\"")))
-    }
+
+        #[cfg(feature = "schema")]
+        impl schemars::JsonSchema for $Type {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($Type).into()
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({ "anyOf": [{ "const": "off" }, generator.subschema_for::<Bytes>()] })
+            }
+        }
+    };
 }
 
-#[cfg(feature = "schema")]
-impl schemars::JsonSchema for RtsThreshold {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "RtsThreshold".into()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "anyOf": [{ "const": "off" }, generator.subschema_for::<Bytes>()] })
-    }
-}
+off_or_bytes!(RtsThreshold, Above);
+off_or_bytes!(MostBytes, UpTo);
 
 /// After which receptions a node waits EIFS instead of DIFS (see `docs/mac-conventions.md`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -16,7 +16,9 @@ mod wired;
 
 pub use attachment::Attachment;
 pub use errors::{ErrorModel, Errors, Fading, FadingModel};
-pub use mac::{Access, Contention, Edca, Eifs, Mac, RtsThreshold, TimeoutDeferral};
+pub use mac::{
+    Access, Aggregation, Contention, Edca, Eifs, Mac, MissedBlockAck, MostBytes, RtsThreshold, TimeoutDeferral,
+};
 pub use mobility::{Mobility, MobilityModel, Speeds, WalkStart, Waypoint};
 pub use nodes::{Node, Placement, Queues, Role, Shape};
 pub use radio::{ChannelWidth, GuardInterval, Preamble, Propagation, Radio, Standard};

@@ -36,6 +36,12 @@ impl<T: Copy> Arena<T> {
         self.slots[handle.0 as usize]
     }
 
+    /// The value named by `handle`, to be changed.
+    #[inline]
+    pub(crate) fn get_mut(&mut self, handle: Handle) -> &mut T {
+        &mut self.slots[handle.0 as usize]
+    }
+
     /// Gives the slot back. The handle must not be used again.
     #[inline]
     pub(crate) fn remove(&mut self, handle: Handle) -> T {

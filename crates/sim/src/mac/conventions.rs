@@ -1,11 +1,17 @@
 //! What is the same at every station of a network: the rules of access and the choices that the standard leaves.
 
-use crate::config::{Category, Eifs};
+use super::BLOCK_ACK;
+use crate::config::{Category, Eifs, MissedBlockAck};
 use crate::radio::Timing;
 use units::{Bytes, Duration};
 
 /// The most access categories that a station contends with.
 pub(crate) const CATEGORIES: usize = 4;
+
+/// The numbers of data frames count modulo this: 12 bits.
+pub(crate) const SEQUENCES: u16 = 4096;
+/// The most frames between the oldest one that is not acknowledged and the newest (a compressed BlockAck has 64 bits).
+pub(crate) const WINDOW: u16 = 64;
 
 /// How one access category contends for the medium.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +28,20 @@ pub(crate) struct Access {
     pub(crate) txop_limit: Duration,
 }
 
+/// What may share a frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Aggregation {
+    /// The longest A-MPDU; none at all.
+    pub(crate) ampdu: Option<Bytes>,
+    /// The most MPDUs in one, at most [`WINDOW`].
+    pub(crate) frames: usize,
+    /// The longest an aggregate may last.
+    pub(crate) duration: Duration,
+    /// The longest A-MSDU; none at all.
+    pub(crate) amsdu: Option<Bytes>,
+    pub(crate) missed: MissedBlockAck,
+}
+
 /// What is the same at every station of a network.
 #[derive(Clone, Debug)]
 pub(crate) struct Conventions {
@@ -36,6 +56,9 @@ pub(crate) struct Conventions {
     pub(crate) long_retry_limit: u8,
     /// Data frames longer than this are announced.
     pub(crate) rts_threshold: Option<Bytes>,
+    /// A CTS to itself precedes each data frame for one receiver that is not announced.
+    pub(crate) cts_to_self: bool,
+    pub(crate) aggregation: Aggregation,
     pub(crate) eifs: Eifs,
 }
 
@@ -44,6 +67,23 @@ impl Conventions {
     #[inline]
     pub(crate) fn edca(&self) -> bool {
         self.categories > 1
+    }
+
+    /// Are there aggregates of any kind?
+    #[inline]
+    pub(crate) fn aggregates(&self) -> bool {
+        self.aggregation.ampdu.is_some() || self.aggregation.amsdu.is_some()
+    }
+
+    /// Is there a BlockAck agreement between any two stations? It is taken as made before the start.
+    #[inline]
+    pub(crate) fn block_ack(&self) -> bool {
+        self.aggregation.ampdu.is_some()
+    }
+
+    /// How long a BlockAck lasts.
+    pub(crate) fn block_ack_time(&self) -> Duration {
+        self.timing.duration(self.timing.basic, BLOCK_ACK)
     }
 
     /// The index of a category at every station.

@@ -7,6 +7,11 @@ use units::{Bytes, Duration};
 /// The receiver of a frame for everybody.
 pub(crate) const BROADCAST: u32 = u32::MAX;
 
+/// Length of a compressed BlockAckReq (9.3.1.8).
+const BLOCK_ACK_REQ: Bytes = Bytes::new(24);
+/// Length of a compressed BlockAck (9.3.1.9).
+pub(crate) const BLOCK_ACK: Bytes = Bytes::new(32);
+
 /// What a frame is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -18,6 +23,12 @@ pub(crate) enum Kind {
     Data { packet: Handle, psdu: Bytes },
     /// Acknowledgement.
     Ack,
+    /// An A-MPDU, with its length and the number of its MPDUs. The sender holds them until the response is due.
+    Aggregate { psdu: Bytes, frames: u8 },
+    /// Asks for a `BlockAck`; the sender will send nothing before this number again.
+    BlockAckReq { start: u16 },
+    /// Which frames have arrived: a first number, and a bit for it and each of the 63 after it.
+    BlockAck { start: u16, arrived: u64 },
 }
 
 /// A frame on its way.
@@ -45,7 +56,9 @@ impl Frame {
             Kind::Rts => RTS,
             Kind::Cts => CTS,
             Kind::Ack => ACK,
-            Kind::Data { psdu, .. } => psdu,
+            Kind::Data { psdu, .. } | Kind::Aggregate { psdu, .. } => psdu,
+            Kind::BlockAckReq { .. } => BLOCK_ACK_REQ,
+            Kind::BlockAck { .. } => BLOCK_ACK,
         }
     }
 }

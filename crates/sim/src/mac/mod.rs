@@ -1,16 +1,21 @@
 //! Medium access: the DCF and EDCA as a state machine that is told what happens and says what to send. Knows no queue,
 //! no route and no radio.
 
+mod buffer;
 mod contention;
 mod conventions;
+mod exchange;
 mod frame;
-mod job;
 mod peers;
+mod reorder;
+mod report;
 mod station;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use conventions::{Access, CATEGORIES, Conventions};
-pub(crate) use frame::{BROADCAST, Frame, Kind};
-pub(crate) use job::{Answer, Due, Finished, Job, Unanswered};
+pub(crate) use buffer::{Mpdu, Msdu, places};
+pub(crate) use conventions::{Access, Aggregation, CATEGORIES, Conventions, SEQUENCES, WINDOW};
+pub(crate) use frame::{BLOCK_ACK, BROADCAST, Frame, Kind};
+pub(crate) use reorder::{Place, Reorder};
+pub(crate) use report::{Answer, Due, Finished, Report, Unanswered};
 pub(crate) use station::Station;

@@ -1,6 +1,6 @@
 //! What a station remembers of every other one.
 
-use super::CATEGORIES;
+use super::{CATEGORIES, Reorder, SEQUENCES};
 
 /// More than the 12 bits of a sequence number: none yet.
 const NONE: u16 = u16::MAX;
@@ -13,13 +13,17 @@ pub(crate) struct Peers {
 }
 
 /// Another station.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct Peer {
     address: u32,
     /// Number of the last data frame taken from it, by category.
     last: [u16; CATEGORIES],
     /// Number of the next data frame for it, by category.
     next: [u16; CATEGORIES],
+    /// Bit by bit, the categories in which it may still wait for frames that were given up.
+    behind: u8,
+    /// What has arrived from it, by category.
+    reorders: [Option<Box<Reorder>>; CATEGORIES],
 }
 
 impl Peers {
@@ -35,8 +39,34 @@ impl Peers {
     pub(super) fn next_sequence(&mut self, address: u32, category: usize) -> u16 {
         let next = &mut self.peer(address).next[category];
         let sequence = *next;
-        *next = (sequence + 1) & 0x0fff;
+        *next = (sequence + 1) % SEQUENCES;
         sequence
+    }
+
+    /// The number that the next frame will have.
+    pub(super) fn next_number(&mut self, address: u32, category: usize) -> u16 {
+        self.peer(address).next[category]
+    }
+
+    /// May `address` still wait for frames of a category that were given up?
+    pub(super) fn is_behind(&mut self, address: u32, category: usize) -> bool {
+        self.peer(address).behind & 1 << category != 0
+    }
+
+    /// Notes whether `address` may wait for frames of a category that were given up.
+    pub(super) fn set_behind(&mut self, address: u32, category: usize, behind: bool) {
+        let bits = &mut self.peer(address).behind;
+        *bits = *bits & !(1 << category) | u8::from(behind) << category;
+    }
+
+    /// What has arrived from `address` in a category.
+    pub(super) fn reorder(&mut self, address: u32, category: u8) -> &mut Reorder {
+        self.peer(address).reorders[usize::from(category)].get_or_insert_with(|| Box::new(Reorder::new()))
+    }
+
+    /// All that has arrived from anybody.
+    pub(super) fn reorders(&self) -> impl Iterator<Item = &Reorder> {
+        self.known.iter().flat_map(|peer| peer.reorders.iter().flatten().map(|reorder| &**reorder))
     }
 
     #[inline]
@@ -44,7 +74,8 @@ impl Peers {
         let place = match self.known.binary_search_by_key(&address, |peer| peer.address) {
             Ok(place) => place,
             Err(place) => {
-                self.known.insert(place, Peer { address, last: [NONE; CATEGORIES], next: [0; CATEGORIES] });
+                let (last, next) = ([NONE; CATEGORIES], [0; CATEGORIES]);
+                self.known.insert(place, Peer { address, last, next, behind: 0, reorders: Default::default() });
                 place
             }
         };

@@ -1,13 +1,16 @@
-//! A station: what it does about frames that it hears or misses, and its exchanges of frames (IEEE 802.11-2016, 10.3 for
-//! the DCF, 10.22.2 for EDCA).
+//! A station: what it holds, what it hears, and what it sends when (IEEE 802.11-2016, 10.3 for the DCF, 10.22.2 for
+//! EDCA).
 //!
 //! A station has one radio, and so one view of the medium and at most one exchange at a time; up to four access
 //! categories contend for it. The DCF is the case of one category. `docs/mac-conventions.md` gives the reasons for
 //! every choice that the standard leaves, and what each changes.
 
+use super::buffer::{Buffer, Joins, Request, Size};
 use super::contention::Contender;
 use super::peers::Peers;
-use super::{Answer, BROADCAST, CATEGORIES, Conventions, Due, Finished, Frame, Job, Kind, Unanswered};
+use super::{
+    Answer, BROADCAST, CATEGORIES, Conventions, Due, Finished, Frame, Kind, Mpdu, Msdu, Reorder, SEQUENCES, Unanswered,
+};
 use crate::config::Eifs;
 use crate::engine::{Handle, Stream};
 use crate::radio::{Mode, Timing};
@@ -19,27 +22,40 @@ use units::{Bytes, Duration, Instant};
 pub(super) enum Step {
     /// The medium: for a packet, or to finish the back-off after the last one.
     Access,
-    /// The end of a response (ACK or CTS) that it sends.
+    /// The end of a response (ACK, CTS or BlockAck) that it sends.
     Responding,
-    /// The end of its own RTS or data frame.
+    /// The end of its own frame.
     Sending,
     /// A CTS.
     AwaitCts,
-    /// SIFS: after the CTS, or after an exchange in a TXOP that goes on.
+    /// SIFS: after a CTS, or after an exchange in a TXOP that goes on.
     Cleared,
     /// An ACK.
     AwaitAck,
+    /// A BlockAck.
+    AwaitBlockAck,
+}
+
+/// Do others know that the data of an exchange are coming?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cleared {
+    /// No.
+    No,
+    /// By a CTS of the station to itself, or by what it has sent in this TXOP.
+    Yes,
+    /// By RTS and CTS just before.
+    ByRts,
 }
 
 /// A station.
 #[derive(Debug)]
 pub(crate) struct Station {
-    address: u32,
+    pub(super) address: u32,
     /// How it sends data for one receiver.
     mode: Mode,
     pub(super) step: Step,
     /// The category whose exchange is going on, or was the last.
-    holder: u8,
+    pub(super) holder: u8,
     /// Bit by bit, the categories whose moment to send is the deadline.
     pub(super) due: u8,
     /// Bit by bit, the categories that have a frame to send.
@@ -47,6 +63,7 @@ pub(crate) struct Station {
     pub(super) busy: bool,
     /// The radio is turning from reception to transmission: the deadline stands, whatever the medium does.
     pub(super) turning: bool,
+    pub(super) cleared: Cleared,
     /// A response that goes out at the deadline.
     pub(super) response: Option<Frame>,
     /// When [`timer`](Self::timer) is to be called; `NEVER` for not at all. The host reads it after every call.
@@ -58,16 +75,33 @@ pub(crate) struct Station {
     /// When a response was last given up.
     pub(super) timed_out: Instant,
     pub(super) contenders: [Contender; CATEGORIES],
-    /// By category, the packet that it holds.
-    jobs: Vec<Option<Job>>,
+    /// By category, the frames that it holds.
+    pub(super) buffers: Vec<Buffer>,
+    /// The frame whose medium has been cleared.
+    pub(super) fixed: Option<Size>,
     /// The TXOP of the holder ends here,
-    txop_end: Instant,
+    pub(super) txop_end: Instant,
     /// and goes on if at this very moment another packet is offered that fits.
-    may_go_on: Instant,
+    pub(super) may_go_on: Instant,
     next_sequence: u16,
-    peers: Peers,
+    pub(super) peers: Peers,
     pub(super) random: Stream,
-    finished: VecDeque<Finished>,
+    pub(super) finished: VecDeque<Finished>,
+}
+
+/// A frame that is being put together from the packets of a category.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Assembly {
+    /// Its receiver.
+    pub(crate) to: u32,
+    /// Its access category.
+    pub(crate) category: u8,
+    /// Only packets that no packet to another receiver precedes may join: what is repeated must not hold others back for
+    /// ever.
+    pub(crate) in_turn: bool,
+    size: Size,
+    /// The data have to be over.
+    end: Instant,
 }
 
 impl Station {
@@ -82,6 +116,7 @@ impl Station {
             wanting: 0,
             busy: false,
             turning: false,
+            cleared: Cleared::No,
             response: None,
             deadline: Instant::NEVER,
             idle_from: Instant::ZERO,
@@ -89,7 +124,8 @@ impl Station {
             nav: Instant::ZERO,
             timed_out: Instant::ZERO,
             contenders: conventions.access.map(|access| Contender::new(&access)),
-            jobs: vec![None; conventions.categories],
+            buffers: (0..conventions.categories).map(|_| Buffer::default()).collect(),
+            fixed: None,
             txop_end: Instant::ZERO,
             may_go_on: Instant::NEVER,
             next_sequence: 0,
@@ -105,53 +141,146 @@ impl Station {
         !self.wanting & ((1 << rules.categories) - 1)
     }
 
-    /// The packets that it holds.
-    pub(crate) fn jobs(&self) -> impl Iterator<Item = &Job> {
-        self.jobs.iter().flatten()
+    /// The frames that it holds.
+    pub(crate) fn mpdus(&self) -> impl Iterator<Item = &Mpdu> {
+        self.buffers.iter().flat_map(|buffer| &buffer.mpdus)
+    }
+
+    /// The frames in the aggregate that it is sending, or whose response it awaits.
+    pub(crate) fn in_flight(&self) -> impl Iterator<Item = &Mpdu> {
+        let buffer = &self.buffers[usize::from(self.holder)];
+        buffer.mpdus.iter().take(buffer.in_flight)
     }
 
     /// Is it sending a broadcast?
     pub(crate) fn broadcasts(&self) -> bool {
-        self.step == Step::Sending && self.jobs[usize::from(self.holder)].is_some_and(|job| job.to == BROADCAST)
+        let buffer = &self.buffers[usize::from(self.holder)];
+        self.step == Step::Sending && buffer.to == BROADCAST && !buffer.mpdus.is_empty()
     }
 
-    /// Its packet has reached the receiver.
-    pub(crate) fn accept(&mut self, packet: Handle) {
-        if let Some(job) = self.jobs.iter_mut().flatten().find(|job| job.packet == packet) {
-            job.accepted = true;
-        }
-    }
-
-    /// The next packet that it is done with. The host asks until there is none, after every call but the medium's edges.
+    /// The next data frame that it is done with. The host asks until there is none, after every call but the medium's
+    /// edges.
     #[inline]
     pub(crate) fn next_finished(&mut self) -> Option<Finished> {
         self.finished.pop_front()
     }
 
-    /// Takes a packet. On a medium that has been idle for DIFS or AIFS it goes out at once (10.3.4.2), and in a TXOP
-    /// that can go on with it, after SIFS.
-    pub(crate) fn offer(&mut self, now: Instant, mut job: Job, rules: &Conventions) {
-        let category = usize::from(job.category);
-        debug_assert!(self.jobs[category].is_none(), "a station holds one packet of a category");
-        job.sequence = if rules.edca() && job.to != BROADCAST {
-            self.peers.next_sequence(job.to, category)
-        } else {
-            let sequence = self.next_sequence;
-            self.next_sequence = (sequence + 1) & 0x0fff;
-            sequence
-        };
-        self.jobs[category] = Some(job);
-        let goes_on = self.may_go_on == now && job.category == self.holder && self.response.is_none();
-        if goes_on && now + rules.timing.sifs + self.exchange(job.to, job.psdu, &rules.timing) <= self.txop_end {
-            self.wanting |= 1 << category;
-            for other in (0..rules.categories).filter(|&other| other != category) {
-                self.freeze(now, other, rules);
-            }
-            self.step = Step::Cleared;
-            self.deadline = now + rules.timing.sifs;
-        } else {
-            self.contend(now, category, rules);
+    /// What has arrived from a station in a category.
+    pub(crate) fn reorder(&mut self, from: u32, category: u8) -> &mut Reorder {
+        self.peers.reorder(from, category)
+    }
+
+    /// All that has arrived from anybody.
+    pub(crate) fn reorders(&self) -> impl Iterator<Item = &Reorder> {
+        self.peers.reorders()
+    }
+
+    /// Takes a packet for `to` in a free category. On a medium that has been idle for DIFS or AIFS it goes out at once
+    /// (10.3.4.2), and in a TXOP that can go on with it, after SIFS.
+    pub(crate) fn offer(&mut self, now: Instant, (to, category): (u32, u8), msdu: Msdu, rules: &Conventions) {
+        let index = usize::from(category);
+        let sequence = self.number(to, index, rules);
+        let behind = rules.block_ack() && to != BROADCAST && self.peers.is_behind(to, index);
+        let buffer = &mut self.buffers[index];
+        debug_assert!(buffer.mpdus.is_empty(), "a category takes a packet when it has none");
+        buffer.to = to;
+        buffer.push(Mpdu::new(msdu, sequence, rules));
+        if behind {
+            buffer.request = Some(Request { to, start: sequence, failures: 0 });
         }
+        self.wanting |= 1 << category;
+        let goes_on = self.may_go_on == now && category == self.holder && self.response.is_none();
+        if !(goes_on && self.go_on(now, rules)) {
+            self.contend(now, index, rules);
+        }
+    }
+
+    /// The frame that more packets may join, now that one is due; none where nothing can join.
+    pub(crate) fn assemble(&self, now: Instant, rules: &Conventions) -> Option<Assembly> {
+        let buffer = &self.buffers[usize::from(self.holder)];
+        if !rules.aggregates() || self.fixed.is_some() || buffer.request.is_some() || buffer.to == BROADCAST {
+            return None;
+        }
+        let (end, size) = (self.data_end(now, rules), self.selected(now, rules));
+        let in_turn = buffer.mpdus.iter().any(|mpdu| mpdu.sent);
+        (size.frames == buffer.mpdus.len()).then_some(Assembly {
+            to: buffer.to,
+            category: self.holder,
+            in_turn,
+            size,
+            end,
+        })
+    }
+
+    /// Can a packet of `length` to its receiver join?
+    pub(crate) fn has_room(&self, now: Instant, assembly: &Assembly, length: Bytes, rules: &Conventions) -> bool {
+        self.joins(now, assembly, length, rules).is_some()
+    }
+
+    /// A packet joins that [has room](Self::has_room). Returns the packet that it follows in an A-MSDU, to be chained.
+    pub(crate) fn join(
+        &mut self,
+        now: Instant,
+        assembly: &mut Assembly,
+        msdu: Msdu,
+        rules: &Conventions,
+    ) -> Option<Handle> {
+        let (joins, size) = self.joins(now, assembly, msdu.length, rules).expect("there is room for it");
+        assembly.size = size;
+        let holder = usize::from(self.holder);
+        match joins {
+            Joins::Part => Some(self.buffers[holder].extend(msdu, rules)),
+            Joins::Mpdu => {
+                let sequence = self.number(assembly.to, holder, rules);
+                self.buffers[holder].push(Mpdu::new(msdu, sequence, rules));
+                None
+            }
+        }
+    }
+
+    fn joins(&self, now: Instant, assembly: &Assembly, length: Bytes, rules: &Conventions) -> Option<(Joins, Size)> {
+        let fits = |size| self.fits(now, assembly.end, size, rules);
+        self.buffers[usize::from(self.holder)].joins(length, assembly.size, rules, fits)
+    }
+
+    /// The aggregate that is sent where nothing has been settled before.
+    pub(super) fn selected(&self, now: Instant, rules: &Conventions) -> Size {
+        let end = self.data_end(now, rules);
+        self.buffers[usize::from(self.holder)].select(|size| self.fits(now, end, size, rules))
+    }
+
+    /// When data that begin now have to be over in this TXOP.
+    fn data_end(&self, now: Instant, rules: &Conventions) -> Instant {
+        if rules.access[usize::from(self.holder)].txop_limit.is_zero() {
+            return now + rules.aggregation.duration;
+        }
+        let after = rules.timing.sifs + rules.block_ack_time();
+        (now + rules.aggregation.duration).min(now + self.txop_end.since(now).saturating_sub(after))
+    }
+
+    /// Does an aggregate of this size keep to all limits?
+    fn fits(&self, now: Instant, end: Instant, size: Size, rules: &Conventions) -> bool {
+        let aggregation = &rules.aggregation;
+        let short = size.frames == 1 || aggregation.ampdu.is_some_and(|most| size.psdu <= most);
+        let timing = &rules.timing;
+        let announcing =
+            rules.rts_threshold.is_some_and(|threshold| size.psdu > threshold) && self.cleared == Cleared::No;
+        let before = match (announcing, rules.cts_to_self && self.cleared == Cleared::No) {
+            (true, _) => timing.rts + timing.cts + timing.sifs * 2,
+            (false, true) => timing.cts + timing.sifs,
+            (false, false) => Duration::ZERO,
+        };
+        short && size.frames <= aggregation.frames && now + before + timing.duration(self.mode, size.psdu) <= end
+    }
+
+    /// The number of the next frame for `to`. Data with QoS are numbered by receiver and category (10.3.2.11.2).
+    fn number(&mut self, to: u32, category: usize, rules: &Conventions) -> u16 {
+        if rules.edca() && to != BROADCAST {
+            return self.peers.next_sequence(to, category);
+        }
+        let sequence = self.next_sequence;
+        self.next_sequence = (sequence + 1) % SEQUENCES;
+        sequence
     }
 
     /// The deadline has come. `receiving`: a frame whose PHY header was read is coming in.
@@ -159,62 +288,30 @@ impl Station {
         self.deadline = Instant::NEVER;
         if let Some(response) = self.response.take() {
             self.step = Step::Responding;
-            return Due::Send(response);
+            return Due::Send(self.filled(response));
         }
         match self.step {
             Step::Access => {
                 self.win(now, rules);
-                let job = self.job();
-                if announces(&job, rules) { Due::Send(self.announcement(&job, rules)) } else { Due::Begin(self.holder) }
+                Due::Begin(self.holder)
             }
             Step::Cleared => Due::Begin(self.holder),
             // 10.3.2.9: a frame that has begun within the time-out may be the ACK; its end decides.
-            Step::AwaitAck | Step::AwaitCts if receiving => Due::Wait,
-            Step::AwaitAck | Step::AwaitCts => Due::Failed(self.fail(now, rules)),
+            Step::AwaitAck | Step::AwaitCts | Step::AwaitBlockAck if receiving => Due::Wait,
+            Step::AwaitAck | Step::AwaitCts | Step::AwaitBlockAck => Due::Failed(self.fail(now, rules)),
             Step::Sending | Step::Responding => unreachable!("no deadline is set while a frame is being sent"),
         }
     }
 
-    /// The data frame that is due. `ahead`: receiver and frame length of the packet of its category that comes next; a
-    /// TXOP that can go on with it reserves the medium for it too (9.2.5.2).
-    pub(crate) fn begin(&mut self, now: Instant, ahead: Option<(u32, Bytes)>, rules: &Conventions) -> Frame {
-        self.step = Step::Sending;
-        let timing = &rules.timing;
-        let holder = usize::from(self.holder);
-        let job = self.jobs[holder].as_mut().expect("data are sent for a packet");
-        let retry = std::mem::replace(&mut job.sent, true);
-        let job = *job;
-        let own = self.exchange(job.to, job.psdu, timing);
-        let rest = timing.sifs + ahead.map_or(Duration::ZERO, |(to, psdu)| self.exchange(to, psdu, timing));
-        let goes_on = ahead.is_some() && now + own + rest <= self.txop_end;
-        let response = if job.to == BROADCAST { Duration::ZERO } else { timing.sifs + timing.ack };
-        Frame {
-            kind: Kind::Data { packet: job.packet, psdu: job.psdu },
-            from: self.address,
-            to: job.to,
-            category: self.holder,
-            mode: self.mode_to(job.to, timing),
-            reserves: if goes_on { response + rest } else { response },
-            sequence: job.sequence,
-            retry,
+    /// A BlockAck tells what has arrived up to the moment in which it is sent.
+    fn filled(&mut self, mut response: Frame) -> Frame {
+        if let Kind::BlockAck { start, arrived } = &mut response.kind {
+            (*start, *arrived) = self.peers.reorder(response.to, response.category).report();
         }
+        response
     }
 
-    /// Its own frame has been sent.
-    pub(crate) fn sent(&mut self, now: Instant, frame: &Frame, rules: &Conventions) {
-        self.idle_from = now;
-        self.eifs_surplus = Duration::ZERO;
-        if self.step == Step::Responding {
-            self.step = Step::Access;
-        } else if frame.to == BROADCAST {
-            self.finish(now, true, rules);
-        } else {
-            self.step = if frame.kind == Kind::Rts { Step::AwaitCts } else { Step::AwaitAck };
-            self.deadline = now + rules.timing.response_timeout;
-        }
-    }
-
-    /// A frame has come in, intact.
+    /// A frame has come in, intact, or an aggregate of which something is intact.
     pub(crate) fn received(&mut self, now: Instant, frame: &Frame, rules: &Conventions) -> Answer {
         let timing = &rules.timing;
         if rules.eifs != Eifs::AnySignalKept {
@@ -222,12 +319,13 @@ impl Station {
         }
         let mine = frame.to == self.address;
         match (self.step, frame.kind) {
-            (Step::AwaitAck, Kind::Ack) if mine => {
-                self.finish(now, true, rules);
-                return Answer::default();
+            (Step::AwaitAck, Kind::Ack) if mine => return self.acknowledged(now, rules),
+            (Step::AwaitBlockAck, Kind::BlockAck { start, arrived }) if mine => {
+                return self.block_acknowledged(now, (start, arrived), rules);
             }
             (Step::AwaitCts, Kind::Cts) if mine => {
                 self.step = Step::Cleared;
+                self.cleared = Cleared::ByRts;
                 self.deadline = now + timing.sifs;
                 return Answer::default();
             }
@@ -235,15 +333,17 @@ impl Station {
         }
         let mut answer = self.missed_response(now, rules);
         if mine {
-            self.respond(now, frame, timing);
+            self.respond(now, frame, rules);
         } else {
             self.nav = self.nav.max(now + frame.reserves);
         }
         if matches!(frame.kind, Kind::Data { .. }) && (mine || frame.to == BROADCAST) {
             let number = (frame.sequence, frame.retry);
-            answer.takes = !mine || self.peers.is_new(frame.from, frame.category, number);
+            // Under a BlockAck agreement it is the window that knows.
+            answer.takes = !mine || rules.block_ack() || self.peers.is_new(frame.from, frame.category, number);
             answer.duplicate = !answer.takes;
         }
+        answer.takes |= matches!(frame.kind, Kind::Aggregate { .. }) && mine;
         answer
     }
 
@@ -266,138 +366,45 @@ impl Station {
         }
     }
 
-    /// If it waits for an ACK or CTS, what has come in instead means that none will come (10.3.2.9).
+    /// If it waits for a response, what has come in instead means that none will come (10.3.2.9).
     fn missed_response(&mut self, now: Instant, rules: &Conventions) -> Answer {
-        if !matches!(self.step, Step::AwaitAck | Step::AwaitCts) {
+        if !matches!(self.step, Step::AwaitAck | Step::AwaitCts | Step::AwaitBlockAck) {
             return Answer::default();
         }
         self.fail(now, rules)
     }
 
     /// Answers a frame for this station after SIFS: data always, an RTS unless the medium is reserved (10.3.2.7).
-    fn respond(&mut self, now: Instant, frame: &Frame, timing: &Timing) {
+    fn respond(&mut self, now: Instant, frame: &Frame, rules: &Conventions) {
+        let timing = &rules.timing;
+        // Of a TXOP that goes on, what is left is reserved by the response too (9.2.5.2).
+        let left = |response| frame.reserves.saturating_sub(timing.sifs + response);
+        let block_ack = Kind::BlockAck { start: 0, arrived: 0 };
         let (kind, reserves) = match frame.kind {
-            // Of a TXOP that goes on, what is left is reserved by the ACK too (9.2.5.2).
-            Kind::Data { .. } => (Kind::Ack, frame.reserves.saturating_sub(timing.sifs + timing.ack)),
-            Kind::Rts if now >= self.nav => (Kind::Cts, frame.reserves - timing.sifs - timing.cts),
-            Kind::Rts | Kind::Cts | Kind::Ack => return,
+            Kind::Data { .. } => (Kind::Ack, left(timing.ack)),
+            Kind::Aggregate { .. } | Kind::BlockAckReq { .. } => (block_ack, left(rules.block_ack_time())),
+            Kind::Rts if now >= self.nav => (Kind::Cts, left(timing.cts)),
+            Kind::Rts | Kind::Cts | Kind::Ack | Kind::BlockAck { .. } => return,
         };
-        let (from, to, mode) = (self.address, frame.from, timing.basic);
-        self.response = Some(Frame { kind, from, to, category: 0, mode, reserves, sequence: 0, retry: false });
+        let (from, to, mode, category) = (self.address, frame.from, timing.basic, frame.category);
+        self.response = Some(Frame { kind, from, to, category, mode, reserves, sequence: 0, retry: false });
         self.turning = false;
         self.deadline = now + timing.sifs;
     }
 
-    /// How it sends data for this receiver.
+    /// How it sends data for this receiver. Rate control will decide it.
     pub(crate) fn mode_to(&self, to: u32, timing: &Timing) -> Mode {
         if to == BROADCAST { timing.basic } else { self.mode }
     }
-
-    /// How long a data frame and its acknowledgement take; a broadcast has none.
-    pub(crate) fn exchange(&self, to: u32, psdu: Bytes, timing: &Timing) -> Duration {
-        let data = timing.duration(self.mode_to(to, timing), psdu);
-        if to == BROADCAST { data } else { data + timing.sifs + timing.ack }
-    }
-
-    /// The packet whose exchange is going on.
-    fn job(&self) -> Job {
-        self.jobs[usize::from(self.holder)].expect("an exchange is for a packet")
-    }
-
-    /// The highest category that is due holds the medium. One below that was due too has collided with it inside the
-    /// station, and goes on as after a collision outside (10.22.2.2).
-    fn win(&mut self, now: Instant, rules: &Conventions) {
-        self.turning = false;
-        let holder = self.due.trailing_zeros() as usize;
-        for category in 0..rules.categories {
-            if category == holder {
-                self.contenders[category].backoff = None;
-            } else if self.due & 1 << category == 0 {
-                self.freeze(now, category, rules);
-            } else {
-                self.collide(category, rules);
-            }
-        }
-        self.holder = u8::try_from(holder).expect("there are four categories");
-        self.txop_end = now + rules.access[holder].txop_limit;
-    }
-
-    /// A category has lost an internal collision. The frame was not sent, but the attempt counts (10.22.2.11.1).
-    fn collide(&mut self, category: usize, rules: &Conventions) {
-        let job = self.jobs[category].as_mut().expect("a category that is due has a packet");
-        job.short_failures += 1;
-        if job.short_failures >= rules.short_retry_limit {
-            self.release(category, false, rules);
-        } else {
-            self.widen(category, rules);
-            self.draw(category);
-        }
-    }
-
-    /// The RTS before a data frame.
-    fn announcement(&mut self, job: &Job, rules: &Conventions) -> Frame {
-        self.step = Step::Sending;
-        let timing = &rules.timing;
-        let reserves = timing.sifs * 2 + timing.cts + self.exchange(job.to, job.psdu, timing);
-        Frame {
-            kind: Kind::Rts,
-            from: self.address,
-            to: job.to,
-            category: self.holder,
-            mode: timing.basic,
-            reserves,
-            sequence: job.sequence,
-            retry: false,
-        }
-    }
-
-    /// No ACK or CTS has come: doubles the window and tries again, or gives up (10.3.4.4).
-    fn fail(&mut self, now: Instant, rules: &Conventions) -> Answer {
-        let failed = Some(if self.step == Step::AwaitCts { Unanswered::Rts } else { Unanswered::Data });
-        let holder = usize::from(self.holder);
-        let job = self.jobs[holder].as_mut().expect("a response is awaited for a packet");
-        let after_rts = self.step == Step::AwaitAck && announces(job, rules);
-        let (failures, limit) = if after_rts {
-            (&mut job.long_failures, rules.long_retry_limit)
-        } else {
-            (&mut job.short_failures, rules.short_retry_limit)
-        };
-        *failures += 1;
-        let last = *failures >= limit;
-        self.timed_out = now;
-        self.step = Step::Access;
-        if last {
-            self.deadline = Instant::NEVER;
-            self.release(holder, false, rules);
-        } else {
-            self.widen(holder, rules);
-            self.draw(holder);
-        }
-        self.schedule(now, rules);
-        Answer { failed, ..Answer::default() }
-    }
-
-    /// The exchange is over, and with it perhaps the TXOP.
-    fn finish(&mut self, now: Instant, delivered: bool, rules: &Conventions) {
-        self.step = Step::Access;
-        self.deadline = Instant::NEVER;
-        self.may_go_on = if now < self.txop_end { now } else { Instant::NEVER };
-        self.release(usize::from(self.holder), delivered, rules);
-    }
-
-    /// Done with the packet of a category. A back-off follows whether or not another one waits (10.3.4.3:
-    /// post-backoff).
-    fn release(&mut self, category: usize, delivered: bool, rules: &Conventions) {
-        self.contenders[category].cw = rules.access[category].cw_min;
-        self.wanting &= !(1 << category);
-        self.draw(category);
-        if let Some(job) = self.jobs[category].take() {
-            self.finished.push_back(Finished { job, delivered });
-        }
-    }
 }
 
-/// Is this packet announced by an RTS?
-fn announces(job: &Job, rules: &Conventions) -> bool {
-    job.to != BROADCAST && rules.rts_threshold.is_some_and(|threshold| job.psdu > threshold)
+impl Unanswered {
+    /// What is missing in this step.
+    pub(super) fn of(step: Step, request: bool) -> Self {
+        match step {
+            Step::AwaitCts => Self::Rts,
+            Step::AwaitBlockAck if request => Self::BlockAckReq,
+            _ => Self::Data,
+        }
+    }
 }

@@ -2,11 +2,12 @@
 //! 304, RTS 352; SIFS 10, slot 20, DIFS 50, EIFS 364, time-out 222, turn-around 5.
 
 use super::*;
-use crate::config::{Eifs, Preamble, Radio};
+use crate::config::{Eifs, MissedBlockAck, Preamble, Radio};
 use crate::engine::{Arena, Handle, Purpose, Stream};
 use crate::radio::{DsssRate, Mode, Timing};
 use units::{Bytes, Duration, Instant};
 
+mod aggregates;
 mod exchange;
 
 const ME: u32 = 0;
@@ -33,6 +34,14 @@ fn conventions() -> Conventions {
         short_retry_limit: 7,
         long_retry_limit: 4,
         rts_threshold: None,
+        cts_to_self: false,
+        aggregation: Aggregation {
+            ampdu: None,
+            frames: 64,
+            duration: Duration::from_millis(4),
+            amsdu: None,
+            missed: MissedBlockAck::Retransmit,
+        },
         eifs: Eifs::BadFrame,
     }
 }
@@ -82,8 +91,8 @@ impl Bench {
     }
 
     fn offer_to(&mut self, micros: u64, to: u32) {
-        let job = Job::new(packet(), (to, 0), Bytes::new(1064), Duration::ZERO, at(micros));
-        self.station.offer(at(micros), job, &self.rules);
+        let msdu = Msdu { packet: packet(), length: Bytes::new(1036) };
+        self.station.offer(at(micros), (to, 0), msdu, &self.rules);
     }
 
     fn offer(&mut self, micros: u64) {
@@ -132,7 +141,7 @@ impl Bench {
     }
 
     fn told(&mut self, answer: Answer) -> Told {
-        let Answer { takes, duplicate, failed } = answer;
+        let Answer { takes, duplicate, failed, .. } = answer;
         let finished = self.station.next_finished();
         assert!(self.station.next_finished().is_none(), "one packet at a time");
         Told { takes, duplicate, failed, finished }

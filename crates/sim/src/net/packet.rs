@@ -1,7 +1,7 @@
 //! Packets, without their bytes, and what headers add.
 
 use crate::engine::Handle;
-use units::{Bytes, Instant};
+use units::{Bytes, Duration, Instant};
 
 /// UDP header (RFC 768).
 const UDP: Bytes = Bytes::new(8);
@@ -56,6 +56,25 @@ pub(crate) struct Packet {
     pub(crate) created: Instant,
     /// Length with UDP and IP headers.
     pub(crate) length: Bytes,
+    pub(crate) transit: Transit,
+}
+
+/// What the MAC of the node that holds a packet has to know of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transit {
+    /// Time that it waited in the queue.
+    pub(crate) waited: Duration,
+    /// When the MAC took it.
+    pub(crate) taken: Instant,
+    /// The receiver has it, whether the sender knows or not.
+    pub(crate) accepted: bool,
+    /// The next packet of the same A-MSDU.
+    pub(crate) next: Option<Handle>,
+}
+
+impl Transit {
+    /// Not yet taken.
+    pub(crate) const NONE: Self = Self { waited: Duration::ZERO, taken: Instant::ZERO, accepted: false, next: None };
 }
 
 impl Packet {

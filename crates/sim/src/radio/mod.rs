@@ -19,7 +19,7 @@ pub(crate) use links::Links;
 pub(crate) use medium::{Heard, Medium, Signal};
 pub use mode::{DsssRate, Mcs, Mode, OfdmRate};
 pub(crate) use propagation::Reception;
-pub(crate) use reception::{Judge, Shape};
+pub(crate) use reception::{Judge, Mpdu, Shape};
 pub(crate) use settings::Refusal;
 pub use timing::Timing;
 pub(crate) use timing::{ACK, CTS, MAC_OVERHEAD, RTS};

@@ -109,11 +109,15 @@ pub(crate) struct NodeRecord {
     pub(crate) delivered: u64,
     pub(crate) given_up: u64,
     pub(crate) duplicates: u64,
+    pub(crate) mpdus: u64,
+    pub(crate) lost_mpdus: u64,
+    pub(crate) block_ack_requests: u64,
     pub(crate) airtime: Duration,
 }
 
 impl NodeRecord {
-    pub(crate) fn mac_result(&self, busy: Duration, covered: Duration) -> Mac {
+    /// `aggregates`: are there any in this network?
+    pub(crate) fn mac_result(&self, busy: Duration, covered: Duration, aggregates: bool) -> Mac {
         // With RTS/CTS it is the RTS that collides.
         let (failed, sent) = match self.rts_attempts {
             0 => (self.unanswered_data, self.attempts),
@@ -127,6 +131,9 @@ impl NodeRecord {
             delivered: self.delivered,
             retry_drops: self.given_up,
             duplicates: self.duplicates,
+            mpdus: aggregates.then_some(self.mpdus),
+            lost_mpdus: aggregates.then_some(self.lost_mpdus),
+            block_ack_requests: aggregates.then_some(self.block_ack_requests),
             airtime_s: self.airtime.as_secs_f64(),
             busy_ratio: busy.as_secs_f64() / covered.as_secs_f64(),
             collision_probability: ratio(failed, sent),

@@ -6,7 +6,7 @@
 
 use super::{Event, World};
 use crate::engine::Handle;
-use crate::mac::{Answer, BROADCAST, Due, Frame, Kind, Unanswered};
+use crate::mac::{Answer, BROADCAST, Due, Frame, Kind, Report, Unanswered};
 use crate::radio::{Shape, Signal};
 use units::Instant;
 
@@ -18,6 +18,9 @@ impl World {
             Due::Send(frame) => self.send(node, frame),
             Due::Begin(category) => {
                 let category = usize::from(category);
+                if self.rules.aggregates() {
+                    self.aggregate(node);
+                }
                 let bursts = !self.rules.access[category].txop_limit.is_zero();
                 let ahead = if bursts { self.ahead(node, category) } else { None };
                 let frame = self.nodes[node as usize].station.begin(self.now, ahead, &self.rules);
@@ -35,14 +38,16 @@ impl World {
     fn send(&mut self, node: u32, frame: Frame) {
         let psdu = frame.psdu();
         let duration = self.rules.timing.duration(frame.mode, psdu);
-        let control = !matches!(frame.kind, Kind::Data { .. });
-        let shape = Shape { mode: frame.mode, psdu, duration, aggregate: false, control };
+        let aggregate = matches!(frame.kind, Kind::Aggregate { .. });
+        let control = !aggregate && !matches!(frame.kind, Kind::Data { .. });
+        let shape = Shape { mode: frame.mode, psdu, duration, aggregate, control };
         let record = &mut self.nodes[node as usize].record;
         match frame.kind {
             Kind::Rts => record.rts_attempts += 1,
             Kind::Data { .. } if frame.to == BROADCAST => self.broadcasts_in_air += 1,
-            Kind::Data { .. } => record.attempts += 1,
-            Kind::Cts | Kind::Ack => {}
+            Kind::Data { .. } | Kind::Aggregate { .. } => record.attempts += 1,
+            Kind::BlockAckReq { .. } => record.block_ack_requests += 1,
+            Kind::Cts | Kind::Ack | Kind::BlockAck { .. } => {}
         }
         record.airtime += duration;
         self.note_sent(node, &frame);
@@ -64,7 +69,7 @@ impl World {
         if turned_idle {
             station.turned_idle(self.now, &self.rules);
         }
-        self.finish_packets(transmission.from);
+        self.finish_frames(transmission.from);
         self.serve(transmission.from);
         match self.medium.tail_time(of, 0) {
             Some(time) => self.events.push(time, Event::Tail { of, listener: 0 }),
@@ -90,14 +95,14 @@ impl World {
 
     /// The tail of a frame passes its listeners, from `listener` on.
     pub(super) fn tail(&mut self, of: Handle, mut listener: u32) {
+        if self.rules.block_ack() {
+            self.lay_out(of);
+        }
         loop {
-            let heard = self.medium.tail(of, listener, self.now, &[]);
+            let heard = self.medium.tail(of, listener, self.now, &self.laid_out);
             self.note_heard(of, &heard);
             match heard.what {
-                Signal::Good(frame, intact) => {
-                    debug_assert_eq!(intact, 1, "a frame has one MPDU");
-                    self.hear(heard.node, &frame);
-                }
+                Signal::Good(frame, intact) => self.hear(heard.node, &frame, intact),
                 Signal::Bad { header_read } => {
                     let station = &mut self.nodes[heard.node as usize].station;
                     let answer = station.spoilt(self.now, header_read, &self.rules);
@@ -144,13 +149,19 @@ impl World {
         first
     }
 
-    /// A station hears a frame, intact.
-    fn hear(&mut self, node: u32, frame: &Frame) {
+    /// A station hears a frame, intact, or an aggregate of which those frames are intact whose bits are set.
+    fn hear(&mut self, node: u32, frame: &Frame, intact: u64) {
         let answer = self.nodes[node as usize].station.received(self.now, frame, &self.rules);
         self.note(node, answer);
-        let Kind::Data { packet, .. } = frame.kind else { return };
-        if answer.takes {
-            self.take(node, frame.from, packet);
+        match frame.kind {
+            Kind::Data { .. } | Kind::Aggregate { .. }
+                if answer.takes && self.rules.block_ack() && frame.to != BROADCAST =>
+            {
+                self.take_in_order(node, frame, intact);
+            }
+            Kind::Data { packet, .. } if answer.takes => self.take(node, frame.from, packet),
+            Kind::BlockAckReq { .. } if frame.to == node => self.move_window(node, frame),
+            _ => {}
         }
         self.nodes[node as usize].record.duplicates += u64::from(answer.duplicate);
     }
@@ -161,8 +172,12 @@ impl World {
         match answer.failed {
             Some(Unanswered::Data) => record.unanswered_data += 1,
             Some(Unanswered::Rts) => record.unanswered_rts += 1,
-            None => {}
+            Some(Unanswered::BlockAckReq) | None => {}
         }
-        self.finish_packets(node);
+        if let Some(Report { sent, acknowledged, .. }) = answer.report {
+            record.mpdus += u64::from(sent);
+            record.lost_mpdus += u64::from(sent - acknowledged);
+        }
+        self.finish_frames(node);
     }
 }

@@ -1,5 +1,6 @@
 //! A network that runs: it joins sources, queues, controllers, stations and the air, and hands events round.
 
+mod aggregate;
 mod air;
 mod build;
 mod error;
@@ -13,8 +14,8 @@ pub use error::{BuildError, Unknown};
 
 use crate::config::Network;
 use crate::engine::{Arena, EventQueue, Handle};
-use crate::mac::{BROADCAST, Conventions, Finished, Frame, Job, Station};
-use crate::net::{Load, Loss, Packet, TTL, Waiting, msdu_bytes, network_bytes};
+use crate::mac::{BROADCAST, Conventions, Finished, Frame, Mpdu, Msdu, Station};
+use crate::net::{Load, Loss, Packet, TTL, Transit, Waiting, msdu_bytes, network_bytes};
 use crate::radio::Medium;
 use crate::record::{FlowRecord, Identity, NodeRecord, QueueRecord, Recorder};
 use crate::results::Outcome;
@@ -141,6 +142,10 @@ pub struct World {
     /// What is watched; mostly nothing.
     watch: Option<Box<trace::Watch>>,
     frequency: Frequency,
+    /// Scratch space for the frames of an aggregate.
+    mpdus: Vec<Mpdu>,
+    /// Where they lie in it.
+    laid_out: Vec<crate::radio::Mpdu>,
 }
 
 impl World {
@@ -241,7 +246,9 @@ impl World {
         record.ledger.made += 1;
         *waiting += 1;
         let (from, length) = (*from, network_bytes(payload));
-        self.route(from, None, Packet { load: Load::Flow(flow), serial, ttl: TTL, created: self.now, length });
+        let transit = Transit::NONE;
+        let load = Load::Flow(flow);
+        self.route(from, None, Packet { load, serial, ttl: TTL, created: self.now, length, transit });
     }
 
     /// There may be room in a queue of `node`, because a packet of `left` has left it or its limit has moved. If
@@ -279,19 +286,25 @@ impl World {
     fn hand_over(&mut self, node: u32, category: usize) {
         let Node { queues, layout, .. } = &self.nodes[node as usize];
         let queue = layout.next(category, |queue| !queues[queue].fifo.is_empty());
-        let Some((departure, left)) = self.dequeue(node, queue) else { return };
-        let Waiting { packet, to, length } = departure.packet;
-        let psdu = self.rules.mpdu(msdu_bytes(length));
-        let index = u8::try_from(category).expect("there are four categories");
+        let Some((departure, left)) = self.dequeue(node, queue, 0) else { return };
+        let to = (departure.packet.to, u8::try_from(category).expect("there are four categories"));
+        let msdu = self.taken(departure);
         let Node { station, layout, .. } = &mut self.nodes[node as usize];
         layout.served(queue);
-        station.offer(self.now, Job::new(packet, (to, index), psdu, departure.waited, self.now), &self.rules);
+        station.offer(self.now, to, msdu, &self.rules);
         self.refill(node, queue, left);
     }
 
-    /// The next packet of a queue leaves it, and the flow to which it belongs, if it does.
-    fn dequeue(&mut self, node: u32, queue: usize) -> Option<(Departure<Waiting>, Option<u32>)> {
-        let departure = self.nodes[node as usize].queues[queue].fifo.dequeue(self.now)?;
+    /// The MAC has taken a packet.
+    fn taken(&mut self, departure: Departure<Waiting>) -> Msdu {
+        let Departure { packet: Waiting { packet, length, .. }, waited } = departure;
+        self.packets.get_mut(packet).transit = Transit { waited, taken: self.now, ..Transit::NONE };
+        Msdu { packet, length: msdu_bytes(length) }
+    }
+
+    /// The packet behind `index` others leaves a queue, and the flow to which it belongs, if it does.
+    fn dequeue(&mut self, node: u32, queue: usize, index: usize) -> Option<(Departure<Waiting>, Option<u32>)> {
+        let departure = self.nodes[node as usize].queues[queue].fifo.take(self.now, index)?;
         let packet = self.packets.get(departure.packet.packet);
         let left = match packet.load {
             Load::Flow(flow) => Some(flow),
@@ -307,7 +320,7 @@ impl World {
     fn ahead(&self, node: u32, category: usize) -> Option<(u32, Bytes)> {
         let Node { queues, layout, .. } = &self.nodes[node as usize];
         let queue = layout.next(category, |queue| !queues[queue].fifo.is_empty());
-        let Waiting { to, length, .. } = *queues[queue].fifo.peek()?;
+        let Waiting { to, length, .. } = *queues[queue].fifo.peek(0)?;
         Some((to, self.rules.mpdu(msdu_bytes(length))))
     }
 
@@ -336,35 +349,40 @@ impl World {
         }
     }
 
-    /// Sees to the packets that a station is done with.
+    /// Sees to the frames that a station is done with.
     #[inline]
-    fn finish_packets(&mut self, node: u32) {
+    fn finish_frames(&mut self, node: u32) {
         while let Some(finished) = self.nodes[node as usize].station.next_finished() {
-            self.finish_packet(node, finished);
+            let mut next = Some(finished.packet);
+            while let Some(handle) = next {
+                next = self.packets.get(handle).transit.next;
+                self.finish_packet(node, handle, finished);
+            }
         }
     }
 
     /// A station is done with a packet.
-    fn finish_packet(&mut self, node: u32, finished: Finished) {
-        let Finished { job, delivered } = finished;
-        let service = self.now.since(job.taken);
+    fn finish_packet(&mut self, node: u32, handle: Handle, finished: Finished) {
+        let Finished { to, category, delivered, .. } = finished;
+        let Transit { waited, taken, .. } = self.packets.get(handle).transit;
+        let service = self.now.since(taken);
         let Node { layout, record, .. } = &mut self.nodes[node as usize];
         record.service.record(service);
         record.delivered += u64::from(delivered);
         record.given_up += u64::from(!delivered);
-        let queue = layout.queue(job.to, job.category);
-        self.complete(node, queue, job.waited, service);
+        let queue = layout.queue(to, category);
+        self.complete(node, queue, waited, service);
         if delivered {
-            let packet = self.packets.get(job.packet);
+            let packet = self.packets.get(handle);
             Witness { watch: &mut self.watch, now: self.now, node }.saw(|| What::Acknowledged(packet.picture()));
         }
-        if job.to == BROADCAST {
+        if to == BROADCAST {
             return;
         }
         if delivered {
-            self.drop_job(node, &job);
+            self.drop_packet(node, handle);
         } else {
-            self.link_failed(node, &job);
+            self.link_failed(node, handle, to);
         }
     }
 
@@ -383,17 +401,24 @@ impl World {
         }
     }
 
-    /// A node has got a packet by radio.
-    fn take(&mut self, node: u32, from: u32, handle: Handle) {
+    /// A node has got the packets of a data frame by radio: a first one and those chained to it.
+    fn take(&mut self, node: u32, from: u32, first: Handle) {
+        let mut next = Some(first);
+        while let Some(handle) = next {
+            next = self.packets.get(handle).transit.next;
+            self.take_packet(node, from, handle);
+        }
+    }
+
+    /// A node has got a packet, which belongs to its sender as yet.
+    fn take_packet(&mut self, node: u32, from: u32, handle: Handle) {
+        self.packets.get_mut(handle).transit.accepted = true;
         let packet = self.packets.get(handle);
         let Load::Flow(index) = packet.load else {
             self.take_message(node, from, handle);
             return;
         };
         self.hear_neighbour(node, from);
-        if self.flows[index as usize].to != BROADCAST {
-            self.nodes[from as usize].station.accept(handle);
-        }
         self.deliver(node, from, (index, packet));
     }
 
@@ -402,7 +427,8 @@ impl World {
         let flow = &mut self.flows[index as usize];
         if flow.to != BROADCAST {
             if flow.to != node {
-                self.route(node, Some(from), Packet { ttl: packet.ttl.saturating_sub(1), ..packet });
+                let (ttl, transit) = (packet.ttl.saturating_sub(1), Transit::NONE);
+                self.route(node, Some(from), Packet { ttl, transit, ..packet });
                 return;
             }
             flow.record.ledger.finished += 1;

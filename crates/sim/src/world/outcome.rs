@@ -2,6 +2,7 @@
 
 use super::World;
 use super::routing::Routing;
+use crate::mac::{Reorder, Station};
 use crate::record::{FlowRecord, ratio};
 use crate::results::{Level, Node, Outcome, Queue, Totals};
 use control::{Limit, LimitController};
@@ -57,7 +58,12 @@ fn node(world: &World, index: usize, covered: Duration) -> Node {
         Routing::Static(_) => None,
         Routing::Aodv(mesh) => Some(mesh.nodes[index].counts),
     };
-    Node { name: node.name.clone(), queues, mac: node.record.mac_result(busy, covered), routing }
+    Node {
+        name: node.name.clone(),
+        queues,
+        mac: node.record.mac_result(busy, covered, world.rules.aggregates()),
+        routing,
+    }
 }
 
 /// How long a node sensed the medium busy; a wired one has no radio.
@@ -100,8 +106,8 @@ fn level(level: queue::Level) -> Level {
     Level { mean: level.mean, min: level.min as f64, max: level.max as f64, last: level.last as f64 }
 }
 
-/// Every packet made has arrived, was lost, or is on its way: in a queue, at a station whose receiver lacks it, on a wire,
-/// as a broadcast in the air or delayed on purpose, or waiting for a route.
+/// Every packet made has arrived, was lost, or is on its way: in a queue, at a station whose receiver lacks it, at a
+/// receiver that lacks one before it, on a wire, as a broadcast in the air or delayed on purpose, or waiting for a route.
 fn check_packets(world: &World) {
     let data: u64 = world.flows.iter().map(|flow| flow.record.ledger.on_their_way()).sum();
     let (messages, routing) = match &world.routing {
@@ -112,15 +118,19 @@ fn check_packets(world: &World) {
         }
     };
     let expected = data + messages;
-    let jobs = || world.nodes.iter().flat_map(|node| node.station.jobs());
     let all = world.nodes.iter().flat_map(|node| &node.queues);
     let queued: u64 = all.map(|queue| queue.fifo.backlog().packets).sum();
     let sending = world.nodes.iter().filter(|node| node.station.broadcasts()).count() as u64;
-    let held = jobs().filter(|job| !job.accepted).count() as u64;
+    let chain = |first| std::iter::successors(Some(first), |&packet| world.packets.get(packet).transit.next);
+    let stations = || world.nodes.iter().map(|node| &node.station);
+    let taken = || stations().flat_map(Station::mpdus).flat_map(|mpdu| chain(mpdu.packet));
+    let accepted = taken().filter(|&packet| world.packets.get(packet).transit.accepted).count() as u64;
+    let missing = taken().count() as u64 - accepted;
+    let arrived = stations().flat_map(Station::reorders).flat_map(Reorder::held);
+    let held = arrived.flat_map(chain).count() as u64;
     let wired: u64 = world.wires.iter().map(super::wired::Wire::packets).sum();
-    let found = queued + held + wired - sending + world.broadcasts_in_air + routing;
+    let found = queued + missing + held + wired - sending + world.broadcasts_in_air + routing;
     assert_eq!(expected, found, "packets on their way by the flows' accounts and by looking for them");
-    let accepted = jobs().filter(|job| job.accepted).count() as u64;
     assert_eq!(world.packets.live() as u64, found + accepted, "packets alive");
 }
 

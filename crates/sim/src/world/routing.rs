@@ -4,9 +4,9 @@ use super::trace::Witness;
 use super::{Event, Flow, Node, World};
 use crate::config::RoutingPriority;
 use crate::engine::{Arena, Handle};
-use crate::mac::{BROADCAST, Job};
+use crate::mac::BROADCAST;
 use crate::net::aodv::{Action, Aodv, Context, Ends, Message, Output, Settings};
-use crate::net::{Load, Loss, Packet, Routes, TTL, Waiting, network_bytes};
+use crate::net::{Load, Loss, Packet, Routes, TTL, Transit, Waiting, network_bytes};
 use crate::record::Ledger;
 use crate::trace::What;
 use units::{Duration, Instant};
@@ -188,7 +188,8 @@ impl World {
         counts.bytes += length.count();
         mesh.ledger.made += 1;
         let load = Load::Routing { message: mesh.messages.insert(message), to_all: to == BROADCAST };
-        let handle = self.packets.insert(Packet { load, serial: 0, ttl: 1, created: self.now, length });
+        let transit = Transit::NONE;
+        let handle = self.packets.insert(Packet { load, serial: 0, ttl: 1, created: self.now, length, transit });
         if after.is_zero() {
             self.enqueue(node, handle, to);
         } else {
@@ -276,7 +277,6 @@ impl World {
         let message = mesh.messages.get(message);
         if !to_all {
             mesh.ledger.finished += 1;
-            self.nodes[from as usize].station.accept(handle);
         }
         self.tell(node, |aodv, cx| aodv.receive(message, from, cx));
     }
@@ -289,24 +289,24 @@ impl World {
     }
 
     /// The MAC of a node has given up a packet: to the routing protocol the link is broken.
-    pub(super) fn link_failed(&mut self, node: u32, job: &Job) {
-        let packet = self.packets.get(job.packet);
-        let Routing::Aodv(mesh) = &mut self.routing else { return self.drop_job(node, job) };
+    pub(super) fn link_failed(&mut self, node: u32, handle: Handle, to: u32) {
+        let packet = self.packets.get(handle);
+        let Routing::Aodv(mesh) = &mut self.routing else { return self.drop_packet(node, handle) };
         let purge = mesh.purge_on_failure;
         let kept = match packet.load {
             Load::Routing { message, .. } => {
                 let message = mesh.messages.get(message);
-                self.tell(node, |aodv, cx| aodv.message_failed(&message, job.to, cx));
+                self.tell(node, |aodv, cx| aodv.message_failed(&message, to, cx));
                 false
             }
             // One that has arrived all the same is not sent again.
-            Load::Flow(_) => self.packet_failed(node, job.packet, (job.to, !job.accepted)),
+            Load::Flow(_) => self.packet_failed(node, handle, (to, !packet.transit.accepted)),
         };
         if !kept {
-            self.drop_job(node, job);
+            self.drop_packet(node, handle);
         }
         if purge {
-            self.purge(node, job.to);
+            self.purge(node, to);
         }
     }
 
@@ -343,10 +343,10 @@ impl World {
     }
 
     /// The station is done with a packet that the receiver does not have, or has twice.
-    pub(super) fn drop_job(&mut self, node: u32, job: &Job) {
-        let packet = self.packets.remove(job.packet);
+    pub(super) fn drop_packet(&mut self, node: u32, handle: Handle) {
+        let packet = self.packets.remove(handle);
         let mut accounts = self.accounts(node);
-        if !job.accepted {
+        if !packet.transit.accepted {
             accounts.lose(&packet, Loss::Retries);
         }
         accounts.release(&packet);

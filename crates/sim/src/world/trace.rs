@@ -77,7 +77,7 @@ impl World {
     #[inline]
     pub(super) fn note_sent(&mut self, node: u32, frame: &Frame) {
         if self.watch.as_ref().is_some_and(|watch| watch.watches(node)) {
-            let what = What::Sends(self.picture(frame));
+            let what = What::Sends(self.picture(frame, u64::MAX));
             self.report(self.now, node, what);
         }
     }
@@ -92,7 +92,7 @@ impl World {
 
     fn picture_heard(&mut self, of: Handle, heard: &Heard<Frame>) {
         let frame = self.medium.frame(of);
-        let picture = self.picture(&frame);
+        let picture = self.picture(&frame, if let Signal::Good(_, intact) = heard.what { intact } else { 0 });
         let power = Power::watts(heard.power as f64 * 1e-18);
         let what = match heard.what {
             Signal::Good(..) => What::Hears(picture, power),
@@ -110,22 +110,15 @@ impl World {
         }
     }
 
-    fn picture(&self, frame: &Frame) -> trace::Frame {
+    /// `intact`: a bit for each MPDU.
+    fn picture(&self, frame: &Frame, intact: u64) -> trace::Frame {
         let (kind, mpdus) = match frame.kind {
             Kind::Rts => (trace::Kind::Rts, Vec::new()),
             Kind::Cts => (trace::Kind::Cts, Vec::new()),
             Kind::Ack => (trace::Kind::Ack, Vec::new()),
-            Kind::Data { packet, psdu } => {
-                let mpdu = Mpdu {
-                    sequence: frame.sequence,
-                    retry: frame.retry,
-                    category: self.rules.category(frame.category),
-                    length: psdu,
-                    intact: true,
-                    packets: vec![self.packets.get(packet).picture()],
-                };
-                (trace::Kind::Data, vec![mpdu])
-            }
+            Kind::BlockAckReq { start } => (trace::Kind::BlockAckReq { start }, Vec::new()),
+            Kind::BlockAck { start, arrived } => (trace::Kind::BlockAck { start, bitmap: arrived }, Vec::new()),
+            Kind::Data { .. } | Kind::Aggregate { .. } => (trace::Kind::Data, self.picture_mpdus(frame, intact)),
         };
         trace::Frame {
             kind,
@@ -136,6 +129,30 @@ impl World {
             mode: frame.mode,
             mpdus,
         }
+    }
+
+    /// The data frames in a frame. Their sender holds them as long as the frame is in the air; only a broadcast has left
+    /// it when the last bit has.
+    fn picture_mpdus(&self, frame: &Frame, intact: u64) -> Vec<Mpdu> {
+        let category = self.rules.category(frame.category);
+        let packets = |first| {
+            let chain = std::iter::successors(Some(first), |&packet| self.packets.get(packet).transit.next);
+            chain.map(|packet| self.packets.get(packet).picture()).collect()
+        };
+        if let Kind::Data { packet, psdu: length } = frame.kind {
+            let (sequence, retry, intact) = (frame.sequence, frame.retry, intact & 1 == 1);
+            return vec![Mpdu { sequence, retry, category, length, intact, packets: packets(packet) }];
+        }
+        let mpdus = self.nodes[frame.from as usize].station.in_flight().zip(0_u32..);
+        let picture = |(mpdu, index): (&crate::mac::Mpdu, u32)| Mpdu {
+            sequence: mpdu.sequence,
+            retry: mpdu.retry,
+            category,
+            length: mpdu.psdu,
+            intact: intact >> index & 1 == 1,
+            packets: packets(mpdu.packet),
+        };
+        mpdus.map(picture).collect()
     }
 }
 

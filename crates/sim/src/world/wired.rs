@@ -60,7 +60,7 @@ impl World {
         if sending.is_some() {
             return;
         }
-        let Some((departure, left)) = self.dequeue(from, queue) else { return };
+        let Some((departure, left)) = self.dequeue(from, queue, 0) else { return };
         let Waiting { packet, length, .. } = departure.packet;
         self.wires[wire as usize].sending = Some(Sending { packet, waited: departure.waited, since: self.now });
         self.events.push(self.now + rate.time_for(length), Event::WireSent { wire });

@@ -3,8 +3,8 @@
 use super::super::routing::Routing;
 use super::super::{BuildError, Flow, Node};
 use super::{radio, routes};
-use crate::config::{self, Contention, Edca, Network, RtsThreshold, TimeoutDeferral};
-use crate::mac::{Access, BROADCAST, Conventions};
+use crate::config::{self, Contention, Edca, MostBytes, Network, RtsThreshold, TimeoutDeferral};
+use crate::mac::{Access, Aggregation, BROADCAST, Conventions, WINDOW};
 use crate::net::{msdu_bytes, network_bytes};
 use crate::radio::{Mode, Timing};
 use units::Duration;
@@ -46,7 +46,46 @@ pub(super) fn conventions(network: &Network) -> Result<Conventions, BuildError> 
             RtsThreshold::Off => None,
             RtsThreshold::Above(bytes) => Some(bytes),
         },
+        cts_to_self: mac.cts_to_self,
+        aggregation: aggregation(network)?,
         eifs: mac.eifs,
+    })
+}
+
+/// What may share a frame. The limits are those of IEEE 802.11-2016, tables 9-19 and 9-262 and of `aPPDUMaxTime` in
+/// table 19-25.
+fn aggregation(network: &Network) -> Result<Aggregation, BuildError> {
+    let mac = &network.mac;
+    let given = &mac.aggregation;
+    let refusal = |key: &str, message: &str| BuildError::new(format!("mac.aggregation.{key}"), message);
+    let limit = |key: &str, given: MostBytes, most: u64| match given {
+        MostBytes::Off => Ok(None),
+        MostBytes::UpTo(_) if mac.access == config::Access::Dcf => {
+            Err(refusal(key, "frames without a category are not aggregated; set `access = \"edca\"` in `[mac]`"))
+        }
+        MostBytes::UpTo(bytes) if bytes.count() == 0 || bytes.count() > most => {
+            Err(refusal(key, &format!("`{key}` is at most {most} B, or \"off\"")))
+        }
+        MostBytes::UpTo(bytes) => Ok(Some(bytes)),
+    };
+    let ht = network.radio.standard == config::Standard::N || network.radio.nominal_rate.is_some();
+    if given.ampdu != MostBytes::Off && !ht {
+        let message =
+            "A-MPDUs came with 802.11n; set `standard = \"802.11n\"` in `[radio]`, or write `ampdu = \"off\"`";
+        return Err(refusal("ampdu", message));
+    }
+    if given.ampdu_frames == 0 || u16::from(given.ampdu_frames) > WINDOW {
+        return Err(refusal("ampdu_frames", "an A-MPDU has 1 to 64 frames: a BlockAck has one bit for each"));
+    }
+    if given.ampdu_duration > Duration::from_micros(5_484) {
+        return Err(refusal("ampdu_duration", "an HT-mixed frame lasts at most 5484 us"));
+    }
+    Ok(Aggregation {
+        ampdu: limit("ampdu", given.ampdu, 65_535)?,
+        frames: usize::from(given.ampdu_frames),
+        duration: given.ampdu_duration,
+        amsdu: limit("amsdu", given.amsdu, 7_935)?,
+        missed: given.missed_block_ack,
     })
 }
 
@@ -98,7 +137,7 @@ pub(super) fn check_txop(
         let senders = senders.into_iter().chain((flow.to == BROADCAST).then_some(flow.from));
         for node in senders.chain((0..).take(all)) {
             let psdu = rules.mpdu(msdu_bytes(network_bytes(payload)));
-            let needs = nodes[node as usize].station.exchange(flow.to, psdu, &rules.timing);
+            let needs = nodes[node as usize].station.exchange_of_one(flow.to, psdu, rules);
             if limit.is_zero() || needs <= limit {
                 continue;
             }

@@ -64,6 +64,8 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         last_step: Instant::ZERO,
         watch: None,
         frequency: network.radio.carrier(),
+        mpdus: Vec::new(),
+        laid_out: Vec::new(),
     };
     world.prepare();
     Ok(world)

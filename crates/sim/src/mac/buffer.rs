@@ -1,0 +1,198 @@
+//! What a category of a station holds: the MPDUs of one receiver that are not yet acknowledged, in order of number.
+
+use super::{Conventions, SEQUENCES};
+use crate::engine::Handle;
+use std::collections::VecDeque;
+use units::Bytes;
+
+/// Delimiter in front of each MPDU of an A-MPDU (9.7.1).
+const DELIMITER: u64 = 4;
+/// Destination, source and length in front of each MSDU of an A-MSDU (9.3.2.2.2).
+const SUBFRAME_HEADER: u64 = 14;
+/// The longest MPDU within an A-MPDU: its delimiter has 12 bits for the length (9.7.1).
+const LONGEST_AGGREGATED_MPDU: u64 = 4095;
+
+/// A packet that the host hands over: LLC header and above are its MSDU.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Msdu {
+    pub(crate) packet: Handle,
+    pub(crate) length: Bytes,
+}
+
+/// A data frame of a packet, or of several in an A-MSDU.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mpdu {
+    /// The first packet.
+    pub(crate) packet: Handle,
+    /// The last packet; an A-MSDU's packets are chained by the host.
+    last: Handle,
+    /// How many packets it carries.
+    parts: u16,
+    /// The MSDU or A-MSDU.
+    body: Bytes,
+    /// Its length, MAC header and check sum included.
+    pub(crate) psdu: Bytes,
+    /// Its number, 12 bits.
+    pub(crate) sequence: u16,
+    /// Attempts without RTS that failed.
+    pub(super) short_failures: u8,
+    /// Attempts after RTS and CTS that failed.
+    pub(super) long_failures: u8,
+    /// It has been sent.
+    pub(super) sent: bool,
+    /// It has been sent before it was sent last.
+    pub(crate) retry: bool,
+}
+
+impl Mpdu {
+    pub(super) fn new(msdu: Msdu, sequence: u16, rules: &Conventions) -> Self {
+        Self {
+            packet: msdu.packet,
+            last: msdu.packet,
+            parts: 1,
+            body: msdu.length,
+            psdu: rules.mpdu(msdu.length),
+            sequence,
+            short_failures: 0,
+            long_failures: 0,
+            sent: false,
+            retry: false,
+        }
+    }
+
+    /// Length of the A-MSDU with one more MSDU: subframes of 14 B of header, all but the last padded to 4 B.
+    fn body_with(&self, msdu: Bytes) -> Bytes {
+        let own = if self.parts == 1 { SUBFRAME_HEADER } else { 0 } + self.body.count();
+        Bytes::new(own.next_multiple_of(4) + SUBFRAME_HEADER + msdu.count())
+    }
+}
+
+/// The frames of one receiver.
+#[derive(Debug, Default)]
+pub(super) struct Buffer {
+    pub(super) to: u32,
+    pub(super) mpdus: VecDeque<Mpdu>,
+    /// The number after that of the newest, whether that is still here or not.
+    next: u16,
+    /// So many of the first are in the frame that is being sent, or whose response is awaited.
+    pub(super) in_flight: usize,
+    /// A BlockAckReq is due.
+    pub(super) request: Option<Request>,
+}
+
+/// A BlockAckReq that is to be sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Request {
+    pub(super) to: u32,
+    /// The receiver may forget all frames before this number.
+    pub(super) start: u16,
+    pub(super) failures: u8,
+}
+
+/// How far an aggregate has grown.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Size {
+    pub(super) frames: usize,
+    pub(super) psdu: Bytes,
+}
+
+impl Size {
+    /// Nothing, or one frame, which goes without delimiter and padding.
+    pub(super) const NONE: Self = Self { frames: 0, psdu: Bytes::new(0) };
+
+    /// With one more MPDU: each follows its delimiter, and all but the last are padded to 4 B (9.7.1).
+    pub(super) fn with(self, psdu: Bytes) -> Self {
+        match self.frames {
+            0 => Self { frames: 1, psdu },
+            frames => Self { frames: frames + 1, psdu: self.next() + psdu },
+        }
+    }
+
+    /// How many bytes lie in front of the next MPDU.
+    fn next(self) -> Bytes {
+        let before = match self.frames {
+            0 => 0,
+            1 => self.psdu.count() + DELIMITER,
+            _ => self.psdu.count(),
+        };
+        Bytes::new(before.next_multiple_of(4) + DELIMITER)
+    }
+}
+
+/// How a packet can join what is being put together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Joins {
+    /// As part of the last MPDU.
+    Part,
+    /// As an MPDU of its own.
+    Mpdu,
+}
+
+/// Where the MPDUs of an A-MPDU lie: how many bytes are in front of each.
+pub(crate) fn places<'a>(mpdus: impl Iterator<Item = &'a Mpdu>) -> impl Iterator<Item = (Bytes, Bytes)> {
+    mpdus.scan(Size::NONE, |size, mpdu| {
+        let start = size.next();
+        *size = size.with(mpdu.psdu);
+        Some((start, mpdu.psdu))
+    })
+}
+
+impl Buffer {
+    /// The aggregate of the first MPDUs, as many as `fits` allows, at least one.
+    pub(super) fn select(&self, fits: impl Fn(Size) -> bool) -> Size {
+        let mut size = Size::NONE;
+        for mpdu in &self.mpdus {
+            let grown = size.with(mpdu.psdu);
+            if size.frames > 0 && (!fits(grown) || mpdu.psdu.count() > LONGEST_AGGREGATED_MPDU) {
+                break;
+            }
+            size = grown;
+        }
+        size
+    }
+
+    /// How a packet of `length` can join the aggregate that holds all MPDUs so far, of `size`, and the size then.
+    pub(super) fn joins(
+        &self,
+        length: Bytes,
+        size: Size,
+        rules: &Conventions,
+        fits: impl Fn(Size) -> bool,
+    ) -> Option<(Joins, Size)> {
+        let aggregation = &rules.aggregation;
+        let last = self.mpdus.back()?;
+        if let Some(most) = aggregation.amsdu
+            && !last.sent
+        {
+            let body = last.body_with(length);
+            let psdu = rules.mpdu(body);
+            let grown = Size { psdu: Bytes::new(size.psdu.count() + psdu.count() - last.psdu.count()), ..size };
+            let short = aggregation.ampdu.is_none() || psdu.count() <= LONGEST_AGGREGATED_MPDU;
+            if body <= most && short && fits(grown) {
+                return Some((Joins::Part, grown));
+            }
+        }
+        let first = self.mpdus.front()?;
+        let span = self.next.wrapping_sub(first.sequence) % SEQUENCES;
+        let psdu = rules.mpdu(length);
+        let grown = size.with(psdu);
+        let room = aggregation.ampdu.is_some() && span < super::WINDOW && grown.frames <= aggregation.frames;
+        let short = psdu.count().max(first.psdu.count()) <= LONGEST_AGGREGATED_MPDU;
+        (room && short && fits(grown)).then_some((Joins::Mpdu, grown))
+    }
+
+    /// A new frame joins at the end.
+    pub(super) fn push(&mut self, mpdu: Mpdu) {
+        self.next = (mpdu.sequence + 1) % SEQUENCES;
+        self.mpdus.push_back(mpdu);
+    }
+
+    /// A packet becomes part of the last MPDU; returns the packet that it follows.
+    pub(super) fn extend(&mut self, msdu: Msdu, rules: &Conventions) -> Handle {
+        let last = self.mpdus.back_mut().expect("an A-MSDU has a first packet");
+        last.body = last.body_with(msdu.length);
+        last.psdu = rules.mpdu(last.body);
+        last.parts += 1;
+        std::mem::replace(&mut last.last, msdu.packet)
+    }
+}

@@ -1,0 +1,343 @@
+//! A station's own exchanges: how one begins, and how it ends.
+
+use super::buffer::{Buffer, Request, Size};
+use super::reorder::distance;
+use super::station::{Cleared, Station, Step};
+use super::{Answer, BROADCAST, Conventions, Finished, Frame, Kind, Report, SEQUENCES, Unanswered, WINDOW};
+use crate::config::MissedBlockAck;
+use crate::radio::Timing;
+use units::{Bytes, Duration, Instant};
+
+/// What became of one data frame of the last transmission.
+enum Fate {
+    Acknowledged,
+    Kept,
+    GivenUp,
+}
+
+impl Station {
+    /// The frame that is due: a BlockAckReq, what announces data, or the data. `ahead`: receiver and frame length of the
+    /// packet of its category that comes next; a TXOP that can go on with it reserves the medium for it too (9.2.5.2).
+    pub(crate) fn begin(&mut self, now: Instant, ahead: Option<(u32, Bytes)>, rules: &Conventions) -> Frame {
+        self.step = Step::Sending;
+        let holder = usize::from(self.holder);
+        if let Some(Request { to, start, .. }) = self.buffers[holder].request {
+            return self.control(Kind::BlockAckReq { start }, to, rules.timing.sifs + rules.block_ack_time(), rules);
+        }
+        let size = self.fixed.take().unwrap_or_else(|| self.selected(now, rules));
+        let to = self.buffers[holder].to;
+        if to != BROADCAST && self.cleared == Cleared::No {
+            let data = self.exchange(to, size, rules);
+            let timing = &rules.timing;
+            let announces = rules.rts_threshold.is_some_and(|threshold| size.psdu > threshold);
+            if announces || rules.cts_to_self {
+                self.fixed = Some(size);
+                if announces {
+                    return self.control(Kind::Rts, to, timing.sifs * 2 + timing.cts + data, rules);
+                }
+                return self.control(Kind::Cts, self.address, timing.sifs + data, rules);
+            }
+        }
+        self.data(now, size, ahead, rules)
+    }
+
+    /// The frame of the first MPDUs.
+    fn data(&mut self, now: Instant, size: Size, ahead: Option<(u32, Bytes)>, rules: &Conventions) -> Frame {
+        let timing = &rules.timing;
+        let (to, category) = (self.buffers[usize::from(self.holder)].to, self.holder);
+        let mode = self.mode_to(to, timing);
+        let own = self.exchange(to, size, rules);
+        let next = ahead.map(|(to, psdu)| timing.sifs + self.exchange(to, Size::NONE.with(psdu), rules));
+        let goes_on = next.filter(|&next| now + own + next <= self.txop_end).unwrap_or(Duration::ZERO);
+        let reserves = own - timing.duration(mode, size.psdu) + goes_on;
+        let from = self.address;
+        let buffer = &mut self.buffers[usize::from(category)];
+        buffer.in_flight = size.frames;
+        for mpdu in buffer.mpdus.iter_mut().take(size.frames) {
+            mpdu.retry = std::mem::replace(&mut mpdu.sent, true);
+        }
+        let first = buffer.mpdus.front().expect("data are sent for a packet");
+        let kind = match u8::try_from(size.frames).expect("at most 64 frames") {
+            1 => Kind::Data { packet: first.packet, psdu: size.psdu },
+            frames => Kind::Aggregate { psdu: size.psdu, frames },
+        };
+        Frame { kind, from, to, category, mode, reserves, sequence: first.sequence, retry: first.retry }
+    }
+
+    fn control(&self, kind: Kind, to: u32, reserves: Duration, rules: &Conventions) -> Frame {
+        let (from, category, mode) = (self.address, self.holder, rules.timing.basic);
+        Frame { kind, from, to, category, mode, reserves, sequence: 0, retry: false }
+    }
+
+    /// How long data and their response take; a broadcast has none.
+    fn exchange(&self, to: u32, size: Size, rules: &Conventions) -> Duration {
+        let timing = &rules.timing;
+        let data = timing.duration(self.mode_to(to, timing), size.psdu);
+        match to {
+            BROADCAST => data,
+            _ if size.frames > 1 => data + timing.sifs + rules.block_ack_time(),
+            _ => data + timing.sifs + timing.ack,
+        }
+    }
+
+    /// How long one data frame of `psdu` bytes and its acknowledgement take.
+    pub(crate) fn exchange_of_one(&self, to: u32, psdu: Bytes, rules: &Conventions) -> Duration {
+        self.exchange(to, Size::NONE.with(psdu), rules)
+    }
+
+    /// Its own frame has been sent.
+    pub(crate) fn sent(&mut self, now: Instant, frame: &Frame, rules: &Conventions) {
+        self.idle_from = now;
+        self.eifs_surplus = Duration::ZERO;
+        if self.step == Step::Responding {
+            self.step = Step::Access;
+            return;
+        }
+        if frame.to == BROADCAST {
+            self.settle(usize::from(self.holder), rules, |_| true);
+            self.finish(now, rules);
+            return;
+        }
+        self.step = match frame.kind {
+            // The CTS was for itself.
+            Kind::Cts => {
+                self.step = Step::Cleared;
+                self.cleared = Cleared::Yes;
+                self.deadline = now + rules.timing.sifs;
+                return;
+            }
+            Kind::Rts => Step::AwaitCts,
+            Kind::Aggregate { .. } | Kind::BlockAckReq { .. } => Step::AwaitBlockAck,
+            Kind::Data { .. } | Kind::Ack | Kind::BlockAck { .. } => Step::AwaitAck,
+        };
+        self.deadline = now + rules.timing.response_timeout;
+    }
+
+    /// The highest category that is due holds the medium. One below that was due too has collided with it inside the
+    /// station, and goes on as after a collision outside (10.22.2.2).
+    pub(super) fn win(&mut self, now: Instant, rules: &Conventions) {
+        self.turning = false;
+        self.cleared = Cleared::No;
+        self.fixed = None;
+        let holder = self.due.trailing_zeros() as usize;
+        for category in 0..rules.categories {
+            if category == holder {
+                self.contenders[category].backoff = None;
+            } else if self.due & 1 << category == 0 {
+                self.freeze(now, category, rules);
+            } else {
+                self.collide(category, rules);
+            }
+        }
+        self.holder = u8::try_from(holder).expect("there are four categories");
+        self.txop_end = now + rules.access[holder].txop_limit;
+    }
+
+    /// A category has lost an internal collision. Nothing was sent, but the attempt counts (10.22.2.11.1), except of a
+    /// broadcast, which has no attempts to count.
+    fn collide(&mut self, category: usize, rules: &Conventions) {
+        let buffer = &mut self.buffers[category];
+        if let Some(request) = &mut buffer.request {
+            request.failures = request.failures.saturating_add(1);
+        } else if let Some(first) = buffer.mpdus.front_mut()
+            && buffer.to != BROADCAST
+        {
+            first.short_failures += 1;
+            if first.short_failures >= rules.short_retry_limit {
+                self.give_up_first(category, rules);
+                self.release(category, rules);
+                return;
+            }
+        }
+        self.widen(category, rules);
+        self.draw(category);
+    }
+
+    /// The data have been acknowledged.
+    pub(super) fn acknowledged(&mut self, now: Instant, rules: &Conventions) -> Answer {
+        let report = self.settle(usize::from(self.holder), rules, |_| true);
+        self.finish(now, rules);
+        Answer { report, ..Answer::default() }
+    }
+
+    /// A BlockAck has come.
+    pub(super) fn block_acknowledged(
+        &mut self,
+        now: Instant,
+        (start, arrived): (u16, u64),
+        rules: &Conventions,
+    ) -> Answer {
+        let holder = usize::from(self.holder);
+        if let Some(request) = self.buffers[holder].request.take() {
+            self.peers.set_behind(request.to, holder, false);
+        }
+        let report = self.settle(holder, rules, |sequence| {
+            let ahead = distance(start, sequence);
+            // Before the first number that it reports, all has arrived or is not waited for any more.
+            ahead >= SEQUENCES / 2 || ahead < WINDOW && arrived >> ahead & 1 == 1
+        });
+        self.finish(now, rules);
+        Answer { report, ..Answer::default() }
+    }
+
+    /// What was in flight has arrived or has failed, by its number. Returns what became of it.
+    fn settle(&mut self, category: usize, rules: &Conventions, arrived: impl Fn(u16) -> bool) -> Option<Report> {
+        let announced = self.cleared == Cleared::ByRts;
+        let (index, finished) = (u8::try_from(category).expect("there are four categories"), &mut self.finished);
+        let Buffer { to, mpdus, in_flight, .. } = &mut self.buffers[category];
+        let (to, sent) = (*to, std::mem::take(in_flight));
+        let (mut seen, mut acknowledged, mut gave_up) = (0, 0, false);
+        mpdus.retain_mut(|mpdu| {
+            seen += 1;
+            if seen > sent {
+                return true;
+            }
+            let fate = if arrived(mpdu.sequence) {
+                Fate::Acknowledged
+            } else {
+                let (failures, limit) = if announced {
+                    (&mut mpdu.long_failures, rules.long_retry_limit)
+                } else {
+                    (&mut mpdu.short_failures, rules.short_retry_limit)
+                };
+                *failures += 1;
+                if *failures < limit { Fate::Kept } else { Fate::GivenUp }
+            };
+            let delivered = matches!(fate, Fate::Acknowledged);
+            acknowledged += u8::from(delivered);
+            gave_up |= matches!(fate, Fate::GivenUp);
+            if !matches!(fate, Fate::Kept) {
+                finished.push_back(Finished { packet: mpdu.packet, to, category: index, delivered });
+            }
+            matches!(fate, Fate::Kept)
+        });
+        if gave_up {
+            self.move_window(category, rules);
+        }
+        let sent = u8::try_from(sent).expect("at most 64 frames");
+        (sent > 0 && to != BROADCAST).then_some(Report { to, sent, acknowledged })
+    }
+
+    /// The first frame of a category is given up before it was sent again.
+    fn give_up_first(&mut self, category: usize, rules: &Conventions) {
+        let buffer = &mut self.buffers[category];
+        let (to, first) = (buffer.to, buffer.mpdus.pop_front().expect("an attempt is for a packet"));
+        let index = u8::try_from(category).expect("there are four categories");
+        self.finished.push_back(Finished { packet: first.packet, to, category: index, delivered: false });
+        self.move_window(category, rules);
+    }
+
+    /// Frames were given up: under a BlockAck agreement the receiver must not wait for them (10.24.7.7).
+    fn move_window(&mut self, category: usize, rules: &Conventions) {
+        let to = self.buffers[category].to;
+        if !rules.block_ack() || to == BROADCAST {
+            return;
+        }
+        let next = self.peers.next_number(to, category);
+        let buffer = &mut self.buffers[category];
+        let start = buffer.mpdus.front().map_or(next, |first| first.sequence);
+        buffer.request = Some(Request { to, start, failures: 0 });
+    }
+
+    /// No response has come: doubles the window and tries again, or gives up (10.3.4.4).
+    pub(super) fn fail(&mut self, now: Instant, rules: &Conventions) -> Answer {
+        let holder = usize::from(self.holder);
+        let asked = self.buffers[holder].request.is_some();
+        let failed = Some(Unanswered::of(self.step, asked));
+        let before = self.finished.len();
+        let mut report = None;
+        let gave_up = match (self.step, asked) {
+            (Step::AwaitBlockAck, true) => self.fail_request(holder, rules),
+            (Step::AwaitBlockAck, false) if rules.aggregation.missed == MissedBlockAck::Request => {
+                let buffer = &mut self.buffers[holder];
+                let start = buffer.mpdus.front().expect("a response is awaited for frames").sequence;
+                buffer.request = Some(Request { to: buffer.to, start, failures: 0 });
+                false
+            }
+            (Step::AwaitCts, _) => {
+                let first = self.buffers[holder].mpdus.front_mut().expect("a CTS is awaited for a packet");
+                first.short_failures += 1;
+                let last = first.short_failures >= rules.short_retry_limit;
+                if last {
+                    self.give_up_first(holder, rules);
+                }
+                last
+            }
+            _ => {
+                report = self.settle(holder, rules, |_| false);
+                self.finished.len() > before
+            }
+        };
+        self.timed_out = now;
+        self.step = Step::Access;
+        self.fixed = None;
+        if gave_up {
+            self.release(holder, rules);
+        } else {
+            self.widen(holder, rules);
+            self.draw(holder);
+        }
+        self.schedule(now, rules);
+        Answer { failed, report, ..Answer::default() }
+    }
+
+    /// A BlockAckReq was not answered. True when it is given up, and with it the frames that it asked about for this
+    /// time.
+    fn fail_request(&mut self, category: usize, rules: &Conventions) -> bool {
+        let request = self.buffers[category].request.as_mut().expect("a request was sent");
+        request.failures = request.failures.saturating_add(1);
+        if request.failures < rules.short_retry_limit {
+            return false;
+        }
+        let to = request.to;
+        self.buffers[category].request = None;
+        self.peers.set_behind(to, category, true);
+        self.settle(category, rules, |_| false);
+        true
+    }
+
+    /// The exchange is over, and with it perhaps the TXOP.
+    fn finish(&mut self, now: Instant, rules: &Conventions) {
+        self.step = Step::Access;
+        self.deadline = Instant::NEVER;
+        let holder = usize::from(self.holder);
+        self.release(holder, rules);
+        self.may_go_on = if now < self.txop_end { now } else { Instant::NEVER };
+        if self.may_go_on == now && self.wanting & 1 << holder != 0 {
+            self.go_on(now, rules);
+        }
+    }
+
+    /// Goes on with the next frame of the category that holds the TXOP, if one fits.
+    pub(super) fn go_on(&mut self, now: Instant, rules: &Conventions) -> bool {
+        let holder = usize::from(self.holder);
+        let timing: &Timing = &rules.timing;
+        let buffer = &self.buffers[holder];
+        let needs = match (buffer.request, buffer.mpdus.front()) {
+            (None, Some(first)) => self.exchange(buffer.to, Size::NONE.with(first.psdu), rules),
+            _ => timing.sifs + rules.block_ack_time() * 2,
+        };
+        if now + timing.sifs + needs > self.txop_end {
+            return false;
+        }
+        for other in (0..rules.categories).filter(|&other| other != holder) {
+            self.freeze(now, other, rules);
+        }
+        self.cleared = Cleared::Yes;
+        self.fixed = None;
+        self.step = Step::Cleared;
+        self.deadline = now + timing.sifs;
+        true
+    }
+
+    /// An exchange of a category is over, for better or worse. A back-off follows whether or not another frame waits
+    /// (10.3.4.3: post-backoff).
+    fn release(&mut self, category: usize, rules: &Conventions) {
+        self.contenders[category].cw = rules.access[category].cw_min;
+        let buffer = &self.buffers[category];
+        if buffer.mpdus.is_empty() && buffer.request.is_none() {
+            self.wanting &= !(1 << category);
+        }
+        self.draw(category);
+    }
+}

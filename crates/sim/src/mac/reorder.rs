@@ -1,0 +1,140 @@
+//! The receiver's side of BlockAck: what has arrived, what it reports, and packets that wait for those before them
+//! (IEEE 802.11-2016, 10.24.3, 10.24.4 and 10.24.7.6).
+
+use super::{SEQUENCES, WINDOW};
+use crate::engine::Handle;
+
+/// What the receiver remembers of one sender and category.
+#[derive(Debug)]
+pub(crate) struct Reorder {
+    /// All before this number have been passed on or given up (`WinStartB`).
+    start: u16,
+    /// Packets after it that have arrived, by number modulo the window.
+    held: [Slot; WINDOW as usize],
+    /// While below `target`, the start moves on past what is missing.
+    target: u16,
+    /// The scoreboard reports 64 numbers from here (`WinStartR`),
+    reported_from: u16,
+    /// one bit each.
+    reported: u64,
+}
+
+/// What is known of a frame after the start of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Slot {
+    /// It has not arrived.
+    Missing,
+    /// It has arrived, and its packet waits, or the first of several.
+    Waits(Handle),
+    /// It has arrived, and nothing of it waits.
+    Passed,
+}
+
+/// What is to be done with a frame that has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// It had arrived before.
+    Duplicate,
+    /// It is the next to be passed on.
+    Next,
+    /// Frames before it are missing: [`Reorder::hold`] keeps it.
+    Later,
+}
+
+impl Reorder {
+    pub(super) fn new() -> Self {
+        Self { start: 0, held: [Slot::Missing; WINDOW as usize], target: 0, reported_from: 0, reported: 0 }
+    }
+
+    /// A frame has arrived: notes it in the scoreboard, and moves the window so that it lies inside. The host then asks
+    /// for what is [released](Self::release), and after that for its [place](Self::place).
+    pub(crate) fn arrives(&mut self, sequence: u16) {
+        let ahead = distance(self.reported_from, sequence);
+        if ahead < WINDOW {
+            self.reported |= 1 << ahead;
+        } else if ahead < SEQUENCES / 2 {
+            self.report_from(later(sequence, SEQUENCES - WINDOW + 1));
+            self.reported |= 1 << (WINDOW - 1);
+        }
+        let ahead = distance(self.start, sequence);
+        if (WINDOW..SEQUENCES / 2).contains(&ahead) {
+            self.target = later(sequence, SEQUENCES - WINDOW + 1);
+        }
+    }
+
+    /// Where a frame that has arrived belongs.
+    pub(crate) fn place(&mut self, sequence: u16) -> Place {
+        match distance(self.start, sequence) {
+            0 => {
+                self.start = later(self.start, 1);
+                self.target = self.start;
+                Place::Next
+            }
+            ahead if ahead < WINDOW && self.held[slot(sequence)] == Slot::Missing => Place::Later,
+            _ => Place::Duplicate,
+        }
+    }
+
+    /// Keeps the packet of a [later](Place::Later) frame until those before it have come; none if nothing of it has to
+    /// wait.
+    pub(crate) fn hold(&mut self, sequence: u16, packet: Option<Handle>) {
+        self.held[slot(sequence)] = packet.map_or(Slot::Passed, Slot::Waits);
+    }
+
+    /// The sender will not send anything before this number again (BlockAckReq).
+    pub(crate) fn forget_before(&mut self, sequence: u16) {
+        if distance(self.start, sequence) < SEQUENCES / 2 {
+            self.target = sequence;
+        }
+        if distance(self.reported_from, sequence) < SEQUENCES / 2 {
+            self.report_from(sequence);
+        }
+    }
+
+    /// The next packet that can be passed on. The host asks until there is none.
+    pub(crate) fn release(&mut self) -> Option<Handle> {
+        loop {
+            let at = slot(self.start);
+            if self.held[at] == Slot::Missing && self.start == self.target {
+                return None;
+            }
+            let found = std::mem::replace(&mut self.held[at], Slot::Missing);
+            if self.start == self.target {
+                self.target = later(self.target, 1);
+            }
+            self.start = later(self.start, 1);
+            if let Slot::Waits(packet) = found {
+                return Some(packet);
+            }
+        }
+    }
+
+    /// What a BlockAck tells: a first number, and a bit for it and each of the 63 after it.
+    pub(crate) fn report(&self) -> (u16, u64) {
+        (self.reported_from, self.reported)
+    }
+
+    /// The packets that wait.
+    pub(crate) fn held(&self) -> impl Iterator<Item = Handle> {
+        self.held.iter().filter_map(|slot| if let Slot::Waits(packet) = slot { Some(*packet) } else { None })
+    }
+
+    fn report_from(&mut self, sequence: u16) {
+        let moved = distance(self.reported_from, sequence);
+        self.reported = self.reported.checked_shr(u32::from(moved)).unwrap_or(0);
+        self.reported_from = sequence;
+    }
+}
+
+/// How far `to` lies after `from`, modulo the 12 bits of a number.
+pub(super) fn distance(from: u16, to: u16) -> u16 {
+    to.wrapping_sub(from) % SEQUENCES
+}
+
+fn later(sequence: u16, by: u16) -> u16 {
+    (sequence + by) % SEQUENCES
+}
+
+fn slot(sequence: u16) -> usize {
+    usize::from(sequence % WINDOW)
+}

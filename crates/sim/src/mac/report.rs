@@ -1,0 +1,62 @@
+//! What a station reports.
+
+use super::Frame;
+use crate::engine::Handle;
+
+/// A data frame that the station is done with, and with it the packets in it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Finished {
+    /// The first packet in the frame.
+    pub(crate) packet: Handle,
+    pub(crate) to: u32,
+    /// The access category.
+    pub(crate) category: u8,
+    /// Acknowledged, or a broadcast; otherwise given up.
+    pub(crate) delivered: bool,
+}
+
+/// What a received frame means.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Answer {
+    /// The packets in the frame are for this station, and new.
+    pub(crate) takes: bool,
+    /// The frame is for this station, which has its packets already.
+    pub(crate) duplicate: bool,
+    /// The station's own frame that will have no response.
+    pub(crate) failed: Option<Unanswered>,
+    /// What became of the data frames that it sent last.
+    pub(crate) report: Option<Report>,
+}
+
+/// A frame that was sent in vain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unanswered {
+    /// An RTS without CTS.
+    Rts,
+    /// Data without ACK or BlockAck.
+    Data,
+    /// A BlockAckReq without BlockAck.
+    BlockAckReq,
+}
+
+/// What became of data frames that were sent together: what rate control learns from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Report {
+    pub(crate) to: u32,
+    pub(crate) sent: u8,
+    pub(crate) acknowledged: u8,
+}
+
+/// What a station does at its deadline.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Due {
+    /// It sends a frame.
+    Send(Frame),
+    /// It may send for this category: the host adds packets that share the frame (see
+    /// [`Station::assemble`](super::Station::assemble)), then [`Station::begin`](super::Station::begin) makes it.
+    Begin(u8),
+    /// It has waited for a response in vain.
+    Failed(Answer),
+    /// It waits for the end of what is coming in.
+    Wait,
+}

@@ -1,0 +1,407 @@
+//! A-MPDU, A-MSDU and BlockAck, told by hand: 802.11n at 5 GHz, MCS 7, 20 MHz. A packet of 1000 B makes an MPDU of 1066 B;
+//! a BlockAck lasts 68 us, an ACK 44; SIFS 16, slot 9, AIFS of best effort 43, time-out 45.
+
+use super::super::reorder::Reorder;
+use super::*;
+use crate::config::Standard;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+const BEST_EFFORT: u8 = 2;
+
+fn rules() -> Conventions {
+    let radio = Radio { standard: Standard::N, mcs: Some(7), ..Radio::default() };
+    let timing = Timing::new(&radio).expect("valid");
+    let space = us(16 + 3 * 9);
+    let none = Duration::ZERO;
+    let access = Access { space, cw_min: 0, cw_max: 0, after_timeout: none, txop_limit: none };
+    let aggregation = Aggregation { ampdu: Some(Bytes::new(65_535)), ..conventions().aggregation };
+    Conventions { timing, access: [access; CATEGORIES], categories: 4, aggregation, ..conventions() }
+}
+
+fn ht() -> Mode {
+    Radio { standard: Standard::N, mcs: Some(7), ..Radio::default() }.data_mode().expect("valid")
+}
+
+/// A station whose back-off is always zero, and packets on request.
+fn bench(rules: Conventions) -> Bench {
+    let station = Station::new(ME, ht(), &rules, Stream::new(1, "alone", Purpose::Backoff));
+    Bench { station, rules }
+}
+
+fn msdu(length: u64) -> Msdu {
+    Msdu { packet: packet(), length: Bytes::new(length) }
+}
+
+impl Bench {
+    /// Its deadline comes; as many of `waiting` MSDUs of that length as have room join. How many did, and the frame.
+    fn sends_with(&mut self, waiting: usize, length: u64) -> (u64, usize, Frame) {
+        let micros = self.deadline();
+        let now = at(micros);
+        let Due::Begin(_) = self.station.timer(now, false, &self.rules) else { panic!("nothing begins") };
+        let mut joined = 0;
+        if let Some(mut assembly) = self.station.assemble(now, &self.rules) {
+            while joined < waiting && self.station.has_room(now, &assembly, Bytes::new(length), &self.rules) {
+                self.station.join(now, &mut assembly, msdu(length), &self.rules);
+                joined += 1;
+            }
+        }
+        let frame = self.station.begin(now, None, &self.rules);
+        self.busy(micros);
+        (micros, joined, frame)
+    }
+
+    /// Takes a packet at `micros` and sends it with `more` others; when the frame ends.
+    fn sends_aggregate(&mut self, micros: u64, more: usize) -> (u64, Frame) {
+        self.station.offer(at(micros), (PEER, BEST_EFFORT), msdu(1_036), &self.rules);
+        let (start, joined, frame) = self.sends_with(more, 1_036);
+        assert_eq!(joined, more);
+        self.ends(start, &frame)
+    }
+
+    fn ends(&mut self, start: u64, frame: &Frame) -> (u64, Frame) {
+        let end = start + self.rules.timing.duration(frame.mode, frame.psdu()).as_nanos() / 1_000;
+        self.station.sent(at(end), frame, &self.rules);
+        self.idle(end);
+        (end, *frame)
+    }
+
+    /// A BlockAck comes; what the station is done with: packets delivered, packets given up.
+    fn block_ack(&mut self, end: u64, start: u16, arrived: u64) -> (usize, usize) {
+        let frame = Frame { category: BEST_EFFORT, ..control(Kind::BlockAck { start, arrived }, ME, 0) };
+        self.busy(end + 16);
+        self.station.received(at(end + 84), &frame, &self.rules);
+        self.idle(end + 84);
+        self.done()
+    }
+
+    fn done(&mut self) -> (usize, usize) {
+        let mut done = (0, 0);
+        while let Some(finished) = self.station.next_finished() {
+            if finished.delivered { done.0 += 1 } else { done.1 += 1 }
+        }
+        done
+    }
+
+    fn numbers(&self) -> Vec<u16> {
+        self.station.mpdus().map(|mpdu| mpdu.sequence).collect()
+    }
+
+    /// What is on the air once the time-out has passed.
+    fn after_timeout(&mut self) -> (u64, Frame) {
+        let now = self.station.deadline;
+        assert!(matches!(self.station.timer(now, false, &self.rules), Due::Failed(_)));
+        let (start, joined, frame) = self.sends_with(0, 1_036);
+        assert_eq!(joined, 0);
+        (start, frame)
+    }
+}
+
+#[test]
+fn an_aggregate_has_delimiters_and_padding_and_reserves_its_block_ack() {
+    let mut bench = bench(rules());
+    bench.station.offer(at(1_000), (PEER, BEST_EFFORT), msdu(1_036), &bench.rules);
+    let (start, joined, frame) = bench.sends_with(2, 1_036);
+    // 4 + 1066 + 2 of padding, twice, and 4 + 1066.
+    assert_eq!((start, joined, frame.kind), (1_000, 2, Kind::Aggregate { psdu: Bytes::new(3_214), frames: 3 }));
+    assert_eq!(frame.reserves, us(16 + 68));
+    // 16 + 8 * 3214 + 6 bits at 260 a symbol: 99 symbols behind 36 us.
+    assert_eq!(bench.rules.timing.duration(frame.mode, frame.psdu()), us(36 + 4 * 99));
+    let lies = super::super::places(bench.station.in_flight()).map(|(start, length)| (start.count(), length.count()));
+    assert_eq!(lies.collect::<Vec<_>>(), [(4, 1_066), (1_076, 1_066), (2_148, 1_066)]);
+    let (end, _) = bench.ends(start, &frame);
+    assert_eq!(bench.block_ack(end, 0, 0b111), (3, 0));
+    assert_eq!(bench.station.free(&bench.rules), 0b1111);
+}
+
+#[test]
+fn one_frame_goes_without_delimiter_and_has_an_ack() {
+    let mut bench = bench(rules());
+    bench.station.offer(at(1_000), (PEER, BEST_EFFORT), msdu(1_036), &bench.rules);
+    let (_, _, frame) = bench.sends_with(0, 0);
+    assert!(matches!(frame.kind, Kind::Data { psdu, .. } if psdu == Bytes::new(1_066)));
+    assert_eq!(frame.reserves, us(16 + 44));
+}
+
+#[test]
+fn only_what_is_missing_is_sent_again_ahead_of_what_is_new() {
+    let mut bench = bench(rules());
+    let (end, _) = bench.sends_aggregate(1_000, 5);
+    assert_eq!(bench.block_ack(end, 0, 0b10_1101), (4, 0));
+    assert_eq!(bench.numbers(), [1, 4]);
+    let (start, joined, frame) = bench.sends_with(2, 1_036);
+    assert_eq!((start, joined), (end + 84 + 43, 2));
+    assert_eq!((frame.sequence, bench.numbers()), (1, vec![1, 4, 6, 7]));
+    let (end, _) = bench.ends(start, &frame);
+    // The receiver's report may begin before or at the first of them.
+    assert_eq!(bench.block_ack(end, 0, 0b1111_1111), (4, 0));
+}
+
+#[test]
+fn a_frame_fails_seven_times_and_then_the_receiver_is_told_to_move_on() {
+    let mut bench = bench(rules());
+    let (end, _) = bench.sends_aggregate(1_000, 2);
+    assert_eq!(bench.block_ack(end, 0, 0b110), (2, 0));
+    // Alone it goes without aggregate; its ACK never comes.
+    for attempt in 2..=7 {
+        let (start, _, frame) = bench.sends_with(0, 0);
+        assert!(matches!(frame.kind, Kind::Data { .. }) && frame.sequence == 0 && frame.retry, "attempt {attempt}");
+        bench.ends(start, &frame);
+        let now = bench.station.deadline;
+        assert!(matches!(bench.station.timer(now, false, &bench.rules), Due::Failed(_)));
+        assert_eq!(bench.done(), (0, usize::from(attempt == 7)));
+    }
+    let (start, _, frame) = bench.sends_with(3, 1_036);
+    assert_eq!((frame.kind, bench.numbers()), (Kind::BlockAckReq { start: 3 }, vec![]));
+    assert_eq!(frame.reserves, us(16 + 68));
+    let (end, _) = bench.ends(start, &frame);
+    assert_eq!(bench.block_ack(end, 3, 0), (0, 0));
+    assert!(bench.is_silent() && bench.station.free(&bench.rules) == 0b1111);
+}
+
+#[test]
+fn a_lost_block_ack_means_all_frames_again_or_a_request() {
+    let mut again = bench(rules());
+    again.sends_aggregate(1_000, 3);
+    let (_, frame) = again.after_timeout();
+    assert!(matches!(frame.kind, Kind::Aggregate { frames: 4, .. }) && frame.retry);
+    let mut asks = rules();
+    asks.aggregation.missed = MissedBlockAck::Request;
+    let mut asks = bench(asks);
+    asks.sends_aggregate(1_000, 3);
+    let (start, frame) = asks.after_timeout();
+    assert_eq!(frame.kind, Kind::BlockAckReq { start: 0 });
+    let (end, _) = asks.ends(start, &frame);
+    assert_eq!(asks.block_ack(end, 0, 0b1011), (3, 0));
+    assert_eq!(asks.numbers(), [2]);
+}
+
+#[test]
+fn a_request_that_is_never_answered_is_given_up_and_made_again_before_the_next_packet() {
+    let mut asks = rules();
+    asks.aggregation.missed = MissedBlockAck::Request;
+    asks.short_retry_limit = 2;
+    let mut bench = bench(asks);
+    bench.sends_aggregate(1_000, 1);
+    let (start, frame) = bench.after_timeout();
+    bench.ends(start, &frame);
+    let (start, frame) = bench.after_timeout();
+    assert!(matches!(frame.kind, Kind::BlockAckReq { .. }));
+    bench.ends(start, &frame);
+    // Both frames have now failed once; they go out again, are not answered, are asked about in vain, and are given up.
+    let (start, frame) = bench.after_timeout();
+    assert!(matches!(frame.kind, Kind::Aggregate { frames: 2, .. }));
+    bench.ends(start, &frame);
+    for _ in 0..2 {
+        let (start, frame) = bench.after_timeout();
+        assert!(matches!(frame.kind, Kind::BlockAckReq { .. }));
+        bench.ends(start, &frame);
+    }
+    let now = bench.station.deadline;
+    assert!(matches!(bench.station.timer(now, false, &bench.rules), Due::Failed(_)));
+    assert_eq!(bench.done(), (0, 2));
+    // The receiver may wait for them.
+    let (_, _, frame) = bench.sends_with(0, 0);
+    assert_eq!(frame.kind, Kind::BlockAckReq { start: 2 });
+}
+
+#[test]
+fn no_more_than_64_frames_are_outstanding_and_numbers_wrap() {
+    let mut bench = bench(rules());
+    let mut start = 1_000;
+    let mut first = 0_u16;
+    // 64 frames of 102 B a time, until the numbers have come round.
+    for round in 0..66 {
+        bench.station.offer(at(start), (PEER, BEST_EFFORT), msdu(72), &bench.rules);
+        let (begin, joined, frame) = bench.sends_with(100, 72);
+        assert_eq!((joined, frame.sequence), (63, first), "round {round}");
+        let (end, _) = bench.ends(begin, &frame);
+        if round == 64 {
+            // All but the first arrive: nothing new fits into the window.
+            assert_eq!(bench.block_ack(end, first, !1), (63, 0));
+            let (begin, joined, frame) = bench.sends_with(100, 72);
+            assert_eq!((joined, frame.sequence), (0, first));
+            let (end, _) = bench.ends(begin, &frame);
+            bench.busy(end + 16);
+            bench.station.received(at(end + 60), &control(Kind::Ack, ME, 0), &bench.rules);
+            bench.idle(end + 60);
+            assert_eq!(bench.done(), (1, 0));
+            start = end + 500;
+        } else {
+            assert_eq!(bench.block_ack(end, first, u64::MAX), (64, 0));
+            start = end + 500;
+        }
+        first = (first + 64) % 4_096;
+    }
+}
+
+#[test]
+fn an_aggregate_keeps_to_its_limits() {
+    let joined = |change: fn(&mut Conventions), length| {
+        let mut rules = rules();
+        change(&mut rules);
+        let mut bench = bench(rules);
+        bench.station.offer(at(1_000), (PEER, BEST_EFFORT), msdu(length), &bench.rules);
+        let (_, joined, frame) = bench.sends_with(100, length);
+        (joined + 1, bench.rules.timing.duration(frame.mode, frame.psdu()))
+    };
+    // 4 ms: 991 symbols of 260 bits hold 30 subframes of 1072 B, but the next would need 4052 us.
+    assert_eq!(joined(|_| (), 1_036), (30, us(36 + 4 * 990)));
+    assert_eq!(joined(|rules| rules.aggregation.frames = 8, 1_036).0, 8);
+    assert_eq!(joined(|rules| rules.aggregation.ampdu = Some(Bytes::new(3_214)), 1_036).0, 3);
+    assert_eq!(joined(|rules| rules.aggregation.ampdu = Some(Bytes::new(3_213)), 1_036).0, 2);
+    // With a TXOP of 1 ms the data and their BlockAck are over in time, with RTS and CTS before them too.
+    let (frames, lasts) = joined(|rules| rules.access[2].txop_limit = us(1_000), 1_036);
+    assert!(lasts + us(84) <= us(1_000) && frames == 6, "{frames} frames, {lasts}");
+    let (frames, lasts) = joined(
+        |rules| {
+            rules.access[2].txop_limit = us(1_000);
+            rules.rts_threshold = Some(Bytes::new(0));
+        },
+        1_036,
+    );
+    assert_eq!((frames, lasts), (5, us(52)), "the RTS is sent first");
+}
+
+#[test]
+fn packets_in_an_a_msdu_share_a_frame() {
+    let mut rules = rules();
+    rules.aggregation.ampdu = None;
+    rules.aggregation.amsdu = Some(Bytes::new(3_839));
+    let mut alone = bench(rules.clone());
+    alone.station.offer(at(1_000), (PEER, BEST_EFFORT), msdu(1_037), &alone.rules);
+    let (_, joined, frame) = alone.sends_with(9, 1_037);
+    // Two subframes of 14 + 1037 B padded to 1052, one without padding: 3155 B, and 30 B around it.
+    assert_eq!(joined, 2);
+    assert!(matches!(frame.kind, Kind::Data { psdu, .. } if psdu == Bytes::new(3_185)));
+    // Within an A-MPDU a frame has at most 4095 B: the fourth packet begins the second frame.
+    rules.aggregation.ampdu = Some(Bytes::new(8_000));
+    rules.aggregation.amsdu = Some(Bytes::new(7_935));
+    let mut within = bench(rules);
+    within.station.offer(at(1_000), (PEER, BEST_EFFORT), msdu(1_037), &within.rules);
+    let (_, joined, frame) = within.sends_with(5, 1_037);
+    assert_eq!(joined, 5);
+    // 4 + 3185 + 3 of padding, and 4 + 3185.
+    assert_eq!(frame.kind, Kind::Aggregate { psdu: Bytes::new(6_381), frames: 2 });
+}
+
+#[test]
+fn the_rts_threshold_is_held_against_the_whole_aggregate() {
+    let mut rules = rules();
+    rules.rts_threshold = Some(Bytes::new(3_000));
+    let mut bench = bench(rules);
+    bench.station.offer(at(1_000), (PEER, BEST_EFFORT), msdu(1_036), &bench.rules);
+    let (start, joined, rts) = bench.sends_with(2, 1_036);
+    assert_eq!((joined, rts.kind), (2, Kind::Rts));
+    // SIFS, CTS of 44 us, SIFS, 432 us of data, SIFS, BlockAck.
+    assert_eq!(rts.reserves, us(16 + 44 + 16 + 432 + 16 + 68));
+    let (end, _) = bench.ends(start, &rts);
+    bench.hears(end + 16, end + 60, &control(Kind::Cts, ME, 0));
+    let (start, joined, frame) = bench.sends_with(9, 1_036);
+    assert_eq!((start, joined, frame.psdu()), (end + 76, 0, Bytes::new(3_214)), "what was announced is sent");
+}
+
+#[test]
+fn a_cts_to_itself_reserves_the_exchange() {
+    let mut bench = bench(Conventions { cts_to_self: true, ..rules() });
+    bench.station.offer(at(1_000), (PEER, BEST_EFFORT), msdu(1_036), &bench.rules);
+    let (start, _, cts) = bench.sends_with(0, 0);
+    assert_eq!((cts.kind, cts.to, cts.from), (Kind::Cts, ME, ME));
+    // 1066 B: 33 symbols.
+    assert_eq!(cts.reserves, us(16 + 36 + 4 * 33 + 16 + 44));
+    let (end, _) = bench.ends(start, &cts);
+    let (start, _, frame) = bench.sends_with(0, 0);
+    assert!(start == end + 16 && matches!(frame.kind, Kind::Data { .. }));
+}
+
+/// A frame with this number arrives; the numbers of what is passed on.
+fn passed_on(reorder: &mut Reorder, held: &mut Arena<u16>, sequence: u16) -> Vec<u16> {
+    use super::super::Place;
+    let mut out = Vec::new();
+    let drain = |reorder: &mut Reorder, held: &mut Arena<u16>, out: &mut Vec<u16>| {
+        while let Some(handle) = reorder.release() {
+            out.push(held.remove(handle));
+        }
+    };
+    reorder.arrives(sequence);
+    drain(reorder, held, &mut out);
+    match reorder.place(sequence) {
+        Place::Next => out.push(sequence),
+        Place::Later => {
+            let handle = held.insert(sequence);
+            reorder.hold(sequence, Some(handle));
+        }
+        Place::Duplicate => {}
+    }
+    drain(reorder, held, &mut out);
+    out
+}
+
+#[test]
+fn a_request_releases_what_waits_behind_a_hole() {
+    let (mut reorder, mut held) = (Reorder::new(), Arena::default());
+    assert_eq!(passed_on(&mut reorder, &mut held, 0), [0]);
+    assert!(passed_on(&mut reorder, &mut held, 2).is_empty() && passed_on(&mut reorder, &mut held, 4).is_empty());
+    assert_eq!(reorder.report(), (0, 0b1_0101));
+    reorder.forget_before(3);
+    let mut out = Vec::new();
+    while let Some(handle) = reorder.release() {
+        out.push(held.remove(handle));
+    }
+    assert_eq!(out, [2]);
+    assert_eq!(reorder.report(), (3, 0b10));
+    assert_eq!(passed_on(&mut reorder, &mut held, 3), [3, 4]);
+    // An old request moves nothing back, and an old frame is a duplicate.
+    reorder.forget_before(1);
+    assert!(passed_on(&mut reorder, &mut held, 2).is_empty());
+    assert_eq!(passed_on(&mut reorder, &mut held, 5), [5]);
+}
+
+#[test]
+fn a_frame_beyond_the_window_moves_it() {
+    let (mut reorder, mut held) = (Reorder::new(), Arena::default());
+    assert!(passed_on(&mut reorder, &mut held, 1).is_empty());
+    assert!(passed_on(&mut reorder, &mut held, 63).is_empty());
+    // 64 makes 1 the first of the window, 66 leaves 2 behind.
+    assert_eq!(passed_on(&mut reorder, &mut held, 64), [1]);
+    assert!(passed_on(&mut reorder, &mut held, 66).is_empty());
+    assert_eq!(reorder.report(), (3, 1 << 60 | 1 << 61 | 1 << 63));
+}
+
+proptest! {
+    /// Whatever a sender that keeps to its window repeats or gives up: each frame that arrives is passed on once, in
+    /// order.
+    #[test]
+    fn frames_are_passed_on_once_and_in_order(luck in prop::collection::vec((any::<bool>(), any::<bool>()), 1..3_000)) {
+        let (mut reorder, mut held) = (Reorder::new(), Arena::default());
+        // Long numbers, so that order is plain after the 12 bits have come round.
+        let (mut next, mut outstanding, mut arrived, mut out) = (0_u64, Vec::new(), BTreeSet::new(), Vec::new());
+        let number = |long: u64| u16::try_from(long % 4_096).expect("12 bits");
+        for (lost, gives_up) in luck {
+            while outstanding.first().is_none_or(|&first: &u64| next - first < 64) && outstanding.len() < 9 {
+                outstanding.push(next);
+                next += 1;
+            }
+            let pick = outstanding.len() / 2;
+            let long = outstanding[if lost { pick } else { 0 }];
+            if !lost || pick % 2 == 0 {
+                arrived.insert(long);
+                out.extend(passed_on(&mut reorder, &mut held, number(long)));
+                outstanding.retain(|&other| other != long);
+            }
+            if gives_up && !outstanding.is_empty() {
+                outstanding.remove(0);
+                let start = outstanding.first().copied().unwrap_or(next);
+                reorder.forget_before(number(start));
+                while let Some(handle) = reorder.release() {
+                    out.push(held.remove(handle));
+                }
+            }
+        }
+        let expected: Vec<u16> = arrived.iter().map(|&long| number(long)).collect();
+        let waiting = reorder.held().count();
+        prop_assert_eq!(out.len() + waiting, arrived.len());
+        prop_assert_eq!(&out[..], &expected[..out.len()]);
+        prop_assert_eq!(held.live(), waiting);
+    }
+}

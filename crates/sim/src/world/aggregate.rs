@@ -1,0 +1,120 @@
+//! Aggregates: which packets share a frame, and in what order the receiver passes them on.
+
+use super::{Node, World};
+use crate::engine::Handle;
+use crate::mac::{Frame, Kind, Place, places};
+use crate::net::{Load, Transit, Waiting, msdu_bytes};
+
+impl World {
+    /// Packets that can share the frame that is due join it, in the order in which the queue would yield them.
+    pub(super) fn aggregate(&mut self, node: u32) {
+        let Some(mut assembly) = self.nodes[node as usize].station.assemble(self.now, &self.rules) else { return };
+        let queue = self.nodes[node as usize].layout.queue(assembly.to, assembly.category);
+        let mut index = 0;
+        loop {
+            let Node { station, queues, .. } = &mut self.nodes[node as usize];
+            let Some(&Waiting { to, length, .. }) = queues[queue].fifo.peek(index) else { return };
+            if to != assembly.to {
+                if assembly.in_turn {
+                    return;
+                }
+                index += 1;
+                continue;
+            }
+            if !station.has_room(self.now, &assembly, msdu_bytes(length), &self.rules) {
+                return;
+            }
+            let (departure, left) = self.dequeue(node, queue, index).expect("it was seen there");
+            let msdu = self.taken(departure);
+            let station = &mut self.nodes[node as usize].station;
+            if let Some(before) = station.join(self.now, &mut assembly, msdu, &self.rules) {
+                self.packets.get_mut(before).transit.next = Some(msdu.packet);
+            }
+            self.refill(node, queue, left);
+        }
+    }
+
+    /// Notes where the MPDUs of a frame that has been sent lie in it, if it is an aggregate. Its sender holds them until
+    /// the response is due, which is later than the last tail: a hop's round trip fits into a slot.
+    pub(super) fn lay_out(&mut self, of: Handle) {
+        self.laid_out.clear();
+        let frame = self.medium.frame(of);
+        if matches!(frame.kind, Kind::Aggregate { .. }) {
+            let mpdus = self.nodes[frame.from as usize].station.in_flight();
+            self.laid_out.extend(places(mpdus).map(|(start, length)| crate::radio::Mpdu { start, length }));
+        }
+    }
+
+    /// A node has got data frames of which those are `intact` whose bits are set, under a BlockAck agreement.
+    pub(super) fn take_in_order(&mut self, node: u32, frame: &Frame, intact: u64) {
+        let mut mpdus = std::mem::take(&mut self.mpdus);
+        mpdus.extend(self.nodes[frame.from as usize].station.in_flight());
+        for (mpdu, index) in mpdus.drain(..).zip(0_u32..) {
+            if intact >> index & 1 == 1 {
+                self.take_numbered(node, (frame.from, frame.category), mpdu.sequence, mpdu.packet);
+            }
+        }
+        self.mpdus = mpdus;
+    }
+
+    /// A data frame with this number has come in.
+    fn take_numbered(&mut self, node: u32, (from, category): (u32, u8), sequence: u16, packet: Handle) {
+        self.nodes[node as usize].station.reorder(from, category).arrives(sequence);
+        self.release(node, (from, category));
+        let reorder = self.nodes[node as usize].station.reorder(from, category);
+        match reorder.place(sequence) {
+            Place::Next => self.take(node, from, packet),
+            Place::Later => {
+                let copy = self.keep(node, from, packet);
+                self.nodes[node as usize].station.reorder(from, category).hold(sequence, copy);
+            }
+            Place::Duplicate => self.nodes[node as usize].record.duplicates += 1,
+        }
+        self.release(node, (from, category));
+    }
+
+    /// A `BlockAckReq` has come in.
+    pub(super) fn move_window(&mut self, node: u32, frame: &Frame) {
+        let Kind::BlockAckReq { start } = frame.kind else { return };
+        self.nodes[node as usize].station.reorder(frame.from, frame.category).forget_before(start);
+        self.release(node, (frame.from, frame.category));
+    }
+
+    /// Copies the data packets of a frame that has to wait: the originals belong to the sender. Messages of the routing
+    /// protocol need no order.
+    fn keep(&mut self, node: u32, from: u32, first: Handle) -> Option<Handle> {
+        let (mut next, mut kept, mut last) = (Some(first), None, None);
+        while let Some(handle) = next {
+            let packet = self.packets.get_mut(handle);
+            next = packet.transit.next;
+            let copy = *packet;
+            if !matches!(copy.load, Load::Flow(_)) {
+                self.take_packet(node, from, handle);
+                continue;
+            }
+            packet.transit.accepted = true;
+            self.hear_neighbour(node, from);
+            let copy = self.packets.insert(crate::net::Packet { transit: Transit::NONE, ..copy });
+            if let Some(last) = last {
+                self.packets.get_mut(last).transit.next = Some(copy);
+            }
+            kept = kept.or(Some(copy));
+            last = Some(copy);
+        }
+        kept
+    }
+
+    /// Passes on what need not wait any longer.
+    fn release(&mut self, node: u32, (from, category): (u32, u8)) {
+        while let Some(first) = self.nodes[node as usize].station.reorder(from, category).release() {
+            let mut next = Some(first);
+            while let Some(handle) = next {
+                let packet = self.packets.remove(handle);
+                next = packet.transit.next;
+                if let Load::Flow(index) = packet.load {
+                    self.deliver(node, from, (index, packet));
+                }
+            }
+        }
+    }
+}
