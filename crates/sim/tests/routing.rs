@@ -77,6 +77,29 @@ fn routing_packets_in_front_shorten_a_search_behind_a_full_queue() {
 }
 
 #[test]
+fn routes_follow_nodes_that_move() {
+    let mut text = "duration = \"60 s\"\n[radio]\nrange = \"200 m\"\n[nodes]\ncount = 20\n\
+        [mobility]\nmodel = \"random-waypoint\"\narea = [\"600 m\", \"300 m\"]\n\
+        speed = { from = \"5 m/s\", to = \"20 m/s\" }\n"
+        .to_owned();
+    for flow in 0..5 {
+        let line = format!(
+            "[[flow]]\nname = \"f{flow}\"\nfrom = \"n{flow}\"\nto = \"n{}\"\n\
+             traffic = {{ kind = \"poisson\", rate = \"16 kb/s\", packet = \"500 B\" }}\n",
+            flow + 10
+        );
+        text += &line;
+    }
+    let aodv = run(&(text.clone() + "[routing]\nprotocol = \"aodv\"\n"), 1);
+    let fixed = run(&text, 1);
+    // At 5 to 20 m/s a link of 200 m lasts some tens of seconds: routes fixed at the start soon lead nowhere.
+    assert!(fixed.totals.loss_ratio > 0.2, "{}", fixed.totals.loss_ratio);
+    assert!(aodv.totals.loss_ratio < 0.1, "{}", aodv.totals.loss_ratio);
+    let failures: u64 = aodv.nodes.iter().map(|node| node.routing.expect("AODV counts").link_failures).sum();
+    assert!(failures > 5, "{failures}");
+}
+
+#[test]
 fn what_cannot_be_meant_is_refused() {
     let refused = |extra: &str| {
         let text = chain(3, "40 kb/s", extra);

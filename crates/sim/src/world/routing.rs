@@ -339,7 +339,7 @@ impl World {
 
     /// There may be room in every queue of a node.
     fn refill_all(&mut self, node: u32) {
-        (0..self.rules.categories).for_each(|category| self.refill(node, category, None));
+        (0..self.nodes[node as usize].queues.len()).for_each(|queue| self.refill(node, queue, None));
     }
 
     /// The station is done with a packet that the receiver does not have, or has twice.
