@@ -179,7 +179,9 @@ impl Moving {
         }
         sort(near);
         links.clear();
-        links.extend(near.iter().filter_map(|other| model.link(other.metres, (from, other.node))));
+        let reach = model.reach();
+        let within = near.iter().filter(|other| other.metres <= reach);
+        links.extend(within.filter_map(|other| model.link_with(other.delay, other.metres, (from, other.node))));
         *links_made = now;
     }
 }

@@ -47,6 +47,8 @@ pub(super) struct Model {
     transmit: f64,
     wavelength: f64,
     height: f64,
+    /// Rappaport, Wireless Communications, section 4.6: beyond this distance the reflected ray cancels the direct one.
+    crossover: f64,
     exponent: f64,
     receive: f64,
     carrier_sense: u64,
@@ -62,13 +64,15 @@ pub(super) struct Model {
 
 impl Model {
     pub(super) fn new(radio: &Radio, nodes: usize, channel: &Channel) -> Self {
-        let frequency = radio.carrier().as_hertz() as f64;
+        let wavelength = LIGHT / radio.carrier().as_hertz() as f64;
+        let height = radio.antenna_height.unwrap_or(Length::metres(1.5)).as_metres();
         let mut model = Self {
             channel: channel.clone(),
             propagation: radio.propagation,
             transmit: radio.tx_power.unwrap_or(Power::dbm(15.0)).as_watts(),
-            wavelength: LIGHT / frequency,
-            height: radio.antenna_height.unwrap_or(Length::metres(1.5)).as_metres(),
+            wavelength,
+            height,
+            crossover: 4.0 * core::f64::consts::PI * height * height / wavelength,
             exponent: radio.path_loss_exponent.unwrap_or(3.0),
             receive: 0.0,
             carrier_sense: 0,
@@ -151,9 +155,7 @@ impl Model {
         let power = match self.propagation {
             Propagation::FreeSpace | Propagation::Range => free_space(metres),
             Propagation::TwoRay => {
-                // Rappaport, Wireless Communications, section 4.6: beyond the crossover the reflected ray cancels.
-                let crossover = 4.0 * core::f64::consts::PI * self.height * self.height / self.wavelength;
-                if metres < crossover {
+                if metres < self.crossover {
                     free_space(metres)
                 } else {
                     let ratio = self.height * self.height / (metres * metres);
@@ -168,7 +170,13 @@ impl Model {
 
     /// How the node `to` hears `from`, which is `metres` away; `None` where the signal does not count.
     #[inline]
-    pub(super) fn link(&self, metres: f64, (from, to): (u32, u32)) -> Option<Link> {
+    pub(super) fn link(&self, metres: f64, ends: (u32, u32)) -> Option<Link> {
+        self.link_with(Self::delay(metres), metres, ends)
+    }
+
+    /// The same, where the delay over `metres` is known.
+    #[inline]
+    pub(super) fn link_with(&self, delay: Duration, metres: f64, (from, to): (u32, u32)) -> Option<Link> {
         let (power, decodable) = if self.propagation == Propagation::Range {
             let within = |range: f64| metres <= range * (1.0 + ROUNDING);
             (u64::from(within(self.sense_range.max(self.range))), within(self.range))
@@ -176,7 +184,7 @@ impl Model {
             let watts = self.received(metres) * self.channel.shadowing(from, to);
             (attowatts(watts).min(self.ceiling), watts >= self.receive)
         };
-        (power >= self.floor.max(1)).then_some(Link { to, delay: Self::delay(metres), power, decodable })
+        (power >= self.floor.max(1)).then_some(Link { to, delay, power, decodable })
     }
 }
 

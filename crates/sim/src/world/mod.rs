@@ -68,6 +68,8 @@ struct Node {
     station: Station,
     /// When the earliest pending `Deadline` event of the station fires; later ones are stale.
     armed: Instant,
+    /// Bit by bit, the categories whose queues may hold a packet: a station that hears a frame need not look at others.
+    filled: u8,
     /// First those of the radio, then one a wired link.
     queues: Vec<Queue>,
     layout: Layout,
@@ -271,10 +273,11 @@ impl World {
     /// Where the station is free and a packet waits, hands it over; then sees to the station's deadline.
     #[inline]
     fn serve(&mut self, node: u32) {
-        if !self.nodes[node as usize].layout.has_radio() {
+        let Node { station, filled, layout, .. } = &self.nodes[node as usize];
+        if !layout.has_radio() {
             return;
         }
-        let mut free = self.nodes[node as usize].station.free(&self.rules);
+        let mut free = station.free(&self.rules) & filled;
         while free != 0 {
             self.hand_over(node, free.trailing_zeros() as usize);
             free &= free - 1;
@@ -286,7 +289,10 @@ impl World {
     fn hand_over(&mut self, node: u32, category: usize) {
         let Node { queues, layout, .. } = &self.nodes[node as usize];
         let queue = layout.next(category, |queue| !queues[queue].fifo.is_empty());
-        let Some((departure, left)) = self.dequeue(node, queue, 0) else { return };
+        let Some((departure, left)) = self.dequeue(node, queue, 0) else {
+            self.nodes[node as usize].filled &= !(1 << category);
+            return;
+        };
         let to = (departure.packet.to, u8::try_from(category).expect("there are four categories"));
         let msdu = self.taken(departure);
         let Node { station, layout, .. } = &mut self.nodes[node as usize];

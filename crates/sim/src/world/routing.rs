@@ -221,7 +221,8 @@ impl World {
         witness.saw(|| What::Queued(packet.picture()));
         let mut accounts = Accounts { packets, flows, routing, witness };
         let dropped = &mut |dropped: Waiting| accounts.discard(dropped.packet, Loss::Queue);
-        let Node { queues, layout, .. } = &mut nodes[node as usize];
+        let Node { queues, filled, layout, .. } = &mut nodes[node as usize];
+        *filled |= 1 << category;
         let queue = layout.queue(to, category);
         let fifo = &mut queues[queue].fifo;
         if first {

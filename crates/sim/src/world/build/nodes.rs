@@ -94,6 +94,7 @@ pub(super) fn nodes(
             name: site.name.clone(),
             station: Station::new(address, super::radio::mode(site, &network.radio)?, rules, random),
             armed: Instant::NEVER,
+            filled: 0,
             queues,
             layout,
             record: NodeRecord::default(),
