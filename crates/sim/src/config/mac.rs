@@ -1,5 +1,6 @@
 //! The `[mac]` table: access to the medium and its conventions.
 
+use super::RateControl;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use units::{Bytes, Duration};
@@ -32,6 +33,8 @@ pub struct Mac {
     pub eifs: Eifs,
     /// From when the back-off slots that follow a missing ACK or CTS count.
     pub timeout_deferral: TimeoutDeferral,
+    /// Who decides about the mode of data frames.
+    pub rate_control: RateControl,
 }
 
 /// How stations contend for the medium.

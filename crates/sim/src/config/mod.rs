@@ -9,6 +9,7 @@ mod mac;
 mod mobility;
 mod nodes;
 mod radio;
+mod rate_control;
 mod record;
 mod routing;
 mod traffic;
@@ -21,7 +22,8 @@ pub use mac::{
 };
 pub use mobility::{Mobility, MobilityModel, Speeds, WalkStart, Waypoint};
 pub use nodes::{Node, Placement, Queues, Role, Shape};
-pub use radio::{ChannelWidth, GuardInterval, Preamble, Propagation, Radio, Standard};
+pub use radio::{BProtection, ChannelWidth, GuardInterval, Preamble, Propagation, Radio, Standard};
+pub use rate_control::{RateAlgorithm, RateControl};
 pub use record::Record;
 pub use routing::{Aodv, Protocol, Route, Routing, RoutingPriority};
 pub use traffic::{Category, Flow, Spread, Step, Traffic, TrafficKind};

@@ -11,7 +11,7 @@ use units::{Decibels, Frequency, Length, Power, Rate};
 pub struct Radio {
     /// The standard: sets slot, SIFS, contention window and the rates that exist.
     pub standard: Standard,
-    /// 802.11b only: long or short PLCP preamble.
+    /// 802.11b, and frames that protect: long or short PLCP preamble.
     pub preamble: Preamble,
     /// Rate of data frames. Default: the standard's highest; in 802.11n that of one stream (MCS 7). `[[node]]` can
     /// override it for what a node sends.
@@ -28,6 +28,11 @@ pub struct Radio {
     pub guard_interval: GuardInterval,
     /// Rate of ACK, CTS, RTS and broadcast frames: one of 802.11b, or of 802.11a in a, g and n. Default: the lowest.
     pub basic_rate: Option<Rate>,
+    /// 802.11g, and n at 2.4 GHz: how stations take care of others near that know only 802.11b. They then have its slot of
+    /// 20 us and its smallest window of 31, and EIFS makes room for an ACK at 1 Mb/s.
+    pub b_protection: BProtection,
+    /// Rate of the frames that protect: one of 802.11b. Default 1 Mb/s.
+    pub b_protection_rate: Option<Rate>,
     /// How a signal weakens with distance.
     pub propagation: Propagation,
     /// Carrier frequency. Default: 2.412 GHz (802.11b, g), 5.18 GHz (802.11a, n). Below 4 GHz, 802.11n has the times of
@@ -109,6 +114,20 @@ pub enum GuardInterval {
     Long,
     /// 0.4 us: symbols of 3.6 us.
     Short,
+}
+
+/// How stations of 802.11g and n take care of stations that know only 802.11b.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum BProtection {
+    /// There are none near.
+    #[default]
+    None,
+    /// A CTS to itself, at a rate of 802.11b, precedes each data frame.
+    CtsToSelf,
+    /// RTS and CTS, at a rate of 802.11b, precede each data frame.
+    RtsCts,
 }
 
 /// The PLCP preamble of 802.11b.

@@ -21,6 +21,8 @@ pub(crate) enum Purpose {
     Fading,
     /// What stands between two nodes.
     Shadowing,
+    /// What a node's rate control tries.
+    RateControl,
 }
 
 impl Purpose {
@@ -33,6 +35,7 @@ impl Purpose {
             Self::Reception => "reception",
             Self::Fading => "fading",
             Self::Shadowing => "shadowing",
+            Self::RateControl => "rate control",
         }
     }
 }

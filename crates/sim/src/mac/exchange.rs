@@ -65,7 +65,9 @@ impl Station {
     }
 
     fn control(&self, kind: Kind, to: u32, reserves: Duration, rules: &Conventions) -> Frame {
-        let (from, category, mode) = (self.address, self.holder, rules.timing.basic);
+        let (from, category) = (self.address, self.holder);
+        let announces = matches!(kind, Kind::Rts | Kind::Cts);
+        let mode = if announces { rules.timing.announcing } else { rules.timing.basic };
         Frame { kind, from, to, category, mode, reserves, sequence: 0, retry: false }
     }
 
@@ -110,7 +112,9 @@ impl Station {
             Kind::Aggregate { .. } | Kind::BlockAckReq { .. } => Step::AwaitBlockAck,
             Kind::Data { .. } | Kind::Ack | Kind::BlockAck { .. } => Step::AwaitAck,
         };
-        self.deadline = now + rules.timing.response_timeout;
+        let timing = &rules.timing;
+        let timeout = if self.step == Step::AwaitCts { timing.cts_timeout } else { timing.response_timeout };
+        self.deadline = now + timeout;
     }
 
     /// The highest category that is due holds the medium. One below that was due too has collided with it inside the

@@ -9,7 +9,8 @@ use super::buffer::{Buffer, Joins, Request, Size};
 use super::contention::Contender;
 use super::peers::Peers;
 use super::{
-    Answer, BROADCAST, CATEGORIES, Conventions, Due, Finished, Frame, Kind, Mpdu, Msdu, Reorder, SEQUENCES, Unanswered,
+    Answer, BROADCAST, CATEGORIES, Conventions, Due, Finished, Frame, Kind, Mpdu, Msdu, Rates, Reorder, Report,
+    SEQUENCES, Unanswered,
 };
 use crate::config::Eifs;
 use crate::engine::{Handle, Stream};
@@ -52,7 +53,7 @@ pub(super) enum Cleared {
 pub(crate) struct Station {
     pub(super) address: u32,
     /// How it sends data for one receiver.
-    mode: Mode,
+    rates: Rates,
     pub(super) step: Step,
     /// The category whose exchange is going on, or was the last.
     pub(super) holder: u8,
@@ -106,10 +107,10 @@ pub(crate) struct Assembly {
 
 impl Station {
     /// A station that has nothing to send, on an idle medium.
-    pub(crate) fn new(address: u32, mode: Mode, conventions: &Conventions, random: Stream) -> Self {
+    pub(crate) fn new(address: u32, rates: Rates, conventions: &Conventions, random: Stream) -> Self {
         Self {
             address,
-            mode,
+            rates,
             step: Step::Access,
             holder: 0,
             due: 0,
@@ -270,7 +271,8 @@ impl Station {
             (false, true) => timing.cts + timing.sifs,
             (false, false) => Duration::ZERO,
         };
-        short && size.frames <= aggregation.frames && now + before + timing.duration(self.mode, size.psdu) <= end
+        let mode = self.mode_to(self.buffers[usize::from(self.holder)].to, timing);
+        short && size.frames <= aggregation.frames && now + before + timing.duration(mode, size.psdu) <= end
     }
 
     /// The number of the next frame for `to`. Data with QoS are numbered by receiver and category (10.3.2.11.2).
@@ -386,15 +388,21 @@ impl Station {
             Kind::Rts if now >= self.nav => (Kind::Cts, left(timing.cts)),
             Kind::Rts | Kind::Cts | Kind::Ack | Kind::BlockAck { .. } => return,
         };
-        let (from, to, mode, category) = (self.address, frame.from, timing.basic, frame.category);
+        let mode = if kind == Kind::Cts { timing.announcing } else { timing.basic };
+        let (from, to, category) = (self.address, frame.from, frame.category);
         self.response = Some(Frame { kind, from, to, category, mode, reserves, sequence: 0, retry: false });
         self.turning = false;
         self.deadline = now + timing.sifs;
     }
 
-    /// How it sends data for this receiver. Rate control will decide it.
+    /// How it sends data for this receiver.
     pub(crate) fn mode_to(&self, to: u32, timing: &Timing) -> Mode {
-        if to == BROADCAST { timing.basic } else { self.mode }
+        if to == BROADCAST { timing.basic } else { self.rates.mode(to) }
+    }
+
+    /// What became of its last data frames may change how it sends the next ones.
+    pub(crate) fn learn(&mut self, now: Instant, report: Report) {
+        self.rates.learn(now, report);
     }
 }
 

@@ -87,7 +87,10 @@ impl Bench {
     }
 
     fn with_seed(rules: Conventions, seed: u64) -> Self {
-        Self { station: Station::new(ME, MODE, &rules, Stream::new(seed, "alone", Purpose::Backoff)), rules }
+        Self {
+            station: Station::new(ME, Rates::fixed(MODE), &rules, Stream::new(seed, "alone", Purpose::Backoff)),
+            rules,
+        }
     }
 
     fn offer_to(&mut self, micros: u64, to: u32) {

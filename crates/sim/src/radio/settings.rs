@@ -1,7 +1,7 @@
 //! Which modes the settings of a scenario mean, and which settings contradict the standard.
 
 use super::mode::{DsssRate, Mcs, Mode, OfdmRate};
-use crate::config::{ChannelWidth, GuardInterval, Preamble, Radio, Standard};
+use crate::config::{BProtection, ChannelWidth, GuardInterval, Preamble, Radio, Standard};
 use units::{Frequency, Rate};
 
 /// A setting that contradicts the standard or another setting: its key, without a table, and why, with a way out.
@@ -69,6 +69,46 @@ impl Radio {
         self.mode(data_rate, mcs).map(Some)
     }
 
+    /// The modes between which rate control moves step by step, slowest first: those of the standard, or the eight codings
+    /// of 802.11n with as many streams as the data mode has.
+    pub(crate) fn ladder(&self) -> Vec<Mode> {
+        match self.standard {
+            Standard::B => DsssRate::ALL.map(|rate| Mode::Dsss { rate, preamble: self.preamble }).to_vec(),
+            Standard::A | Standard::G => OfdmRate::ALL.map(Mode::Ofdm).to_vec(),
+            Standard::N => {
+                let first = 8 * (self.streams() - 1);
+                (first..first + 8).filter_map(Mcs::new).map(|mcs| self.ht(mcs)).collect()
+            }
+        }
+    }
+
+    /// All modes that a station has, slowest first: in 802.11n those with no more streams than the data mode, over
+    /// channels no wider and with pauses no shorter than the settings say.
+    pub(crate) fn all_modes(&self) -> Vec<Mode> {
+        if self.standard != Standard::N {
+            return self.ladder();
+        }
+        let widths = [ChannelWidth::Mhz20, ChannelWidth::Mhz40];
+        let guards = [GuardInterval::Long, GuardInterval::Short];
+        let mut modes = Vec::new();
+        for &width in &widths[..=self.channel_width as usize] {
+            for &guard in &guards[..=self.guard_interval as usize] {
+                let all = (0..8 * self.streams()).filter_map(Mcs::new);
+                modes.extend(all.map(|mcs| Mode::Ht { mcs, width, guard }));
+            }
+        }
+        modes.sort_by_key(|mode| mode.rate());
+        modes
+    }
+
+    /// Streams of the data mode.
+    fn streams(&self) -> u8 {
+        match self.data_mode() {
+            Ok(Mode::Ht { mcs, .. }) => mcs.streams(),
+            _ => 1,
+        }
+    }
+
     /// The mode of control and broadcast frames.
     pub(super) fn basic_mode(&self) -> Result<Mode, Refusal> {
         match self.standard {
@@ -79,9 +119,28 @@ impl Radio {
         }
     }
 
-    /// The slowest mode that every station of the standard receives: EIFS makes room for its ACK.
+    /// The mode of RTS and CTS frames, and whether it is one of 802.11b that protects others.
+    pub(super) fn protection_mode(&self) -> Result<(Mode, bool), Refusal> {
+        if self.b_protection == BProtection::None {
+            return match self.b_protection_rate {
+                Some(_) => Err(Refusal::new("b_protection_rate", "nothing is protected; set `b_protection` too")),
+                None => Ok((self.basic_mode()?, false)),
+            };
+        }
+        if self.standard == Standard::B || !self.is_low_band() {
+            let why = "802.11b stations are near those of 802.11g, or of 802.11n at 2.4 GHz; leave `b_protection` out";
+            return Err(Refusal::new("b_protection", why));
+        }
+        let rate = self.b_protection_rate.unwrap_or(DsssRate::K1000.rate());
+        Ok((self.dsss(rate, "b_protection_rate")?, true))
+    }
+
+    /// The slowest mode that every station near receives: EIFS makes room for its ACK.
     pub(super) fn slowest_mode(&self) -> Mode {
         match self.standard {
+            Standard::A | Standard::G | Standard::N if self.b_protection != BProtection::None => {
+                Mode::Dsss { rate: DsssRate::K1000, preamble: self.preamble }
+            }
             Standard::B => Mode::Dsss { rate: DsssRate::K1000, preamble: self.preamble },
             Standard::A | Standard::G | Standard::N => Mode::Ofdm(OfdmRate::M6),
         }
@@ -141,7 +200,8 @@ impl Radio {
 
     /// Settings that only one standard has.
     fn check_ht_only(&self) -> Result<(), Refusal> {
-        if self.preamble == Preamble::Short && self.standard != Standard::B {
+        let dsss = self.standard == Standard::B || self.b_protection != BProtection::None;
+        if self.preamble == Preamble::Short && !dsss {
             return Err(Refusal::new("preamble", "the short preamble belongs to 802.11b; leave `preamble` out"));
         }
         if self.standard == Standard::N {

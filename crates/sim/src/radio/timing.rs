@@ -21,8 +21,10 @@ pub(crate) const RTS: Bytes = Bytes::new(20);
 /// The times that a physical layer fixes.
 #[derive(Clone, Debug)]
 pub struct Timing {
-    /// The mode of control and broadcast frames.
+    /// The mode of ACK, block acknowledgement and broadcast frames.
     pub basic: Mode,
+    /// The mode of RTS and CTS frames: the basic one, unless they protect stations of 802.11b.
+    pub announcing: Mode,
     /// What follows every OFDM frame in the 2.4 GHz band, silently, for its decoder (18.3.2.4).
     extension: Duration,
     /// aSlotTime.
@@ -37,13 +39,15 @@ pub struct Timing {
     pub turnaround: Duration,
     /// An ACK at the basic rate.
     pub ack: Duration,
-    /// A CTS at the basic rate.
+    /// A CTS.
     pub cts: Duration,
-    /// An RTS at the basic rate.
+    /// An RTS.
     pub rts: Duration,
     /// From the end of a frame until its missing ACK or CTS is given up: SIFS, a slot and aRxPHYStartDelay (10.3.2.9),
     /// which is the time that the response's preamble and header last (tables 16-4, 17-21, 18-5).
     pub response_timeout: Duration,
+    /// The same where the response is a CTS.
+    pub cts_timeout: Duration,
     /// aCWmin.
     pub cw_min: u16,
     /// aCWmax.
@@ -55,10 +59,13 @@ impl Timing {
     pub(crate) fn new(radio: &Radio) -> Result<Self, Refusal> {
         let dsss = radio.standard == Standard::B;
         let low_band = radio.is_low_band();
+        let (announcing, protects) = radio.protection_mode()?;
+        let long_slot = dsss || protects;
         let mut timing = Self {
             basic: radio.basic_mode()?,
+            announcing,
             extension: Duration::from_micros(if low_band { 6 } else { 0 }),
-            slot: Duration::from_micros(if dsss { 20 } else { 9 }),
+            slot: Duration::from_micros(if long_slot { 20 } else { 9 }),
             sifs: Duration::from_micros(if low_band { 10 } else { 16 }),
             difs: Duration::ZERO,
             eifs: Duration::ZERO,
@@ -67,14 +74,17 @@ impl Timing {
             cts: Duration::ZERO,
             rts: Duration::ZERO,
             response_timeout: Duration::ZERO,
-            cw_min: if dsss { 31 } else { 15 },
+            cts_timeout: Duration::ZERO,
+            // 10.3.9: with basic rates of 802.11b alone the window is aCWmin(0).
+            cw_min: if long_slot { 31 } else { 15 },
             cw_max: 1023,
         };
-        let [ack, cts, rts] = [ACK, CTS, RTS].map(|psdu| timing.duration(timing.basic, psdu));
-        (timing.ack, timing.cts, timing.rts) = (ack, cts, rts);
+        timing.ack = timing.duration(timing.basic, ACK);
+        [timing.cts, timing.rts] = [CTS, RTS].map(|psdu| timing.duration(announcing, psdu));
         timing.difs = timing.sifs + timing.slot * 2;
         timing.eifs = timing.sifs + timing.duration(radio.slowest_mode(), ACK) + timing.difs;
         timing.response_timeout = timing.sifs + timing.slot + timing.basic.header();
+        timing.cts_timeout = timing.sifs + timing.slot + announcing.header();
         Ok(timing)
     }
 
@@ -89,7 +99,7 @@ impl Timing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Preamble;
+    use crate::config::{BProtection, Preamble};
     use units::{Frequency, Rate};
 
     fn radio(standard: Standard, data: u64, basic: u64) -> Radio {
@@ -139,6 +149,19 @@ mod tests {
         let (g, data) = timing(&radio(Standard::G, 54_000, 6_000));
         assert_eq!((data, g.ack), (us(186), us(50)));
         assert_eq!((g.sifs, g.difs), (us(10), us(28)));
+    }
+
+    #[test]
+    fn protection_has_the_slot_and_the_announcements_of_802_11b() {
+        let g = Radio { standard: Standard::G, b_protection: BProtection::CtsToSelf, ..Radio::default() };
+        let (g, data) = timing(&g);
+        assert_eq!((g.slot, g.sifs, g.difs, g.cw_min), (us(20), us(10), us(50), 31));
+        assert_eq!((data, g.ack, g.cts, g.rts), (us(186), us(50), us(304), us(352)));
+        assert_eq!((g.eifs, g.response_timeout, g.cts_timeout), (us(364), us(50), us(222)));
+        let refused = |radio: Radio| Timing::new(&radio).expect_err("a contradiction").key;
+        assert_eq!(refused(Radio { b_protection: BProtection::RtsCts, ..Radio::default() }), "b_protection");
+        let rate = Some(Rate::mbps(6));
+        assert_eq!(refused(Radio { b_protection_rate: rate, ..Radio::default() }), "b_protection_rate");
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use super::{Event, World};
 use crate::engine::Handle;
-use crate::mac::{Answer, BROADCAST, Due, Frame, Kind, Report, Unanswered};
+use crate::mac::{Answer, BROADCAST, Due, Frame, Kind, Unanswered};
 use crate::radio::{Shape, Signal};
 use units::Instant;
 
@@ -174,9 +174,10 @@ impl World {
             Some(Unanswered::Rts) => record.unanswered_rts += 1,
             Some(Unanswered::BlockAckReq) | None => {}
         }
-        if let Some(Report { sent, acknowledged, .. }) = answer.report {
-            record.mpdus += u64::from(sent);
-            record.lost_mpdus += u64::from(sent - acknowledged);
+        if let Some(report) = answer.report {
+            record.mpdus += u64::from(report.sent);
+            record.lost_mpdus += u64::from(report.sent - report.acknowledged);
+            self.nodes[node as usize].station.learn(self.now, report);
         }
         self.finish_frames(node);
     }

@@ -25,7 +25,7 @@ fn ht() -> Mode {
 
 /// A station whose back-off is always zero, and packets on request.
 fn bench(rules: Conventions) -> Bench {
-    let station = Station::new(ME, ht(), &rules, Stream::new(1, "alone", Purpose::Backoff));
+    let station = Station::new(ME, Rates::fixed(ht()), &rules, Stream::new(1, "alone", Purpose::Backoff));
     Bench { station, rules }
 }
 

@@ -2,12 +2,16 @@
 
 use super::super::routing::Routing;
 use super::super::{BuildError, Flow, Node};
+use super::nodes::Site;
 use super::{radio, routes};
-use crate::config::{self, Contention, Edca, MostBytes, Network, RtsThreshold, TimeoutDeferral};
-use crate::mac::{Access, Aggregation, BROADCAST, Conventions, WINDOW};
+use crate::config::{
+    self, BProtection, Contention, Edca, MostBytes, Network, RateAlgorithm, RtsThreshold, TimeoutDeferral,
+};
+use crate::engine::{Purpose, Stream};
+use crate::mac::{Access, Aggregation, Algorithm, BROADCAST, Conventions, Costs, Rates, WINDOW};
 use crate::net::{msdu_bytes, network_bytes};
 use crate::radio::{Mode, Timing};
-use units::Duration;
+use units::{Bytes, Duration};
 
 pub(super) fn conventions(network: &Network) -> Result<Conventions, BuildError> {
     let mac = &network.mac;
@@ -42,11 +46,12 @@ pub(super) fn conventions(network: &Network) -> Result<Conventions, BuildError> 
         // dot11ShortRetryLimit and dot11LongRetryLimit have these defaults (IEEE 802.11-2016, annex C).
         short_retry_limit: mac.short_retry_limit.unwrap_or(7),
         long_retry_limit: mac.long_retry_limit.unwrap_or(4),
-        rts_threshold: match mac.rts_threshold {
-            RtsThreshold::Off => None,
-            RtsThreshold::Above(bytes) => Some(bytes),
+        rts_threshold: match (network.radio.b_protection, mac.rts_threshold) {
+            (BProtection::RtsCts, _) => Some(Bytes::new(0)),
+            (_, RtsThreshold::Off) => None,
+            (_, RtsThreshold::Above(bytes)) => Some(bytes),
         },
-        cts_to_self: mac.cts_to_self,
+        cts_to_self: mac.cts_to_self || network.radio.b_protection == BProtection::CtsToSelf,
         aggregation: aggregation(network)?,
         eifs: mac.eifs,
     })
@@ -87,6 +92,27 @@ fn aggregation(network: &Network) -> Result<Aggregation, BuildError> {
         amsdu: limit("amsdu", given.amsdu, 7_935)?,
         missed: given.missed_block_ack,
     })
+}
+
+/// With which modes a node sends: always its own, or as rate control decides.
+pub(super) fn rates(site: &Site, network: &Network, rules: &Conventions, seed: u64) -> Result<Rates, BuildError> {
+    let mode = radio::mode(site, &network.radio)?;
+    let (algorithm, modes) = match network.mac.rate_control.algorithm {
+        RateAlgorithm::Fixed => return Ok(Rates::fixed(mode)),
+        RateAlgorithm::Arf => (Algorithm::Arf, network.radio.ladder()),
+        RateAlgorithm::Aarf => (Algorithm::Aarf, network.radio.ladder()),
+        RateAlgorithm::MinstrelHt => (Algorithm::Minstrel, network.radio.all_modes()),
+    };
+    if site.data_rate.is_some() || site.mcs.is_some() {
+        let why = "rate control chooses the mode; leave `data_rate` and `mcs` of nodes out";
+        return Err(BuildError::new(format!("node.{}", site.name), why));
+    }
+    if network.radio.nominal_rate.is_some() {
+        let why = "a nominal rate has no slower ones; write `mcs`, or `algorithm = \"fixed\"`";
+        return Err(BuildError::new("mac.rate_control.algorithm", why));
+    }
+    let random = Stream::new(seed, &site.name, Purpose::RateControl);
+    Ok(Rates::new(algorithm, modes, &Costs::new(&rules.timing), random))
 }
 
 /// The four categories, the highest first; the defaults are those of IEEE 802.11-2016, table 9-137.

@@ -92,7 +92,7 @@ pub(super) fn nodes(
         let random = Stream::new(seed, &site.name, Purpose::Backoff);
         nodes.push(Node {
             name: site.name.clone(),
-            station: Station::new(address, super::radio::mode(site, &network.radio)?, rules, random),
+            station: Station::new(address, super::mac::rates(site, network, rules, seed)?, rules, random),
             armed: Instant::NEVER,
             filled: 0,
             queues,

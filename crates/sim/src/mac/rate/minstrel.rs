@@ -1,0 +1,303 @@
+//! Minstrel-HT, by its published description (Fietkau; Linux's documentation of Minstrel; Xia, Hart and Fu, Evaluation of
+//! the Minstrel rate adaptation algorithm in IEEE 802.11g WLANs, 2013): the mode with the greatest throughput by measured
+//! success ratios, a chain of modes for repetitions, and a tenth of the frames to look around. Where there is only one
+//! group of modes (802.11a, b, g) it is Minstrel.
+
+use crate::engine::Stream;
+use crate::radio::{Mode, Timing};
+use units::{Bytes, Duration, Instant};
+
+/// How often the success ratios are computed.
+const INTERVAL: Duration = Duration::from_millis(100);
+/// Weight of the past in them.
+const PAST: f64 = 0.75;
+/// A mode that succeeds less often counts as useless, and one beyond the other end as this good, so that noise in good
+/// ratios does not decide.
+const USEFUL: f64 = 0.1;
+const GOOD: f64 = 0.9;
+/// A mode this good needs no sampling, and may be the safest.
+const SURE: f64 = 0.95;
+/// A frame in this many looks around.
+const LOOK_AROUND: u32 = 10;
+/// How often a slower mode is passed over before it is sampled.
+const PATIENCE: u8 = 20;
+/// Attempts with the fastest mode, the second and the safest: seven in all, which is the MAC's limit.
+const TRIES: [u8; 3] = [3, 2, 2];
+/// The frame by whose airtime modes are compared.
+const REFERENCE: Bytes = Bytes::new(1_200);
+
+/// What a frame costs besides its payload, in a network.
+#[derive(Clone, Debug)]
+pub(crate) struct Costs {
+    timing: Timing,
+}
+
+/// A mode and what it costs.
+#[derive(Clone, Debug)]
+pub(super) struct Candidate {
+    /// Airtime of the reference payload, in nanoseconds.
+    payload: f64,
+    /// What comes on top for each frame, whatever it holds.
+    overhead: f64,
+}
+
+impl Costs {
+    /// The costs of a network with these times.
+    pub(crate) fn new(timing: &Timing) -> Self {
+        Self { timing: timing.clone() }
+    }
+
+    pub(super) fn of(&self, mode: Mode) -> Candidate {
+        let timing = &self.timing;
+        let backoff = timing.slot * u64::from(timing.cw_min) / 2;
+        let overhead = mode.header() + timing.difs + backoff + timing.sifs + timing.ack;
+        let payload = timing.duration(mode, REFERENCE) - mode.header();
+        Candidate { payload: payload.as_nanos() as f64, overhead: overhead.as_nanos() as f64 }
+    }
+}
+
+/// The statistics of a mode.
+#[derive(Debug)]
+struct Statistics {
+    candidate: Candidate,
+    /// In the current interval.
+    attempts: u32,
+    successes: u32,
+    /// Moving average of the success ratio; none before the first attempt.
+    ratio: Option<f64>,
+    /// Times that sampling has passed it over.
+    passed_over: u8,
+}
+
+/// The state towards one peer.
+#[derive(Debug)]
+pub(super) struct Minstrel {
+    modes: Vec<Statistics>,
+    update_at: Instant,
+    /// The mode with the greatest throughput, the second, and the safest.
+    best: [usize; 3],
+    /// Attempts of the current frame are made with these modes, so often each.
+    chain: [(usize, u8); 4],
+    stage: usize,
+    /// Attempts left in the stage.
+    left: u8,
+    /// Frames, and those that looked around, in the current interval.
+    frames: u32,
+    looks: u32,
+    /// Modes in the order of sampling.
+    order: Vec<usize>,
+    next: usize,
+    /// Moving average of the MPDUs in a frame.
+    aggregate: f64,
+}
+
+impl Minstrel {
+    /// Knows nothing of the modes, which are ordered by rate.
+    pub(super) fn new(candidates: Vec<Candidate>, now: Instant, random: &mut Stream) -> Self {
+        let mut order: Vec<usize> = (0..candidates.len()).collect();
+        for last in (1..order.len()).rev() {
+            let other = usize::try_from(random.up_to(last as u64)).expect("an index");
+            order.swap(last, other);
+        }
+        let statistics = |candidate| Statistics { candidate, attempts: 0, successes: 0, ratio: None, passed_over: 0 };
+        Self {
+            modes: candidates.into_iter().map(statistics).collect(),
+            update_at: now + INTERVAL,
+            best: [0; 3],
+            chain: [(0, TRIES[0]), (0, TRIES[1]), (0, TRIES[2]), (0, 0)],
+            stage: 0,
+            left: TRIES[0],
+            frames: 0,
+            looks: 0,
+            order,
+            next: 0,
+            aggregate: 1.0,
+        }
+    }
+
+    /// The mode of the next attempt.
+    pub(super) fn index(&self) -> usize {
+        self.chain[self.stage].0
+    }
+
+    /// Of `sent` MPDUs in an attempt, `acknowledged` have arrived.
+    pub(super) fn report(&mut self, now: Instant, (sent, acknowledged): (u8, u8), random: &mut Stream) {
+        let index = self.index();
+        let mode = &mut self.modes[index];
+        mode.attempts += u32::from(sent);
+        mode.successes += u32::from(acknowledged);
+        self.aggregate = PAST * self.aggregate + (1.0 - PAST) * f64::from(sent);
+        if now >= self.update_at {
+            self.update();
+            self.update_at = now + INTERVAL;
+        }
+        self.left = self.left.saturating_sub(1);
+        if acknowledged == 0 && self.left > 0 {
+            return;
+        }
+        if acknowledged == 0 && self.stage < 3 && self.chain[self.stage + 1].1 > 0 {
+            self.stage += 1;
+            self.left = self.chain[self.stage].1;
+            return;
+        }
+        self.begin_frame(random);
+    }
+
+    /// A new frame: by the best modes, or one that looks around first.
+    fn begin_frame(&mut self, random: &mut Stream) {
+        self.frames += 1;
+        let [first, second, safe] = self.best;
+        let usual = [(first, TRIES[0]), (second, TRIES[1]), (safe, TRIES[2])];
+        let due = self.looks * LOOK_AROUND < self.frames;
+        let sampled = if due && random.up_to(u64::from(LOOK_AROUND) - 1) < 5 { self.sample() } else { None };
+        self.chain = match sampled {
+            Some(index) => {
+                self.looks += 1;
+                [(index, 1), (first, TRIES[0] - 1), usual[1], usual[2]]
+            }
+            None => [usual[0], usual[1], usual[2], (safe, 0)],
+        };
+        self.stage = 0;
+        self.left = self.chain[0].1;
+    }
+
+    /// The next mode of which there is something to learn.
+    fn sample(&mut self) -> Option<usize> {
+        let slow = self.modes[self.best[2]].candidate.payload;
+        let index = self.order[self.next];
+        self.next = (self.next + 1) % self.order.len();
+        let mode = &mut self.modes[index];
+        if self.best.contains(&index) || mode.ratio.is_some_and(|ratio| ratio > SURE) {
+            return None;
+        }
+        if mode.candidate.payload > slow && mode.passed_over < PATIENCE {
+            mode.passed_over += 1;
+            return None;
+        }
+        mode.passed_over = 0;
+        Some(index)
+    }
+
+    /// The interval is over: computes ratios and the best modes.
+    fn update(&mut self) {
+        for mode in self.modes.iter_mut().filter(|mode| mode.attempts > 0) {
+            let now = f64::from(mode.successes) / f64::from(mode.attempts);
+            mode.ratio = Some(mode.ratio.map_or(now, |past| PAST * past + (1.0 - PAST) * now));
+            (mode.attempts, mode.successes) = (0, 0);
+        }
+        (self.frames, self.looks) = (0, 0);
+        let throughput = |index: usize| self.throughput(index);
+        let better = |best: usize, index: usize| if throughput(index) > throughput(best) { index } else { best };
+        let first = (1..self.modes.len()).fold(0, better);
+        let others = || (0..self.modes.len()).filter(|&index| index != first);
+        let second = others().reduce(better).unwrap_or(first);
+        let ratio = |index: usize| self.modes[index].ratio.unwrap_or(0.0);
+        let safest = |best: usize, index: usize| match (ratio(best) >= SURE, ratio(index) >= SURE) {
+            (true, true) => better(best, index),
+            _ if ratio(index) > ratio(best) => index,
+            _ => best,
+        };
+        self.best = [first, second, (1..self.modes.len()).fold(0, safest)];
+    }
+
+    /// MPDUs a nanosecond that a mode delivers.
+    fn throughput(&self, index: usize) -> f64 {
+        let Statistics { candidate, ratio, .. } = &self.modes[index];
+        let ratio = ratio.unwrap_or(0.0);
+        let time = candidate.payload + candidate.overhead / self.aggregate;
+        if ratio < USEFUL { 0.0 } else { ratio.min(GOOD) / time }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Radio, Standard};
+    use crate::engine::Purpose;
+
+    const STEP: Duration = Duration::from_micros(500);
+
+    /// A peer that each mode reaches with these probabilities, in 802.11a; what was sent with each mode in the last of
+    /// two equal parts of the time, and the share delivered of what the best mode alone would have.
+    fn play(reaches: [f64; 8]) -> (Minstrel, Vec<u32>, f64) {
+        let radio = Radio { standard: Standard::A, ..Radio::default() };
+        let costs = Costs::new(&Timing::new(&radio).expect("802.11a"));
+        let candidates: Vec<Candidate> = radio.ladder().into_iter().map(|mode| costs.of(mode)).collect();
+        let time = |index: usize| candidates[index].payload + candidates[index].overhead;
+        let mut random = Stream::new(1, "minstrel", Purpose::RateControl);
+        let mut luck = Stream::new(2, "luck", Purpose::Reception);
+        let mut minstrel = Minstrel::new(candidates.clone(), Instant::ZERO, &mut random);
+        let mut used = vec![0; 8];
+        let (mut spent, mut delivered) = (0.0, 0.0);
+        for turn in 0..20_000 {
+            let index = minstrel.index();
+            let arrives = luck.happens(reaches[index]);
+            if turn >= 10_000 {
+                used[index] += 1;
+                spent += time(index);
+                delivered += f64::from(u8::from(arrives));
+            }
+            minstrel.report(Instant::ZERO + STEP * turn, (1, u8::from(arrives)), &mut random);
+        }
+        let best = (0..8).map(|index| reaches[index] / time(index)).fold(0.0, f64::max);
+        (minstrel, used, delivered / spent / best)
+    }
+
+    #[test]
+    fn it_finds_the_mode_with_the_greatest_throughput() {
+        // Everything up to 24 Mb/s is safe, 36 Mb/s arrives now and then, the rest never.
+        let (minstrel, used, share) = play([1.0, 1.0, 1.0, 1.0, 1.0, 0.3, 0.0, 0.0]);
+        assert_eq!(minstrel.best[0], 4);
+        assert!(used[4] > 8_000, "{used:?}");
+        // It looks around with a tenth of the frames at most.
+        assert!(used[6] + used[7] < 1_000, "{used:?}");
+        assert!(share > 0.85, "{share}");
+    }
+
+    #[test]
+    fn it_comes_near_the_best_mode_at_every_quality() {
+        // The tolerance follows from the design: at most a tenth of the frames look around, with one attempt each.
+        for working in 1..=8 {
+            for last in [0.5, 0.8, 1.0] {
+                let mut reaches = [0.0; 8];
+                reaches[..working].fill(1.0);
+                reaches[working - 1] = last;
+                let (_, _, share) = play(reaches);
+                assert!(share > 0.85, "{working} modes, the last with {last}: {share}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_moving_average_keeps_three_quarters_of_the_past() {
+        let mut random = Stream::new(1, "minstrel", Purpose::RateControl);
+        let candidate = Candidate { payload: 1.0, overhead: 1.0 };
+        let mut minstrel = Minstrel::new(vec![candidate], Instant::ZERO, &mut random);
+        let mut interval = |millis: u64, acknowledged| {
+            minstrel.report(Instant::from_nanos(millis * 1_000_000), (4, acknowledged), &mut random);
+            minstrel.modes[0].ratio
+        };
+        assert_eq!(interval(50, 4), None);
+        assert_eq!(interval(100, 4), Some(1.0));
+        assert_eq!(interval(200, 2), Some(0.875));
+        assert_eq!(interval(250, 0), Some(0.875));
+        assert_eq!(interval(300, 4), Some(0.781_25));
+    }
+
+    #[test]
+    fn what_fails_falls_back_along_the_chain() {
+        let mut random = Stream::new(1, "minstrel", Purpose::RateControl);
+        let candidate = |payload| Candidate { payload, overhead: 0.0 };
+        let mut minstrel = Minstrel::new([8.0, 4.0, 2.0].map(candidate).to_vec(), Instant::ZERO, &mut random);
+        minstrel.best = [2, 1, 0];
+        minstrel.chain = [(2, 3), (1, 2), (0, 2), (0, 0)];
+        let modes: Vec<usize> = (0..7)
+            .map(|_| {
+                let index = minstrel.index();
+                minstrel.report(Instant::ZERO, (1, 0), &mut random);
+                index
+            })
+            .collect();
+        assert_eq!(modes, [2, 2, 2, 1, 1, 0, 0]);
+    }
+}

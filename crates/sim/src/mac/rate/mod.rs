@@ -1,0 +1,116 @@
+//! Rate control: with which mode a station sends data to each of its peers.
+//!
+//! The algorithms are pure: they are told what became of each transmission, with the time and random draws, and say the
+//! mode of the next one. A mode stays until the next report, so that the length of a frame is known in advance.
+
+mod aarf;
+mod arf;
+mod minstrel;
+
+use super::Report;
+use crate::engine::Stream;
+use crate::radio::Mode;
+use aarf::Aarf;
+use arf::Arf;
+pub(crate) use minstrel::Costs;
+use minstrel::{Candidate, Minstrel};
+use units::Instant;
+
+/// A rate control algorithm.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Algorithm {
+    Arf,
+    Aarf,
+    Minstrel,
+}
+
+/// With which modes a station sends to its peers.
+#[derive(Debug)]
+pub(crate) struct Rates {
+    /// Modes to choose from, slowest first; one where nothing is controlled.
+    modes: Vec<Mode>,
+    controls: Option<Controls>,
+}
+
+/// The rate control of a station towards all its peers.
+#[derive(Debug)]
+struct Controls {
+    algorithm: Algorithm,
+    candidates: Vec<Candidate>,
+    /// In order of address.
+    peers: Vec<(u32, Control)>,
+    random: Stream,
+}
+
+/// The state towards one peer.
+#[derive(Debug)]
+enum Control {
+    Arf(Arf),
+    Aarf(Aarf),
+    Minstrel(Box<Minstrel>),
+}
+
+impl Rates {
+    /// Always the same mode.
+    pub(crate) fn fixed(mode: Mode) -> Self {
+        Self { modes: vec![mode], controls: None }
+    }
+
+    /// Rate control that knows nothing of the peers yet; `modes` are those to choose from, slowest first.
+    pub(crate) fn new(algorithm: Algorithm, modes: Vec<Mode>, costs: &Costs, random: Stream) -> Self {
+        let candidates = modes.iter().map(|&mode| costs.of(mode)).collect();
+        Self { modes, controls: Some(Controls { algorithm, candidates, peers: Vec::new(), random }) }
+    }
+
+    /// The mode of the next data frame to a peer; the slowest towards one of which nothing is known.
+    #[inline]
+    pub(crate) fn mode(&self, to: u32) -> Mode {
+        self.modes[self.controls.as_ref().map_or(0, |controls| controls.index(to))]
+    }
+
+    /// What became of the data frames that were sent last.
+    pub(crate) fn learn(&mut self, now: Instant, report: Report) {
+        if let Some(controls) = &mut self.controls {
+            controls.learn(now, report);
+        }
+    }
+}
+
+impl Controls {
+    fn index(&self, to: u32) -> usize {
+        let known = self.peers.binary_search_by_key(&to, |&(address, _)| address);
+        match known.map(|place| &self.peers[place].1) {
+            Ok(Control::Arf(arf)) => arf.index(),
+            Ok(Control::Aarf(aarf)) => aarf.index(),
+            Ok(Control::Minstrel(minstrel)) => minstrel.index(),
+            Err(_) => 0,
+        }
+    }
+
+    fn learn(&mut self, now: Instant, Report { to, sent, acknowledged }: Report) {
+        let place = match self.peers.binary_search_by_key(&to, |&(address, _)| address) {
+            Ok(place) => place,
+            Err(place) => {
+                let control = self.begin(now);
+                self.peers.insert(place, (to, control));
+                place
+            }
+        };
+        match &mut self.peers[place].1 {
+            Control::Arf(arf) => arf.report(acknowledged > 0),
+            Control::Aarf(aarf) => aarf.report(acknowledged > 0),
+            Control::Minstrel(minstrel) => minstrel.report(now, (sent, acknowledged), &mut self.random),
+        }
+    }
+
+    fn begin(&mut self, now: Instant) -> Control {
+        let top = self.candidates.len() - 1;
+        match self.algorithm {
+            Algorithm::Arf => Control::Arf(Arf::new(top)),
+            Algorithm::Aarf => Control::Aarf(Aarf::new(top)),
+            Algorithm::Minstrel => {
+                Control::Minstrel(Box::new(Minstrel::new(self.candidates.clone(), now, &mut self.random)))
+            }
+        }
+    }
+}
