@@ -85,7 +85,7 @@ pub struct Contention {
 #[serde(default, deny_unknown_fields)]
 pub struct Aggregation {
     /// The longest A-MPDU, at most 65535 B: frames of their own, acknowledged one by one in a BlockAck; "off" for none.
-    /// Needs 802.11n or a nominal rate.
+    /// Needs 802.11n.
     pub ampdu: MostBytes,
     /// The most frames in an A-MPDU: 1 to 64.
     pub ampdu_frames: u8,

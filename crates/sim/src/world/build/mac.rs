@@ -73,7 +73,7 @@ fn aggregation(network: &Network) -> Result<Aggregation, BuildError> {
         }
         MostBytes::UpTo(bytes) => Ok(Some(bytes)),
     };
-    let ht = network.radio.standard == config::Standard::N || network.radio.nominal_rate.is_some();
+    let ht = network.radio.standard == config::Standard::N;
     if given.ampdu != MostBytes::Off && !ht {
         let message =
             "A-MPDUs came with 802.11n; set `standard = \"802.11n\"` in `[radio]`, or write `ampdu = \"off\"`";
