@@ -4,6 +4,7 @@
 // RTS. ns-3's own limit is 5.484 ms: the 4 ms are made a limit in bytes at the rate of the MCS.
 #include "network.h"
 #include "ns3/qos-txop.h"
+#include "retries.h"
 
 // The longest PSDU whose PPDU with an HT-mixed preamble lasts no longer than this, 20 MHz and long guard interval.
 static uint32_t
@@ -22,7 +23,7 @@ main(int argc, char* argv[])
 {
     uint32_t stations = 1, mcs = 7, payload = 1000, bytes = 65535;
     double duration = 4000;
-    bool bar = true;
+    bool bar = true, inARow = false;
     Run run(6, 1);
     CommandLine cmd(__FILE__);
     cmd.AddValue("stations", "sending stations", stations);
@@ -31,10 +32,16 @@ main(int argc, char* argv[])
     cmd.AddValue("ampdu-duration", "longest A-MPDU, us (ns-3's own limit is 5484)", duration);
     cmd.AddValue("bar", "after a missing BlockAck send a BlockAckReq (ns-3: yes), not the data again", bar);
     cmd.AddValue("payload", "UDP payload of a packet, bytes", payload);
+    cmd.AddValue("in-a-row", "a BlockAck begins the count of attempts anew (ns-3: no; matters with --bar=0)", inARow);
     run.AddOptions(cmd);
     cmd.Parse(argc, argv);
     RngSeedManager::SetRun(run.seed);
     Config::SetDefault("ns3::QosTxop::UseExplicitBarAfterMissedBlockAck", BooleanValue(bar));
+
+    if (inARow)
+    {
+        CountFailuresInARow();
+    }
 
     NodeContainer nodes(stations + 1);
     PlaceOnCircle(nodes, 1);
@@ -49,7 +56,6 @@ main(int argc, char* argv[])
     InternetStackHelper().Install(nodes);
     auto interfaces = AssignAddresses(devices);
     run.Watch(devices);
-    run.aggregated = true;
     for (uint32_t i = 1; i <= stations; ++i)
     {
         auto& flow = run.flows.emplace_back();

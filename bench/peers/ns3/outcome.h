@@ -45,11 +45,11 @@ struct Times
     }
 };
 
-// Data frames of one node, each MPDU of an aggregate counted. A frame is an attempt whenever it goes on the air and a
-// collision when its ACK is missing; in aggregates, which the receiver reports on later, attempts less those delivered.
+// Data frames of one node; an aggregate is one. A frame is an attempt whenever it goes on the air and a collision when its
+// ACK or BlockAck is missing. Packets delivered and given up are counted one by one.
 struct Frames
 {
-    uint64_t attempts = 0, collisions = 0, delivered = 0, retryDrops = 0, rts = 0, ppdus = 0, bars = 0;
+    uint64_t attempts = 0, collisions = 0, delivered = 0, retryDrops = 0, rts = 0, bars = 0;
     Times service;
 
     void OnSent(WifiConstPsduMap psdus, WifiTxVector, double)
@@ -59,17 +59,18 @@ struct Frames
             const auto& header = psdu->GetHeader(0);
             rts += header.IsRts();
             bars += header.IsBlockAckReq();
-            if (header.IsData() && !header.GetAddr1().IsGroup())
-            {
-                ++ppdus;
-                attempts += psdu->GetNMpdus();
-            }
+            attempts += header.IsData() && !header.GetAddr1().IsGroup();
         }
     }
 
     void OnMpduTimeout(uint8_t, Ptr<const WifiMpdu> mpdu, const WifiTxVector&)
     {
         collisions += mpdu->GetHeader().IsData();
+    }
+
+    void OnPsduTimeout(uint8_t, Ptr<const WifiPsdu> psdu, const WifiTxVector&)
+    {
+        collisions += psdu->GetHeader(0).IsData();
     }
 
     void OnAcked(Ptr<const WifiMpdu> mpdu) { delivered += mpdu->GetHeader().IsData(); }
@@ -85,6 +86,7 @@ struct Frames
         auto mac = wifi->GetMac();
         wifi->GetPhy()->TraceConnectWithoutContext("PhyTxPsduBegin", MakeCallback(&Frames::OnSent, this));
         mac->TraceConnectWithoutContext("MpduResponseTimeout", MakeCallback(&Frames::OnMpduTimeout, this));
+        mac->TraceConnectWithoutContext("PsduResponseTimeout", MakeCallback(&Frames::OnPsduTimeout, this));
         mac->TraceConnectWithoutContext("AckedMpdu", MakeCallback(&Frames::OnAcked, this));
         mac->TraceConnectWithoutContext("DroppedMpdu", MakeCallback(&Frames::OnDropped, this));
     }
@@ -207,7 +209,6 @@ struct Run
     std::deque<Frames> nodes;
     std::deque<Flow> flows;
     std::optional<Routing> routing;
-    bool aggregated = false;
 
     Run(double duration, double warmup) : duration(duration), warmup(warmup) {}
 
@@ -270,10 +271,9 @@ struct Run
         for (size_t i = 0; i < nodes.size(); ++i)
         {
             auto& n = nodes[i];
-            const uint64_t collisions = aggregated ? n.attempts - n.delivered : n.collisions;
             std::printf("%s{\"name\": \"n%zu\", \"mac\": {\"attempts\": %lu, \"collisions\": %lu, \"delivered\": %lu, "
-                        "\"retry_drops\": %lu, \"rts_attempts\": %lu, \"ppdus\": %lu, \"bars\": %lu, \"service_s\": %s}}",
-                        comma, i, n.attempts, collisions, n.delivered, n.retryDrops, n.rts, n.ppdus, n.bars,
+                        "\"retry_drops\": %lu, \"rts_attempts\": %lu, \"bars\": %lu, \"service_s\": %s}}",
+                        comma, i, n.attempts, n.collisions, n.delivered, n.retryDrops, n.rts, n.bars,
                         n.service.Json().c_str());
             comma = ", ";
         }
