@@ -92,7 +92,7 @@ CHAIN = FRAMES | {
 }
 EDCA = FRAMES | {f"{name}, Mb/s": category_goodput(name) for name in ("voice", "video", "best-effort")}
 LOST = {"not acknowledged, 1/s": mac_rate("collisions")}
-AMPDU = {"subframes, 1/s": mac_rate("attempts"), "goodput, Mb/s": group_goodput(0, None)}
+AMPDU = {"data frames, 1/s": mac_rate("attempts"), "goodput, Mb/s": group_goodput(0, None)}
 MOBILE = FRAMES | {"delivered share": delivered_share, "mean delay, ms": mean_delay,
                    "routing packets, 1/s": routing_rate}
 
