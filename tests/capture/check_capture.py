@@ -20,7 +20,7 @@ FIELDS = ["frame.time_epoch", "frame.len", "radiotap.datarate", "radiotap.mcs.in
           "wlan.fc.retry", "wlan.ra", "wlan.ta", "wlan.qos.tid", "wlan.fixed.ssc.sequence", "wlan.ba.bm",
           "wlan.fcs.status", "ip.src", "ip.dst", "ip.checksum.status", "udp.length", "_ws.malformed"]
 
-RTS, CTS, ACK, DATA = "0x001b", "0x001c", "0x001d", "0x0020"
+RTS, CTS, ACK, BLOCK_ACK, DATA, QOS_DATA = "0x001b", "0x001c", "0x001d", "0x0019", "0x0020", "0x0028"
 
 CHAIN = """
 title = "Three nodes, one packet each 100 ms, announced by RTS"
@@ -60,6 +60,38 @@ name = "right"
 from = "n2"
 to = "n1"
 traffic = { kind = "saturated", packet = "1000 B" }
+"""
+
+AGGREGATES = """
+title = "Aggregates of voice and best effort, one MPDU in ten spoilt"
+duration = "200 ms"
+[radio]
+standard = "802.11n"
+frequency = "5.18 GHz"
+mcs = 7
+[radio.errors]
+model = "fixed"
+packet_error_ratio = 0.1
+control_frames = false
+[mac]
+access = "edca"
+[mac.aggregation]
+ampdu = "65535 B"
+[nodes]
+count = 2
+placement = "chain"
+spacing = "5 m"
+[[flow]]
+name = "bulk"
+from = "n0"
+to = "n1"
+traffic = { kind = "saturated", packet = "1000 B" }
+[[flow]]
+name = "call"
+from = "n1"
+to = "n0"
+category = "voice"
+traffic = { kind = "cbr", rate = "64 kb/s", packet = "160 B" }
 """
 
 
@@ -132,10 +164,36 @@ def check_retries(folder):
     assert len(sent) == len(own)
 
 
+def check_aggregates(folder):
+    """MPDUs of an aggregate share a reference; the block acknowledgement names those that came in; EDCA's TIDs."""
+    rows, _, results = capture(AGGREGATES, "n1", folder)
+    aggregates = {}
+    for row in rows:
+        if row["radiotap.ampdu.reference"]:
+            aggregates.setdefault(row["radiotap.ampdu.reference"], []).append(row)
+        if row["wlan.fc.type_subtype"] == QOS_DATA and row["radiotap.dbm_antsignal"]:
+            assert row["radiotap.mcs.index"] == "7" and row["radiotap.mcs.gi"] == "0"
+    assert max(map(len, aggregates.values())) > 10, "long aggregates"
+    assert {row["wlan.qos.tid"] for row in rows if row["wlan.qos.tid"]} == {"0", "6"}, "best effort and voice"
+    answers = [row for row in rows if row["wlan.fc.type_subtype"] == BLOCK_ACK and not row["radiotap.dbm_antsignal"]]
+    assert len(answers) >= len(aggregates) - 1
+    for row in answers:
+        assert row["radiotap.datarate"] in ("6", "12", "24"), "block acknowledgements at a basic rate"
+        assert len(row["wlan.ba.bm"].replace(":", "")) == 16
+    for mpdus in aggregates.values():
+        numbers = [int(row["wlan.seq"]) for row in mpdus]
+        assert numbers == sorted(numbers, key=lambda number: (number - numbers[0]) % 4096), "in order of their numbers"
+        assert len(mpdus) <= 64
+    retried = [row for row in rows if row["wlan.fc.type_subtype"] == QOS_DATA and row["wlan.fc.retry"] in ("1", "True")]
+    assert retried, "spoilt MPDUs are sent again"
+    received = next(flow for flow in results["flows"] if flow["name"] == "bulk")["received_packets"]
+    assert received > 100
+
+
 def main():
     if not SLUICE.exists():
         sys.exit(f"{SLUICE} is missing: run `make build`")
-    for check in (check_exchange, check_retries):
+    for check in (check_exchange, check_retries, check_aggregates):
         with tempfile.TemporaryDirectory() as folder:
             check(folder)
         print(f"{check.__name__}: {check.__doc__.splitlines()[0]}")

@@ -114,9 +114,37 @@ pub struct Node {
     pub queues: Vec<Queue>,
     /// Its medium access; all zero where it has no radio.
     pub mac: Mac,
+    /// What it sent by radio to each neighbour, in the scenario's order: an access point's stations, a relay's next hops.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hops: Vec<Hop>,
     /// Its routing protocol; absent with static routes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing: Option<Routing>,
+}
+
+/// What a node sent by radio to one neighbour.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hop {
+    /// The neighbour.
+    pub name: String,
+    /// Data frames or aggregates sent, repetitions included.
+    pub attempts: u64,
+    /// Data frames, of aggregates MPDUs, that had been sent before.
+    pub repeated: u64,
+    /// Packets acknowledged.
+    pub delivered: u64,
+    /// Packets given up after the last attempt.
+    pub retry_drops: u64,
+    /// Time spent sending to it: data, RTS, responses.
+    pub airtime_s: f64,
+    /// Mean time from the hand-over to the MAC until the ACK or final failure.
+    pub service_mean_s: f64,
+    /// The longest.
+    pub service_max_s: f64,
+    /// Mean time in the queue.
+    pub sojourn_mean_s: f64,
+    /// The longest.
+    pub sojourn_max_s: f64,
 }
 
 /// What a node's routing protocol did.

@@ -31,7 +31,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
     (3_usize..9).prop_flat_map(move |nodes| {
         let flow = (0..nodes, 1..nodes, 20_u16..1500, 50_u16..5000);
         let flows = prop::collection::vec(flow, 1..6);
-        (prop::collection::vec(place.clone(), nodes), flows, 0_usize..2, any::<bool>())
+        (prop::collection::vec(place.clone(), nodes), flows, 0_usize..3, any::<bool>())
             .prop_map(|(places, flows, standard, rts)| Drawn { places, flows, standard, rts })
     })
 }

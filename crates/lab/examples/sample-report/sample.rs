@@ -346,7 +346,7 @@ fn node(n: usize, target: Option<f64>) -> Node {
         busy_ratio: 0.8,
         collision_probability: 0.045,
     };
-    Node { name: format!("n{n}"), queues: vec![queue], mac, routing: None }
+    Node { name: format!("n{n}"), queues: vec![queue], mac, hops: Vec::new(), routing: None }
 }
 
 /// How full the queues are, from 0 to 1, at step `k`.

@@ -1,6 +1,7 @@
 //! What is counted of every flow and every node.
 
 use super::Summary;
+use super::hops::Hops;
 use crate::net::Loss;
 use crate::results::{Flow, Lost, Mac, Times};
 use units::{Bytes, Duration};
@@ -113,6 +114,7 @@ pub(crate) struct NodeRecord {
     pub(crate) lost_mpdus: u64,
     pub(crate) block_ack_requests: u64,
     pub(crate) airtime: Duration,
+    pub(crate) hops: Hops,
 }
 
 impl NodeRecord {

@@ -1,8 +1,10 @@
 //! Measurements: models say what happened, this floor counts it and makes the results. Models never format or print.
 
 mod histogram;
+mod hops;
 mod ledger;
 mod series;
+mod span;
 mod summary;
 
 pub(crate) use ledger::{FlowRecord, Identity, Ledger, NodeRecord, QueueRecord, ratio};

@@ -1,5 +1,6 @@
 //! Time series: one value a step.
 
+use super::span::Span;
 use crate::results::{FlowSeries, NodeSeries, Series};
 use units::{Bytes, Duration};
 
@@ -22,30 +23,6 @@ struct FlowStep {
 struct NodeStep {
     sojourn: Span,
     nodal: Span,
-}
-
-/// Mean and maximum of some times.
-#[derive(Clone, Copy, Debug, Default)]
-struct Span {
-    n: u64,
-    sum: Duration,
-    max: Duration,
-}
-
-impl Span {
-    fn record(&mut self, time: Duration) {
-        self.n += 1;
-        self.sum += time;
-        self.max = self.max.max(time);
-    }
-
-    fn mean(&self) -> Option<f64> {
-        (self.n > 0).then(|| self.sum.as_secs_f64() / self.n as f64)
-    }
-
-    fn max(&self) -> Option<f64> {
-        (self.n > 0).then(|| self.max.as_secs_f64())
-    }
 }
 
 impl Recorder {

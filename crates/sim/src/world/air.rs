@@ -41,7 +41,7 @@ impl World {
         let aggregate = matches!(frame.kind, Kind::Aggregate { .. });
         let control = !aggregate && !matches!(frame.kind, Kind::Data { .. });
         let shape = Shape { mode: frame.mode, psdu, duration, aggregate, control };
-        let record = &mut self.nodes[node as usize].record;
+        let super::Node { station, record, .. } = &mut self.nodes[node as usize];
         match frame.kind {
             Kind::Rts => record.rts_attempts += 1,
             Kind::Data { .. } if frame.to == BROADCAST => self.broadcasts_in_air += 1,
@@ -50,6 +50,20 @@ impl World {
             Kind::Cts | Kind::Ack | Kind::BlockAck { .. } => {}
         }
         record.airtime += duration;
+        if frame.to != BROADCAST {
+            let hop = record.hops.to(frame.to);
+            hop.airtime += duration;
+            match frame.kind {
+                Kind::Data { .. } => {
+                    (hop.attempts, hop.repeated) = (hop.attempts + 1, hop.repeated + u64::from(frame.retry))
+                }
+                Kind::Aggregate { .. } => {
+                    hop.attempts += 1;
+                    hop.repeated += station.in_flight().filter(|mpdu| mpdu.retry).count() as u64;
+                }
+                _ => {}
+            }
+        }
         self.note_sent(node, &frame);
         let (of, turned_busy) = self.medium.start(node, frame, self.now, shape);
         if turned_busy {

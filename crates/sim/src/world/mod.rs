@@ -65,6 +65,7 @@ enum Event {
 /// A node: its station, its queues, and what was counted.
 struct Node {
     name: String,
+    access_point: bool,
     station: Station,
     /// When the earliest pending `Deadline` event of the station fires; later ones are stale.
     armed: Instant,
@@ -376,6 +377,9 @@ impl World {
         record.service.record(service);
         record.delivered += u64::from(delivered);
         record.given_up += u64::from(!delivered);
+        if to != BROADCAST {
+            record.hops.to(to).complete(delivered, waited, service);
+        }
         let queue = layout.queue(to, category);
         self.complete(node, queue, waited, service);
         if delivered {

@@ -62,6 +62,7 @@ fn node(world: &World, index: usize, covered: Duration) -> Node {
         name: node.name.clone(),
         queues,
         mac: node.record.mac_result(busy, covered, world.rules.aggregates()),
+        hops: node.record.hops.results(|to| world.nodes[to as usize].name.clone()),
         routing,
     }
 }

@@ -60,7 +60,7 @@ impl World {
 
     /// Who takes part.
     pub fn roster(&self) -> Roster {
-        let node = |node: &super::Node| RosterNode { name: node.name.clone(), access_point: false };
+        let node = |node: &super::Node| RosterNode { name: node.name.clone(), access_point: node.access_point };
         let flow = |flow: &super::Flow| RosterFlow {
             name: flow.identity.name.clone(),
             from: flow.from,

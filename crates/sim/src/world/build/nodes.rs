@@ -92,6 +92,7 @@ pub(super) fn nodes(
         let random = Stream::new(seed, &site.name, Purpose::Backoff);
         nodes.push(Node {
             name: site.name.clone(),
+            access_point: site.role == Role::AccessPoint,
             station: Station::new(address, super::mac::rates(site, network, rules, seed)?, rules, random),
             armed: Instant::NEVER,
             filled: 0,

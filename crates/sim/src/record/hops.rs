@@ -1,0 +1,67 @@
+//! What is counted of every neighbour that a node sends to.
+
+use super::span::Span;
+use crate::results::Hop;
+use units::Duration;
+
+/// Counts for one neighbour.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct HopRecord {
+    pub(crate) attempts: u64,
+    pub(crate) repeated: u64,
+    pub(crate) airtime: Duration,
+    delivered: u64,
+    given_up: u64,
+    service: Span,
+    sojourn: Span,
+}
+
+impl HopRecord {
+    pub(crate) fn complete(&mut self, delivered: bool, waited: Duration, service: Duration) {
+        self.delivered += u64::from(delivered);
+        self.given_up += u64::from(!delivered);
+        self.service.record(service);
+        self.sojourn.record(waited);
+    }
+
+    fn result(&self, name: String) -> Hop {
+        Hop {
+            name,
+            attempts: self.attempts,
+            repeated: self.repeated,
+            delivered: self.delivered,
+            retry_drops: self.given_up,
+            airtime_s: self.airtime.as_secs_f64(),
+            service_mean_s: self.service.mean().unwrap_or_default(),
+            service_max_s: self.service.max().unwrap_or_default(),
+            sojourn_mean_s: self.sojourn.mean().unwrap_or_default(),
+            sojourn_max_s: self.sojourn.max().unwrap_or_default(),
+        }
+    }
+}
+
+/// The neighbours of a node, in order, and where the last one that was asked for stands: it is often asked for again.
+#[derive(Debug, Default)]
+pub(crate) struct Hops {
+    of: Vec<(u32, HopRecord)>,
+    last: usize,
+}
+
+impl Hops {
+    /// The counts for a neighbour.
+    #[inline]
+    pub(crate) fn to(&mut self, neighbour: u32) -> &mut HopRecord {
+        if self.of.get(self.last).is_none_or(|&(to, _)| to != neighbour) {
+            let place = self.of.binary_search_by_key(&neighbour, |&(to, _)| to);
+            self.last = place.unwrap_or_else(|place| {
+                self.of.insert(place, (neighbour, HopRecord::default()));
+                place
+            });
+        }
+        &mut self.of[self.last].1
+    }
+
+    pub(crate) fn results(&self, name: impl Fn(u32) -> String) -> Vec<Hop> {
+        self.of.iter().map(|(to, record)| record.result(name(*to))).collect()
+    }
+}
