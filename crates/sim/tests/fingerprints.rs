@@ -48,7 +48,23 @@ fn networks() -> Vec<(&'static str, String)> {
     let log_distance = "propagation = \"log-distance\"\npreamble = \"short\"\nbasic_rate = \"2 Mb/s\"";
     let broadcast = "[[flow]]\nname = \"hello\"\nfrom = \"n1\"\nto = \"broadcast\"\nphase_jitter = \"100 ms\"\n\
         traffic = { kind = \"poisson\", rate = \"200 kb/s\", packet = \"150 B\" }\n";
+    let edca = "frequency = \"5.18 GHz\"\nmcs = 7\n[radio.errors]\nmodel = \"nist\"\n[radio.fading]\nmodel = \"rayleigh\"\n\
+        [mac]\naccess = \"edca\"\naggregation = { ampdu = \"30 kB\" }";
+    let mobile = "duration = \"20 s\"\n[radio]\nrange = \"250 m\"\n[routing]\nprotocol = \"aodv\"\n\
+        [mobility]\nmodel = \"random-waypoint\"\narea = [\"900 m\", \"300 m\"]\n\
+        speed = { from = \"5 m/s\", to = \"20 m/s\" }\n[nodes]\ncount = 15\n\
+        [[flow]]\nname = \"far\"\nfrom = \"n0\"\nto = \"n14\"\n\
+        traffic = { kind = \"voice\", silence = true }\n";
+    let access_point = "duration = \"4 s\"\n[[node]]\nname = \"ap\"\nrole = \"access-point\"\nqueues = \"per-station\"\n\
+        position = [\"0 m\", \"0 m\"]\n[[node]]\nname = \"s\"\nposition = [\"9 m\", \"0 m\"]\n\
+        [[node]]\nname = \"server\"\nrole = \"wired\"\n\
+        [[wired]]\nbetween = [\"server\", \"ap\"]\nrate = \"20 Mb/s\"\ndelay = \"5 ms\"\n\
+        [[flow]]\nname = \"down\"\nfrom = \"server\"\nto = \"s\"\n\
+        traffic = { kind = \"poisson\", rate = \"4 Mb/s\", packet = \"1000 B\" }\n";
     vec![
+        ("n-edca-aggregates-fading", cell("802.11n", 4, edca, saturated)),
+        ("b-aodv-mobile", mobile.to_owned()),
+        ("b-access-point", access_point.to_owned()),
         ("b-saturated-10", cell("802.11b", 10, "", saturated)),
         ("a-rts-poisson-5", cell("802.11a", 5, rts, poisson)),
         ("g-saturated-20", cell("802.11g", 20, "", saturated)),
