@@ -55,7 +55,8 @@ impl World {
             hop.airtime += duration;
             match frame.kind {
                 Kind::Data { .. } => {
-                    (hop.attempts, hop.repeated) = (hop.attempts + 1, hop.repeated + u64::from(frame.retry))
+                    hop.attempts += 1;
+                    hop.repeated += u64::from(frame.retry);
                 }
                 Kind::Aggregate { .. } => {
                     hop.attempts += 1;
