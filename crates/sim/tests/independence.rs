@@ -35,7 +35,9 @@ fn up(order: &[usize], kind: &str) -> String {
 fn by_name(outcome: Outcome) -> (Vec<Flow>, Vec<Node>) {
     let Outcome { mut flows, mut nodes, .. } = outcome;
     flows.sort_by(|a, b| a.name.cmp(&b.name));
-    nodes.iter_mut().for_each(|node| node.hops.sort_by(|a, b| a.name.cmp(&b.name)));
+    for node in &mut nodes {
+        node.hops.sort_by(|a, b| a.name.cmp(&b.name));
+    }
     nodes.sort_by(|a, b| a.name.cmp(&b.name));
     (flows, nodes)
 }
