@@ -9,6 +9,26 @@ CONVENTIONS = {
     "ns-2": {"mac.timeout_deferral": "difs", "mac.eifs": "any-signal-kept"},
 }
 
+# What each peer's AODV does where RFC 3561 gives a parameter or a choice.
+AODV = {
+    "ns-3": {
+        "routing.aodv.gratuitous_rrep": "true",
+        "routing.aodv.purge_on_failure": "false",
+    },
+    "ns-2": {
+        "routing.aodv.active_route_timeout": "10 s",
+        "routing.aodv.my_route_timeout": "10 s",
+        "routing.aodv.ttl_start": 5,
+        "routing.aodv.net_diameter": 30,
+        "routing.aodv.node_traversal_time": "30 ms",
+        "routing.aodv.timeout_buffer": 0,
+        "routing.aodv.rreq_retries": 3,
+        "routing.aodv.rreq_ratelimit": 255,
+        "routing.aodv.rerr_ratelimit": 255,
+        "routing.aodv.local_repair": "true",
+    },
+}
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Case:
@@ -129,12 +149,12 @@ CASES = [
          conventions={"ns-3": {"mac.short_retry_limit": 200}}),
     Case("d", "chain-fifo", "chain-fifo", CHAIN, 100.0, {}, ("ns3-chain", "--capture=10")),
     Case("d", "chain-aodv", "peer-chain-aodv", CHAIN, 100.0, {}, ("ns3-chain", "--routing=aodv", "--capture=10"),
-         ("chain.tcl",), cost=True),
+         ("chain.tcl",), conventions=AODV, cost=True),
     Case("e", "edca", "peer-edca", EDCA, 31.0, {}, ("ns3-edca",)),
     Case("e", "edca frames", "peer-edca", EDCA, 31.0, ONE_FRAME, ("ns3-edca", "--bursts=0")),
     Case("e", "edca-one", "peer-edca-one", EDCA, 31.0, {}, ("ns3-edca", "--one=1")),
     Case("e", "edca-one frames", "peer-edca-one", EDCA, 31.0, ONE_FRAME, ("ns3-edca", "--one=1", "--bursts=0")),
     *ampdus(),
     Case("g", "mobile", "peer-mobile", MOBILE, 110.0, {}, ("ns3-mobile", "--movement={movement}"),
-         ("mobile.tcl", "movement", "{movement}"), cost=True),
+         ("mobile.tcl", "movement", "{movement}"), conventions=AODV, cost=True),
 ]
