@@ -43,6 +43,7 @@ docs: charts
 
 unit: charts
 	cargo test --workspace --locked
+	python3 tests/peers.py
 
 # Every experiment with two seeds; the verdicts must be those of the table, which docs/reproductions explains.
 claims: build

@@ -85,7 +85,7 @@ def main():
           f"{'peak ratio':>10}   ({options.seeds} seeds)")
     rows = []
     try:
-        for case in (case for case in networks.CASES if case.cost and simulators.scenario(case).exists()):
+        for case in (case for case in networks.CASES if case.cost):
             rows += summarise(case, measure(toolbox, case, options.seeds))
             print_rows(rows[-1 - len(case.peers()):])
         large = grid(toolbox, options.seeds)

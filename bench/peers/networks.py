@@ -113,8 +113,8 @@ CHAIN = FRAMES | {
 EDCA = FRAMES | {f"{name}, Mb/s": category_goodput(name) for name in ("voice", "video", "best-effort")}
 LOST = {"not acknowledged, 1/s": mac_rate("collisions")}
 AMPDU = {"data frames, 1/s": mac_rate("attempts"), "goodput, Mb/s": group_goodput(0, None)}
-MOBILE = FRAMES | {"delivered share": delivered_share, "mean delay, ms": mean_delay,
-                   "routing packets, 1/s": routing_rate}
+MOBILE = {label: FRAMES[label] for label in ("data frames, 1/s", "not acknowledged, 1/s")} | {
+    "delivered share": delivered_share, "mean delay, ms": mean_delay, "routing packets, 1/s": routing_rate}
 
 
 def cells(phy, name):
