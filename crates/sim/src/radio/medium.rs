@@ -213,6 +213,9 @@ impl<F: Copy> Medium<F> {
                     let history = &mut self.histories[link.to as usize];
                     history.clear();
                     history.push((now, others));
+                } else if !self.judge.is_plain() {
+                    // What disturbed an earlier frame is not held against this one.
+                    self.histories[link.to as usize].clear();
                 }
                 let header_end = now + shape.mode.header();
                 let header = if by_ratio { Header::Open } else { Header::Read };

@@ -375,7 +375,7 @@ impl World {
         let service = self.now.since(taken);
         let Node { layout, record, .. } = &mut self.nodes[node as usize];
         record.service.record(service);
-        record.delivered += u64::from(delivered);
+        record.delivered += u64::from(delivered && to != BROADCAST);
         record.given_up += u64::from(!delivered);
         if to != BROADCAST {
             record.hops.to(to).complete(delivered, waited, service);

@@ -108,6 +108,24 @@ fn a_single_frame_is_lost_whole() {
 }
 
 #[test]
+fn what_disturbs_the_end_of_an_aggregate_is_not_held_against_a_later_frame() {
+    let errors = Errors { model: ErrorModel::Fixed, packet_error_ratio: Some(1e-9), ..Errors::default() };
+    let mut medium = medium(&Radio { errors, ..radio() }, &[0, 10_000 * PICOWATT, 9_000 * PICOWATT]);
+    let end = 20 + PAYLOAD;
+    let (wanted, _) = medium.start(1, 1, at(0), shape(end, true));
+    medium.front(wanted, 0, at(0));
+    let (other, _) = medium.start(2, 2, at(300), shape(500, false));
+    medium.front(other, 0, at(300));
+    medium.end(wanted);
+    medium.tail(wanted, 0, at(end), &quarters());
+    medium.clear(wanted);
+    medium.end(other);
+    medium.tail(other, 0, at(800), &[]);
+    medium.clear(other);
+    assert_eq!(get(&mut medium, 1_000, None, &[]), Some(1));
+}
+
+#[test]
 fn fixed_errors_are_as_frequent_as_asked_for() {
     let share = |errors: Errors, mpdus: &[Mpdu]| {
         let radio = Radio { errors: Errors { model: ErrorModel::Fixed, ..errors }, ..radio() };
