@@ -4,16 +4,16 @@ SLUICE := target/release/sluice
 # Rust sources that cargo fmt does not find: modules declared by the registry's macro are among them.
 RUST := $(shell git ls-files '*.rs' 2>/dev/null)
 
-.PHONY: help run test build charts format lint docs unit claims browser peers bench theory-plots criterion fuzz \
+.PHONY: help run test build charts format lint docs unit claims browser capture peers bench theory-plots criterion fuzz \
 	clean
 
 help:
 	@echo "make run     build, reproduce adth-s1a, write the report and say where it is"
-	@echo "make test    everything: format, lints, docs, unit and theory tests, claims, the report in a browser"
+	@echo "make test    everything: format, lints, docs, unit and theory tests, claims, the report in a browser, captures in tshark"
 	@echo "make peers   the same networks in Sluice, ns-3 and ns-2: ten seeds each, one table of outcomes"
 	@echo "make bench   the same networks in Sluice, ns-3 and ns-2: what they cost"
 	@echo "make theory-plots    draw what docs/theory.md shows: predictions as lines, simulations as points"
-	@echo "make build charts format lint docs unit claims browser criterion fuzz    single steps"
+	@echo "make build charts format lint docs unit claims browser capture criterion fuzz    single steps"
 
 # A verdict may be 'differs' (exit status 1): that is a result, not a failure.
 run: build
@@ -58,12 +58,12 @@ browser: claims
 peers: build
 	python3 bench/peers/compare.py --seeds 10
 
-# Leave the machine alone meanwhile.
 # Captures of short runs, opened with tshark.
 capture: build
 	python3 tests/capture/tshark.py
 	python3 tests/capture/check_capture.py
 
+# Leave the machine alone meanwhile.
 bench: build
 	python3 bench/peers/cost.py
 

@@ -73,15 +73,25 @@ impl Route {
         self.expires = self.expires.max(until);
     }
 
-    /// The route is gone; by the sequence number in a route error, or by our own finding (6.11). Either way the number
-    /// grows, which makes sure that no older route through us is taken for newer.
+    /// The route is gone; by the sequence number in a route error, or by our own finding (6.11). Either way a number that
+    /// was valid grows, which makes sure that no older route through us is taken for newer. One that was not does not: a
+    /// neighbour that comes and goes would else be given numbers that it has never had, and its requests be taken for old.
     pub(super) fn invalidate(&mut self, reported: Option<u32>) {
         self.state = State::Invalid;
         self.sequence = match (self.sequence, reported) {
             (Some(own), Some(reported)) if newer(reported, own) => Some(reported),
-            (Some(own), _) => Some(own.wrapping_add(1)),
+            (Some(own), _) if self.known => Some(own.wrapping_add(1)),
+            (Some(own), _) => Some(own),
             (None, reported) => reported,
         };
+    }
+
+    /// Nothing is known any more of the destination's number. Where a valid one was, routes through us may be about.
+    fn forget_number(&mut self) {
+        if self.known && self.state == State::Valid {
+            self.sequence = self.sequence.map(|own| own.wrapping_add(1));
+        }
+        self.known = false;
     }
 
     pub(super) fn add_precursor(&mut self, neighbour: u32) {
@@ -187,7 +197,8 @@ impl Table {
     pub(super) fn learn_neighbour(&mut self, neighbour: u32, now: Instant, lifetime: Duration) {
         let route = self.entry(neighbour, now);
         if route.state != State::Valid || route.hops != 1 {
-            (route.state, route.next, route.hops, route.known) = (State::Valid, neighbour, 1, false);
+            route.forget_number();
+            (route.state, route.next, route.hops) = (State::Valid, neighbour, 1);
             route.expires = now;
         }
         route.extend(now + lifetime);
