@@ -98,7 +98,6 @@ fn a_lone_sender_with_errors() {
     }
 }
 
-/// Ten stations with 32 subframes and errors of 0.1 miss the tolerance (docs/theory.md).
 #[test]
 fn several_stations_with_errors() {
     for (stations, subframes, mpdu_error) in
@@ -110,4 +109,12 @@ fn several_stations_with_errors() {
             "{stations}, k {subframes}, e {mpdu_error}: throughput differs by {difference}"
         );
     }
+}
+
+/// Written into the grid above with its tolerance of 3 %, and missed by 1.2 points: the model has neither the window nor a
+/// limit on the attempts at an MPDU (docs/theory.md). This says where the model is not valid, not that the cause is known.
+#[test]
+fn ten_stations_with_long_aggregates_and_errors_differ() {
+    let difference = difference(10, 32, 0.1);
+    assert!(difference < -0.03, "the model is met after all, within {difference}: move the case to the others");
 }
