@@ -16,6 +16,7 @@ mod record;
 pub mod results;
 pub mod trace;
 mod traffic;
+mod transport;
 mod world;
 
 pub use world::{BuildError, Unknown, World};

@@ -1,0 +1,153 @@
+//! Segments: headers and the numbers of octets, without the octets.
+
+use units::{Bytes, Instant};
+
+/// TCP header without options (RFC 9293, 3.1).
+const HEADER: u64 = 20;
+/// Timestamps option (RFC 7323, 3.2) with two octets of padding, as every stack lays it out (RFC 7323, appendix A).
+const TIMESTAMPS: u64 = 12;
+/// Maximum segment size option of a SYN (RFC 9293, 3.7.1).
+const MAXIMUM_SEGMENT_SIZE: u64 = 4;
+/// Window scale option of a SYN (RFC 7323, 2.2) with one octet of padding.
+const WINDOW_SCALE: u64 = 4;
+/// SACK-permitted option of a SYN (RFC 2018, section 2); it takes the place of the padding of the timestamps, if there are any.
+const SACK_PERMITTED: u64 = 4;
+/// Kind and length of the SACK option (RFC 2018, section 3) with two octets of padding, and each of its blocks.
+const SACK: u64 = 4;
+const SACK_BLOCK: u64 = 8;
+/// The largest window that needs no scaling (RFC 9293, 3.1).
+const UNSCALED_WINDOW: u64 = 65_535;
+
+/// Octets from `start` up to, not including, `end`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Block {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+}
+
+impl Block {
+    /// How many octets.
+    pub(crate) fn len(self) -> u64 {
+        self.end.saturating_sub(self.start)
+    }
+}
+
+/// The blocks of a SACK option, the one that caused the acknowledgement first (RFC 2018, section 4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sacks {
+    blocks: [Block; Self::MOST],
+    count: u8,
+}
+
+impl Sacks {
+    /// As many blocks as the 40 octets of options hold (RFC 2018, section 3); one less beside timestamps.
+    pub(crate) const MOST: usize = 4;
+    /// No SACK option.
+    pub(crate) const NONE: Self = Self { blocks: [Block { start: 0, end: 0 }; Self::MOST], count: 0 };
+
+    /// Adds a block; one beyond [`Self::MOST`] is left out.
+    pub(crate) fn push(&mut self, block: Block) {
+        if let Some(free) = self.blocks.get_mut(usize::from(self.count)) {
+            *free = block;
+            self.count += 1;
+        }
+    }
+
+    /// The blocks in their order.
+    pub(crate) fn blocks(&self) -> &[Block] {
+        &self.blocks[..usize::from(self.count)]
+    }
+}
+
+/// A segment on its way. The SYN has number 0, the first octet of data 1, and numbers never wrap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "they are the flags of a TCP header")]
+pub(crate) struct Segment {
+    /// Number of the first octet (SEG.SEQ).
+    pub(crate) start: u64,
+    /// Octets of payload.
+    pub(crate) length: u32,
+    /// The next octet that the segment's maker waits for (SEG.ACK); `None` only in a connection's first SYN.
+    pub(crate) ack: Option<u64>,
+    /// Octets beyond `ack` that its maker takes (SEG.WND); a scaled window is given exactly.
+    pub(crate) window: u64,
+    pub(crate) sacks: Sacks,
+    /// In a SYN: its maker takes SACK options.
+    pub(crate) sack_permitted: bool,
+    /// When it was sent, where the timestamps option is in use (`TSval`).
+    pub(crate) stamp: Option<Instant>,
+    /// The stamp that it answers (`TSecr`).
+    pub(crate) echo: Option<Instant>,
+    pub(crate) syn: bool,
+    pub(crate) fin: bool,
+    /// The receiver saw a congestion mark; with `cwr` in a SYN: ECN is offered (RFC 3168, 6.1.1).
+    pub(crate) ece: bool,
+    /// The sender has reduced its window.
+    pub(crate) cwr: bool,
+    /// The network may mark it instead of discarding it: ECT(0) in the IP header.
+    pub(crate) ect: bool,
+}
+
+impl Segment {
+    /// A segment with neither data nor options.
+    pub(crate) const EMPTY: Self = Self {
+        start: 0,
+        length: 0,
+        ack: None,
+        window: 0,
+        sacks: Sacks::NONE,
+        sack_permitted: false,
+        stamp: None,
+        echo: None,
+        syn: false,
+        fin: false,
+        ece: false,
+        cwr: false,
+        ect: false,
+    };
+
+    /// The number after its last octet, SYN and FIN counted.
+    pub(crate) fn end(&self) -> u64 {
+        self.start + u64::from(self.length) + u64::from(self.syn) + u64::from(self.fin)
+    }
+
+    /// The TCP header with its options.
+    pub(crate) fn header(&self) -> Bytes {
+        let timestamps = if self.stamp.is_some() { TIMESTAMPS } else { 0 };
+        let blocks = self.sacks.blocks().len() as u64;
+        let sack = if blocks > 0 { SACK + SACK_BLOCK * blocks } else { 0 };
+        Bytes::new(HEADER + timestamps + sack + if self.syn { self.syn_options() } else { 0 })
+    }
+
+    fn syn_options(&self) -> u64 {
+        let permitted = if self.sack_permitted && self.stamp.is_none() { SACK_PERMITTED } else { 0 };
+        let scale = if self.window > UNSCALED_WINDOW { WINDOW_SCALE } else { 0 };
+        MAXIMUM_SEGMENT_SIZE + permitted + scale
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_have_their_real_sizes() {
+        let plain = Segment { length: 1000, ..Segment::EMPTY };
+        let stamped = Segment { stamp: Some(Instant::ZERO), ..plain };
+        let mut sacks = Sacks::NONE;
+        (0..3).for_each(|i| sacks.push(Block { start: 10 * i, end: 10 * i + 1 }));
+        let full = Segment { sacks, ..stamped };
+        let syn = Segment { syn: true, sack_permitted: true, window: 4_000_000, ..stamped };
+        let old = Segment { syn: true, window: 65_535, ..Segment::EMPTY };
+        let sizes = [plain, stamped, full, syn, old].map(|segment| segment.header().count());
+        assert_eq!(sizes, [20, 32, 60, 40, 24]);
+    }
+
+    #[test]
+    fn a_fifth_sack_block_is_left_out() {
+        let mut sacks = Sacks::NONE;
+        (0..5).for_each(|i| sacks.push(Block { start: 10 * i, end: 10 * i + 1 }));
+        assert_eq!(sacks.blocks().len(), 4);
+        assert_eq!(sacks.blocks()[3].start, 30);
+    }
+}

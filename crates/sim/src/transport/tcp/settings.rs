@@ -1,0 +1,63 @@
+//! What a connection is set to: plain values, the same for both ends.
+
+use units::{Bytes, Duration};
+
+/// How the congestion window grows and shrinks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Congestion {
+    /// RFC 5681.
+    Reno,
+    /// RFC 9438.
+    Cubic,
+}
+
+/// How lost segments are found and repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Recovery {
+    /// Fast retransmit and fast recovery, ended by the first new acknowledgement (RFC 5681, 3.2).
+    Reno,
+    /// Fast recovery that goes on over partial acknowledgements (RFC 6582).
+    NewReno,
+    /// Selective acknowledgements (RFC 2018) and the recovery that uses them (RFC 6675).
+    Sack,
+}
+
+/// The settings of a connection. Whoever builds them has checked that `segment` and `initial_window` are at least 1.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    pub(crate) congestion: Congestion,
+    pub(crate) recovery: Recovery,
+    /// Explicit congestion notification (RFC 3168).
+    pub(crate) ecn: bool,
+    /// The most payload of a segment, SMSS.
+    pub(crate) segment: Bytes,
+    /// The congestion window at the start, in segments (RFC 6928, section 2).
+    pub(crate) initial_window: u32,
+    /// The receive buffer.
+    pub(crate) advertised_window: Bytes,
+    /// The longest that an acknowledgement waits for a second segment (RFC 9293, 3.8.6.3); zero: none waits.
+    pub(crate) delayed_ack: Duration,
+    /// The shortest retransmission timeout (RFC 6298, 2.4).
+    pub(crate) rto_min: Duration,
+    /// New segments on the first two duplicate acknowledgements (RFC 3042).
+    pub(crate) limited_transmit: bool,
+    /// The timestamps option (RFC 7323).
+    pub(crate) timestamps: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            congestion: Congestion::Reno,
+            recovery: Recovery::Sack,
+            ecn: false,
+            segment: Bytes::new(1000),
+            initial_window: 10,
+            advertised_window: Bytes::new(4_000_000),
+            delayed_ack: Duration::from_millis(200),
+            rto_min: Duration::from_secs(1),
+            limited_transmit: true,
+            timestamps: true,
+        }
+    }
+}
