@@ -8,7 +8,7 @@ use units::{Bytes, Duration, Instant};
 pub struct Totals {
     /// Packets that came, whether kept or not.
     pub arrived: Count,
-    /// Packets that left by [`Fifo::dequeue`](crate::Fifo::dequeue).
+    /// Packets that left by [`Queue::take`](crate::Queue::take).
     pub sent: Count,
     /// Packets discarded, on arrival or by a shrinking limit.
     pub dropped: Count,

@@ -1,6 +1,6 @@
 //! The `[queue]` table of a scenario and of the live agent.
 
-use crate::{End, Fifo, FifoParams, MOST_PACKETS, Packet};
+use crate::{End, FifoParams, MOST_PACKETS, Packet, Queue};
 use control::{Controller, Invalid, Limit, Name, Parameters};
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
@@ -17,13 +17,17 @@ pub enum Discipline {
     DropHead,
 }
 
-impl Discipline {
-    const fn end(self) -> End {
-        match self {
-            Self::DropTail => End::Tail,
-            Self::DropHead => End::Head,
-        }
-    }
+/// Which packets go when the limit is lowered below what waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Purge {
+    /// Those that waited longest.
+    Head,
+    /// Those that came last.
+    Tail,
+    /// None: the lower limit meets only packets that come. What waits may be above it until it has drained.
+    None,
 }
 
 // The controllers' tables are fields of their own, not a flattened map: an error then points at its line.
@@ -40,10 +44,10 @@ macro_rules! settings {
             /// The hard limit: a number of packets from 1 to 1000000, or a size such as "64 kB". Default 1000.
             #[serde(deserialize_with = "limit")]
             pub limit: Limit,
-            /// From which end packets go when the controller lowers the limit below what waits. Default: the end
-            /// where the discipline drops.
+            /// Which packets go when the controller lowers the limit below what waits. Default: those at the end where
+            /// the discipline drops.
             #[serde(skip_serializing_if = "Option::is_none")]
-            pub purge: Option<End>,
+            pub purge: Option<Purge>,
             /// What moves the limit. Its parameters stand in the table of its name. Default `none`.
             pub controller: Name,
             $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $name: Option<$Params>,)*
@@ -76,14 +80,17 @@ impl Settings {
     ///
     /// # Errors
     /// The first setting that cannot be used, by its key within the table.
-    pub fn build<P: Packet>(&self) -> Result<(Fifo<P>, Controller), Invalid> {
+    pub fn build<P: Packet>(&self) -> Result<(Queue<P>, Controller), Invalid> {
         if let Some(why) = unusable(self.limit) {
             return Err(Invalid { parameter: "limit", why });
         }
         let controller = Controller::new(self.controller, &self.parameters(), self.limit)?;
-        let overflow = self.discipline.end();
-        let purge = self.purge.unwrap_or(overflow);
-        Ok((Fifo::new(FifoParams { overflow, purge, limit: self.limit }), controller))
+        let (overflow, purge) = match self.discipline {
+            Discipline::DropTail => (End::Tail, Purge::Tail),
+            Discipline::DropHead => (End::Head, Purge::Head),
+        };
+        let purge = self.purge.unwrap_or(purge);
+        Ok((Queue::fifo(FifoParams { overflow, purge, limit: self.limit }), controller))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use control::{Count, Limit, Stat};
 use proptest::prelude::*;
-use queue::{Departure, End, Fifo, FifoParams, Packet};
+use queue::{Departure, Ecn, End, FifoParams, Packet, Purge, Queue};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant};
 
@@ -14,6 +14,18 @@ impl Packet for Numbered {
     fn len(&self) -> Bytes {
         Bytes::new(self.1)
     }
+
+    fn flow(&self) -> u64 {
+        0
+    }
+
+    fn ecn(&self) -> Ecn {
+        Ecn::NotEct
+    }
+
+    fn mark(&mut self) {
+        unreachable!("a plain queue marks nothing");
+    }
 }
 
 fn at(millis: u64) -> Instant {
@@ -24,16 +36,17 @@ fn millis(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-fn fifo(end: End, limit: Limit) -> Fifo<Numbered> {
-    Fifo::new(FifoParams { overflow: end, purge: end, limit })
+fn fifo(end: End, limit: Limit) -> Queue<Numbered> {
+    let purge = if end == End::Head { Purge::Head } else { Purge::Tail };
+    Queue::fifo(FifoParams { overflow: end, purge, limit })
 }
 
 /// Enqueues a packet of 100 B and gives the numbers of those dropped.
-fn put(fifo: &mut Fifo<Numbered>, now: u64, number: u32) -> Vec<u32> {
+fn put(fifo: &mut Queue<Numbered>, now: u64, number: u32) -> Vec<u32> {
     put_sized(fifo, now, number, 100)
 }
 
-fn put_sized(fifo: &mut Fifo<Numbered>, now: u64, number: u32, bytes: u64) -> Vec<u32> {
+fn put_sized(fifo: &mut Queue<Numbered>, now: u64, number: u32, bytes: u64) -> Vec<u32> {
     let mut dropped = Vec::new();
     fifo.enqueue(at(now), Numbered(number, bytes), &mut |packet| {
         dropped.push(packet.0);
@@ -41,11 +54,11 @@ fn put_sized(fifo: &mut Fifo<Numbered>, now: u64, number: u32, bytes: u64) -> Ve
     dropped
 }
 
-fn take(fifo: &mut Fifo<Numbered>, now: u64) -> Option<u32> {
-    fifo.dequeue(at(now)).map(|departure| departure.packet.0)
+fn take(fifo: &mut Queue<Numbered>, now: u64) -> Option<u32> {
+    fifo.take(at(now), 0, &mut |_| unreachable!("nothing is dropped at the head")).map(|departure| departure.packet.0)
 }
 
-fn shrink(fifo: &mut Fifo<Numbered>, now: u64, limit: Limit) -> Vec<u32> {
+fn shrink(fifo: &mut Queue<Numbered>, now: u64, limit: Limit) -> Vec<u32> {
     let mut dropped = Vec::new();
     fifo.set_limit(at(now), limit, &mut |packet| dropped.push(packet.0));
     dropped
@@ -57,7 +70,7 @@ fn packets_leave_in_order_of_arrival() {
     for number in 1..=3 {
         assert!(put(&mut fifo, u64::from(number), number).is_empty());
     }
-    assert_eq!(fifo.dequeue(at(10)), Some(Departure { packet: Numbered(1, 100), waited: millis(9) }));
+    assert_eq!(fifo.take(at(10), 0, &mut |_| ()), Some(Departure { packet: Numbered(1, 100), waited: millis(9) }));
     assert_eq!(take(&mut fifo, 10), Some(2));
     assert_eq!(take(&mut fifo, 10), Some(3));
     assert_eq!(take(&mut fifo, 10), None);
@@ -103,8 +116,8 @@ fn a_limit_of_zero_drops_everything() {
 
 #[test]
 fn a_shrinking_limit_purges_at_once_from_its_end() {
-    for (purge, gone, left) in [(End::Head, [1, 2], 3), (End::Tail, [4, 3], 1)] {
-        let mut fifo = Fifo::new(FifoParams { overflow: End::Tail, purge, limit: Limit::Packets(4) });
+    for (purge, gone, left) in [(Purge::Head, [1, 2], 3), (Purge::Tail, [4, 3], 1)] {
+        let mut fifo = Queue::fifo(FifoParams { overflow: End::Tail, purge, limit: Limit::Packets(4) });
         for number in 1..=4 {
             put(&mut fifo, 0, number);
         }
@@ -112,6 +125,22 @@ fn a_shrinking_limit_purges_at_once_from_its_end() {
         assert_eq!((fifo.limit(), fifo.backlog().packets), (Limit::Packets(2), 2));
         assert_eq!(take(&mut fifo, 6), Some(left));
     }
+}
+
+#[test]
+fn a_limit_that_purges_nothing_only_refuses_arrivals() {
+    let mut fifo = Queue::fifo(FifoParams { overflow: End::Tail, purge: Purge::None, limit: Limit::Packets(4) });
+    for number in 1..=4 {
+        put(&mut fifo, 0, number);
+    }
+    assert!(shrink(&mut fifo, 5, Limit::Packets(2)).is_empty());
+    assert_eq!((fifo.limit(), fifo.backlog().packets), (Limit::Packets(2), 4));
+    assert_eq!(put(&mut fifo, 5, 5), [5]);
+    assert_eq!([take(&mut fifo, 6), take(&mut fifo, 6)], [Some(1), Some(2)]);
+    assert_eq!(put(&mut fifo, 6, 6), [6], "two still wait, and no more may");
+    assert_eq!(take(&mut fifo, 7), Some(3));
+    assert!(put(&mut fifo, 7, 7).is_empty());
+    assert_eq!([take(&mut fifo, 8), take(&mut fifo, 8)], [Some(4), Some(7)]);
 }
 
 #[test]
@@ -291,7 +320,7 @@ fn the_limit_in_bytes_has_its_level_in_bytes() {
 /// The same queue written without care for speed.
 struct Model {
     overflow: End,
-    purge: End,
+    purge: Purge,
     hard: Limit,
     limit: Limit,
     waiting: VecDeque<Numbered>,
@@ -325,8 +354,14 @@ impl Model {
         let alone_too_much = self.over();
         self.waiting = before;
         self.waiting.push_back(packet);
+        if alone_too_much || self.overflow == End::Tail {
+            if self.over() {
+                self.discard(End::Tail);
+            }
+            return;
+        }
         while self.over() {
-            self.discard(if alone_too_much { End::Tail } else { self.overflow });
+            self.discard(End::Head);
         }
     }
 
@@ -336,8 +371,13 @@ impl Model {
             (Limit::Bytes(asked), Limit::Bytes(hard)) => Limit::Bytes(asked.min(hard)),
             (limit, _) => limit,
         };
+        let end = match self.purge {
+            Purge::Head => End::Head,
+            Purge::Tail => End::Tail,
+            Purge::None => return,
+        };
         while self.over() {
-            self.discard(self.purge);
+            self.discard(end);
         }
     }
 }
@@ -366,14 +406,18 @@ fn end() -> impl Strategy<Value = End> {
     prop_oneof![Just(End::Head), Just(End::Tail)]
 }
 
+fn purge() -> impl Strategy<Value = Purge> {
+    prop_oneof![Just(Purge::Head), Just(Purge::Tail), Just(Purge::None)]
+}
+
 proptest! {
     #[test]
     fn the_queue_does_what_the_model_does(
-        overflow in end(), purge in end(), hard in 1_u32..12, in_bytes: bool, steps in steps(),
+        overflow in end(), purge in purge(), hard in 1_u32..12, in_bytes: bool, steps in steps(),
     ) {
         let limit = |n: u32| if in_bytes { Limit::Bytes(Bytes::new(100 * u64::from(n))) } else { Limit::Packets(n) };
         let hard = limit(hard);
-        let mut fifo = Fifo::new(FifoParams { overflow, purge, limit: hard });
+        let mut fifo = Queue::fifo(FifoParams { overflow, purge, limit: hard });
         let mut model = Model { overflow, purge, hard, limit: hard, waiting: VecDeque::new(), dropped: Vec::new() };
         let mut dropped = Vec::new();
         for (i, step) in (0_u32..).zip(steps) {
@@ -385,7 +429,7 @@ proptest! {
                 }
                 Step::Take => {
                     let expected = model.waiting.pop_front();
-                    let left = fifo.dequeue(now);
+                    let left = fifo.take(now, 0, &mut |_| ());
                     prop_assert_eq!(left.map(|departure| departure.packet), expected);
                     if let Some(Departure { packet, waited }) = left {
                         prop_assert_eq!(waited, millis(u64::from(i - packet.0)));
@@ -402,7 +446,7 @@ proptest! {
             prop_assert_eq!(fifo.limit(), model.limit);
             let backlog = fifo.backlog();
             prop_assert_eq!(backlog, Count { packets: model.waiting.len() as u64, bytes: Bytes::new(model.bytes()) });
-            prop_assert!(!model.over());
+            prop_assert!(purge == Purge::None || !model.over());
             let totals = fifo.totals();
             prop_assert_eq!(totals.arrived.packets, totals.sent.packets + totals.dropped.packets + backlog.packets);
             prop_assert_eq!(totals.arrived.bytes, totals.sent.bytes + totals.dropped.bytes + backlog.bytes);

@@ -1,7 +1,7 @@
 //! The `[queue]` table: its defaults, its controllers' tables, and what it refuses.
 
 use control::{Limit, LimitController, Name};
-use queue::{Discipline, End, Fifo, Packet, Settings};
+use queue::{Discipline, Ecn, Packet, Purge, Queue, Settings};
 use units::{Bytes, Duration, Instant};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +11,16 @@ impl Packet for Sized {
     fn len(&self) -> Bytes {
         Bytes::new(self.0)
     }
+
+    fn flow(&self) -> u64 {
+        0
+    }
+
+    fn ecn(&self) -> Ecn {
+        Ecn::NotEct
+    }
+
+    fn mark(&mut self) {}
 }
 
 fn read(toml: &str) -> Result<Settings, String> {
@@ -21,7 +31,7 @@ fn read(toml: &str) -> Result<Settings, String> {
 fn an_empty_table_is_a_plain_queue_of_1000() {
     let settings = read("").unwrap();
     assert_eq!(settings, Settings::default());
-    let (fifo, controller): (Fifo<Sized>, _) = settings.build().unwrap();
+    let (fifo, controller): (Queue<Sized>, _) = settings.build().unwrap();
     assert_eq!(fifo.limit(), Limit::Packets(1_000));
     assert_eq!((controller.name(), controller.interval()), (Name::None, Duration::MAX));
 }
@@ -33,7 +43,7 @@ fn a_full_table_is_read_and_written() {
     let settings = read(toml).unwrap();
     assert_eq!(settings.discipline, Discipline::DropHead);
     assert_eq!(settings.limit, Limit::Bytes(Bytes::new(64_000)));
-    assert_eq!(settings.purge, Some(End::Tail));
+    assert_eq!(settings.purge, Some(Purge::Tail));
     let (_, controller) = settings.build::<Sized>().unwrap();
     assert_eq!((controller.name(), controller.interval()), (Name::Adth, Duration::from_millis(200)));
     assert_eq!(controller.target_delay(), Some(Duration::from_millis(400)));

@@ -23,6 +23,16 @@ impl queue::Packet for Nothing {
     fn len(&self) -> units::Bytes {
         units::Bytes::new(0)
     }
+
+    fn flow(&self) -> u64 {
+        0
+    }
+
+    fn ecn(&self) -> queue::Ecn {
+        queue::Ecn::NotEct
+    }
+
+    fn mark(&mut self) {}
 }
 
 #[test]

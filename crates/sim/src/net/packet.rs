@@ -1,6 +1,7 @@
 //! Packets, without their bytes, and what headers add.
 
 use crate::engine::Handle;
+use queue::Ecn;
 use units::{Bytes, Duration, Instant};
 
 /// UDP header (RFC 768).
@@ -56,6 +57,7 @@ pub(crate) struct Packet {
     pub(crate) created: Instant,
     /// Length with UDP and IP headers.
     pub(crate) length: Bytes,
+    pub(crate) ecn: Ecn,
     pub(crate) transit: Transit,
 }
 
@@ -91,11 +93,26 @@ pub(crate) struct Waiting {
     /// The node that it goes to next.
     pub(crate) to: u32,
     pub(crate) length: Bytes,
+    /// A number for its transport flow and direction.
+    pub(crate) flow: u32,
+    pub(crate) ecn: Ecn,
 }
 
 impl queue::Packet for Waiting {
     fn len(&self) -> Bytes {
         self.length
+    }
+
+    fn flow(&self) -> u64 {
+        self.flow.into()
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+
+    fn mark(&mut self) {
+        self.ecn = Ecn::Ce;
     }
 }
 

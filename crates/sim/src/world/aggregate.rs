@@ -1,6 +1,6 @@
 //! Aggregates: which packets share a frame, and in what order the receiver passes them on.
 
-use super::{Node, World};
+use super::World;
 use crate::engine::Handle;
 use crate::mac::{Frame, Kind, Place, places};
 use crate::net::{Load, Transit, Waiting, msdu_bytes};
@@ -12,8 +12,8 @@ impl World {
         let queue = self.nodes[node as usize].layout.queue(assembly.to, assembly.category);
         let mut index = 0;
         loop {
-            let Node { station, queues, .. } = &mut self.nodes[node as usize];
-            let Some(&Waiting { to, length, .. }) = queues[queue].fifo.peek(index) else { return };
+            let Some(Waiting { to, length, .. }) = self.peek(node, queue, index) else { return };
+            let station = &mut self.nodes[node as usize].station;
             if to != assembly.to {
                 if assembly.in_turn {
                     return;

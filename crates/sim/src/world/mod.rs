@@ -22,7 +22,7 @@ use crate::results::Outcome;
 use crate::trace::What;
 use crate::traffic::{Emission, Source};
 use control::{Controller, LimitController};
-use queue::{Departure, Fifo};
+use queue::{Departure, Ecn};
 use queues::Layout;
 use routing::{Accounts, Routing};
 use trace::Witness;
@@ -79,7 +79,7 @@ struct Node {
 
 /// Packets of a node that wait for an access category or a wired link: discipline and controller, and what was counted.
 struct Queue {
-    fifo: Fifo<Waiting>,
+    held: queue::Queue<Waiting>,
     controller: Controller,
     /// Saturated flows that begin here, while they last, with their payload: a packet that leaves is replaced at once,
     /// one that is discarded with the next that leaves.
@@ -251,7 +251,7 @@ impl World {
         let (from, length) = (*from, network_bytes(payload));
         let transit = Transit::NONE;
         let load = Load::Flow(flow);
-        self.route(from, None, Packet { load, serial, ttl: TTL, created: self.now, length, transit });
+        self.route(from, None, Packet { load, serial, ttl: TTL, created: self.now, length, ecn: Ecn::NotEct, transit });
     }
 
     /// There may be room in a queue of `node`, because a packet of `left` has left it or its limit has moved. If
@@ -262,10 +262,10 @@ impl World {
         let flows = saturated.len();
         let turn = saturated.iter().position(|&(flow, _)| Some(flow) == left);
         for step in 1..=flows {
-            let Queue { saturated, fifo, .. } = &self.nodes[node as usize].queues[queue];
+            let Queue { saturated, held, .. } = &self.nodes[node as usize].queues[queue];
             let (index, payload) = saturated[(turn.unwrap_or(0) + step) % flows];
             let due = Some(index) == left || self.flows[index as usize].waiting == 0;
-            if due && has_room(fifo, network_bytes(payload)) {
+            if due && has_room(held, network_bytes(payload)) {
                 self.make_packet(index, payload);
             }
         }
@@ -289,7 +289,7 @@ impl World {
     /// Hands the next packet of a category to the station, if one waits.
     fn hand_over(&mut self, node: u32, category: usize) {
         let Node { queues, layout, .. } = &self.nodes[node as usize];
-        let queue = layout.next(category, |queue| !queues[queue].fifo.is_empty());
+        let queue = layout.next(category, |queue| !queues[queue].held.is_empty());
         let Some((departure, left)) = self.dequeue(node, queue, 0) else {
             self.nodes[node as usize].filled &= !(1 << category);
             return;
@@ -311,8 +311,14 @@ impl World {
 
     /// The packet behind `index` others leaves a queue, and the flow to which it belongs, if it does.
     fn dequeue(&mut self, node: u32, queue: usize, index: usize) -> Option<(Departure<Waiting>, Option<u32>)> {
-        let departure = self.nodes[node as usize].queues[queue].fifo.take(self.now, index)?;
-        let packet = self.packets.get(departure.packet.packet);
+        let now = self.now;
+        let (held, mut accounts) = self.queue_and_accounts(node, queue);
+        let departure = held.take(now, index, &mut |dropped| accounts.discard(dropped.packet, Loss::Queue))?;
+        let Waiting { packet: handle, ecn, .. } = departure.packet;
+        if ecn == Ecn::Ce {
+            self.packets.get_mut(handle).ecn = ecn;
+        }
+        let packet = self.packets.get(handle);
         let left = match packet.load {
             Load::Flow(flow) => Some(flow),
             Load::Routing { .. } => None,
@@ -323,11 +329,18 @@ impl World {
         Some((departure, left))
     }
 
+    /// The packet behind `index` others in a queue.
+    fn peek(&mut self, node: u32, queue: usize, index: usize) -> Option<Waiting> {
+        let now = self.now;
+        let (held, mut accounts) = self.queue_and_accounts(node, queue);
+        held.peek(now, index, &mut |dropped| accounts.discard(dropped.packet, Loss::Queue)).copied()
+    }
+
     /// Receiver and frame length of the packet of a category that would be handed over next.
-    fn ahead(&self, node: u32, category: usize) -> Option<(u32, Bytes)> {
+    fn ahead(&mut self, node: u32, category: usize) -> Option<(u32, Bytes)> {
         let Node { queues, layout, .. } = &self.nodes[node as usize];
-        let queue = layout.next(category, |queue| !queues[queue].fifo.is_empty());
-        let Waiting { to, length, .. } = *queues[queue].fifo.peek(0)?;
+        let queue = layout.next(category, |queue| !queues[queue].held.is_empty());
+        let Waiting { to, length, .. } = self.peek(node, queue, 0)?;
         Some((to, self.rules.mpdu(msdu_bytes(length))))
     }
 
@@ -400,8 +413,8 @@ impl World {
     fn complete(&mut self, node: u32, queue: usize, waited: Duration, service: Duration) {
         let Node { queues, layout, .. } = &mut self.nodes[node as usize];
         let several = queues.len() > 1;
-        let Queue { fifo, controller, record, .. } = &mut queues[queue];
-        fifo.completed(waited, service);
+        let Queue { held, controller, record, .. } = &mut queues[queue];
+        held.completed(waited, service);
         record.complete(waited, service, controller.target_delay());
         if several {
             record.serve(service);
@@ -459,12 +472,12 @@ impl World {
     fn control(&mut self, node: u32, queue: u32) {
         let index = queue as usize;
         let Self { nodes, packets, flows, routing, watch, now, .. } = self;
-        let Queue { fifo, controller, .. } = &mut nodes[node as usize].queues[index];
-        let limit = controller.update(&fifo.take_interval(*now));
+        let Queue { held, controller, .. } = &mut nodes[node as usize].queues[index];
+        let limit = controller.update(&held.take_interval(*now));
         let mut witness = Witness { watch, now: *now, node };
         witness.saw(|| What::Limit(limit_value(limit)));
         let mut accounts = Accounts { packets, flows, routing, witness };
-        fifo.set_limit(*now, limit, &mut |dropped: Waiting| accounts.discard(dropped.packet, Loss::Queue));
+        held.set_limit(*now, limit, &mut |dropped: Waiting| accounts.discard(dropped.packet, Loss::Queue));
         let next = self.now + controller.interval();
         self.events.push(next, Event::Control { node, queue });
         self.refill(node, index, None);
@@ -484,7 +497,7 @@ impl World {
         let Some(recorder) = &mut self.recorder else { return };
         let length = self.now.since(self.last_step);
         let queues = self.nodes.iter().flat_map(|node| &node.queues);
-        let levels = queues.map(|queue| (limit_value(queue.fifo.limit()), queue.fifo.backlog().packets));
+        let levels = queues.map(|queue| (limit_value(queue.held.limit()), queue.held.backlog().packets));
         recorder.end_step(length, levels);
         self.last_step = self.now;
     }
@@ -494,7 +507,7 @@ impl World {
         self.medium.restart_statistics(self.now);
         for node in &mut self.nodes {
             for queue in &mut node.queues {
-                queue.fifo.restart_statistics(self.now);
+                queue.held.restart_statistics(self.now);
                 queue.record = QueueRecord::default();
             }
             node.record = NodeRecord::default();
@@ -520,7 +533,7 @@ fn limit_value(limit: control::Limit) -> f64 {
 }
 
 /// Does a packet of this length fit without another making way for it?
-fn has_room(queue: &Fifo<Waiting>, length: Bytes) -> bool {
+fn has_room(queue: &queue::Queue<Waiting>, length: Bytes) -> bool {
     let backlog = queue.backlog();
     match queue.limit() {
         control::Limit::Packets(packets) => backlog.packets < u64::from(packets),

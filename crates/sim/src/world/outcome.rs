@@ -81,10 +81,10 @@ fn queue_result(world: &World, index: usize, queue: usize, covered: Duration) ->
     let wire = node.layout.wire(queue).map(|wire| &world.wires[wire as usize]);
     let several = node.queues.len() > 1;
     let queue = &node.queues[queue];
-    let totals = queue.fifo.totals();
-    let limit = level(queue.fifo.limit_level(world.end));
+    let totals = queue.held.totals();
+    let limit = level(queue.held.limit_level(world.end));
     let (sojourn_s, nodal_delay_s) = queue.record.waits();
-    let in_packets = matches!(queue.fifo.limit(), Limit::Packets(_));
+    let in_packets = matches!(queue.held.limit(), Limit::Packets(_));
     Queue {
         name,
         controller: queue.controller.name().as_str().to_owned(),
@@ -93,7 +93,7 @@ fn queue_result(world: &World, index: usize, queue: usize, covered: Duration) ->
         dropped_packets: totals.dropped.packets,
         limit_packets: in_packets.then_some(limit),
         limit_bytes: (!in_packets).then_some(limit),
-        backlog_packets: level(queue.fifo.backlog_level(world.end)),
+        backlog_packets: level(queue.held.backlog_level(world.end)),
         sojourn_s,
         service_s: several.then(|| queue.record.service()),
         nodal_delay_s,
@@ -120,7 +120,7 @@ fn check_packets(world: &World) {
     };
     let expected = data + messages;
     let all = world.nodes.iter().flat_map(|node| &node.queues);
-    let queued: u64 = all.map(|queue| queue.fifo.backlog().packets).sum();
+    let queued: u64 = all.map(|queue| queue.held.backlog().packets).sum();
     let sending = world.nodes.iter().filter(|node| node.station.broadcasts()).count() as u64;
     let chain = |first| std::iter::successors(Some(first), |&packet| world.packets.get(packet).transit.next);
     let stations = || world.nodes.iter().map(|node| &node.station);

@@ -9,6 +9,7 @@ use crate::net::aodv::{Action, Aodv, Context, Ends, Message, Output, Settings};
 use crate::net::{Load, Loss, Packet, Routes, TTL, Transit, Waiting, network_bytes};
 use crate::record::Ledger;
 use crate::trace::What;
+use queue::Ecn;
 use units::{Duration, Instant};
 
 /// How packets find their way.
@@ -117,6 +118,14 @@ impl World {
         Accounts { packets, flows, routing, witness: Witness { watch, now: *now, node } }
     }
 
+    /// A queue of a node, and the accounts for what it drops.
+    #[inline]
+    pub(super) fn queue_and_accounts(&mut self, node: u32, queue: usize) -> (&mut queue::Queue<Waiting>, Accounts<'_>) {
+        let Self { nodes, packets, flows, routing, watch, now, .. } = self;
+        let accounts = Accounts { packets, flows, routing, witness: Witness { watch, now: *now, node } };
+        (&mut nodes[node as usize].queues[queue].held, accounts)
+    }
+
     /// A data packet at a node, its origin unless it came from `previous`, finds its next hop and joins the queue.
     pub(super) fn route(&mut self, node: u32, previous: Option<u32>, packet: Packet) {
         let Load::Flow(index) = packet.load else { unreachable!("messages go one hop") };
@@ -189,7 +198,15 @@ impl World {
         mesh.ledger.made += 1;
         let load = Load::Routing { message: mesh.messages.insert(message), to_all: to == BROADCAST };
         let transit = Transit::NONE;
-        let handle = self.packets.insert(Packet { load, serial: 0, ttl: 1, created: self.now, length, transit });
+        let handle = self.packets.insert(Packet {
+            load,
+            serial: 0,
+            ttl: 1,
+            created: self.now,
+            length,
+            ecn: Ecn::NotEct,
+            transit,
+        });
         if after.is_zero() {
             self.enqueue(node, handle, to);
         } else {
@@ -216,7 +233,11 @@ impl World {
             (_, Routing::Aodv(mesh)) => (mesh.category, mesh.priority == RoutingPriority::HeadOfQueue),
             (_, Routing::Static(_)) => unreachable!("fixed routes need no messages"),
         };
-        let waiting = Waiting { packet: handle, to, length: packet.length };
+        let flow = match packet.load {
+            Load::Flow(flow) => flow,
+            Load::Routing { .. } => u32::MAX,
+        };
+        let waiting = Waiting { packet: handle, to, length: packet.length, flow, ecn: packet.ecn };
         let mut witness = Witness { watch, now: *now, node };
         witness.saw(|| What::Queued(packet.picture()));
         let mut accounts = Accounts { packets, flows, routing, witness };
@@ -224,11 +245,11 @@ impl World {
         let Node { queues, filled, layout, .. } = &mut nodes[node as usize];
         *filled |= 1 << category;
         let queue = layout.queue(to, category);
-        let fifo = &mut queues[queue].fifo;
+        let held = &mut queues[queue].held;
         if first {
-            fifo.enqueue_first(*now, waiting, dropped);
+            held.enqueue_first(*now, waiting, dropped);
         } else {
-            fifo.enqueue(*now, waiting, dropped);
+            held.enqueue(*now, waiting, dropped);
         }
         if let Some(wire) = layout.wire(queue) {
             self.transmit(wire);
@@ -325,7 +346,7 @@ impl World {
         let Routing::Aodv(mesh) = &mut self.routing else { return };
         let mut purged = std::mem::take(&mut mesh.purged);
         for queue in &mut self.nodes[node as usize].queues {
-            queue.fifo.discard_where(self.now, &mut |waiting| waiting.to == to, &mut |gone| purged.push(gone.packet));
+            queue.held.discard_where(self.now, &mut |waiting| waiting.to == to, &mut |gone| purged.push(gone.packet));
         }
         for packet in purged.drain(..) {
             if !self.packet_failed(node, packet, (to, true)) {

@@ -136,10 +136,10 @@ fn wired_queue(network: &Network, link: usize) -> Result<Queue, BuildError> {
 
 /// A queue by the settings of `table`.
 fn built(settings: &queue::Settings, table: &str) -> Result<Queue, BuildError> {
-    let (fifo, controller) = settings.build().map_err(|invalid| {
+    let (held, controller) = settings.build().map_err(|invalid| {
         BuildError::new(format!("{table}.{}", invalid.parameter), format!("`{}` {}", invalid.parameter, invalid.why))
     })?;
-    Ok(Queue { fifo, controller, saturated: Vec::new(), record: QueueRecord::default() })
+    Ok(Queue { held, controller, saturated: Vec::new(), record: QueueRecord::default() })
 }
 
 /// What the queues of all nodes are called in time series.

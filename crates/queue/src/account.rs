@@ -1,0 +1,215 @@
+//! What a queue keeps account of, whatever its discipline: its limit, what waits, what went through, what was measured.
+
+use crate::MOST_PACKETS;
+use crate::level::{Level, Meter};
+use crate::measure::{Counts, Measured, Tally, Totals};
+use control::{Count, Interval, Limit};
+use units::{Bytes, Duration, Instant};
+
+/// A packet that waits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waiting<P> {
+    pub(crate) packet: P,
+    /// When it came.
+    pub(crate) since: Instant,
+}
+
+/// The account of a queue. The discipline that holds the packets reports each that comes, joins, goes or leaves.
+#[derive(Clone, Debug)]
+pub(crate) struct Account {
+    limit: Limit,
+    limit_packets: u64,
+    limit_bytes: u64,
+    hard: Limit,
+    room: u32,
+    backlog: Tally,
+    /// The last departure, if the queue has not been empty since (ADTH section 3.2.3).
+    busy_since: Option<Instant>,
+    counts: Counts,
+    measured: Measured,
+    totals_base: Counts,
+    backlog_meter: Meter,
+    limit_meter: Meter,
+}
+
+impl Account {
+    /// The account of an empty queue at the start of the run.
+    pub(crate) fn new(hard: Limit) -> Self {
+        let room = match hard {
+            Limit::Packets(packets) => packets.min(MOST_PACKETS),
+            Limit::Bytes(bytes) => {
+                let packets = u32::try_from(bytes.count() / 40).unwrap_or(u32::MAX);
+                packets.clamp(1, MOST_PACKETS)
+            }
+        };
+        let start = Instant::ZERO;
+        let mut account = Self {
+            limit: hard,
+            limit_packets: 0,
+            limit_bytes: 0,
+            hard,
+            room,
+            backlog: Tally::default(),
+            busy_since: None,
+            counts: Counts::default(),
+            measured: Measured::new(start, Counts::default(), 0),
+            totals_base: Counts::default(),
+            backlog_meter: Meter::new(start, 0),
+            limit_meter: Meter::new(start, 0),
+        };
+        account.apply(hard);
+        account.limit_meter = Meter::new(start, account.limit_in_hard_unit());
+        account
+    }
+
+    /// The most packets that ever wait.
+    pub(crate) fn room(&self) -> usize {
+        self.room as usize
+    }
+
+    /// True where a packet of `len` may join what waits.
+    #[inline]
+    pub(crate) fn fits(&self, len: u64) -> bool {
+        self.fits_beside(self.backlog, len)
+    }
+
+    /// True where a packet of `len` may wait alone.
+    #[inline]
+    pub(crate) fn fits_alone(&self, len: u64) -> bool {
+        self.fits_beside(Tally::default(), len)
+    }
+
+    #[inline]
+    fn fits_beside(&self, backlog: Tally, len: u64) -> bool {
+        backlog.packets < self.limit_packets && len <= self.limit_bytes && backlog.bytes <= self.limit_bytes - len
+    }
+
+    /// True where more waits than the limit allows.
+    pub(crate) fn is_over(&self) -> bool {
+        self.backlog.packets > self.limit_packets || self.backlog.bytes > self.limit_bytes
+    }
+
+    /// A packet comes.
+    #[inline]
+    pub(crate) fn comes(&mut self, len: u64) {
+        self.counts.arrived.add(len);
+    }
+
+    /// A packet that came is not taken in.
+    #[inline]
+    pub(crate) fn refused(&mut self, len: u64) {
+        self.counts.dropped.add(len);
+    }
+
+    /// A packet that came now waits.
+    #[inline]
+    pub(crate) fn joins(&mut self, now: Instant, len: u64) {
+        self.backlog.add(len);
+        self.measured.backlog_max = self.measured.backlog_max.max(self.backlog.packets);
+        self.backlog_meter.set(now, self.backlog.packets);
+    }
+
+    /// A packet that waited is discarded; [`settle`](Self::settle) or another report follows at the same time.
+    #[inline]
+    pub(crate) fn discarded(&mut self, len: u64) {
+        self.backlog.remove(len);
+        self.counts.dropped.add(len);
+    }
+
+    /// After packets were discarded.
+    pub(crate) fn settle(&mut self, now: Instant) {
+        if self.backlog.packets == 0 {
+            self.busy_since = None;
+        }
+        self.backlog_meter.set(now, self.backlog.packets);
+    }
+
+    /// A packet that waited since `since` leaves for the MAC. Returns how long it waited.
+    #[inline]
+    pub(crate) fn leaves(&mut self, now: Instant, len: u64, since: Instant) -> Duration {
+        self.backlog.remove(len);
+        self.counts.sent.add(len);
+        self.backlog_meter.set(now, self.backlog.packets);
+        let waited = now.since(since);
+        self.measured.sojourn.add(waited);
+        if let Some(previous) = self.busy_since {
+            self.measured.departure_gap.add(now.since(previous));
+        }
+        self.busy_since = if self.backlog.packets == 0 { None } else { Some(now) };
+        waited
+    }
+
+    /// The MAC is done with a packet.
+    #[inline]
+    pub(crate) fn completed(&mut self, waited: Duration, service: Duration) {
+        self.measured.service.add(service);
+        self.measured.nodal.add(waited + service);
+    }
+
+    /// Moves the limit, never above the hard one.
+    pub(crate) fn set_limit(&mut self, now: Instant, limit: Limit) {
+        self.apply(limit);
+        self.limit_meter.set(now, self.limit_in_hard_unit());
+    }
+
+    pub(crate) fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    #[inline]
+    pub(crate) fn backlog(&self) -> Count {
+        self.backlog.count()
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.backlog.packets == 0
+    }
+
+    pub(crate) fn totals(&self) -> Totals {
+        self.counts.since(&self.totals_base)
+    }
+
+    pub(crate) fn take_interval(&mut self, now: Instant) -> Interval {
+        let interval = self.measured.interval(now, &self.counts, self.backlog);
+        self.measured = Measured::new(now, self.counts, self.backlog.packets);
+        interval
+    }
+
+    pub(crate) fn backlog_level(&self, now: Instant) -> Level {
+        self.backlog_meter.level(now)
+    }
+
+    pub(crate) fn limit_level(&self, now: Instant) -> Level {
+        self.limit_meter.level(now)
+    }
+
+    pub(crate) fn restart_statistics(&mut self, now: Instant) {
+        self.totals_base = self.counts.base_with(self.backlog);
+        self.backlog_meter.restart(now);
+        self.limit_meter.restart(now);
+    }
+
+    fn apply(&mut self, limit: Limit) {
+        let hard_bytes = match self.hard {
+            Limit::Packets(_) => Bytes::new(u64::MAX),
+            Limit::Bytes(bytes) => bytes,
+        };
+        let (packets, bytes) = match limit {
+            Limit::Packets(packets) => (packets.min(self.room), hard_bytes),
+            Limit::Bytes(bytes) => (self.room, bytes.min(hard_bytes)),
+        };
+        (self.limit_packets, self.limit_bytes) = (u64::from(packets), bytes.count());
+        self.limit = match limit {
+            Limit::Packets(_) => Limit::Packets(packets),
+            Limit::Bytes(_) => Limit::Bytes(bytes),
+        };
+    }
+
+    fn limit_in_hard_unit(&self) -> u64 {
+        match self.hard {
+            Limit::Packets(_) => self.limit_packets,
+            Limit::Bytes(_) => self.limit_bytes,
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! What a queue needs to know of a packet.
+
+use units::Bytes;
+
+/// The ECN field of an IP header (RFC 3168, section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// The ends do not understand ECN: a queue can only drop.
+    #[default]
+    NotEct,
+    /// The ends understand ECN (ECT).
+    Ect,
+    /// A queue on the way was congested (CE).
+    Ce,
+}
+
+/// What a queue needs to know of a packet. The packet itself may be a handle.
+#[expect(clippy::len_without_is_empty, reason = "a packet is not a collection")]
+pub trait Packet: Copy {
+    /// Its size: network-layer bytes, IP header and above.
+    fn len(&self) -> Bytes;
+
+    /// A number for its transport flow (addresses, ports and protocol): equal for packets of one flow and direction, and
+    /// best different for those of others.
+    fn flow(&self) -> u64;
+
+    /// Its ECN field.
+    fn ecn(&self) -> Ecn;
+
+    /// Sets the ECN field to [`Ecn::Ce`]. Called only where it is [`Ecn::Ect`] or [`Ecn::Ce`] already.
+    fn mark(&mut self);
+}
