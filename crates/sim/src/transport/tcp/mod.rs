@@ -3,9 +3,14 @@
 //! A host calls [`Sender::receive`] or [`Sender::expire`] (at [`Sender::deadline`] or later), then [`Sender::next`] until it
 //! gives none; likewise for the [`Receiver`]. Octets are only numbered, never held. `docs/tcp.md` says what is modelled and
 //! what is not.
-#![expect(dead_code, unused_imports, reason = "the world's TCP flows are the next step of this change")]
+#![allow(dead_code, unused_imports, reason = "the world's TCP flows are the next step of this change")]
 
+mod congestion;
+mod ranges;
 mod receiver;
+mod recovery;
+mod rto;
+mod scoreboard;
 mod segment;
 mod sender;
 mod settings;

@@ -1,40 +1,158 @@
-//! The end that gets the data.
+//! The end that gets the data: reassembly, and when to acknowledge.
 
-use super::{Sacks, Segment, Settings};
+use super::ranges::Ranges;
+use super::rto::{self, Backoff};
+use super::{Block, Recovery, Sacks, Segment, Settings};
+use std::mem::take;
 use units::Instant;
 
-/// The end of a connection that gets the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Listen,
+    SynReceived,
+    Established,
+}
+
+/// The end of a connection that gets the data. Its application takes them as they come in order, so that the whole buffer is
+/// always offered from the next octet on.
 #[derive(Debug)]
 pub(crate) struct Receiver {
     settings: Settings,
+    state: State,
     /// The next octet in order (RCV.NXT).
     nxt: u64,
-    answer: Option<bool>,
-    /// When a delayed acknowledgement is due.
+    /// What lies beyond it.
+    held: Ranges,
+    /// An octet of each range that changed last, the latest first, for the blocks of a SACK option.
+    recent: [Option<u64>; Sacks::MOST],
+    /// The number of the FIN, when it has come.
+    fin: Option<u64>,
+    /// An acknowledgement is due now.
+    due: bool,
+    /// Octets in order since the last acknowledgement.
+    unacknowledged: u64,
+    /// The acknowledgement number last sent (`Last.ACK.sent` of RFC 7323).
+    acknowledged: u64,
+    /// When the delayed acknowledgement, or the SYN again, is due.
     timer: Instant,
+    backoff: Backoff,
+    /// The time stamp to echo (`TS.Recent` of RFC 7323, 4.3).
     echo: Option<Instant>,
+    ecn: bool,
+    /// A mark was seen, and the sender has not yet said that it knows (RFC 3168, 6.1.3).
+    marked: bool,
 }
 
 impl Receiver {
     /// A receiver that waits for a connection.
     pub(crate) fn new(settings: &Settings) -> Self {
-        Self { settings: *settings, nxt: 0, answer: None, timer: Instant::NEVER, echo: None }
+        Self {
+            settings: *settings,
+            state: State::Listen,
+            nxt: 0,
+            held: Ranges::default(),
+            recent: [None; Sacks::MOST],
+            fin: None,
+            due: false,
+            unacknowledged: 0,
+            acknowledged: 0,
+            timer: Instant::NEVER,
+            backoff: Backoff::default(),
+            echo: None,
+            ecn: false,
+            marked: false,
+        }
     }
 
     /// Takes a segment of the sender, with what the network's mark on it said (CE). Gives the octets that are newly in order,
     /// for the application.
-    pub(crate) fn receive(&mut self, _now: Instant, segment: &Segment, _congestion_experienced: bool) -> u64 {
-        if segment.end() == segment.start {
+    pub(crate) fn receive(&mut self, now: Instant, segment: &Segment, congestion_experienced: bool) -> u64 {
+        if segment.syn {
+            self.listen(now, segment);
             return 0;
         }
-        self.answer = Some(segment.syn);
+        if self.state == State::Listen || segment.ack.is_none() {
+            return 0;
+        }
+        if self.state == State::SynReceived {
+            self.state = State::Established;
+            self.timer = Instant::NEVER;
+        }
+        self.notice(segment, congestion_experienced);
+        if segment.end() == segment.start { 0 } else { self.accept(now, segment) }
+    }
+
+    /// A SYN: the first opens the connection, and each is answered.
+    fn listen(&mut self, now: Instant, segment: &Segment) {
+        if self.state == State::Listen {
+            self.state = State::SynReceived;
+            self.nxt = 1;
+            self.ecn = self.settings.ecn && segment.ece && segment.cwr;
+            self.timer = now + rto::INITIAL;
+        }
         self.echo = segment.stamp;
-        if segment.start > self.nxt || segment.end() <= self.nxt {
+        self.due = true;
+    }
+
+    /// Time stamps and congestion marks.
+    fn notice(&mut self, segment: &Segment, congestion_experienced: bool) {
+        if segment.start <= self.acknowledged && segment.stamp > self.echo {
+            self.echo = segment.stamp;
+        }
+        if self.ecn && segment.cwr {
+            self.marked = false;
+        }
+        if self.ecn && congestion_experienced {
+            self.marked = true;
+        }
+    }
+
+    /// Octets: they are put in order, and acknowledged at once unless one more in-order segment may be waited for (RFC 5681,
+    /// 4.2).
+    fn accept(&mut self, now: Instant, segment: &Segment) -> u64 {
+        let edge = self.nxt.saturating_add(self.settings.advertised_window.count());
+        let block = Block { start: segment.start.max(self.nxt), end: segment.end().min(edge) };
+        if block.start >= block.end {
+            self.due = true;
             return 0;
         }
-        let fresh = segment.end() - self.nxt - u64::from(segment.syn) - u64::from(segment.fin);
-        self.nxt = segment.end();
+        if segment.fin && block.end == segment.end() {
+            self.fin = Some(segment.end() - 1);
+        }
+        if block.start > self.nxt {
+            let range = self.held.insert(block);
+            self.remember(range);
+            self.due = true;
+            return 0;
+        }
+        let hole = !self.held.is_empty();
+        let before = self.nxt;
+        self.nxt = self.held.insert(block).end;
+        self.held.remove_below(self.nxt);
+        let finished = self.fin.is_some_and(|fin| fin < self.nxt);
+        let fresh = self.nxt - before - u64::from(finished && self.fin >= Some(before));
+        self.unacknowledged += fresh;
+        self.delay(now, hole || finished);
         fresh
+    }
+
+    /// At least every second full segment is acknowledged, and none later than the setting says (RFC 9293, 3.8.6.3).
+    fn delay(&mut self, now: Instant, at_once: bool) {
+        let second = self.unacknowledged >= 2 * self.settings.segment.count();
+        if at_once || second || self.settings.delayed_ack.is_zero() {
+            self.due = true;
+        } else if self.timer == Instant::NEVER {
+            self.timer = now + self.settings.delayed_ack;
+        }
+    }
+
+    /// Puts a range first among those to report (RFC 2018, section 4).
+    fn remember(&mut self, range: Block) {
+        let others = self.recent.into_iter().flatten().filter(|octet| !(range.start..range.end).contains(octet));
+        let mut recent = [None; Sacks::MOST];
+        recent[0] = Some(range.start);
+        recent[1..].iter_mut().zip(others).for_each(|(place, octet)| *place = Some(octet));
+        self.recent = recent;
     }
 
     /// When [`Self::expire`] is to be called.
@@ -42,23 +160,52 @@ impl Receiver {
         self.timer
     }
 
-    /// The deadline has come.
-    pub(crate) fn expire(&mut self, _now: Instant) {
+    /// The deadline has come; nothing happens before it.
+    pub(crate) fn expire(&mut self, now: Instant) {
+        if now < self.timer {
+            return;
+        }
+        self.due = true;
         self.timer = Instant::NEVER;
+        if self.state == State::SynReceived {
+            self.backoff.increase();
+            self.timer = now + self.backoff.stretch(rto::INITIAL);
+        }
     }
 
     /// The next segment to send; called until there is none, after every other call.
     pub(crate) fn next(&mut self, now: Instant) -> Option<Segment> {
-        let syn = self.answer.take()?;
+        if !take(&mut self.due) {
+            return None;
+        }
+        let syn = self.state == State::SynReceived;
+        if !syn {
+            self.timer = Instant::NEVER;
+        }
+        self.unacknowledged = 0;
+        self.acknowledged = self.nxt;
         Some(Segment {
             start: u64::from(!syn),
-            syn,
             ack: Some(self.nxt),
             window: self.settings.advertised_window.count(),
-            sacks: Sacks::NONE,
+            sacks: self.sacks(),
+            sack_permitted: syn && self.settings.recovery == Recovery::Sack,
             stamp: self.settings.timestamps.then_some(now),
             echo: self.echo,
+            syn,
+            ece: if syn { self.ecn } else { self.marked },
             ..Segment::EMPTY
         })
+    }
+
+    /// The ranges that changed last, as many as there is room for.
+    fn sacks(&self) -> Sacks {
+        let mut sacks = Sacks::NONE;
+        if self.settings.recovery == Recovery::Sack {
+            let room = Sacks::MOST - usize::from(self.settings.timestamps);
+            let ranges = self.recent.iter().flatten().filter_map(|&octet| self.held.containing(octet));
+            ranges.take(room).for_each(|range| sacks.push(range));
+        }
+        sacks
     }
 }

@@ -1,17 +1,27 @@
-//! The end that has data.
+//! The end that has data: what it does when segments arrive and when its timer expires. What it sends then is in `output`.
 
-use super::{Segment, Settings};
+mod output;
+
+use super::congestion::{Growth, Window};
+use super::recovery::{Duplicate, LossRecovery, Progress};
+use super::rto::{Backoff, Rto};
+use super::scoreboard::Scoreboard;
+use super::{Recovery, Segment, Settings};
 use units::{Duration, Instant};
 
 /// What a sender has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// Segments with data that were sent, repetitions included.
+    /// Segments with data or a FIN that were sent, repetitions included.
     pub(crate) segments: u64,
-    /// Segments with data that were sent again.
+    /// Those of them that were sent before.
     pub(crate) retransmits: u64,
-    /// Times that the retransmission timer expired.
+    /// Times that the retransmission timer expired, for a SYN too.
     pub(crate) timeouts: u64,
+    /// Times that fast recovery began.
+    pub(crate) recoveries: u64,
+    /// Times that a congestion mark reduced the window.
+    pub(crate) marks: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,25 +31,61 @@ enum State {
     Established,
 }
 
+/// What the next call of [`Sender::next`] sends, whatever the windows say.
+#[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "any of them may be due at the same time")]
+struct Due {
+    syn: bool,
+    /// The first segment that is not acknowledged, again.
+    first: bool,
+    /// A probe of a closed window.
+    probe: bool,
+    ack: bool,
+    /// With the next new data: the window was reduced.
+    cwr: bool,
+}
+
 /// The end of a connection that has data.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent facts")]
 pub(crate) struct Sender {
     settings: Settings,
     state: State,
-    /// The lowest octet not acknowledged (SND.UNA).
-    una: u64,
-    /// The next octet to be sent (SND.NXT).
-    nxt: u64,
-    /// Numbers up to here are to be sent, `u64::MAX` for a source without end.
+    board: Scoreboard,
+    window: Window,
+    recovery: LossRecovery,
+    rto: Rto,
+    /// The number after the last octet supplied; `u64::MAX` for a source without end.
     end: u64,
     closing: bool,
-    window: u64,
-    again: bool,
-    ack_due: bool,
-    echo: Option<Instant>,
+    /// The receiver takes octets below this number.
+    allowed: u64,
+    /// The largest window that the receiver ever offered.
+    most_allowed: u64,
+    /// The window that the last acknowledgement offered.
+    offered: u64,
+    /// An octet at or above SND.NXT was sent as a probe.
+    probed: bool,
+    due: Due,
+    /// The retransmission timer or, with nothing outstanding, the persist timer.
     timer: Instant,
+    /// When data were last sent.
+    last_sent: Instant,
+    /// Octets sent by limited transmit since the last new acknowledgement.
+    beyond: u64,
+    /// How often in a row a closed window was probed.
+    probes: Backoff,
+    /// The first octet outstanding when the retransmission timer last expired.
+    timed_out_at: u64,
+    /// Only the congestion window kept data back when last asked.
+    limited: bool,
+    ecn: bool,
+    /// One reduction a window: none until this is acknowledged (RFC 3168, 6.1.2).
+    reduced_at: u64,
+    /// Without timestamps: an octet and when it was sent, for the round-trip time of its acknowledgement.
+    timed: Option<(u64, Instant)>,
+    echo: Option<Instant>,
     sample: Option<Duration>,
-    srtt: Option<Duration>,
     counts: Counts,
 }
 
@@ -49,26 +95,38 @@ impl Sender {
         Self {
             settings: *settings,
             state: State::Closed,
-            una: 0,
-            nxt: 0,
+            board: Scoreboard::new(settings.segment.count()),
+            window: Window::new(settings),
+            recovery: LossRecovery::new(settings.recovery),
+            rto: Rto::new(settings.rto_min),
             end: 1,
             closing: false,
-            window: 0,
-            again: false,
-            ack_due: false,
-            echo: None,
+            allowed: 1,
+            most_allowed: 0,
+            offered: 0,
+            probed: false,
+            due: Due::default(),
             timer: Instant::NEVER,
+            last_sent: Instant::ZERO,
+            beyond: 0,
+            probes: Backoff::default(),
+            timed_out_at: 0,
+            limited: false,
+            ecn: false,
+            reduced_at: 0,
+            timed: None,
+            echo: None,
             sample: None,
-            srtt: None,
             counts: Counts::default(),
         }
     }
 
-    /// Opens the connection: the first segment is a SYN.
-    pub(crate) fn open(&mut self, _now: Instant) {
+    /// Opens the connection: the first segment is a SYN. A second call does nothing.
+    pub(crate) fn open(&mut self, now: Instant) {
         if self.state == State::Closed {
             self.state = State::SynSent;
-            self.again = true;
+            self.due.syn = true;
+            self.timer = now + self.rto.timeout();
         }
     }
 
@@ -86,21 +144,152 @@ impl Sender {
     pub(crate) fn receive(&mut self, now: Instant, segment: &Segment) {
         self.sample = None;
         let Some(ack) = segment.ack else { return };
-        if ack > self.nxt || self.state == State::Closed {
+        let unexpected = match self.state {
+            State::Closed => true,
+            State::SynSent => !segment.syn,
+            State::Established => false,
+        };
+        if unexpected || ack < self.board.una() || ack > self.board.nxt() + u64::from(self.probed) {
             return;
         }
+        if self.settings.timestamps {
+            self.echo = segment.stamp.or(self.echo);
+        }
+        let fresh = self.settings.recovery == Recovery::Sack && self.update(segment);
+        let repeats = segment.window == self.offered && self.board.flight() > 0;
+        self.offer(ack, segment.window);
+        let (una, flight) = (self.board.una(), self.flight_size());
+        if ack > una {
+            self.advance(now, ack, segment);
+        } else if !segment.syn && if self.settings.recovery == Recovery::Sack { fresh } else { repeats } {
+            self.duplicate(now);
+        }
         if segment.syn {
-            self.state = State::Established;
-            self.ack_due = true;
+            self.shake(segment, ack > una);
+        } else if segment.ece && self.ecn && ack >= self.reduced_at {
+            self.counts.marks += 1;
+            self.reduce(flight);
         }
-        self.echo = segment.stamp;
-        self.window = segment.window;
-        if ack > self.una {
-            self.una = ack;
-            self.sample = segment.echo.map(|stamp| now.since(stamp));
-            self.srtt = self.sample.or(self.srtt);
-            self.timer = if self.una == self.nxt { Instant::NEVER } else { now + self.settings.rto_min };
+    }
+
+    /// `Update` of RFC 6675: whether a SACK option tells anything new.
+    fn update(&mut self, segment: &Segment) -> bool {
+        segment.sacks.blocks().iter().filter(|&&block| self.board.mark(block)).count() > 0
+    }
+
+    fn offer(&mut self, ack: u64, window: u64) {
+        self.allowed = ack.saturating_add(window);
+        self.offered = window;
+        self.most_allowed = self.most_allowed.max(window);
+    }
+
+    /// The SYN of the receiver, `new` when it is the first.
+    fn shake(&mut self, segment: &Segment, new: bool) {
+        self.due.ack = true;
+        if !new {
+            return;
         }
+        self.state = State::Established;
+        self.ecn = self.settings.ecn && segment.ece && !segment.cwr;
+        self.rto.begin_data(self.counts.timeouts > 0);
+        if self.counts.timeouts > 1 {
+            self.window.begin_with_one_segment();
+        }
+    }
+
+    /// New octets are acknowledged.
+    fn advance(&mut self, now: Instant, ack: u64, segment: &Segment) {
+        self.measure(now, ack, segment);
+        let acked = ack - self.board.una();
+        self.board.acknowledge(ack);
+        self.beyond = 0;
+        self.probed = false;
+        self.due.first = false;
+        let mut restart = true;
+        match self.recovery.progress(ack) {
+            Progress::Normal if segment.syn || segment.ece && self.ecn => {}
+            Progress::Normal => {
+                let (srtt, limited) = (self.rto.srtt(), self.limited);
+                self.window.grow(Growth { now, srtt, acked, limited });
+            }
+            Progress::Continue => {}
+            Progress::Partial { first } => {
+                self.window.deflate(acked);
+                self.due.first = true;
+                restart = first;
+            }
+            Progress::Over => self.end_recovery(),
+        }
+        if self.board.flight() == 0 {
+            self.timer = Instant::NEVER;
+        } else if restart {
+            self.timer = now + self.rto.timeout();
+        }
+    }
+
+    fn end_recovery(&mut self) {
+        let segment = self.settings.segment.count();
+        // No burst after a NewReno recovery that left the network empty (RFC 6582, 3.2, step 3, choice 1).
+        let most = match self.settings.recovery {
+            Recovery::NewReno => self.board.flight().max(segment) + segment,
+            Recovery::Reno | Recovery::Sack => u64::MAX,
+        };
+        self.window.end_inflation(most);
+    }
+
+    /// Takes the round-trip time of a new acknowledgement: from timestamps (RFC 7323, 4.3), or of a segment that was sent once
+    /// (Karn's rule; RFC 6298, section 3).
+    fn measure(&mut self, now: Instant, ack: u64, segment: &Segment) {
+        let timed = self.timed.filter(|&(octet, _)| ack > octet);
+        let (since, per_window) = if self.settings.timestamps {
+            (segment.echo, self.board.flight().div_ceil(2 * self.settings.segment.count()))
+        } else {
+            (timed.map(|(_, sent)| sent), 1)
+        };
+        if timed.is_some() {
+            self.timed = None;
+        }
+        if let Some(since) = since {
+            let rtt = now.since(since);
+            self.rto.measure(rtt, per_window);
+            self.sample = Some(rtt);
+        }
+    }
+
+    fn duplicate(&mut self, now: Instant) {
+        let una = self.board.una();
+        match self.recovery.duplicate(una, self.board.nxt(), self.board.first_is_lost()) {
+            Duplicate::Pass => {}
+            Duplicate::Departure if self.settings.recovery == Recovery::Sack => {}
+            Duplicate::Departure => self.window.inflate(1),
+            Duplicate::Loss => {
+                self.counts.recoveries += 1;
+                self.board.begin_recovery();
+                // A mark in this window of data has reduced it already (RFC 3168, 6.1.2).
+                if una >= self.reduced_at {
+                    self.reduce(self.flight_size());
+                }
+                if self.settings.recovery != Recovery::Sack {
+                    self.window.inflate(3);
+                }
+                self.due.first = true;
+                self.timed = None;
+                // Against a timeout while the repetition is on its way (RFC 6675, section 6).
+                self.timer = now + self.rto.timeout();
+            }
+        }
+    }
+
+    /// Congestion with `flight` octets outstanding: the window falls, once for all that is outstanding.
+    fn reduce(&mut self, flight: u64) {
+        self.window.reduce(flight);
+        self.reduced_at = self.board.nxt();
+        self.due.cwr = self.ecn;
+    }
+
+    /// `FlightSize` for a reduction. What limited transmit sent does not count (RFC 5681, 3.2, step 2).
+    fn flight_size(&self) -> u64 {
+        self.board.flight() - self.beyond
     }
 
     /// When [`Self::expire`] is to be called.
@@ -108,57 +297,48 @@ impl Sender {
         self.timer
     }
 
-    /// The deadline has come.
+    /// The deadline has come; nothing happens before it.
     pub(crate) fn expire(&mut self, now: Instant) {
-        if now >= self.timer {
-            self.timer = Instant::NEVER;
+        if now < self.timer || self.state == State::Closed {
+            return;
+        }
+        if self.state == State::SynSent {
             self.counts.timeouts += 1;
-            self.again = true;
+            self.due.syn = true;
+            self.timed = None;
+        } else if self.board.flight() == 0 {
+            self.due.probe = true;
+            self.probes.increase();
+            self.timer = now + self.probes.stretch(self.rto.timeout());
+            return;
+        } else {
+            self.time_out();
         }
+        self.rto.back_off();
+        self.timer = now + self.rto.timeout();
     }
 
-    /// The next segment to send; called until there is none, after every other call.
-    pub(crate) fn next(&mut self, now: Instant) -> Option<Segment> {
-        if self.again {
-            self.again = false;
-            self.nxt = self.una;
+    /// The retransmission timer expired (RFC 6298, 5.4 to 5.6).
+    fn time_out(&mut self) {
+        self.counts.timeouts += 1;
+        let una = self.board.una();
+        if una > self.timed_out_at {
+            self.window.lower_threshold(self.flight_size(), self.recovery.is_fast());
         }
-        let segment = match self.state {
-            State::SynSent if self.nxt == 0 => Segment { syn: true, window: u64::from(u16::MAX), ..Segment::EMPTY },
-            State::Established if self.nxt < self.una + self.cwnd().min(self.window) && self.nxt < self.last() => {
-                self.data()
-            }
-            State::Established if self.ack_due => Segment { start: self.nxt, ack: Some(1), ..Segment::EMPTY },
-            _ => return None,
-        };
-        self.ack_due = false;
-        self.nxt = self.nxt.max(segment.end());
-        if self.timer == Instant::NEVER && segment.end() > segment.start {
-            self.timer = now + self.settings.rto_min;
-        }
-        self.counts.segments += u64::from(segment.length > 0);
-        let stamp = self.settings.timestamps.then_some(now);
-        Some(Segment { stamp, echo: self.echo, ..segment })
-    }
-
-    fn last(&self) -> u64 {
-        self.end.saturating_add(u64::from(self.closing))
-    }
-
-    fn data(&self) -> Segment {
-        let length = self.end.saturating_sub(self.nxt).min(self.settings.segment.count());
-        Segment {
-            start: self.nxt,
-            length: u32::try_from(length).expect("a segment is shorter than 4 GB"),
-            fin: self.closing && self.nxt + length == self.end,
-            ack: Some(1),
-            ..Segment::EMPTY
-        }
+        self.window.collapse();
+        self.timed_out_at = una;
+        self.board.time_out();
+        self.recovery.time_out(self.board.nxt());
+        self.reduced_at = self.board.nxt();
+        self.beyond = 0;
+        self.timed = None;
+        self.due.first = false;
+        self.due.cwr = self.ecn;
     }
 
     /// All that was supplied is acknowledged, and the FIN if there is one.
     pub(crate) fn done(&self) -> bool {
-        self.state == State::Established && self.una == self.last()
+        self.state == State::Established && self.board.una() == self.last()
     }
 
     /// What it has done so far.
@@ -173,11 +353,26 @@ impl Sender {
 
     /// The smoothed round-trip time (RFC 6298, section 2).
     pub(crate) fn srtt(&self) -> Option<Duration> {
-        self.srtt
+        self.rto.srtt()
     }
 
     /// The congestion window, in octets.
     pub(crate) fn cwnd(&self) -> u64 {
-        self.settings.segment.count() * u64::from(self.settings.initial_window)
+        self.window.cwnd()
+    }
+
+    #[cfg(test)]
+    pub(super) fn ssthresh(&self) -> u64 {
+        self.window.ssthresh()
+    }
+
+    #[cfg(test)]
+    pub(super) fn timeout(&self) -> Duration {
+        self.rto.timeout()
+    }
+
+    /// The number after the last octet to send, the FIN counted.
+    fn last(&self) -> u64 {
+        self.end.saturating_add(u64::from(self.closing))
     }
 }

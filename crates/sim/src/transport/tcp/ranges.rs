@@ -1,0 +1,119 @@
+//! A set of octets as disjoint ranges in ascending order: what a receiver holds out of order, and what a sender knows of it.
+
+use super::Block;
+use std::collections::VecDeque;
+
+/// Ranges that neither overlap nor touch. Costs grow with the ranges that a call touches, not with the octets or the window.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ranges(VecDeque<Block>);
+
+impl Ranges {
+    /// Adds `block`, and gives the range that it is now part of; an empty block changes nothing.
+    pub(super) fn insert(&mut self, block: Block) -> Block {
+        if block.len() == 0 {
+            return block;
+        }
+        let first = self.0.partition_point(|range| range.end < block.start);
+        let after = first + self.0.range(first..).take_while(|range| range.start <= block.end).count();
+        if first == after {
+            self.0.insert(first, block);
+            return block;
+        }
+        let merged = Block { start: block.start.min(self.0[first].start), end: block.end.max(self.0[after - 1].end) };
+        self.0[first] = merged;
+        self.0.drain(first + 1..after);
+        merged
+    }
+
+    /// Removes all octets below `number`.
+    pub(super) fn remove_below(&mut self, number: u64) {
+        while self.0.front().is_some_and(|range| range.end <= number) {
+            self.0.pop_front();
+        }
+        if let Some(range) = self.0.front_mut() {
+            range.start = range.start.max(number);
+        }
+    }
+
+    /// How many octets of `block`, which may end before it starts, are not in the set.
+    pub(super) fn missing(&self, block: Block) -> u64 {
+        if block.len() == 0 {
+            return 0;
+        }
+        let first = self.0.partition_point(|range| range.end <= block.start);
+        let overlaps = self.0.range(first..).take_while(|range| range.start < block.end);
+        let held: u64 = overlaps.map(|range| range.end.min(block.end) - range.start.max(block.start)).sum();
+        block.len() - held
+    }
+
+    /// The range that holds `number`.
+    pub(super) fn containing(&self, number: u64) -> Option<Block> {
+        let range = *self.0.get(self.0.partition_point(|range| range.end <= number))?;
+        (range.start <= number).then_some(range)
+    }
+
+    /// The first octets from `number` on that are not in the set, up to the next range or without end.
+    pub(super) fn hole(&self, number: u64) -> Block {
+        let start = self.containing(number).map_or(number, |range| range.end);
+        let next = self.0.get(self.0.partition_point(|range| range.end <= start));
+        Block { start, end: next.map_or(u64::MAX, |range| range.start) }
+    }
+
+    /// The lowest range.
+    pub(super) fn first(&self) -> Option<Block> {
+        self.0.front().copied()
+    }
+
+    /// The ranges from the highest down.
+    pub(super) fn descending(&self) -> impl Iterator<Item = Block> + '_ {
+        self.0.iter().rev().copied()
+    }
+
+    /// Forgets all.
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Nothing is in the set.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn octets(ranges: &Ranges) -> BTreeSet<u64> {
+        ranges.descending().flat_map(|range| range.start..range.end).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn ranges_are_a_set_of_octets(steps in prop::collection::vec((0u64..60, 0u64..9, 0u8..5), 1..60)) {
+            let (mut ranges, mut reference) = (Ranges::default(), BTreeSet::new());
+            for (start, length, choice) in steps {
+                let block = Block { start, end: (start + length).saturating_sub(2) };
+                let missing = (block.start..block.end).filter(|octet| !reference.contains(octet)).count() as u64;
+                prop_assert_eq!(ranges.missing(block), missing);
+                if choice == 0 {
+                    ranges.remove_below(start / 4);
+                    reference.retain(|&octet| octet >= start / 4);
+                } else {
+                    let merged = ranges.insert(block);
+                    reference.extend(block.start..block.end);
+                    prop_assert!(merged.start <= block.start && merged.end >= block.end);
+                }
+                prop_assert_eq!(&octets(&ranges), &reference);
+                let apart: Vec<Block> = ranges.descending().collect();
+                prop_assert!(apart.windows(2).all(|pair| pair[1].end < pair[0].start));
+                let hole = ranges.hole(start);
+                prop_assert_eq!(hole.start, (start..100).find(|octet| !reference.contains(octet)).unwrap());
+                let next = reference.range(hole.start..).next().copied();
+                prop_assert_eq!(hole.end, next.unwrap_or(u64::MAX));
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! When a loss recovery begins, goes on and ends (RFC 5681, 3.2; RFC 6582; RFC 6675, section 5). It decides; the sender acts.
+
+use super::{Recovery, scoreboard::DUP_THRESH};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Nothing is known to be lost.
+    Open,
+    /// Fast recovery, until the octets below `point` are acknowledged.
+    Fast { point: u64, partial: bool },
+    /// Slow start after a timeout, until the octets below `point` are acknowledged.
+    TimedOut { point: u64 },
+}
+
+/// What a duplicate acknowledgement means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Duplicate {
+    /// Nothing to do.
+    Pass,
+    /// A segment is lost: fast retransmit.
+    Loss,
+    /// One more segment has left the network during fast recovery.
+    Departure,
+}
+
+/// What a new acknowledgement means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// The window may grow.
+    Normal,
+    /// Recovery goes on, and what to repeat next is known from SACK options.
+    Continue,
+    /// Recovery goes on with the segment that is now the first; `first`: for the first time in this recovery.
+    Partial { first: bool },
+    /// Fast recovery is over.
+    Over,
+}
+
+#[derive(Debug)]
+pub(super) struct LossRecovery {
+    flavour: Recovery,
+    phase: Phase,
+    /// Duplicate acknowledgements since the last new one.
+    duplicates: u32,
+    /// Duplicates start nothing unless more than this is acknowledged (RFC 6582, 3.2: `recover`).
+    recover: u64,
+}
+
+impl LossRecovery {
+    pub(super) fn new(flavour: Recovery) -> Self {
+        Self { flavour, phase: Phase::Open, duplicates: 0, recover: 0 }
+    }
+
+    /// In fast recovery.
+    pub(super) fn is_fast(&self) -> bool {
+        matches!(self.phase, Phase::Fast { .. })
+    }
+
+    /// In slow start after a timeout.
+    pub(super) fn is_timed_out(&self) -> bool {
+        matches!(self.phase, Phase::TimedOut { .. })
+    }
+
+    /// Repetitions come from below this number only; `None`: nothing is to be repeated.
+    pub(super) fn repeat_below(&self) -> Option<u64> {
+        match self.phase {
+            Phase::Open => None,
+            // Without SACK, fast recovery repeats first segments only, as `Duplicate::Loss` and `Progress::Partial` say.
+            Phase::Fast { .. } => (self.flavour == Recovery::Sack).then_some(u64::MAX),
+            Phase::TimedOut { point } => Some(point),
+        }
+    }
+
+    /// Segments beyond the window that limited transmit allows now (RFC 3042); with SACK, the pipe does it (RFC 6675, 5,
+    /// step 3).
+    pub(super) fn limited_transmit(&self) -> u64 {
+        let open = self.phase == Phase::Open && self.flavour != Recovery::Sack;
+        if open { u64::from(self.duplicates.min(DUP_THRESH - 1)) } else { 0 }
+    }
+
+    /// No duplicate acknowledgement and no recovery stands between what was sent and what is in the network.
+    pub(super) fn is_open(&self) -> bool {
+        self.phase == Phase::Open
+    }
+
+    /// A duplicate acknowledgement of `una`; `lost`: SACK options show that its segment is lost; `nxt` is the next new octet.
+    pub(super) fn duplicate(&mut self, una: u64, nxt: u64, lost: bool) -> Duplicate {
+        match self.phase {
+            Phase::TimedOut { .. } => return Duplicate::Pass,
+            Phase::Fast { .. } => return Duplicate::Departure,
+            Phase::Open => self.duplicates += 1,
+        }
+        if una <= self.recover || !(lost || self.duplicates >= DUP_THRESH) {
+            return Duplicate::Pass;
+        }
+        self.phase = Phase::Fast { point: nxt, partial: false };
+        if self.flavour == Recovery::NewReno {
+            self.recover = nxt;
+        }
+        Duplicate::Loss
+    }
+
+    /// All below `una` is acknowledged, for the first time.
+    pub(super) fn progress(&mut self, una: u64) -> Progress {
+        self.duplicates = 0;
+        match self.phase {
+            Phase::Open => Progress::Normal,
+            Phase::TimedOut { point } => {
+                if una >= point {
+                    self.phase = Phase::Open;
+                }
+                Progress::Normal
+            }
+            Phase::Fast { point, .. } if una >= point || self.flavour == Recovery::Reno => {
+                self.phase = Phase::Open;
+                Progress::Over
+            }
+            Phase::Fast { .. } if self.flavour == Recovery::Sack => Progress::Continue,
+            Phase::Fast { point, partial } => {
+                self.phase = Phase::Fast { point, partial: true };
+                Progress::Partial { first: !partial }
+            }
+        }
+    }
+
+    /// The retransmission timer expired, with `nxt` the next new octet (RFC 6582, 3.2, step 4; RFC 6675, 5.1).
+    pub(super) fn time_out(&mut self, nxt: u64) {
+        self.duplicates = 0;
+        self.phase = Phase::TimedOut { point: nxt };
+        if self.flavour != Recovery::Sack {
+            self.recover = nxt;
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! What the sender knows of the octets between the lowest unacknowledged and the highest sent (RFC 6675, sections 2 to 4).
+//!
+//! All octets below one number count as lost, all above it do not, because both conditions of `IsLost` only fail upwards. So
+//! two sums stand for the whole window, and no call walks over it.
+
+use super::{Block, ranges::Ranges};
+
+/// Duplicate acknowledgements, or ranges above a segment, that show its loss (RFC 5681, 3.2).
+pub(super) const DUP_THRESH: u32 = 3;
+
+#[derive(Debug)]
+pub(super) struct Scoreboard {
+    segment: u64,
+    /// The lowest octet not acknowledged: `HighACK` + 1.
+    una: u64,
+    /// The next octet never sent: `HighData` + 1.
+    nxt: u64,
+    sacked: Ranges,
+    /// Octets below were sent again since they were last held for lost: `HighRxt` + 1.
+    repeated_to: u64,
+    /// Octets below [`Self::repeated_to`] neither acknowledged nor SACKed: step (b) of `SetPipe`.
+    repeated: u64,
+    /// Octets below were sent before the last timeout and are all held for lost.
+    timed_out_to: u64,
+    /// The rescue is possible when more than this is acknowledged: `RescueRxt` + 1.
+    rescue_above: u64,
+}
+
+impl Scoreboard {
+    /// Nothing sent, with `segment` the SMSS.
+    pub(super) fn new(segment: u64) -> Self {
+        let sacked = Ranges::default();
+        Self { segment, una: 0, nxt: 0, sacked, repeated_to: 0, repeated: 0, timed_out_to: 0, rescue_above: 0 }
+    }
+
+    pub(super) fn una(&self) -> u64 {
+        self.una
+    }
+
+    pub(super) fn nxt(&self) -> u64 {
+        self.nxt
+    }
+
+    /// Octets sent and not cumulatively acknowledged (RFC 5681, section 2: `FlightSize`).
+    pub(super) fn flight(&self) -> u64 {
+        self.nxt - self.una
+    }
+
+    /// Octets up to `end` have been sent for the first time.
+    pub(super) fn sent(&mut self, end: u64) {
+        self.nxt = self.nxt.max(end);
+    }
+
+    /// Octets of a hole, up to `end`, have been sent again.
+    pub(super) fn repeat(&mut self, block: Block) {
+        self.repeated += self.sacked.missing(Block { start: block.start.max(self.repeated_to), end: block.end });
+        self.repeated_to = self.repeated_to.max(block.end);
+    }
+
+    /// Cumulative acknowledgement of all octets below `ack`.
+    pub(super) fn acknowledge(&mut self, ack: u64) {
+        self.repeated -= self.sacked.missing(Block { start: self.una, end: ack.min(self.repeated_to) });
+        self.sacked.remove_below(ack);
+        self.una = ack;
+        self.nxt = self.nxt.max(ack);
+        self.repeated_to = self.repeated_to.max(ack);
+        self.timed_out_to = self.timed_out_to.max(ack);
+    }
+
+    /// Marks a block of a SACK option (`Update`), and says whether any of its octets is news. What was never sent, or is
+    /// acknowledged, is passed over.
+    pub(super) fn mark(&mut self, block: Block) -> bool {
+        if block.end > self.nxt || block.start >= block.end {
+            return false;
+        }
+        let block = Block { start: block.start.max(self.una), end: block.end };
+        if self.sacked.missing(block) == 0 {
+            return false;
+        }
+        self.repeated -= self.sacked.missing(Block { start: block.start, end: block.end.min(self.repeated_to) });
+        self.sacked.insert(block);
+        true
+    }
+
+    /// The first segment not acknowledged is lost: `IsLost(HighACK + 1)`.
+    pub(super) fn first_is_lost(&self) -> bool {
+        self.loss_edge().number > self.una
+    }
+
+    /// An estimate of the octets in the network (`SetPipe`).
+    pub(super) fn pipe(&self) -> u64 {
+        let edge = self.loss_edge();
+        self.nxt - edge.number - edge.sacked_above + self.repeated
+    }
+
+    /// The lowest hole that is lost and not sent again, rule (1) of `NextSeg`; nothing from `bound` on.
+    pub(super) fn lost_hole(&self, bound: u64) -> Option<Block> {
+        self.hole_below(self.loss_edge().number.min(bound))
+    }
+
+    /// The lowest hole not sent again below the highest SACKed octet, rule (3) of `NextSeg`.
+    pub(super) fn doubtful_hole(&self) -> Option<Block> {
+        self.hole_below(self.sacked.descending().next()?.end)
+    }
+
+    fn hole_below(&self, edge: u64) -> Option<Block> {
+        let hole = self.sacked.hole(self.repeated_to);
+        (hole.start < edge).then_some(Block { start: hole.start, end: hole.end.min(edge) })
+    }
+
+    /// The highest octets that are outstanding and not SACKed, at most a segment, rule (4) of `NextSeg`: once a recovery, after
+    /// its first repetition has arrived.
+    pub(super) fn rescue(&mut self) -> Option<Block> {
+        if self.una <= self.rescue_above {
+            return None;
+        }
+        self.rescue_above = u64::MAX;
+        let highest = self.sacked.descending().next().filter(|range| range.end == self.nxt);
+        let end = highest.map_or(self.nxt, |range| range.start);
+        let below = self.sacked.descending().find(|range| range.end <= end).map_or(self.una, |range| range.end);
+        let start = below.max(end.saturating_sub(self.segment));
+        (start < end).then_some(Block { start, end })
+    }
+
+    /// The lowest octets that are neither acknowledged nor SACKed.
+    pub(super) fn first_hole(&self) -> Block {
+        let hole = self.sacked.hole(self.una);
+        Block { start: hole.start, end: hole.end.min(self.nxt) }
+    }
+
+    /// A recovery begins: nothing was sent again yet.
+    pub(super) fn begin_recovery(&mut self) {
+        self.rescue_above = self.una + self.segment;
+        self.repeated_to = self.una;
+        self.repeated = 0;
+    }
+
+    /// The timer expired: all that is outstanding counts as lost, and nothing as sent again. SACK marks stay, as RFC 6675, 5.1
+    /// wishes, unless the receiver has dropped what it had reported (RFC 2018, section 8), which shows at the left edge.
+    pub(super) fn time_out(&mut self) {
+        self.begin_recovery();
+        self.timed_out_to = self.nxt;
+        if self.sacked.first().is_some_and(|range| range.start == self.una) {
+            self.sacked.clear();
+        }
+    }
+
+    /// Where loss ends: [`DUP_THRESH`] ranges, or more than `DUP_THRESH - 1` segments of octets, are SACKed above what is lost.
+    fn loss_edge(&self) -> Edge {
+        let floor = self.timed_out_to.max(self.una);
+        let (mut ranges, mut octets) = (0, 0);
+        for range in self.sacked.descending() {
+            if range.start < floor {
+                let above = range.end.saturating_sub(floor);
+                return Edge { number: floor, sacked_above: octets + above };
+            }
+            ranges += 1;
+            octets += range.len();
+            if ranges >= DUP_THRESH || octets > u64::from(DUP_THRESH - 1) * self.segment {
+                return Edge { number: range.start, sacked_above: octets };
+            }
+        }
+        Edge { number: floor, sacked_above: octets }
+    }
+}
+
+/// Below `number` all that is not SACKed is lost; at or above it `sacked_above` octets are SACKed.
+struct Edge {
+    number: u64,
+    sacked_above: u64,
+}
+
+#[cfg(test)]
+#[path = "tests/scoreboard.rs"]
+mod tests;

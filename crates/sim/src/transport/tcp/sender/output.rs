@@ -1,0 +1,173 @@
+//! What a sender puts on the way next: repetitions first, then new data, probes, and acknowledgements of their own.
+
+use super::{Segment, Sender, State};
+use crate::transport::tcp::{Block, Recovery};
+use std::mem::take;
+use units::Instant;
+
+impl Sender {
+    /// The next segment to send; called until there is none, after every other call.
+    pub(crate) fn next(&mut self, now: Instant) -> Option<Segment> {
+        match self.state {
+            State::Closed => None,
+            State::SynSent => take(&mut self.due.syn).then(|| self.syn(now)),
+            State::Established => {
+                let data = self.repetition(now).or_else(|| self.fresh(now)).or_else(|| self.probe(now));
+                let acknowledgement = take(&mut self.due.ack).then(|| self.empty(now));
+                data.or(acknowledgement)
+            }
+        }
+    }
+
+    fn syn(&mut self, now: Instant) -> Segment {
+        self.board.sent(1);
+        if self.counts.timeouts == 0 {
+            self.timed = Some((0, now));
+        }
+        Segment {
+            syn: true,
+            sack_permitted: self.settings.recovery == Recovery::Sack,
+            // ECN is offered by both flags (RFC 3168, 6.1.1).
+            ece: self.settings.ecn,
+            cwr: self.settings.ecn,
+            ack: None,
+            start: 0,
+            ..self.empty(now)
+        }
+    }
+
+    /// Something that was sent before.
+    fn repetition(&mut self, now: Instant) -> Option<Segment> {
+        let hole = if take(&mut self.due.first) { self.board.first_hole() } else { self.hole()? };
+        let block = self.cut(hole);
+        self.board.repeat(block);
+        self.counts.retransmits += 1;
+        // The careful variant of RFC 6675, section 6; without SACK the timer is left to the acknowledgements.
+        if self.settings.recovery == Recovery::Sack {
+            self.timer = now + self.rto.timeout();
+        }
+        Some(self.data(now, block))
+    }
+
+    /// What rules (1), (3) and (4) of `NextSeg` repeat (RFC 6675, section 4), or slow start after a timeout.
+    fn hole(&mut self) -> Option<Block> {
+        let bound = self.recovery.repeat_below()?;
+        if self.room() < self.settings.segment.count() {
+            return None;
+        }
+        let lost = self.board.lost_hole(bound);
+        // Rule (2), new data, comes before those without certainty.
+        if lost.is_some() || !self.recovery.is_fast() || self.fresh_block().is_some() {
+            return lost;
+        }
+        self.board.doubtful_hole().or_else(|| self.board.rescue())
+    }
+
+    /// Data sent for the first time.
+    fn fresh(&mut self, now: Instant) -> Option<Segment> {
+        let block = self.fresh_block();
+        self.limited = false;
+        let Some(block) = block else {
+            self.watch_closed_window(now);
+            return None;
+        };
+        let idle = self.board.flight() == 0;
+        if idle && now.since(self.last_sent) > self.rto.timeout() {
+            self.window.restart(now);
+        }
+        let segment = self.settings.segment.count();
+        let needed = if self.recovery.is_open() { block.len().min(segment) } else { segment };
+        if self.room() < needed {
+            self.limited = true;
+            return None;
+        }
+        self.board.sent(block.end);
+        if self.recovery.is_open() && self.board.flight() > self.window.cwnd() {
+            self.beyond += block.len();
+        }
+        if idle {
+            self.probes = super::Backoff::default();
+            self.timer = now + self.rto.timeout();
+        }
+        if self.timed.is_none() && self.recovery.is_open() {
+            self.timed = Some((block.start, now));
+        }
+        let cwr = take(&mut self.due.cwr);
+        Some(Segment { ect: self.ecn, cwr, ..self.data(now, block) })
+    }
+
+    /// The octets that may be sent next as far as the receiver's window allows; of a segment that does not fit, a part only
+    /// where that is at least half of the largest window ever seen (RFC 9293, 3.8.6.2.1).
+    fn fresh_block(&self) -> Option<Block> {
+        let start = self.board.nxt();
+        if start >= self.last() {
+            return None;
+        }
+        let block = self.cut(Block { start, end: self.last() });
+        let usable = self.allowed.saturating_sub(start);
+        if block.len() <= usable {
+            return Some(block);
+        }
+        (usable > 0 && usable >= self.most_allowed / 2).then_some(Block { start, end: start + usable })
+    }
+
+    /// Octets that the congestion window has room for.
+    fn room(&self) -> u64 {
+        let sack = self.settings.recovery == Recovery::Sack;
+        let limited_transmit = self.settings.limited_transmit;
+        let by_pipe = self.recovery.is_timed_out() || sack && (limited_transmit || self.recovery.is_fast());
+        let outstanding = if by_pipe { self.board.pipe() } else { self.board.flight() };
+        let beyond = if limited_transmit { self.recovery.limited_transmit() } else { 0 };
+        let allowed = self.window.cwnd().saturating_add(beyond * self.settings.segment.count());
+        allowed.saturating_sub(outstanding)
+    }
+
+    /// With data to send, nothing outstanding and a window too small, only probes can tell that it opens (RFC 9293, 3.8.6.1).
+    fn watch_closed_window(&mut self, now: Instant) {
+        let waiting = self.board.nxt() < self.last() && self.board.flight() == 0;
+        if waiting && self.timer == Instant::NEVER {
+            self.timer = now + self.probes.stretch(self.rto.timeout());
+        }
+    }
+
+    /// One octet, or what a small window takes, past the rule against small segments.
+    fn probe(&mut self, now: Instant) -> Option<Segment> {
+        if !take(&mut self.due.probe) || self.board.nxt() >= self.last() {
+            return None;
+        }
+        let start = self.board.nxt();
+        self.probed = true;
+        Some(self.data(now, Block { start, end: start + 1 }))
+    }
+
+    /// At most a segment from the start of `block`; a FIN that is next rides along.
+    fn cut(&self, block: Block) -> Block {
+        let end = block.end.min(block.start.saturating_add(self.settings.segment.count()));
+        let fin = end == self.end && block.end > end;
+        Block { start: block.start, end: end + u64::from(fin) }
+    }
+
+    fn data(&mut self, now: Instant, block: Block) -> Segment {
+        self.counts.segments += 1;
+        self.last_sent = now;
+        self.due.ack = false;
+        let length = block.end.min(self.end).saturating_sub(block.start);
+        Segment {
+            start: block.start,
+            length: u32::try_from(length).expect("a segment is shorter than 4 GB"),
+            fin: self.closing && block.end > self.end,
+            ..self.empty(now)
+        }
+    }
+
+    fn empty(&self, now: Instant) -> Segment {
+        Segment {
+            start: self.board.nxt(),
+            ack: Some(1),
+            window: self.settings.advertised_window.count(),
+            stamp: self.settings.timestamps.then_some(now),
+            echo: self.echo,
+            ..Segment::EMPTY
+        }
+    }
+}
