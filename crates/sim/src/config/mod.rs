@@ -12,6 +12,7 @@ mod radio;
 mod rate_control;
 mod record;
 mod routing;
+mod tcp;
 mod traffic;
 mod wired;
 
@@ -26,7 +27,8 @@ pub use radio::{BProtection, ChannelWidth, GuardInterval, Preamble, Propagation,
 pub use rate_control::{RateAlgorithm, RateControl};
 pub use record::Record;
 pub use routing::{Aodv, Protocol, Route, Routing, RoutingPriority};
-pub use traffic::{Category, Flow, Spread, Step, Traffic, TrafficKind};
+pub use tcp::{Congestion, Recovery, Tcp};
+pub use traffic::{Category, Flow, Spread, Step, Traffic, TrafficKind, Transport};
 pub use wired::Wired;
 
 use queue::Settings as Queue;
@@ -68,6 +70,9 @@ pub struct Network {
     /// The queue of every node; `[node.queue]` overrides it key by key.
     #[serde(default)]
     pub queue: Queue,
+    /// TCP, for the flows with `transport = "tcp"`; `[flow.tcp]` overrides it key by key.
+    #[serde(default, skip_serializing_if = "Tcp::is_default")]
+    pub tcp: Tcp,
     /// The traffic.
     #[serde(default)]
     pub flow: Vec<Flow>,

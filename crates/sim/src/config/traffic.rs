@@ -1,6 +1,6 @@
 //! The `[[flow]]` tables: what is sent, from where to where.
 
-use super::Attachment;
+use super::{Attachment, Tcp};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Rate};
 
@@ -19,6 +19,12 @@ pub struct Flow {
     pub to: String,
     /// What is sent.
     pub traffic: Traffic,
+    /// What carries it. `tcp` for the kinds `greedy`, `transfer` and, if you like, `web`.
+    #[serde(default, skip_serializing_if = "Transport::is_udp")]
+    pub transport: Transport,
+    /// What differs from `[tcp]`, where `transport` is "tcp".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tcp: Option<Tcp>,
     /// Its access category, where `mac.access` is "edca". Default `best-effort`.
     #[serde(default)]
     pub category: Option<Category>,
@@ -37,6 +43,26 @@ pub struct Flow {
     /// Changes of the rate while the flow runs, in order of time. Of `cbr` and `poisson` only.
     #[serde(default)]
     pub at: Vec<Step>,
+}
+
+/// What carries a flow's data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Transport {
+    /// Packets as the source makes them, sent once. (`ping` is carried by ICMP, whose header is as long.)
+    #[default]
+    Udp,
+    /// Connections that send what is lost again, and no faster than the network takes it.
+    Tcp,
+}
+
+impl Transport {
+    /// Is it the default?
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+    fn is_udp(&self) -> bool {
+        *self == Self::Udp
+    }
 }
 
 /// An access category of EDCA.
@@ -67,7 +93,7 @@ pub struct Traffic {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
     /// UDP payload of a packet, at most 2268 B: 8 B of UDP, 20 B of IP and the MAC's headers come on top. `web`: of every
-    /// packet of a burst but the last; default 1000 B.
+    /// packet of a burst but the last; default 1000 B. `ping`: what comes with a request and its reply; default 56 B.
     #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
     pub packet: Option<Bytes>,
     /// Mean time on. `voice`: of a talk spurt; default 1.004 s (ITU-T P.59).
@@ -76,7 +102,8 @@ pub struct Traffic {
     /// Mean time off. `voice`: of a pause; default 1.587 s (ITU-T P.59).
     #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
     pub off: Option<Duration>,
-    /// `on-off`: distribution of the times on and off. `web`: of the reading times. Default `exponential`.
+    /// `on-off`: distribution of the times on and off. `web`: of the reading times. Default `exponential`. `ping`: of the
+    /// times between requests; evenly spaced without it, `exponential` is the only choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<Spread>,
     /// Shape of Pareto times, above 1. Default 1.5.
@@ -88,15 +115,20 @@ pub struct Traffic {
     /// `voice`: nothing is sent in pauses. Default false: packets all the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub silence: Option<bool>,
-    /// `web`: mean size of a burst, Pareto distributed, in whole bytes.
-    #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
+    /// `web`: mean size of a burst, Pareto distributed, in whole bytes. `transfer`: size of each; a transfer of "0 B" is a
+    /// connection that is opened and closed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
     /// `web`: shape of the sizes, above 1. Default 1.2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size_shape: Option<f64>,
-    /// `web`: mean time from the end of a burst to the next.
+    /// `web`: mean time from the end of a burst to the next. Over TCP a burst ends when all of it has arrived.
     #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
     pub reading: Option<Duration>,
+    /// `transfer`: time from the start of one to the start of the next, whether that has ended or not; without it there is
+    /// one. `ping`: mean time between requests; default 1 s.
+    #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
+    pub every: Option<Duration>,
     /// `replay`: a recording (pcap or pcapng), relative to the scenario. The flow sends packets as long as its IP packets,
     /// the first at the flow's start, the others as long after it as in the recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -122,6 +154,12 @@ pub enum TrafficKind {
     Web,
     /// Sizes and times of the packets of a recording.
     Replay,
+    /// Over TCP: there is always more to send.
+    Greedy,
+    /// Over TCP: a given number of bytes, once or again and again, each time over a new connection.
+    Transfer,
+    /// Requests that the receiver sends back (ICMP echo); results have the round-trip times.
+    Ping,
 }
 
 /// The distribution of a time, given its mean.

@@ -4,5 +4,7 @@ pub(crate) mod aodv;
 mod packet;
 mod routing;
 
-pub(crate) use packet::{Load, Loss, MOST_PAYLOAD, Packet, TTL, Transit, Waiting, msdu_bytes, network_bytes};
+pub(crate) use packet::{
+    Load, Loss, MOST_PAYLOAD, MOST_SEGMENT, Packet, TTL, Transit, Waiting, ip_bytes, msdu_bytes, network_bytes,
+};
 pub(crate) use routing::{RouteError, Routes};

@@ -4,7 +4,7 @@ use crate::engine::Handle;
 use queue::Ecn;
 use units::{Bytes, Duration, Instant};
 
-/// UDP header (RFC 768).
+/// UDP header (RFC 768); that of an ICMP echo is as long (RFC 792).
 const UDP: Bytes = Bytes::new(8);
 /// IPv4 header without options (RFC 791).
 const IP: Bytes = Bytes::new(20);
@@ -13,8 +13,10 @@ const LLC_SNAP: Bytes = Bytes::new(8);
 
 /// The longest MSDU (IEEE 802.11-2016, 9.2.3, table 9-19), LLC and SNAP included.
 const LONGEST_MSDU: u64 = 2304;
-/// The most payload that a packet carries in one frame.
-pub(crate) const MOST_PAYLOAD: Bytes = Bytes::new(LONGEST_MSDU - LLC_SNAP.count() - IP.count() - UDP.count());
+/// The most that an IP packet carries in one frame.
+pub(crate) const MOST_SEGMENT: Bytes = Bytes::new(LONGEST_MSDU - LLC_SNAP.count() - IP.count());
+/// The most payload that a UDP packet carries in one frame.
+pub(crate) const MOST_PAYLOAD: Bytes = Bytes::new(MOST_SEGMENT.count() - UDP.count());
 
 /// The TTL of a data packet (64, as RFC 1700 recommends).
 pub(crate) const TTL: u8 = 64;
@@ -116,9 +118,14 @@ impl queue::Packet for Waiting {
     }
 }
 
-/// Length of a packet at the network layer, which queues count.
+/// Length of a UDP packet at the network layer, which queues count. ICMP's header of an echo is as long as UDP's (RFC 792).
 pub(crate) fn network_bytes(payload: Bytes) -> Bytes {
-    payload + UDP + IP
+    ip_bytes(payload + UDP)
+}
+
+/// Length of an IP packet that carries so much, headers of the transport included.
+pub(crate) fn ip_bytes(carried: Bytes) -> Bytes {
+    carried + IP
 }
 
 /// Length of the MSDU of a packet of `length` at the network layer.

@@ -2,16 +2,20 @@
 
 mod draws;
 mod on_off;
+mod ping;
 mod recording;
 mod replay;
 mod steady;
+mod transfers;
 mod web;
 
 pub(crate) use draws::{Pareto, Times};
 pub(crate) use on_off::OnOff;
+pub(crate) use ping::Ping;
 pub(crate) use recording::Recording;
 pub(crate) use replay::Replay;
 pub(crate) use steady::{Segment, Steady};
+pub(crate) use transfers::{Recurrence, Transfers, Volume};
 pub(crate) use web::Web;
 
 use units::{Bytes, Instant};
@@ -30,6 +34,7 @@ pub(crate) enum Source {
     OnOff(OnOff),
     Web(Web),
     Replay(Replay),
+    Ping(Ping),
 }
 
 impl Source {
@@ -40,6 +45,7 @@ impl Source {
             Self::OnOff(on_off) => on_off.next(),
             Self::Web(web) => web.next(),
             Self::Replay(replay) => replay.next(),
+            Self::Ping(ping) => ping.next(),
         }
     }
 
@@ -50,6 +56,7 @@ impl Source {
             Self::OnOff(on_off) => on_off.advance(),
             Self::Web(web) => web.advance(),
             Self::Replay(replay) => replay.advance(),
+            Self::Ping(ping) => ping.advance(),
         }
     }
 }

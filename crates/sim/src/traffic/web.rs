@@ -60,7 +60,7 @@ impl Web {
 
 /// The size of a burst in whole bytes, at least one.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float-to-integer cast saturates")]
-fn draw_size(size: Pareto, random: &mut Stream) -> u64 {
+pub(super) fn draw_size(size: Pareto, random: &mut Stream) -> u64 {
     (libm::round(size.draw(random)) as u64).max(1)
 }
 

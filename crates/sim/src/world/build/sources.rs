@@ -1,10 +1,12 @@
 //! What makes the packets of a flow.
 
 use super::super::{BuildError, Supply};
-use crate::config::{self, Flow, Spread, TrafficKind};
+use crate::config::{self, Flow, Spread, TrafficKind, Transport};
 use crate::engine::{Purpose, Stream};
 use crate::net::MOST_PAYLOAD;
-use crate::traffic::{OnOff, Pareto, Recording, Replay, Segment, Source, Steady, Times, Web};
+use crate::traffic::{
+    OnOff, Pareto, Ping, Recording, Recurrence, Replay, Segment, Source, Steady, Times, Transfers, Volume, Web,
+};
 use units::{Bytes, Duration, Instant, Rate};
 
 /// Mean of a talk spurt and of a pause (ITU-T P.59, table 2/P.59).
@@ -20,6 +22,9 @@ const TIMES_SHAPE: f64 = 1.5;
 /// Sizes of transfers (the same authors: 1.1 to 1.3).
 const SIZE_SHAPE: f64 = 1.2;
 const WEB_PACKET: Bytes = Bytes::new(1_000);
+/// What `ping` sends on most systems.
+const PING_PACKET: Bytes = Bytes::new(56);
+const PING_EVERY: Duration = Duration::from_secs(1);
 /// With shorter times, finding the next packet could take longer than the run.
 const SHORTEST_TIME: Duration = Duration::from_micros(10);
 
@@ -33,6 +38,9 @@ const fn keys(kind: TrafficKind) -> (&'static str, &'static [&'static str]) {
         TrafficKind::Voice => ("voice", &["packetisation", "silence", "on", "off"]),
         TrafficKind::Web => ("web", &["size", "size_shape", "reading", "times", "times_shape", "packet", "rate"]),
         TrafficKind::Replay => ("replay", &["file"]),
+        TrafficKind::Greedy => ("greedy", &[]),
+        TrafficKind::Transfer => ("transfer", &["size", "every"]),
+        TrafficKind::Ping => ("ping", &["packet", "every", "times"]),
     }
 }
 
@@ -78,7 +86,7 @@ impl<'n> Traffic<'n> {
 
     fn check_keys(&self) -> Result<(), BuildError> {
         let config::Traffic { kind, rate, packet, on, off, times, times_shape, .. } = &self.flow.traffic;
-        let config::Traffic { packetisation, silence, size, size_shape, reading, file, .. } = &self.flow.traffic;
+        let config::Traffic { packetisation, silence, size, size_shape, reading, every, file, .. } = &self.flow.traffic;
         let given = [
             ("rate", rate.is_some()),
             ("packet", packet.is_some()),
@@ -91,11 +99,13 @@ impl<'n> Traffic<'n> {
             ("size", size.is_some()),
             ("size_shape", size_shape.is_some()),
             ("reading", reading.is_some()),
+            ("every", every.is_some()),
             ("file", file.is_some()),
         ];
         let (name, known) = keys(*kind);
         if let Some((key, _)) = given.iter().find(|(key, given)| *given && !known.contains(key)) {
             let list = known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
+            let list = if list.is_empty() { "no keys".to_owned() } else { list };
             return self.refuse(key, format!("{name} traffic has no `{key}`; it has {list}"));
         }
         if *kind == TrafficKind::Voice && *silence != Some(true) {
@@ -105,6 +115,9 @@ impl<'n> Traffic<'n> {
                 }
             }
         }
+        if *kind == TrafficKind::Ping && *times == Some(Spread::Pareto) {
+            return self.refuse("times", "requests are evenly or exponentially spaced: leave `times` out, or \"exponential\"");
+        }
         if *times != Some(Spread::Pareto) && times_shape.is_some() {
             return self.refuse("times_shape", "only Pareto times have a shape: add `times = \"pareto\"`");
         }
@@ -113,7 +126,7 @@ impl<'n> Traffic<'n> {
                 return self.refuse(key, "a Pareto distribution has a mean only with a shape above 1");
             }
         }
-        for (key, time) in [("on", on), ("off", off), ("reading", reading)] {
+        for (key, time) in [("on", on), ("off", off), ("reading", reading), ("every", every)] {
             if time.is_some_and(|time| time < SHORTEST_TIME) {
                 return self.refuse(key, format!("a mean time is at least {SHORTEST_TIME}"));
             }
@@ -167,6 +180,9 @@ impl<'n> Traffic<'n> {
         let start = Instant::ZERO + self.flow.start + jitter;
         let stop = Instant::ZERO + self.flow.stop.unwrap_or(self.run).min(self.run);
         let span = (start, stop);
+        if self.flow.transport == Transport::Tcp {
+            return Ok(Supply::Transfers(self.transfers(span, random)?));
+        }
         let config::Traffic { kind, rate, packet, .. } = self.flow.traffic;
         Ok(Supply::Source(match kind {
             TrafficKind::Saturated => {
@@ -185,7 +201,30 @@ impl<'n> Traffic<'n> {
                 let recording = self.recording.clone().expect("it was read before");
                 Source::Replay(Replay::new(recording, span))
             }
+            TrafficKind::Ping => {
+                let random = self.flow.traffic.times.is_some().then_some(random);
+                let every = self.flow.traffic.every.unwrap_or(PING_EVERY);
+                Source::Ping(Ping::new(packet.unwrap_or(PING_PACKET), every, span, random))
+            }
+            TrafficKind::Greedy | TrafficKind::Transfer => unreachable!("they were checked to be over TCP"),
         }))
+    }
+
+    /// What the flow called `name` of this traffic gives TCP to carry.
+    fn transfers(&self, span: (Instant, Instant), random: Stream) -> Result<Transfers, BuildError> {
+        let config::Traffic { kind, size, every, .. } = self.flow.traffic;
+        let (volume, recurrence) = match kind {
+            TrafficKind::Transfer => {
+                let recurrence = every.map_or(Recurrence::Once, Recurrence::Every);
+                (Volume::Bytes(self.need("size", size)?.count()), recurrence)
+            }
+            TrafficKind::Web => {
+                let (sizes, reading) = self.bursts()?;
+                (Volume::Random(sizes), Recurrence::AfterEnd(reading))
+            }
+            _ => (Volume::Endless, Recurrence::Once),
+        };
+        Ok(Transfers::new(volume, recurrence, span, random))
     }
 
     fn segments(&self, rate: Rate, jitter: Duration) -> Result<Vec<Segment>, BuildError> {
@@ -240,14 +279,22 @@ impl<'n> Traffic<'n> {
     }
 
     fn web(&self, span: (Instant, Instant), random: Stream) -> Result<Web, BuildError> {
-        let config::Traffic { rate, packet, size, size_shape, reading, .. } = self.flow.traffic;
+        let config::Traffic { rate, packet, .. } = self.flow.traffic;
         if rate.is_some_and(Rate::is_zero) {
             return self.refuse("rate", "at a rate of zero no burst ends; without `rate` it comes at one time");
         }
-        let mean = self.need("size", size)?.count() as f64;
-        let size = Pareto::with_mean(mean, size_shape.unwrap_or(SIZE_SHAPE));
-        let reading = self.times(self.need("reading", reading)?);
-        Ok(Web::new(packet.unwrap_or(WEB_PACKET), rate, (size, reading), span, random))
+        Ok(Web::new(packet.unwrap_or(WEB_PACKET), rate, self.bursts()?, span, random))
+    }
+
+    /// Sizes of bursts in bytes, and the times between them.
+    fn bursts(&self) -> Result<(Pareto, Times), BuildError> {
+        let config::Traffic { size, size_shape, reading, .. } = self.flow.traffic;
+        let mean = self.need("size", size)?;
+        if mean.count() == 0 {
+            return self.refuse("size", "bursts of nothing: the mean size is above zero");
+        }
+        let sizes = Pareto::with_mean(mean.count() as f64, size_shape.unwrap_or(SIZE_SHAPE));
+        Ok((sizes, self.times(self.need("reading", reading)?)))
     }
 }
 

@@ -1,0 +1,99 @@
+//! The `[tcp]` and `[flow.tcp]` tables: how TCP behaves.
+
+use super::Category;
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Duration};
+
+/// How TCP behaves; see `docs/traffic.md`. A key that is left out of a flow's table is as in `[tcp]`, there as said here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Tcp {
+    /// How the congestion window grows and shrinks. Default `reno`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<Congestion>,
+    /// How losses are found and repaired. Default `sack`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<Recovery>,
+    /// Explicit congestion notification (RFC 3168): queues that can, mark packets instead of dropping them. Default false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<bool>,
+    /// Most payload of a segment, at most 2244 B (2256 B without `timestamps`): 20 B of TCP with its options, 20 B of IP and
+    /// the MAC's headers come on top. Default 1000 B.
+    #[serde(deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
+    pub segment: Option<Bytes>,
+    /// Segments that a connection may send before the first is acknowledged (RFC 6928), at least one. Default 10.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_window: Option<u32>,
+    /// Most bytes that the receiver lets be on their way, at least one segment. Default 4 MB.
+    #[serde(deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
+    pub advertised_window: Option<Bytes>,
+    /// The longest time that an acknowledgement waits for a second full segment, which is always acknowledged at once;
+    /// "0 s": every segment is. Default 200 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delayed_ack: Option<Duration>,
+    /// The least retransmission timeout. Default 1 s (RFC 6298, 2.4); Linux has 200 ms.
+    #[serde(deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
+    pub rto_min: Option<Duration>,
+    /// The first two duplicate acknowledgements let a new segment each go out (RFC 3042). Default true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limited_transmit: Option<bool>,
+    /// Segments carry timestamps (RFC 7323): 12 B of header, and a round-trip time of every acknowledgement. Default true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestamps: Option<bool>,
+    /// Access category of segments without data, where `mac.access` is "edca". Default: the flow's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ack_category: Option<Category>,
+}
+
+/// How the congestion window grows and shrinks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Congestion {
+    /// Slow start and congestion avoidance (RFC 5681).
+    #[default]
+    Reno,
+    /// CUBIC (RFC 9438).
+    Cubic,
+}
+
+/// How losses are found and repaired.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Recovery {
+    /// By selective acknowledgements (RFC 2018 and 6675).
+    #[default]
+    Sack,
+    /// By partial acknowledgements (RFC 6582).
+    #[serde(rename = "newreno")]
+    NewReno,
+    /// By three duplicate acknowledgements, one loss a window (RFC 5681, 3.2).
+    Reno,
+}
+
+impl Tcp {
+    /// With the keys of `shared` where this table has none.
+    #[must_use]
+    pub fn over(&self, shared: &Self) -> Self {
+        Self {
+            congestion: self.congestion.or(shared.congestion),
+            recovery: self.recovery.or(shared.recovery),
+            ecn: self.ecn.or(shared.ecn),
+            segment: self.segment.or(shared.segment),
+            initial_window: self.initial_window.or(shared.initial_window),
+            advertised_window: self.advertised_window.or(shared.advertised_window),
+            delayed_ack: self.delayed_ack.or(shared.delayed_ack),
+            rto_min: self.rto_min.or(shared.rto_min),
+            limited_transmit: self.limited_transmit.or(shared.limited_transmit),
+            timestamps: self.timestamps.or(shared.timestamps),
+            ack_category: self.ack_category.or(shared.ack_category),
+        }
+    }
+
+    /// Says nothing.
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}

@@ -1,0 +1,135 @@
+//! Transfers: what a flow gives its transport to carry, and when.
+
+use super::{Pareto, Times, web};
+use crate::engine::Stream;
+use units::{Duration, Instant};
+
+/// How much there is to carry.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Volume {
+    /// There is always more.
+    Endless,
+    /// So many bytes.
+    Bytes(u64),
+    /// Random, in bytes.
+    Random(Pareto),
+}
+
+/// When the next transfer begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Recurrence {
+    /// There is none.
+    Once,
+    /// This long after the last one began.
+    Every(Duration),
+    /// A random time after the last one has ended.
+    AfterEnd(Times),
+}
+
+/// Makes transfers, one after another, in order of time.
+#[derive(Debug)]
+pub(crate) struct Transfers {
+    volume: Volume,
+    recurrence: Recurrence,
+    random: Stream,
+    stop: Instant,
+    /// [`Instant::NEVER`] where it is not known yet, or there is none.
+    next: Instant,
+}
+
+impl Transfers {
+    /// Transfers that begin from `start` on and before `stop`. Those that recur a random time after the end begin in the
+    /// midst of such a time.
+    pub(crate) fn new(
+        volume: Volume,
+        recurrence: Recurrence,
+        (start, stop): (Instant, Instant),
+        mut random: Stream,
+    ) -> Self {
+        let next = match recurrence {
+            Recurrence::Once | Recurrence::Every(_) => start,
+            Recurrence::AfterEnd(times) => start + times.residual(&mut random),
+        };
+        Self { volume, recurrence, random, stop, next }
+    }
+
+    /// When the next one begins, if that is known.
+    pub(crate) fn next(&self) -> Option<Instant> {
+        (self.next < self.stop).then_some(self.next)
+    }
+
+    /// When those that never end are to stop.
+    pub(crate) fn ceases(&self) -> Option<Instant> {
+        matches!(self.volume, Volume::Endless).then_some(self.stop)
+    }
+
+    /// The next one begins: its bytes, `None` without end.
+    pub(crate) fn begin(&mut self) -> Option<u64> {
+        self.next = match self.recurrence {
+            Recurrence::Every(time) => self.next + time,
+            Recurrence::Once | Recurrence::AfterEnd(_) => Instant::NEVER,
+        };
+        match self.volume {
+            Volume::Endless => None,
+            Volume::Bytes(bytes) => Some(bytes),
+            Volume::Random(sizes) => Some(web::draw_size(sizes, &mut self.random)),
+        }
+    }
+
+    /// One has ended: the next may be known now.
+    pub(crate) fn end(&mut self, now: Instant) {
+        if let Recurrence::AfterEnd(times) = self.recurrence {
+            self.next = now + times.draw(&mut self.random);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Purpose;
+
+    const fn second(n: u64) -> Instant {
+        Instant::from_nanos(n * 1_000_000_000)
+    }
+
+    fn transfers(volume: Volume, recurrence: Recurrence) -> Transfers {
+        Transfers::new(volume, recurrence, (second(1), second(10)), Stream::new(1, "f", Purpose::Traffic))
+    }
+
+    #[test]
+    fn one_transfer_is_one() {
+        let mut once = transfers(Volume::Bytes(5), Recurrence::Once);
+        assert_eq!((once.next(), once.begin(), once.next()), (Some(second(1)), Some(5), None));
+        once.end(second(2));
+        assert_eq!((once.next(), once.ceases()), (None, None));
+    }
+
+    #[test]
+    fn transfers_recur_until_the_flow_stops_whether_the_last_has_ended_or_not() {
+        let mut regular = transfers(Volume::Bytes(5), Recurrence::Every(Duration::from_secs(4)));
+        let mut begun = Vec::new();
+        while let Some(at) = regular.next() {
+            begun.push(at);
+            regular.begin();
+        }
+        assert_eq!(begun, [1, 5, 9].map(second));
+    }
+
+    #[test]
+    fn a_reader_reads_what_has_arrived() {
+        let reading = Times::Exponential(Duration::from_millis(100));
+        let mut web = transfers(Volume::Random(Pareto::with_mean(1e4, 1.2)), Recurrence::AfterEnd(reading));
+        let first = web.next().expect("within nine seconds at a mean of a tenth");
+        assert!(first > second(1) && web.begin().is_some_and(|bytes| bytes > 0));
+        assert_eq!(web.next(), None, "not before the burst has arrived");
+        web.end(second(8));
+        assert!(web.next().is_some_and(|next| next > second(8)));
+    }
+
+    #[test]
+    fn what_never_ends_is_stopped() {
+        let mut greedy = transfers(Volume::Endless, Recurrence::Once);
+        assert_eq!((greedy.begin(), greedy.ceases()), (None, Some(second(10))));
+    }
+}
