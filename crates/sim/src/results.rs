@@ -61,13 +61,13 @@ pub struct Flow {
     pub to: String,
     /// The kind of its traffic: `cbr`, `poisson`, `voice`, ...
     pub kind: String,
-    /// Packets that the source made.
+    /// Packets that the source made. TCP: segments with data put on their way, repetitions included. `ping`: requests.
     pub sent_packets: u64,
-    /// Packets that reached the destination's application.
+    /// Packets that reached the destination's application. TCP: segments with data that reached the receiver.
     pub received_packets: u64,
-    /// Packets still on their way at the end.
+    /// Packets still on their way at the end; what goes back (acknowledgements, replies) is not among them.
     pub in_flight_packets: u64,
-    /// Payload received per second of simulated time, whenever it was sent.
+    /// Payload received per second of simulated time, whenever it was sent. TCP: in order, and every byte once.
     pub goodput_bps: f64,
     /// 1 - received / sent. Packets still on their way count as lost, as in the documents.
     pub loss_ratio: f64,
@@ -85,6 +85,31 @@ pub struct Flow {
     /// Why packets were lost; only with a routing protocol.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_packets: Option<Lost>,
+    /// Round-trip times: TCP's samples (RFC 6298), with timestamps one an acknowledgement of new data; `ping`: of each
+    /// reply. Only of these, as are the keys below of TCP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rtt_s: Option<Times>,
+    /// TCP: the largest that the smoothed round-trip time (RFC 6298, section 2) of any connection was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub srtt_max_s: Option<f64>,
+    /// TCP: segments with data that were sent again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retransmits: Option<u64>,
+    /// TCP: times that a retransmission timer expired.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeouts: Option<u64>,
+    /// TCP, `transfer` and `web`: connections opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transfers: Option<u64>,
+    /// Those of them of which everything arrived.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transfers_completed: Option<u64>,
+    /// From when such a connection was opened until its last byte, and its end, was in order at the receiver.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completion_s: Option<Times>,
+    /// `ping`: replies that came back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replies: Option<u64>,
 }
 
 /// Packets of a flow that were lost, by cause.
@@ -295,6 +320,13 @@ pub struct FlowSeries {
     pub delay_mean_s: Vec<Option<f64>>,
     /// Largest one-way delay of the packets received in the step; absent where none was.
     pub delay_max_s: Vec<Option<f64>>,
+    /// TCP: the congestion windows of the open connections at the end of the step, in full segments; empty for others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cwnd_packets: Vec<f64>,
+    /// TCP: the largest of the open connections' smoothed round-trip times at the end of the step; absent where none has
+    /// one. Empty for others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub srtt_s: Vec<Option<f64>>,
 }
 
 /// A queue over time.

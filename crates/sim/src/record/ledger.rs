@@ -1,7 +1,7 @@
 //! What is counted of every flow and every node.
 
-use super::Summary;
 use super::hops::Hops;
+use super::{Summary, TransportRecord};
 use crate::net::Loss;
 use crate::results::{Flow, Lost, Mac, Times};
 use units::{Bytes, Duration};
@@ -17,6 +17,8 @@ pub(crate) struct FlowRecord {
     pub(crate) delay: Summary,
     pub(crate) lost: Lost,
     pub(crate) ledger: Ledger,
+    /// Only of TCP flows and pings.
+    pub(crate) transport: Option<Box<TransportRecord>>,
 }
 
 /// Where every packet of a flow went: made = finished + lost + on its way.
@@ -73,13 +75,15 @@ impl FlowRecord {
 
     /// Counts from now on; the ledger goes on.
     pub(crate) fn restart(&mut self) {
-        *self = Self { ledger: self.ledger, ..Self::default() };
+        let mut transport = self.transport.take();
+        transport.iter_mut().for_each(|transport| transport.restart());
+        *self = Self { ledger: self.ledger, transport, ..Self::default() };
     }
 
     pub(crate) fn result(&self, identity: &Identity, covered: Duration) -> Flow {
         let delay_s = self.delay.times();
         let deadline_s = identity.deadline.map(Duration::as_secs_f64);
-        Flow {
+        let mut flow = Flow {
             name: identity.name.clone(),
             from: identity.from.clone(),
             to: identity.to.clone(),
@@ -95,7 +99,17 @@ impl FlowRecord {
             deadline_use_ratio: deadline_s.map_or(0.0, |deadline| delay_s.max / deadline),
             data_yield: ratio(self.received - self.late, self.sent),
             lost_packets: None,
-        }
+            rtt_s: None,
+            srtt_max_s: None,
+            retransmits: None,
+            timeouts: None,
+            transfers: None,
+            transfers_completed: None,
+            completion_s: None,
+            replies: None,
+        };
+        self.transport.iter().for_each(|transport| transport.report(&mut flow));
+        flow
     }
 }
 

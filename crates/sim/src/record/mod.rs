@@ -6,7 +6,9 @@ mod ledger;
 mod series;
 mod span;
 mod summary;
+mod transport;
 
 pub(crate) use ledger::{FlowRecord, Identity, Ledger, NodeRecord, QueueRecord, ratio};
 pub(crate) use series::Recorder;
 pub(crate) use summary::Summary;
+pub(crate) use transport::{Service, TransportRecord};

@@ -41,10 +41,22 @@ impl Recorder {
         }
     }
 
-    pub(crate) fn received(&mut self, flow: u32, delay: Duration, payload: Bytes) {
-        let step = &mut self.flows[flow as usize];
-        step.bytes += payload;
-        step.delay.record(delay);
+    /// A packet of a flow has arrived.
+    pub(crate) fn arrived(&mut self, flow: u32, delay: Duration) {
+        self.flows[flow as usize].delay.record(delay);
+    }
+
+    /// A flow's application has got so much.
+    pub(crate) fn got(&mut self, flow: u32, payload: Bytes) {
+        self.flows[flow as usize].bytes += payload;
+    }
+
+    /// At the end of a step: the congestion windows of a TCP flow's connections, in segments, and the largest of their
+    /// smoothed round-trip times.
+    pub(crate) fn windows(&mut self, flow: usize, cwnd: f64, srtt: Option<Duration>) {
+        let series = &mut self.series.flows[flow];
+        series.cwnd_packets.push(cwnd);
+        series.srtt_s.push(srtt.map(Duration::as_secs_f64));
     }
 
     /// A packet of the `queue`-th queue has been completed.

@@ -1,0 +1,68 @@
+//! What is counted of TCP flows and pings, beyond what is of every flow.
+
+use super::Summary;
+use crate::results::Flow;
+use units::Duration;
+
+/// What an application asked its transport for, and so which results there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Service {
+    /// Requests and their replies.
+    Echo,
+    /// A connection that never ends by itself.
+    Stream,
+    /// Connections of which each has an end.
+    Transfers,
+}
+
+/// Counts of a flow whose packets are answered. They begin after the warm-up.
+#[derive(Debug)]
+pub(crate) struct TransportRecord {
+    service: Service,
+    pub(crate) rtt: Summary,
+    pub(crate) srtt_max: Duration,
+    pub(crate) retransmits: u64,
+    pub(crate) timeouts: u64,
+    pub(crate) transfers: u64,
+    pub(crate) completed: u64,
+    pub(crate) completion: Summary,
+    pub(crate) replies: u64,
+}
+
+impl TransportRecord {
+    pub(crate) fn new(service: Service) -> Self {
+        Self {
+            service,
+            rtt: Summary::default(),
+            srtt_max: Duration::ZERO,
+            retransmits: 0,
+            timeouts: 0,
+            transfers: 0,
+            completed: 0,
+            completion: Summary::default(),
+            replies: 0,
+        }
+    }
+
+    /// Counts from now on.
+    pub(crate) fn restart(&mut self) {
+        *self = Self::new(self.service);
+    }
+
+    /// Adds what this service has to a flow's results.
+    pub(crate) fn report(&self, flow: &mut Flow) {
+        flow.rtt_s = Some(self.rtt.times());
+        if self.service == Service::Echo {
+            flow.replies = Some(self.replies);
+            return;
+        }
+        flow.srtt_max_s = Some(self.srtt_max.as_secs_f64());
+        flow.retransmits = Some(self.retransmits);
+        flow.timeouts = Some(self.timeouts);
+        if self.service == Service::Transfers {
+            flow.transfers = Some(self.transfers);
+            flow.transfers_completed = Some(self.completed);
+            flow.completion_s = Some(self.completion.times());
+        }
+    }
+}

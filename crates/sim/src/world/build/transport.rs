@@ -1,0 +1,149 @@
+//! What carries a flow: UDP, TCP or echo requests, refusing what does not go together.
+
+use super::super::BuildError;
+use crate::config::{self, Category, Flow, Network, Tcp, TrafficKind, Transport};
+use crate::mac::Conventions;
+use crate::net::MOST_SEGMENT;
+use crate::record::Service;
+use crate::transport::tcp::{Congestion, Recovery, Segment, Settings};
+use units::{Bytes, Duration, Instant};
+
+/// The largest window that RFC 7323, 2.3, can advertise.
+const MOST_WINDOW: Bytes = Bytes::new(1 << 30);
+
+/// How the packets of a flow are answered, if they are.
+pub(super) struct Answered {
+    pub(super) service: Service,
+    /// Of TCP.
+    pub(super) settings: Option<Settings>,
+    /// Of the answers, where it differs from the flow's.
+    pub(super) category: Option<Category>,
+}
+
+/// How the packets of a flow are answered.
+///
+/// # Errors
+/// A kind of traffic that its transport does not have, an answer to a broadcast, or settings of TCP that cannot be used.
+pub(super) fn answered(flow: &Flow, network: &Network, rules: &Conventions) -> Result<Option<Answered>, BuildError> {
+    check_kind(flow)?;
+    let kind = flow.traffic.kind;
+    let tcp = flow.transport == Transport::Tcp;
+    if !tcp && kind != TrafficKind::Ping {
+        return Ok(None);
+    }
+    if flow.to == "broadcast" {
+        let what = if tcp { "a TCP connection has two ends" } else { "a ping to all would be answered by all at once" };
+        let message = format!("{what}: name a node, or `*` for a flow to every station");
+        return Err(BuildError::new(format!("flow.{}.to", flow.name), message));
+    }
+    if !tcp {
+        return Ok(Some(Answered { service: Service::Echo, settings: None, category: None }));
+    }
+    let own = flow.tcp.unwrap_or_default();
+    let path = |key: &str, given: bool| match given {
+        true => format!("flow.{}.tcp.{key}", flow.name),
+        false => format!("tcp.{key}"),
+    };
+    let merged = own.over(&network.tcp);
+    let settings = settings(&merged).map_err(|(key, message)| BuildError::new(path(key, given(&own, key)), message))?;
+    if merged.ack_category.is_some() && !rules.edca() {
+        let message = "the DCF has no categories; set `access = \"edca\"` in `[mac]`, or leave `ack_category` out";
+        return Err(BuildError::new(path("ack_category", own.ack_category.is_some()), message));
+    }
+    let service = if kind == TrafficKind::Greedy { Service::Stream } else { Service::Transfers };
+    Ok(Some(Answered { service, settings: Some(settings), category: merged.ack_category }))
+}
+
+/// Kinds that need TCP, and kinds that it does not have.
+fn check_kind(flow: &Flow) -> Result<(), BuildError> {
+    let refuse = |key: &str, message: &str| Err(BuildError::new(format!("flow.{}.{key}", flow.name), message));
+    let config::Traffic { kind, packet, rate, .. } = &flow.traffic;
+    match (flow.transport, kind) {
+        (Transport::Udp, TrafficKind::Greedy) => refuse(
+            "traffic.kind",
+            "only TCP finds out how much the network takes: add `transport = \"tcp\"`; over UDP there is `saturated`",
+        ),
+        (Transport::Udp, TrafficKind::Transfer) => refuse(
+            "traffic.kind",
+            "a transfer sends again what is lost: add `transport = \"tcp\"`; over UDP there is `web`, in bursts",
+        ),
+        (Transport::Udp, _) if flow.tcp.is_some() => {
+            refuse("tcp", "this flow has no TCP: add `transport = \"tcp\"`, or leave the table out")
+        }
+        (Transport::Udp, _) | (Transport::Tcp, TrafficKind::Greedy | TrafficKind::Transfer) => Ok(()),
+        (Transport::Tcp, TrafficKind::Ping) => {
+            refuse("transport", "pings are no TCP: they are carried by ICMP; leave `transport` out")
+        }
+        (Transport::Tcp, TrafficKind::Web) => match (packet, rate) {
+            (Some(_), _) => {
+                refuse("traffic.packet", "TCP cuts a burst into segments: set `segment` in `[tcp]`, and leave `packet` out")
+            }
+            (_, Some(_)) => refuse("traffic.rate", "TCP sets the pace of a burst itself: leave `rate` out"),
+            _ => Ok(()),
+        },
+        (Transport::Tcp, _) => refuse(
+            "transport",
+            "this kind of traffic makes packets at times of its own, and TCP sends when it sees fit: use `greedy`, \
+             `transfer` or `web`, or leave `transport` out",
+        ),
+    }
+}
+
+/// The settings of a described TCP, defaults filled in; or the key that cannot be used, and why.
+fn settings(described: &Tcp) -> Result<Settings, (&'static str, String)> {
+    let defaults = Settings::default();
+    let settings = Settings {
+        congestion: match described.congestion.unwrap_or_default() {
+            config::Congestion::Reno => Congestion::Reno,
+            config::Congestion::Cubic => Congestion::Cubic,
+        },
+        recovery: match described.recovery.unwrap_or_default() {
+            config::Recovery::Sack => Recovery::Sack,
+            config::Recovery::NewReno => Recovery::NewReno,
+            config::Recovery::Reno => Recovery::Reno,
+        },
+        ecn: described.ecn.unwrap_or(defaults.ecn),
+        segment: described.segment.unwrap_or(defaults.segment),
+        initial_window: described.initial_window.unwrap_or(defaults.initial_window),
+        advertised_window: described.advertised_window.unwrap_or(defaults.advertised_window),
+        delayed_ack: described.delayed_ack.unwrap_or(defaults.delayed_ack),
+        rto_min: described.rto_min.unwrap_or(defaults.rto_min),
+        limited_transmit: described.limited_transmit.unwrap_or(defaults.limited_transmit),
+        timestamps: described.timestamps.unwrap_or(defaults.timestamps),
+    };
+    let stamp = settings.timestamps.then_some(Instant::ZERO);
+    let most = MOST_SEGMENT.count() - Segment { stamp, ..Segment::EMPTY }.header().count();
+    if settings.segment.count() == 0 {
+        return Err(("segment", "segments without payload carry nothing: at least 1 B".to_owned()));
+    }
+    if settings.segment.count() > most {
+        return Err(("segment", format!("a segment in one 802.11 frame carries at most {most} B; there are no fragments")));
+    }
+    if settings.initial_window == 0 {
+        return Err(("initial_window", "with a window of no segments nothing is ever sent: at least 1".to_owned()));
+    }
+    if settings.advertised_window < settings.segment {
+        let message = format!(
+            "the receiver would never take a whole segment of {}, and the sender wait for ever: raise it, or lower `segment`",
+            settings.segment
+        );
+        return Err(("advertised_window", message));
+    }
+    if settings.advertised_window > MOST_WINDOW {
+        return Err(("advertised_window", "a TCP header can advertise at most 1 GiB (RFC 7323, 2.3)".to_owned()));
+    }
+    if settings.rto_min == Duration::ZERO {
+        return Err(("rto_min", "a timeout is above zero".to_owned()));
+    }
+    Ok(settings)
+}
+
+/// Is the key the flow's own?
+fn given(own: &Tcp, key: &str) -> bool {
+    match key {
+        "segment" => own.segment.is_some(),
+        "initial_window" => own.initial_window.is_some(),
+        "advertised_window" => own.advertised_window.is_some(),
+        _ => own.rto_min.is_some(),
+    }
+}

@@ -1,0 +1,172 @@
+//! TCP connections and their segments on the way.
+
+use crate::engine::{Arena, Handle};
+use crate::net::Packet;
+use crate::trace;
+use crate::transport::tcp::{Counts, Receiver, Segment, Sender, Settings};
+use units::Instant;
+
+/// The TCP of a network: its connections, and the segments that packets carry.
+#[derive(Debug, Default)]
+pub(super) struct Connections {
+    /// Slots, used again when nothing of a connection is left.
+    slots: Vec<Connection>,
+    free: Vec<u32>,
+    carried: Arena<Carried>,
+}
+
+/// Both ends of a connection.
+#[derive(Debug)]
+pub(super) struct Connection {
+    /// The flow whose data it carries.
+    pub(super) flow: u32,
+    /// Its number among the flow's connections, from 0.
+    pub(super) number: u32,
+    pub(super) sender: Sender,
+    pub(super) receiver: Receiver,
+    pub(super) opened: Instant,
+    /// Bytes that have yet to arrive in order; `None` without end.
+    pub(super) missing: Option<u64>,
+    /// The end of the data is in order too.
+    pub(super) complete: bool,
+    /// The sender is done. What still arrives is ignored.
+    pub(super) closed: bool,
+    /// Counts of the sender that are in the flow's record.
+    pub(super) counted: Counts,
+    /// When the earliest pending event of its timers fires; later ones are stale.
+    pub(super) armed: Instant,
+    /// Its segments on their way.
+    on_their_way: u32,
+}
+
+/// A segment on its way.
+#[derive(Clone, Copy, Debug)]
+struct Carried {
+    connection: u32,
+    /// Packets that carry it: while a frame is not acknowledged, its sender has one and the receiver may have another.
+    packets: u32,
+    segment: Segment,
+}
+
+impl Connection {
+    /// Of a flow, opened now, with so much to send; `None` without end.
+    pub(super) fn new(
+        (flow, number): (u32, u32),
+        settings: &Settings,
+        bytes: Option<u64>,
+        now: Instant,
+    ) -> Self {
+        let mut sender = Sender::new(settings);
+        sender.supply(bytes);
+        if bytes.is_some() {
+            sender.close();
+        }
+        sender.open(now);
+        Self {
+            flow,
+            number,
+            sender,
+            receiver: Receiver::new(settings),
+            opened: now,
+            missing: bytes,
+            complete: false,
+            closed: false,
+            counted: Counts::default(),
+            armed: Instant::NEVER,
+            on_their_way: 0,
+        }
+    }
+
+    /// When one of its timers expires next.
+    pub(super) fn deadline(&self) -> Instant {
+        if self.closed { Instant::NEVER } else { self.sender.deadline().min(self.receiver.deadline()) }
+    }
+}
+
+impl Connections {
+    /// Keeps a connection: its slot.
+    pub(super) fn insert(&mut self, connection: Connection) -> u32 {
+        if let Some(slot) = self.free.pop() {
+            self.slots[slot as usize] = connection;
+            return slot;
+        }
+        self.slots.push(connection);
+        u32::try_from(self.slots.len() - 1).expect("fewer than 2^32 connections")
+    }
+
+    #[inline]
+    pub(super) fn get(&mut self, slot: u32) -> &mut Connection {
+        &mut self.slots[slot as usize]
+    }
+
+    /// Those that are open, in the order of their slots, which does not depend on anything but the run.
+    pub(super) fn open(&self) -> impl Iterator<Item = &Connection> {
+        self.slots.iter().filter(|connection| !connection.closed)
+    }
+
+    /// The sender is done: the slot is used again as soon as nothing of the connection is on its way.
+    pub(super) fn close(&mut self, slot: u32) {
+        let connection = &mut self.slots[slot as usize];
+        connection.closed = true;
+        if connection.on_their_way == 0 {
+            self.free.push(slot);
+        }
+    }
+
+    /// A segment sets out: to be carried by a packet.
+    pub(super) fn send(&mut self, connection: u32, segment: Segment) -> Handle {
+        self.slots[connection as usize].on_their_way += 1;
+        self.carried.insert(Carried { connection, packets: 0, segment })
+    }
+
+    /// A packet has come into being, of this segment if of any.
+    #[inline]
+    pub(super) fn packet_made(&mut self, segment: Option<Handle>) {
+        if let Some(segment) = segment {
+            self.carried.get_mut(segment).packets += 1;
+        }
+    }
+
+    /// A packet is no more. The last one of a segment takes it along.
+    #[inline]
+    pub(super) fn packet_gone(&mut self, segment: Option<Handle>) {
+        if let Some(segment) = segment {
+            self.let_go(segment);
+        }
+    }
+
+    fn let_go(&mut self, segment: Handle) {
+        let carried = self.carried.get_mut(segment);
+        carried.packets -= 1;
+        if carried.packets > 0 {
+            return;
+        }
+        let slot = self.carried.remove(segment).connection;
+        let connection = &mut self.slots[slot as usize];
+        connection.on_their_way -= 1;
+        if connection.closed && connection.on_their_way == 0 {
+            self.free.push(slot);
+        }
+    }
+
+    /// The connection and the segment that a packet carries.
+    pub(super) fn carried(&self, segment: Handle) -> (u32, Segment) {
+        let Carried { connection, segment, .. } = self.carried.get(segment);
+        (connection, segment)
+    }
+
+    /// A packet, as it is told.
+    pub(super) fn picture(&self, packet: &Packet) -> trace::Packet {
+        let segment = packet.segment.map(|segment| {
+            let (slot, segment) = self.carried(segment);
+            Box::new(trace::Segment::new(&segment, self.slots[slot as usize].number))
+        });
+        packet.picture(segment)
+    }
+
+    /// Segments on their way, by what the connections say and by what is there.
+    pub(super) fn segments(&self) -> (u64, u64) {
+        let said = self.slots.iter().map(|connection| u64::from(connection.on_their_way)).sum();
+        (said, self.carried.live() as u64)
+    }
+}
