@@ -124,12 +124,56 @@ pub struct Packet {
     pub of: Owner,
     /// Length at the network layer.
     pub length: Bytes,
+    /// Its ECN field.
+    pub ecn: Ecn,
+    /// The TCP segment that it carries, if it does.
+    pub segment: Option<Box<Segment>>,
+}
+
+/// The ECN field of an IP header (RFC 3168, section 5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not ECN-capable.
+    NotEct,
+    /// ECN-capable, ECT(0).
+    Ect,
+    /// Congestion was met.
+    Ce,
+}
+
+/// A TCP segment. Sequence numbers count from the SYN's, which is 0, and do not wrap.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Segment {
+    /// The connection's number among those of its flow, from 0.
+    pub connection: u32,
+    /// Sequence number.
+    pub sequence: u64,
+    /// Payload.
+    pub payload: Bytes,
+    /// Acknowledgement number; only a connection's first SYN has none.
+    pub ack: Option<u64>,
+    /// Bytes that may come beyond `ack`; in the header scaled by [`window_scale`](Self::window_scale), but for SYNs.
+    pub window: u64,
+    /// Blocks received beyond `ack`: first number, and the one after the last.
+    pub sacks: Vec<(u64, u64)>,
+    /// In a SYN: selective acknowledgements are understood.
+    pub sack_permitted: bool,
+    /// Timestamps: when it was sent, and the stamp that it answers.
+    pub stamp: Option<(Instant, Option<Instant>)>,
+    /// The SYN bit.
+    pub syn: bool,
+    /// The FIN bit.
+    pub fin: bool,
+    /// The ECE bit.
+    pub ece: bool,
+    /// The CWR bit.
+    pub cwr: bool,
 }
 
 /// Whose a packet is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// A flow's, by its place in the results.
+    /// A flow's, by its place in the roster.
     Flow(u32),
     /// The routing protocol's.
     Routing,
@@ -140,7 +184,7 @@ pub enum Owner {
 pub struct Roster {
     /// The nodes.
     pub nodes: Vec<RosterNode>,
-    /// The flows.
+    /// The flows, in the order of the results; then those that go the other way: acknowledgements, replies.
     pub flows: Vec<RosterFlow>,
     /// The carrier frequency.
     pub frequency: Frequency,
@@ -164,4 +208,21 @@ pub struct RosterFlow {
     pub from: u32,
     /// The node where it ends; `None` for a broadcast.
     pub to: Option<u32>,
+    /// What its packets are.
+    pub protocol: Protocol,
+}
+
+/// What the packets of a flow are. Of flows that go the other way, with the flow that they answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// UDP.
+    Udp,
+    /// ICMP echo requests.
+    EchoRequest,
+    /// ICMP echo replies.
+    EchoReply(u32),
+    /// TCP from the end that has data.
+    Tcp,
+    /// TCP from the other end.
+    TcpBack(u32),
 }

@@ -93,7 +93,7 @@ impl Tcp {
     }
 
     /// Says nothing.
-    fn is_default(&self) -> bool {
+    pub(super) fn is_default(&self) -> bool {
         *self == Self::default()
     }
 }

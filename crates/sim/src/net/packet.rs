@@ -47,7 +47,7 @@ pub(crate) enum Loss {
     Ttl,
 }
 
-/// A UDP packet on its way.
+/// An IP packet on its way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
     pub(crate) load: Load,
@@ -55,10 +55,12 @@ pub(crate) struct Packet {
     pub(crate) serial: u32,
     /// How many more hops it may go.
     pub(crate) ttl: u8,
-    /// When the application, or the routing protocol, made it.
+    /// When the application, or a protocol, made it. Of a ping's reply: when its request was made.
     pub(crate) created: Instant,
-    /// Length with UDP and IP headers.
+    /// Length with all headers from IP's on.
     pub(crate) length: Bytes,
+    /// The TCP segment that it carries, if it does.
+    pub(crate) segment: Option<Handle>,
     pub(crate) ecn: Ecn,
     pub(crate) transit: Transit,
 }
@@ -82,7 +84,13 @@ impl Transit {
 }
 
 impl Packet {
-    /// What the application gave.
+    /// A packet without a segment that is made now and has not left yet.
+    pub(crate) fn new(load: Load, created: Instant, length: Bytes) -> Self {
+        let (segment, ecn, transit) = (None, Ecn::NotEct, Transit::NONE);
+        Self { load, serial: 0, ttl: TTL, created, length, segment, ecn, transit }
+    }
+
+    /// What the application gave to UDP.
     pub(crate) fn payload(&self) -> Bytes {
         Bytes::new(self.length.count() - UDP.count() - IP.count())
     }

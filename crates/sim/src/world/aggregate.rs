@@ -94,6 +94,7 @@ impl World {
             }
             packet.transit.accepted = true;
             self.hear_neighbour(node, from);
+            self.connections.packet_made(copy.segment);
             let copy = self.packets.insert(crate::net::Packet { transit: Transit::NONE, ..copy });
             if let Some(last) = last {
                 self.packets.get_mut(last).transit.next = Some(copy);
@@ -114,6 +115,7 @@ impl World {
                 if let Load::Flow(index) = packet.load {
                     self.deliver(node, from, (index, packet));
                 }
+                self.connections.packet_gone(packet.segment);
             }
         }
     }

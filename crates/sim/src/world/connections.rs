@@ -6,6 +6,9 @@ use crate::trace;
 use crate::transport::tcp::{Counts, Receiver, Segment, Sender, Settings};
 use units::Instant;
 
+/// 2^32 divided by the golden ratio, odd: multiples of it are far from each other.
+const KEY_STEP: u32 = 0x9e37_79b9;
+
 /// The TCP of a network: its connections, and the segments that packets carry.
 #[derive(Debug, Default)]
 pub(super) struct Connections {
@@ -104,6 +107,12 @@ impl Connections {
         self.slots.iter().filter(|connection| !connection.closed)
     }
 
+    /// The slot of the open connection of a flow that has one at a time.
+    pub(super) fn of_flow(&self, flow: u32) -> Option<u32> {
+        let open = |connection: &Connection| connection.flow == flow && !connection.closed;
+        self.slots.iter().position(open).and_then(|slot| u32::try_from(slot).ok())
+    }
+
     /// The sender is done: the slot is used again as soon as nothing of the connection is on its way.
     pub(super) fn close(&mut self, slot: u32) {
         let connection = &mut self.slots[slot as usize];
@@ -162,6 +171,15 @@ impl Connections {
             Box::new(trace::Segment::new(&segment, self.slots[slot as usize].number))
         });
         packet.picture(segment)
+    }
+
+    /// A number for the flow of a packet as queues tell flows: by addresses and ports, which are other ones for every
+    /// connection.
+    #[inline]
+    pub(super) fn flow_key(&self, flow: u32, packet: &Packet) -> u32 {
+        let Some(segment) = packet.segment else { return flow };
+        let number = self.slots[self.carried.get(segment).connection as usize].number;
+        flow.wrapping_add(number.wrapping_mul(KEY_STEP))
     }
 
     /// Segments on their way, by what the connections say and by what is there.

@@ -3,11 +3,13 @@
 mod aggregate;
 mod air;
 mod build;
+mod connections;
 mod error;
 mod outcome;
 mod queues;
 mod routing;
 mod trace;
+mod transport;
 mod wired;
 
 pub use error::{BuildError, Unknown};
@@ -15,29 +17,33 @@ pub use error::{BuildError, Unknown};
 use crate::config::Network;
 use crate::engine::{Arena, EventQueue, Handle};
 use crate::mac::{BROADCAST, Conventions, Finished, Frame, Mpdu, Msdu, Station};
-use crate::net::{Load, Loss, Packet, TTL, Transit, Waiting, msdu_bytes, network_bytes};
+use crate::net::{Load, Loss, Packet, Transit, Waiting, msdu_bytes, network_bytes};
 use crate::radio::Medium;
 use crate::record::{FlowRecord, Identity, NodeRecord, QueueRecord, Recorder};
 use crate::results::Outcome;
 use crate::trace::What;
-use crate::traffic::{Emission, Source};
+use crate::traffic::Emission;
+use connections::Connections;
 use control::{Controller, LimitController};
 use queue::{Departure, Ecn};
 use queues::Layout;
 use routing::{Accounts, Routing};
 use trace::Witness;
+use transport::{Role, Supply};
 use units::{Bytes, Duration, Frequency, Instant};
 use wired::Wire;
 
 /// What happens.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    /// A source makes a packet.
+    /// A source makes a packet, or begins a transfer.
     Emit { flow: u32 },
     /// A saturated flow starts.
     Saturate { flow: u32 },
-    /// A saturated flow stops.
+    /// A saturated or greedy flow stops.
     Cease { flow: u32 },
+    /// A timer of a connection expires, unless it has moved.
+    Timer { connection: u32 },
     /// A station's deadline, unless it has moved.
     Deadline { node: u32 },
     /// The front of a frame reaches its `listener`-th listener, and perhaps more.
@@ -95,28 +101,11 @@ struct Flow {
     to: u32,
     /// The index of its access category.
     category: u8,
+    role: Role,
     supply: Supply,
     /// Its packets that wait, for a route or in the queue, at the node where it begins.
     waiting: u32,
     record: FlowRecord,
-}
-
-/// What makes the packets of a flow.
-enum Supply {
-    /// A source, at times of its own.
-    Source(Source),
-    /// The queue asks for packets.
-    Saturated { payload: Bytes, start: Instant, stop: Instant },
-}
-
-impl Supply {
-    /// Payload of the first packet.
-    fn first(&self) -> Option<Bytes> {
-        match self {
-            Self::Source(source) => source.next().map(|packet| packet.payload),
-            Self::Saturated { payload, .. } => Some(*payload),
-        }
-    }
 }
 
 /// How many packets of a saturated flow wait at its source: one to hand over and one behind it.
@@ -137,6 +126,7 @@ pub struct World {
     flows: Vec<Flow>,
     routing: Routing,
     packets: Arena<Packet>,
+    connections: Connections,
     /// Two a link, one a direction.
     wires: Vec<Wire>,
     broadcasts_in_air: u64,
@@ -182,6 +172,7 @@ impl World {
                 Event::Emit { flow } => self.emit(flow),
                 Event::Saturate { flow } => self.saturate(flow),
                 Event::Cease { flow } => self.cease(flow),
+                Event::Timer { connection } => self.timer(connection),
                 Event::Deadline { node } => self.deadline(node),
                 Event::Front { of, listener } => self.front(of, listener),
                 Event::Sent { of } => self.sent(of),
@@ -208,7 +199,7 @@ impl World {
 
     /// A source makes a packet.
     fn emit(&mut self, flow: u32) {
-        let Supply::Source(source) = &mut self.flows[flow as usize].supply else { return };
+        let Supply::Source(source) = &mut self.flows[flow as usize].supply else { return self.begin_transfer(flow) };
         let Some(Emission { payload, .. }) = source.next() else { return };
         source.advance();
         if let Some(next) = source.next() {
@@ -233,25 +224,32 @@ impl World {
         (0..SATURATION).for_each(|_| self.make_packet(flow, payload));
     }
 
-    /// A saturated flow stops; what waits is still sent.
+    /// A saturated or greedy flow stops; what waits is still sent.
     fn cease(&mut self, flow: u32) {
-        let from = self.flows[flow as usize].from;
+        let Flow { from, role, .. } = self.flows[flow as usize];
+        if matches!(role, Role::Stream { .. }) {
+            return self.close_stream(flow);
+        }
         let queue = self.queue_of(flow);
         self.nodes[from as usize].queues[queue].saturated.retain(|&(other, _)| other != flow);
     }
 
     /// A new packet of a flow joins the queue of its source.
     fn make_packet(&mut self, flow: u32, payload: Bytes) {
+        self.flows[flow as usize].record.sent += 1;
+        self.launch(flow, Packet::new(Load::Flow(flow), self.now, network_bytes(payload)));
+    }
+
+    /// A packet of a flow sets out from where the flow begins.
+    #[inline]
+    fn launch(&mut self, flow: u32, packet: Packet) {
         let Flow { from, waiting, record, .. } = &mut self.flows[flow as usize];
-        record.sent += 1;
         #[expect(clippy::cast_possible_truncation, reason = "a number in a trace may come round again")]
         let serial = record.ledger.made as u32;
         record.ledger.made += 1;
         *waiting += 1;
-        let (from, length) = (*from, network_bytes(payload));
-        let transit = Transit::NONE;
-        let load = Load::Flow(flow);
-        self.route(from, None, Packet { load, serial, ttl: TTL, created: self.now, length, ecn: Ecn::NotEct, transit });
+        let from = *from;
+        self.route(from, None, Packet { serial, ..packet });
     }
 
     /// There may be room in a queue of `node`, because a packet of `left` has left it or its limit has moved. If
@@ -397,7 +395,8 @@ impl World {
         self.complete(node, queue, waited, service);
         if delivered {
             let packet = self.packets.get(handle);
-            Witness { watch: &mut self.watch, now: self.now, node }.saw(|| What::Acknowledged(packet.picture()));
+            let Self { connections, watch, now, .. } = self;
+            Witness { watch, now: *now, node }.saw(|| What::Acknowledged(connections.picture(&packet)));
         }
         if to == BROADCAST {
             return;
@@ -456,27 +455,37 @@ impl World {
             }
             flow.record.ledger.finished += 1;
         }
+        if flow.role != Role::Data {
+            return self.arrive(node, (index, packet));
+        }
+        self.take_data(node, (index, packet));
+    }
+
+    /// A packet has reached the application that it is for.
+    fn take_data(&mut self, node: u32, (index, packet): (u32, Packet)) {
+        let flow = &mut self.flows[index as usize];
         let payload = packet.payload();
         flow.record.bytes += payload;
         let delay = self.now.since(packet.created);
         if let Some(recorder) = &mut self.recorder {
-            recorder.received(index, delay, payload);
+            recorder.arrived(index, delay);
+            recorder.got(index, payload);
         }
         if packet.created >= self.warmup {
             flow.record.receive(delay, flow.identity.deadline);
         }
-        Witness { watch: &mut self.watch, now: self.now, node }.saw(|| What::Delivered(packet.picture(), delay));
+        self.note_delivered(node, &packet);
     }
 
     /// A controller decides.
     fn control(&mut self, node: u32, queue: u32) {
         let index = queue as usize;
-        let Self { nodes, packets, flows, routing, watch, now, .. } = self;
+        let Self { nodes, packets, connections, flows, routing, watch, now, .. } = self;
         let Queue { held, controller, .. } = &mut nodes[node as usize].queues[index];
         let limit = controller.update(&held.take_interval(*now));
         let mut witness = Witness { watch, now: *now, node };
         witness.saw(|| What::Limit(limit_value(limit)));
-        let mut accounts = Accounts { packets, flows, routing, witness };
+        let mut accounts = Accounts { packets, connections, flows, routing, witness };
         held.set_limit(*now, limit, &mut |dropped: Waiting| accounts.discard(dropped.packet, Loss::Queue));
         let next = self.now + controller.interval();
         self.events.push(next, Event::Control { node, queue });
@@ -499,6 +508,7 @@ impl World {
         let queues = self.nodes.iter().flat_map(|node| &node.queues);
         let levels = queues.map(|queue| (limit_value(queue.held.limit()), queue.held.backlog().packets));
         recorder.end_step(length, levels);
+        self.record_windows();
         self.last_step = self.now;
     }
 

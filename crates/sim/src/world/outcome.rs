@@ -18,11 +18,12 @@ pub(super) fn outcome(mut world: World) -> Outcome {
         check_airtime(&world);
     }
     let covered = world.end.since(world.warmup);
-    let mut flows: Vec<_> = world.flows.iter().map(|flow| flow.record.result(&flow.identity, covered)).collect();
+    let told = || world.flows.iter().filter(|flow| flow.role.answers().is_none());
+    let mut flows: Vec<_> = told().map(|flow| flow.record.result(&flow.identity, covered)).collect();
     let mut routing_packets = None;
     if let Routing::Aodv(mesh) = &world.routing {
         routing_packets = Some(mesh.nodes.iter().map(|node| node.counts.packets).sum::<u64>());
-        for (flow, result) in world.flows.iter().zip(&mut flows) {
+        for (flow, result) in told().zip(&mut flows) {
             result.lost_packets = Some(flow.record.lost);
         }
     }
@@ -30,7 +31,7 @@ pub(super) fn outcome(mut world: World) -> Outcome {
     let goodputs = flows.iter().map(|flow| flow.goodput_bps);
     let sum: f64 = goodputs.clone().sum();
     let squares: f64 = goodputs.map(|goodput| goodput * goodput).sum();
-    let sum_of = |of: fn(&FlowRecord) -> u64| world.flows.iter().map(|flow| of(&flow.record)).sum::<u64>();
+    let sum_of = |of: fn(&FlowRecord) -> u64| told().map(|flow| of(&flow.record)).sum::<u64>();
     let sent = sum_of(|record| record.sent);
     let received = sum_of(|record| record.received);
     let late = sum_of(|record| record.late);
@@ -133,6 +134,8 @@ fn check_packets(world: &World) {
     let found = queued + missing + held + wired - sending + world.broadcasts_in_air + routing;
     assert_eq!(expected, found, "packets on their way by the flows' accounts and by looking for them");
     assert_eq!(world.packets.live() as u64, found + accepted, "packets alive");
+    let (said, segments) = world.connections.segments();
+    assert_eq!(said, segments, "segments on their way, by their connections and by looking for them");
 }
 
 /// No node was busy for longer than the run, nor sent for longer than it was busy; the channel was in use no longer

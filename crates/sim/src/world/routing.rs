@@ -1,15 +1,15 @@
 //! Where packets go next, by fixed routes or by AODV, and what AODV's messages do to queues and accounts.
 
 use super::trace::Witness;
+use super::connections::Connections;
 use super::{Event, Flow, Node, World};
 use crate::config::RoutingPriority;
 use crate::engine::{Arena, Handle};
 use crate::mac::BROADCAST;
 use crate::net::aodv::{Action, Aodv, Context, Ends, Message, Output, Settings};
-use crate::net::{Load, Loss, Packet, Routes, TTL, Transit, Waiting, network_bytes};
+use crate::net::{Load, Loss, Packet, Routes, TTL, Waiting, network_bytes};
 use crate::record::Ledger;
 use crate::trace::What;
-use queue::Ecn;
 use units::{Duration, Instant};
 
 /// How packets find their way.
@@ -65,6 +65,7 @@ impl Mesh {
 /// The accounts that a packet's end touches.
 pub(super) struct Accounts<'a> {
     pub(super) packets: &'a mut Arena<Packet>,
+    pub(super) connections: &'a mut Connections,
     pub(super) flows: &'a mut [Flow],
     pub(super) routing: &'a mut Routing,
     pub(super) witness: Witness<'a>,
@@ -83,7 +84,7 @@ impl Accounts<'_> {
 
     /// Counts a packet as lost.
     pub(super) fn lose(&mut self, packet: &Packet, why: Loss) {
-        self.witness.saw(|| What::Dropped(packet.picture(), why.into()));
+        self.witness.saw(|| What::Dropped(self.connections.picture(packet), why.into()));
         match (packet.load, &mut *self.routing) {
             (Load::Flow(flow), _) => self.flows[flow as usize].record.lose(why),
             (Load::Routing { .. }, Routing::Aodv(mesh)) => mesh.ledger.lost += 1,
@@ -102,8 +103,9 @@ impl Accounts<'_> {
         self.release(&packet);
     }
 
-    /// The packet is no more; if it was a message, neither is that.
+    /// The packet is no more; if it was a message, or the last with a segment, neither is that.
     pub(super) fn release(&mut self, packet: &Packet) {
+        self.connections.packet_gone(packet.segment);
         if let (Load::Routing { message, .. }, Routing::Aodv(mesh)) = (packet.load, &mut *self.routing) {
             let message = mesh.messages.remove(message);
             mesh.out.lists.release(&message);
@@ -114,15 +116,15 @@ impl Accounts<'_> {
 impl World {
     /// The accounts, for a packet that ends at `node`.
     pub(super) fn accounts(&mut self, node: u32) -> Accounts<'_> {
-        let Self { packets, flows, routing, watch, now, .. } = self;
-        Accounts { packets, flows, routing, witness: Witness { watch, now: *now, node } }
+        let Self { packets, connections, flows, routing, watch, now, .. } = self;
+        Accounts { packets, connections, flows, routing, witness: Witness { watch, now: *now, node } }
     }
 
     /// A queue of a node, and the accounts for what it drops.
     #[inline]
     pub(super) fn queue_and_accounts(&mut self, node: u32, queue: usize) -> (&mut queue::Queue<Waiting>, Accounts<'_>) {
-        let Self { nodes, packets, flows, routing, watch, now, .. } = self;
-        let accounts = Accounts { packets, flows, routing, witness: Witness { watch, now: *now, node } };
+        let Self { nodes, packets, connections, flows, routing, watch, now, .. } = self;
+        let accounts = Accounts { packets, connections, flows, routing, witness: Witness { watch, now: *now, node } };
         (&mut nodes[node as usize].queues[queue].held, accounts)
     }
 
@@ -143,6 +145,7 @@ impl World {
             }
         };
         let handle = self.packets.insert(packet);
+        self.connections.packet_made(packet.segment);
         match next {
             Some(to) => self.enqueue(node, handle, to),
             None => self.seek_route(node, previous, handle),
@@ -197,16 +200,7 @@ impl World {
         counts.bytes += length.count();
         mesh.ledger.made += 1;
         let load = Load::Routing { message: mesh.messages.insert(message), to_all: to == BROADCAST };
-        let transit = Transit::NONE;
-        let handle = self.packets.insert(Packet {
-            load,
-            serial: 0,
-            ttl: 1,
-            created: self.now,
-            length,
-            ecn: Ecn::NotEct,
-            transit,
-        });
+        let handle = self.packets.insert(Packet { ttl: 1, ..Packet::new(load, self.now, length) });
         if after.is_zero() {
             self.enqueue(node, handle, to);
         } else {
@@ -226,7 +220,7 @@ impl World {
 
     /// A packet joins the queue of a node.
     fn enqueue(&mut self, node: u32, handle: Handle, to: u32) {
-        let Self { nodes, packets, flows, routing, watch, now, .. } = self;
+        let Self { nodes, packets, connections, flows, routing, watch, now, .. } = self;
         let packet = packets.get(handle);
         let (category, first) = match (packet.load, &*routing) {
             (Load::Flow(flow), _) => (flows[flow as usize].category, false),
@@ -234,13 +228,13 @@ impl World {
             (_, Routing::Static(_)) => unreachable!("fixed routes need no messages"),
         };
         let flow = match packet.load {
-            Load::Flow(flow) => flow,
+            Load::Flow(flow) => connections.flow_key(flow, &packet),
             Load::Routing { .. } => u32::MAX,
         };
         let waiting = Waiting { packet: handle, to, length: packet.length, flow, ecn: packet.ecn };
         let mut witness = Witness { watch, now: *now, node };
-        witness.saw(|| What::Queued(packet.picture()));
-        let mut accounts = Accounts { packets, flows, routing, witness };
+        witness.saw(|| What::Queued(connections.picture(&packet)));
+        let mut accounts = Accounts { packets, connections, flows, routing, witness };
         let dropped = &mut |dropped: Waiting| accounts.discard(dropped.packet, Loss::Queue);
         let Node { queues, filled, layout, .. } = &mut nodes[node as usize];
         *filled |= 1 << category;

@@ -1,12 +1,14 @@
 //! Tells what happens at the nodes that are watched.
 
 use super::World;
+use super::transport::Role;
 use crate::engine::Handle;
 use crate::mac::{BROADCAST, Frame, Kind};
 use crate::net::{Load, Loss, Packet};
 use crate::radio::{Heard, Signal};
-use crate::trace::{self, Cause, Event, Mpdu, Owner, Roster, RosterFlow, RosterNode, What};
-use units::{Instant, Power};
+use crate::trace::{self, Cause, Ecn, Event, Mpdu, Owner, Protocol, Roster, RosterFlow, RosterNode, Segment, What};
+use crate::transport::tcp;
+use units::{Bytes, Instant, Power};
 
 /// The nodes that are watched, and what happened there since the last call of [`World::take_events`].
 #[derive(Debug, Default)]
@@ -65,6 +67,7 @@ impl World {
             name: flow.identity.name.clone(),
             from: flow.from,
             to: (flow.to != BROADCAST).then_some(flow.to),
+            protocol: flow.role.into(),
         };
         Roster {
             nodes: self.nodes.iter().map(node).collect(),
@@ -137,7 +140,7 @@ impl World {
         let category = self.rules.category(frame.category);
         let packets = |first| {
             let chain = std::iter::successors(Some(first), |&packet| self.packets.get(packet).transit.next);
-            chain.map(|packet| self.packets.get(packet).picture()).collect()
+            chain.map(|packet| self.connections.picture(&self.packets.get(packet))).collect()
         };
         if let Kind::Data { packet, psdu: length } = frame.kind {
             let (sequence, retry, intact) = (frame.sequence, frame.retry, intact & 1 == 1);
@@ -157,13 +160,13 @@ impl World {
 }
 
 impl Packet {
-    /// The packet, as it is told.
-    pub(super) fn picture(&self) -> trace::Packet {
+    /// The packet, as it is told, with the segment that it carries.
+    pub(super) fn picture(&self, segment: Option<Box<trace::Segment>>) -> trace::Packet {
         let of = match self.load {
             Load::Flow(flow) => Owner::Flow(flow),
             Load::Routing { .. } => Owner::Routing,
         };
-        trace::Packet { id: u64::from(self.serial), of, length: self.length }
+        trace::Packet { id: u64::from(self.serial), of, length: self.length, ecn: self.ecn.into(), segment }
     }
 }
 
@@ -176,6 +179,48 @@ impl From<Loss> for Cause {
             Loss::Buffer => Self::Buffer,
             Loss::Link => Self::Link,
             Loss::Ttl => Self::Ttl,
+        }
+    }
+}
+
+impl From<Role> for Protocol {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::Data => Self::Udp,
+            Role::Request { .. } => Self::EchoRequest,
+            Role::Reply { of } => Self::EchoReply(of),
+            Role::Stream { .. } => Self::Tcp,
+            Role::Acknowledgement { of } => Self::TcpBack(of),
+        }
+    }
+}
+
+impl From<queue::Ecn> for Ecn {
+    fn from(ecn: queue::Ecn) -> Self {
+        match ecn {
+            queue::Ecn::NotEct => Self::NotEct,
+            queue::Ecn::Ect => Self::Ect,
+            queue::Ecn::Ce => Self::Ce,
+        }
+    }
+}
+
+impl Segment {
+    /// A segment of the `connection`-th connection of its flow, as it is told.
+    pub(super) fn new(segment: &tcp::Segment, connection: u32) -> Self {
+        Self {
+            connection,
+            sequence: segment.start,
+            payload: Bytes::new(segment.length.into()),
+            ack: segment.ack,
+            window: segment.window,
+            sacks: segment.sacks.blocks().iter().map(|block| (block.start, block.end)).collect(),
+            sack_permitted: segment.sack_permitted,
+            stamp: segment.stamp.map(|stamp| (stamp, segment.echo)),
+            syn: segment.syn,
+            fin: segment.fin,
+            ece: segment.ece,
+            cwr: segment.cwr,
         }
     }
 }

@@ -89,6 +89,7 @@ impl World {
         if let Load::Flow(flow) = packet.load {
             self.deliver(to, from, (flow, packet));
         }
+        self.connections.packet_gone(packet.segment);
         self.serve(to);
     }
 }

@@ -1,8 +1,10 @@
 //! Flows: what they are called, where they begin and end.
 
-use super::super::{BuildError, Flow, Supply};
+use super::super::transport::{Role, Supply};
+use super::super::{BuildError, Flow};
 use super::infrastructure::Infrastructure;
 use super::sources::{self, Traffic};
+use super::transport::{self, Answered};
 use crate::config::{self, Network};
 use crate::mac::{BROADCAST, Conventions};
 use crate::record::{FlowRecord, Identity};
@@ -14,6 +16,7 @@ pub(super) fn flows(
     seed: u64,
 ) -> Result<Vec<Flow>, BuildError> {
     let mut flows: Vec<Flow> = Vec::new();
+    let mut answers: Vec<Option<Answered>> = Vec::new();
     for described in &network.flow {
         if described.category.is_some() && !rules.edca() {
             let message = "the DCF has no categories; set `access = \"edca\"` in `[mac]`, or leave `category` out";
@@ -24,6 +27,7 @@ pub(super) fn flows(
             Some(index) => Ok(u32::try_from(index).expect("nodes were counted before")),
             None => Err(BuildError::unknown_node(path(key), name, names.to_vec())),
         };
+        let answered = transport::answered(described, network, rules)?;
         let traffic = Traffic::new(described, network.duration)?;
         let stations = || (0..).zip(names).filter(|(node, _)| infrastructure.is_station(*node));
         let mut add = |name: String, ends: (u32, u32)| -> Result<(), BuildError> {
@@ -31,8 +35,10 @@ pub(super) fn flows(
                 let message = format!("`{}` has no radio to send broadcasts with", names[ends.0 as usize]);
                 return Err(BuildError::new(path("to"), message));
             }
-            let supply = traffic.supply(&name, seed)?;
+            let tcp = answered.and_then(|answered| answered.settings);
+            let supply = traffic.supply(&name, tcp, seed)?;
             flows.push(flow(described, name, ends, (names, rules), supply));
+            answers.push(answered);
             Ok(())
         };
         let to = match described.to.as_str() {
@@ -63,6 +69,13 @@ pub(super) fn flows(
             return Err(BuildError::new(format!("flow.{name}"), format!("two flows are called `{name}`")));
         }
     }
+    for (answered, index) in answers.into_iter().zip(0_u32..) {
+        if let Some(answered) = answered {
+            let back = u32::try_from(flows.len()).expect("fewer than 2^32 flows");
+            let back = transport::answer(&mut flows[index as usize], (index, back), &answered, rules);
+            flows.push(back);
+        }
+    }
     Ok(flows)
 }
 
@@ -82,5 +95,5 @@ fn flow(
         name,
     };
     let category = rules.index(described.category.unwrap_or_default());
-    Flow { identity, from, to, category, supply, waiting: 0, record: FlowRecord::default() }
+    Flow { identity, from, to, category, role: Role::Data, supply, waiting: 0, record: FlowRecord::default() }
 }

@@ -9,7 +9,7 @@ use crate::config::{
 };
 use crate::engine::{Purpose, Stream};
 use crate::mac::{Access, Aggregation, Algorithm, BROADCAST, Conventions, Costs, Rates, WINDOW};
-use crate::net::{msdu_bytes, network_bytes};
+use crate::net::msdu_bytes;
 use crate::radio::{Mode, Timing};
 use units::{Bytes, Duration};
 
@@ -154,7 +154,7 @@ pub(super) fn check_txop(
 ) -> Result<(), BuildError> {
     for (flow, index) in flows.iter().zip(0..) {
         let limit = rules.access[usize::from(flow.category)].txop_limit;
-        let Some(payload) = flow.supply.first() else { continue };
+        let Some(length) = flow.supply.first() else { continue };
         // AODV may lead a flow by any node; what goes by fixed routes is sent by those on them.
         let (senders, all): (Vec<u32>, _) = match routing {
             Routing::Static(routes) => (routes::radio_hops(nodes, routes, index).map(|(from, _)| from).collect(), 0),
@@ -162,7 +162,7 @@ pub(super) fn check_txop(
         };
         let senders = senders.into_iter().chain((flow.to == BROADCAST).then_some(flow.from));
         for node in senders.chain((0..).take(all)) {
-            let psdu = rules.mpdu(msdu_bytes(network_bytes(payload)));
+            let psdu = rules.mpdu(msdu_bytes(length));
             let needs = nodes[node as usize].station.exchange_of_one(flow.to, psdu, rules);
             if limit.is_zero() || needs <= limit {
                 continue;

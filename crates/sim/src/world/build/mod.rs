@@ -8,8 +8,11 @@ mod nodes;
 mod radio;
 mod routes;
 mod sources;
+mod transport;
 
-use super::{BuildError, Event, Supply, World};
+use super::connections::Connections;
+use super::transport::Supply;
+use super::{BuildError, Event, World};
 use crate::config::Network;
 use crate::engine::{Arena, EventQueue};
 use crate::radio::{Judge, Links, Medium};
@@ -42,7 +45,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     mac::check_txop(&flows, (&nodes, &routing), &rules)?;
     let end = Instant::ZERO + network.duration;
     let recorder = network.record.series.map(|step| {
-        let flows = flows.iter().map(|flow| flow.identity.name.clone());
+        let flows = flows.iter().filter(|flow| flow.role.answers().is_none()).map(|flow| flow.identity.name.clone());
         Recorder::new(step, flows, nodes::queue_names(&nodes, &rules).into_iter())
     });
     let mut world = World {
@@ -59,6 +62,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         flows,
         routing,
         packets: Arena::default(),
+        connections: Connections::default(),
         broadcasts_in_air: 0,
         recorder,
         last_step: Instant::ZERO,
@@ -108,7 +112,15 @@ impl World {
                         self.events.push(stop, Event::Cease { flow });
                     }
                 }
-                Supply::Saturated { .. } => {}
+                Supply::Transfers { transfers, .. } => {
+                    if let Some(at) = transfers.next() {
+                        self.events.push(at, Event::Emit { flow });
+                    }
+                    if let Some(stop) = transfers.ceases().filter(|&stop| stop < self.end) {
+                        self.events.push(stop, Event::Cease { flow });
+                    }
+                }
+                Supply::Saturated { .. } | Supply::Answers { .. } => {}
             }
         }
         for node in 0..self.nodes.len() {

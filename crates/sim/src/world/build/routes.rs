@@ -70,17 +70,22 @@ fn check_aodv(given: &Aodv) -> Result<(), BuildError> {
 
 fn routes(network: &Network, names: &[String], flows: &[Flow], neighbours: &[Vec<u32>]) -> Result<Routes, BuildError> {
     let by_hand = paths_by_hand(network, names)?;
-    let mut routes = Routes::default();
+    let mut paths: Vec<Vec<u32>> = Vec::with_capacity(flows.len());
     for flow in flows {
         if flow.to == BROADCAST {
-            routes.add(&[]);
+            paths.push(Vec::new());
             continue;
         }
         let name = |node: u32| &names[node as usize];
         let given = by_hand.iter().find(|path| (path.first(), path.last()) == (Some(&flow.from), Some(&flow.to)));
-        let path = match given {
-            Some(path) => Routes::check(neighbours, path).map(|()| path.clone()),
-            None => Routes::shortest(neighbours, flow.from, flow.to),
+        let path = match (given, flow.role.answers()) {
+            (Some(path), _) => Routes::check(neighbours, path).map(|()| path.clone()),
+            // Answers go back the way that was come.
+            (None, Some(of)) => {
+                let path: Vec<u32> = paths[of as usize].iter().rev().copied().collect();
+                Routes::check(neighbours, &path).map(|()| path)
+            }
+            (None, None) => Routes::shortest(neighbours, flow.from, flow.to),
         };
         let path = path.map_err(|error| match error {
             RouteError::Unreachable => {
@@ -99,8 +104,10 @@ fn routes(network: &Network, names: &[String], flows: &[Flow], neighbours: &[Vec
                 BuildError::new("routing.route", format!("the path comes by `{}` twice", name(node)))
             }
         })?;
-        routes.add(&path);
+        paths.push(path);
     }
+    let mut routes = Routes::default();
+    paths.iter().for_each(|path| routes.add(path));
     Ok(routes)
 }
 

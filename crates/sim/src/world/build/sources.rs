@@ -1,12 +1,14 @@
 //! What makes the packets of a flow.
 
-use super::super::{BuildError, Supply};
-use crate::config::{self, Flow, Spread, TrafficKind, Transport};
+use super::super::BuildError;
+use super::super::transport::Supply;
+use crate::config::{self, Flow, Spread, TrafficKind};
 use crate::engine::{Purpose, Stream};
 use crate::net::MOST_PAYLOAD;
 use crate::traffic::{
     OnOff, Pareto, Ping, Recording, Recurrence, Replay, Segment, Source, Steady, Times, Transfers, Volume, Web,
 };
+use crate::transport::tcp::Settings;
 use units::{Bytes, Duration, Instant, Rate};
 
 /// Mean of a talk spurt and of a pause (ITU-T P.59, table 2/P.59).
@@ -171,7 +173,8 @@ impl<'n> Traffic<'n> {
     }
 
     /// What makes the packets of the flow called `name` of this traffic.
-    pub(super) fn supply(&self, name: &str, seed: u64) -> Result<Supply, BuildError> {
+    /// With TCP these are its settings.
+    pub(super) fn supply(&self, name: &str, tcp: Option<Settings>, seed: u64) -> Result<Supply, BuildError> {
         let mut random = Stream::new(seed, name, Purpose::Traffic);
         let jitter = match self.flow.phase_jitter.as_nanos() {
             0 => Duration::ZERO,
@@ -180,8 +183,9 @@ impl<'n> Traffic<'n> {
         let start = Instant::ZERO + self.flow.start + jitter;
         let stop = Instant::ZERO + self.flow.stop.unwrap_or(self.run).min(self.run);
         let span = (start, stop);
-        if self.flow.transport == Transport::Tcp {
-            return Ok(Supply::Transfers(self.transfers(span, random)?));
+        if let Some(settings) = tcp {
+            let transfers = self.transfers(span, random)?;
+            return Ok(Supply::Transfers { transfers, settings, opened: 0 });
         }
         let config::Traffic { kind, rate, packet, .. } = self.flow.traffic;
         Ok(Supply::Source(match kind {
@@ -210,7 +214,7 @@ impl<'n> Traffic<'n> {
         }))
     }
 
-    /// What the flow called `name` of this traffic gives TCP to carry.
+    /// What a flow of this traffic gives TCP to carry.
     fn transfers(&self, span: (Instant, Instant), random: Stream) -> Result<Transfers, BuildError> {
         let config::Traffic { kind, size, every, .. } = self.flow.traffic;
         let (volume, recurrence) = match kind {

@@ -1,17 +1,21 @@
 //! What carries a flow: UDP, TCP or echo requests, refusing what does not go together.
 
-use super::super::BuildError;
-use crate::config::{self, Category, Flow, Network, Tcp, TrafficKind, Transport};
+use super::super::transport::{Role, Supply};
+use super::super::{BuildError, Flow};
+use crate::config::{self, Category, Network, Tcp, TrafficKind, Transport};
 use crate::mac::Conventions;
-use crate::net::MOST_SEGMENT;
-use crate::record::Service;
+use crate::net::{MOST_SEGMENT, ip_bytes};
+use crate::record::{FlowRecord, Identity, Service, TransportRecord};
 use crate::transport::tcp::{Congestion, Recovery, Segment, Settings};
 use units::{Bytes, Duration, Instant};
 
 /// The largest window that RFC 7323, 2.3, can advertise.
 const MOST_WINDOW: Bytes = Bytes::new(1 << 30);
+/// The longest TCP header, with its options: four bits count its words (RFC 9293, 3.1).
+const LONGEST_HEADER: Bytes = Bytes::new(60);
 
 /// How the packets of a flow are answered, if they are.
+#[derive(Clone, Copy)]
 pub(super) struct Answered {
     pub(super) service: Service,
     /// Of TCP.
@@ -24,7 +28,7 @@ pub(super) struct Answered {
 ///
 /// # Errors
 /// A kind of traffic that its transport does not have, an answer to a broadcast, or settings of TCP that cannot be used.
-pub(super) fn answered(flow: &Flow, network: &Network, rules: &Conventions) -> Result<Option<Answered>, BuildError> {
+pub(super) fn answered(flow: &config::Flow, network: &Network, rules: &Conventions) -> Result<Option<Answered>, BuildError> {
     check_kind(flow)?;
     let kind = flow.traffic.kind;
     let tcp = flow.transport == Transport::Tcp;
@@ -54,8 +58,38 @@ pub(super) fn answered(flow: &Flow, network: &Network, rules: &Conventions) -> R
     Ok(Some(Answered { service, settings: Some(settings), category: merged.ack_category }))
 }
 
+/// Makes `there`, the `index`-th flow, one that is answered by the flow `back`: this one.
+pub(super) fn answer(
+    there: &mut Flow,
+    (index, back): (u32, u32),
+    answered: &Answered,
+    rules: &Conventions,
+) -> Flow {
+    let (asked, role, longest) = match answered.service {
+        // A reply is as long as its request.
+        Service::Echo => (Role::Request { back }, Role::Reply { of: index }, there.supply.first().unwrap_or_default()),
+        Service::Stream | Service::Transfers => {
+            (Role::Stream { back }, Role::Acknowledgement { of: index }, ip_bytes(LONGEST_HEADER))
+        }
+    };
+    there.role = asked;
+    there.record.transport = Some(Box::new(TransportRecord::new(answered.service)));
+    let Identity { name, from, to, kind, .. } = &there.identity;
+    let identity = Identity { name: name.clone(), from: to.clone(), to: from.clone(), kind, deadline: None };
+    Flow {
+        identity,
+        from: there.to,
+        to: there.from,
+        category: answered.category.map_or(there.category, |category| rules.index(category)),
+        role,
+        supply: Supply::Answers { longest },
+        waiting: 0,
+        record: FlowRecord::default(),
+    }
+}
+
 /// Kinds that need TCP, and kinds that it does not have.
-fn check_kind(flow: &Flow) -> Result<(), BuildError> {
+fn check_kind(flow: &config::Flow) -> Result<(), BuildError> {
     let refuse = |key: &str, message: &str| Err(BuildError::new(format!("flow.{}.{key}", flow.name), message));
     let config::Traffic { kind, packet, rate, .. } = &flow.traffic;
     match (flow.transport, kind) {

@@ -1,0 +1,278 @@
+//! What supplies a flow, and what becomes of packets that are answered: TCP's segments and pings.
+
+use super::connections::Connection;
+use super::trace::Witness;
+use super::{Event, Flow, World};
+use crate::net::{Load, Packet, ip_bytes, network_bytes};
+use crate::trace::What;
+use crate::traffic::{Source, Transfers};
+use crate::transport::tcp::{Segment, Settings};
+use queue::Ecn;
+use units::{Bytes, Instant};
+
+/// What a packet of a flow is for. Every flow that is answered has another one for the answers, which goes the way back and
+/// is not in the results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// For the application, over UDP.
+    Data,
+    /// To be sent back, over the flow `back`.
+    Request { back: u32 },
+    /// The answer to a request of the flow `of`.
+    Reply { of: u32 },
+    /// A TCP segment for the receiver, which answers over the flow `back`.
+    Stream { back: u32 },
+    /// A TCP segment for the sender of the flow `of`.
+    Acknowledgement { of: u32 },
+}
+
+impl Role {
+    /// The flow that it answers, if it does.
+    pub(super) fn answers(self) -> Option<u32> {
+        match self {
+            Self::Data | Self::Request { .. } | Self::Stream { .. } => None,
+            Self::Reply { of } | Self::Acknowledgement { of } => Some(of),
+        }
+    }
+}
+
+/// What makes the packets of a flow.
+pub(super) enum Supply {
+    /// A source, at times of its own.
+    Source(Source),
+    /// The queue asks for packets.
+    Saturated { payload: Bytes, start: Instant, stop: Instant },
+    /// TCP connections.
+    Transfers { transfers: Transfers, settings: Settings, opened: u32 },
+    /// What arrives of another flow; answers are at most so long, with the IP header.
+    Answers { longest: Bytes },
+}
+
+impl Supply {
+    /// Length with the IP header of the first packet, or where that is shorter, of the longest.
+    pub(super) fn first(&self) -> Option<Bytes> {
+        match self {
+            Self::Source(source) => source.next().map(|packet| network_bytes(packet.payload)),
+            Self::Saturated { payload, .. } => Some(network_bytes(*payload)),
+            Self::Transfers { settings, .. } => {
+                let stamp = settings.timestamps.then_some(Instant::ZERO);
+                Some(ip_bytes(settings.segment + Segment { stamp, ..Segment::EMPTY }.header()))
+            }
+            Self::Answers { longest } => Some(*longest),
+        }
+    }
+}
+
+impl World {
+    /// A packet that is answered, or an answer, has arrived.
+    pub(super) fn arrive(&mut self, node: u32, (index, packet): (u32, Packet)) {
+        match self.flows[index as usize].role {
+            Role::Data => self.take_data(node, (index, packet)),
+            Role::Request { back } => {
+                self.take_data(node, (index, packet));
+                let reply = Packet::new(Load::Flow(back), packet.created, packet.length);
+                self.launch(back, reply);
+            }
+            Role::Reply { of } => {
+                if packet.created >= self.warmup
+                    && let Some(record) = &mut self.flows[of as usize].record.transport
+                {
+                    record.replies += 1;
+                    record.rtt.record(self.now.since(packet.created));
+                }
+                self.note_delivered(node, &packet);
+            }
+            Role::Stream { .. } | Role::Acknowledgement { .. } => self.take_segment(node, (index, packet)),
+        }
+    }
+
+    /// A packet has reached its destination.
+    #[inline]
+    pub(super) fn note_delivered(&mut self, node: u32, packet: &Packet) {
+        let Self { connections, watch, now, .. } = self;
+        let delay = now.since(packet.created);
+        Witness { watch, now: *now, node }.saw(|| What::Delivered(connections.picture(packet), delay));
+    }
+
+    /// The first transfer of a flow, or the next, begins: a connection opens.
+    pub(super) fn begin_transfer(&mut self, flow: u32) {
+        let Flow { supply, record, from, .. } = &mut self.flows[flow as usize];
+        let Supply::Transfers { transfers, settings, opened } = supply else { return };
+        let bytes = transfers.begin();
+        if let Some(next) = transfers.next() {
+            self.events.push(next, Event::Emit { flow });
+        }
+        let connection = Connection::new((flow, *opened), settings, bytes, self.now);
+        *opened = opened.wrapping_add(1);
+        record.transport.iter_mut().for_each(|record| record.transfers += 1);
+        let from = *from;
+        let slot = self.connections.insert(connection);
+        self.converse(slot);
+        self.serve(from);
+    }
+
+    /// A flow that always had more to send has not any longer: what was sent is still carried to its end.
+    pub(super) fn close_stream(&mut self, flow: u32) {
+        let from = self.flows[flow as usize].from;
+        if let Some(slot) = self.connections.of_flow(flow) {
+            self.connections.get(slot).sender.close();
+            self.converse(slot);
+            self.serve(from);
+        }
+    }
+
+    /// A segment has reached the end of its connection that it is for.
+    fn take_segment(&mut self, node: u32, (index, packet): (u32, Packet)) {
+        let Some(handle) = packet.segment else { return };
+        let (slot, segment) = self.connections.carried(handle);
+        let connection = self.connections.get(slot);
+        if self.flows[index as usize].role.answers().is_none() {
+            self.take_stream(slot, index, (&packet, &segment));
+        } else if !connection.closed {
+            connection.sender.receive(self.now, &segment);
+            self.measure(slot);
+        }
+        self.note_delivered(node, &packet);
+        self.converse(slot);
+    }
+
+    /// A segment has reached the receiver.
+    fn take_stream(&mut self, slot: u32, index: u32, (packet, segment): (&Packet, &Segment)) {
+        let flow = &mut self.flows[index as usize];
+        if segment.length > 0 {
+            let delay = self.now.since(packet.created);
+            if let Some(recorder) = &mut self.recorder {
+                recorder.arrived(index, delay);
+            }
+            if packet.created >= self.warmup {
+                flow.record.receive(delay, flow.identity.deadline);
+            }
+        }
+        let connection = self.connections.get(slot);
+        if connection.closed {
+            return;
+        }
+        let fresh = connection.receiver.receive(self.now, segment, packet.ecn == Ecn::Ce);
+        flow.record.bytes += Bytes::new(fresh);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.got(index, Bytes::new(fresh));
+        }
+        let Some(missing) = &mut connection.missing else { return };
+        *missing -= fresh;
+        // Of a transfer of nothing, its end is all that arrives.
+        if *missing > 0 || connection.complete || (fresh == 0 && !segment.fin) {
+            return;
+        }
+        connection.complete = true;
+        let opened = connection.opened;
+        if opened >= self.warmup
+            && let Some(record) = &mut flow.record.transport
+        {
+            record.completed += 1;
+            record.completion.record(self.now.since(opened));
+        }
+        if let Supply::Transfers { transfers, .. } = &mut flow.supply {
+            let before = transfers.next();
+            transfers.end(self.now);
+            if before.is_none()
+                && let Some(next) = transfers.next()
+            {
+                self.events.push(next, Event::Emit { flow: index });
+            }
+        }
+    }
+
+    /// Reads off the round-trip times after an acknowledgement.
+    fn measure(&mut self, slot: u32) {
+        let connection = self.connections.get(slot);
+        let Some(record) = &mut self.flows[connection.flow as usize].record.transport else { return };
+        if let Some(sample) = connection.sender.take_sample() {
+            record.rtt.record(sample);
+        }
+        if let Some(srtt) = connection.sender.srtt() {
+            record.srtt_max = record.srtt_max.max(srtt);
+        }
+    }
+
+    /// The ends of a connection send what they have to send; then its timers and counts are seen to.
+    fn converse(&mut self, slot: u32) {
+        let connection = self.connections.get(slot);
+        if connection.closed {
+            return;
+        }
+        let flow = connection.flow;
+        let Role::Stream { back } = self.flows[flow as usize].role else { return };
+        while let Some(segment) = self.connections.get(slot).sender.next(self.now) {
+            self.flows[flow as usize].record.sent += u64::from(segment.length > 0);
+            self.send_segment(slot, flow, segment);
+        }
+        while let Some(segment) = self.connections.get(slot).receiver.next(self.now) {
+            self.send_segment(slot, back, segment);
+        }
+        let connection = self.connections.get(slot);
+        let counts = connection.sender.counts();
+        let before = std::mem::replace(&mut connection.counted, counts);
+        if let Some(record) = &mut self.flows[flow as usize].record.transport {
+            record.retransmits += counts.retransmits - before.retransmits;
+            record.timeouts += counts.timeouts - before.timeouts;
+        }
+        if connection.sender.done() {
+            self.connections.close(slot);
+        } else {
+            self.arm_timer(slot);
+        }
+    }
+
+    fn send_segment(&mut self, slot: u32, flow: u32, segment: Segment) {
+        let length = ip_bytes(segment.header() + Bytes::new(segment.length.into()));
+        let ecn = if segment.ect { Ecn::Ect } else { Ecn::NotEct };
+        let segment = Some(self.connections.send(slot, segment));
+        self.launch(flow, Packet { segment, ecn, ..Packet::new(Load::Flow(flow), self.now, length) });
+    }
+
+    /// Sees to it that an event comes when a timer of a connection expires. One that is already pending before that will
+    /// do: an acknowledgement that restarts the timer costs no event.
+    fn arm_timer(&mut self, slot: u32) {
+        let connection = self.connections.get(slot);
+        let deadline = connection.deadline();
+        if deadline < connection.armed {
+            connection.armed = deadline;
+            self.events.push(deadline, Event::Timer { connection: slot });
+        }
+    }
+
+    /// A `Timer` event of a connection has come.
+    pub(super) fn timer(&mut self, slot: u32) {
+        let connection = self.connections.get(slot);
+        if connection.armed != self.now {
+            return;
+        }
+        connection.armed = Instant::NEVER;
+        if connection.deadline() > self.now {
+            return self.arm_timer(slot);
+        }
+        if connection.sender.deadline() <= self.now {
+            connection.sender.expire(self.now);
+        }
+        if connection.receiver.deadline() <= self.now {
+            connection.receiver.expire(self.now);
+        }
+        let flow = connection.flow as usize;
+        self.converse(slot);
+        let Flow { from, to, .. } = self.flows[flow];
+        self.serve(from);
+        self.serve(to);
+    }
+
+    /// Appends the windows of every TCP flow to the time series, which are recorded.
+    pub(super) fn record_windows(&mut self) {
+        let Some(recorder) = &mut self.recorder else { return };
+        for (flow, index) in self.flows.iter().zip(0..) {
+            let Supply::Transfers { settings, .. } = &flow.supply else { continue };
+            let of_flow = || self.connections.open().filter(|connection| connection.flow == index);
+            let cwnd: u64 = of_flow().map(|connection| connection.sender.cwnd()).sum();
+            let srtt = of_flow().filter_map(|connection| connection.sender.srtt()).max();
+            recorder.windows(index as usize, cwnd as f64 / settings.segment.count() as f64, srtt);
+        }
+    }
+}
