@@ -51,7 +51,7 @@ pub struct Level {
 }
 
 /// What became of a flow.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Flow {
     /// The flow's name.
     pub name: String,

@@ -240,7 +240,6 @@ fn outcome(seed: u64, bound: Option<f64>, target: f64, with_series: bool) -> Out
     };
     let names = ["forward", "reverse"];
     let flow = |n: usize| Flow {
-        lost_packets: None,
         name: names[n].to_owned(),
         from: format!("n{}", 2 * n),
         to: format!("n{}", 2 - 2 * n),
@@ -259,6 +258,7 @@ fn outcome(seed: u64, bound: Option<f64>, target: f64, with_series: bool) -> Out
         deadline_miss_ratio: 0.0,
         deadline_use_ratio: 0.6,
         data_yield: 0.95,
+        ..Flow::default()
     };
     let series = Series {
         step_s: 0.1,
@@ -295,6 +295,7 @@ fn flow_series(name: &str, seed: u64, n: usize, delay: &dyn Fn(usize, usize) -> 
             .collect(),
         delay_mean_s: times(0.7),
         delay_max_s: times(1.0),
+        ..FlowSeries::default()
     }
 }
 

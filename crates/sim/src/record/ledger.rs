@@ -98,15 +98,7 @@ impl FlowRecord {
             deadline_miss_ratio: ratio(self.late, self.received),
             deadline_use_ratio: deadline_s.map_or(0.0, |deadline| delay_s.max / deadline),
             data_yield: ratio(self.received - self.late, self.sent),
-            lost_packets: None,
-            rtt_s: None,
-            srtt_max_s: None,
-            retransmits: None,
-            timeouts: None,
-            transfers: None,
-            transfers_completed: None,
-            completion_s: None,
-            replies: None,
+            ..Flow::default()
         };
         self.transport.iter().for_each(|transport| transport.report(&mut flow));
         flow
