@@ -160,14 +160,22 @@ pub struct Segment {
     pub sack_permitted: bool,
     /// Timestamps: when it was sent, and the stamp that it answers.
     pub stamp: Option<(Instant, Option<Instant>)>,
-    /// The SYN bit.
-    pub syn: bool,
-    /// The FIN bit.
-    pub fin: bool,
-    /// The ECE bit.
-    pub ece: bool,
-    /// The CWR bit.
-    pub cwr: bool,
+    /// The flags of the header, as they stand there: see the constants.
+    pub flags: u8,
+}
+
+/// The flags of a TCP header (RFC 9293, 3.1; RFC 3168, 6.1).
+impl Segment {
+    /// The sender's data end here.
+    pub const FIN: u8 = 0x01;
+    /// A connection opens.
+    pub const SYN: u8 = 0x02;
+    /// There is an acknowledgement number.
+    pub const ACK: u8 = 0x10;
+    /// A packet came marked; in a SYN: marks are understood.
+    pub const ECE: u8 = 0x40;
+    /// The window has been reduced; in a SYN: marks are understood.
+    pub const CWR: u8 = 0x80;
 }
 
 /// Whose a packet is.

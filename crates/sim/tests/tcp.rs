@@ -3,27 +3,132 @@
 mod networks;
 
 use networks::{network, run};
+use sim::World;
+use sim::results::{Flow, Outcome};
 
-/// A server, 100 Mb/s and `delay` away from an access point, and a station next to it.
+/// A server, 100 Mb/s and `delay` away from an access point, and two stations next to it.
 fn access_point(delay: &str, more: &str) -> String {
     format!(
-        "duration = \"10 s\"\n[radio]\nstandard = \"802.11g\"\n[mac]\naccess = \"edca\"\n\
+        "duration = \"10 s\"\n[radio]\nstandard = \"802.11g\"\n\
          [[node]]\nname = \"ap\"\nrole = \"access-point\"\nposition = [\"0 m\", \"0 m\"]\n\
-         [[node]]\nname = \"s\"\nposition = [\"5 m\", \"0 m\"]\n\
+         [[node]]\nname = \"s1\"\nposition = [\"5 m\", \"0 m\"]\n\
+         [[node]]\nname = \"s2\"\nposition = [\"0 m\", \"5 m\"]\n\
          [[node]]\nname = \"server\"\nrole = \"wired\"\n\
          [[wired]]\nbetween = [\"server\", \"ap\"]\nrate = \"100 Mb/s\"\ndelay = \"{delay}\"\n{more}"
     )
 }
 
-fn tcp(name: &str, from: &str, to: &str, traffic: &str) -> String {
-    format!(
-        "[[flow]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\ntransport = \"tcp\"\ntraffic = {{ {traffic} }}\n"
-    )
+fn tcp(name: &str, ends: [&str; 2], traffic: &str) -> String {
+    flow(name, ends, traffic) + "transport = \"tcp\"\n"
+}
+
+fn flow(name: &str, [from, to]: [&str; 2], traffic: &str) -> String {
+    format!("[[flow]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\ntraffic = {{ {traffic} }}\n")
+}
+
+fn of<'o>(outcome: &'o Outcome, name: &str) -> &'o Flow {
+    outcome.flows.iter().find(|flow| flow.name == name).expect("such a flow")
 }
 
 #[test]
-fn try_it() {
-    let text = access_point("10 ms", "") + &tcp("f", "server", "s", "kind = \"greedy\"") + "[[flow]]\nname=\"p\"\nfrom=\"s\"\nto=\"server\"\ntraffic={kind=\"ping\"}\n";
+fn a_transfer_arrives_whole_and_once() {
+    for ends in [["server", "s1"], ["s1", "server"], ["s1", "s2"], ["server", "ap"]] {
+        let text = access_point("10 ms", "") + &tcp("f", ends, "kind = \"transfer\", size = \"123457 B\"");
+        let outcome = run(&text, 1);
+        let flow = of(&outcome, "f");
+        assert_eq!((flow.transfers, flow.transfers_completed), (Some(1), Some(1)), "{ends:?}");
+        assert!((flow.goodput_bps * 10.0 / 8.0 - 123_457.0).abs() < 1e-6, "{ends:?}: {}", flow.goodput_bps);
+        assert!(flow.sent_packets >= 124 && flow.received_packets >= 124, "{ends:?}");
+        assert_eq!(flow.in_flight_packets, 0, "{ends:?}");
+    }
+}
+
+#[test]
+fn a_ping_measures_there_and_back() {
+    let text = access_point("10 ms", "[mac]\ncw_min = 0\n")
+        + &flow("p", ["server", "ap"], "kind = \"ping\", packet = \"64 B\", every = \"300 ms\"");
     let outcome = run(&text, 1);
-    println!("{}", serde_json::to_string_pretty(&outcome.flows).unwrap());
+    let ping = of(&outcome, "p");
+    // 0 s, 0.3 s, ... 9.9 s.
+    assert_eq!((ping.sent_packets, ping.received_packets, ping.replies), (34, 34, Some(34)));
+    // 64 B of payload, 8 of ICMP, 20 of IP at 100 Mb/s: 7.36 us each way.
+    let rtt = ping.rtt_s.expect("of a ping");
+    assert!((rtt.max - 0.020_014_72).abs() < 1e-12 && (rtt.mean - rtt.max).abs() < 1e-12, "{rtt:?}");
+    assert!((ping.delay_s.max - 0.010_007_36).abs() < 1e-12);
+}
+
+#[test]
+fn random_pings_come_at_their_mean_rate() {
+    let text = access_point("1 ms", "").replace("10 s", "1000 s")
+        + &flow("p", ["s1", "server"], "kind = \"ping\", every = \"100 ms\", times = \"exponential\"");
+    let outcome = run(&text, 1);
+    // Poisson: 10 000 with a standard deviation of 100.
+    assert!(of(&outcome, "p").sent_packets.abs_diff(10_000) < 400);
+}
+
+#[test]
+fn what_goes_back_is_not_in_the_results() {
+    let text = access_point("10 ms", "[record]\nseries = \"1 s\"\n")
+        + &tcp("down", ["server", "s1"], "kind = \"greedy\"")
+        + &flow("p", ["s2", "server"], "kind = \"ping\"");
+    let outcome = run(&text, 1);
+    assert_eq!(outcome.flows.iter().map(|flow| flow.name.as_str()).collect::<Vec<_>>(), ["down", "p"]);
+    let series = outcome.series.expect("it was asked for");
+    assert_eq!(series.flows.len(), 2);
+    assert_eq!((series.flows[0].cwnd_packets.len(), series.flows[0].srtt_s.len()), (10, 10));
+    assert!(series.flows[0].srtt_s.iter().all(|srtt| srtt.is_some_and(|srtt| srtt > 0.02)));
+    assert!(series.flows[1].cwnd_packets.is_empty());
+}
+
+/// Where a description is refused, and why.
+fn refusal(text: &str) -> (String, String) {
+    let Err(error) = World::new(&network(text), 1) else { panic!("it was built:\n{text}") };
+    (error.path().unwrap_or_default().to_owned(), error.to_string())
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let there = ["server", "s1"];
+    let greedy = "kind = \"greedy\"";
+    let settings = |keys: &str| access_point("1 ms", &format!("[tcp]\n{keys}\n")) + &tcp("f", there, greedy);
+    let own = |keys: &str| access_point("1 ms", "") + &tcp("f", there, greedy) + &format!("[flow.tcp]\n{keys}\n");
+    let with = |flow: &str| access_point("1 ms", "") + flow;
+    for (text, path, words) in [
+        (with(&flow("f", there, greedy)), "flow.f.traffic.kind", "transport = \"tcp\""),
+        (with(&flow("f", there, "kind = \"transfer\", size = \"1 kB\"")), "flow.f.traffic.kind", "transport = \"tcp\""),
+        (with(&tcp("f", there, "kind = \"voice\"")), "flow.f.transport", "`greedy`"),
+        (with(&tcp("f", there, "kind = \"ping\"")), "flow.f.transport", "ICMP"),
+        (with(&tcp("f", there, "kind = \"transfer\"")), "flow.f.traffic", "needs a `size`"),
+        (with(&tcp("f", there, "kind = \"greedy\", size = \"1 kB\"")), "flow.f.traffic.size", "no `size`"),
+        (
+            with(&tcp("f", there, "kind = \"web\", size = \"1 kB\", reading = \"1 s\", packet = \"1 kB\"")),
+            "flow.f.traffic.packet",
+            "`segment`",
+        ),
+        (
+            with(&tcp("f", there, "kind = \"web\", size = \"1 kB\", reading = \"1 s\", rate = \"1 Mb/s\"")),
+            "flow.f.traffic.rate",
+            "pace",
+        ),
+        (
+            with(&tcp("f", there, "kind = \"web\", size = \"0 B\", reading = \"1 s\"")),
+            "flow.f.traffic.size",
+            "above zero",
+        ),
+        (with(&tcp("f", ["s1", "broadcast"], greedy)), "flow.f.to", "two ends"),
+        (with(&flow("f", ["s1", "broadcast"], "kind = \"ping\"")), "flow.f.to", "answered by all"),
+        (with(&flow("f", there, "kind = \"ping\", times = \"pareto\"")), "flow.f.traffic.times", "exponentially"),
+        (with(&(flow("f", there, "kind = \"ping\"") + "[flow.tcp]\necn = true\n")), "flow.f.tcp", "no TCP"),
+        (settings("segment = \"2245 B\""), "tcp.segment", "2244 B"),
+        (own("segment = \"2257 B\"\ntimestamps = false"), "flow.f.tcp.segment", "2256 B"),
+        (settings("initial_window = 0"), "tcp.initial_window", "at least 1"),
+        (own("advertised_window = \"999 B\""), "flow.f.tcp.advertised_window", "wait for ever"),
+        (settings("advertised_window = \"2000 MB\""), "tcp.advertised_window", "1024 MiB"),
+        (settings("ack_category = \"voice\""), "tcp.ack_category", "edca"),
+        (own("ack_category = \"voice\""), "flow.f.tcp.ack_category", "edca"),
+    ] {
+        let (found, message) = refusal(&text);
+        assert_eq!(found, path, "{message}");
+        assert!(message.contains(words), "{message}");
+    }
 }

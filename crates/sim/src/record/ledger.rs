@@ -76,7 +76,9 @@ impl FlowRecord {
     /// Counts from now on; the ledger goes on.
     pub(crate) fn restart(&mut self) {
         let mut transport = self.transport.take();
-        transport.iter_mut().for_each(|transport| transport.restart());
+        if let Some(transport) = &mut transport {
+            transport.restart();
+        }
         *self = Self { ledger: self.ledger, transport, ..Self::default() };
     }
 
@@ -100,7 +102,9 @@ impl FlowRecord {
             data_yield: ratio(self.received - self.late, self.sent),
             ..Flow::default()
         };
-        self.transport.iter().for_each(|transport| transport.report(&mut flow));
+        if let Some(transport) = &self.transport {
+            transport.report(&mut flow);
+        }
         flow
     }
 }

@@ -53,12 +53,7 @@ struct Carried {
 
 impl Connection {
     /// Of a flow, opened now, with so much to send; `None` without end.
-    pub(super) fn new(
-        (flow, number): (u32, u32),
-        settings: &Settings,
-        bytes: Option<u64>,
-        now: Instant,
-    ) -> Self {
+    pub(super) fn new((flow, number): (u32, u32), settings: &Settings, bytes: Option<u64>, now: Instant) -> Self {
         let mut sender = Sender::new(settings);
         sender.supply(bytes);
         if bytes.is_some() {

@@ -1,7 +1,7 @@
 //! Where packets go next, by fixed routes or by AODV, and what AODV's messages do to queues and accounts.
 
-use super::trace::Witness;
 use super::connections::Connections;
+use super::trace::Witness;
 use super::{Event, Flow, Node, World};
 use crate::config::RoutingPriority;
 use crate::engine::{Arena, Handle};

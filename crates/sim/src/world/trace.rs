@@ -208,6 +208,14 @@ impl From<queue::Ecn> for Ecn {
 impl Segment {
     /// A segment of the `connection`-th connection of its flow, as it is told.
     pub(super) fn new(segment: &tcp::Segment, connection: u32) -> Self {
+        let flags = [
+            (segment.fin, Self::FIN),
+            (segment.syn, Self::SYN),
+            (segment.ack.is_some(), Self::ACK),
+            (segment.ece, Self::ECE),
+            (segment.cwr, Self::CWR),
+        ];
+        let flags = flags.iter().filter(|(set, _)| *set).fold(0, |flags, (_, flag)| flags | flag);
         Self {
             connection,
             sequence: segment.start,
@@ -217,10 +225,7 @@ impl Segment {
             sacks: segment.sacks.blocks().iter().map(|block| (block.start, block.end)).collect(),
             sack_permitted: segment.sack_permitted,
             stamp: segment.stamp.map(|stamp| (stamp, segment.echo)),
-            syn: segment.syn,
-            fin: segment.fin,
-            ece: segment.ece,
-            cwr: segment.cwr,
+            flags,
         }
     }
 }

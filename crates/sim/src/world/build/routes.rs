@@ -107,7 +107,9 @@ fn routes(network: &Network, names: &[String], flows: &[Flow], neighbours: &[Vec
         paths.push(path);
     }
     let mut routes = Routes::default();
-    paths.iter().for_each(|path| routes.add(path));
+    for path in &paths {
+        routes.add(path);
+    }
     Ok(routes)
 }
 

@@ -118,7 +118,8 @@ impl<'n> Traffic<'n> {
             }
         }
         if *kind == TrafficKind::Ping && *times == Some(Spread::Pareto) {
-            return self.refuse("times", "requests are evenly or exponentially spaced: leave `times` out, or \"exponential\"");
+            return self
+                .refuse("times", "requests are evenly or exponentially spaced: leave `times` out, or \"exponential\"");
         }
         if *times != Some(Spread::Pareto) && times_shape.is_some() {
             return self.refuse("times_shape", "only Pareto times have a shape: add `times = \"pareto\"`");

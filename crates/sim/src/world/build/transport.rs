@@ -28,7 +28,11 @@ pub(super) struct Answered {
 ///
 /// # Errors
 /// A kind of traffic that its transport does not have, an answer to a broadcast, or settings of TCP that cannot be used.
-pub(super) fn answered(flow: &config::Flow, network: &Network, rules: &Conventions) -> Result<Option<Answered>, BuildError> {
+pub(super) fn answered(
+    flow: &config::Flow,
+    network: &Network,
+    rules: &Conventions,
+) -> Result<Option<Answered>, BuildError> {
     check_kind(flow)?;
     let kind = flow.traffic.kind;
     let tcp = flow.transport == Transport::Tcp;
@@ -44,10 +48,7 @@ pub(super) fn answered(flow: &config::Flow, network: &Network, rules: &Conventio
         return Ok(Some(Answered { service: Service::Echo, settings: None, category: None }));
     }
     let own = flow.tcp.unwrap_or_default();
-    let path = |key: &str, given: bool| match given {
-        true => format!("flow.{}.tcp.{key}", flow.name),
-        false => format!("tcp.{key}"),
-    };
+    let path = |key: &str, own: bool| if own { format!("flow.{}.tcp.{key}", flow.name) } else { format!("tcp.{key}") };
     let merged = own.over(&network.tcp);
     let settings = settings(&merged).map_err(|(key, message)| BuildError::new(path(key, given(&own, key)), message))?;
     if merged.ack_category.is_some() && !rules.edca() {
@@ -59,12 +60,7 @@ pub(super) fn answered(flow: &config::Flow, network: &Network, rules: &Conventio
 }
 
 /// Makes `there`, the `index`-th flow, one that is answered by the flow `back`: this one.
-pub(super) fn answer(
-    there: &mut Flow,
-    (index, back): (u32, u32),
-    answered: &Answered,
-    rules: &Conventions,
-) -> Flow {
+pub(super) fn answer(there: &mut Flow, (index, back): (u32, u32), answered: &Answered, rules: &Conventions) -> Flow {
     let (asked, role, longest) = match answered.service {
         // A reply is as long as its request.
         Service::Echo => (Role::Request { back }, Role::Reply { of: index }, there.supply.first().unwrap_or_default()),
@@ -109,9 +105,10 @@ fn check_kind(flow: &config::Flow) -> Result<(), BuildError> {
             refuse("transport", "pings are no TCP: they are carried by ICMP; leave `transport` out")
         }
         (Transport::Tcp, TrafficKind::Web) => match (packet, rate) {
-            (Some(_), _) => {
-                refuse("traffic.packet", "TCP cuts a burst into segments: set `segment` in `[tcp]`, and leave `packet` out")
-            }
+            (Some(_), _) => refuse(
+                "traffic.packet",
+                "TCP cuts a burst into segments: set `segment` in `[tcp]`, and leave `packet` out",
+            ),
             (_, Some(_)) => refuse("traffic.rate", "TCP sets the pace of a burst itself: leave `rate` out"),
             _ => Ok(()),
         },
@@ -151,7 +148,10 @@ fn settings(described: &Tcp) -> Result<Settings, (&'static str, String)> {
         return Err(("segment", "segments without payload carry nothing: at least 1 B".to_owned()));
     }
     if settings.segment.count() > most {
-        return Err(("segment", format!("a segment in one 802.11 frame carries at most {most} B; there are no fragments")));
+        return Err((
+            "segment",
+            format!("a segment in one 802.11 frame carries at most {most} B; there are no fragments"),
+        ));
     }
     if settings.initial_window == 0 {
         return Err(("initial_window", "with a window of no segments nothing is ever sent: at least 1".to_owned()));
@@ -164,7 +164,7 @@ fn settings(described: &Tcp) -> Result<Settings, (&'static str, String)> {
         return Err(("advertised_window", message));
     }
     if settings.advertised_window > MOST_WINDOW {
-        return Err(("advertised_window", "a TCP header can advertise at most 1 GiB (RFC 7323, 2.3)".to_owned()));
+        return Err(("advertised_window", "a TCP header can advertise at most 1024 MiB (RFC 7323, 2.3)".to_owned()));
     }
     if settings.rto_min == Duration::ZERO {
         return Err(("rto_min", "a timeout is above zero".to_owned()));
