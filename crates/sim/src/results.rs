@@ -92,7 +92,7 @@ pub struct Flow {
     /// TCP: the largest that the smoothed round-trip time (RFC 6298, section 2) of any connection was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub srtt_max_s: Option<f64>,
-    /// TCP: segments with data that were sent again.
+    /// TCP: segments with data, or with the end of them, that were sent again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<u64>,
     /// TCP: times that a retransmission timer expired.

@@ -25,8 +25,9 @@ pub struct Tcp {
     /// Segments that a connection may send before the first is acknowledged (RFC 6928), at least one. Default 10.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<u32>,
-    /// Most bytes that the receiver lets be on their way, at least one segment. Default 4 MB.
-    #[serde(deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
+    /// The receiver's buffer: most bytes that it lets be on their way. Below `segment`, segments are that much shorter; with
+    /// "0 B" nothing is ever taken. Default 4 MB.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub advertised_window: Option<Bytes>,
     /// The longest time that an acknowledgement waits for a second full segment, which is always acknowledged at once;
     /// "0 s": every segment is. Default 200 ms.

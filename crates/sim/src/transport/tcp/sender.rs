@@ -135,9 +135,12 @@ impl Sender {
         self.end = bytes.map_or(u64::MAX, |more| self.end.saturating_add(more));
     }
 
-    /// Nothing more will be supplied: a FIN follows the last octet.
+    /// Nothing more will be supplied: a FIN follows the last octet, of a source without end the last that was sent.
     pub(crate) fn close(&mut self) {
         self.closing = true;
+        if self.end == u64::MAX {
+            self.end = self.board.nxt().max(1);
+        }
     }
 
     /// Takes a segment of the receiver.

@@ -156,13 +156,6 @@ fn settings(described: &Tcp) -> Result<Settings, (&'static str, String)> {
     if settings.initial_window == 0 {
         return Err(("initial_window", "with a window of no segments nothing is ever sent: at least 1".to_owned()));
     }
-    if settings.advertised_window < settings.segment {
-        let message = format!(
-            "the receiver would never take a whole segment of {}, and the sender wait for ever: raise it, or lower `segment`",
-            settings.segment
-        );
-        return Err(("advertised_window", message));
-    }
     if settings.advertised_window > MOST_WINDOW {
         return Err(("advertised_window", "a TCP header can advertise at most 1024 MiB (RFC 7323, 2.3)".to_owned()));
     }
