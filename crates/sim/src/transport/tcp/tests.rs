@@ -4,6 +4,7 @@ mod handshake;
 
 mod loss;
 mod mark;
+mod properties;
 
 mod receiving;
 mod trace;

@@ -38,9 +38,13 @@ impl Sender {
 
     /// Something that was sent before.
     fn repetition(&mut self, now: Instant) -> Option<Segment> {
-        let hole = if take(&mut self.due.first) { self.board.first_hole() } else { self.hole()? };
-        let block = self.cut(hole);
-        self.board.repeat(block);
+        let block = if let Some(hole) = self.hole() {
+            let block = self.cut(hole);
+            self.board.repeat(block);
+            block
+        } else {
+            self.rescue()?
+        };
         self.counts.retransmits += 1;
         // The careful variant of RFC 6675, section 6; without SACK the timer is left to the acknowledgements.
         if self.settings.recovery == Recovery::Sack {
@@ -49,18 +53,29 @@ impl Sender {
         Some(self.data(now, block))
     }
 
-    /// What rules (1), (3) and (4) of `NextSeg` repeat (RFC 6675, section 4), or slow start after a timeout.
+    /// What rules (1) and (3) of `NextSeg` repeat (RFC 6675, section 4), or slow start after a timeout.
     fn hole(&mut self) -> Option<Block> {
+        if take(&mut self.due.first) {
+            return Some(self.board.first_hole());
+        }
         let bound = self.recovery.repeat_below()?;
         if self.room() < self.settings.segment.count() {
             return None;
         }
         let lost = self.board.lost_hole(bound);
         // Rule (2), new data, comes before those without certainty.
-        if lost.is_some() || !self.recovery.is_fast() || self.fresh_block().is_some() {
-            return lost;
-        }
-        self.board.doubtful_hole().or_else(|| self.board.rescue())
+        if lost.is_none() && self.is_out_of_data() { self.board.doubtful_hole() } else { lost }
+    }
+
+    /// What rule (4) of `NextSeg` repeats.
+    fn rescue(&mut self) -> Option<Block> {
+        let room = self.room() >= self.settings.segment.count();
+        if room && self.is_out_of_data() { self.board.rescue() } else { None }
+    }
+
+    /// In a recovery with SACK that has no new data to send.
+    fn is_out_of_data(&self) -> bool {
+        self.recovery.is_fast() && self.settings.recovery == Recovery::Sack && self.fresh_block().is_none()
     }
 
     /// Data sent for the first time.

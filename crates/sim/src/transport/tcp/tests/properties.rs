@@ -1,1 +1,223 @@
+//! What holds in any order of losses, delays, repetitions and late timers, and against peers that send nonsense.
 
+use crate::engine::{Purpose, Stream};
+use crate::transport::tcp::*;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use units::{Bytes, Duration, Instant};
+
+#[derive(Clone, Copy, Debug)]
+enum To {
+    Sender,
+    Receiver,
+}
+
+/// A network that loses, delays and repeats segments until it turns good.
+struct Network {
+    luck: Stream,
+    good_from: Instant,
+    loss: f64,
+    repetition: f64,
+    jitter: Duration,
+    late: Duration,
+    /// On the way, by time and order.
+    flying: BTreeMap<(Instant, u64), (To, Segment)>,
+    sent: u64,
+}
+
+impl Network {
+    fn carry(&mut self, now: Instant, to: To, segment: Segment) {
+        let bad = now < self.good_from;
+        if bad && self.luck.unit() < self.loss {
+            return;
+        }
+        let copies = if bad && self.luck.unit() < self.repetition { 2 } else { 1 };
+        for _ in 0..copies {
+            let spread = if bad { self.luck.unit() * self.jitter.as_secs_f64() } else { 0.0 };
+            let at = now + Duration::from_millis(10) + Duration::from_secs_f64(spread);
+            self.flying.insert((at, self.sent), (to, segment));
+            self.sent += 1;
+        }
+    }
+
+    /// When a timer that is due at `deadline` is served.
+    fn timer(&mut self, now: Instant, deadline: Instant) -> Instant {
+        let late = if now < self.good_from { self.late } else { Duration::ZERO };
+        if deadline == Instant::NEVER { deadline } else { deadline.max(now) + late }
+    }
+}
+
+struct Connection {
+    sender: Sender,
+    receiver: Receiver,
+    network: Network,
+    now: Instant,
+    arrived: u64,
+}
+
+impl Connection {
+    /// Goes on until nothing is left to happen or the transfer is done; gives the number of events.
+    fn run(&mut self) -> u64 {
+        for events in 0..1_000_000 {
+            self.pump();
+            if self.sender.done() {
+                return events;
+            }
+            let flight = self.network.flying.first_key_value().map_or(Instant::NEVER, |(&(at, _), _)| at);
+            let sender = self.network.timer(self.now, self.sender.deadline());
+            let receiver = self.network.timer(self.now, self.receiver.deadline());
+            self.now = flight.min(sender).min(receiver);
+            assert!(self.now < Instant::NEVER, "nothing will ever happen again");
+            if flight <= self.now {
+                let (_, (to, segment)) = self.network.flying.pop_first().unwrap();
+                match to {
+                    To::Sender => self.sender.receive(self.now, &segment),
+                    To::Receiver => {
+                        let marked = segment.ect && self.network.luck.unit() < 0.05;
+                        self.arrived += self.receiver.receive(self.now, &segment, marked);
+                    }
+                }
+            } else if sender <= self.now {
+                self.sender.expire(self.now);
+            } else {
+                self.receiver.expire(self.now);
+            }
+        }
+        panic!("no end in sight");
+    }
+
+    fn pump(&mut self) {
+        while let Some(segment) = self.sender.next(self.now) {
+            self.network.carry(self.now, To::Receiver, segment);
+        }
+        while let Some(segment) = self.receiver.next(self.now) {
+            self.network.carry(self.now, To::Sender, segment);
+        }
+        assert!(self.sender.cwnd() >= 1);
+    }
+}
+
+fn settings() -> impl Strategy<Value = Settings> {
+    let congestion = prop_oneof![Just(Congestion::Reno), Just(Congestion::Cubic)];
+    let recovery = prop_oneof![Just(Recovery::Reno), Just(Recovery::NewReno), Just(Recovery::Sack)];
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    let sizes = (1u64..2000, 1u32..20, 1u64..60_000);
+    let times = (prop_oneof![Just(0u64), Just(200)], prop_oneof![Just(0u64), Just(200), Just(1000)]);
+    (congestion, recovery, flags, sizes, times).prop_map(|(congestion, recovery, flags, sizes, times)| Settings {
+        congestion,
+        recovery,
+        ecn: flags.0,
+        segment: Bytes::new(sizes.0),
+        initial_window: sizes.1,
+        advertised_window: Bytes::new(sizes.2),
+        delayed_ack: Duration::from_millis(times.0),
+        rto_min: Duration::from_millis(times.1),
+        limited_transmit: flags.1,
+        timestamps: flags.2,
+    })
+}
+
+fn network() -> impl Strategy<Value = Network> {
+    (any::<u64>(), 0u64..20_000, 0.0..0.6, 0.0..0.4, 0u64..300, 0u64..400).prop_map(
+        |(seed, bad, loss, repetition, jitter, late)| Network {
+            luck: Stream::new(seed, "network", Purpose::Reception),
+            good_from: Instant::ZERO + Duration::from_millis(bad),
+            loss,
+            repetition,
+            jitter: Duration::from_millis(jitter),
+            late: Duration::from_millis(late),
+            flying: BTreeMap::new(),
+            sent: 0,
+        },
+    )
+}
+
+impl std::fmt::Debug for Network {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let Self { good_from, loss, repetition, jitter, late, .. } = self;
+        write!(f, "good from {good_from:?}, loss {loss}, repetition {repetition}, jitter {jitter:?}, late {late:?}")
+    }
+}
+
+proptest! {
+    #[test]
+    fn all_octets_arrive_once_whatever_the_network_does(
+        settings in settings(),
+        network in network(),
+        parts in prop::collection::vec(0u64..40_000, 1..4),
+    ) {
+        let (sender, receiver) = (Sender::new(&settings), Receiver::new(&settings));
+        let mut connection = Connection { sender, receiver, network, now: Instant::ZERO, arrived: 0 };
+        connection.sender.open(Instant::ZERO);
+        let mut supplied = 0;
+        for (number, &part) in parts.iter().enumerate() {
+            supplied += part;
+            connection.sender.supply(Some(part));
+            if number + 1 == parts.len() {
+                connection.sender.close();
+            }
+            connection.run();
+            prop_assert_eq!(connection.arrived, supplied);
+        }
+        prop_assert!(connection.sender.counts().segments >= supplied.div_ceil(settings.segment.count()));
+    }
+
+    #[test]
+    fn no_acknowledgement_however_false_breaks_the_sender(
+        settings in settings(),
+        told in prop::collection::vec((0u64..30_000, prop::collection::vec((0u64..40_000, 0u64..9000), 0..5), 0u64..70_000, any::<[bool; 4]>()), 1..200),
+    ) {
+        let mut sender = Sender::new(&settings);
+        sender.supply(Some(20_000));
+        sender.close();
+        sender.open(Instant::ZERO);
+        let mut now = Instant::ZERO;
+        for (ack, blocks, window, [syn, ece, late, stamped]) in told {
+            let mut sacks = Sacks::NONE;
+            blocks.iter().for_each(|&(start, length)| sacks.push(Block { start, end: start + length }));
+            let stamp = stamped.then_some(now);
+            let segment = Segment { ack: Some(ack), sacks, window, syn, ece, stamp, echo: stamp, ..Segment::EMPTY };
+            sender.receive(now, &segment);
+            let segments: Vec<Segment> = std::iter::from_fn(|| sender.next(now)).take(20_001).collect();
+            prop_assert!(segments.len() <= 20_000, "no end of segments");
+            for segment in &segments {
+                prop_assert!(u64::from(segment.length) <= settings.segment.count() && segment.end() <= 20_002);
+            }
+            now += Duration::from_millis(7);
+            if late {
+                now = now.max(sender.deadline().min(now + Duration::from_secs(100)));
+                sender.expire(now);
+            }
+        }
+    }
+
+    #[test]
+    fn no_segment_however_false_breaks_the_receiver(
+        settings in settings(),
+        told in prop::collection::vec((0u64..6000, 0u32..900, any::<[bool; 4]>()), 1..300),
+    ) {
+        let mut receiver = Receiver::new(&settings);
+        receiver.receive(Instant::ZERO, &Segment { syn: true, ..Segment::EMPTY }, false);
+        let mut reference = std::collections::BTreeSet::new();
+        let mut delivered = 0;
+        for (start, length, [syn, cwr, marked, old]) in told {
+            let start = if old { start / 10 } else { start };
+            let segment = Segment { start, length, ack: Some(1), syn, cwr, ..Segment::EMPTY };
+            if !syn {
+                let next = 1 + delivered;
+                let window = next..next + settings.advertised_window.count();
+                reference.extend((segment.start..segment.end()).filter(|octet| window.contains(octet)));
+            }
+            delivered += receiver.receive(Instant::ZERO, &segment, marked);
+            prop_assert!((1..=delivered).all(|octet| reference.contains(&octet)));
+            prop_assert!(!reference.contains(&(delivered + 1)), "all that is in order is delivered");
+            if let Some(answer) = receiver.next(Instant::ZERO) {
+                prop_assert_eq!(answer.ack, Some(1 + delivered));
+                for block in answer.sacks.blocks() {
+                    prop_assert!(block.start > 1 + delivered && (block.start..block.end).all(|octet| reference.contains(&octet)));
+                }
+                prop_assert!(receiver.next(Instant::ZERO).is_none());
+            }
+        }
+    }
+}
