@@ -174,7 +174,9 @@ proptest! {
         let mut now = Instant::ZERO;
         for (ack, blocks, window, [syn, ece, late, stamped]) in told {
             let mut sacks = Sacks::NONE;
-            blocks.iter().for_each(|&(start, length)| sacks.push(Block { start, end: start + length }));
+            for &(start, length) in &blocks {
+                sacks.push(Block { start, end: start + length });
+            }
             let stamp = stamped.then_some(now);
             let segment = Segment { ack: Some(ack), sacks, window, syn, ece, stamp, echo: stamp, ..Segment::EMPTY };
             sender.receive(now, &segment);
