@@ -21,6 +21,22 @@ impl fmt::Display for Invalid {
 
 impl core::error::Error for Invalid {}
 
+/// A setting that is used though it may behave badly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// Its key within the queue's table: `alt.a1`.
+    pub parameter: &'static str,
+    /// What may happen, and by which equation.
+    pub why: &'static str,
+}
+
+/// `alt.a1 is not below 10 + b1 ...`
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.parameter, self.why)
+    }
+}
+
 /// For `#[serde(deserialize_with)]`: reads a number and refuses zero, negative numbers, infinity and NaN, so that the
 /// error points at the number's place in the file.
 ///

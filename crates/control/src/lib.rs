@@ -14,8 +14,8 @@ mod limit;
 pub mod none;
 mod registry;
 
-pub use interval::{Count, Interval, Stat};
-pub use invalid::{Invalid, above_zero};
+pub use interval::{Count, Interval, Measures, Stat};
+pub use invalid::{Invalid, Warning, above_zero};
 pub use limit::Limit;
 pub use registry::UnknownName;
 
@@ -24,6 +24,12 @@ use units::Duration;
 registry::controllers! {
     /// Adaptive Dynamic Threshold: bounds the time that a packet spends at a node.
     adth: Adth,
+    /// eBDP: as many packets as the link serves within a target delay, by the measured service time.
+    ebdp: Ebdp,
+    /// Adaptive Limit Tuning: grows while the queue is idle and shrinks while it is busy.
+    alt: Alt,
+    /// A*: the smaller of eBDP's limit and ALT's.
+    astar: Astar,
 }
 
 /// A policy that moves the limit of a queue.
@@ -38,6 +44,16 @@ pub trait LimitController {
 
     /// The nodal delay that the policy promises to keep, for the host to count what exceeds it.
     fn target_delay(&self) -> Option<Duration> {
+        None
+    }
+
+    /// How the queue shall measure. Constant over the controller's life.
+    fn measures(&self) -> Measures {
+        Measures::default()
+    }
+
+    /// What a user should know of parameters that are allowed and may behave badly.
+    fn warning(&self) -> Option<Warning> {
         None
     }
 }

@@ -22,6 +22,35 @@ impl Limit {
             Self::Bytes(bytes) => bytes.count() == 0,
         }
     }
+
+    /// What a drop-tail queue with this hard limit needs to take a packet while fewer than `packets` wait: `packets` may
+    /// be a fraction, so that the limit is the next whole number. In bytes 1500 a packet, whatever their sizes.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
+    pub(crate) fn below(self, packets: f64) -> Self {
+        let floor = packets as u32;
+        let whole = floor.saturating_add(u32::from(f64::from(floor) < packets));
+        match self {
+            Self::Packets(most) => Self::Packets(whole.min(most)),
+            Self::Bytes(most) => Self::Bytes((Bytes::new(1_500) * u64::from(whole)).min(most)),
+        }
+    }
+
+    /// The smaller of two limits in the same unit; this one where the units differ.
+    pub(crate) fn smaller(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Packets(one), Self::Packets(other)) => Self::Packets(one.min(other)),
+            (Self::Bytes(one), Self::Bytes(other)) => Self::Bytes(one.min(other)),
+            _ => self,
+        }
+    }
+
+    /// This hard limit as a number of packets; in bytes 1500 a packet.
+    pub(crate) fn in_packets(self) -> f64 {
+        match self {
+            Self::Packets(packets) => f64::from(packets),
+            Self::Bytes(bytes) => bytes.count() as f64 / 1_500.0,
+        }
+    }
 }
 
 impl fmt::Display for Limit {

@@ -98,6 +98,20 @@ macro_rules! controllers {
                     $(Self::$Type(controller) => controller.target_delay(),)*
                 }
             }
+
+            fn measures(&self) -> Measures {
+                match self {
+                    Self::None(fixed) => fixed.measures(),
+                    $(Self::$Type(controller) => controller.measures(),)*
+                }
+            }
+
+            fn warning(&self) -> Option<Warning> {
+                match self {
+                    Self::None(fixed) => fixed.warning(),
+                    $(Self::$Type(controller) => controller.warning(),)*
+                }
+            }
         }
 
         /// Calls the macro `callback` once, with `/// documentation` and `name: Params,` of every controller that has

@@ -38,6 +38,17 @@ fn an_interval_can_be_recorded_and_replayed() {
     assert_eq!(serde_json::from_str::<Interval>(&text).unwrap(), seen);
 }
 
+#[test]
+fn a_recording_from_before_idle_time_was_measured_can_be_replayed() {
+    let mut old = serde_json::to_value(Interval { backlog_max: 7, ..Interval::default() }).unwrap();
+    let fields = old.as_object_mut().unwrap();
+    for absent in ["idle", "busy"] {
+        fields.remove(absent).unwrap();
+    }
+    assert!(!fields.contains_key("service_ewma"));
+    assert_eq!(serde_json::from_value::<Interval>(old).unwrap(), Interval { backlog_max: 7, ..Interval::default() });
+}
+
 fn extreme() -> impl Strategy<Value = u64> {
     prop_oneof![Just(0), Just(1), Just(u64::MAX), any::<u64>(), 0_u64..2_000]
 }
@@ -61,8 +72,23 @@ fn any_interval() -> impl Strategy<Value = Interval> {
     (extreme(), extreme(), counts, stats).prop_map(|(length, backlog_max, counts, stats)| {
         let (arrived, sent, dropped, backlog) = counts;
         let (service, departure_gap, sojourn, nodal) = stats;
-        let length = Duration::from_nanos(length);
-        Interval { length, arrived, sent, dropped, backlog, backlog_max, service, departure_gap, sojourn, nodal }
+        let (length, service_ewma) = (Duration::from_nanos(length), (service.n > 0).then_some(service.last));
+        let (idle, busy) = (nodal.last, sojourn.last);
+        Interval {
+            length,
+            arrived,
+            sent,
+            dropped,
+            backlog,
+            backlog_max,
+            service,
+            departure_gap,
+            sojourn,
+            nodal,
+            service_ewma,
+            idle,
+            busy,
+        }
     })
 }
 

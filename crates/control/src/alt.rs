@@ -1,0 +1,134 @@
+//! ALT, Adaptive Limit Tuning: the limit grows with the time in which the queue is idle and shrinks with the time in
+//! which it is busy, so that the link idles for a chosen share of time and no more is buffered than that needs (section
+//! V-A and V-B, Algorithm 2).
+//!
+//! Names in parentheses are the document's. Where it contradicts itself or says nothing:
+//!
+//! - B9: idle is 'at or below' the threshold in one place, 'below' in another; here at or below.
+//! - B10: the algorithm sets neither the threshold nor the interval; both are parameters.
+//! - The size to begin with is not stated; here it is the largest.
+
+use crate::{Interval, Invalid, Limit, LimitController, Measures, Warning};
+use core::num::NonZeroU32;
+use serde::{Deserialize, Serialize};
+use units::Duration;
+
+/// Parameters of ALT.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Alt"))]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// By so many packets the limit grows in a second of idle time (`a_1`). Default 10. From `10 + b1` on the limit may
+    /// oscillate (equation (9)).
+    #[serde(deserialize_with = "crate::above_zero")]
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
+    pub a1: f64,
+    /// By so many packets the limit shrinks in a second of busy time (`b_1`). Default 1. The link is used for at least
+    /// `1 / (1 + b1 / a1)` of the time (equation (2)).
+    #[serde(deserialize_with = "crate::above_zero")]
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
+    pub b1: f64,
+    /// Time between two runs of the controller (`t`). Default 1 s.
+    #[serde(deserialize_with = "units::positive")]
+    pub interval: Duration,
+    /// The smallest limit (`q_min`), in packets. Default 5.
+    pub q_min: NonZeroU32,
+    /// The largest limit (`q_max`), in packets; the queue's own `limit` where that is smaller. Default 1600.
+    pub q_max: NonZeroU32,
+    /// With at most so many packets waiting the queue is idle (`q_thr`). Default 0.
+    pub idle_threshold: u32,
+    /// The limit to begin with, in packets. Default: the largest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial: Option<NonZeroU32>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            a1: 10.0,
+            b1: 1.0,
+            interval: Duration::from_secs(1),
+            q_min: NonZeroU32::new(5).expect("5 is above zero"),
+            q_max: NonZeroU32::new(1_600).expect("1600 is above zero"),
+            idle_threshold: 0,
+            initial: None,
+        }
+    }
+}
+
+/// The controller. Its state is the size (`q_ALT`), which may be a fraction of a packet.
+#[derive(Clone, Debug)]
+pub struct Alt {
+    params: Params,
+    hard_limit: Limit,
+    size: f64,
+}
+
+impl Alt {
+    /// ALT with `params` for a queue that can hold at most `hard_limit`.
+    ///
+    /// # Errors
+    /// Steps that are not above zero, or not finite; a zero interval; limits that are crossed.
+    pub fn new(params: &Params, hard_limit: Limit) -> Result<Self, Invalid> {
+        let above_zero = |number: f64| number > 0.0 && number.is_finite();
+        let refuse = |parameter, why| Err(Invalid { parameter, why });
+        if !above_zero(params.a1) {
+            return refuse("alt.a1", "must be above zero");
+        }
+        if !above_zero(params.b1) {
+            return refuse("alt.b1", "must be above zero");
+        }
+        if params.interval.is_zero() {
+            return refuse("alt.interval", "must be above zero");
+        }
+        if params.q_min > params.q_max {
+            return refuse("alt.q_min", "must not be above q_max");
+        }
+        let initial = params.initial.unwrap_or(params.q_max);
+        if initial < params.q_min || initial > params.q_max {
+            return refuse("alt.initial", "must be from q_min to q_max");
+        }
+        let mut alt = Self { params: params.clone(), hard_limit, size: 0.0 };
+        alt.set(f64::from(initial.get()));
+        Ok(alt)
+    }
+
+    /// Within `q_min` and `q_max`; within the hard limit too, which the size would otherwise leave behind and take
+    /// minutes to come back to.
+    fn set(&mut self, size: f64) {
+        let least = f64::from(self.params.q_min.get());
+        let most = f64::from(self.params.q_max.get()).min(self.hard_limit.in_packets());
+        self.size = size.max(least).min(most);
+    }
+}
+
+impl LimitController for Alt {
+    fn interval(&self) -> Duration {
+        self.params.interval
+    }
+
+    /// `q_ALT + a_1 t_i - b_1 (t - t_i)`
+    fn update(&mut self, seen: &Interval) -> Limit {
+        let Params { a1, b1, .. } = self.params;
+        self.set(self.size + a1 * seen.idle.as_secs_f64() - b1 * seen.busy.as_secs_f64());
+        self.hard_limit.below(self.size)
+    }
+
+    fn measures(&self) -> Measures {
+        Measures { idle_threshold: self.params.idle_threshold, ..Measures::default() }
+    }
+
+    fn warning(&self) -> Option<Warning> {
+        let stable = self.params.a1 < 10.0 + self.params.b1;
+        (!stable).then_some(Warning {
+            parameter: "alt.a1",
+            why: "is not below 10 + b1: with a single flow and a round trip of 200 ms the limit may oscillate \
+                  (equation (9), a < 2 alpha_T + b with alpha_T = 5 packets/s)",
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "alt_tests.rs"]
+mod tests;

@@ -1,0 +1,191 @@
+//! eBDP, the emulated bandwidth-delay product: a queue may hold what the MAC serves within a target delay, by the
+//! service time of the last packets, and some packets more for bursts (section IV, Algorithm 1).
+//!
+//! Names in parentheses are the document's. Where it contradicts itself or says nothing:
+//!
+//! - B8: it prints the limit first without `c`; Algorithm 1 has it.
+//! - The largest limit (`Q_max_eBDP`) is not stated: here it is the queue's hard limit. The average begins with its first
+//!   sample; until then the hard limit holds.
+//! - It computes the limit at each arrival; here that happens every `interval`.
+
+use crate::{Interval, Invalid, Limit, LimitController, Measures};
+use core::num::NonZeroU32;
+use serde::{Deserialize, Serialize};
+use units::Duration;
+
+/// Parameters of eBDP. The limit is never above the queue's own `limit` (`Q_max_eBDP`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Ebdp"))]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// How long a packet may wait at most (`T_max`). Default 200 ms: about the longest round trip of most flows in the
+    /// Internet.
+    #[serde(deserialize_with = "units::positive")]
+    pub t_max: Duration,
+    /// So many packets more, for bursts and for the spread of service times (`c`). Default 5, found by experiment.
+    pub c: NonZeroU32,
+    /// Weight of the newest packet in the average of service times (`W`), above 0 and at most 1. Default 0.001: about
+    /// the last 1000 packets.
+    #[serde(deserialize_with = "crate::above_zero")]
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = 1)))]
+    pub weight: f64,
+    /// Time between two runs of the controller. Default 10 ms, in which the average of service times hardly moves.
+    #[serde(deserialize_with = "units::positive")]
+    pub interval: Duration,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            t_max: Duration::from_millis(200),
+            c: NonZeroU32::new(5).expect("5 is above zero"),
+            weight: 0.001,
+            interval: Duration::from_millis(10),
+        }
+    }
+}
+
+/// The controller. It has no state: the average (`T_serv`) is the queue's measurement.
+#[derive(Clone, Debug)]
+pub struct Ebdp {
+    params: Params,
+    hard_limit: Limit,
+}
+
+impl Ebdp {
+    /// eBDP with `params` for a queue that can hold at most `hard_limit` (`Q_max_eBDP`).
+    ///
+    /// # Errors
+    /// A zero target or interval; a weight that is not above zero and at most one.
+    pub fn new(params: &Params, hard_limit: Limit) -> Result<Self, Invalid> {
+        let refuse = |parameter, why| Err(Invalid { parameter, why });
+        if params.t_max.is_zero() {
+            return refuse("ebdp.t_max", "must be above zero");
+        }
+        if !(params.weight > 0.0 && params.weight <= 1.0) {
+            return refuse("ebdp.weight", "must be above zero and at most 1");
+        }
+        if params.interval.is_zero() {
+            return refuse("ebdp.interval", "must be above zero");
+        }
+        Ok(Self { params: params.clone(), hard_limit })
+    }
+}
+
+impl LimitController for Ebdp {
+    fn interval(&self) -> Duration {
+        self.params.interval
+    }
+
+    /// `min(T_max / T_serv + c, Q_max_eBDP)`
+    fn update(&mut self, seen: &Interval) -> Limit {
+        let Some(t_serv) = seen.service_ewma else { return self.hard_limit };
+        let size = self.params.t_max.as_secs_f64() / t_serv.as_secs_f64() + f64::from(self.params.c.get());
+        self.hard_limit.below(size)
+    }
+
+    fn target_delay(&self) -> Option<Duration> {
+        Some(self.params.t_max)
+    }
+
+    fn measures(&self) -> Measures {
+        Measures { service_weight: Some(self.params.weight), ..Measures::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::*;
+    use proptest::prelude::*;
+    use std::string::ToString;
+    use units::Bytes;
+
+    fn ebdp(change: impl FnOnce(&mut Params), hard_limit: Limit) -> Result<Ebdp, Invalid> {
+        let mut params = Params::default();
+        change(&mut params);
+        Ebdp::new(&params, hard_limit)
+    }
+
+    fn served_in(micros: u64) -> Interval {
+        Interval { service_ewma: Some(Duration::from_micros(micros)), ..Interval::default() }
+    }
+
+    #[test]
+    fn the_limit_is_what_the_mac_serves_within_the_target_and_c_more() {
+        let mut ebdp = ebdp(|_| (), Limit::Packets(1_600)).unwrap();
+        // 13.5 Mb/s and packets of 1000 B: 592.6 us each, 0.2 / 0.0005926 = 337.5; with 5 more the 343rd packet is
+        // taken while 342 wait, which is fewer than 342.5.
+        assert_eq!(ebdp.update(&served_in(592)), Limit::Packets(343));
+        // 0.2 / 0.004 + 5 = 55 exactly.
+        assert_eq!(ebdp.update(&served_in(4_000)), Limit::Packets(55));
+        // A service time above the target leaves c and a part of a packet.
+        assert_eq!(ebdp.update(&served_in(400_000)), Limit::Packets(6));
+    }
+
+    #[test]
+    fn the_hard_limit_is_the_largest_size_and_the_first() {
+        let mut ebdp = ebdp(|_| (), Limit::Packets(400)).unwrap();
+        assert_eq!(ebdp.update(&Interval::default()), Limit::Packets(400), "nothing was served yet");
+        assert_eq!(ebdp.update(&served_in(100)), Limit::Packets(400), "2005 packets");
+        assert_eq!(ebdp.update(&served_in(0)), Limit::Packets(400), "no service time: no end of packets");
+    }
+
+    #[test]
+    fn a_limit_in_bytes_counts_full_packets() {
+        let mut ebdp = ebdp(|_| (), Limit::Bytes(Bytes::new(100_000))).unwrap();
+        assert_eq!(ebdp.update(&served_in(4_000)), Limit::Bytes(Bytes::new(82_500)), "55 times 1500 B");
+        assert_eq!(ebdp.update(&served_in(1_000)), Limit::Bytes(Bytes::new(100_000)));
+    }
+
+    #[test]
+    fn it_asks_for_the_average_that_the_document_describes() {
+        let ebdp = ebdp(|_| (), Limit::Packets(400)).unwrap();
+        assert_eq!(ebdp.measures().service_weight, Some(0.001));
+        assert_eq!(ebdp.interval(), Duration::from_millis(10));
+        assert_eq!(ebdp.target_delay(), Some(Duration::from_millis(200)));
+        assert_eq!(ebdp.warning(), None);
+    }
+
+    #[test]
+    fn parameters_that_cannot_work_are_refused() {
+        let refused = |change: fn(&mut Params)| ebdp(change, Limit::Packets(9)).unwrap_err().to_string();
+        assert_eq!(refused(|p| p.t_max = Duration::ZERO), "ebdp.t_max must be above zero");
+        assert_eq!(refused(|p| p.interval = Duration::ZERO), "ebdp.interval must be above zero");
+        for weight in [0.0, -0.1, 1.001, f64::NAN, f64::INFINITY] {
+            let refused = ebdp(|p| p.weight = weight, Limit::Packets(9)).unwrap_err();
+            assert_eq!(refused.to_string(), "ebdp.weight must be above zero and at most 1", "{weight}");
+        }
+        let read = |json| serde_json::from_str::<Params>(json).map_err(|error| error.to_string());
+        assert_eq!(read("{}"), Ok(Params::default()));
+        for json in [r#"{"c":0}"#, r#"{"c":-1}"#, r#"{"weight":0}"#, r#"{"t_max":"0 s"}"#, r#"{"interval":"0 s"}"#] {
+            assert!(read(json).is_err(), "{json}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_limit_is_within_c_and_the_hard_limit(
+            services in prop::collection::vec(prop::option::of(any::<u64>()), 1..20),
+            t_max in 1_u64.., c in 1_u32.., weight in 1e-9_f64..=1.0, hard: u32, in_bytes: bool,
+        ) {
+            let hard_limit = if in_bytes { Limit::Bytes(Bytes::new(hard.into())) } else { Limit::Packets(hard) };
+            let change = |p: &mut Params| {
+                (p.t_max, p.c, p.weight) = (Duration::from_nanos(t_max), NonZeroU32::new(c).unwrap(), weight);
+            };
+            let mut ebdp = ebdp(change, hard_limit).unwrap();
+            for service in services {
+                let service_ewma = service.map(Duration::from_nanos);
+                match ebdp.update(&Interval { service_ewma, ..Interval::default() }) {
+                    Limit::Packets(n) => prop_assert!(!in_bytes && n <= hard && n >= c.min(hard)),
+                    Limit::Bytes(n) => {
+                        let least = Bytes::new(1_500) * u64::from(c);
+                        prop_assert!(in_bytes && n.count() <= hard.into() && n >= least.min(Bytes::new(hard.into())));
+                    }
+                }
+            }
+        }
+    }
+}
