@@ -1,11 +1,13 @@
 //! Closed forms and solvers that the simulator is held to: the saturated 802.11 cell ([`dcf`]), also with
 //! aggregates ([`ampdu`]) and with access categories ([`edca`]), the cell of different and unsaturated stations
-//! ([`malone`]), two hidden senders ([`hidden`]), and the classical single-server queues ([`queueing`]).
+//! ([`malone`]), two hidden senders ([`hidden`]), the classical single-server queues ([`queueing`]), and the buffer that ALT
+//! sizes under TCP ([`alt`]).
 //!
 //! Here live models that a reader can hold beside their source, equation by equation. Nothing here simulates, draws
 //! random numbers or reads a scenario: the simulator must be able to differ from it. Arithmetic goes through `libm`, so
 //! that a predicted value is the same on every machine.
 
+pub mod alt;
 pub mod ampdu;
 pub mod dcf;
 pub mod edca;

@@ -1,0 +1,179 @@
+//! How the buffer that ALT sizes evolves under TCP: from one congestion event to the next.
+//!
+//! Source: the document that proposes ALT (Li, Leith, Malone), sections V-A to V-F; equation numbers are its own. "B2" and
+//! so on number its contradictions, listed in `docs/controllers/alt.md`. Symbols, with the names used here:
+//!
+//! | symbol | name | unit |
+//! |---|---|---|
+//! | `a`, `b` | `a`, `b`: ALT's steps `a_1`, `b_1` | packets a second of idle, of busy time |
+//! | `T_i`, `alpha_i` | round trip without queue, growth of a flow's window | s, packets/s |
+//! | `alpha_T` | [`Traffic::growth`]: sum of the `alpha_i` | packets/s |
+//! | `A_T` | [`Traffic::acceleration`]: sum of the `alpha_i / T_i` | packets/s^2 |
+//! | `T_T` | [`Traffic::round_trip_s`]: harmonic mean of the `T_i` | s |
+//! | `rho` | [`Traffic::spread`]: `alpha_T / (A_T T_T)`, 1 for equal round trips | |
+//! | `beta_T` | `backoff`: what is left of the sending rate after a congestion event | |
+//! | `delta` | occupancy after the back-off over the size of the buffer | |
+//! | `E[B] T_T` | `bdp`: the bandwidth-delay product | packets |
+//!
+//! # What is assumed
+//!
+//! Packets are a fluid and losses within a round trip are one event; idle means empty; `alpha_i` is constant, although a
+//! real window grows by one packet a round trip *with* its queue; back-off does not depend on windows; round trips and
+//! windows differ little.
+
+use core::fmt;
+
+/// A parameter that is not finite, not above zero, or a back-off or probability outside its range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfRange;
+
+impl fmt::Display for OutOfRange {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a rate, time or step must be above zero and finite, a back-off above 0 and at most 1")
+    }
+}
+
+impl core::error::Error for OutOfRange {}
+
+fn positive(value: f64) -> bool {
+    value.is_finite() && value > 0.0
+}
+
+/// The flows that share a link, as far as the model knows them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Traffic {
+    /// `alpha_T`, packets/s.
+    pub growth: f64,
+    /// `A_T`, packets/s^2.
+    pub acceleration: f64,
+    /// `T_T`, s.
+    pub round_trip_s: f64,
+    /// `rho`; from 1/n to 1 where windows grow by a packet a round trip.
+    pub spread: f64,
+}
+
+impl Traffic {
+    /// Flows with the round trips `T_i`, `times_s` in s, whose windows grow by a packet a round trip: `alpha_i = 1 / T_i`.
+    ///
+    /// # Errors
+    /// No flow, or a round trip that is not above zero and finite.
+    pub fn standard(times_s: &[f64]) -> Result<Self, OutOfRange> {
+        if times_s.is_empty() || !times_s.iter().all(|&time| positive(time)) {
+            return Err(OutOfRange);
+        }
+        let growth: f64 = times_s.iter().map(|time| 1.0 / time).sum();
+        let acceleration = times_s.iter().map(|time| 1.0 / (time * time)).sum();
+        let round_trip_s = times_s.len() as f64 / growth;
+        Ok(Self { growth, acceleration, round_trip_s, spread: growth / (acceleration * round_trip_s) })
+    }
+}
+
+/// ALT's buffer under TCP.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Buffer {
+    growth: f64,
+    spread: f64,
+    backoff: f64,
+    a: f64,
+    b: f64,
+}
+
+impl Buffer {
+    /// A buffer that grows by `a` packets a second of idle time and shrinks by `b` a second of busy time, under flows
+    /// with `alpha_T = growth`, `rho = spread` and `beta_T = backoff`.
+    ///
+    /// # Errors
+    /// A value that is not above zero and finite; `spread` or `backoff` above 1.
+    pub fn new([a, b]: [f64; 2], growth: f64, spread: f64, backoff: f64) -> Result<Self, OutOfRange> {
+        let usable = [a, b, growth, spread, backoff].into_iter().all(positive) && spread <= 1.0 && backoff <= 1.0;
+        usable.then_some(Self { growth, spread, backoff, a, b }).ok_or(OutOfRange)
+    }
+
+    /// `lambda_e = (alpha_T - a beta_T rho) / (alpha_T + b)`: what a size counts for in the next one, if the queue emptied
+    /// in between.
+    pub fn lambda_emptied(&self) -> f64 {
+        (self.growth - self.a * self.backoff * self.spread) / (self.growth + self.b)
+    }
+
+    /// `lambda_f = (alpha_T + b delta) / (alpha_T + b)`: the same if it did not, with `delta` of the size still occupied
+    /// after the back-off.
+    pub fn lambda_filled(&self, delta: f64) -> f64 {
+        (self.growth + self.b * delta) / (self.growth + self.b)
+    }
+
+    /// `gamma_e = a (1 - beta_T) rho / (alpha_T + b)`: what the bandwidth-delay product adds, if the queue emptied.
+    pub fn gamma_emptied(&self) -> f64 {
+        self.a * (1.0 - self.backoff) * self.spread / (self.growth + self.b)
+    }
+
+    /// Equation (8): the mean size at the next congestion event, in packets, after a mean of `size`. The queue empties
+    /// with probability `emptied` (`p_e`); where it does not, `delta` of the size stay occupied.
+    pub fn mean_next(&self, size: f64, bdp: f64, emptied: f64, delta: f64) -> f64 {
+        let lambda = emptied * self.lambda_emptied() + (1.0 - emptied) * self.lambda_filled(delta);
+        lambda * size + emptied * self.gamma_emptied() * bdp
+    }
+
+    /// Does the queue empty after a congestion event at this size? By (5), if the senders then send less than the link
+    /// can carry: `(1 - beta_T) E[B] T_T > beta_T Q`.
+    pub fn empties(&self, size: f64, bdp: f64) -> bool {
+        self.idle_share(size, bdp) > 0.0
+    }
+
+    /// The size at the next congestion event, in packets, with every event alike (`beta_T` constant): by (5) and (6) if
+    /// the queue empties, otherwise by (7) with the occupancy `beta_T (E[B] T_T + Q) - E[B] T_T` after the back-off. Not
+    /// below zero.
+    pub fn next(&self, size: f64, bdp: f64) -> f64 {
+        if self.empties(size, bdp) {
+            (self.lambda_emptied() * size + self.gamma_emptied() * bdp).max(0.0)
+        } else {
+            let delta = -self.idle_share(size, bdp) / size;
+            self.lambda_filled(delta) * size
+        }
+    }
+
+    /// By how many packets the senders' windows fall short of the bandwidth-delay product after a back-off; what is
+    /// below zero waits.
+    fn idle_share(&self, size: f64, bdp: f64) -> f64 {
+        (1.0 - self.backoff) * bdp - self.backoff * size
+    }
+
+    /// The condition from which (9) follows: `a < 2 alpha_T + b`. Sufficient for exponential stability, not necessary.
+    pub fn is_stable(&self) -> bool {
+        self.a < 2.0 * self.growth + self.b
+    }
+
+    /// The size over the bandwidth-delay product that (8) comes to rest at if the queue always empties (`p_e = 1`, B2):
+    /// `(1 - beta_T) / ((b / a) / rho + beta_T)`.
+    pub fn fixed_point(&self) -> f64 {
+        (1.0 - self.backoff) / (self.b / self.a / self.spread + self.backoff)
+    }
+
+    /// The same as (10) prints it, which is the case of equal round trips (B3).
+    pub fn printed_fixed_point(&self) -> f64 {
+        (1.0 - self.backoff) / (self.b / self.a + self.backoff)
+    }
+
+    /// Equation (11): the mean utilisation of the link is at least `1 / (1 + (b / a) rho)`. It rests on (10); with the
+    /// exact fixed point the bound is [`utilisation`]'s.
+    pub fn utilisation(&self) -> f64 {
+        1.0 / (1.0 + self.b / self.a * self.spread)
+    }
+
+    /// In how many congestion events the distance to the fixed point shrinks to `share` of itself while the queue
+    /// always empties: it shrinks by `lambda_e` at each. Infinite where it does not shrink.
+    pub fn events_to_settle(&self, share: f64) -> f64 {
+        let lambda = self.lambda_emptied().abs();
+        if lambda < 1.0 { libm::log(share) / libm::log(lambda) } else { f64::INFINITY }
+    }
+}
+
+/// Equation (2), without any traffic in mind: the share of busy time at which ALT's size is at rest, `1 / (1 + b / a)`.
+pub fn utilisation(a: f64, b: f64) -> f64 {
+    1.0 / (1.0 + b / a)
+}
+
+/// Equation (9): `a < 10 + b`, the stability condition for a single flow with a round trip of 200 ms, whose `alpha_T` is
+/// 5 packets/s: the least growth that the document reckons with.
+pub fn is_stable_for_any(a: f64, b: f64) -> bool {
+    a < 10.0 + b
+}
