@@ -2,8 +2,8 @@
 
 use crate::MOST_PACKETS;
 use crate::level::{Level, Meter};
-use crate::measure::{Counts, Measured, Tally, Totals};
-use control::{Count, Interval, Limit};
+use crate::measure::{Counts, Measured, Occupancy, ServiceAverage, Tally, Totals};
+use control::{Count, Interval, Limit, Measures};
 use units::{Bytes, Duration, Instant};
 
 /// A packet that waits.
@@ -27,6 +27,8 @@ pub(crate) struct Account {
     busy_since: Option<Instant>,
     counts: Counts,
     measured: Measured,
+    service_average: ServiceAverage,
+    occupancy: Occupancy,
     totals_base: Counts,
     backlog_meter: Meter,
     limit_meter: Meter,
@@ -53,6 +55,8 @@ impl Account {
             busy_since: None,
             counts: Counts::default(),
             measured: Measured::new(start, Counts::default(), 0),
+            service_average: ServiceAverage::new(None),
+            occupancy: Occupancy::new(0),
             totals_base: Counts::default(),
             backlog_meter: Meter::new(start, 0),
             limit_meter: Meter::new(start, 0),
@@ -60,6 +64,12 @@ impl Account {
         account.apply(hard);
         account.limit_meter = Meter::new(start, account.limit_in_hard_unit());
         account
+    }
+
+    /// Measures as a controller asks for, from the start of the run.
+    pub(crate) fn measure(&mut self, measures: Measures) {
+        self.service_average = ServiceAverage::new(measures.service_weight);
+        self.occupancy = Occupancy::new(measures.idle_threshold);
     }
 
     /// The most packets that ever wait.
@@ -106,7 +116,7 @@ impl Account {
     pub(crate) fn joins(&mut self, now: Instant, len: u64) {
         self.backlog.add(len);
         self.measured.backlog_max = self.measured.backlog_max.max(self.backlog.packets);
-        self.backlog_meter.set(now, self.backlog.packets);
+        self.backlog_moved(now);
     }
 
     /// A packet that waited is discarded; [`settle`](Self::settle) or another report follows at the same time.
@@ -121,7 +131,7 @@ impl Account {
         if self.backlog.packets == 0 {
             self.busy_since = None;
         }
-        self.backlog_meter.set(now, self.backlog.packets);
+        self.backlog_moved(now);
     }
 
     /// A packet that waited since `since` leaves for the MAC. Returns how long it waited.
@@ -129,7 +139,7 @@ impl Account {
     pub(crate) fn leaves(&mut self, now: Instant, len: u64, since: Instant) -> Duration {
         self.backlog.remove(len);
         self.counts.sent.add(len);
-        self.backlog_meter.set(now, self.backlog.packets);
+        self.backlog_moved(now);
         let waited = now.since(since);
         self.measured.sojourn.add(waited);
         if let Some(previous) = self.busy_since {
@@ -139,9 +149,16 @@ impl Account {
         waited
     }
 
+    #[inline]
+    fn backlog_moved(&mut self, now: Instant) {
+        self.backlog_meter.set(now, self.backlog.packets);
+        self.occupancy.set(now, self.backlog.packets);
+    }
+
     /// The MAC is done with a packet.
     #[inline]
-    pub(crate) fn completed(&mut self, waited: Duration, service: Duration) {
+    pub(crate) fn completed(&mut self, now: Instant, waited: Duration, service: Duration) {
+        self.service_average.add(now, service);
         self.measured.service.add(service);
         self.measured.nodal.add(waited + service);
     }
@@ -173,7 +190,9 @@ impl Account {
     pub(crate) fn take_interval(&mut self, now: Instant) -> Interval {
         let interval = self.measured.interval(now, &self.counts, self.backlog);
         self.measured = Measured::new(now, self.counts, self.backlog.packets);
-        interval
+        let idle = self.occupancy.take_idle(now);
+        let busy = interval.length.saturating_sub(idle);
+        Interval { service_ewma: self.service_average.mean(), idle, busy, ..interval }
     }
 
     pub(crate) fn backlog_level(&self, now: Instant) -> Level {

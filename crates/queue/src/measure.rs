@@ -115,7 +115,7 @@ impl Measured {
         }
     }
 
-    /// The interval up to `now`.
+    /// The interval up to `now`, without what [`ServiceAverage`] and [`Occupancy`] measure.
     pub(crate) fn interval(&self, now: Instant, counts: &Counts, backlog: Tally) -> Interval {
         let Totals { arrived, sent, dropped } = counts.since(&self.counts);
         Interval {
@@ -129,6 +129,79 @@ impl Measured {
             departure_gap: self.departure_gap.stat(),
             sojourn: self.sojourn.stat(),
             nodal: self.nodal.stat(),
+            ..Interval::default()
         }
+    }
+}
+
+/// The exponential average of service times, a packet at a time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ServiceAverage {
+    /// Of the newest packet; without one, no average is kept.
+    weight: Option<f64>,
+    mean_nanos: Option<f64>,
+    /// The last completion.
+    last: Instant,
+}
+
+impl ServiceAverage {
+    pub(crate) fn new(weight: Option<f64>) -> Self {
+        Self { weight, mean_nanos: None, last: Instant::ZERO }
+    }
+
+    /// The MAC is done with a packet, `service` after it got it. The packet was first in line since then, or since the
+    /// last completion, if that was later: of packets that share a frame each but the first adds nothing.
+    #[inline]
+    pub(crate) fn add(&mut self, now: Instant, service: Duration) {
+        let Some(weight) = self.weight else { return };
+        let first_in_line = service.min(now.since(self.last)).as_nanos() as f64;
+        self.last = now;
+        self.mean_nanos = Some(self.mean_nanos.map_or(first_in_line, |mean| mean + weight * (first_in_line - mean)));
+    }
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a mean of times, rounded")]
+    pub(crate) fn mean(&self) -> Option<Duration> {
+        self.mean_nanos.map(|nanos| Duration::from_nanos((nanos + 0.5) as u64))
+    }
+}
+
+/// For how long at most a threshold of packets waited.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Occupancy {
+    threshold: u64,
+    is_idle: bool,
+    /// When that began, or the interval.
+    since: Instant,
+    /// Idle time of the interval before `since`.
+    idle: Duration,
+}
+
+impl Occupancy {
+    /// Of an empty queue at the start of the run.
+    pub(crate) fn new(threshold: u32) -> Self {
+        Self { threshold: threshold.into(), is_idle: true, since: Instant::ZERO, idle: Duration::ZERO }
+    }
+
+    /// So many packets wait from now on.
+    #[inline]
+    pub(crate) fn set(&mut self, now: Instant, packets: u64) {
+        let is_idle = packets <= self.threshold;
+        if is_idle != self.is_idle {
+            self.count(now);
+            self.is_idle = is_idle;
+        }
+    }
+
+    /// The idle time of the interval that ends now; another begins.
+    pub(crate) fn take_idle(&mut self, now: Instant) -> Duration {
+        self.count(now);
+        std::mem::take(&mut self.idle)
+    }
+
+    fn count(&mut self, now: Instant) {
+        if self.is_idle {
+            self.idle += now.since(self.since);
+        }
+        self.since = now;
     }
 }

@@ -5,7 +5,7 @@ use crate::fifo::{End, Fifo};
 use crate::level::Level;
 use crate::measure::Totals;
 use crate::{Packet, Purge};
-use control::{Count, Interval, Limit};
+use control::{Count, Interval, Limit, Measures};
 use units::{Duration, Instant};
 
 /// The most packets that a queue has room for, whatever its limit.
@@ -51,6 +51,13 @@ impl<P: Packet> Queue<P> {
         Self { fifo: Fifo::new(account.room(), params.overflow, params.purge), account }
     }
 
+    /// The same queue, at the start of the run, that measures as its controller asks for.
+    #[must_use]
+    pub fn measuring(mut self, measures: Measures) -> Self {
+        self.account.measure(measures);
+        self
+    }
+
     /// A packet comes. Whatever does not fit goes to `dropped`: packets that wait (only if that makes room for the
     /// arriving one), or the arriving packet itself.
     #[inline]
@@ -83,8 +90,8 @@ impl<P: Packet> Queue<P> {
     /// The MAC is done with a packet that left after it `waited`: its ACK came or it failed for good, `service` after
     /// it left.
     #[inline]
-    pub fn completed(&mut self, waited: Duration, service: Duration) {
-        self.account.completed(waited, service);
+    pub fn completed(&mut self, now: Instant, waited: Duration, service: Duration) {
+        self.account.completed(now, waited, service);
     }
 
     /// Moves the limit, never above the hard one, and discards at once what no longer fits, unless the queue's

@@ -1,7 +1,7 @@
 //! The `[queue]` table of a scenario and of the live agent.
 
 use crate::{End, FifoParams, MOST_PACKETS, Packet, Queue};
-use control::{Controller, Invalid, Limit, Name, Parameters};
+use control::{Controller, Invalid, Limit, LimitController, Name, Parameters};
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
 
@@ -90,7 +90,8 @@ impl Settings {
             Discipline::DropHead => (End::Head, Purge::Head),
         };
         let purge = self.purge.unwrap_or(purge);
-        Ok((Queue::fifo(FifoParams { overflow, purge, limit: self.limit }), controller))
+        let queue = Queue::fifo(FifoParams { overflow, purge, limit: self.limit });
+        Ok((queue.measuring(controller.measures()), controller))
     }
 }
 

@@ -260,8 +260,8 @@ fn a_queue_of_one_that_drops_its_head_is_never_empty() {
 #[test]
 fn service_and_nodal_delay_come_from_completions() {
     let mut fifo = fifo(End::Tail, Limit::Packets(9));
-    fifo.completed(millis(10), millis(2));
-    fifo.completed(millis(20), millis(6));
+    fifo.completed(at(1), millis(10), millis(2));
+    fifo.completed(at(1), millis(20), millis(6));
     let interval = fifo.take_interval(at(1));
     assert_eq!(interval.service, Stat { n: 2, mean: millis(4), max: millis(6), last: millis(6) });
     assert_eq!(interval.nodal, Stat { n: 2, mean: millis(19), max: millis(26), last: millis(26) });

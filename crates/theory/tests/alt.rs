@@ -21,7 +21,7 @@ const VECTORS: [Vector; 5] = [
 ];
 
 fn buffer([growth, a, b, backoff, spread]: [f64; 5]) -> Buffer {
-    Buffer::new([a, b], growth, spread, backoff).unwrap()
+    Buffer::new([a, b], growth, spread, backoff).expect("the vectors are in range")
 }
 
 #[test]

@@ -413,7 +413,7 @@ impl World {
         let Node { queues, layout, .. } = &mut self.nodes[node as usize];
         let several = queues.len() > 1;
         let Queue { held, controller, record, .. } = &mut queues[queue];
-        held.completed(waited, service);
+        held.completed(self.now, waited, service);
         record.complete(waited, service, controller.target_delay());
         if several {
             record.serve(service);
