@@ -1,76 +1,122 @@
 //! The event queue: the earliest event first, and among equals the one pushed first.
 
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use units::Instant;
 
-/// Bits of a key that number the slot; the rest below the time counts pushes.
-const SLOT_BITS: u32 = 24;
-const ORDER_BITS: u32 = 64 - SLOT_BITS;
+/// The most events that are kept in the list of those that come soon.
+const SOON: usize = 16;
 
-/// A priority queue of events in a total order: (time, order of pushing).
-///
-/// The key of an event is one integer, time above order above slot, so that one comparison is the whole order; the
-/// events themselves stay in a slab. Nothing is allocated once the queue has been as full as it gets.
+/// A priority queue of events in a total order: (time, order of pushing). Nothing is allocated once the queue has been as
+/// full as it gets.
 #[derive(Debug)]
 pub struct EventQueue<E> {
-    keys: BinaryHeap<Reverse<u128>>,
-    slab: Vec<E>,
-    free: Vec<u32>,
+    heap: BinaryHeap<Pending<E>>,
+    /// Beside the heap, the earliest last.
+    soon: Vec<Pending<E>>,
     pushed: u64,
 }
 
+/// An event that is to come.
+#[derive(Clone, Copy, Debug)]
+struct Pending<E> {
+    /// The time above the number of pushes before, so that one comparison is the whole order.
+    key: u128,
+    event: E,
+}
+
+impl<E> Pending<E> {
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the time is cut out of the key")]
+    fn time(&self) -> Instant {
+        Instant::from_nanos((self.key >> 64) as u64)
+    }
+}
+
+/// The greatest is the earliest.
+impl<E> Ord for Pending<E> {
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.key.cmp(&self.key)
+    }
+}
+
+impl<E> PartialOrd for Pending<E> {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<E> PartialEq for Pending<E> {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl<E> Eq for Pending<E> {}
+
 impl<E> Default for EventQueue<E> {
     fn default() -> Self {
-        Self { keys: BinaryHeap::new(), slab: Vec::new(), free: Vec::new(), pushed: 0 }
+        Self { heap: BinaryHeap::new(), soon: Vec::with_capacity(SOON), pushed: 0 }
     }
 }
 
 impl<E: Copy> EventQueue<E> {
     /// Adds an event.
-    ///
-    /// # Panics
-    /// With 2^24 events pending, or after 2^40 pushes: more than a run makes in a day.
-    #[inline]
     pub fn push(&mut self, at: Instant, event: E) {
-        let slot = if let Some(slot) = self.free.pop() {
-            self.slab[slot as usize] = event;
-            slot
-        } else {
-            let slot = u32::try_from(self.slab.len()).expect("the slab holds fewer than 2^24 events");
-            self.slab.push(event);
-            slot
-        };
-        assert!(slot < 1 << SLOT_BITS && self.pushed < 1 << ORDER_BITS, "the event queue is full");
-        let order = u128::from(self.pushed) << SLOT_BITS;
-        self.keys.push(Reverse(u128::from(at.as_nanos()) << 64 | order | u128::from(slot)));
+        let pending = self.number(at, event);
+        self.heap.push(pending);
+    }
+
+    /// Adds an event that comes before almost all others. The order is the same as with [`push`](Self::push); it is kept
+    /// in a short list, where it costs less than in the heap.
+    pub fn push_soon(&mut self, at: Instant, event: E) {
+        let pending = self.number(at, event);
+        if self.soon.len() == SOON {
+            self.heap.push(pending);
+            return;
+        }
+        let later = self.soon.iter().rposition(|other| other.key > pending.key);
+        self.soon.insert(later.map_or(0, |at| at + 1), pending);
+    }
+
+    #[inline]
+    fn number(&mut self, at: Instant, event: E) -> Pending<E> {
+        let key = u128::from(at.as_nanos()) << 64 | u128::from(self.pushed);
         self.pushed += 1;
+        Pending { key, event }
     }
 
     /// The earliest event and its time.
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "the parts of the key are cut out of it")]
     pub fn pop(&mut self) -> Option<(Instant, E)> {
-        let Reverse(key) = self.keys.pop()?;
-        let slot = key as u32 & ((1 << SLOT_BITS) - 1);
-        self.free.push(slot);
-        Some((Instant::from_nanos((key >> 64) as u64), self.slab[slot as usize]))
+        let first = match (self.soon.last(), self.heap.peek()) {
+            (Some(soon), Some(queued)) if soon < queued => self.heap.pop(),
+            (Some(_), _) => self.soon.pop(),
+            (None, _) => self.heap.pop(),
+        }?;
+        Some((first.time(), first.event))
     }
 
     /// The time of the earliest event.
     #[inline]
     pub fn next_time(&self) -> Option<Instant> {
-        self.keys.peek().map(|Reverse(key)| Instant::from_nanos((key >> 64) as u64))
+        match (self.soon.last(), self.heap.peek()) {
+            (Some(soon), Some(queued)) => Some(soon.time().min(queued.time())),
+            (soon, queued) => soon.or(queued).map(Pending::time),
+        }
     }
 
     /// Number of events pending.
     pub fn len(&self) -> usize {
-        self.keys.len()
+        self.heap.len() + self.soon.len()
     }
 
     /// True when nothing is pending.
     pub fn is_empty(&self) -> bool {
-        self.keys.is_empty()
+        self.heap.is_empty() && self.soon.is_empty()
     }
 }
 
@@ -81,11 +127,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pops_as_a_stable_sort_would(times in prop::collection::vec(0_u64..50, 0..200), pops in 0_usize..20) {
+        fn pops_as_a_stable_sort_would(times in prop::collection::vec((0_u64..50, any::<bool>()), 0..200), pops in 0_usize..20) {
             let mut queue = EventQueue::default();
             let mut expected: Vec<(u64, usize)> = Vec::new();
-            for (index, &time) in times.iter().enumerate() {
-                queue.push(Instant::from_nanos(time), index);
+            for (index, &(time, soon)) in times.iter().enumerate() {
+                if soon {
+                    queue.push_soon(Instant::from_nanos(time), index);
+                } else {
+                    queue.push(Instant::from_nanos(time), index);
+                }
                 expected.push((time, index));
                 if index < pops {
                     expected.sort_by_key(|&(time, _)| time);
@@ -100,15 +150,5 @@ mod tests {
             }
             prop_assert!(queue.is_empty());
         }
-    }
-
-    #[test]
-    fn slots_are_used_again() {
-        let mut queue = EventQueue::default();
-        for round in 0..1000 {
-            queue.push(Instant::from_nanos(round), round);
-            queue.pop();
-        }
-        assert_eq!(queue.slab.len(), 1);
     }
 }

@@ -71,7 +71,7 @@ impl World {
             self.nodes[node as usize].station.turned_busy(self.now, &self.rules);
         }
         if let Some(time) = self.medium.front_time(of, 0) {
-            self.events.push(time, Event::Front { of, listener: 0 });
+            self.events.push_soon(time, Event::Front { of, listener: 0 });
         }
         self.events.push(self.now + duration, Event::Sent { of });
     }
@@ -87,7 +87,7 @@ impl World {
         self.finish_frames(transmission.from);
         self.serve(transmission.from);
         match self.medium.tail_time(of, 0) {
-            Some(time) => self.events.push(time, Event::Tail { of, listener: 0 }),
+            Some(time) => self.events.push_soon(time, Event::Tail { of, listener: 0 }),
             None => self.clear(of),
         }
     }
@@ -102,7 +102,7 @@ impl World {
             listener += 1;
             let Some(time) = self.medium.front_time(of, listener) else { return };
             if !self.goes_on(time) {
-                self.events.push(time, Event::Front { of, listener });
+                self.events.push_soon(time, Event::Front { of, listener });
                 return;
             }
         }
@@ -136,7 +136,7 @@ impl World {
                 return;
             };
             if !self.goes_on(time) {
-                self.events.push(time, Event::Tail { of, listener });
+                self.events.push_soon(time, Event::Tail { of, listener });
                 return;
             }
         }
