@@ -112,6 +112,13 @@ impl Links {
         &self.of[from as usize]
     }
 
+    /// The `index`-th listener of `from`, and how long signals take to the next, if there is one.
+    #[inline]
+    pub(crate) fn at(&self, from: u32, index: u32) -> (Link, Option<Duration>) {
+        let links = &self.of[from as usize][index as usize..];
+        (links[0], links.get(1).map(|link| link.delay))
+    }
+
     pub(crate) fn nodes(&self) -> usize {
         self.of.len()
     }

@@ -23,6 +23,8 @@ pub(crate) struct Transmission<F> {
     pub(crate) start: Instant,
     pub(crate) end: Instant,
     shape: Shape,
+    /// How long its PHY header lasts.
+    header: Duration,
 }
 
 /// The frame that a node is decoding.
@@ -70,24 +72,28 @@ pub(crate) struct Reach {
     pub(crate) node: u32,
     /// The medium was idle and is now busy.
     pub(crate) turned_busy: bool,
+    /// When the front reaches the next listener; `None` after the last.
+    pub(crate) next: Option<Instant>,
 }
 
 /// What a tail left at a listener.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Heard<F> {
+pub(crate) struct Heard {
     pub(crate) node: u32,
     /// Received power, in attowatts.
     pub(crate) power: u64,
-    pub(crate) what: Signal<F>,
+    pub(crate) what: Signal,
     /// The medium was busy and is now idle.
     pub(crate) turned_idle: bool,
+    /// When the tail leaves the next listener; `None` after the last.
+    pub(crate) next: Option<Instant>,
 }
 
 /// What a signal was to a listener, once it is over.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Signal<F> {
-    /// A frame, and a bit for each of its MPDUs that is intact, the first one's lowest; at least one is.
-    Good(F, u64),
+pub(crate) enum Signal {
+    /// A frame, with a bit for each of its MPDUs that is intact, the first one's lowest; at least one is.
+    Good(u64),
     /// A frame that was spoilt; whether its PHY header could still be read.
     Bad { header_read: bool },
     /// Strong enough to be sensed, but never decoded.
@@ -145,7 +151,8 @@ impl<F: Copy> Medium<F> {
             self.on_air_since = now;
         }
         self.on_air += 1;
-        (self.air.insert(Transmission { from, frame, start: now, end: now + shape.duration, shape }), turned_busy)
+        let (end, header) = (now + shape.duration, shape.mode.header());
+        (self.air.insert(Transmission { from, frame, start: now, end, shape, header }), turned_busy)
     }
 
     /// The sender has sent the last bit. True if its medium is idle now.
@@ -162,27 +169,24 @@ impl<F: Copy> Medium<F> {
         (transmission, turned_idle)
     }
 
-    /// When the front of a frame reaches its `index`-th listener; `None` after the last.
-    #[inline]
-    pub(crate) fn front_time(&self, of: Handle, index: u32) -> Option<Instant> {
+    /// When the front of a frame reaches its first listener, if it has any.
+    pub(crate) fn front_time(&self, of: Handle) -> Option<Instant> {
         let transmission = self.air.get(of);
-        let link = self.links.of(transmission.from).get(index as usize)?;
-        Some(transmission.start + link.delay)
+        self.links.of(transmission.from).first().map(|link| transmission.start + link.delay)
     }
 
     /// When its tail does.
-    #[inline]
-    pub(crate) fn tail_time(&self, of: Handle, index: u32) -> Option<Instant> {
+    pub(crate) fn tail_time(&self, of: Handle) -> Option<Instant> {
         let transmission = self.air.get(of);
-        let link = self.links.of(transmission.from).get(index as usize)?;
-        Some(transmission.end + link.delay)
+        self.links.of(transmission.from).first().map(|link| transmission.end + link.delay)
     }
 
     /// The front of a frame reaches its `index`-th listener.
     #[inline]
     pub(crate) fn front(&mut self, of: Handle, index: u32, now: Instant) -> Reach {
         let transmission = self.air.get(of);
-        let link = self.links.of(transmission.from)[index as usize];
+        let (link, next) = self.links.at(transmission.from, index);
+        let next = next.map(|delay| transmission.start + delay);
         let receiver = &mut self.receivers[link.to as usize];
         let (power, decodable) = if self.judge.fades() {
             let faded = self.judge.faded(link.to, link.power);
@@ -217,19 +221,20 @@ impl<F: Copy> Medium<F> {
                     // What disturbed an earlier frame is not held against this one.
                     self.histories[link.to as usize].clear();
                 }
-                let header_end = now + shape.mode.header();
+                let header_end = now + transmission.header;
                 let header = if by_ratio { Header::Open } else { Header::Read };
                 receiver.lock = Some(Lock { of, power, start: now, header_end, intact: true, header, keeps_history });
             }
         }
-        Reach { node: link.to, turned_busy: receiver.settle(now, self.reception.carrier_sense) }
+        Reach { node: link.to, turned_busy: receiver.settle(now, self.reception.carrier_sense), next }
     }
 
     /// The tail of a frame leaves its `index`-th listener; `mpdus` are those of an aggregate.
     #[inline]
-    pub(crate) fn tail(&mut self, of: Handle, index: u32, now: Instant, mpdus: &[Mpdu]) -> Heard<F> {
+    pub(crate) fn tail(&mut self, of: Handle, index: u32, now: Instant, mpdus: &[Mpdu]) -> Heard {
         let transmission = self.air.get(of);
-        let link = self.links.of(transmission.from)[index as usize];
+        let (link, next) = self.links.at(transmission.from, index);
+        let next = next.map(|delay| transmission.end + delay);
         let receiver = &mut self.receivers[link.to as usize];
         let power = if self.judge.fades() { forget_power(&mut self.powers[link.to as usize], of) } else { link.power };
         receiver.energy -= power;
@@ -239,7 +244,7 @@ impl<F: Copy> Medium<F> {
                 let intact = self.judge_frame(link.to, lock, mpdus);
                 match intact {
                     Ok(0) => Signal::Bad { header_read: true },
-                    Ok(intact) => Signal::Good(transmission.frame, intact),
+                    Ok(intact) => Signal::Good(intact),
                     Err(HeaderLost) => Signal::Bad { header_read: false },
                 }
             }
@@ -250,12 +255,13 @@ impl<F: Copy> Medium<F> {
             _ => self.unlocked(link.to, power),
         };
         let receiver = &mut self.receivers[link.to as usize];
-        Heard { node: link.to, power, what, turned_idle: receiver.settle(now, self.reception.carrier_sense) }
+        let turned_idle = receiver.settle(now, self.reception.carrier_sense);
+        Heard { node: link.to, power, what, turned_idle, next }
     }
 
     /// What a signal was that the node did not decode.
     #[inline]
-    fn unlocked(&self, node: u32, power: u64) -> Signal<F> {
+    fn unlocked(&self, node: u32, power: u64) -> Signal {
         let sensed = !self.receivers[node as usize].sending && power >= self.reception.carrier_sense;
         if sensed { Signal::Noise } else { Signal::Nothing }
     }

@@ -70,7 +70,7 @@ impl World {
         if turned_busy {
             self.nodes[node as usize].station.turned_busy(self.now, &self.rules);
         }
-        if let Some(time) = self.medium.front_time(of, 0) {
+        if let Some(time) = self.medium.front_time(of) {
             self.events.push_soon(time, Event::Front { of, listener: 0 });
         }
         self.events.push(self.now + duration, Event::Sent { of });
@@ -86,7 +86,7 @@ impl World {
         }
         self.finish_frames(transmission.from);
         self.serve(transmission.from);
-        match self.medium.tail_time(of, 0) {
+        match self.medium.tail_time(of) {
             Some(time) => self.events.push_soon(time, Event::Tail { of, listener: 0 }),
             None => self.clear(of),
         }
@@ -100,7 +100,7 @@ impl World {
                 self.nodes[reach.node as usize].station.turned_busy(self.now, &self.rules);
             }
             listener += 1;
-            let Some(time) = self.medium.front_time(of, listener) else { return };
+            let Some(time) = reach.next else { return };
             if !self.goes_on(time) {
                 self.events.push_soon(time, Event::Front { of, listener });
                 return;
@@ -113,11 +113,12 @@ impl World {
         if self.rules.block_ack() {
             self.lay_out(of);
         }
+        let frame = self.medium.frame(of);
         loop {
             let heard = self.medium.tail(of, listener, self.now, &self.laid_out);
             self.note_heard(of, &heard);
             match heard.what {
-                Signal::Good(frame, intact) => self.hear(heard.node, &frame, intact),
+                Signal::Good(intact) => self.hear(heard.node, &frame, intact),
                 Signal::Bad { header_read } => {
                     let station = &mut self.nodes[heard.node as usize].station;
                     let answer = station.spoilt(self.now, header_read, &self.rules);
@@ -131,7 +132,7 @@ impl World {
             }
             self.serve(heard.node);
             listener += 1;
-            let Some(time) = self.medium.tail_time(of, listener) else {
+            let Some(time) = heard.next else {
                 self.clear(of);
                 return;
             };

@@ -87,15 +87,15 @@ impl World {
 
     /// A frame has passed a listener.
     #[inline]
-    pub(super) fn note_heard(&mut self, of: Handle, heard: &Heard<Frame>) {
+    pub(super) fn note_heard(&mut self, of: Handle, heard: &Heard) {
         if self.watch.as_ref().is_some_and(|watch| watch.watches(heard.node)) {
             self.picture_heard(of, heard);
         }
     }
 
-    fn picture_heard(&mut self, of: Handle, heard: &Heard<Frame>) {
+    fn picture_heard(&mut self, of: Handle, heard: &Heard) {
         let frame = self.medium.frame(of);
-        let picture = self.picture(&frame, if let Signal::Good(_, intact) = heard.what { intact } else { 0 });
+        let picture = self.picture(&frame, if let Signal::Good(intact) = heard.what { intact } else { 0 });
         let power = Power::watts(heard.power as f64 * 1e-18);
         let what = match heard.what {
             Signal::Good(..) => What::Hears(picture, power),

@@ -62,8 +62,8 @@ fn at_node_0(powers_at_0: &[u64], frames: &[(usize, u64, u64)]) -> Vec<(u32, &'s
             medium.end(of);
             if from != 0 {
                 let what = match medium.tail(of, 0, at(time), &[]).what {
-                    Signal::Good(frame, intact) => {
-                        assert_eq!((frame, intact), (from, 1));
+                    Signal::Good(intact) => {
+                        assert_eq!((medium.frame(of), intact), (from, 1));
                         "good"
                     }
                     Signal::Bad { header_read: true } => "bad",

@@ -76,7 +76,7 @@ fn get(medium: &mut Medium<u32>, micros: u64, others: Option<(u64, u64)>, mpdus:
     }
     assert_eq!((medium.receivers[0].energy, medium.powers[0].len()), (0, 0));
     match heard.what {
-        Signal::Good(_, intact) => Some(intact),
+        Signal::Good(intact) => Some(intact),
         Signal::Bad { header_read: true } => Some(0),
         Signal::Bad { header_read: false } | Signal::Noise | Signal::Nothing => None,
     }
