@@ -182,8 +182,16 @@ impl World {
         self.nodes[node as usize].record.duplicates += u64::from(answer.duplicate);
     }
 
-    /// Counts what a station has found out about its own frames.
+    /// Sees to what a station has found out about its own frames, if anything.
+    #[inline]
     fn note(&mut self, node: u32, answer: Answer) {
+        if answer.failed.is_some() || answer.report.is_some() {
+            self.note_own(node, answer);
+        }
+    }
+
+    /// Counts what became of a station's own frames.
+    fn note_own(&mut self, node: u32, answer: Answer) {
         let record = &mut self.nodes[node as usize].record;
         match answer.failed {
             Some(Unanswered::Data) => record.unanswered_data += 1,

@@ -276,12 +276,19 @@ impl World {
         if !layout.has_radio() {
             return;
         }
-        let mut free = station.free(&self.rules) & filled;
+        let free = station.free(&self.rules) & filled;
+        if free != 0 {
+            self.hand_over_all(node, free);
+        }
+        self.arm(node);
+    }
+
+    /// Hands the next packets of these categories to the station.
+    fn hand_over_all(&mut self, node: u32, mut free: u8) {
         while free != 0 {
             self.hand_over(node, free.trailing_zeros() as usize);
             free &= free - 1;
         }
-        self.arm(node);
     }
 
     /// Hands the next packet of a category to the station, if one waits.
@@ -371,11 +378,16 @@ impl World {
     #[inline]
     fn finish_frames(&mut self, node: u32) {
         while let Some(finished) = self.nodes[node as usize].station.next_finished() {
-            let mut next = Some(finished.packet);
-            while let Some(handle) = next {
-                next = self.packets.get(handle).transit.next;
-                self.finish_packet(node, handle, finished);
-            }
+            self.finish_frame(node, finished);
+        }
+    }
+
+    /// A station is done with a data frame.
+    fn finish_frame(&mut self, node: u32, finished: Finished) {
+        let mut next = Some(finished.packet);
+        while let Some(handle) = next {
+            next = self.packets.get(handle).transit.next;
+            self.finish_packet(node, handle, finished);
         }
     }
 
