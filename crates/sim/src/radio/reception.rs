@@ -139,6 +139,9 @@ impl Judge {
     ) -> u64 {
         let whole = [Mpdu { start: Bytes::new(0), length: frame.shape.psdu }];
         let mpdus = if frame.shape.aggregate { mpdus } else { &whole };
+        if self.is_plain() && history.iter().all(|&(_, others)| reception.stands_out(frame.power, others as f64)) {
+            return (0..mpdus.len()).fold(0, |intact, index| intact | 1 << index);
+        }
         let mut intact = 0;
         for (index, mpdu) in mpdus.iter().enumerate() {
             let span = frame.span(mpdu);
