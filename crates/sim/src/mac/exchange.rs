@@ -3,7 +3,7 @@
 use super::buffer::{Buffer, Request, Size};
 use super::reorder::distance;
 use super::station::{Cleared, Station, Step};
-use super::{Answer, BROADCAST, Conventions, Finished, Frame, Kind, Report, SEQUENCES, Unanswered, WINDOW};
+use super::{Answer, Assembly, BROADCAST, Conventions, Finished, Frame, Kind, Report, SEQUENCES, Unanswered, WINDOW};
 use crate::config::MissedBlockAck;
 use crate::radio::Timing;
 use units::{Bytes, Duration, Instant};
@@ -16,21 +16,29 @@ enum Fate {
 }
 
 impl Station {
-    /// The frame that is due: a BlockAckReq, what announces data, or the data. `ahead`: receiver and frame length of the
-    /// packet of its category that comes next; a TXOP that can go on with it reserves the medium for it too (9.2.5.2).
-    pub(crate) fn begin(&mut self, now: Instant, ahead: Option<(u32, Bytes)>, rules: &Conventions) -> Frame {
+    /// The frame that is due: a BlockAckReq, what announces data, or the data. `assembly`: the frame that was put together.
+    /// `ahead`: receiver and frame length of the packet of its category that comes next; a TXOP that can go on with it
+    /// reserves the medium for it too (9.2.5.2).
+    pub(crate) fn begin(
+        &mut self,
+        now: Instant,
+        assembly: Option<Assembly>,
+        ahead: Option<(u32, Bytes)>,
+        rules: &Conventions,
+    ) -> Frame {
         self.step = Step::Sending;
         let holder = usize::from(self.holder);
         if let Some(Request { to, start, .. }) = self.buffers[holder].request {
             return self.control(Kind::BlockAckReq { start }, to, rules.timing.sifs + rules.block_ack_time(), rules);
         }
-        let size = self.fixed.take().unwrap_or_else(|| self.selected(now, rules));
+        let settled = self.fixed.take().or(assembly.map(|assembly| assembly.size));
+        let size = settled.unwrap_or_else(|| self.selected(now, rules));
         let to = self.buffers[holder].to;
         if to != BROADCAST && self.cleared == Cleared::No {
-            let data = self.exchange(to, size, rules);
             let timing = &rules.timing;
             let announces = rules.rts_threshold.is_some_and(|threshold| size.psdu > threshold);
             if announces || rules.cts_to_self {
+                let data = self.exchange(to, size, rules);
                 self.fixed = Some(size);
                 if announces {
                     return self.control(Kind::Rts, to, timing.sifs * 2 + timing.cts + data, rules);
@@ -46,10 +54,11 @@ impl Station {
         let timing = &rules.timing;
         let (to, category) = (self.buffers[usize::from(self.holder)].to, self.holder);
         let mode = self.mode_to(to, timing);
-        let own = self.exchange(to, size, rules);
-        let next = ahead.map(|(to, psdu)| timing.sifs + self.exchange(to, Size::NONE.with(psdu), rules));
-        let goes_on = next.filter(|&next| now + own + next <= self.txop_end).unwrap_or(Duration::ZERO);
-        let reserves = own - timing.duration(mode, size.psdu) + goes_on;
+        let goes_on = ahead.map_or(Duration::ZERO, |(next_to, psdu)| {
+            let next = timing.sifs + self.exchange(next_to, Size::NONE.with(psdu), rules);
+            if now + self.exchange(to, size, rules) + next <= self.txop_end { next } else { Duration::ZERO }
+        });
+        let reserves = response(to, size, rules) + goes_on;
         let from = self.address;
         let buffer = &mut self.buffers[usize::from(category)];
         buffer.in_flight = size.frames;
@@ -74,12 +83,7 @@ impl Station {
     /// How long data and their response take; a broadcast has none.
     fn exchange(&self, to: u32, size: Size, rules: &Conventions) -> Duration {
         let timing = &rules.timing;
-        let data = timing.duration(self.mode_to(to, timing), size.psdu);
-        match to {
-            BROADCAST => data,
-            _ if size.frames > 1 => data + timing.sifs + rules.block_ack_time(),
-            _ => data + timing.sifs + timing.ack,
-        }
+        timing.duration(self.mode_to(to, timing), size.psdu) + response(to, size, rules)
     }
 
     /// How long one data frame of `psdu` bytes and its acknowledgement take.
@@ -343,5 +347,14 @@ impl Station {
             self.wanting &= !(1 << category);
         }
         self.draw(category);
+    }
+}
+
+/// How long after data their response is over.
+fn response(to: u32, size: Size, rules: &Conventions) -> Duration {
+    match to {
+        BROADCAST => Duration::ZERO,
+        _ if size.frames > 1 => rules.timing.sifs + rules.block_ack_time(),
+        _ => rules.timing.sifs + rules.timing.ack,
     }
 }

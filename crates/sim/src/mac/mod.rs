@@ -20,4 +20,4 @@ pub(crate) use frame::{BLOCK_ACK, BROADCAST, Frame, Kind};
 pub(crate) use rate::{Algorithm, Costs, Rates};
 pub(crate) use reorder::{Place, Reorder};
 pub(crate) use report::{Answer, Due, Finished, Report, Unanswered};
-pub(crate) use station::Station;
+pub(crate) use station::{Assembly, Station};

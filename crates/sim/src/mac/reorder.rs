@@ -91,14 +91,19 @@ impl Reorder {
         }
     }
 
+    /// Can the window move on, past what has arrived or is not waited for any more?
+    #[inline]
+    pub(crate) fn is_ready(&self) -> bool {
+        self.held[slot(self.start)] != Slot::Missing || self.start != self.target
+    }
+
     /// The next packet that can be passed on. The host asks until there is none.
     pub(crate) fn release(&mut self) -> Option<Handle> {
         loop {
-            let at = slot(self.start);
-            if self.held[at] == Slot::Missing && self.start == self.target {
+            if !self.is_ready() {
                 return None;
             }
-            let found = std::mem::replace(&mut self.held[at], Slot::Missing);
+            let found = std::mem::replace(&mut self.held[slot(self.start)], Slot::Missing);
             if self.start == self.target {
                 self.target = later(self.target, 1);
             }

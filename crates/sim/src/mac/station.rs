@@ -100,9 +100,17 @@ pub(crate) struct Assembly {
     /// Only packets that no packet to another receiver precedes may join: what is repeated must not hold others back for
     /// ever.
     pub(crate) in_turn: bool,
-    size: Size,
+    pub(super) size: Size,
     /// The data have to be over.
     end: Instant,
+}
+
+/// How a packet has room in a frame that is being put together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    joins: Joins,
+    /// The frame with the packet.
+    size: Size,
 }
 
 impl Station {
@@ -214,22 +222,23 @@ impl Station {
     }
 
     /// Can a packet of `length` to its receiver join?
-    pub(crate) fn has_room(&self, now: Instant, assembly: &Assembly, length: Bytes, rules: &Conventions) -> bool {
-        self.joins(now, assembly, length, rules).is_some()
+    pub(crate) fn room(&self, now: Instant, assembly: &Assembly, length: Bytes, rules: &Conventions) -> Option<Room> {
+        let fits = |size| self.fits(now, assembly.end, size, rules);
+        let (joins, size) = self.buffers[usize::from(self.holder)].joins(length, assembly.size, rules, fits)?;
+        Some(Room { joins, size })
     }
 
-    /// A packet joins that [has room](Self::has_room). Returns the packet that it follows in an A-MSDU, to be chained.
+    /// A packet joins that [has room](Self::room). Returns the packet that it follows in an A-MSDU, to be chained.
     pub(crate) fn join(
         &mut self,
-        now: Instant,
         assembly: &mut Assembly,
+        room: Room,
         msdu: Msdu,
         rules: &Conventions,
     ) -> Option<Handle> {
-        let (joins, size) = self.joins(now, assembly, msdu.length, rules).expect("there is room for it");
-        assembly.size = size;
+        assembly.size = room.size;
         let holder = usize::from(self.holder);
-        match joins {
+        match room.joins {
             Joins::Part => Some(self.buffers[holder].extend(msdu, rules)),
             Joins::Mpdu => {
                 let sequence = self.number(assembly.to, holder, rules);
@@ -237,11 +246,6 @@ impl Station {
                 None
             }
         }
-    }
-
-    fn joins(&self, now: Instant, assembly: &Assembly, length: Bytes, rules: &Conventions) -> Option<(Joins, Size)> {
-        let fits = |size| self.fits(now, assembly.end, size, rules);
-        self.buffers[usize::from(self.holder)].joins(length, assembly.size, rules, fits)
     }
 
     /// The aggregate that is sent where nothing has been settled before.

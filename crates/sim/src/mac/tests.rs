@@ -135,7 +135,7 @@ impl Bench {
                 frame
             }
             Due::Begin(_) => {
-                let frame = self.station.begin(at(micros), None, &self.rules);
+                let frame = self.station.begin(at(micros), None, None, &self.rules);
                 self.busy(micros);
                 frame
             }

@@ -2,36 +2,36 @@
 
 use super::World;
 use crate::engine::Handle;
-use crate::mac::{Frame, Kind, Place, places};
+use crate::mac::{Assembly, Frame, Kind, Place, places};
 use crate::net::{Load, Transit, Waiting, msdu_bytes};
 
 impl World {
-    /// Packets that can share the frame that is due join it, in the order in which the queue would yield them.
-    pub(super) fn aggregate(&mut self, node: u32) {
-        let Some(mut assembly) = self.nodes[node as usize].station.assemble(self.now, &self.rules) else { return };
+    /// Packets that can share the frame that is due join it, in the order in which the queue would yield them. Returns the
+    /// frame; none where nothing could join.
+    pub(super) fn aggregate(&mut self, node: u32) -> Option<Assembly> {
+        let mut assembly = self.nodes[node as usize].station.assemble(self.now, &self.rules)?;
         let queue = self.nodes[node as usize].layout.queue(assembly.to, assembly.category);
         let mut index = 0;
         loop {
-            let Some(Waiting { to, length, .. }) = self.peek(node, queue, index) else { return };
+            let Some(Waiting { to, length, .. }) = self.peek(node, queue, index) else { break };
             let station = &mut self.nodes[node as usize].station;
             if to != assembly.to {
                 if assembly.in_turn {
-                    return;
+                    break;
                 }
                 index += 1;
                 continue;
             }
-            if !station.has_room(self.now, &assembly, msdu_bytes(length), &self.rules) {
-                return;
-            }
+            let Some(room) = station.room(self.now, &assembly, msdu_bytes(length), &self.rules) else { break };
             let (departure, left) = self.dequeue(node, queue, index).expect("it was seen there");
             let msdu = self.taken(departure);
             let station = &mut self.nodes[node as usize].station;
-            if let Some(before) = station.join(self.now, &mut assembly, msdu, &self.rules) {
+            if let Some(before) = station.join(&mut assembly, room, msdu, &self.rules) {
                 self.packets.get_mut(before).transit.next = Some(msdu.packet);
             }
             self.refill(node, queue, left);
         }
+        Some(assembly)
     }
 
     /// Notes where the MPDUs of a frame that has been sent lie in it, if it is an aggregate. Its sender holds them until
@@ -59,18 +59,26 @@ impl World {
 
     /// A data frame with this number has come in.
     fn take_numbered(&mut self, node: u32, (from, category): (u32, u8), sequence: u16, packet: Handle) {
-        self.nodes[node as usize].station.reorder(from, category).arrives(sequence);
-        self.release(node, (from, category));
+        let reorder = self.nodes[node as usize].station.reorder(from, category);
+        reorder.arrives(sequence);
+        if reorder.is_ready() {
+            self.release(node, (from, category));
+        }
         let reorder = self.nodes[node as usize].station.reorder(from, category);
         match reorder.place(sequence) {
-            Place::Next => self.take(node, from, packet),
+            Place::Next => {
+                let more = reorder.is_ready();
+                self.take(node, from, packet);
+                if more {
+                    self.release(node, (from, category));
+                }
+            }
             Place::Later => {
                 let copy = self.keep(node, from, packet);
                 self.nodes[node as usize].station.reorder(from, category).hold(sequence, copy);
             }
             Place::Duplicate => self.nodes[node as usize].record.duplicates += 1,
         }
-        self.release(node, (from, category));
     }
 
     /// A `BlockAckReq` has come in.

@@ -18,12 +18,10 @@ impl World {
             Due::Send(frame) => self.send(node, frame),
             Due::Begin(category) => {
                 let category = usize::from(category);
-                if self.rules.aggregates() {
-                    self.aggregate(node);
-                }
+                let assembly = self.aggregate(node);
                 let bursts = !self.rules.access[category].txop_limit.is_zero();
                 let ahead = if bursts { self.ahead(node, category) } else { None };
-                let frame = self.nodes[node as usize].station.begin(self.now, ahead, &self.rules);
+                let frame = self.nodes[node as usize].station.begin(self.now, assembly, ahead, &self.rules);
                 self.send(node, frame);
             }
             Due::Failed(answer) => {

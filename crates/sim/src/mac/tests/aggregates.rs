@@ -40,13 +40,16 @@ impl Bench {
         let now = at(micros);
         let Due::Begin(_) = self.station.timer(now, false, &self.rules) else { panic!("nothing begins") };
         let mut joined = 0;
-        if let Some(mut assembly) = self.station.assemble(now, &self.rules) {
-            while joined < waiting && self.station.has_room(now, &assembly, Bytes::new(length), &self.rules) {
-                self.station.join(now, &mut assembly, msdu(length), &self.rules);
+        let mut assembly = self.station.assemble(now, &self.rules);
+        if let Some(assembly) = &mut assembly {
+            while joined < waiting
+                && let Some(room) = self.station.room(now, assembly, Bytes::new(length), &self.rules)
+            {
+                self.station.join(assembly, room, msdu(length), &self.rules);
                 joined += 1;
             }
         }
-        let frame = self.station.begin(now, None, &self.rules);
+        let frame = self.station.begin(now, assembly, None, &self.rules);
         self.busy(micros);
         (micros, joined, frame)
     }
