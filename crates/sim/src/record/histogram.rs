@@ -12,15 +12,15 @@ const FEW: usize = 512;
 /// Counts by bin.
 #[derive(Debug)]
 pub(super) enum Histogram {
-    /// (bin, count), by bin.
-    Sparse(Vec<(u32, u32)>),
+    /// (bin, count), by bin, and where the last number went: packets of one aggregate often take the same time.
+    Sparse(Vec<(u32, u32)>, usize),
     /// The lowest bin, and the counts from there on.
     Dense(u32, Vec<u32>),
 }
 
 impl Default for Histogram {
     fn default() -> Self {
-        Self::Sparse(Vec::new())
+        Self::Sparse(Vec::new(), 0)
     }
 }
 
@@ -34,29 +34,42 @@ impl Histogram {
                 Some(count) => *count = count.saturating_add(1),
                 None => widen(first, counts, bin),
             },
-            Self::Sparse(few) => match few.binary_search_by_key(&bin, |&(bin, _)| bin) {
-                Ok(at) => few[at].1 = few[at].1.saturating_add(1),
-                Err(at) if few.len() < FEW => few.insert(at, (bin, 1)),
-                Err(_) => {
-                    let first = few[0].0;
-                    let mut counts = vec![0; (few[few.len() - 1].0 - first) as usize + 1];
-                    for &(bin, count) in few.iter() {
-                        counts[(bin - first) as usize] = count;
+            Self::Sparse(few, last) => {
+                if few.get(*last).is_none_or(|&(known, _)| known != bin) {
+                    match few.binary_search_by_key(&bin, |&(bin, _)| bin) {
+                        Ok(at) => *last = at,
+                        Err(at) if few.len() < FEW => {
+                            few.insert(at, (bin, 0));
+                            *last = at;
+                        }
+                        Err(_) => {
+                            *self = dense(few);
+                            return self.record(number);
+                        }
                     }
-                    *self = Self::Dense(first, counts);
-                    self.record(number);
                 }
-            },
+                few[*last].1 = few[*last].1.saturating_add(1);
+            }
         }
     }
 
     /// The largest number in the bin of the `rank`-th smallest number counted, from 1; 0 where there are fewer.
     pub(super) fn ranked(&self, rank: u64) -> u64 {
         match self {
-            Self::Sparse(few) => find(few.iter().copied(), rank),
+            Self::Sparse(few, _) => find(few.iter().copied(), rank),
             Self::Dense(first, counts) => find((*first..).zip(counts.iter().copied()), rank),
         }
     }
+}
+
+/// All bins from the lowest to the highest of some.
+fn dense(few: &[(u32, u32)]) -> Histogram {
+    let first = few[0].0;
+    let mut counts = vec![0; (few[few.len() - 1].0 - first) as usize + 1];
+    for &(bin, count) in few {
+        counts[(bin - first) as usize] = count;
+    }
+    Histogram::Dense(first, counts)
 }
 
 fn find(bins: impl Iterator<Item = (u32, u32)>, rank: u64) -> u64 {
@@ -131,7 +144,7 @@ mod tests {
         for number in 0..1_000_000 {
             histogram.record(number % 500 * 10_000);
         }
-        assert!(matches!(&histogram, Histogram::Sparse(few) if few.len() == 500));
+        assert!(matches!(&histogram, Histogram::Sparse(few, _) if few.len() == 500));
         for number in 0..100_000 {
             histogram.record(number);
         }
