@@ -189,6 +189,7 @@ impl World {
     }
 
     /// Counts what became of a station's own frames.
+    #[inline(never)]
     fn note_own(&mut self, node: u32, answer: Answer) {
         let record = &mut self.nodes[node as usize].record;
         match answer.failed {

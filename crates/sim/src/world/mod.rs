@@ -284,6 +284,7 @@ impl World {
     }
 
     /// Hands the next packets of these categories to the station.
+    #[inline(never)]
     fn hand_over_all(&mut self, node: u32, mut free: u8) {
         while free != 0 {
             self.hand_over(node, free.trailing_zeros() as usize);
