@@ -12,8 +12,7 @@ impl World {
         let mut assembly = self.nodes[node as usize].station.assemble(self.now, &self.rules)?;
         let queue = self.nodes[node as usize].layout.queue(assembly.to, assembly.category);
         let mut index = 0;
-        loop {
-            let Some(Waiting { to, length, .. }) = self.peek(node, queue, index) else { break };
+        while let Some(Waiting { to, length, .. }) = self.peek(node, queue, index) {
             let station = &mut self.nodes[node as usize].station;
             if to != assembly.to {
                 if assembly.in_turn {
