@@ -126,6 +126,12 @@ impl Account {
         self.counts.dropped.add(len);
     }
 
+    /// A packet is marked instead of being dropped.
+    #[inline]
+    pub(crate) fn marked(&mut self, len: u64) {
+        self.counts.marked.add(len);
+    }
+
     /// After packets were discarded.
     pub(crate) fn settle(&mut self, now: Instant) {
         if self.backlog.packets == 0 {

@@ -45,25 +45,41 @@ impl<P: Packet> Fifo<P> {
         account.joins(now, len);
     }
 
-    /// A packet comes that goes before all that wait. If there is no room, those at the tail make way.
+    /// A packet comes that goes before all that wait. If there is no room, those at the tail make way. Has it joined?
     pub(crate) fn enqueue_first(
         &mut self,
         account: &mut Account,
         now: Instant,
         packet: P,
         dropped: &mut impl FnMut(P),
-    ) {
+    ) -> bool {
         let len = packet.len().count();
         if !account.fits_alone(len) {
             account.refused(len);
             dropped(packet);
-            return;
+            return false;
         }
         while !account.fits(len) {
             self.discard(account, End::Tail, dropped);
         }
         self.ring.push_front(Waiting { packet, since: now });
         account.joins(now, len);
+        true
+    }
+
+    /// Which packets go when the limit shrinks.
+    pub(crate) fn purges(&self) -> Purge {
+        self.purge
+    }
+
+    /// How many packets wait.
+    pub(crate) fn len(&self) -> usize {
+        self.ring.len()
+    }
+
+    /// Puts a packet that was taken out back behind `index` others.
+    pub(crate) fn put_back(&mut self, index: usize, waiting: Waiting<P>) {
+        self.ring.insert(index, waiting);
     }
 
     /// The packet behind `index` others.

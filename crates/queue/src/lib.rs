@@ -4,16 +4,24 @@
 //! never computes a limit: that is a controller's work.
 
 mod account;
+pub mod codel;
+mod codel_queue;
+mod early;
 mod fifo;
+pub mod fq_codel;
 mod level;
 mod measure;
 mod packet;
+pub mod pie;
+mod pool;
 mod queue;
+mod random;
+pub mod red;
 mod settings;
 
 pub use fifo::End;
 pub use level::Level;
 pub use measure::Totals;
 pub use packet::{Ecn, Packet};
-pub use queue::{Departure, FifoParams, MOST_PACKETS, Queue};
+pub use queue::{Departure, FifoParams, LOOK_AHEAD, MOST_PACKETS, Queue};
 pub use settings::{Discipline, Purge, Settings};

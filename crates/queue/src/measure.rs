@@ -10,8 +10,10 @@ pub struct Totals {
     pub arrived: Count,
     /// Packets that left by [`Queue::take`](crate::Queue::take).
     pub sent: Count,
-    /// Packets discarded, on arrival or by a shrinking limit.
+    /// Packets discarded: on arrival, by a shrinking limit or by the discipline.
     pub dropped: Count,
+    /// Packets marked (ECN) where they would have been dropped; they count as sent when they leave.
+    pub marked: Count,
 }
 
 /// Packets and bytes. Wraps, so that the difference of two counts is right whatever happened between them.
@@ -49,6 +51,7 @@ pub(crate) struct Counts {
     pub(crate) arrived: Tally,
     pub(crate) sent: Tally,
     pub(crate) dropped: Tally,
+    pub(crate) marked: Tally,
 }
 
 impl Counts {
@@ -57,6 +60,7 @@ impl Counts {
             arrived: self.arrived.minus(earlier.arrived).count(),
             sent: self.sent.minus(earlier.sent).count(),
             dropped: self.dropped.minus(earlier.dropped).count(),
+            marked: self.marked.minus(earlier.marked).count(),
         }
     }
 
@@ -117,7 +121,7 @@ impl Measured {
 
     /// The interval up to `now`, without what [`ServiceAverage`] and [`Occupancy`] measure.
     pub(crate) fn interval(&self, now: Instant, counts: &Counts, backlog: Tally) -> Interval {
-        let Totals { arrived, sent, dropped } = counts.since(&self.counts);
+        let Totals { arrived, sent, dropped, .. } = counts.since(&self.counts);
         Interval {
             length: now.since(self.start),
             arrived,

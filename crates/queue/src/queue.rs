@@ -1,15 +1,24 @@
 //! A queue of any discipline, as its host sees it.
 
 use crate::account::{Account, Waiting};
+use crate::codel_queue::CodelQueue;
+use crate::early::EarlyDrop;
 use crate::fifo::{End, Fifo};
+use crate::fq_codel::FqCodel;
 use crate::level::Level;
 use crate::measure::Totals;
+use crate::pie::Pie;
+use crate::red::Red;
 use crate::{Packet, Purge};
 use control::{Count, Interval, Limit, Measures};
 use units::{Duration, Instant};
 
 /// The most packets that a queue has room for, whatever its limit.
 pub const MOST_PACKETS: u32 = 1_000_000;
+
+/// How far a host can look ahead ([`Queue::peek`]) where a discipline decides at the head: the frames of the longest
+/// A-MPDU.
+pub const LOOK_AHEAD: usize = 64;
 
 /// How a plain queue behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,14 +50,23 @@ pub struct Departure<P> {
 #[derive(Clone, Debug)]
 pub struct Queue<P> {
     account: Account,
-    fifo: Fifo<P>,
+    packets: Packets<P>,
+}
+
+/// The packets that wait, in the keeping of a discipline.
+#[derive(Clone, Debug)]
+pub(crate) enum Packets<P> {
+    Fifo(Fifo<P>),
+    Codel(CodelQueue<P>),
+    Pie(Box<EarlyDrop<P, Pie>>),
+    Red(Box<EarlyDrop<P, Red>>),
+    FqCodel(Box<FqCodel<P>>),
 }
 
 impl<P: Packet> Queue<P> {
     /// An empty plain queue at the start of the run.
     pub fn fifo(params: FifoParams) -> Self {
-        let account = Account::new(params.limit);
-        Self { fifo: Fifo::new(account.room(), params.overflow, params.purge), account }
+        Self::new(params.limit, |room| Packets::Fifo(Fifo::new(room, params.overflow, params.purge)))
     }
 
     /// The same queue, at the start of the run, that measures as its controller asks for.
@@ -58,33 +76,70 @@ impl<P: Packet> Queue<P> {
         self
     }
 
-    /// A packet comes. Whatever does not fit goes to `dropped`: packets that wait (only if that makes room for the
-    /// arriving one), or the arriving packet itself.
-    #[inline]
-    pub fn enqueue(&mut self, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
-        self.account.comes(packet.len().count());
-        self.fifo.enqueue(&mut self.account, now, packet, dropped);
+    /// An empty queue with this hard limit, of a discipline with so much room.
+    pub(crate) fn new(limit: Limit, discipline: impl FnOnce(usize) -> Packets<P>) -> Self {
+        let account = Account::new(limit);
+        Self { packets: discipline(account.room()), account }
     }
 
-    /// A packet comes that goes before all that wait. If there is no room, those at the tail make way.
+    /// A packet comes. What the discipline drops goes to `dropped`: the arriving packet itself, or packets that wait.
+    #[inline]
+    pub fn enqueue(&mut self, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
+        let Self { account, packets } = self;
+        account.comes(packet.len().count());
+        match packets {
+            Packets::Fifo(fifo) => fifo.enqueue(account, now, packet, dropped),
+            Packets::Codel(codel) => codel.enqueue(account, now, packet, dropped),
+            Packets::Pie(pie) => pie.enqueue(account, now, packet, dropped),
+            Packets::Red(red) => red.enqueue(account, now, packet, dropped),
+            Packets::FqCodel(flows) => flows.enqueue(account, now, packet, dropped),
+        }
+    }
+
+    /// A packet comes that goes before all that wait, whatever the discipline. If there is no room, others make way: those
+    /// at the tail, or of the longest flow.
     pub fn enqueue_first(&mut self, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
-        self.account.comes(packet.len().count());
-        self.fifo.enqueue_first(&mut self.account, now, packet, dropped);
+        let Self { account, packets } = self;
+        account.comes(packet.len().count());
+        match packets {
+            Packets::Fifo(fifo) => {
+                fifo.enqueue_first(account, now, packet, dropped);
+            }
+            Packets::Codel(codel) => codel.enqueue_first(account, now, packet, dropped),
+            Packets::Pie(pie) => pie.enqueue_first(account, now, packet, dropped),
+            Packets::Red(red) => red.enqueue_first(account, now, packet, dropped),
+            Packets::FqCodel(flows) => flows.enqueue_first(account, now, packet, dropped),
+        }
     }
 
     /// The packet that would be yielded after `index` others; zero for what [`take`](Self::take) would yield. A
-    /// discipline that drops at the head decides about the packets up to there now: what was seen will be yielded.
+    /// discipline that drops at the head decides about the packets up to there now, [`LOOK_AHEAD`] at most: what was seen
+    /// is yielded, if not by then a packet came that goes first or the limit shrank.
     #[inline]
-    pub fn peek(&mut self, _now: Instant, index: usize, _dropped: &mut impl FnMut(P)) -> Option<&P> {
-        self.fifo.peek(index)
+    pub fn peek(&mut self, now: Instant, index: usize, dropped: &mut impl FnMut(P)) -> Option<&P> {
+        let Self { account, packets } = self;
+        match packets {
+            Packets::Fifo(fifo) => fifo.peek(index),
+            Packets::Codel(codel) => codel.peek(account, now, index, dropped),
+            Packets::Pie(pie) => pie.peek(index),
+            Packets::Red(red) => red.peek(index),
+            Packets::FqCodel(flows) => flows.peek(account, now, index, dropped),
+        }
     }
 
     /// The MAC asks for the next packet, or for that after `index` others because it can share a frame with one before
     /// it. Never none from a queue that holds packets if `index` is zero.
     #[inline]
-    pub fn take(&mut self, now: Instant, index: usize, _dropped: &mut impl FnMut(P)) -> Option<Departure<P>> {
-        let Waiting { packet, since } = self.fifo.remove(index)?;
-        Some(Departure { packet, waited: self.account.leaves(now, packet.len().count(), since) })
+    pub fn take(&mut self, now: Instant, index: usize, dropped: &mut impl FnMut(P)) -> Option<Departure<P>> {
+        let Self { account, packets } = self;
+        let Waiting { packet, since } = match packets {
+            Packets::Fifo(fifo) => fifo.remove(index),
+            Packets::Codel(codel) => codel.remove(account, now, index, dropped),
+            Packets::Pie(pie) => pie.remove(now, index),
+            Packets::Red(red) => red.remove(now, index),
+            Packets::FqCodel(flows) => flows.remove(account, now, index, dropped),
+        }?;
+        Some(Departure { packet, waited: account.leaves(now, packet.len().count(), since) })
     }
 
     /// The MAC is done with a packet that left after it `waited`: its ACK came or it failed for good, `service` after
@@ -97,15 +152,29 @@ impl<P: Packet> Queue<P> {
     /// Moves the limit, never above the hard one, and discards at once what no longer fits, unless the queue's
     /// [`Purge`] says otherwise.
     pub fn set_limit(&mut self, now: Instant, limit: Limit, dropped: &mut impl FnMut(P)) {
-        self.account.set_limit(now, limit);
-        self.fifo.purge(&mut self.account, dropped);
-        self.account.settle(now);
+        let Self { account, packets } = self;
+        account.set_limit(now, limit);
+        match packets {
+            Packets::Fifo(fifo) => fifo.purge(account, dropped),
+            Packets::Codel(codel) => codel.purge(account, dropped),
+            Packets::Pie(pie) => pie.purge(account, dropped),
+            Packets::Red(red) => red.purge(account, dropped),
+            Packets::FqCodel(flows) => flows.purge(account, dropped),
+        }
+        account.settle(now);
     }
 
     /// Takes out what is `unwanted`, wherever it waits, and discards it.
     pub fn discard_where(&mut self, now: Instant, unwanted: &mut impl FnMut(&P) -> bool, dropped: &mut impl FnMut(P)) {
-        self.fifo.discard_where(&mut self.account, unwanted, dropped);
-        self.account.settle(now);
+        let Self { account, packets } = self;
+        match packets {
+            Packets::Fifo(fifo) => fifo.discard_where(account, unwanted, dropped),
+            Packets::Codel(codel) => codel.discard_where(account, unwanted, dropped),
+            Packets::Pie(pie) => pie.discard_where(account, unwanted, dropped),
+            Packets::Red(red) => red.discard_where(account, unwanted, dropped),
+            Packets::FqCodel(flows) => flows.discard_where(account, unwanted, dropped),
+        }
+        account.settle(now);
     }
 
     /// The limit that holds now.

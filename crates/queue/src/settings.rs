@@ -1,20 +1,54 @@
 //! The `[queue]` table of a scenario and of the live agent.
 
-use crate::{End, FifoParams, MOST_PACKETS, Packet, Queue};
+use crate::codel::{self, Law};
+use crate::codel_queue::CodelQueue;
+use crate::early::EarlyDrop;
+use crate::fifo::Fifo;
+use crate::fq_codel::{self, FqCodel};
+use crate::pie::{self, Pie};
+use crate::queue::Packets;
+use crate::red::{self, Red};
+use crate::{End, MOST_PACKETS, Packet, Queue};
 use control::{Controller, Invalid, Limit, LimitController, Name, Parameters};
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
 
-/// Which packet makes way when one comes and the limit is reached.
+/// Which packets leave, wait or go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Discipline {
-    /// The one that comes.
+    /// First in, first out. When the limit is reached, the packet that comes is dropped.
     #[default]
     DropTail,
-    /// Those that waited longest.
+    /// First in, first out. When the limit is reached, the packets that waited longest make way.
     DropHead,
+    /// CoDel (RFC 8289): drops packets that leave while all wait too long.
+    Codel,
+    /// FQ-CoDel (RFC 8290): flows take turns, each with a CoDel of its own. At the limit the longest flow makes way.
+    FqCodel,
+    /// PIE (RFC 8033): drops packets that come, with a probability that keeps the wait at a reference.
+    Pie,
+    /// Adaptive RED (Floyd, Gummadi, Shenker 2001): drops packets that come, the more the more wait on average.
+    Red,
+}
+
+impl Discipline {
+    /// All of them.
+    pub const ALL: &'static [Self] =
+        &[Self::DropTail, Self::DropHead, Self::Codel, Self::FqCodel, Self::Pie, Self::Red];
+
+    /// As it is written in a scenario.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::DropTail => "drop-tail",
+            Self::DropHead => "drop-head",
+            Self::Codel => "codel",
+            Self::FqCodel => "fq-codel",
+            Self::Pie => "pie",
+            Self::Red => "red",
+        }
+    }
 }
 
 /// Which packets go when the limit is lowered below what waits.
@@ -39,7 +73,7 @@ macro_rules! settings {
         #[cfg_attr(feature = "schema", schemars(rename = "Queue"))]
         #[serde(default, deny_unknown_fields)]
         pub struct Settings {
-            /// Which packet makes way when one comes and the limit is reached. Default `drop-tail`.
+            /// Which packets leave, wait or go. Its parameters stand in the table of its name. Default `drop-tail`.
             pub discipline: Discipline,
             /// The hard limit: a number of packets from 1 to 1000000, or a size such as "64 kB". Default 1000.
             #[serde(deserialize_with = "limit")]
@@ -48,6 +82,18 @@ macro_rules! settings {
             /// the discipline drops.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub purge: Option<Purge>,
+            /// CoDel.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub codel: Option<codel::Params>,
+            /// FQ-CoDel.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub fq_codel: Option<fq_codel::Params>,
+            /// PIE.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub pie: Option<pie::Params>,
+            /// Adaptive RED.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub red: Option<red::Params>,
             /// What moves the limit. Its parameters stand in the table of its name. Default `none`.
             pub controller: Name,
             $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $name: Option<$Params>,)*
@@ -59,6 +105,10 @@ macro_rules! settings {
                     discipline: Discipline::default(),
                     limit: Limit::Packets(1_000),
                     purge: None,
+                    codel: None,
+                    fq_codel: None,
+                    pie: None,
+                    red: None,
                     controller: Name::default(),
                     $($name: None,)*
                 }
@@ -76,21 +126,52 @@ macro_rules! settings {
 control::for_each_controller!(settings);
 
 impl Settings {
-    /// The queue and its controller, as they are before the first packet.
+    /// The queue and its controller, as they are before the first packet. What is random in the discipline follows from
+    /// `seed`.
     ///
     /// # Errors
     /// The first setting that cannot be used, by its key within the table.
-    pub fn build<P: Packet>(&self) -> Result<(Queue<P>, Controller), Invalid> {
+    pub fn build<P: Packet>(&self, seed: u64) -> Result<(Queue<P>, Controller), Invalid> {
         if let Some(why) = unusable(self.limit) {
             return Err(Invalid { parameter: "limit", why });
         }
         let controller = Controller::new(self.controller, &self.parameters(), self.limit)?;
-        let (overflow, purge) = match self.discipline {
-            Discipline::DropTail => (End::Tail, Purge::Tail),
-            Discipline::DropHead => (End::Head, Purge::Head),
+        let purge = |default| self.purge.unwrap_or(default);
+        let limit = self.limit;
+        let queue = match self.discipline {
+            Discipline::DropTail => {
+                Queue::new(limit, |room| Packets::Fifo(Fifo::new(room, End::Tail, purge(Purge::Tail))))
+            }
+            Discipline::DropHead => {
+                Queue::new(limit, |room| Packets::Fifo(Fifo::new(room, End::Head, purge(Purge::Head))))
+            }
+            Discipline::Codel => {
+                let params = self.codel.clone().unwrap_or_default();
+                params.check()?;
+                let law = Law::new(&params);
+                Queue::new(limit, |room| Packets::Codel(CodelQueue::new(room, law, purge(Purge::Head))))
+            }
+            Discipline::FqCodel => {
+                let params = self.fq_codel.clone().unwrap_or_default();
+                params.check()?;
+                if self.purge == Some(Purge::Tail) {
+                    return Err(Invalid { parameter: "purge", why: "must be head or none with fq-codel" });
+                }
+                let purges = self.purge != Some(Purge::None);
+                Queue::new(limit, |room| Packets::FqCodel(Box::new(FqCodel::new(room, &params, purges, seed))))
+            }
+            Discipline::Pie => {
+                let params = self.pie.clone().unwrap_or_default();
+                params.check()?;
+                let early = |room| EarlyDrop::new(room, Pie::new(params), purge(Purge::Tail), seed);
+                Queue::new(limit, |room| Packets::Pie(Box::new(early(room))))
+            }
+            Discipline::Red => {
+                let law = Red::new(&self.red.clone().unwrap_or_default())?;
+                let early = |room| EarlyDrop::new(room, law, purge(Purge::Tail), seed);
+                Queue::new(limit, |room| Packets::Red(Box::new(early(room))))
+            }
         };
-        let purge = self.purge.unwrap_or(purge);
-        let queue = Queue::fifo(FifoParams { overflow, purge, limit: self.limit });
         Ok((queue.measuring(controller.measures()), controller))
     }
 }

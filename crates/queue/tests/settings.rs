@@ -31,7 +31,7 @@ fn read(toml: &str) -> Result<Settings, String> {
 fn an_empty_table_is_a_plain_queue_of_1000() {
     let settings = read("").unwrap();
     assert_eq!(settings, Settings::default());
-    let (fifo, controller): (Queue<Sized>, _) = settings.build().unwrap();
+    let (fifo, controller): (Queue<Sized>, _) = settings.build(0).unwrap();
     assert_eq!(fifo.limit(), Limit::Packets(1_000));
     assert_eq!((controller.name(), controller.interval()), (Name::None, Duration::MAX));
 }
@@ -44,7 +44,7 @@ fn a_full_table_is_read_and_written() {
     assert_eq!(settings.discipline, Discipline::DropHead);
     assert_eq!(settings.limit, Limit::Bytes(Bytes::new(64_000)));
     assert_eq!(settings.purge, Some(Purge::Tail));
-    let (_, controller) = settings.build::<Sized>().unwrap();
+    let (_, controller) = settings.build::<Sized>(0).unwrap();
     assert_eq!((controller.name(), controller.interval()), (Name::Adth, Duration::from_millis(200)));
     assert_eq!(controller.target_delay(), Some(Duration::from_millis(400)));
     assert_eq!(read(&toml::to_string(&settings).unwrap()).unwrap(), settings);
@@ -52,7 +52,7 @@ fn a_full_table_is_read_and_written() {
 
 #[test]
 fn packets_are_purged_where_the_discipline_drops() {
-    let (mut fifo, _) = read("discipline = \"drop-head\"").unwrap().build().unwrap();
+    let (mut fifo, _) = read("discipline = \"drop-head\"").unwrap().build(0).unwrap();
     let mut dropped = Vec::new();
     for bytes in [1, 2, 3] {
         fifo.enqueue(Instant::ZERO, Sized(bytes), &mut |packet| {
@@ -86,11 +86,11 @@ fn what_cannot_be_used_is_refused_at_its_line() {
 #[test]
 fn settings_made_by_hand_are_checked_as_well() {
     let zero = Settings { limit: Limit::Packets(0), ..Settings::default() };
-    assert_eq!(zero.build::<Sized>().unwrap_err().to_string(), "limit must be above zero");
+    assert_eq!(zero.build::<Sized>(0).unwrap_err().to_string(), "limit must be above zero");
     let crossed = read("controller = \"adth\"\n[adth]\nphi_min = 3.0").unwrap();
-    assert_eq!(crossed.build::<Sized>().unwrap_err().to_string(), "adth.phi_min must not be above phi_max");
+    assert_eq!(crossed.build::<Sized>(0).unwrap_err().to_string(), "adth.phi_min must not be above phi_max");
     let unused = read("[adth]\nphi_min = 3.0").unwrap();
-    assert!(unused.build::<Sized>().is_ok(), "parameters of a controller that is not chosen are left alone");
+    assert!(unused.build::<Sized>(0).is_ok(), "parameters of a controller that is not chosen are left alone");
 }
 
 #[cfg(feature = "schema")]

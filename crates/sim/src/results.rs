@@ -213,8 +213,11 @@ pub struct Queue {
     pub arrived_packets: u64,
     /// Packets handed to the MAC, or to the wired link.
     pub sent_packets: u64,
-    /// Packets discarded: on arrival or by a shrinking limit.
+    /// Packets discarded: on arrival, by a shrinking limit or by the discipline.
     pub dropped_packets: u64,
+    /// Packets marked (ECN) instead of being discarded; absent where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marked_packets: Option<u64>,
     /// The limit; absent where it is in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_packets: Option<Level>,

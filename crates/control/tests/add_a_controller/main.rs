@@ -39,7 +39,7 @@ impl queue::Packet for Nothing {
 fn the_table_builds_the_controller() {
     use control::LimitController;
     let file: std::collections::BTreeMap<String, queue::Settings> = toml::from_str(r##"TABLE"##).unwrap();
-    let (_, controller) = file["queue"].build::<Nothing>().unwrap();
+    let (_, controller) = file["queue"].build::<Nothing>(0).unwrap();
     assert_eq!(controller.name().as_str(), "fixed_drain");
     assert_eq!(controller.target_delay(), Some(units::Duration::from_millis(200)));
     assert_eq!(controller.interval(), units::Duration::from_millis(50));

@@ -322,6 +322,7 @@ fn node(n: usize, target: Option<f64>) -> Node {
         arrived_packets: 16_875,
         sent_packets: 16_000,
         dropped_packets: 875,
+        marked_packets: None,
         limit_packets: None,
         limit_bytes: None,
         backlog_packets: Level::default(),

@@ -11,6 +11,8 @@ pub(crate) enum Purpose {
     Backoff,
     /// A flow's packet times.
     Traffic,
+    /// What is random in the queues of a node.
+    Queues,
     /// A node's routing protocol.
     Routing,
     /// A node's way.
@@ -30,6 +32,7 @@ impl Purpose {
         match self {
             Self::Backoff => "backoff",
             Self::Traffic => "traffic",
+            Self::Queues => "queues",
             Self::Routing => "routing",
             Self::Motion => "motion",
             Self::Reception => "reception",

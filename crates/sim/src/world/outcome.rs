@@ -92,6 +92,7 @@ fn queue_result(world: &World, index: usize, queue: usize, covered: Duration) ->
         arrived_packets: totals.arrived.packets,
         sent_packets: totals.sent.packets,
         dropped_packets: totals.dropped.packets,
+        marked_packets: (totals.marked.packets > 0).then_some(totals.marked.packets),
         limit_packets: in_packets.then_some(limit),
         limit_bytes: (!in_packets).then_some(limit),
         backlog_packets: level(queue.held.backlog_level(world.end)),

@@ -84,9 +84,10 @@ pub(super) fn nodes(
         let address = u32::try_from(index).map_err(|_| BuildError::new("nodes.count", "there are too many nodes"))?;
         let layout = layout(network, (site, address), infrastructure, Layout::new(rules.categories, before));
         let radio = layout.groups * layout.categories;
-        let mut queues = (0..radio).map(|_| queue(site, network)).collect::<Result<Vec<_>, _>>()?;
+        let mut chance = Stream::new(seed, &site.name, Purpose::Queues);
+        let mut queues = (0..radio).map(|_| queue(site, network, &mut chance)).collect::<Result<Vec<_>, _>>()?;
         for (_, wire) in &layout.wires {
-            queues.push(wired_queue(network, *wire as usize / 2)?);
+            queues.push(wired_queue(network, *wire as usize / 2, &mut chance)?);
         }
         before += queues.len();
         let random = Stream::new(seed, &site.name, Purpose::Backoff);
@@ -123,20 +124,20 @@ fn layout(
     layout
 }
 
-fn queue(site: &Site, network: &Network) -> Result<Queue, BuildError> {
+fn queue(site: &Site, network: &Network, chance: &mut Stream) -> Result<Queue, BuildError> {
     match &site.queue {
-        Some(own) => built(own, &format!("node.{}.queue", site.name)),
-        None => built(&network.queue, "queue"),
+        Some(own) => built(own, &format!("node.{}.queue", site.name), chance),
+        None => built(&network.queue, "queue", chance),
     }
 }
 
-fn wired_queue(network: &Network, link: usize) -> Result<Queue, BuildError> {
-    built(&network.wired[link].queue, &format!("wired.{link}.queue"))
+fn wired_queue(network: &Network, link: usize, chance: &mut Stream) -> Result<Queue, BuildError> {
+    built(&network.wired[link].queue, &format!("wired.{link}.queue"), chance)
 }
 
 /// A queue by the settings of `table`.
-fn built(settings: &queue::Settings, table: &str) -> Result<Queue, BuildError> {
-    let (held, controller) = settings.build().map_err(|invalid| {
+fn built(settings: &queue::Settings, table: &str, chance: &mut Stream) -> Result<Queue, BuildError> {
+    let (held, controller) = settings.build(chance.up_to(u64::MAX)).map_err(|invalid| {
         BuildError::new(format!("{table}.{}", invalid.parameter), format!("`{}` {}", invalid.parameter, invalid.why))
     })?;
     Ok(Queue { held, controller, saturated: Vec::new(), record: QueueRecord::default() })

@@ -1,0 +1,318 @@
+//! CoDel's law (RFC 8289): when packets that leave have waited longer than a target for a whole interval, some are dropped,
+//! at a rate that grows with the square root of their number until the wait is below the target.
+//!
+//! The law holds no packets: its host hands it the next one and drops what it is told to. FQ-CoDel uses it for each flow.
+
+use crate::Packet;
+use crate::account::Waiting;
+use control::Invalid;
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Duration, Instant};
+
+/// Parameters of CoDel, by their names in RFC 8289.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Codel"))]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// The wait that may stand (TARGET). Default 5 ms.
+    #[serde(deserialize_with = "units::positive")]
+    pub target: Duration,
+    /// How long packets have to wait longer than that before one is dropped (INTERVAL): about the largest round-trip time.
+    /// Default 100 ms.
+    #[serde(deserialize_with = "units::positive")]
+    pub interval: Duration,
+    /// While no more than this waits, nothing is dropped (the interface's MTU). Default 1514 B.
+    pub mtu: Bytes,
+    /// Marks packets instead of dropping them where both ends understand ECN. Default false.
+    pub ecn: bool,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            target: Duration::from_millis(5),
+            interval: Duration::from_millis(100),
+            mtu: Bytes::new(1514),
+            ecn: false,
+        }
+    }
+}
+
+impl Params {
+    /// Refuses what cannot be meant.
+    pub(crate) fn check(&self) -> Result<(), Invalid> {
+        let refuse = |parameter| Err(Invalid { parameter, why: "must be above zero" });
+        match (self.target, self.interval) {
+            (Duration::ZERO, _) => refuse("codel.target"),
+            (_, Duration::ZERO) => refuse("codel.interval"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What CoDel remembers of a queue.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct State {
+    /// Packets dropped since the dropping state began; sets the time to the next.
+    count: u32,
+    /// The count with which the last dropping state began.
+    last_count: u32,
+    dropping: bool,
+    /// If packets wait longer than the target: when they will have done so for an interval.
+    first_above: Option<Instant>,
+    /// When to drop the next packet, in the dropping state.
+    drop_next: Instant,
+}
+
+impl State {
+    /// Packets were dropped for want of room: congestion that CoDel should know of.
+    pub(crate) fn overflowed(&mut self, packets: u32) {
+        self.count = self.count.saturating_add(packets);
+    }
+}
+
+/// Where the law gets packets from.
+pub(crate) trait Source<P> {
+    /// Takes out the next packet.
+    fn next(&mut self) -> Option<Waiting<P>>;
+    /// Bytes that wait behind it.
+    fn bytes(&self) -> u64;
+    /// Drops a packet that was taken out.
+    fn drop(&mut self, packet: P);
+    /// A packet that was taken out has been marked.
+    fn marked(&mut self, packet: &P);
+}
+
+/// CoDel with its parameters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Law {
+    target: Duration,
+    interval: Duration,
+    mtu: u64,
+    ecn: bool,
+}
+
+impl Law {
+    pub(crate) fn new(params: &Params) -> Self {
+        Self { target: params.target, interval: params.interval, mtu: params.mtu.count(), ecn: params.ecn }
+    }
+
+    /// Takes the next packet that is not to be dropped (RFC 8289, section 5.5). Where one is marked instead of dropped it
+    /// is passed on, as by Linux: the RFC leaves open how.
+    pub(crate) fn dequeue<P: Packet>(
+        &self,
+        state: &mut State,
+        now: Instant,
+        source: &mut impl Source<P>,
+    ) -> Option<Waiting<P>> {
+        let (mut next, mut late) = self.judge(state, now, source);
+        if state.dropping {
+            state.dropping = late;
+            while state.dropping && now >= state.drop_next {
+                state.count = state.count.saturating_add(1);
+                let packet = next?;
+                if let Some(marked) = self.mark(packet, source) {
+                    state.drop_next = self.after(state.drop_next, state.count);
+                    return Some(marked);
+                }
+                source.drop(packet.packet);
+                (next, late) = self.judge(state, now, source);
+                state.dropping = late;
+                if late {
+                    state.drop_next = self.after(state.drop_next, state.count);
+                }
+            }
+        } else if late {
+            let packet = next?;
+            next = self.mark(packet, source);
+            if next.is_none() {
+                source.drop(packet.packet);
+                (next, _) = self.judge(state, now, source);
+            }
+            self.begin(state, now);
+        }
+        next
+    }
+
+    /// The next packet, and whether packets have waited too long for a whole interval.
+    fn judge<P: Packet>(
+        &self,
+        state: &mut State,
+        now: Instant,
+        source: &mut impl Source<P>,
+    ) -> (Option<Waiting<P>>, bool) {
+        let next = source.next();
+        let waited = next.map(|waiting| now.since(waiting.since));
+        if waited.is_none_or(|waited| waited < self.target) || source.bytes() <= self.mtu {
+            state.first_above = None;
+            return (next, false);
+        }
+        let above = *state.first_above.get_or_insert(now + self.interval);
+        (next, now >= above)
+    }
+
+    /// The dropping state begins. If the last one ended not long ago, its drop rate is a good one to start with.
+    fn begin(&self, state: &mut State, now: Instant) {
+        state.dropping = true;
+        let dropped = state.count.saturating_sub(state.last_count);
+        let recent = now.since(state.drop_next) < self.interval * 16;
+        state.count = if dropped > 1 && recent { dropped } else { 1 };
+        state.last_count = state.count;
+        state.drop_next = self.after(now, state.count);
+    }
+
+    /// The control law: an interval over the square root of `count` after `time`. Rounded down to whole nanoseconds.
+    fn after(&self, time: Instant, count: u32) -> Instant {
+        let interval = u128::from(self.interval.as_nanos());
+        let gap = (interval * interval / u128::from(count.max(1))).isqrt();
+        time + Duration::from_nanos(u64::try_from(gap).expect("no longer than the interval"))
+    }
+
+    fn mark<P: Packet>(&self, waiting: Waiting<P>, source: &mut impl Source<P>) -> Option<Waiting<P>> {
+        let Waiting { mut packet, since } = waiting;
+        if !self.ecn || packet.ecn() == crate::Ecn::NotEct {
+            return None;
+        }
+        packet.mark();
+        source.marked(&packet);
+        Some(Waiting { packet, since })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Ecn;
+    use std::collections::VecDeque;
+
+    /// A packet is its number and its ECN field.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    struct Numbered(u32, Ecn);
+
+    impl Packet for Numbered {
+        fn len(&self) -> Bytes {
+            Bytes::new(1000)
+        }
+
+        fn flow(&self) -> u64 {
+            0
+        }
+
+        fn ecn(&self) -> Ecn {
+            self.1
+        }
+
+        fn mark(&mut self) {
+            self.1 = Ecn::Ce;
+        }
+    }
+
+    /// Packets that all have waited since the same moment.
+    struct Line {
+        packets: VecDeque<Waiting<Numbered>>,
+        dropped: Vec<u32>,
+        marked: Vec<u32>,
+    }
+
+    impl Source<Numbered> for Line {
+        fn next(&mut self) -> Option<Waiting<Numbered>> {
+            self.packets.pop_front()
+        }
+
+        fn bytes(&self) -> u64 {
+            self.packets.len() as u64 * 1000
+        }
+
+        fn drop(&mut self, packet: Numbered) {
+            self.dropped.push(packet.0);
+        }
+
+        fn marked(&mut self, packet: &Numbered) {
+            self.marked.push(packet.0);
+        }
+    }
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    fn line(packets: u32, since: Instant, ecn: Ecn) -> Line {
+        let packets = (1..=packets).map(|number| Waiting { packet: Numbered(number, ecn), since }).collect();
+        Line { packets, dropped: Vec::new(), marked: Vec::new() }
+    }
+
+    fn law(ecn: bool) -> Law {
+        Law::new(&Params { ecn, ..Params::default() })
+    }
+
+    /// Takes a packet every 10 ms, from 10 ms on; those dropped on the way, with the time.
+    fn drops(law: Law, state: &mut State, line: &mut Line, until: u64) -> Vec<(u64, u32)> {
+        let mut drops = Vec::new();
+        for millis in (10..=until).step_by(10) {
+            let before = line.dropped.len();
+            law.dequeue(state, at(millis), line);
+            drops.extend(line.dropped[before..].iter().map(|&number| (millis, number)));
+        }
+        drops
+    }
+
+    #[test]
+    fn drops_come_an_interval_over_the_root_of_their_number_apart() {
+        let (mut state, mut line) = (State::default(), line(100, Instant::ZERO, Ecn::NotEct));
+        // Too long from 10 ms on, for an interval at 110 ms. Then at 110 + 100, + 100/sqrt(2), + 100/sqrt(3), + 50,
+        // + 100/sqrt(5) ms: 210, 280.7, 338.4, 388.4, 433.2; each at the first dequeue after that.
+        let expected = [(110, 11), (210, 22), (290, 31), (340, 37), (390, 43), (440, 49)];
+        assert_eq!(drops(law(false), &mut state, &mut line, 440), expected);
+        assert_eq!((state.count, state.last_count), (6, 1));
+        // The control law starts from the last planned drop, not from now: 433.167064 + 100/sqrt(6) ms.
+        assert_eq!(state.drop_next.as_nanos() / 1000, 473_991);
+    }
+
+    #[test]
+    fn a_wait_below_the_target_ends_the_dropping_state_and_a_recent_one_is_taken_up_again() {
+        for (pause, count) in [(1_000, 5), (3_000, 1)] {
+            let mut state = State::default();
+            drops(law(false), &mut state, &mut line(100, Instant::ZERO, Ecn::NotEct), 440);
+            // One that has just come.
+            law(false).dequeue(&mut state, at(450), &mut line(9, at(446), Ecn::NotEct));
+            assert!(!state.dropping && state.first_above.is_none());
+            // 'now - drop_next' is below 16 intervals or not; five were dropped in the state that ended.
+            let mut late = line(9, at(450), Ecn::NotEct);
+            law(false).dequeue(&mut state, at(450 + pause), &mut late);
+            assert!(late.dropped.is_empty(), "too long, but not yet for an interval");
+            law(false).dequeue(&mut state, at(550 + pause), &mut late);
+            assert_eq!((late.dropped.len(), state.count, state.last_count), (1, count, count));
+            let gap = 100.0 / f64::from(count).sqrt();
+            assert!((state.drop_next.since(at(550 + pause)).as_secs_f64() * 1e3 - gap).abs() < 1e-5);
+        }
+    }
+
+    #[test]
+    fn when_several_drops_are_due_they_happen_at_once() {
+        let (mut state, mut line) = (State::default(), line(100, Instant::ZERO, Ecn::NotEct));
+        drops(law(false), &mut state, &mut line, 210);
+        // Planned for 280.7, 338.4, 388.4 ms: due at 400 ms together.
+        let left = law(false).dequeue(&mut state, at(400), &mut line).map(|waiting| waiting.packet.0);
+        assert_eq!((&line.dropped[2..], left, state.count), (&[24, 25, 26][..], Some(27), 5));
+    }
+
+    #[test]
+    fn marked_packets_leave_where_others_are_dropped() {
+        let (mut state, mut line) = (State::default(), line(100, Instant::ZERO, Ecn::Ect));
+        assert!(drops(law(true), &mut state, &mut line, 440).is_empty());
+        assert_eq!(line.marked, [11, 21, 29, 34, 39, 44], "at 110, 210, 290, 340, 390 and 440 ms");
+        let mut line = self::line(100, Instant::ZERO, Ecn::NotEct);
+        assert_eq!(drops(law(true), &mut State::default(), &mut line, 110), [(110, 11)], "these cannot be marked");
+        let mut line = self::line(100, Instant::ZERO, Ecn::Ect);
+        assert_eq!(drops(law(false), &mut State::default(), &mut line, 110), [(110, 11)], "these must not be");
+    }
+
+    #[test]
+    fn what_fits_into_one_frame_is_never_dropped() {
+        let (mut state, mut line) = (State::default(), line(13, Instant::ZERO, Ecn::NotEct));
+        // Behind the twelfth there is one more, less than the MTU.
+        assert_eq!(drops(law(false), &mut state, &mut line, 1_000), [(110, 11)]);
+        assert!(!state.dropping);
+    }
+}

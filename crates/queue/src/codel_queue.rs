@@ -1,0 +1,137 @@
+//! A queue in order of arrival whose head CoDel's law judges.
+
+use crate::account::{Account, Waiting};
+use crate::codel::{Law, Source, State};
+use crate::fifo::{End, Fifo};
+use crate::{LOOK_AHEAD, Packet, Purge};
+use units::Instant;
+
+/// Packets in order of arrival; those at the head may have been judged already, because their host looked ahead.
+#[derive(Clone, Debug)]
+pub(crate) struct CodelQueue<P> {
+    fifo: Fifo<P>,
+    /// Packets at the head that passed the law.
+    passed: usize,
+    law: Law,
+    state: State,
+}
+
+impl<P: Packet> CodelQueue<P> {
+    pub(crate) fn new(room: usize, law: Law, purge: Purge) -> Self {
+        Self { fifo: Fifo::new(room, End::Tail, purge), passed: 0, law, state: State::default() }
+    }
+
+    pub(crate) fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
+        self.fifo.enqueue(account, now, packet, dropped);
+    }
+
+    /// A packet goes before all others, also before those that passed: it passes.
+    pub(crate) fn enqueue_first(
+        &mut self,
+        account: &mut Account,
+        now: Instant,
+        packet: P,
+        dropped: &mut impl FnMut(P),
+    ) {
+        let joined = self.fifo.enqueue_first(account, now, packet, dropped);
+        self.passed = (self.passed + usize::from(joined)).min(self.fifo.len());
+    }
+
+    pub(crate) fn peek(
+        &mut self,
+        account: &mut Account,
+        now: Instant,
+        index: usize,
+        dropped: &mut impl FnMut(P),
+    ) -> Option<&P> {
+        while self.passed <= index && index < LOOK_AHEAD {
+            let next = self.next(account, now, dropped)?;
+            self.fifo.put_back(self.passed, next);
+            self.passed += 1;
+        }
+        if index < self.passed { self.fifo.peek(index) } else { None }
+    }
+
+    pub(crate) fn remove(
+        &mut self,
+        account: &mut Account,
+        now: Instant,
+        index: usize,
+        dropped: &mut impl FnMut(P),
+    ) -> Option<Waiting<P>> {
+        if index == self.passed {
+            return self.next(account, now, dropped);
+        }
+        self.peek(account, now, index, dropped)?;
+        self.passed -= 1;
+        self.fifo.remove(index)
+    }
+
+    /// Takes out the next packet that passes the law.
+    fn next(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) -> Option<Waiting<P>> {
+        let Self { fifo, passed, law, state } = self;
+        let passed_bytes: u64 =
+            (0..*passed).filter_map(|index| fifo.peek(index)).map(|packet| packet.len().count()).sum();
+        let bytes = account.backlog().bytes.count() - passed_bytes;
+        law.dequeue(state, now, &mut Head { fifo, passed: *passed, account, bytes, now, dropped })
+    }
+
+    pub(crate) fn purge(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
+        let before = self.fifo.len();
+        self.fifo.purge(account, dropped);
+        let gone = before - self.fifo.len();
+        self.passed = match self.fifo.purges() {
+            Purge::Head => self.passed.saturating_sub(gone),
+            Purge::Tail | Purge::None => self.passed.min(self.fifo.len()),
+        };
+    }
+
+    pub(crate) fn discard_where(
+        &mut self,
+        account: &mut Account,
+        unwanted: &mut impl FnMut(&P) -> bool,
+        dropped: &mut impl FnMut(P),
+    ) {
+        let (mut index, mut passed) = (0, self.passed);
+        let seen = &mut |packet: &P| {
+            let goes = unwanted(packet);
+            passed -= usize::from(goes && index < self.passed);
+            index += 1;
+            goes
+        };
+        self.fifo.discard_where(account, seen, dropped);
+        self.passed = passed;
+    }
+}
+
+/// The packets behind those that passed.
+struct Head<'a, P, D> {
+    fifo: &'a mut Fifo<P>,
+    passed: usize,
+    account: &'a mut Account,
+    bytes: u64,
+    now: Instant,
+    dropped: &'a mut D,
+}
+
+impl<P: Packet, D: FnMut(P)> Source<P> for Head<'_, P, D> {
+    fn next(&mut self) -> Option<Waiting<P>> {
+        let next = self.fifo.remove(self.passed)?;
+        self.bytes -= next.packet.len().count();
+        Some(next)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn drop(&mut self, packet: P) {
+        self.account.discarded(packet.len().count());
+        self.account.settle(self.now);
+        (self.dropped)(packet);
+    }
+
+    fn marked(&mut self, packet: &P) {
+        self.account.marked(packet.len().count());
+    }
+}

@@ -1,0 +1,345 @@
+//! PIE's law (RFC 8033): packets that come are dropped with a probability that a proportional-integral controller moves so
+//! that the wait stays at a reference.
+//!
+//! Of the two ways to know the wait (section 4.3) it takes timestamps: the wait of the packet that left last. All of the
+//! RFC's core (section 4) is there, and of its section 5 ECN (5.1), de-randomisation (5.4) and the cap on the increase
+//! (5.5). It is never switched off (5.3).
+
+use crate::early::{Law, Verdict};
+use control::{Invalid, above_zero};
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Duration, Instant};
+
+/// Parameters of PIE, by their names in RFC 8033.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Pie"))]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// The wait to keep (`QDELAY_REF`). Default 15 ms.
+    #[serde(deserialize_with = "units::positive")]
+    pub qdelay_ref: Duration,
+    /// Time between two updates of the drop probability (`T_UPDATE`), at least 1 ms. Default 15 ms.
+    #[serde(deserialize_with = "units::positive")]
+    pub t_update: Duration,
+    /// For so long a fresh queue drops nothing (`MAX_BURST`). Default 150 ms.
+    pub max_burst: Duration,
+    /// Weight of the wait's distance from the reference, in 1/s. Default 0.125.
+    #[serde(deserialize_with = "above_zero")]
+    pub alpha: f64,
+    /// Weight of the wait's change since the last update, in 1/s. Default 1.25.
+    #[serde(deserialize_with = "above_zero")]
+    pub beta: f64,
+    /// While no more than two packets of this size wait, nothing is dropped (`MEAN_PKTSIZE`). Default 1500 B.
+    pub mean_pktsize: Bytes,
+    /// Spaces drops evenly (section 5.4). Default true.
+    pub derandomization: bool,
+    /// The probability grows by no more than 0.02 an update once it is 0.1 (section 5.5). Default true.
+    pub cap_drop_adjustment: bool,
+    /// Marks packets instead of dropping them where both ends understand ECN. Default false.
+    pub ecn: bool,
+    /// From this drop probability on packets are dropped even so (`mark_ecnth`). Default 0.1.
+    pub mark_ecnth: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            qdelay_ref: Duration::from_millis(15),
+            t_update: Duration::from_millis(15),
+            max_burst: Duration::from_millis(150),
+            alpha: 0.125,
+            beta: 1.25,
+            mean_pktsize: Bytes::new(1500),
+            derandomization: true,
+            cap_drop_adjustment: true,
+            ecn: false,
+            mark_ecnth: 0.1,
+        }
+    }
+}
+
+impl Params {
+    /// Refuses what cannot be meant.
+    pub(crate) fn check(&self) -> Result<(), Invalid> {
+        let usable = |number: f64| number > 0.0 && number.is_finite();
+        for (parameter, why, fine) in [
+            ("pie.qdelay_ref", "must be above zero", !self.qdelay_ref.is_zero()),
+            ("pie.t_update", "must be at least 1 ms", self.t_update >= Duration::from_millis(1)),
+            ("pie.alpha", "must be above zero", usable(self.alpha)),
+            ("pie.beta", "must be above zero", usable(self.beta)),
+            ("pie.mark_ecnth", "must be from 0 to 1", (0.0..=1.0).contains(&self.mark_ecnth)),
+        ] {
+            if !fine {
+                return Err(Invalid { parameter, why });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What an update changes.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    drop_prob: f64,
+    /// The wait at the last update.
+    qdelay_old: Duration,
+    burst_allowance: Duration,
+}
+
+/// PIE with its parameters and its state.
+#[derive(Clone, Debug)]
+pub(crate) struct Pie {
+    params: Params,
+    state: State,
+    /// The wait of the packet that left last, zero if none waited behind it.
+    qdelay: Duration,
+    /// Drop probabilities of packets that came since the last drop, summed.
+    accu_prob: f64,
+    next_update: Instant,
+}
+
+impl Pie {
+    pub(crate) fn new(params: Params) -> Self {
+        Self {
+            state: State { drop_prob: 0.0, qdelay_old: Duration::ZERO, burst_allowance: params.max_burst },
+            qdelay: Duration::ZERO,
+            accu_prob: 0.0,
+            next_update: Instant::ZERO + params.t_update,
+            params,
+        }
+    }
+
+    /// Makes the updates that were due: the law has no timer of its own, and nothing that they read has changed since.
+    fn catch_up(&mut self, now: Instant) {
+        while self.next_update <= now && self.next_update < Instant::NEVER {
+            let before = self.state;
+            self.update();
+            self.next_update += self.params.t_update;
+            let moved = before.drop_prob.to_bits() != self.state.drop_prob.to_bits()
+                || before.qdelay_old != self.state.qdelay_old
+                || before.burst_allowance != self.state.burst_allowance;
+            if !moved {
+                let more = now.since(self.next_update).div_floor(self.params.t_update);
+                self.next_update += self.params.t_update * more;
+            }
+        }
+    }
+
+    /// An update of the drop probability (section 4.2) and of the burst allowance (section 4.4).
+    fn update(&mut self) {
+        let State { drop_prob, qdelay_old, burst_allowance } = &mut self.state;
+        let Params { qdelay_ref, alpha, beta, t_update, max_burst, .. } = self.params;
+        let (now, old) = (self.qdelay.as_secs_f64(), qdelay_old.as_secs_f64());
+        let mut p = (alpha * (now - qdelay_ref.as_secs_f64()) + beta * (now - old)) / divisor(*drop_prob);
+        if self.params.cap_drop_adjustment && *drop_prob >= 0.1 {
+            p = p.min(0.02);
+        }
+        let mut sum = *drop_prob + p;
+        if self.qdelay.is_zero() && qdelay_old.is_zero() {
+            sum *= 0.98;
+        }
+        *drop_prob = sum.clamp(0.0, 1.0);
+        *burst_allowance = burst_allowance.saturating_sub(t_update);
+        // Zero is where the clamp puts it.
+        if *drop_prob <= 0.0 && self.qdelay < qdelay_ref / 2 && *qdelay_old < qdelay_ref / 2 {
+            *burst_allowance = max_burst;
+        }
+        *qdelay_old = self.qdelay;
+    }
+
+    /// Is a packet that comes to be dropped (section 4.1)?
+    fn drops(&mut self, bytes: u64, draw: impl FnOnce() -> f64) -> bool {
+        let State { drop_prob, qdelay_old, burst_allowance } = self.state;
+        if !burst_allowance.is_zero()
+            || (qdelay_old < self.params.qdelay_ref / 2 && drop_prob < 0.2)
+            || bytes <= self.params.mean_pktsize.count().saturating_mul(2)
+        {
+            return false;
+        }
+        if self.params.derandomization {
+            if drop_prob <= 0.0 {
+                self.accu_prob = 0.0;
+            }
+            self.accu_prob += drop_prob;
+            if self.accu_prob < 0.85 {
+                return false;
+            }
+            if self.accu_prob >= 8.5 {
+                return true;
+            }
+        }
+        draw() < drop_prob
+    }
+}
+
+impl Law for Pie {
+    fn arrives(&mut self, now: Instant, (_, bytes): (u64, u64), draw: impl FnOnce() -> f64) -> Verdict {
+        self.catch_up(now);
+        if !self.drops(bytes, draw) {
+            return Verdict::Keep;
+        }
+        self.accu_prob = 0.0;
+        let mild = self.state.drop_prob < self.params.mark_ecnth;
+        if self.params.ecn && mild { Verdict::Mark } else { Verdict::Drop }
+    }
+
+    fn overflows(&mut self) {
+        self.accu_prob = 0.0;
+    }
+
+    fn leaves(&mut self, now: Instant, waited: Duration, empty: bool) {
+        self.catch_up(now);
+        self.qdelay = if empty { Duration::ZERO } else { waited };
+    }
+}
+
+/// How much gentler the controller is while the probability is small (section 4.2).
+fn divisor(drop_prob: f64) -> f64 {
+    match drop_prob {
+        p if p < 0.000_001 => 2048.0,
+        p if p < 0.000_01 => 512.0,
+        p if p < 0.000_1 => 128.0,
+        p if p < 0.001 => 32.0,
+        p if p < 0.01 => 8.0,
+        p if p < 0.1 => 2.0,
+        _ => 1.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    fn millis(n: u64) -> Duration {
+        Duration::from_millis(n)
+    }
+
+    fn near(a: f64, b: f64) -> bool {
+        (a - b).abs() <= 1e-9 * b.abs()
+    }
+
+    /// One with no burst allowance left.
+    fn pie(drop_prob: f64, qdelay: u64, qdelay_old: u64) -> Pie {
+        let mut pie = Pie::new(Params::default());
+        pie.state = State { drop_prob, qdelay_old: millis(qdelay_old), burst_allowance: Duration::ZERO };
+        pie.qdelay = millis(qdelay);
+        pie
+    }
+
+    #[test]
+    fn the_probability_moves_by_distance_and_change_over_its_divisor() {
+        // alpha * (100 ms - 15 ms) + beta * (100 ms - 0) = 0.010625 + 0.125.
+        let mut pie = pie(0.0, 100, 0);
+        let mut expected = 0.135_625 / 2048.0;
+        for divisor in [128.0, 32.0, 32.0, 32.0] {
+            pie.update();
+            assert!(near(pie.state.drop_prob, expected), "{} {expected}", pie.state.drop_prob);
+            // From now on only the distance counts.
+            expected += 0.010_625 / divisor;
+        }
+        pie.update();
+        assert!(near(pie.state.drop_prob, expected));
+    }
+
+    #[test]
+    fn the_divisors_are_those_of_the_rfc() {
+        for (drop_prob, divided) in [
+            (0.0, 2048.0),
+            (9e-7, 2048.0),
+            (1e-6, 512.0),
+            (9e-6, 512.0),
+            (1e-5, 128.0),
+            (1e-4, 32.0),
+            (1e-3, 8.0),
+            (1e-2, 2.0),
+            (0.09, 2.0),
+            (0.1, 1.0),
+            (1.0, 1.0),
+        ] {
+            assert!(near(divisor(drop_prob), divided), "{drop_prob}");
+        }
+    }
+
+    #[test]
+    fn the_probability_is_capped_decays_and_stays_a_probability() {
+        let after = |mut pie: Pie| {
+            pie.update();
+            pie.state.drop_prob
+        };
+        assert!(near(after(pie(0.1, 100, 0)), 0.12), "no more than 0.02 at once");
+        assert!(near(after(pie(0.995, 100, 100)), 1.0));
+        // alpha * -15 ms = -0.001875, and then the decay.
+        assert!(near(after(pie(0.5, 0, 0)), (0.5 - 0.001_875) * 0.98));
+        assert!(near(after(pie(0.5, 0, 5)), 0.5 - 0.001_875 - 1.25 * 0.005), "no decay yet");
+        assert!(after(pie(0.0, 0, 0)) <= 0.0);
+    }
+
+    #[test]
+    fn a_burst_is_let_through_until_its_allowance_is_used_up_and_again_when_congestion_has_gone() {
+        let mut pie = Pie::new(Params { derandomization: false, ..Params::default() });
+        let arrives = |pie: &mut Pie, time| pie.arrives(at(time), (100, 100_000), || 0.0);
+        for time in (0..150).step_by(5) {
+            pie.leaves(at(time), millis(500), false);
+            assert_eq!(arrives(&mut pie, time), Verdict::Keep, "at {time} ms");
+        }
+        // The tenth update, at 150 ms, takes the last of it.
+        assert_eq!(arrives(&mut pie, 150), Verdict::Drop);
+        pie.leaves(at(151), Duration::ZERO, true);
+        arrives(&mut pie, 60_000);
+        assert_eq!(pie.state.burst_allowance, millis(150));
+        assert!(pie.state.drop_prob <= 0.0);
+    }
+
+    #[test]
+    fn a_short_wait_or_a_short_queue_is_left_alone() {
+        let drops = |pie: &mut Pie, bytes| {
+            pie.params.derandomization = false;
+            pie.drops(bytes, || 0.0)
+        };
+        assert!(!drops(&mut pie(0.19, 0, 7), 9_000), "less than half the reference at a probability below 0.2");
+        assert!(drops(&mut pie(0.2, 0, 7), 9_000) && drops(&mut pie(0.19, 0, 8), 9_000));
+        assert!(!drops(&mut pie(0.5, 0, 100), 3_000) && drops(&mut pie(0.5, 0, 100), 3_001));
+    }
+
+    #[test]
+    fn drops_are_neither_too_close_nor_too_far_apart() {
+        let until_dropped = |draw: f64| {
+            let mut pie = pie(0.1, 0, 100);
+            (1..100).find(|_| pie.drops(9_000, || draw))
+        };
+        // The sum of the probabilities reaches 0.85 with the ninth packet and 8.5 with the 85th (or, rounded, the next).
+        assert_eq!(until_dropped(0.0), Some(9));
+        assert!(matches!(until_dropped(0.99), Some(85 | 86)));
+    }
+
+    #[test]
+    fn marks_take_the_place_of_drops_while_the_probability_is_low() {
+        let verdict = |drop_prob, ecn| {
+            let mut pie = pie(drop_prob, 100, 100);
+            (pie.params.ecn, pie.params.derandomization) = (ecn, false);
+            pie.arrives(at(1), (100, 100_000), || 0.0)
+        };
+        assert_eq!([verdict(0.09, true), verdict(0.1, true)], [Verdict::Mark, Verdict::Drop]);
+        assert_eq!(verdict(0.09, false), Verdict::Drop);
+    }
+
+    #[test]
+    fn updates_that_change_nothing_are_skipped_and_the_others_all_made() {
+        let mut lazy = pie(0.3, 100, 100);
+        let mut busy = lazy.clone();
+        for update in 1..=10_000 {
+            busy.catch_up(Instant::ZERO + millis(15) * update);
+        }
+        lazy.catch_up(Instant::ZERO + millis(150_000));
+        assert_eq!(lazy.next_update, busy.next_update);
+        assert_eq!(lazy.state.drop_prob.to_bits(), busy.state.drop_prob.to_bits());
+        // A thousand years and more.
+        lazy.leaves(Instant::NEVER, Duration::MAX, false);
+        assert_eq!(lazy.arrives(Instant::NEVER, (u64::MAX, u64::MAX), || 0.0), Verdict::Drop);
+    }
+}

@@ -1,0 +1,301 @@
+//! RED's law: packets that come are dropped with a probability that grows with the average number that wait.
+//!
+//! Floyd and Jacobson, Random early detection gateways for congestion avoidance (IEEE/ACM Transactions on Networking 1(4), 1993), with the
+//! `gentle` slope; adaptive after Floyd, Gummadi and Shenker, Adaptive RED (2001), which this file calls ARED.
+
+use crate::early::{Law, Verdict};
+use control::{Invalid, above_zero};
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Duration, Instant, Rate};
+
+/// Parameters of adaptive RED. Those that are left out follow from the bandwidth and the target delay (ARED, section 5).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Red"))]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// Rate of the link, as far as it is known: for the parameters that are left out, and for how fast the average falls
+    /// while nothing waits. Default 10 Mb/s.
+    pub bandwidth: Rate,
+    /// Size of a typical packet, for the same. Default 1000 B.
+    pub mean_pktsize: Bytes,
+    /// The wait to aim at. Default 5 ms.
+    #[serde(deserialize_with = "units::positive")]
+    pub target_delay: Duration,
+    /// Average number of packets from which on packets are dropped. Default: half the packets that leave within the
+    /// target delay, at least 5.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_th: Option<f64>,
+    /// Average number at which the probability is `max_p`; at twice as many it is 1. Default: three times `min_th`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_th: Option<f64>,
+    /// Weight of the newest number in the average. Default: 1 - exp(-1/C) where C packets leave within a second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub w_q: Option<f64>,
+    /// The drop probability at `max_th`, with which it starts. Default 0.02.
+    #[serde(deserialize_with = "above_zero")]
+    pub max_p: f64,
+    /// Moves `max_p` so that the average stays half-way between the thresholds. Default true.
+    pub adaptive: bool,
+    /// Time between two moves of `max_p`. Default 0.5 s.
+    #[serde(deserialize_with = "units::positive")]
+    pub interval: Duration,
+    /// Marks packets instead of dropping them where both ends understand ECN, up to an average of twice `max_th`. Default
+    /// false.
+    pub ecn: bool,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            bandwidth: Rate::mbps(10),
+            mean_pktsize: Bytes::new(1000),
+            target_delay: Duration::from_millis(5),
+            min_th: None,
+            max_th: None,
+            w_q: None,
+            max_p: 0.02,
+            adaptive: true,
+            interval: Duration::from_millis(500),
+            ecn: false,
+        }
+    }
+}
+
+/// RED with its parameters and its state.
+#[derive(Clone, Debug)]
+pub(crate) struct Red {
+    min_th: f64,
+    max_th: f64,
+    w_q: f64,
+    /// How long a typical packet takes.
+    packet_time: f64,
+    adaptive: bool,
+    interval: Duration,
+    ecn: bool,
+    max_p: f64,
+    average: f64,
+    /// Packets that came since the last drop; -1 while the average is below the lower threshold.
+    count: i64,
+    /// When the queue became empty, or a packet last came to it when it was.
+    idle_since: Instant,
+    next_move: Instant,
+}
+
+/// `max_p` stays between these (ARED, section 4).
+const LEAST_MAX_P: f64 = 0.01;
+const MOST_MAX_P: f64 = 0.5;
+
+impl Red {
+    /// # Errors
+    /// The first parameter that cannot be used.
+    pub(crate) fn new(params: &Params) -> Result<Self, Invalid> {
+        let packet_time = params.bandwidth.time_for(params.mean_pktsize).as_secs_f64();
+        let per_second = 1.0 / packet_time;
+        let min_th = params.min_th.unwrap_or_else(|| (params.target_delay.as_secs_f64() * per_second / 2.0).max(5.0));
+        let max_th = params.max_th.unwrap_or(3.0 * min_th);
+        let w_q = params.w_q.unwrap_or_else(|| 1.0 - libm::exp(-1.0 / per_second));
+        let usable = |number: f64| number > 0.0 && number.is_finite();
+        for (parameter, why, fine) in [
+            ("red.mean_pktsize", "must be above zero", usable(packet_time)),
+            ("red.interval", "must be above zero", !params.interval.is_zero()),
+            ("red.min_th", "must be above zero", usable(min_th)),
+            ("red.max_th", "must be above min_th", usable(max_th) && max_th > min_th),
+            ("red.w_q", "must be above zero and at most 1", w_q > 0.0 && w_q <= 1.0),
+            ("red.max_p", "must be above zero and at most 1", params.max_p > 0.0 && params.max_p <= 1.0),
+        ] {
+            if !fine {
+                return Err(Invalid { parameter, why });
+            }
+        }
+        Ok(Self {
+            min_th,
+            max_th,
+            w_q,
+            packet_time,
+            adaptive: params.adaptive,
+            interval: params.interval,
+            ecn: params.ecn,
+            max_p: params.max_p,
+            average: 0.0,
+            count: -1,
+            idle_since: Instant::ZERO,
+            next_move: Instant::ZERO + params.interval,
+        })
+    }
+
+    /// The average takes in what waits; after an idle time as if packets had kept coming to an empty queue.
+    fn average(&mut self, now: Instant, packets: u64) {
+        if packets > 0 {
+            self.average += self.w_q * (packets as f64 - self.average);
+        } else {
+            let missed = now.since(self.idle_since).as_secs_f64() / self.packet_time;
+            self.average *= libm::pow(1.0 - self.w_q, missed);
+            self.idle_since = now;
+        }
+    }
+
+    /// Moves `max_p` so that the average returns to the middle fifth between the thresholds (ARED, figure 4).
+    fn adapt(&mut self) {
+        let spread = self.max_th - self.min_th;
+        if self.average > self.min_th + 0.6 * spread && self.max_p <= MOST_MAX_P {
+            self.max_p += (self.max_p / 4.0).min(0.01);
+        } else if self.average < self.min_th + 0.4 * spread && self.max_p >= LEAST_MAX_P {
+            self.max_p *= 0.9;
+        }
+    }
+
+    /// The drop probability that belongs to the average, `p_b`.
+    fn probability(&self) -> f64 {
+        if self.average < self.max_th {
+            self.max_p * (self.average - self.min_th) / (self.max_th - self.min_th)
+        } else {
+            self.max_p + (1.0 - self.max_p) * (self.average - self.max_th) / self.max_th
+        }
+    }
+}
+
+impl Law for Red {
+    fn arrives(&mut self, now: Instant, (packets, _): (u64, u64), draw: impl FnOnce() -> f64) -> Verdict {
+        self.average(now, packets);
+        if self.adaptive && now >= self.next_move {
+            self.adapt();
+            self.next_move = now + self.interval;
+        }
+        if self.average < self.min_th {
+            self.count = -1;
+            return Verdict::Keep;
+        }
+        if self.average >= 2.0 * self.max_th {
+            self.count = 0;
+            return Verdict::Drop;
+        }
+        self.count += 1;
+        let p_b = self.probability();
+        // Drops are spaced evenly: the next comes after 1 to 1/p_b packets.
+        let room = 1.0 - self.count as f64 * p_b;
+        if room > 0.0 && draw() >= p_b / room {
+            return Verdict::Keep;
+        }
+        self.count = 0;
+        if self.ecn { Verdict::Mark } else { Verdict::Drop }
+    }
+
+    fn overflows(&mut self) {
+        self.count = 0;
+    }
+
+    fn leaves(&mut self, now: Instant, _: Duration, empty: bool) {
+        if empty {
+            self.idle_since = now;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    fn near(a: f64, b: f64) -> bool {
+        (a - b).abs() <= 1e-9 * b.abs()
+    }
+
+    fn red(params: &Params) -> Red {
+        Red::new(params).unwrap()
+    }
+
+    #[test]
+    fn parameters_follow_from_the_bandwidth_and_the_target_delay() {
+        // 1250 packets a second: 5 ms are 6.25 of them, and half of that is below 5.
+        let red = self::red(&Params::default());
+        assert!(near(red.min_th, 5.0) && near(red.max_th, 15.0));
+        assert!((red.w_q - 7.996_8e-4).abs() < 1e-8, "{}", red.w_q);
+        // 100 Mb/s: 12500 packets a second, 62.5 within the target delay.
+        let fast = self::red(&Params { bandwidth: Rate::mbps(100), ..Params::default() });
+        assert!(near(fast.min_th, 31.25) && near(fast.max_th, 93.75));
+    }
+
+    #[test]
+    fn the_probability_rises_to_max_p_and_then_gently_to_one() {
+        let mut red = self::red(&Params { max_p: 0.1, ..Params::default() });
+        for (average, expected) in [(5.0, 0.0), (10.0, 0.05), (15.0, 0.1), (22.5, 0.55), (30.0, 1.0)] {
+            red.average = average;
+            assert!((red.probability() - expected).abs() < 1e-12, "{average}");
+        }
+        let arrives = |red: &mut Red, average| {
+            (red.average, red.w_q) = (average, 0.0);
+            red.arrives(at(1), (10, 10_000), || 0.999_999)
+        };
+        assert_eq!([arrives(&mut red, 4.9), arrives(&mut red, 29.9)], [Verdict::Keep, Verdict::Keep]);
+        assert_eq!(arrives(&mut red, 30.0), Verdict::Drop);
+    }
+
+    #[test]
+    fn the_average_follows_what_waits_and_falls_while_nothing_does() {
+        let mut red = self::red(&Params { w_q: Some(0.25), ..Params::default() });
+        red.average(at(1), 8);
+        red.average(at(2), 8);
+        // 8/4; then 2 + 6/4.
+        assert!(near(red.average, 3.5));
+        red.leaves(at(10), Duration::ZERO, true);
+        // 8 ms: ten packets of 0.8 ms that did not come.
+        red.average(at(18), 0);
+        assert!(near(red.average, 3.5 * 0.75_f64.powi(10)));
+        red.average(at(18), 0);
+        assert!(near(red.average, 3.5 * 0.75_f64.powi(10)), "no time has passed");
+    }
+
+    #[test]
+    fn max_p_grows_by_sums_and_shrinks_by_factors_within_its_bounds() {
+        let mut red = self::red(&Params { max_p: 0.02, ..Params::default() });
+        let mut after = |average, steps| {
+            red.average = average;
+            (0..steps).for_each(|_| red.adapt());
+            red.max_p
+        };
+        // The middle fifth is 9 to 11.
+        assert!(near(after(9.0, 1), 0.02) && near(after(11.0, 1), 0.02));
+        assert!(near(after(11.1, 1), 0.025), "a quarter of it, where that is below 0.01");
+        assert!(near(after(8.9, 1), 0.0225));
+        assert!(after(100.0, 1_000) > 0.5 && after(100.0, 1) <= 0.51);
+        let most = after(100.0, 1);
+        assert!(near(after(8.9, 1), most * 0.9));
+        let least = after(8.9, 1_000);
+        assert!((0.009..0.01).contains(&least), "{least}");
+    }
+
+    #[test]
+    fn max_p_moves_once_an_interval() {
+        let mut red = self::red(&Params { w_q: Some(1.0), ..Params::default() });
+        for time in [1, 499, 500, 501, 999, 1_000] {
+            red.arrives(at(time), (100, 0), || 0.5);
+        }
+        assert!(near(red.max_p, 0.02 * 1.25 * 1.25));
+        let mut fixed = self::red(&Params { adaptive: false, w_q: Some(1.0), ..Params::default() });
+        fixed.arrives(at(9_000), (100, 0), || 0.5);
+        assert!(near(fixed.max_p, 0.02));
+    }
+
+    #[test]
+    fn drops_are_spaced_evenly() {
+        // p_b = 0.1: uniform on 1 to 10 packets.
+        let until_dropped = |draw: f64| {
+            let params = Params { max_p: 0.2, adaptive: false, ..Params::default() };
+            let mut red = Red { average: 10.0, w_q: 0.0, ..self::red(&params) };
+            (1..100).find(|_| red.arrives(at(1), (10, 0), || draw) == Verdict::Drop)
+        };
+        assert_eq!([until_dropped(0.0), until_dropped(0.099), until_dropped(0.999)], [Some(1), Some(1), Some(10)]);
+        assert_eq!(until_dropped(0.5), Some(9), "0.1 / (1 - 0.8) is no more than 0.5");
+    }
+
+    #[test]
+    fn early_marks_take_the_place_of_drops_but_not_beyond_twice_the_threshold() {
+        let mut red = self::red(&Params { ecn: true, w_q: Some(1.0), ..Params::default() });
+        assert_eq!(red.arrives(at(1), (20, 0), || 0.0), Verdict::Mark);
+        assert_eq!(red.arrives(at(1), (30, 0), || 0.0), Verdict::Drop);
+    }
+}

@@ -1,0 +1,280 @@
+//! What holds for every discipline, and what only several flows show.
+
+use control::Limit;
+use proptest::prelude::*;
+use queue::{Ecn, Packet, Queue, Settings};
+use std::collections::BTreeMap;
+use units::{Bytes, Duration, Instant};
+
+/// A packet: its flow, its number and its size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Piece {
+    flow: u64,
+    number: u32,
+    bytes: u64,
+    ecn: Ecn,
+}
+
+impl Packet for Piece {
+    fn len(&self) -> Bytes {
+        Bytes::new(self.bytes)
+    }
+
+    fn flow(&self) -> u64 {
+        self.flow
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+
+    fn mark(&mut self) {
+        assert_ne!(self.ecn, Ecn::NotEct, "packets that do not understand ECN are not marked");
+        self.ecn = Ecn::Ce;
+    }
+}
+
+fn at(millis: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(millis)
+}
+
+fn queue(toml: &str) -> Queue<Piece> {
+    let settings: Settings = toml::from_str(toml).expect("a table that is fine");
+    settings.build(7).expect("settings that can be used").0
+}
+
+fn piece(flow: u64, number: u32) -> Piece {
+    Piece { flow, number, bytes: 1000, ecn: Ecn::NotEct }
+}
+
+/// Puts packets of a flow in, without any being dropped.
+fn put(queue: &mut Queue<Piece>, now: u64, flow: u64, numbers: std::ops::RangeInclusive<u32>) {
+    for number in numbers {
+        queue.enqueue(at(now), piece(flow, number), &mut |dropped| panic!("{dropped:?} is dropped"));
+    }
+}
+
+/// Takes so many packets: flow and number.
+fn take(queue: &mut Queue<Piece>, now: u64, packets: usize) -> Vec<(u64, u32)> {
+    let next = |_| {
+        let departure = queue.take(at(now), 0, &mut |dropped| panic!("{dropped:?} is dropped"))?;
+        Some((departure.packet.flow, departure.packet.number))
+    };
+    (0..packets).map_while(next).collect()
+}
+
+#[test]
+fn new_flows_go_first_and_then_take_their_turn_among_the_old() {
+    let mut queue = queue("discipline = \"fq-codel\"");
+    put(&mut queue, 0, 1, 1..=8);
+    // A quantum of 1514 B is two packets: the second overdraws it by 486 B.
+    assert_eq!(take(&mut queue, 1, 2), [(1, 1), (1, 2)]);
+    put(&mut queue, 1, 2, 1..=5);
+    // Flow 1 (-486 + 1514 = 1028 B) becomes an old one. Flow 2, the only new one, sends two and becomes old too; flow 1
+    // sends two of its 1028 B, then flow 2 (-486 + 1514) two of its own.
+    assert_eq!(take(&mut queue, 2, 6), [(2, 1), (2, 2), (1, 3), (1, 4), (2, 3), (2, 4)]);
+    // Flow 1: -972 + 1514 = 542 B; one packet. Flow 2: -972 + 1514 = 542 B; its last one.
+    assert_eq!(take(&mut queue, 2, 2), [(1, 5), (2, 5)]);
+    // Flow 2 is empty but in its list; a packet that comes now waits for its turn there, behind flow 1 with 1056 B.
+    put(&mut queue, 2, 2, 6..=6);
+    assert_eq!(take(&mut queue, 2, 9), [(1, 6), (1, 7), (2, 6), (1, 8)]);
+    assert!(queue.is_empty());
+}
+
+#[test]
+fn a_new_flow_that_empties_does_not_come_back_before_the_old_ones() {
+    let mut queue = queue("discipline = \"fq-codel\"");
+    put(&mut queue, 0, 1, 1..=4);
+    assert_eq!(take(&mut queue, 0, 2), [(1, 1), (1, 2)]);
+    put(&mut queue, 0, 2, 1..=1);
+    assert_eq!(take(&mut queue, 0, 2), [(2, 1), (1, 3)], "flow 2 empties and passes through the old flows");
+    put(&mut queue, 0, 2, 2..=2);
+    assert_eq!(take(&mut queue, 0, 3), [(1, 4), (2, 2)], "it is no new flow yet");
+}
+
+#[test]
+fn the_longest_flow_makes_way_half_at_once() {
+    let mut queue = queue("discipline = \"fq-codel\"\nlimit = 10");
+    put(&mut queue, 0, 1, 1..=7);
+    put(&mut queue, 0, 2, 1..=3);
+    let mut dropped = Vec::new();
+    queue.enqueue(at(0), piece(3, 1), &mut |packet| dropped.push((packet.flow, packet.number)));
+    assert_eq!(dropped, [(1, 1), (1, 2), (1, 3), (1, 4)]);
+    assert_eq!(queue.backlog().packets, 7);
+    assert_eq!(queue.backlog_level(at(1)).max, 10, "the limit is never exceeded");
+    let mut single = self::queue("discipline = \"fq-codel\"\nlimit = 10\n[fq_codel]\ndrop_batch = 1");
+    put(&mut single, 0, 1, 1..=10);
+    single.enqueue(at(0), piece(2, 1), &mut |packet| dropped.push((packet.flow, packet.number)));
+    assert_eq!((&dropped[4..], single.backlog().packets), (&[(1, 1)][..], 10));
+}
+
+#[test]
+fn each_flow_has_a_codel_of_its_own() {
+    let mut queue = queue("discipline = \"fq-codel\"\n[fq_codel]\necn = false");
+    let mut dropped = BTreeMap::new();
+    for tick in 0..3_000_u64 {
+        let mut drop = |packet: Piece| *dropped.entry(packet.flow).or_insert(0) += 1;
+        // Flow 1 asks for four times the link's rate, flow 2 for an eighth.
+        for _ in 0..4 {
+            queue.enqueue(at(tick), piece(1, 0), &mut drop);
+        }
+        if tick % 8 == 0 {
+            queue.enqueue(at(tick), piece(2, 0), &mut drop);
+        }
+        queue.take(at(tick), 0, &mut drop);
+    }
+    assert!(dropped[&1] > 100 && !dropped.contains_key(&2), "{dropped:?}");
+}
+
+#[test]
+fn what_was_seen_is_yielded() {
+    for discipline in ["codel", "fq-codel"] {
+        let mut queue = queue(&format!("discipline = \"{discipline}\"\n[fq_codel]\necn = false"));
+        put(&mut queue, 0, 1, 1..=90);
+        put(&mut queue, 0, 2, 1..=90);
+        for now in 100..180 {
+            let mut seen = Vec::new();
+            for index in 0..100 {
+                seen.extend(queue.peek(at(now), index, &mut |_| ()).copied());
+            }
+            assert!(seen.len() <= queue::LOOK_AHEAD, "{discipline}");
+            let third = queue.take(at(now), 2, &mut |_| ()).map(|departure| departure.packet);
+            assert_eq!(third, seen.get(2).copied(), "{discipline} at {now}");
+            let first = queue.take(at(now), 0, &mut |_| ()).map(|departure| departure.packet);
+            assert_eq!(first, seen.first().copied(), "{discipline} at {now}");
+        }
+    }
+}
+
+#[test]
+fn under_overload_each_discipline_keeps_the_wait_where_it_promises() {
+    // 1.1 times what leaves, one packet of 1000 B every millisecond: a second of overload fills any plain queue.
+    for (toml, most) in [
+        ("discipline = \"codel\"", 200),
+        ("discipline = \"fq-codel\"", 200),
+        ("discipline = \"pie\"", 40),
+        ("discipline = \"red\"\n[red]\nbandwidth = \"8 Mb/s\"", 40),
+    ] {
+        let mut queue = queue(&format!("limit = 5000\n{toml}"));
+        for tick in 0..30_000_u64 {
+            queue.enqueue(at(tick), piece(1, 0), &mut |_| ());
+            if tick % 10 == 0 {
+                queue.enqueue(at(tick), piece(1, 0), &mut |_| ());
+            }
+            queue.take(at(tick), 0, &mut |_| ());
+            if tick == 20_000 {
+                queue.take_interval(at(tick));
+            }
+        }
+        let mean = queue.take_interval(at(30_000)).sojourn.mean;
+        assert!(mean < Duration::from_millis(most), "{toml}: {mean:?}");
+        assert!(mean > Duration::from_millis(3), "{toml}: {mean:?}");
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Put(u64, u64, bool),
+    PutFirst(u64),
+    Take(usize),
+    Peek(usize),
+    Limit(u32),
+    Discard(u64),
+    Wait(u64),
+    Restart,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        12 => (0_u64..4, 0_u64..3000, any::<bool>()).prop_map(|(flow, bytes, ect)| Step::Put(flow, bytes, ect)),
+        1 => (0_u64..4).prop_map(Step::PutFirst),
+        7 => (0_usize..2).prop_map(Step::Take),
+        2 => (0_usize..70).prop_map(Step::Peek),
+        1 => (0_u32..40).prop_map(Step::Limit),
+        1 => (0_u64..4).prop_map(Step::Discard),
+        6 => prop_oneof![0_u64..30_000_000, 0_u64..2_000_000_000, Just(u64::MAX / 64)].prop_map(Step::Wait),
+        1 => Just(Step::Restart),
+    ];
+    prop::collection::vec(step, 0..400)
+}
+
+fn discipline() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec!["drop-tail", "drop-head", "codel", "fq-codel", "pie", "red"])
+}
+
+const TABLES: &str = "[codel]\necn = true\ntarget = \"1 us\"\ninterval = \"20 ms\"\n\
+                      [fq_codel]\nflows = 2\ntarget = \"1 us\"\ninterval = \"20 ms\"\nquantum = \"256 B\"\n\
+                      [pie]\necn = true\nmax_burst = \"0 s\"\n\
+                      [red]\necn = true\nw_q = 0.5\nmin_th = 1.0\nmax_p = 0.5\n";
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn packets_are_conserved_and_keep_their_order_and_the_limit_holds(
+        discipline in discipline(), none: bool, in_bytes: bool, hard in 1_u32..40, steps in steps(),
+    ) {
+        let limit = |n: u32| if in_bytes { Limit::Bytes(Bytes::new(1_000 * u64::from(n))) } else { Limit::Packets(n) };
+        let purge = if none { "purge = \"none\"\n" } else { "" };
+        let mut settings: Settings = toml::from_str(&format!("discipline = \"{discipline}\"\n{purge}{TABLES}")).unwrap();
+        settings.limit = limit(hard);
+        let (mut queue, _) = settings.build::<Piece>(3).unwrap();
+        let (mut now, mut put, mut taken, mut dropped) = (Instant::ZERO, 0_u64, 0_u64, Vec::new());
+        // By flow and way of joining: the number of the last packet that left.
+        let mut last = BTreeMap::new();
+        for (number, step) in (0_u32..).zip(steps) {
+            match step {
+                Step::Put(flow, bytes, ect) => {
+                    let ecn = if ect { Ecn::Ect } else { Ecn::NotEct };
+                    queue.enqueue(now, Piece { flow, number, bytes, ecn }, &mut |packet| dropped.push(packet));
+                    put += 1;
+                }
+                Step::PutFirst(flow) => {
+                    let packet = Piece { flow: flow + 10, number, bytes: 60, ecn: Ecn::NotEct };
+                    queue.enqueue_first(now, packet, &mut |packet| dropped.push(packet));
+                    put += 1;
+                }
+                Step::Take(index) => {
+                    let left = queue.take(now, index, &mut |packet| dropped.push(packet));
+                    prop_assert!(left.is_some() || index > 0 || queue.is_empty());
+                    if let Some(departure) = left {
+                        taken += 1;
+                        let Piece { flow, number, .. } = departure.packet;
+                        if index == 0 && flow < 10 {
+                            let before = last.insert(flow, number).unwrap_or(0);
+                            prop_assert!(before <= number, "flow {flow}: {number} after {before}");
+                        }
+                    }
+                }
+                Step::Peek(index) => {
+                    let seen = queue.peek(now, index, &mut |packet| dropped.push(packet)).copied();
+                    let again = queue.peek(now, index, &mut |packet| dropped.push(packet)).copied();
+                    prop_assert_eq!(seen, again);
+                }
+                Step::Limit(n) => {
+                    queue.set_limit(now, limit(n), &mut |packet| dropped.push(packet));
+                    let held = match queue.limit() {
+                        Limit::Packets(packets) => queue.backlog().packets <= u64::from(packets),
+                        Limit::Bytes(bytes) => queue.backlog().bytes <= bytes,
+                    };
+                    prop_assert!(none || held);
+                }
+                Step::Discard(flow) => {
+                    queue.discard_where(now, &mut |packet| packet.flow == flow, &mut |packet| dropped.push(packet));
+                }
+                Step::Wait(nanos) => now += Duration::from_nanos(nanos),
+                Step::Restart => {
+                    queue.restart_statistics(now);
+                    (put, taken) = (queue.backlog().packets, 0);
+                    dropped.clear();
+                }
+            }
+            let totals = queue.totals();
+            prop_assert_eq!(totals.arrived.packets, put);
+            prop_assert_eq!((totals.sent.packets, totals.dropped.packets), (taken, dropped.len() as u64));
+            prop_assert_eq!(queue.backlog().packets, put - taken - dropped.len() as u64);
+            prop_assert_eq!(queue.backlog_level(now).last, queue.backlog().packets);
+            prop_assert!(queue.backlog_level(now).max <= hard.into() || in_bytes);
+            prop_assert_eq!(queue.is_empty(), queue.backlog().packets == 0);
+        }
+    }
+}
