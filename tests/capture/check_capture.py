@@ -15,10 +15,14 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SLUICE = ROOT / "target/release/sluice"
 
-FIELDS = ["frame.time_epoch", "frame.len", "radiotap.datarate", "radiotap.mcs.index", "radiotap.mcs.gi",
+FIELDS = ["frame.time_epoch", "frame.len", "radiotap.flags.badfcs", "radiotap.datarate", "radiotap.mcs.index", "radiotap.mcs.gi",
           "radiotap.ampdu.reference", "radiotap.dbm_antsignal", "wlan.fc.type_subtype", "wlan.duration", "wlan.seq",
           "wlan.fc.retry", "wlan.ra", "wlan.ta", "wlan.qos.tid", "wlan.fixed.ssc.sequence", "wlan.ba.bm",
-          "wlan.fcs.status", "ip.src", "ip.dst", "ip.checksum.status", "udp.length", "_ws.malformed"]
+          "wlan.fcs.status", "ip.src", "ip.dst", "ip.checksum.status", "ip.dsfield.ecn", "udp.length", "icmp.type",
+          "icmp.seq", "tcp.srcport", "tcp.dstport", "tcp.seq_raw", "tcp.ack_raw", "tcp.len", "tcp.hdr_len", "tcp.flags",
+          "tcp.window_size_value", "tcp.options.mss_val", "tcp.options.wscale.shift", "tcp.options.sack_perm",
+          "tcp.options.timestamp.tsval", "tcp.options.timestamp.tsecr", "tcp.options.sack_le", "tcp.options.sack_re",
+          "_ws.malformed"]
 
 RTS, CTS, ACK, BLOCK_ACK, DATA, QOS_DATA = "0x001b", "0x001c", "0x001d", "0x0019", "0x0020", "0x0028"
 
@@ -93,6 +97,43 @@ to = "n0"
 category = "voice"
 traffic = { kind = "cbr", rate = "64 kb/s", packet = "160 B" }
 """
+
+SEGMENTS = """
+title = "A transfer over TCP with losses, and pings"
+duration = "20 s"
+[radio]
+standard = "802.11g"
+[queue]
+limit = 8
+[[node]]
+name = "ap"
+role = "access-point"
+position = ["0 m", "0 m"]
+[[node]]
+name = "s1"
+position = ["5 m", "0 m"]
+[[node]]
+name = "server"
+role = "wired"
+[[wired]]
+between = ["server", "ap"]
+rate = "100 Mb/s"
+delay = "10 ms"
+[[flow]]
+name = "file"
+from = "server"
+to = "s1"
+transport = "tcp"
+tcp = { ecn = true, advertised_window = "4096 kB" }
+traffic = { kind = "transfer", size = "300 kB", every = "10 s" }
+[[flow]]
+name = "ping"
+from = "s1"
+to = "server"
+traffic = { kind = "ping", every = "1 s" }
+"""
+
+FIN, SYN, ACKED, ECE, CWR = 0x01, 0x02, 0x10, 0x40, 0x80
 
 
 def capture(scenario, node, folder):
@@ -190,10 +231,61 @@ def check_aggregates(folder):
     assert received > 100
 
 
+def check_segments(folder):
+    """Handshake, data, selective acknowledgements, time stamps, ECN and the end of TCP connections; pings."""
+    rows, _, results = capture(SEGMENTS, "s1", folder)
+    # A frame is in the capture once an attempt: the first that is not spoilt is enough.
+    once = {}
+    for row in rows:
+        if row["radiotap.flags.badfcs"] in ("0", "False"):
+            once.setdefault((row["wlan.ta"], row["wlan.seq"]), row)
+    rows = list(once.values())
+    segments = [row for row in rows if row["tcp.flags"]]
+    flags = {id(row): int(row["tcp.flags"], 16) for row in segments}
+    ports = sorted({row["tcp.srcport"] for row in segments if row["ip.src"].endswith(".3")})
+    assert ports == ["49152", "49153"], f"two connections from two ports: {ports}"
+    first = [row for row in segments if "49152" in (row["tcp.srcport"], row["tcp.dstport"])]
+    syn, back, data = first[0], first[1], [row for row in first if row["tcp.len"] not in ("", "0")]
+    assert (flags[id(syn)], flags[id(back)]) == (SYN | ECE | CWR, SYN | ACKED | ECE), "ECN is offered and taken"
+    for row in (syn, back):
+        assert row["tcp.hdr_len"] == "40" and row["tcp.options.mss_val"] == "1000" and row["tcp.options.sack_perm"]
+        # 4 096 000 >> 6 = 64 000; the window of a SYN is not scaled.
+        assert (row["tcp.options.wscale.shift"], row["tcp.window_size_value"]) == ("6", "65535")
+    assert (syn["tcp.seq_raw"], back["tcp.seq_raw"], back["tcp.ack_raw"]) == ("0", "0", "1")
+    assert all(row["ip.dsfield.ecn"] == "0" for row in (syn, back)), "SYNs are never ECN-capable"
+    assert (data[0]["tcp.seq_raw"], data[0]["tcp.len"], data[0]["tcp.hdr_len"]) == ("1", "1000", "32")
+    assert data[0]["ip.dsfield.ecn"] == "2" and data[0]["tcp.window_size_value"] == "64000"
+    numbers = [int(row["tcp.seq_raw"]) for row in data]
+    assert set(numbers) == set(range(1, 300_001, 1000)), "all data, in whole segments"
+    assert numbers != sorted(numbers), "what was lost came later"
+    repeated = [row for row, number in zip(data, numbers, strict=True) if number < max(numbers[: data.index(row) + 1])]
+    assert repeated and all(row["ip.dsfield.ecn"] == "0" for row in repeated), "repetitions are not ECN-capable"
+    acks = [row for row in first if row["ip.src"].endswith(".2") and not flags[id(row)] & SYN]
+    seen = [int(row["tcp.ack_raw"]) for row in acks]
+    assert seen == sorted(seen) and seen[-1] == 300_002, "acknowledgements rise to the end, the FIN counted"
+    assert all(row["tcp.len"] == "0" for row in acks)
+    blocks = [row for row in acks if row["tcp.options.sack_le"]]
+    assert blocks, "losses are reported"
+    for row in blocks:
+        left, right = ([int(word) for word in row[f"tcp.options.sack_{end}"].split(",")] for end in ("le", "re"))
+        assert len(left) <= 3 and int(row["tcp.hdr_len"]) == 32 + 4 + 8 * len(left)
+        assert all(int(row["tcp.ack_raw"]) < low < high for low, high in zip(left, right, strict=True))
+        assert all((low - 1) % 1000 == 0 for low in left)
+    assert all(row["tcp.hdr_len"] == "32" for row in acks if not row["tcp.options.sack_le"])
+    stamps = {row["tcp.options.timestamp.tsval"] for row in first if row["ip.src"].endswith(".3")}
+    assert all(row["tcp.options.timestamp.tsecr"] in stamps for row in acks), "stamps come back as they were"
+    last = next(row for row in data if row["tcp.seq_raw"] == "299001")
+    assert flags[id(last)] & FIN, "the end rides along with the last data"
+    pings = [(row["icmp.type"], row["icmp.seq"]) for row in rows if row["icmp.type"]]
+    assert pings.count(("8", "3")) == 1 and pings.count(("0", "3")) == 1 and len(pings) == 40
+    flow = next(flow for flow in results["flows"] if flow["name"] == "file")
+    assert flow["transfers_completed"] == 2 and flow["retransmits"] > 0
+
+
 def main():
     if not SLUICE.exists():
         sys.exit(f"{SLUICE} is missing: run `make build`")
-    for check in (check_exchange, check_retries, check_aggregates):
+    for check in (check_exchange, check_retries, check_aggregates, check_segments):
         with tempfile.TemporaryDirectory() as folder:
             check(folder)
         print(f"{check.__name__}: {check.__doc__.splitlines()[0]}")

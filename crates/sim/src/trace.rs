@@ -150,9 +150,11 @@ pub struct Segment {
     pub sequence: u64,
     /// Payload.
     pub payload: Bytes,
+    /// The most payload of the connection's segments (MSS).
+    pub most: Bytes,
     /// Acknowledgement number; only a connection's first SYN has none.
     pub ack: Option<u64>,
-    /// Bytes that may come beyond `ack`; in the header scaled by [`window_scale`](Self::window_scale), but for SYNs.
+    /// Bytes that may come beyond `ack`.
     pub window: u64,
     /// Blocks received beyond `ack`: first number, and the one after the last.
     pub sacks: Vec<(u64, u64)>,

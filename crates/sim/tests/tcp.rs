@@ -57,6 +57,93 @@ fn a_ping_measures_there_and_back() {
     assert!((ping.delay_s.max - 0.010_007_36).abs() < 1e-12);
 }
 
+/// In whole nanoseconds.
+fn nanos(seconds: f64) -> i64 {
+    #[expect(clippy::cast_possible_truncation, reason = "some seconds")]
+    let nanos = (seconds * 1e9).round() as i64;
+    nanos
+}
+
+/// Two wired nodes, 10 Mb/s and 7 ms apart.
+fn wire(more: &str) -> String {
+    format!(
+        "duration = \"10 s\"\n[[node]]\nname = \"a\"\nrole = \"wired\"\n[[node]]\nname = \"b\"\nrole = \"wired\"\n\
+         [[wired]]\nbetween = [\"a\", \"b\"]\nrate = \"10 Mb/s\"\ndelay = \"7 ms\"\n{more}"
+    )
+}
+
+#[test]
+fn a_transfer_over_a_wire_takes_what_its_segments_take() {
+    // A SYN has 40 B of TCP (MSS, SACK permitted, time stamps, window scale), a segment 32 B, and IP 20 B more.
+    let (way, syn, data, ack) = (7_000_000, 48_000, 841_600, 41_600);
+    let established = 2 * (syn + way);
+    for (size, completion) in [
+        // One segment: three times over the wire.
+        ("1 kB", established + data + way),
+        // Ten fit into the initial window.
+        ("10 kB", established + 10 * data + way),
+        // The others follow on the first acknowledgement, that of two segments, without a gap: every acknowledgement of two
+        // lets three go out.
+        ("20 kB", established + 2 * data + way + ack + way + 10 * data + way),
+    ] {
+        let traffic = format!("kind = \"transfer\", size = \"{size}\"");
+        let outcome = run(&wire(&tcp("f", ["a", "b"], &traffic)), 1);
+        let flow = of(&outcome, "f");
+        assert_eq!(nanos(flow.completion_s.expect("of a transfer").max), completion, "{size}");
+        // Of data and their end, which are acknowledged at once.
+        let rtt = flow.rtt_s.expect("of TCP");
+        if size == "1 kB" {
+            assert_eq!(nanos(rtt.max), data + way + ack + way);
+            assert_eq!(nanos(rtt.mean * 2.0), established + data + way + ack + way, "of the SYN and of the data");
+        }
+    }
+}
+
+/// A server 10 ms away from an access point of 802.11b, a station 30 m from that, and no back-off.
+fn air(flow: &str) -> String {
+    format!(
+        "duration = \"10 s\"\n[mac]\ncw_min = 0\n\
+         [[node]]\nname = \"ap\"\nrole = \"access-point\"\nposition = [\"0 m\", \"0 m\"]\n\
+         [[node]]\nname = \"s\"\nposition = [\"30 m\", \"0 m\"]\n[[node]]\nname = \"server\"\nrole = \"wired\"\n\
+         [[wired]]\nbetween = [\"server\", \"ap\"]\nrate = \"100 Mb/s\"\ndelay = \"10 ms\"\n{flow}start = \"1 s\"\n"
+    )
+}
+
+/// A packet of so many bytes, IP header included, over that wire and over the air: 36 B of MAC and LLC more at 11 Mb/s in
+/// whole microseconds, behind the long preamble, and 30 m at the speed of light.
+fn hops(bytes: i64) -> i64 {
+    let over_wire = bytes * 80 + 10_000_000;
+    let over_air = (192 + ((bytes + 36) * 8 + 10) / 11) * 1_000 + 100;
+    over_wire + over_air
+}
+
+/// Before an answer goes out: SIFS, the ACK at 1 Mb/s of what is answered, DIFS.
+const TURN: i64 = 364_000;
+
+#[test]
+fn a_transfer_over_wire_and_air_takes_what_its_hops_take() {
+    for (ends, turn_before_data) in [(["server", "s"], 0), (["s", "server"], TURN)] {
+        let outcome = run(&air(&tcp("f", ends, "kind = \"transfer\", size = \"1 kB\"")), 1);
+        let flow = of(&outcome, "f");
+        // The station answers what comes over the air when the medium is free again, the server at once.
+        let established = hops(60) + (TURN - turn_before_data) + hops(60);
+        let arrived = established + turn_before_data + hops(1_052);
+        assert_eq!(nanos(flow.completion_s.expect("of a transfer").max), arrived, "{ends:?}");
+        let rtt = flow.rtt_s.expect("of TCP");
+        let last = hops(1_052) + (TURN - turn_before_data) + hops(52);
+        assert_eq!(nanos(rtt.max), last + turn_before_data, "{ends:?}");
+        assert_eq!(nanos(rtt.mean * 2.0), established + last + turn_before_data, "{ends:?}");
+    }
+}
+
+#[test]
+fn a_ping_over_wire_and_air_takes_what_its_hops_take() {
+    // 56 B of payload, 8 of ICMP, 20 of IP.
+    let outcome = run(&air(&flow("p", ["server", "s"], "kind = \"ping\"")), 1);
+    let rtt = of(&outcome, "p").rtt_s.expect("of a ping");
+    assert_eq!((nanos(rtt.max), nanos(rtt.mean)), (2 * hops(84) + TURN, 2 * hops(84) + TURN));
+}
+
 #[test]
 fn random_pings_come_at_their_mean_rate() {
     let text = access_point("1 ms", "").replace("10 s", "1000 s")

@@ -1,6 +1,6 @@
 //! The addresses that nodes have in a capture. The simulator needs none: it tells nodes by their place.
 
-use sim::trace::{Frame, Owner, Packet};
+use sim::trace::{Frame, Owner, Packet, Protocol};
 
 /// An Ethernet address.
 pub(super) type Mac = [u8; 6];
@@ -13,14 +13,17 @@ const EVERYBODY: Mac = [0xff; 6];
 const IBSS: Mac = [0x02, 0x5b, 0, 0, 0, 0];
 /// The port of AODV (RFC 3561, section 12).
 const AODV: u16 = 654;
-/// Flow `i` goes from and to this port plus `i`.
+/// Flow `i` goes from and to this port plus `i`; a TCP flow only to it.
 const FIRST_PORT: u16 = 10_000;
+/// The first port from which TCP connections begin (RFC 6335, section 6), and how many there are.
+const FIRST_EPHEMERAL: u16 = 49_152;
+const EPHEMERAL: u32 = 16_384;
 
 /// The addresses of a network's nodes and flows.
 #[derive(Clone, Debug)]
 pub(super) struct Addresses {
-    /// Where every flow begins and ends (`None`: everywhere).
-    pub(super) flows: Vec<(u32, Option<u32>)>,
+    /// Where every flow of the roster begins and ends (`None`: everywhere), and what its packets are.
+    pub(super) flows: Vec<(u32, Option<u32>, Protocol)>,
     /// Which nodes are access points.
     pub(super) access_points: Vec<bool>,
     /// The carrier frequency in MHz.
@@ -34,11 +37,13 @@ pub(super) struct Route {
     pub(super) from_ds: bool,
 }
 
-/// What a packet's IP and UDP headers say.
+/// What a packet's headers say.
 pub(super) struct Ends {
     pub(super) from: Ip,
     pub(super) to: Ip,
-    pub(super) port: u16,
+    /// Source and destination; of an echo the identifier, twice.
+    pub(super) ports: [u16; 2],
+    pub(super) protocol: Protocol,
 }
 
 impl Addresses {
@@ -72,11 +77,26 @@ impl Addresses {
     /// A routing packet goes from hop to hop; a flow's from end to end.
     pub(super) fn ends(&self, frame: &Frame, packet: &Packet) -> Ends {
         match packet.of {
-            Owner::Routing => Ends { from: Self::ip(Some(frame.from)), to: Self::ip(frame.to), port: AODV },
-            Owner::Flow(flow) => {
-                let (from, to) = self.flows.get(flow as usize).copied().unwrap_or((frame.from, frame.to));
-                let offset = u16::try_from(flow % 50_000).expect("below 50 000");
-                Ends { from: Self::ip(Some(from)), to: Self::ip(to), port: FIRST_PORT + offset }
+            Owner::Routing => {
+                let (from, to) = (Self::ip(Some(frame.from)), Self::ip(frame.to));
+                Ends { from, to, ports: [AODV; 2], protocol: Protocol::Udp }
+            }
+            Owner::Flow(index) => {
+                let unknown = (frame.from, frame.to, Protocol::Udp);
+                let (from, to, protocol) = self.flows.get(index as usize).copied().unwrap_or(unknown);
+                let flow = match protocol {
+                    Protocol::EchoReply(of) | Protocol::TcpBack(of) => of,
+                    Protocol::Udp | Protocol::EchoRequest | Protocol::Tcp => index,
+                };
+                let port = FIRST_PORT + u16::try_from(flow % 39_000).expect("below 39 000");
+                let connection = packet.segment.as_ref().map_or(0, |segment| segment.connection);
+                let own = FIRST_EPHEMERAL + u16::try_from(connection % EPHEMERAL).expect("below 16 384");
+                let ports = match protocol {
+                    Protocol::Tcp => [own, port],
+                    Protocol::TcpBack(_) => [port, own],
+                    Protocol::Udp | Protocol::EchoRequest | Protocol::EchoReply(_) => [port; 2],
+                };
+                Ends { from: Self::ip(Some(from)), to: Self::ip(to), ports, protocol }
             }
         }
     }

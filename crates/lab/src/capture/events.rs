@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use sim::radio::Mode;
-use sim::trace::{Cause, Event, Frame, Kind, Mpdu, Owner, Packet, What};
+use sim::trace::{Cause, Ecn, Event, Frame, Kind, Mpdu, Owner, Packet, Segment, What};
 use std::io::{self, Write};
 
 /// An event file.
@@ -16,7 +16,8 @@ pub(super) struct Events<W> {
 #[derive(Debug)]
 struct Names {
     nodes: Vec<String>,
-    flows: Vec<String>,
+    /// And whether the flow answers another one.
+    flows: Vec<(String, bool)>,
 }
 
 /// A line.
@@ -68,11 +69,31 @@ struct PacketLine<'e> {
     packet: u64,
     flow: &'e str,
     bytes: u64,
+    /// The packet goes the other way.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    back: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    marked: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tcp: Option<SegmentLine>,
+}
+
+#[derive(Serialize)]
+struct SegmentLine {
+    connection: u32,
+    flags: String,
+    start: u64,
+    payload: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ack: Option<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sacks: Vec<(u64, u64)>,
 }
 
 impl<W: Write> Events<W> {
-    /// An event file of a network with these nodes and flows, in the order of the results.
-    pub(super) fn new(to: W, nodes: Vec<String>, flows: Vec<String>) -> Self {
+    /// An event file of a network with these nodes and flows, in the order of the roster; of a flow also whether it answers
+    /// another one.
+    pub(super) fn new(to: W, nodes: Vec<String>, flows: Vec<(String, bool)>) -> Self {
         Self { to, names: Names { nodes, flows } }
     }
 
@@ -175,10 +196,30 @@ impl Names {
     }
 
     fn packet(&self, packet: &Packet) -> PacketLine<'_> {
-        let flow = match packet.of {
-            Owner::Flow(flow) => self.flows.get(flow as usize).map_or("*", String::as_str),
-            Owner::Routing => "routing",
+        let (flow, back) = match packet.of {
+            Owner::Flow(flow) => self.flows.get(flow as usize).map_or(("*", false), |(name, back)| (name, *back)),
+            Owner::Routing => ("routing", false),
         };
-        PacketLine { packet: packet.id, flow, bytes: packet.length.count() }
+        let (bytes, marked) = (packet.length.count(), packet.ecn == Ecn::Ce);
+        PacketLine { packet: packet.id, flow, bytes, back, marked, tcp: packet.segment.as_deref().map(segment) }
+    }
+}
+
+fn segment(segment: &Segment) -> SegmentLine {
+    const NAMES: [(u8, &str); 5] = [
+        (Segment::SYN, "syn"),
+        (Segment::FIN, "fin"),
+        (Segment::ACK, "ack"),
+        (Segment::ECE, "ece"),
+        (Segment::CWR, "cwr"),
+    ];
+    let set: Vec<&str> = NAMES.iter().filter(|(flag, _)| segment.flags & flag != 0).map(|(_, name)| *name).collect();
+    SegmentLine {
+        connection: segment.connection,
+        flags: set.join(" "),
+        start: segment.sequence,
+        payload: segment.payload.count(),
+        ack: segment.ack,
+        sacks: segment.sacks.clone(),
     }
 }

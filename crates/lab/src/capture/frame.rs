@@ -1,10 +1,11 @@
-//! Frames as bytes: radiotap, IEEE 802.11, LLC/SNAP, IPv4 and UDP headers. Payloads are never there: a record ends behind
+//! Frames as bytes: radiotap, IEEE 802.11, LLC/SNAP and what is in `internet`. Payloads are never there: a record ends behind
 //! the last header and says how long the frame was.
 
-use super::addresses::{Addresses, Ends};
+use super::addresses::Addresses;
+use super::internet;
 use sim::config::{Category, ChannelWidth, GuardInterval, Preamble};
 use sim::radio::Mode;
-use sim::trace::{Frame, Kind, Mpdu, Packet};
+use sim::trace::{Frame, Kind, Mpdu};
 use units::{Instant, Power};
 
 /// Bits of radiotap's "present" word (radiotap.org, "Defined Fields").
@@ -21,8 +22,6 @@ const CHECK_SUM_INCLUDED: u8 = 0x10;
 const BAD_CHECK_SUM: u8 = 0x40;
 /// Length of the check sum.
 const CHECK_SUM: usize = 4;
-/// UDP and IP headers.
-const IP_UDP: usize = 28;
 
 /// How a frame was received; of a frame that the node itself sent there is none.
 #[derive(Clone, Copy, Debug)]
@@ -175,7 +174,7 @@ fn control(bytes: &mut Bytes, frame: &Frame) -> usize {
     bytes.0.len() - start + CHECK_SUM
 }
 
-/// A data frame as far as the UDP header; its whole length (9.3.2).
+/// A data frame as far as the last header; its whole length (9.3.2).
 fn data(bytes: &mut Bytes, frame: &Frame, mpdu: &Mpdu, addresses: &Addresses) -> usize {
     let route = addresses.route(frame);
     let quality = if mpdu.category.is_some() { 0x80 } else { 0 };
@@ -196,7 +195,7 @@ fn data(bytes: &mut Bytes, frame: &Frame, mpdu: &Mpdu, addresses: &Addresses) ->
             bytes.raw(&length.saturating_add(8).to_be_bytes());
         }
         bytes.raw(&[0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0x00]);
-        internet(bytes, packet, length, &addresses.ends(frame, packet));
+        bytes.raw(&internet::headers(packet, length, &addresses.ends(frame, packet)));
     }
     usize::try_from(mpdu.length.count()).unwrap_or(usize::MAX)
 }
@@ -209,23 +208,4 @@ fn user_priority(category: Category) -> u16 {
         Category::Video => 5,
         Category::Voice => 6,
     }
-}
-
-/// IPv4 and UDP headers (RFC 791, 768); the UDP check sum is left out, as the payload is.
-fn internet(bytes: &mut Bytes, packet: &Packet, length: u16, ends: &Ends) {
-    let mut ip = [0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, 17, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-    ip[2..4].copy_from_slice(&length.to_be_bytes());
-    #[expect(clippy::cast_possible_truncation, reason = "16 bits of identification come round again")]
-    ip[4..6].copy_from_slice(&(packet.id as u16).to_be_bytes());
-    ip[12..16].copy_from_slice(&ends.from);
-    ip[16..20].copy_from_slice(&ends.to);
-    let sum: u32 = ip.chunks_exact(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum();
-    let folded = (sum & 0xffff) + (sum >> 16);
-    let folded = u16::try_from((folded & 0xffff) + (folded >> 16)).expect("two folds of twenty bytes fit");
-    ip[10..12].copy_from_slice(&(!folded).to_be_bytes());
-    bytes.raw(&ip);
-    for field in [ends.port, ends.port, length.saturating_sub(20), 0] {
-        bytes.raw(&field.to_be_bytes());
-    }
-    debug_assert!(packet.length.count() >= IP_UDP as u64, "a packet has its headers");
 }

@@ -4,6 +4,7 @@
 mod addresses;
 mod events;
 mod frame;
+mod internet;
 mod pcap;
 mod recording;
 

@@ -4,7 +4,7 @@ use super::{Addresses, Capture, Events};
 use crate::run::{self, Observer, Timed, Watch};
 use crate::scenario::nearest;
 use sim::config::Network;
-use sim::trace::{Event, Roster};
+use sim::trace::{Event, Protocol, Roster};
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -93,7 +93,7 @@ impl Files {
             }
             fs::create_dir_all(folder).map_err(|error| refused(folder, error))?;
             let addresses = Addresses {
-                flows: roster.flows.iter().map(|flow| (flow.from, flow.to)).collect(),
+                flows: roster.flows.iter().map(|flow| (flow.from, flow.to, flow.protocol)).collect(),
                 access_points: roster.nodes.iter().map(|node| node.access_point).collect(),
                 channel: u16::try_from(roster.frequency.as_hertz() / 1_000_000).unwrap_or(u16::MAX),
             };
@@ -108,7 +108,8 @@ impl Files {
         if let Some(path) = &wanted.trace {
             let file = File::create(path).map_err(|error| refused(path, error))?;
             let nodes = roster.nodes.iter().map(|node| node.name.clone()).collect();
-            let flows = roster.flows.iter().map(|flow| flow.name.clone()).collect();
+            let back = |protocol| matches!(protocol, Protocol::EchoReply(_) | Protocol::TcpBack(_));
+            let flows = roster.flows.iter().map(|flow| (flow.name.clone(), back(flow.protocol))).collect();
             events = Some(Events::new(BufWriter::new(file), nodes, flows));
         }
         Ok(Self { captures, events })

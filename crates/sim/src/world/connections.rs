@@ -4,7 +4,7 @@ use crate::engine::{Arena, Handle};
 use crate::net::Packet;
 use crate::trace;
 use crate::transport::tcp::{Counts, Receiver, Segment, Sender, Settings};
-use units::Instant;
+use units::{Bytes, Instant};
 
 /// 2^32 divided by the golden ratio, odd: multiples of it are far from each other.
 const KEY_STEP: u32 = 0x9e37_79b9;
@@ -25,6 +25,8 @@ pub(super) struct Connection {
     pub(super) flow: u32,
     /// Its number among the flow's connections, from 0.
     pub(super) number: u32,
+    /// Most payload of a segment.
+    most: Bytes,
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
     pub(super) opened: Instant,
@@ -63,6 +65,7 @@ impl Connection {
         Self {
             flow,
             number,
+            most: settings.segment,
             sender,
             receiver: Receiver::new(settings),
             opened: now,
@@ -163,7 +166,8 @@ impl Connections {
     pub(super) fn picture(&self, packet: &Packet) -> trace::Packet {
         let segment = packet.segment.map(|segment| {
             let (slot, segment) = self.carried(segment);
-            Box::new(trace::Segment::new(&segment, self.slots[slot as usize].number))
+            let Connection { number, most, .. } = self.slots[slot as usize];
+            Box::new(trace::Segment::new(&segment, number, most))
         });
         packet.picture(segment)
     }

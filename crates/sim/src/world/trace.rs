@@ -206,8 +206,8 @@ impl From<queue::Ecn> for Ecn {
 }
 
 impl Segment {
-    /// A segment of the `connection`-th connection of its flow, as it is told.
-    pub(super) fn new(segment: &tcp::Segment, connection: u32) -> Self {
+    /// A segment of the `connection`-th connection of its flow, which has segments of at most `most`, as it is told.
+    pub(super) fn new(segment: &tcp::Segment, connection: u32, most: Bytes) -> Self {
         let flags = [
             (segment.fin, Self::FIN),
             (segment.syn, Self::SYN),
@@ -220,6 +220,7 @@ impl Segment {
             connection,
             sequence: segment.start,
             payload: Bytes::new(segment.length.into()),
+            most,
             ack: segment.ack,
             window: segment.window,
             sacks: segment.sacks.blocks().iter().map(|block| (block.start, block.end)).collect(),

@@ -1,0 +1,243 @@
+//! Packets as bytes: IPv4 with UDP, ICMP echo or TCP. Fields are in network order; check sums over payloads are left out, as
+//! the payloads are.
+
+use super::addresses::Ends;
+use sim::trace::{Ecn, Packet, Protocol, Segment};
+use units::Instant;
+
+/// Protocol numbers of IP (IANA).
+const ICMP: u8 = 1;
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+/// Don't Fragment, as all our packets say.
+const DO_NOT_FRAGMENT: u16 = 0x4000;
+const TTL: u8 = 64;
+/// Types of ICMP (RFC 792).
+const ECHO_REPLY: u8 = 0;
+const ECHO_REQUEST: u8 = 8;
+/// Kinds of TCP options (RFC 9293, 3.2; RFC 7323, RFC 2018).
+const NO_OPERATION: u8 = 1;
+const MAXIMUM_SEGMENT_SIZE: [u8; 2] = [2, 4];
+const WINDOW_SCALE: [u8; 2] = [3, 3];
+const SACK_PERMITTED: [u8; 2] = [4, 2];
+const SACK: u8 = 5;
+const TIMESTAMPS: [u8; 2] = [8, 10];
+/// The largest window that needs no scaling.
+const UNSCALED: u64 = 65_535;
+
+/// The headers of a packet that is `length` bytes long from the IP header on.
+pub(super) fn headers(packet: &Packet, length: u16, ends: &Ends) -> Vec<u8> {
+    let (protocol, carried) = match (&packet.segment, ends.protocol) {
+        (Some(segment), _) => (TCP, tcp(segment, ends)),
+        (None, Protocol::EchoRequest) => (ICMP, echo(ECHO_REQUEST, packet, ends)),
+        (None, Protocol::EchoReply(_)) => (ICMP, echo(ECHO_REPLY, packet, ends)),
+        (None, Protocol::Udp | Protocol::Tcp | Protocol::TcpBack(_)) => (UDP, udp(length, ends)),
+    };
+    let mut bytes = ip(packet, length, protocol, ends);
+    bytes.extend(carried);
+    debug_assert!(packet.length.count() >= bytes.len() as u64, "a packet has its headers");
+    bytes
+}
+
+/// An IPv4 header (RFC 791) with its ECN field (RFC 3168, section 5).
+fn ip(packet: &Packet, length: u16, protocol: u8, ends: &Ends) -> Vec<u8> {
+    let ecn = match packet.ecn {
+        Ecn::NotEct => 0b00,
+        Ecn::Ect => 0b10,
+        Ecn::Ce => 0b11,
+    };
+    let mut bytes = vec![0x45, ecn];
+    bytes.extend(length.to_be_bytes());
+    bytes.extend(low_half(packet.id).to_be_bytes());
+    bytes.extend(DO_NOT_FRAGMENT.to_be_bytes());
+    bytes.extend([TTL, protocol, 0, 0]);
+    bytes.extend(ends.from);
+    bytes.extend(ends.to);
+    let sum: u32 = bytes.chunks_exact(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum();
+    let folded = (sum & 0xffff) + (sum >> 16);
+    let folded = u16::try_from((folded & 0xffff) + (folded >> 16)).expect("two folds of twenty bytes fit");
+    bytes[10..12].copy_from_slice(&(!folded).to_be_bytes());
+    bytes
+}
+
+/// A UDP header (RFC 768).
+fn udp(length: u16, ends: &Ends) -> Vec<u8> {
+    let fields = [ends.ports[0], ends.ports[1], length.saturating_sub(20), 0];
+    fields.into_iter().flat_map(u16::to_be_bytes).collect()
+}
+
+/// An ICMP echo header (RFC 792).
+fn echo(kind: u8, packet: &Packet, ends: &Ends) -> Vec<u8> {
+    let mut bytes = vec![kind, 0, 0, 0];
+    bytes.extend(ends.ports[0].to_be_bytes());
+    bytes.extend(low_half(packet.id).to_be_bytes());
+    bytes
+}
+
+/// A TCP header with its options (RFC 9293, 3.1). Sequence numbers begin at 0.
+fn tcp(segment: &Segment, ends: &Ends) -> Vec<u8> {
+    let options = options(segment);
+    let mut bytes = Vec::with_capacity(20 + options.len());
+    ends.ports.iter().for_each(|port| bytes.extend(port.to_be_bytes()));
+    bytes.extend(number(segment.sequence).to_be_bytes());
+    bytes.extend(number(segment.ack.unwrap_or_default()).to_be_bytes());
+    let words = 5 + u8::try_from(options.len() / 4).expect("at most forty bytes of options");
+    bytes.extend([words << 4, segment.flags]);
+    let shift = if segment.flags & Segment::SYN == 0 { scale(segment.window) } else { 0 };
+    let window = u16::try_from((segment.window >> shift).min(UNSCALED)).expect("at most 65535");
+    bytes.extend(window.to_be_bytes());
+    // Check sum and urgent pointer.
+    bytes.extend([0; 4]);
+    bytes.extend(options);
+    bytes
+}
+
+/// The options of a segment, padded as every stack lays them out (RFC 7323, appendix A).
+fn options(segment: &Segment) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(40);
+    if segment.flags & Segment::SYN != 0 {
+        bytes.extend(MAXIMUM_SEGMENT_SIZE);
+        bytes.extend(u16::try_from(segment.most.count()).unwrap_or(u16::MAX).to_be_bytes());
+    }
+    match (segment.sack_permitted, segment.stamp) {
+        (true, _) => bytes.extend(SACK_PERMITTED),
+        (false, Some(_)) => bytes.extend([NO_OPERATION; 2]),
+        (false, None) => {}
+    }
+    match segment.stamp {
+        Some((stamp, echo)) => {
+            bytes.extend(TIMESTAMPS);
+            bytes.extend(ticks(stamp).to_be_bytes());
+            bytes.extend(echo.map_or(0, ticks).to_be_bytes());
+        }
+        None if segment.sack_permitted => bytes.extend([NO_OPERATION; 2]),
+        None => {}
+    }
+    if segment.flags & Segment::SYN != 0 && segment.window > UNSCALED {
+        bytes.extend([NO_OPERATION]);
+        bytes.extend(WINDOW_SCALE);
+        bytes.push(scale(segment.window));
+    }
+    if !segment.sacks.is_empty() {
+        let length = u8::try_from(2 + 8 * segment.sacks.len()).expect("at most four blocks");
+        bytes.extend([NO_OPERATION, NO_OPERATION, SACK, length]);
+        for (start, end) in &segment.sacks {
+            bytes.extend(number(*start).to_be_bytes());
+            bytes.extend(number(*end).to_be_bytes());
+        }
+    }
+    bytes
+}
+
+/// By how many bits a window is shifted: as few as make it fit. Both ends offer the same window all the time.
+fn scale(window: u64) -> u8 {
+    (0..14).find(|&shift| window >> shift <= UNSCALED).unwrap_or(14)
+}
+
+/// Time stamps count milliseconds.
+#[expect(clippy::cast_possible_truncation, reason = "time stamps come round again (RFC 7323, 5.2)")]
+fn ticks(at: Instant) -> u32 {
+    (at.as_nanos() / 1_000_000) as u32
+}
+
+/// A sequence number as the header has it.
+#[expect(clippy::cast_possible_truncation, reason = "sequence numbers come round again")]
+fn number(count: u64) -> u32 {
+    count as u32
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "16 bits of identification come round again")]
+fn low_half(number: u64) -> u16 {
+    number as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::{Bytes, Duration};
+
+    fn segment(flags: u8) -> Segment {
+        Segment {
+            connection: 0,
+            sequence: (1 << 32) + 7,
+            payload: Bytes::new(0),
+            most: Bytes::new(1000),
+            ack: Some(3),
+            window: 4_096_000,
+            sacks: Vec::new(),
+            sack_permitted: false,
+            stamp: None,
+            flags,
+        }
+    }
+
+    fn stamped(segment: Segment) -> Segment {
+        let at = |millis| Instant::ZERO + Duration::from_millis(millis);
+        Segment { stamp: Some((at(5), Some(at(2)))), ..segment }
+    }
+
+    const ENDS: Ends =
+        Ends { from: [10, 0, 0, 1], to: [10, 0, 0, 2], ports: [49_152, 10_000], protocol: Protocol::Tcp };
+
+    #[test]
+    fn headers_are_those_of_the_rfcs() {
+        let bytes = tcp(&Segment { sacks: vec![(9, 10)], ..stamped(segment(Segment::ACK)) }, &ENDS);
+        let expected: [u8; 44] = [
+            0xc0,
+            0x00,
+            0x27,
+            0x10,
+            0,
+            0,
+            0,
+            7,
+            0,
+            0,
+            0,
+            3,
+            11 << 4,
+            0x10,
+            0xfa,
+            0x00,
+            0,
+            0,
+            0,
+            0, // scaled by 6
+            1,
+            1,
+            8,
+            10,
+            0,
+            0,
+            0,
+            5,
+            0,
+            0,
+            0,
+            2, // stamps in milliseconds
+            1,
+            1,
+            5,
+            10,
+            0,
+            0,
+            0,
+            9,
+            0,
+            0,
+            0,
+            10,
+        ];
+        assert_eq!(bytes, expected);
+    }
+
+    #[test]
+    fn a_syn_offers_all_in_forty_bytes() {
+        let syn = Segment { sack_permitted: true, ..stamped(segment(Segment::SYN)) };
+        let bytes = tcp(&syn, &ENDS);
+        let expected = [2, 4, 3, 232, 4, 2, 8, 10, 0, 0, 0, 5, 0, 0, 0, 2, 1, 3, 3, 6];
+        assert_eq!((&bytes[20..], bytes.len(), &bytes[14..16]), (&expected[..], 40, &[0xff, 0xff][..]));
+        let plain = tcp(&Segment { sack_permitted: true, window: 65_535, ..segment(Segment::SYN) }, &ENDS);
+        assert_eq!(plain[20..], [2, 4, 3, 232, 4, 2, 1, 1]);
+    }
+}
