@@ -61,12 +61,14 @@ impl Drawn {
             text += pick(msdus, "[mac.aggregation]\namsdu = \"4 kB\"\n", "[mac.aggregation]\nampdu = \"20 kB\"\n");
         }
         for (index, (x, y)) in self.places.iter().enumerate() {
-            text += &format!("[[node]]\nname = \"n{index}\"\nposition = [\"{x} m\", \"{y} m\"]\n");
+            let line = format!("[[node]]\nname = \"n{index}\"\nposition = [\"{x} m\", \"{y} m\"]\n");
+            text += &line;
         }
         for (index, (from, to, kind)) in self.flows.iter().enumerate() {
             let to = if from == to { (to + 1) % self.places.len() } else { *to };
             let kind = KINDS[*kind];
-            text += &format!("[[flow]]\nname = \"f{index}\"\nfrom = \"n{from}\"\nto = \"n{to}\"\n{kind}\n");
+            let line = format!("[[flow]]\nname = \"f{index}\"\nfrom = \"n{from}\"\nto = \"n{to}\"\n{kind}\n");
+            text += &line;
         }
         text
     }
@@ -111,7 +113,8 @@ fn cell(stations: usize, seconds: u32, more: &str) -> String {
          [[wired]]\nbetween = [\"server\", \"ap\"]\nrate = \"100 Mb/s\"\ndelay = \"20 ms\"\nqueue = {{ limit = 1000 }}\n"
     );
     for station in 1..=stations {
-        text += &format!("[[node]]\nname = \"s{station}\"\nposition = [\"{station} m\", \"0 m\"]\n");
+        let line = format!("[[node]]\nname = \"s{station}\"\nposition = [\"{station} m\", \"0 m\"]\n");
+        text += &line;
     }
     text + more
 }
