@@ -61,6 +61,24 @@ fn networks() -> Vec<(&'static str, String)> {
         [[wired]]\nbetween = [\"server\", \"ap\"]\nrate = \"20 Mb/s\"\ndelay = \"5 ms\"\n\
         [[flow]]\nname = \"down\"\nfrom = \"server\"\nto = \"s\"\n\
         traffic = { kind = \"poisson\", rate = \"4 Mb/s\", packet = \"1000 B\" }\n";
+    let tcp_cell = "duration = \"6 s\"\nwarmup = \"500 ms\"\n[radio]\nstandard = \"802.11g\"\n[mac]\naccess = \"edca\"\n\
+        [queue]\nlimit = 60\n[tcp]\nack_category = \"voice\"\n[record]\nseries = \"500 ms\"\n\
+        [nodes]\ncount = 4\nplacement = \"circle\"\nspacing = \"9 m\"\n\
+        [[node]]\nname = \"n0\"\nrole = \"access-point\"\n[[node]]\nname = \"server\"\nrole = \"wired\"\n\
+        [[wired]]\nbetween = [\"server\", \"n0\"]\nrate = \"100 Mb/s\"\ndelay = \"10 ms\"\n\
+        [[flow]]\nname = \"down\"\nfrom = \"server\"\nto = \"n1\"\ntransport = \"tcp\"\ntraffic = { kind = \"greedy\" }\n\
+        [[flow]]\nname = \"up\"\nfrom = \"*\"\nto = \"server\"\ntransport = \"tcp\"\n\
+        tcp = { congestion = \"cubic\", ecn = true }\ntraffic = { kind = \"greedy\" }\nstop = \"5 s\"\n\
+        [[flow]]\nname = \"pages\"\nfrom = \"server\"\nto = \"n2\"\ntransport = \"tcp\"\n\
+        traffic = { kind = \"web\", size = \"9 kB\", reading = \"100 ms\" }\n\
+        [[flow]]\nname = \"ping\"\nfrom = \"n3\"\nto = \"server\"\ntraffic = { kind = \"ping\", every = \"100 ms\" }\n";
+    let tcp_mesh = "duration = \"20 s\"\n[radio]\nrange = \"30 m\"\n[routing]\nprotocol = \"aodv\"\n[queue]\nlimit = 10\n\
+        [nodes]\ncount = 4\nplacement = \"chain\"\nspacing = \"30 m\"\n\
+        [[flow]]\nname = \"files\"\nfrom = \"n0\"\nto = \"n3\"\ntransport = \"tcp\"\n\
+        tcp = { recovery = \"newreno\", timestamps = false, delayed_ack = \"0 s\" }\n\
+        traffic = { kind = \"transfer\", size = \"100 kB\", every = \"3 s\" }\n\
+        [[flow]]\nname = \"back\"\nfrom = \"n3\"\nto = \"n0\"\ntransport = \"tcp\"\n\
+        tcp = { recovery = \"reno\", segment = \"500 B\" }\ntraffic = { kind = \"greedy\" }\n";
     vec![
         ("n-edca-aggregates-fading", cell("802.11n", 4, edca, saturated)),
         ("b-aodv-mobile", mobile.to_owned()),
@@ -72,6 +90,8 @@ fn networks() -> Vec<(&'static str, String)> {
         ("b-chain-adth", chain(3, adth, "1.8 Mb/s")),
         ("b-chain-eifs-kept-rts", chain(5, ns2, "500 kb/s")),
         ("b-broadcast-log-distance", cell("802.11b", 6, log_distance, small) + broadcast),
+        ("g-tcp-access-point", tcp_cell.to_owned()),
+        ("b-tcp-aodv", tcp_mesh.to_owned()),
     ]
 }
 

@@ -42,7 +42,7 @@ pub struct Tcp {
     /// Segments carry timestamps (RFC 7323): 12 B of header, and a round-trip time of every acknowledgement. Default true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
-    /// Access category of segments without data, where `mac.access` is "edca". Default: the flow's.
+    /// Access category of what the receiver sends back, where `mac.access` is "edca". Default: the flow's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack_category: Option<Category>,
 }
