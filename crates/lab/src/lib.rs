@@ -5,6 +5,8 @@
 pub mod capture;
 pub mod claims;
 mod csv;
+mod grid;
+mod label;
 mod measure;
 pub mod report;
 pub mod run;

@@ -1,7 +1,7 @@
 //! Finding a result by its path: `flows.*.delay_s.max`, `nodes.n1.queues.*.nodal_delay_s.p999`, `totals.loss_ratio`.
 
 use serde_json::{Value, json};
-use sim::results::Outcome;
+use sim::results::{Outcome, Series};
 
 /// One value that a path leads to.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,7 +31,23 @@ pub(crate) fn tree(outcome: &Outcome) -> Value {
     })
 }
 
-/// All values at `path`, in the scenario's order. Elements of a list are addressed by name, all of them by `*`.
+/// As much of [`tree`] as `path` leads to: whole trees of large sweeps would take minutes.
+pub(crate) fn branch(outcome: &Outcome, path: &str) -> Value {
+    let mut segments = path.split('.');
+    match (segments.next(), segments.next()) {
+        (Some("flows"), Some(name)) => {
+            json!({ "flows": outcome.flows.iter().filter(|flow| means(name, &flow.name)).collect::<Vec<_>>() })
+        }
+        (Some("nodes"), Some(name)) => {
+            json!({ "nodes": outcome.nodes.iter().filter(|node| means(name, &node.name)).collect::<Vec<_>>() })
+        }
+        (Some("totals"), _) => json!({ "totals": outcome.totals }),
+        _ => tree(outcome),
+    }
+}
+
+/// All values at `path`, in the scenario's order. Elements of a list are addressed by name, all of them by `*`, those whose
+/// names begin alike by `down*`.
 pub(crate) fn find<'v>(root: &'v Value, path: &str) -> Result<Vec<Found<'v>>, Missing> {
     let mut places = vec![Found { names: Vec::new(), value: root }];
     for segment in path.split('.') {
@@ -47,7 +63,7 @@ fn step<'v>(place: Found<'v>, segment: &str) -> Result<Vec<Found<'v>>, Missing> 
     match place.value {
         Value::Array(elements) => {
             let named = elements.iter().filter_map(|element| Some((element["name"].as_str()?, element)));
-            let wanted = named.clone().filter(|(name, _)| segment == "*" || segment == *name);
+            let wanted = named.clone().filter(|(name, _)| means(segment, name));
             let found: Vec<_> = wanted
                 .map(|(name, value)| Found { names: [place.names.as_slice(), &[name]].concat(), value })
                 .collect();
@@ -59,6 +75,24 @@ fn step<'v>(place: Found<'v>, segment: &str) -> Result<Vec<Found<'v>>, Missing> 
         },
         _ => missing(Vec::new()),
     }
+}
+
+/// True where `segment` of a path means the element called `name`.
+pub(crate) fn means(segment: &str, name: &str) -> bool {
+    segment == name || segment.strip_suffix('*').is_some_and(|beginning| name.starts_with(beginning))
+}
+
+/// The series at `nodes.NAME.KEY` or `flows.NAME.KEY`, in the scenario's order; names may have dots, and `*` as in results.
+/// Empty where there is none.
+pub(crate) fn series(series: &Series, path: &str) -> Vec<Vec<Option<f64>>> {
+    let Some((kind, (name, field))) = path.split_once('.').and_then(|(k, rest)| Some((k, rest.rsplit_once('.')?)))
+    else {
+        return Vec::new();
+    };
+    let flows = series.flows.iter().filter(|flow| kind == "flows" && means(name, &flow.name));
+    let nodes = series.nodes.iter().filter(|node| kind == "nodes" && means(name, &node.name));
+    let trees = flows.map(|flow| json!(flow)).chain(nodes.map(|node| json!(node)));
+    trees.filter_map(|tree| Some(tree[field].as_array()?.iter().map(Value::as_f64).collect())).collect()
 }
 
 /// The numbers at `path`, in the scenario's order; NaN for a result that is not a number. Empty where `path` leads nowhere.
@@ -86,6 +120,9 @@ mod tests {
         assert_eq!(numbers(&results(), "flows.*.delay_s.max"), [2.0, 3.0]);
         assert_eq!(numbers(&results(), "flows.b.loss_ratio"), [0.25]);
         assert_eq!(numbers(&results(), "totals.loss_ratio"), [0.3]);
+        let named =
+            json!({ "flows": [{ "name": "up-1", "v": 1 }, { "name": "down-1", "v": 2 }, { "name": "up-2", "v": 3 }] });
+        assert_eq!(numbers(&named, "flows.up-*.v"), [1.0, 3.0]);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! all: it is written beside its place and then moved there.
 
 use crate::csv;
-use crate::study::{Axis, Chart, Run, Study};
+use crate::study::{Axis, Chart, Run, Study, Table};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sim::results::Series;
@@ -82,6 +82,8 @@ struct Manifest {
     axes: Vec<Axis>,
     seeds: Vec<u64>,
     charts: Vec<Chart>,
+    #[serde(default)]
+    tables: Vec<Table>,
     /// The keys of the runs, by case and seed.
     runs: Vec<String>,
 }
@@ -158,6 +160,7 @@ impl Store {
             axes: study.axes.clone(),
             seeds: study.seeds.clone(),
             charts: study.charts.clone(),
+            tables: study.tables.clone(),
             runs: keys.to_vec(),
         };
         self.write("results.jsonl", &lines)?;
@@ -204,6 +207,7 @@ impl Store {
             runs,
             claims: read_json(&folder.join("claims.json"))?,
             charts: manifest.charts,
+            tables: manifest.tables,
         })
     }
 

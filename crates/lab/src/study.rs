@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
+use units::Duration;
 
 /// A scenario, its runs and the verdicts on its claims.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +32,8 @@ pub struct Study {
     pub claims: Vec<Verdict>,
     /// The pictures that the scenario asks for.
     pub charts: Vec<Chart>,
+    /// The tables that the scenario asks for.
+    pub tables: Vec<Table>,
 }
 
 /// One thing that a scenario varies.
@@ -75,14 +78,32 @@ pub struct Claim {
     /// Where the document says so: "ADTH section 4.2.1".
     pub source: String,
     /// The result that it speaks of: `flows.*.deadline_miss_ratio`, `nodes.n1.queues.*.nodal_delay_s.p999`,
-    /// `totals.loss_ratio`. A name of a flow or node, or `*` for all.
+    /// `totals.loss_ratio`. A name of a flow or node, or `*` for all; `down*` for all whose names begin so. With `series`:
+    /// the key of a time series.
     pub measure: String,
+    /// The claim speaks of a time series, of which one value is taken.
+    #[serde(default)]
+    pub series: Option<Window>,
+    /// The values of a case (of several flows or nodes) become one before cases are compared. Default: each stands by itself.
+    #[serde(default)]
+    pub together: Option<Together>,
+    /// Instead of the values: where along an axis they first come near the largest of them.
+    #[serde(default)]
+    pub first: Option<First>,
     /// The cases that it speaks of: axis = label, or axis = a list of labels. Default: all.
     #[serde(default, rename = "where")]
     pub cases: BTreeMap<String, Labels>,
-    /// Compare each case with the one that differs from it only in these labels.
+    /// Compare each case with the one that differs from it only in these labels. With several labels (a list, or `*` for
+    /// all of the axis) it is compared with one of those: see `choose` and `reaching`.
     #[serde(default)]
-    pub against: BTreeMap<String, String>,
+    pub against: BTreeMap<String, Labels>,
+    /// Which of the cases of `against`: that with the `largest` or `smallest` value (of several, by their sum).
+    #[serde(default)]
+    pub choose: Choose,
+    /// Which of the cases of `against`, instead: the first, in the order of the labels, in which this result is as large as
+    /// in ours, or as the largest among them where that is less.
+    #[serde(default)]
+    pub reaching: Option<String>,
     /// Compare with this other result of the same case, or of the case of `against`: each value with each.
     #[serde(default)]
     pub than: Option<String>,
@@ -97,6 +118,84 @@ pub struct Claim {
     pub reported: Option<Reported>,
     /// When the claim holds: "<= 0.001", "> 4", "-0.01 .. 0.08".
     pub holds: String,
+}
+
+/// A value of a time series.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Window {
+    /// Which value.
+    #[serde(default)]
+    pub take: Take,
+    /// From this time on. Default: the start.
+    #[serde(default)]
+    pub from: Duration,
+    /// Up to this time. Default: the end.
+    #[serde(default)]
+    pub to: Option<Duration>,
+    /// Only in the steps in which this series of the same run is above zero: `nodes.ap.dropped_packets`.
+    #[serde(default)]
+    pub during: Option<String>,
+    /// `settling`: near means closer to the final value than this share of it.
+    #[serde(default)]
+    pub within: Option<f64>,
+    /// `settling`, instead: near means that this share of the way from the first to the final value is covered.
+    #[serde(default)]
+    pub covered: Option<f64>,
+}
+
+/// Which value of a time series.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Take {
+    /// The mean of its steps.
+    #[default]
+    Mean,
+    /// The largest.
+    Max,
+    /// The smallest.
+    Min,
+    /// The last.
+    Last,
+    /// The largest less the smallest, over the mean.
+    Swing,
+    /// Seconds from `from` until it is first near its final value, the mean of the last fifth of the window.
+    Settling,
+}
+
+/// How the values of a case become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Together {
+    /// Their sum.
+    Sum,
+    /// Their mean.
+    Mean,
+    /// The largest.
+    Max,
+    /// The smallest.
+    Min,
+}
+
+/// Where along an axis values first come near the largest of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct First {
+    /// The axis; its labels are numbers or quantities (`50 packets`). The value is the number, a quantity's in its SI unit.
+    pub axis: String,
+    /// Near means at least this share of the largest value along the axis, above 0 and at most 1.
+    pub share: f64,
+}
+
+/// Which of several cases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Choose {
+    /// That with the largest value.
+    #[default]
+    Largest,
+    /// That with the smallest.
+    Smallest,
 }
 
 /// One label or several.
@@ -224,4 +323,56 @@ pub struct Chart {
     /// A logarithmic y axis.
     #[serde(default)]
     pub log: bool,
+    /// A logarithmic x axis, where its labels are numbers or quantities above zero.
+    #[serde(default)]
+    pub x_log: bool,
+    /// Over an axis: the values of a case become one, as in a claim.
+    #[serde(default)]
+    pub together: Option<Together>,
+    /// Over an axis: each case beside others, as in a claim; `choose` is `largest`.
+    #[serde(default)]
+    pub against: BTreeMap<String, Labels>,
+    /// With `against`: `difference` or `ratio`, as in a claim.
+    #[serde(default)]
+    pub compare: Compare,
+}
+
+/// A table of the report and the terminal: means over the seeds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// What it shows.
+    pub title: String,
+    /// A remark.
+    #[serde(default)]
+    pub about: String,
+    /// One row a label of this axis of `[vary]`.
+    pub rows: String,
+    /// One column a combination of labels of these axes. Cases that differ in other axes are averaged: fix them in `where`.
+    #[serde(default)]
+    pub columns: Vec<String>,
+    /// The cases shown: axis = label, or axis = a list of labels. Default: all.
+    #[serde(default, rename = "where")]
+    pub cases: BTreeMap<String, Labels>,
+    /// What is shown of each case, side by side.
+    pub cell: Vec<Cell>,
+}
+
+/// A figure of a table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Cell {
+    /// What it is, with its unit: "throughput (%)" shows a ratio in per cent.
+    pub title: String,
+    /// The result, as in a claim. Several values (of flows or nodes) are averaged, unless `together` says otherwise.
+    pub measure: String,
+    /// The values of a case become one, as in a claim.
+    #[serde(default)]
+    pub together: Option<Together>,
+    /// Each case beside others, as in a claim; `choose` is `largest`.
+    #[serde(default)]
+    pub against: BTreeMap<String, Labels>,
+    /// With `against`: `difference` or `ratio`, as in a claim.
+    #[serde(default)]
+    pub compare: Compare,
 }

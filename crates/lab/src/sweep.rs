@@ -100,6 +100,7 @@ pub fn run(scenario: &Scenario, store: &Store, settings: &Settings, watch: &dyn 
         claims: claims::judge(&scenario.claims, &scenario.seeds, &runs),
         runs,
         charts: scenario.charts.clone(),
+        tables: scenario.tables.clone(),
     };
     let keys: Vec<String> = jobs.into_iter().map(|job| job.key).collect();
     store.finish(&study, &keys)?;
@@ -109,10 +110,12 @@ pub fn run(scenario: &Scenario, store: &Store, settings: &Settings, watch: &dyn 
 /// The sweep's runs, by case and then by seed.
 fn jobs<'s>(scenario: &'s Scenario, build: &str) -> Vec<Job<'s>> {
     let pairs = scenario.cases.iter().flat_map(|case| scenario.seeds.iter().enumerate().map(move |seed| (case, seed)));
+    // Pictures show the first seed; claims are about all.
+    let of_series = scenario.claims.iter().any(|claim| claim.series.is_some());
     pairs
         .map(|(case, (index, &seed))| {
             let mut network = case.network.clone();
-            if index > 0 {
+            if index > 0 && !of_series {
                 network.record.series = None;
             }
             let key = key(&scenario.id, case, &mut network, seed, build);

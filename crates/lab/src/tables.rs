@@ -1,6 +1,8 @@
 //! Tables for a terminal.
 
-use crate::study::{Reported, Ruling, Verdict};
+use crate::grid::Grid;
+use crate::statistics::Interval;
+use crate::study::{Reported, Ruling, Study, Table, Verdict};
 use sim::results::Outcome;
 use std::fmt::Write as _;
 
@@ -28,7 +30,7 @@ pub fn claims(verdicts: &[Verdict], width: usize) -> String {
         ]
     });
     table(
-        ["claim", "says", "reported", "ours", "95 % interval", "verdict"],
+        &["claim", "says", "reported", "ours", "95 % interval", "verdict"],
         &rows.collect::<Vec<_>>(),
         &Columns { right: &[3], prose: &[1, 2, 4] },
         width,
@@ -51,7 +53,7 @@ pub fn flows(outcome: &Outcome, width: usize) -> String {
         ]
     });
     let head = ["flow", "path", "goodput", "loss", "delay mean", "99 %", "max", "late"];
-    table(head, &rows.collect::<Vec<_>>(), &FIGURES, width)
+    table(&head, &rows.collect::<Vec<_>>(), &FIGURES, width)
 }
 
 /// The queues of a run, at most `width` characters wide, if the names allow it.
@@ -76,45 +78,76 @@ pub fn queues(outcome: &Outcome, width: usize) -> String {
         }
     }
     let head = ["node", "controller", "packets in", "dropped", "limit mean", "backlog mean", "nodal delay", "max"];
-    table(head, &rows, &FIGURES, width)
+    table(&head, &rows, &FIGURES, width)
+}
+
+/// A table that a scenario asks for: its title, what the figures of a cell are, and the means over the seeds. At most
+/// `width` characters wide, if the labels allow it.
+pub fn asked(study: &Study, table: &Table, width: usize) -> String {
+    let grid = Grid::new(study, table);
+    let titles: Vec<&str> = table.cell.iter().map(|cell| cell.title.as_str()).collect();
+    let figure = |cell: &Vec<Interval>| cell.iter().map(|value| rounded(value.mean)).collect::<Vec<_>>().join(" / ");
+    let head: Vec<String> =
+        std::iter::once(grid.axis.clone()).chain(grid.columns.iter().map(|labels| labels.join(", "))).collect();
+    let line = |(label, row): (&String, &Vec<Vec<Interval>>)| -> Vec<String> {
+        std::iter::once(label.clone()).chain(row.iter().map(figure)).collect()
+    };
+    let rows: Vec<Vec<String>> = grid.rows.iter().zip(&grid.values).map(line).collect();
+    let right: Vec<usize> = (1..head.len()).collect();
+    let set = self::table(&head, &rows, &Columns { right: &right, prose: &[] }, width);
+    format!("{}: {}\n{set}", table.title, titles.join(" / "))
+}
+
+/// Three significant digits.
+fn rounded(value: f64) -> String {
+    match value.abs() {
+        size if size.is_nan() => "-".to_owned(),
+        size if size >= 100.0 => format!("{value:.0}"),
+        size if size >= 10.0 => format!("{value:.1}"),
+        size if size >= 1.0 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
 }
 
 /// How the columns of a table are set.
-struct Columns {
+struct Columns<'c> {
     /// Those that are aligned to the right.
-    right: &'static [usize],
+    right: &'c [usize],
     /// Those whose text may be broken at spaces; everywhere else only the head may.
-    prose: &'static [usize],
+    prose: &'c [usize],
 }
 
 /// Two names, then figures.
-const FIGURES: Columns = Columns { right: &[2, 3, 4, 5, 6, 7], prose: &[] };
+const FIGURES: Columns<'static> = Columns { right: &[2, 3, 4, 5, 6, 7], prose: &[] };
 
 /// A table with a line under its head. Where it would be wider than `most`, the widest column that can be is made narrower.
-fn table<const N: usize>(head: [&str; N], rows: &[[String; N]], columns: &Columns, most: usize) -> String {
-    let (mut widths, mut least) = (head.map(width), head.map(longest_word));
+fn table<H: AsRef<str>, R: AsRef<[String]>>(head: &[H], rows: &[R], columns: &Columns, most: usize) -> String {
+    let head: Vec<String> = head.iter().map(|title| title.as_ref().to_owned()).collect();
+    let mut widths: Vec<usize> = head.iter().map(|title| width(title)).collect();
+    let mut least: Vec<usize> = head.iter().map(|title| longest_word(title)).collect();
     for row in rows {
-        for (column, cell) in row.iter().enumerate() {
+        for (column, cell) in row.as_ref().iter().enumerate() {
             let unbroken = if columns.prose.contains(&column) { longest_word(cell) } else { width(cell) };
             widths[column] = widths[column].max(width(cell));
             least[column] = least[column].max(unbroken);
         }
     }
     while widths.iter().map(|width| width + 2).sum::<usize>() > most + 2 {
-        let loose = (0..N).filter(|&column| widths[column] > least[column]);
+        let loose = (0..head.len()).filter(|&column| widths[column] > least[column]);
         let Some(widest) = loose.max_by_key(|&column| widths[column]) else { break };
         widths[widest] -= 1;
     }
     let mut text = String::new();
-    push_row(&mut text, &head.map(str::to_owned), &widths, columns.right);
-    push_row(&mut text, &widths.map(|width| "-".repeat(width)), &widths, columns.right);
+    push_row(&mut text, &head, &widths, columns.right);
+    let line: Vec<String> = widths.iter().map(|width| "-".repeat(*width)).collect();
+    push_row(&mut text, &line, &widths, columns.right);
     for row in rows {
-        push_row(&mut text, row, &widths, columns.right);
+        push_row(&mut text, row.as_ref(), &widths, columns.right);
     }
     text
 }
 
-fn push_row<const N: usize>(text: &mut String, row: &[String; N], widths: &[usize; N], right: &[usize]) {
+fn push_row(text: &mut String, row: &[String], widths: &[usize], right: &[usize]) {
     let cells: Vec<Vec<String>> = row.iter().zip(widths).map(|(cell, &width)| wrap(cell, width)).collect();
     for number in 0..cells.iter().map(Vec::len).fold(1, usize::max) {
         let mut line = String::new();

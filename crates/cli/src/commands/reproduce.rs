@@ -115,9 +115,11 @@ fn text(study: &Study) -> String {
     } else {
         format!("{}\n{holding} of {} claims hold\n", tables::claims(&study.claims, width()), study.claims.len())
     };
+    let asked = study.tables.iter().map(|table| format!("{}\n", tables::asked(study, table, width())));
+    let asked = asked.collect::<String>();
     let (id, title, runs, seeds) = (&study.id, &study.title, study.runs.len(), study.seeds.len());
     format!(
-        "{id}: {title}\n{runs} runs ({seeds} seeds a case), {simulated:.0} simulated seconds, {cpu:.1} s of CPU\n\n{claims}\n"
+        "{id}: {title}\n{runs} runs ({seeds} seeds a case), {simulated:.0} simulated seconds, {cpu:.1} s of CPU\n\n{asked}{claims}\n"
     )
 }
 

@@ -1,6 +1,6 @@
 //! Made-up studies with the shapes of real ones: a load that rises and falls, a chain that grows, and hostile texts.
 
-use super::study::{Axis, Chart, Labels, Reported, Ruling, Run, Study, Verdict};
+use super::study::{Axis, Chart, Compare, Labels, Reported, Ruling, Run, Study, Verdict};
 use sim::results::{Flow, FlowSeries, Level, Mac, Node, NodeSeries, Outcome, Queue, Series, Times, Totals};
 use std::collections::BTreeMap;
 
@@ -185,6 +185,7 @@ fn study(id: &str, title: &str, axes: &[Axis]) -> Study {
         runs: Vec::new(),
         claims: Vec::new(),
         charts: Vec::new(),
+        tables: Vec::new(),
     }
 }
 
@@ -215,6 +216,10 @@ fn chart(title: &str, x: &str, y: &[&str], y_title: &str) -> Chart {
         deadline: false,
         target: false,
         log: false,
+        x_log: false,
+        together: None,
+        against: BTreeMap::new(),
+        compare: Compare::Difference,
     }
 }
 

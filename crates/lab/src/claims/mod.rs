@@ -4,16 +4,19 @@
 //! averaged, so that the interval over the seeds is one of independent values.
 
 mod condition;
+mod question;
+mod window;
 
 pub(crate) use condition::Condition;
+pub(crate) use question::Question;
+use question::{Facts, Seed};
 
 use crate::measure;
 use crate::statistics::interval;
-use crate::study::{Claim, Compare, Labels, Ruling, Run, Statistic, Verdict};
-use serde_json::Value;
+use crate::study::{Claim, Labels, Ruling, Run, Statistic, Verdict};
 use std::collections::BTreeMap;
 
-type Case = BTreeMap<String, String>;
+pub(crate) type Case = BTreeMap<String, String>;
 
 impl Labels {
     /// True for the label, or one of the labels.
@@ -40,34 +43,43 @@ pub fn matches(wanted: &BTreeMap<String, Labels>, case: &Case) -> bool {
     wanted.iter().all(|(axis, labels)| case.get(axis).is_some_and(|label| labels.contains(label)))
 }
 
-/// The cases that a claim speaks of, each with the case that it is compared with, by index.
-pub(crate) fn pairs(claim: &Claim, cases: &[&Case]) -> Vec<(usize, Option<usize>)> {
-    let wanted = cases.iter().enumerate().filter(|(_, case)| matches(&claim.cases, case));
-    if claim.against.is_empty() {
-        return wanted.map(|(index, _)| (index, None)).collect();
-    }
-    let other = |case: &Case| {
-        let mut other = case.clone();
-        other.extend(claim.against.clone());
-        cases.iter().position(|case| **case == other)
-    };
-    // A case of the other kind is not compared with itself.
-    wanted.map(|(index, case)| (index, other(case))).filter(|(index, other)| *other != Some(*index)).collect()
-}
-
 /// The verdicts on `claims`, in their order. `runs` are all runs of a sweep: by case, then by seed.
 pub fn judge(claims: &[Claim], seeds: &[u64], runs: &[Run]) -> Vec<Verdict> {
-    let trees: Vec<Value> = runs.iter().map(|run| measure::tree(&run.outcome)).collect();
-    let cases: Vec<&Case> = runs.iter().step_by(seeds.len().max(1)).map(|run| &run.case).collect();
-    claims
-        .iter()
-        .map(|claim| {
-            let pairs = pairs(claim, &cases);
-            let of_seed = |seed: usize| value(claim, &pairs, |case| &trees[case * seeds.len() + seed]);
-            let values: Vec<f64> = (0..seeds.len()).map(of_seed).collect();
-            verdict(claim, &values)
-        })
-        .collect()
+    let questions: Vec<Question> = claims.iter().map(Question::from).collect();
+    let values = answers(&questions, seeds.len(), runs);
+    let reduced = |(claim, answer): (&Claim, &Answer)| {
+        let of_seeds: Vec<f64> = answer.by_seed.iter().map(|rows| reduce(claim.statistic, rows)).collect();
+        verdict(claim, &of_seeds)
+    };
+    claims.iter().zip(&values).map(reduced).collect()
+}
+
+/// What was asked, of every case that was asked about.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Answer {
+    /// The cases, by index.
+    pub(crate) cases: Vec<usize>,
+    /// By seed, a row a case, in it one value a flow or node.
+    pub(crate) by_seed: Vec<Vec<Vec<f64>>>,
+}
+
+/// The answers to `questions`. `runs` are all runs of a sweep: by case, then by seed.
+pub(crate) fn answers(questions: &[Question], seeds: usize, runs: &[Run]) -> Vec<Answer> {
+    let numbers = |run: &Run, path: &str| measure::numbers(&measure::branch(&run.outcome, path), path);
+    let facts: Vec<Facts> = runs.iter().map(|run| Facts::new(questions, |path| numbers(run, path))).collect();
+    let cases: Vec<&Case> = runs.iter().step_by(seeds.max(1)).map(|run| &run.case).collect();
+    let of = |seed: usize| Seed {
+        cases: &cases,
+        facts: facts.iter().skip(seed).step_by(seeds).collect(),
+        runs: runs.iter().skip(seed).step_by(seeds).collect(),
+    };
+    let by_seed: Vec<Seed> = (0..seeds).map(of).collect();
+    let answer = |question: &Question| {
+        let pairs = question.pairs(&cases);
+        let by_seed = by_seed.iter().map(|seed| seed.rows(question, &pairs)).collect();
+        Answer { cases: pairs.into_iter().map(|(case, _)| case).collect(), by_seed }
+    };
+    questions.iter().map(answer).collect()
 }
 
 fn verdict(claim: &Claim, values: &[f64]) -> Verdict {
@@ -84,27 +96,6 @@ fn verdict(claim: &Claim, values: &[f64]) -> Verdict {
         high: seen.high,
         verdict: if holds { Ruling::Holds } else { Ruling::Differs },
     }
-}
-
-/// A claim's value in one seed; `tree` gives the results of a case. NaN where a ratio is of two zeros, which no
-/// condition holds for.
-fn value<'v>(claim: &Claim, pairs: &[(usize, Option<usize>)], tree: impl Fn(usize) -> &'v Value) -> f64 {
-    let of_case = |&(case, other): &(usize, Option<usize>)| -> Vec<f64> {
-        let ours = measure::numbers(tree(case), &claim.measure);
-        if other.is_none() && claim.than.is_none() {
-            return ours;
-        }
-        let theirs = measure::numbers(tree(other.unwrap_or(case)), claim.than.as_ref().unwrap_or(&claim.measure));
-        let compare = |(ours, theirs): (f64, f64)| match claim.compare {
-            Compare::Difference => ours - theirs,
-            Compare::Ratio => ours / theirs,
-        };
-        if claim.than.is_some() {
-            return ours.iter().flat_map(|&ours| theirs.iter().map(move |&theirs| compare((ours, theirs)))).collect();
-        }
-        ours.into_iter().zip(theirs).map(compare).collect()
-    };
-    reduce(claim.statistic, &pairs.iter().map(of_case).collect::<Vec<_>>())
 }
 
 /// Makes one number of `rows`: a row a case, in it one value a flow or node.

@@ -1,5 +1,5 @@
 use super::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn claim(fields: &Value) -> Claim {
     let mut whole = json!({ "id": "x.1", "says": "", "source": "", "measure": "flows.*.v", "holds": "> 0" });
@@ -28,7 +28,11 @@ fn trees() -> Vec<Value> {
 fn value_of(fields: &Value) -> f64 {
     let (claim, cases, trees) = (claim(fields), cases(), trees());
     let cases: Vec<&Case> = cases.iter().collect();
-    value(&claim, &pairs(&claim, &cases), |case| &trees[case])
+    let question = Question::from(&claim);
+    let facts: Vec<Facts> =
+        trees.iter().map(|tree| Facts::new(&[question], |path| measure::numbers(tree, path))).collect();
+    let seed = Seed { cases: &cases, facts: facts.iter().collect(), runs: Vec::new() };
+    reduce(claim.statistic, &seed.rows(&question, &question.pairs(&cases)))
 }
 
 fn assert_near(left: f64, right: f64) {
@@ -74,8 +78,64 @@ fn compares_each_case_with_its_counterpart() {
 #[test]
 fn a_case_is_not_compared_with_itself() {
     let (cases, claim) = (cases(), claim(&json!({ "against": { "scheme": "fifo" } })));
-    let pairs = pairs(&claim, &cases.iter().collect::<Vec<_>>());
-    assert_eq!(pairs, [(3, Some(0)), (4, Some(1)), (5, Some(2))]);
+    let pairs = Question::from(&claim).pairs(&cases.iter().collect::<Vec<_>>());
+    assert_eq!(pairs, [(3, vec![0]), (4, vec![1]), (5, vec![2])]);
+}
+
+#[test]
+fn the_values_of_a_case_become_one_before_cases_are_compared() {
+    // fifo: 11, 22, 44; adth: 5.5, 4.5, 2.25. The ratio of sums, not the mean of ratios.
+    let fields = json!({ "where": { "scheme": "adth", "load": "2" }, "against": { "scheme": "fifo" }, "together": "sum",
+        "compare": "ratio" });
+    assert_near(value_of(&fields), 4.5 / 22.0);
+    let most = json!({ "where": { "scheme": "fifo" }, "together": "max", "statistic": "sum" });
+    assert_near(value_of(&most), 70.0);
+}
+
+#[test]
+fn a_case_is_compared_with_the_best_of_several() {
+    // fifo, flow a: 1, 2, 4 over the loads: each beside the largest.
+    let fields = |more: &Value| {
+        let mut fields = json!({ "where": { "scheme": "fifo" }, "against": { "load": "*" }, "measure": "flows.a.v",
+            "compare": "ratio", "statistic": "sum" });
+        fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        fields
+    };
+    assert_near(value_of(&fields(&json!({}))), 7.0 / 4.0);
+    assert_near(value_of(&fields(&json!({ "choose": "smallest" }))), 7.0);
+    assert_near(value_of(&fields(&json!({ "against": { "load": ["1", "2"] } }))), 7.0 / 2.0);
+}
+
+#[test]
+fn a_case_is_compared_with_the_first_that_reaches_as_much() {
+    // adth's b is 5, 4, 2 and fifo's 10, 20, 40: the first load at which fifo reaches 12, 20 and 60 of b.
+    let fields = |load: &str| {
+        json!({ "where": { "scheme": "fifo", "load": load }, "against": { "scheme": "fifo", "load": ["1", "2"] },
+            "reaching": "flows.b.v", "measure": "flows.a.v", "compare": "ratio" })
+    };
+    assert_near(value_of(&fields("1")), 1.0);
+    assert_near(value_of(&fields("2")), 1.0);
+    // None reaches 40: the one that comes nearest stands for them, here the second.
+    assert_near(value_of(&fields("3")), 2.0);
+}
+
+#[test]
+fn the_first_label_that_comes_near_the_largest_is_a_number() {
+    // fifo, flow a: 1, 2, 4 at loads 1, 2, 3; adth: 0.5, 0.5, 0.25.
+    let fields = |share: f64, more: &Value| {
+        let mut fields = json!({ "measure": "flows.a.v", "first": { "axis": "load", "share": share } });
+        fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        fields
+    };
+    let fifo = json!({ "where": { "scheme": "fifo" } });
+    assert_near(value_of(&fields(0.5, &fifo)), 2.0);
+    assert_near(value_of(&fields(0.51, &fifo)), 3.0);
+    assert_near(value_of(&fields(0.9, &json!({ "where": { "scheme": "adth" } }))), 1.0);
+    assert_near(value_of(&fields(0.9, &json!({ "where": { "scheme": "fifo", "load": ["1", "2"] } }))), 2.0);
+    // One scheme's beside the other's, and the step from one scheme to the next.
+    let beside = json!({ "where": { "scheme": "fifo" }, "against": { "scheme": "adth" }, "compare": "ratio" });
+    assert_near(value_of(&fields(0.9, &beside)), 3.0);
+    assert_near(value_of(&fields(0.9, &json!({ "statistic": "min-step" }))), -2.0);
 }
 
 #[test]

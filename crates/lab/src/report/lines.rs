@@ -1,10 +1,10 @@
 //! From a chart as the scenario asks for it to a picture: which runs, which lines, their names, colours and rules.
 
-use super::label::{Scale, short};
 use super::picture::{Data, Line, Panel, Picture, Rule, Style, Tracks, Y, elements};
 use super::text::{count, ranges, seconds};
 use super::words::words;
-use crate::claims;
+use crate::claims::{self, Question};
+use crate::label::{Scale, short};
 use crate::measure;
 use crate::statistics::{Interval, interval};
 use crate::study::{Chart, Run, Study};
@@ -94,7 +94,7 @@ fn cases<'a>(study: &'a Study, chart: &Chart) -> Vec<Case<'a>> {
 
 fn scale(study: &Study, chart: &Chart) -> Option<Scale> {
     let axis = study.axes.iter().find(|axis| axis.name == chart.x)?;
-    Some(Scale::new(&axis.name, &axis.labels))
+    Some(Scale { log: chart.x_log, ..Scale::new(&axis.name, &axis.labels) })
 }
 
 struct Maker<'a> {
@@ -139,17 +139,14 @@ impl Maker<'_> {
 
     fn over_axis(&self, cases: &[&Case], scale: &Scale) -> Vec<Draft> {
         let mut drafts: Vec<Draft> = Vec::new();
-        for case in cases {
-            let Some(place) = self.place(case) else { continue };
-            let trees: Vec<Value> = case.runs.iter().map(|run| measure::tree(&run.outcome)).collect();
-            for path in &self.chart.y {
-                for (element, interval) in over_seeds(&trees, path) {
-                    let identity = Identity { element, measure: words(path), labels: self.labels(case) };
-                    let point = (place, [interval.mean, interval.low, interval.high]);
-                    match drafts.iter_mut().find(|draft| draft.identity == identity) {
-                        Some(draft) => draft.points.push(point),
-                        None => drafts.push(Draft { identity, series: None, points: vec![point] }),
-                    }
+        for path in &self.chart.y {
+            for (case, element, interval) in self.values(cases, path) {
+                let Some(place) = self.place(case) else { continue };
+                let identity = Identity { element, measure: words(path), labels: self.labels(case) };
+                let point = (place, [interval.mean, interval.low, interval.high]);
+                match drafts.iter_mut().find(|draft| draft.identity == identity) {
+                    Some(draft) => draft.points.push(point),
+                    None => drafts.push(Draft { identity, series: None, points: vec![point] }),
                 }
             }
         }
@@ -157,6 +154,36 @@ impl Maker<'_> {
             draft.points.sort_by(|a, b| scale.at[a.0].total_cmp(&scale.at[b.0]));
         }
         drafts
+    }
+
+    /// What is drawn of each case: whose it is, and its mean and interval over the seeds.
+    fn values<'c, 's>(&self, cases: &[&'c Case<'s>], path: &str) -> Vec<(&'c Case<'s>, String, Interval)> {
+        let chart = self.chart;
+        if chart.together.is_none() && chart.against.is_empty() {
+            let of = |case: &&'c Case<'s>| {
+                let trees: Vec<Value> = case.runs.iter().map(|run| measure::branch(&run.outcome, path)).collect();
+                let case = *case;
+                over_seeds(&trees, path).into_iter().map(move |(element, interval)| (case, element, interval))
+            };
+            return cases.iter().flat_map(of).collect();
+        }
+        let question = Question::plain(path, chart.together, &chart.cases, (&chart.against, chart.compare));
+        let seeds = self.study.seeds.len();
+        let answers = claims::answers(&[question], seeds, &self.study.runs);
+        let mut values = Vec::new();
+        for (rank, index) in answers[0].cases.iter().enumerate() {
+            let Some(case) = cases.iter().find(|case| case.first == index * seeds) else { continue };
+            let tree = measure::branch(&case.runs[0].outcome, path);
+            let found = measure::find(&tree, path).unwrap_or_default();
+            let names =
+                if chart.together.is_some() { vec![String::new()] } else { found.iter().map(element).collect() };
+            for (number, name) in names.into_iter().enumerate() {
+                let of_seeds: Vec<f64> =
+                    answers[0].by_seed.iter().filter_map(|rows| rows[rank].get(number).copied()).collect();
+                values.push((*case, name, interval(&of_seeds)));
+            }
+        }
+        values
     }
 
     /// Where the case stands on the x axis.
@@ -360,18 +387,23 @@ fn over_seeds(trees: &[Value], path: &str) -> Vec<(String, Interval)> {
     let mut elements: Vec<(String, Vec<f64>)> = Vec::new();
     for found in trees.iter().flat_map(|tree| measure::find(tree, path).unwrap_or_default()) {
         let Some(value) = found.value.as_f64() else { continue };
-        // A node's only queue needs no name.
-        let element = match found.names.as_slice() {
-            [] => String::new(),
-            [element] | [element, "be", ..] => (*element).to_owned(),
-            [element, queue, ..] => format!("{element} {queue}"),
-        };
+        let element = element(&found);
         match elements.iter_mut().find(|(known, _)| *known == element) {
             Some((_, values)) => values.push(value),
             None => elements.push((element, vec![value])),
         }
     }
     elements.into_iter().map(|(element, values)| (element, interval(&values))).collect()
+}
+
+/// Whose a value is.
+fn element(found: &measure::Found) -> String {
+    match found.names.as_slice() {
+        [] => String::new(),
+        // A node's only queue needs no name.
+        [element] | [element, "be", ..] => (*element).to_owned(),
+        [element, queue, ..] => format!("{element} {queue}"),
+    }
 }
 
 /// The names of lines: only what tells them apart. "forward, ADTH-DF"
@@ -420,6 +452,9 @@ fn readable_unit(title: &str, high: f64) -> (String, f64) {
     let with = |unit: &str, prefixed: &str, factor: f64| {
         (title.replace(&format!("({unit})"), &format!("({prefixed})")), factor)
     };
+    if title.ends_with("(%)") {
+        return (title.to_owned(), 100.0);
+    }
     if title.ends_with("(s)") && high < 0.5 {
         return with("s", "ms", 1e3);
     }

@@ -3,7 +3,6 @@
 //! `page` writes the document; `lines` turns a scenario's charts into `picture`s, which the page's script (`page.js`)
 //! draws with the library that `build.rs` embeds. All text from scenarios is escaped.
 
-mod label;
 mod lines;
 mod page;
 mod picture;

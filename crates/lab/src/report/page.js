@@ -72,12 +72,19 @@
     const labels = `${JSON.stringify(x.labels)}[indexof(${JSON.stringify(x.at)}, datum.value)]`;
     const crowded = x.labels.reduce((sum, label) => sum + label.length + 3, 0) * 7 > width;
     const slant = x.ordinal && crowded ? { labelAngle: -30, labelAlign: "right" } : { labelAngle: 0 };
-    const reach = x.at[x.at.length - 1] - x.at[0];
     const [low, high] = [Math.min(...x.at), Math.max(...x.at)];
+    const axis = { values: x.at, labelExpr: labels, labelOverlap: x.ordinal ? false : "greedy", ...slant };
+    if (x.log && !x.ordinal) {
+      const margin = high > low ? (high / low) ** 0.05 : 2;
+      return {
+        field: "x", type: "quantitative", title: x.title,
+        scale: { type: "log", domain: [low / margin, high * margin], nice: false }, axis,
+      };
+    }
     const margin = high > low ? (high - low) * (x.ordinal ? 0.5 / Math.max(1, x.at.length - 1) : 0.05) : 1;
     return {
       field: "x", type: "quantitative", title: x.title, scale: { domain: [low - margin, high + margin], nice: false, zero: false },
-      axis: { values: x.at, labelExpr: labels, labelOverlap: x.ordinal ? false : "greedy", ...slant },
+      axis,
     };
   }
 

@@ -3,8 +3,10 @@
 use super::lines;
 use super::picture::{Data, Picture, Style, Tracks};
 use super::text::{Escaped, count, json_in_script, number, ranges};
+use crate::grid::Grid;
+use crate::label::short;
 use crate::shell;
-use crate::study::{Reported, Ruling, Run, Study, Verdict};
+use crate::study::{Reported, Ruling, Run, Study, Table, Verdict};
 use std::fmt::{self, Write as _};
 
 const STYLE: &str = include_str!("page.css");
@@ -111,6 +113,10 @@ fn section(
         writeln!(out, "<{sub}>Claims</{sub}>")?;
         claims(out, study)?;
     }
+    for table in &study.tables {
+        writeln!(out, "<{sub}>{}</{sub}>", Escaped(&table.title))?;
+        asked(out, study, table)?;
+    }
     if !study.charts.is_empty() {
         writeln!(out, "<{sub}>Charts</{sub}>")?;
     }
@@ -197,6 +203,44 @@ fn claims(out: &mut String, study: &Study) -> fmt::Result {
             "<p class=\"note\">Measured: mean over {} and its 95 % interval. The verdict goes by the mean.</p>",
             count(study.seeds.len(), "seed")
         )?;
+    }
+    Ok(())
+}
+
+/// A table that the scenario asks for.
+fn asked(out: &mut String, study: &Study, table: &Table) -> fmt::Result {
+    let grid = Grid::new(study, table);
+    paragraphs(out, &table.about)?;
+    write!(
+        out,
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table class=\"values\">\n<thead><tr>\
+         <th scope=\"col\" rowspan=\"2\">{}</th>",
+        Escaped(&table.title),
+        Escaped(&short(&grid.axis))
+    )?;
+    let across = table.cell.len();
+    for labels in &grid.columns {
+        let name = if labels.is_empty() { table.title.clone() } else { labels.join(", ") };
+        write!(out, "<th scope=\"colgroup\" class=\"number\" colspan=\"{across}\">{}</th>", Escaped(&name))?;
+    }
+    out.push_str("</tr>\n<tr>");
+    for cell in grid.columns.iter().flat_map(|_| &table.cell) {
+        write!(out, "<th scope=\"col\" class=\"number\">{}</th>", Escaped(&cell.title))?;
+    }
+    out.push_str("</tr></thead>\n<tbody>\n");
+    for (label, row) in grid.rows.iter().zip(&grid.values) {
+        write!(out, "<tr><th scope=\"row\">{}</th>", Escaped(label))?;
+        for value in row.iter().flatten() {
+            let shown =
+                if value.mean.is_nan() { "–".to_owned() } else { cell(&[value.mean, value.low, value.high], 1.0) };
+            write!(out, "<td class=\"number\">{shown}</td>")?;
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody></table>\n</div>\n");
+    if study.seeds.len() > 1 {
+        let seeds = count(study.seeds.len(), "seed");
+        writeln!(out, "<p class=\"note\">Means over {seeds}, ± half of the 95 % interval.</p>")?;
     }
     Ok(())
 }

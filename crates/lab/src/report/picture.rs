@@ -1,7 +1,7 @@
 //! What the page's script draws: pictures made of panels, lines and rules, in SI units, with every series stored once.
 
-use super::label::Scale;
 use super::text;
+use crate::label::Scale;
 use serde::{Serialize, Serializer};
 use sim::results::Series;
 use std::collections::BTreeMap;

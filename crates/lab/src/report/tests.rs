@@ -3,8 +3,9 @@
 use super::lines::picture;
 use super::picture::{Data, Picture, Tracks};
 use super::{ReportError, html, with_library};
-use crate::study::{self, Chart, Study};
+use crate::study::{self, Cell, Chart, Compare, Labels, Study, Table, Together};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 #[path = "../../examples/sample-report/sample.rs"]
 mod sample;
@@ -207,6 +208,95 @@ fn a_logarithmic_axis_ends_at_the_smallest_mean_and_leaves_out_zeros() {
     assert!(picture.panels[0].lines[0].points[0].1[1] < 0.0);
     assert!((picture.y.domain[0] - 0.001).abs() < 1e-12);
     assert!(picture.notes.iter().any(|note| note.contains("logarithmic")));
+}
+
+/// The goodputs of both flows together, beside those of the best target.
+fn efficiency() -> (Together, BTreeMap<String, Labels>) {
+    (Together::Sum, [("target".to_owned(), Labels::One("*".to_owned()))].into())
+}
+
+#[test]
+fn a_chart_can_show_each_case_beside_the_best() {
+    let study = sample::targets();
+    let (together, against) = efficiency();
+    let chart = Chart {
+        x: "target".to_owned(),
+        y: vec!["flows.*.goodput_bps".to_owned()],
+        y_title: "efficiency (%)".to_owned(),
+        together: Some(together),
+        against,
+        compare: Compare::Ratio,
+        deadline: false,
+        panels: None,
+        x_log: true,
+        ..study.charts[0].clone()
+    };
+    let picture = draw(&study, &Chart { cases: BTreeMap::new(), ..chart }).0.unwrap();
+    assert!(picture.x.as_ref().unwrap().log && (picture.y.factor - 100.0).abs() < 1e-12);
+    let names: Vec<_> = picture.legend.iter().map(|style| style.name.as_str()).collect();
+    assert_eq!(names, ["FIFO-DF", "ADTH-DF"]);
+    let line = &picture.panels[0].lines[1];
+    assert_eq!(line.points.len(), 5);
+    let sum = |label: &str, seed: u64| -> f64 {
+        let wanted =
+            |run: &&study::Run| run.seed == seed && run.case["scheme"] == "ADTH-DF" && run.case["target"] == label;
+        let run = study.runs.iter().find(wanted).unwrap();
+        run.outcome.flows.iter().map(|flow| flow.goodput_bps).sum()
+    };
+    let labels = &study.axes[1].labels;
+    for (place, [mean, ..]) in &line.points {
+        let of_seed = |seed| {
+            let most = labels.iter().map(|label| sum(label, seed)).fold(0.0, f64::max);
+            sum(&labels[*place], seed) / most
+        };
+        assert!((mean - (1..=3).map(of_seed).sum::<f64>() / 3.0).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn a_table_has_a_row_a_label_and_its_figures_side_by_side() {
+    let mut study = sample::targets();
+    let (together, against) = efficiency();
+    let measure = "flows.*.goodput_bps".to_owned();
+    let cell = Cell {
+        title: "efficiency (%)".to_owned(),
+        measure,
+        together: Some(together),
+        against,
+        compare: Compare::Ratio,
+    };
+    let delay = Cell {
+        title: "largest delay (s)".to_owned(),
+        measure: "flows.*.delay_s.max".to_owned(),
+        together: Some(Together::Max),
+        against: BTreeMap::new(),
+        ..cell.clone()
+    };
+    let only = Labels::Any(vec!["200 ms".to_owned(), "1 s".to_owned()]);
+    study.tables = vec![Table {
+        title: "All in one".to_owned(),
+        about: String::new(),
+        rows: "scheme".to_owned(),
+        columns: vec!["target".to_owned()],
+        cases: [("target".to_owned(), only)].into(),
+        cell: vec![cell, delay],
+    }];
+    let text = crate::tables::asked(&study, &study.tables[0], 100);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "All in one: efficiency (%) / largest delay (s)");
+    assert!(lines[1].starts_with("scheme") && lines[1].contains("200 ms") && lines[1].ends_with("1 s"), "{text}");
+    assert!(!lines[1].contains("400 ms") && lines.len() == 5, "{text}");
+    let longest = |label: &str, seed: u64| -> f64 {
+        let wanted =
+            |run: &&study::Run| run.seed == seed && run.case["scheme"] == "FIFO-DF" && run.case["target"] == label;
+        let run = study.runs.iter().find(wanted).unwrap();
+        run.outcome.flows.iter().map(|flow| flow.delay_s.max).fold(0.0, f64::max)
+    };
+    let mean = (1..=3).map(|seed| longest("1 s", seed)).sum::<f64>() / 3.0;
+    let shown: f64 = lines[3].rsplit(" / ").next().unwrap().parse().unwrap();
+    assert!((shown / mean - 1.0).abs() < 0.005, "{text}");
+    let page = page(&[study]);
+    assert!(page.contains("colspan=\"2\">200 ms</th>") && page.contains(">efficiency (%)</th>"));
 }
 
 #[test]

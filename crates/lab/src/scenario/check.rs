@@ -3,10 +3,11 @@
 
 use super::source::Refusal;
 use super::{Draft, Scenario, document, hints, in_case};
-use crate::claims::{Condition, pairs};
+use crate::claims::{Condition, Question};
+use crate::label;
 use crate::measure::{self, Missing};
 use crate::run;
-use crate::study::{Axis, Chart, Claim, Labels, Reported, Statistic};
+use crate::study::{Axis, Chart, Claim, First, Labels, Reported, Statistic, Table, Take, Window};
 use serde_json::Value;
 use sim::config::Network;
 use std::collections::BTreeMap;
@@ -33,6 +34,9 @@ pub(super) fn check(draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
     }
     for (index, chart) in scenario.charts.iter().enumerate() {
         future.check_chart(index, chart)?;
+    }
+    for (index, table) in scenario.tables.iter().enumerate() {
+        future.check_table(index, table)?;
     }
     Ok(())
 }
@@ -170,32 +174,91 @@ impl Future<'_, '_> {
         }
         claim.holds.parse::<Condition>().map_err(|message| self.draft.refuse_at(&at("holds"), message))?;
         self.check_labels(&at("where"), &claim.cases)?;
-        let against = claim.against.iter().map(|(axis, label)| (axis.clone(), Labels::One(label.clone()))).collect();
-        self.check_labels(&at("against"), &against)?;
+        self.check_against(&at("against"), &claim.against)?;
+        if let Some(first) = &claim.first {
+            self.check_first(&at("first"), first)?;
+        }
         let labels: Vec<_> = self.scenario.cases.iter().map(|case| &case.labels).collect();
-        let pairs = pairs(claim, &labels);
+        let pairs = Question::from(claim).pairs(&labels);
         if pairs.is_empty() {
             let message = "the claim compares each case with itself: give other labels in `where`";
             return Err(self.draft.refuse_at(&at("against"), message));
         }
-        for (case, other) in &pairs {
-            for blank in [Some(*case), *other].into_iter().flatten() {
-                self.check_measure(&at("measure"), &claim.measure, &self.blanks[blank], Leaf::Number)?;
-                if let Some(than) = &claim.than {
-                    self.check_measure(&at("than"), than, &self.blanks[blank], Leaf::Number)?;
-                }
+        for case in pairs.iter().flat_map(|(case, others)| others.iter().chain([case])) {
+            let blank = &self.blanks[*case];
+            if let Some(window) = &claim.series {
+                self.check_series(&at("measure"), &claim.measure, blank)?;
+                self.check_window(&at("series"), window, blank)?;
+                continue;
+            }
+            let paths = [
+                ("measure", Some(&claim.measure)),
+                ("than", claim.than.as_ref()),
+                ("reaching", claim.reaching.as_ref()),
+            ];
+            for (key, path) in paths {
+                path.map_or(Ok(()), |path| self.check_measure(&at(key), path, blank, Leaf::Number))?;
             }
         }
         if matches!(claim.statistic, Statistic::MaxStep | Statistic::MinStep) {
+            let along = claim.first.as_ref().map(|first| first.axis.as_str());
             let chosen: Vec<_> = pairs.iter().map(|(case, _)| labels[*case]).collect();
-            self.check_steps(&at("statistic"), &chosen)?;
+            self.check_steps(&at("statistic"), &chosen, along)?;
         }
         Ok(())
     }
 
+    fn check_against(&self, at: &str, against: &BTreeMap<String, Labels>) -> Result<(), Refusal> {
+        let named = against.iter().filter(|(_, labels)| !labels.contains("*"));
+        self.check_labels(at, &named.map(|(axis, labels)| (axis.clone(), labels.clone())).collect())?;
+        against.keys().try_for_each(|axis| self.axis(&format!("{at}.{axis}"), axis).map(drop))
+    }
+
+    fn check_first(&self, at: &str, first: &First) -> Result<(), Refusal> {
+        let axis = self.axis(&format!("{at}.axis"), &first.axis)?;
+        if let Some(label) = axis.labels.iter().find(|label| label::place(label).is_none()) {
+            let message = format!("`{}` has the label `{label}`, which is no number", first.axis);
+            return Err(self.draft.refuse_at(&format!("{at}.axis"), message));
+        }
+        if first.share > 0.0 && first.share <= 1.0 {
+            return Ok(());
+        }
+        Err(self.draft.refuse_at(&format!("{at}.share"), "a share of the largest value is above 0 and at most 1"))
+    }
+
+    fn check_window(&self, at: &str, window: &Window, blank: &Value) -> Result<(), Refusal> {
+        if let Some(during) = &window.during {
+            self.check_series(&format!("{at}.during"), during, blank)?;
+        }
+        let duration = self.scenario.base.duration;
+        if window.to.unwrap_or(duration) <= window.from || window.from >= duration {
+            return Err(self.draft.refuse_at(&format!("{at}.from"), "the window is empty: it ends before it starts"));
+        }
+        let settles = window.take == Take::Settling;
+        if settles != (window.within.is_some() != window.covered.is_some()) {
+            let message = "`settling`, and nothing else, needs either `within` or `covered`";
+            return Err(self.draft.refuse_at(&format!("{at}.take"), message));
+        }
+        let good = |share: Option<f64>| share.is_none_or(|share| share > 0.0 && share < 1.0);
+        if good(window.within) && good(window.covered) {
+            return Ok(());
+        }
+        Err(self.draft.refuse_at(at, "`within` and `covered` are shares between 0 and 1"))
+    }
+
+    fn check_series(&self, at: &str, path: &str, blank: &Value) -> Result<(), Refusal> {
+        if blank["series"].is_null() {
+            let refusal = self.draft.refuse_at(at, "a time series is needed, and none are recorded");
+            return Err(refusal.note("add a table `[record]` with `series = \"100 ms\"`"));
+        }
+        self.check_measure(at, path, &blank["series"], Leaf::Series)
+    }
+
     /// A step from one case to the next means something along one axis only.
-    fn check_steps(&self, at: &str, chosen: &[&BTreeMap<String, String>]) -> Result<(), Refusal> {
-        let varies = |axis: &&Axis| chosen.iter().any(|case| case.get(&axis.name) != chosen[0].get(&axis.name));
+    fn check_steps(&self, at: &str, chosen: &[&BTreeMap<String, String>], first: Option<&str>) -> Result<(), Refusal> {
+        let varies = |axis: &&Axis| {
+            first != Some(&axis.name) && chosen.iter().any(|case| case.get(&axis.name) != chosen[0].get(&axis.name))
+        };
         let axes: Vec<&str> = self.scenario.axes.iter().filter(varies).map(|axis| axis.name.as_str()).collect();
         if axes.len() == 1 {
             return Ok(());
@@ -216,23 +279,48 @@ impl Future<'_, '_> {
         if chart.y.is_empty() {
             return Err(self.draft.refuse_at(&at("y"), "a chart shows at least one result"));
         }
+        self.check_against(&at("against"), &chart.against)?;
         let over_time = chart.x == "time";
         if !over_time {
-            self.axis(&at("x"), &chart.x).map_err(|refusal| refusal.note("or `time`, for series"))?;
+            let axis = self.axis(&at("x"), &chart.x).map_err(|refusal| refusal.note("or `time`, for series"))?;
+            let placed = |label: &String| label::place(label).is_some_and(|place| place > 0.0);
+            if chart.x_log && !axis.labels.iter().all(placed) {
+                let message = format!("`{}` has labels that are not numbers above zero", chart.x);
+                return Err(self.draft.refuse_at(&at("x_log"), message));
+            }
+        } else if chart.together.is_some() || !chart.against.is_empty() {
+            let message = "a chart over `time` shows series as they are: `together` and `against` are for axes";
+            return Err(self.draft.refuse_at(&at("x"), message));
         }
         let cases = self.scenario.cases.iter().zip(&self.blanks);
         for (_, blank) in cases.filter(|(case, _)| crate::claims::matches(&chart.cases, &case.labels)) {
             for (number, path) in chart.y.iter().enumerate() {
                 let place = at(&format!("y.{number}"));
-                if !over_time {
-                    self.check_measure(&place, path, blank, Leaf::Number)?;
-                } else if blank["series"].is_null() {
-                    let refusal =
-                        self.draft.refuse_at(&at("x"), "a chart over `time` needs series, and none are recorded");
-                    return Err(refusal.note("add a table `[record]` with `series = \"100 ms\"`"));
+                if over_time {
+                    self.check_series(&place, path, blank)?;
                 } else {
-                    self.check_measure(&place, path, &blank["series"], Leaf::Series)?;
+                    self.check_measure(&place, path, blank, Leaf::Number)?;
                 }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_table(&self, index: usize, table: &Table) -> Result<(), Refusal> {
+        let at = |key: &str| format!("table.{index}.{key}");
+        self.check_labels(&at("where"), &table.cases)?;
+        self.axis(&at("rows"), &table.rows)?;
+        for axis in &table.columns {
+            self.axis(&at("columns"), axis)?;
+        }
+        if table.cell.is_empty() {
+            return Err(self.draft.refuse_at(&at("cell"), "a table shows at least one result"));
+        }
+        let cases = self.scenario.cases.iter().zip(&self.blanks);
+        for (_, blank) in cases.filter(|(case, _)| crate::claims::matches(&table.cases, &case.labels)) {
+            for (number, cell) in table.cell.iter().enumerate() {
+                self.check_against(&at(&format!("cell.{number}.against")), &cell.against)?;
+                self.check_measure(&at(&format!("cell.{number}.measure")), &cell.measure, blank, Leaf::Number)?;
             }
         }
         Ok(())

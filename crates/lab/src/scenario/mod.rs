@@ -11,7 +11,7 @@ pub use hints::nearest;
 pub use source::Refusal;
 
 use crate::schema::Tables;
-use crate::study::{Axis, Chart, Claim};
+use crate::study::{Axis, Chart, Claim, Table};
 use document::Change;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -58,6 +58,8 @@ pub struct Scenario {
     pub claims: Vec<Claim>,
     /// What is drawn.
     pub charts: Vec<Chart>,
+    /// What is tabled.
+    pub tables: Vec<Table>,
 }
 
 /// One combination of the values of all axes.
@@ -100,10 +102,13 @@ pub(crate) struct Head {
     /// Pictures for the report.
     #[serde(default)]
     chart: Vec<Chart>,
+    /// Tables for the report and the terminal.
+    #[serde(default)]
+    table: Vec<Table>,
 }
 
 /// The keys that [`Head`] reads, and `vary`.
-const LAB_KEYS: [&str; 6] = ["title", "id", "about", "vary", "claim", "chart"];
+const LAB_KEYS: [&str; 7] = ["title", "id", "about", "vary", "claim", "chart", "table"];
 
 impl Scenario {
     /// Reads a scenario's file and makes sure that everything in it can be run: every network is built once, every claim
@@ -139,6 +144,7 @@ impl Scenario {
             self.axes.clear();
             self.claims.clear();
             self.charts.clear();
+            self.tables.clear();
         }
         self.seeds = vec![seed];
         self.cases = vec![Case { labels: BTreeMap::new(), set: self.set.clone(), network: self.base.clone() }];
@@ -259,6 +265,7 @@ impl<'s> Draft<'s> {
             cases: self.cases()?,
             claims: self.head.claim.clone(),
             charts: self.head.chart.clone(),
+            tables: self.head.table.clone(),
         })
     }
 

@@ -8,7 +8,8 @@ use units::Duration;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Record {
-    /// Record time series with this spacing, above zero. Default: none. In a sweep only the first seed of each case records them.
+    /// Record time series with this spacing, above zero. Default: none. In a sweep only the first seed of each case records
+    /// them, unless a claim speaks of series.
     #[serde(deserialize_with = "units::positive")]
     pub series: Option<Duration>,
 }

@@ -5,42 +5,44 @@ use units::{Bytes, Duration, Length, Rate};
 
 /// The x axis of a picture.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Scale {
+pub(crate) struct Scale {
     /// Its title, with the unit that all labels share.
-    pub(super) title: String,
+    pub(crate) title: String,
     /// Where each label stands.
-    pub(super) at: Vec<f64>,
+    pub(crate) at: Vec<f64>,
     /// What is written there.
-    pub(super) labels: Vec<String>,
+    pub(crate) labels: Vec<String>,
     /// True where `at` holds ranks: the distances mean nothing, so no line joins the points.
-    pub(super) ordinal: bool,
+    pub(crate) ordinal: bool,
+    /// A logarithmic axis.
+    pub(crate) log: bool,
 }
 
 impl Scale {
     /// The scale of the labels of the axis `name`.
-    pub(super) fn new(name: &str, labels: &[String]) -> Self {
+    pub(crate) fn new(name: &str, labels: &[String]) -> Self {
         let name = short(name);
         let places: Option<Vec<f64>> = labels.iter().map(|label| place(label)).collect();
         let Some(at) = places.filter(|at| distinct(at)) else {
             let at = (0..labels.len()).map(|rank| rank as f64).collect();
-            return Self { title: name, at, labels: labels.to_vec(), ordinal: true };
+            return Self { title: name, at, labels: labels.to_vec(), ordinal: true, log: false };
         };
         let (labels, unit) = without_shared_unit(labels);
         let title = match unit {
             Some(unit) if unit != name => format!("{name} ({unit})"),
             _ => name,
         };
-        Self { title, at, labels, ordinal: false }
+        Self { title, at, labels, ordinal: false, log: false }
     }
 }
 
 /// The last word of a key: `queue.adth.target_delay` is "target delay".
-pub(super) fn short(key: &str) -> String {
+pub(crate) fn short(key: &str) -> String {
     key.rsplit('.').next().unwrap_or(key).replace('_', " ")
 }
 
 /// The number that a label means: a quantity in its SI unit, or a bare number with or without a word.
-fn place(label: &str) -> Option<f64> {
+pub(crate) fn place(label: &str) -> Option<f64> {
     if let Ok(time) = label.parse::<Duration>() {
         return Some(time.as_nanos() as f64 / 1e9);
     }

@@ -1,0 +1,206 @@
+//! What a claim, chart or table asks of every case: a result, alone or beside that of another case.
+
+use super::window;
+use super::{Case, matches};
+use crate::label;
+use crate::study::{Choose, Claim, Compare, First, Labels, Run, Together, Window};
+use std::collections::BTreeMap;
+
+/// A result of each case, and what it is compared with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Question<'q> {
+    pub(crate) measure: &'q str,
+    pub(crate) series: Option<&'q Window>,
+    pub(crate) together: Option<Together>,
+    pub(crate) first: Option<&'q First>,
+    pub(crate) cases: &'q BTreeMap<String, Labels>,
+    pub(crate) against: &'q BTreeMap<String, Labels>,
+    pub(crate) choose: Choose,
+    pub(crate) reaching: Option<&'q str>,
+    pub(crate) than: Option<&'q str>,
+    pub(crate) compare: Compare,
+}
+
+impl<'q> From<&'q Claim> for Question<'q> {
+    fn from(claim: &'q Claim) -> Self {
+        Self {
+            measure: &claim.measure,
+            series: claim.series.as_ref(),
+            together: claim.together,
+            first: claim.first.as_ref(),
+            cases: &claim.cases,
+            against: &claim.against,
+            choose: claim.choose,
+            reaching: claim.reaching.as_deref(),
+            than: claim.than.as_deref(),
+            compare: claim.compare,
+        }
+    }
+}
+
+impl<'q> Question<'q> {
+    /// A plain result of each case, or one beside the largest of those of `against`.
+    pub(crate) fn plain(
+        measure: &'q str,
+        together: Option<Together>,
+        cases: &'q BTreeMap<String, Labels>,
+        (against, compare): (&'q BTreeMap<String, Labels>, Compare),
+    ) -> Self {
+        let choose = Choose::Largest;
+        let (series, first, reaching, than) = (None, None, None, None);
+        Self { measure, series, together, first, cases, against, choose, reaching, than, compare }
+    }
+
+    /// The results that are needed to answer.
+    fn paths(&self) -> impl Iterator<Item = &'q str> {
+        [Some(self.measure), self.than, self.reaching].into_iter().flatten()
+    }
+
+    /// The cases that are asked about, each with those that it may be compared with, by index. With `first`, one case
+    /// stands for all along the axis.
+    pub(crate) fn pairs(&self, cases: &[&Case]) -> Vec<(usize, Vec<usize>)> {
+        let mut wanted: Vec<usize> = (0..cases.len()).filter(|&case| matches(self.cases, cases[case])).collect();
+        if let Some(first) = self.first {
+            let all = wanted.clone();
+            let alike =
+                |a: usize, b: usize| cases[a].iter().all(|(axis, l)| *axis == first.axis || cases[b][axis] == *l);
+            wanted.retain(|&case| all.iter().find(|&&other| alike(case, other)) == Some(&case));
+        }
+        if self.against.is_empty() {
+            return wanted.into_iter().map(|case| (case, Vec::new())).collect();
+        }
+        let pairs = wanted.into_iter().map(|case| (case, self.counterparts(case, cases)));
+        // A case of the other kind is not compared with itself; one of several may be the best of them.
+        pairs.filter(|(case, others)| others.as_slice() != [*case]).collect()
+    }
+
+    /// The cases that differ from this one only in the labels of `against`.
+    fn counterparts(&self, case: usize, cases: &[&Case]) -> Vec<usize> {
+        let fits = |other: &Case| {
+            other.iter().all(|(axis, label)| match self.against.get(axis) {
+                Some(labels) => labels.contains(label) || labels.contains("*"),
+                None => cases[case].get(axis) == Some(label),
+            })
+        };
+        (0..cases.len()).filter(|&other| fits(cases[other])).collect()
+    }
+}
+
+/// What was asked of one run: the numbers at every path. A run's whole tree is large, and sweeps have thousands of runs.
+#[derive(Debug, Default)]
+pub(crate) struct Facts(BTreeMap<String, Vec<f64>>);
+
+impl Facts {
+    /// The results that `questions` need; `numbers` gives those of the run at a path.
+    pub(crate) fn new(questions: &[Question], numbers: impl Fn(&str) -> Vec<f64>) -> Self {
+        let paths = questions.iter().flat_map(Question::paths);
+        Self(paths.map(|path| (path.to_owned(), numbers(path))).collect())
+    }
+
+    fn at(&self, path: &str) -> Vec<f64> {
+        self.0.get(path).cloned().unwrap_or_default()
+    }
+}
+
+/// The runs of one seed: by case, their labels, results and series.
+pub(crate) struct Seed<'r> {
+    pub(crate) cases: &'r [&'r Case],
+    /// The results of every case.
+    pub(crate) facts: Vec<&'r Facts>,
+    /// The runs, for their series.
+    pub(crate) runs: Vec<&'r Run>,
+}
+
+impl Seed<'_> {
+    /// The values of every pair: a row a case, in it one value a flow or node. NaN where a ratio is of two zeros, which
+    /// no condition holds for.
+    pub(crate) fn rows(&self, question: &Question, pairs: &[(usize, Vec<usize>)]) -> Vec<Vec<f64>> {
+        pairs.iter().map(|(case, others)| self.row(question, *case, others)).collect()
+    }
+
+    fn row(&self, question: &Question, case: usize, others: &[usize]) -> Vec<f64> {
+        let ours = self.values(question, case, question.measure);
+        let other = match others {
+            [] => None,
+            [one] => Some(*one),
+            several => self.chosen(question, case, several),
+        };
+        if other.is_none() && question.than.is_none() {
+            return ours;
+        }
+        let theirs = self.values(question, other.unwrap_or(case), question.than.unwrap_or(question.measure));
+        let compare = |(ours, theirs): (f64, f64)| match question.compare {
+            Compare::Difference => ours - theirs,
+            Compare::Ratio => ours / theirs,
+        };
+        if question.than.is_some() {
+            return ours.iter().flat_map(|&ours| theirs.iter().map(move |&theirs| compare((ours, theirs)))).collect();
+        }
+        ours.into_iter().zip(theirs).map(compare).collect()
+    }
+
+    /// The one of several cases that ours is compared with.
+    fn chosen(&self, question: &Question, case: usize, others: &[usize]) -> Option<usize> {
+        if let Some(result) = question.reaching {
+            let reached = |case: usize| self.values(question, case, result).iter().sum::<f64>();
+            let most = others.iter().map(|&other| reached(other)).fold(f64::NEG_INFINITY, f64::max);
+            let enough = reached(case).min(most);
+            return others.iter().copied().find(|&other| reached(other) >= enough);
+        }
+        let path = question.than.unwrap_or(question.measure);
+        let value = |case: usize| self.values(question, case, path).iter().sum::<f64>();
+        let by_value = |a: &usize, b: &usize| value(*a).total_cmp(&value(*b));
+        match question.choose {
+            Choose::Largest => others.iter().copied().max_by(by_value),
+            Choose::Smallest => others.iter().copied().min_by(by_value),
+        }
+    }
+
+    /// What a case yields before it is compared.
+    fn values(&self, question: &Question, case: usize, path: &str) -> Vec<f64> {
+        match question.first {
+            Some(first) => vec![self.first(question, first, case, path)],
+            None => self.of_case(question, case, path),
+        }
+    }
+
+    /// The number meant by the first label along the axis whose value is near the largest.
+    fn first(&self, question: &Question, first: &First, case: usize, path: &str) -> f64 {
+        let along = |other: &&usize| {
+            let allowed = question.cases.get(&first.axis);
+            self.cases[**other].iter().all(|(axis, label)| match axis == &first.axis {
+                true => allowed.is_none_or(|labels| labels.contains(label)),
+                false => self.cases[case].get(axis) == Some(label),
+            })
+        };
+        let all: Vec<usize> = (0..self.cases.len()).collect();
+        let of = |case: &usize| (*case, self.of_case(question, *case, path).iter().sum::<f64>());
+        let values: Vec<(usize, f64)> = all.iter().filter(along).map(of).collect();
+        let most = values.iter().map(|(_, value)| *value).fold(f64::NEG_INFINITY, f64::max);
+        let reached = values.iter().find(|(_, value)| *value >= first.share * most);
+        let label = reached.and_then(|(case, _)| self.cases[*case].get(&first.axis));
+        label.and_then(|label| label::place(label)).unwrap_or(f64::NAN)
+    }
+
+    fn of_case(&self, question: &Question, case: usize, path: &str) -> Vec<f64> {
+        let values = match question.series {
+            None => self.facts[case].at(path),
+            Some(window) => window::values(self.runs[case], path, window),
+        };
+        question.together.map_or(values.clone(), |together| vec![together.of(&values)])
+    }
+}
+
+impl Together {
+    /// NaN of no values.
+    pub(crate) fn of(self, values: &[f64]) -> f64 {
+        let all = values.iter().copied();
+        match self {
+            Self::Sum | Self::Mean if values.is_empty() => f64::NAN,
+            Self::Sum => all.sum(),
+            Self::Mean => all.sum::<f64>() / values.len() as f64,
+            Self::Max => super::extreme(all, f64::max),
+            Self::Min => super::extreme(all, f64::min),
+        }
+    }
+}

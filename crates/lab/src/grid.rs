@@ -1,0 +1,74 @@
+//! A table that a scenario asks for, computed: rows, columns, and in each cell the means over the seeds.
+
+use crate::claims::{self, Case, Question, matches};
+use crate::statistics::{Interval, interval};
+use crate::study::{Study, Table, Together};
+
+/// A computed table.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Grid {
+    /// What the rows are.
+    pub(crate) axis: String,
+    pub(crate) rows: Vec<String>,
+    /// The labels of the columns' axes, a column a combination.
+    pub(crate) columns: Vec<Vec<String>>,
+    /// By row, column and cell; NaN where there is no value.
+    pub(crate) values: Vec<Vec<Vec<Interval>>>,
+}
+
+impl Grid {
+    /// The table of a study's runs. Its values are in SI units, but those of cells in "(%)", which are in per cent.
+    pub(crate) fn new(study: &Study, table: &Table) -> Self {
+        let labels = |name: &String| -> Vec<String> {
+            let axis = study.axes.iter().find(|axis| axis.name == *name);
+            let shown = |label: &&String| table.cases.get(name).is_none_or(|labels| labels.contains(label));
+            axis.into_iter().flat_map(|axis| axis.labels.iter().filter(shown).cloned()).collect()
+        };
+        let rows = labels(&table.rows);
+        let columns = table.columns.iter().fold(vec![Vec::new()], |columns: Vec<Vec<String>>, axis| {
+            let labels = labels(axis);
+            let extended = |column: &Vec<String>| {
+                let column = column.clone();
+                labels.clone().into_iter().map(move |label| [column.clone(), vec![label]].concat())
+            };
+            columns.iter().flat_map(extended).collect()
+        });
+        let cells: Vec<Vec<Entry>> = table.cell.iter().map(|cell| entries(study, table, cell)).collect();
+        let value = |row: &String, column: &Vec<String>, entries: &Vec<Entry>| {
+            let here = |case: &Case| {
+                let mut wanted = table.columns.iter().zip(column).chain([(&table.rows, row)]);
+                wanted.all(|(axis, label)| case.get(axis) == Some(label))
+            };
+            let found: Vec<&Entry> = entries.iter().filter(|entry| here(entry.case)).collect();
+            let of_seed = |seed: usize| found.iter().map(|e| e.by_seed[seed]).sum::<f64>() / found.len() as f64;
+            interval(&(0..study.seeds.len()).map(of_seed).collect::<Vec<_>>())
+        };
+        let in_column = |row: &String, column: &Vec<String>| cells.iter().map(|e| value(row, column, e)).collect();
+        let in_row = |row: &String| columns.iter().map(|column| in_column(row, column)).collect();
+        let values = rows.iter().map(in_row).collect();
+        Self { axis: table.rows.clone(), rows, columns, values }
+    }
+}
+
+/// One case's figure.
+struct Entry<'s> {
+    case: &'s Case,
+    by_seed: Vec<f64>,
+}
+
+fn entries<'s>(study: &'s Study, table: &Table, cell: &crate::study::Cell) -> Vec<Entry<'s>> {
+    let together = cell.together.unwrap_or(Together::Mean);
+    let question = Question::plain(&cell.measure, Some(together), &table.cases, (&cell.against, cell.compare));
+    let seeds = study.seeds.len();
+    let answers = claims::answers(&[question], seeds, &study.runs);
+    let factor = if cell.title.ends_with("(%)") { 100.0 } else { 1.0 };
+    let cases = answers[0].cases.iter().enumerate();
+    cases
+        .map(|(rank, index)| {
+            let value = |rows: &Vec<Vec<f64>>| rows[rank].first().map_or(f64::NAN, |value| value * factor);
+            let by_seed = answers[0].by_seed.iter().map(value).collect();
+            Entry { case: &study.runs[index * seeds].case, by_seed }
+        })
+        .filter(|entry| matches(&table.cases, entry.case))
+        .collect()
+}
