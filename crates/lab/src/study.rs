@@ -323,9 +323,9 @@ pub struct Chart {
     /// A logarithmic y axis.
     #[serde(default)]
     pub log: bool,
-    /// A logarithmic x axis, where its labels are numbers or quantities above zero.
+    /// The x axis over labels that are numbers or quantities above zero: to scale, or logarithmic.
     #[serde(default)]
-    pub x_log: bool,
+    pub x_scale: Spacing,
     /// Over an axis: the values of a case become one, as in a claim.
     #[serde(default)]
     pub together: Option<Together>,
@@ -335,6 +335,17 @@ pub struct Chart {
     /// With `against`: `difference` or `ratio`, as in a claim.
     #[serde(default)]
     pub compare: Compare,
+}
+
+/// How numbers are spaced on an axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Spacing {
+    /// Equal differences.
+    #[default]
+    Linear,
+    /// Equal ratios.
+    Log,
 }
 
 /// A table of the report and the terminal: means over the seeds.

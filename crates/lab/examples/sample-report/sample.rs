@@ -1,6 +1,6 @@
 //! Made-up studies with the shapes of real ones: a load that rises and falls, a chain that grows, and hostile texts.
 
-use super::study::{Axis, Chart, Compare, Labels, Reported, Ruling, Run, Study, Verdict};
+use super::study::{Axis, Chart, Compare, Labels, Reported, Ruling, Run, Spacing, Study, Verdict};
 use sim::results::{Flow, FlowSeries, Level, Mac, Node, NodeSeries, Outcome, Queue, Series, Times, Totals};
 use std::collections::BTreeMap;
 
@@ -216,7 +216,7 @@ fn chart(title: &str, x: &str, y: &[&str], y_title: &str) -> Chart {
         deadline: false,
         target: false,
         log: false,
-        x_log: false,
+        x_scale: Spacing::Linear,
         together: None,
         against: BTreeMap::new(),
         compare: Compare::Difference,

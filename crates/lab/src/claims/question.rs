@@ -168,9 +168,9 @@ impl Seed<'_> {
     fn first(&self, question: &Question, first: &First, case: usize, path: &str) -> f64 {
         let along = |other: &&usize| {
             let allowed = question.cases.get(&first.axis);
-            self.cases[**other].iter().all(|(axis, label)| match axis == &first.axis {
-                true => allowed.is_none_or(|labels| labels.contains(label)),
-                false => self.cases[case].get(axis) == Some(label),
+            self.cases[**other].iter().all(|(axis, label)| {
+                let other = axis != &first.axis && self.cases[case].get(axis) != Some(label);
+                !other && (axis != &first.axis || allowed.is_none_or(|labels| labels.contains(label)))
             })
         };
         let all: Vec<usize> = (0..self.cases.len()).collect();

@@ -7,7 +7,7 @@ use crate::claims::{self, Question};
 use crate::label::{Scale, short};
 use crate::measure;
 use crate::statistics::{Interval, interval};
-use crate::study::{Chart, Run, Study};
+use crate::study::{Chart, Run, Spacing, Study};
 use serde_json::Value;
 
 /// Colours of the page's palette (`page.css` has `--line-0` and so on).
@@ -94,7 +94,7 @@ fn cases<'a>(study: &'a Study, chart: &Chart) -> Vec<Case<'a>> {
 
 fn scale(study: &Study, chart: &Chart) -> Option<Scale> {
     let axis = study.axes.iter().find(|axis| axis.name == chart.x)?;
-    Some(Scale { log: chart.x_log, ..Scale::new(&axis.name, &axis.labels) })
+    Some(Scale { log: chart.x_scale == Spacing::Log, ..Scale::new(&axis.name, &axis.labels) })
 }
 
 struct Maker<'a> {

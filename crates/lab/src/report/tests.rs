@@ -228,7 +228,7 @@ fn a_chart_can_show_each_case_beside_the_best() {
         compare: Compare::Ratio,
         deadline: false,
         panels: None,
-        x_log: true,
+        x_scale: study::Spacing::Log,
         ..study.charts[0].clone()
     };
     let picture = draw(&study, &Chart { cases: BTreeMap::new(), ..chart }).0.unwrap();

@@ -7,7 +7,7 @@ use crate::claims::{Condition, Question};
 use crate::label;
 use crate::measure::{self, Missing};
 use crate::run;
-use crate::study::{Axis, Chart, Claim, First, Labels, Reported, Statistic, Table, Take, Window};
+use crate::study::{Axis, Chart, Claim, First, Labels, Reported, Spacing, Statistic, Table, Take, Window};
 use serde_json::Value;
 use sim::config::Network;
 use std::collections::BTreeMap;
@@ -284,9 +284,9 @@ impl Future<'_, '_> {
         if !over_time {
             let axis = self.axis(&at("x"), &chart.x).map_err(|refusal| refusal.note("or `time`, for series"))?;
             let placed = |label: &String| label::place(label).is_some_and(|place| place > 0.0);
-            if chart.x_log && !axis.labels.iter().all(placed) {
+            if chart.x_scale == Spacing::Log && !axis.labels.iter().all(placed) {
                 let message = format!("`{}` has labels that are not numbers above zero", chart.x);
-                return Err(self.draft.refuse_at(&at("x_log"), message));
+                return Err(self.draft.refuse_at(&at("x_scale"), message));
             }
         } else if chart.together.is_some() || !chart.against.is_empty() {
             let message = "a chart over `time` shows series as they are: `together` and `against` are for axes";

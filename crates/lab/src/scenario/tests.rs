@@ -95,6 +95,32 @@ fn the_id_is_the_files_name_or_a_plain_word() {
     }
 }
 
+/// The chain with one more claim of these lines.
+fn with_claim(lines: &str) -> String {
+    format!(
+        "{CHAIN}\n[[claim]]\nid = \"more\"\nsays = \"\"\nsource = \"\"\nmeasure = \"totals.goodput_bps\"\nholds = \"> 0\"\n{lines}\n"
+    )
+}
+
+#[test]
+fn a_claim_that_can_never_be_ruled_on_is_refused() {
+    let file = std::env::temp_dir().join(format!("sluice-claims-{}.toml", std::process::id()));
+    let wrong = |lines: &str, part: &str| {
+        std::fs::write(&file, with_claim(lines)).unwrap();
+        let refusal = Scenario::load(&file, &wishes(&[])).map(|_| ()).unwrap_err().to_string();
+        assert!(refusal.contains(part), "{lines}: {refusal}");
+    };
+    let rate = "flow.*.traffic.rate";
+    wrong("first = { axis = \"scheme\", share = 0.9 }", "which is no number");
+    wrong(&format!("first = {{ axis = \"{rate}\", share = 1.5 }}"), "at most 1");
+    wrong("first = { axis = \"speed\", share = 0.9 }", "no `speed`");
+    wrong("against = { scheme = [\"FIFO\", \"LIFO\"] }", "no value called `LIFO`");
+    wrong("reaching = \"totals.goodput\"\nagainst = { scheme = \"*\" }", "no result `totals.goodput`");
+    wrong("series = { take = \"max\" }", "no result `totals.goodput_bps`");
+    wrong("series = { take = \"median\" }", "median");
+    std::fs::remove_file(&file).unwrap();
+}
+
 #[test]
 fn without_variations_there_is_one_case_and_no_claim_about_others() {
     let base_only = Wishes { base_only: true, ..wishes(&["queue.controller=adth"]) };
