@@ -341,6 +341,9 @@ pub struct NodeSeries {
     pub limit: Vec<f64>,
     /// Packets waiting at the end of the step.
     pub backlog_packets: Vec<u64>,
+    /// Packets discarded in the step.
+    #[serde(default)]
+    pub dropped_packets: Vec<u64>,
     /// Mean time in the queue of the packets completed in the step; absent where none was.
     pub sojourn_mean_s: Vec<Option<f64>>,
     /// Mean time in the queue and in the MAC of the packets completed in the step; absent where none was.

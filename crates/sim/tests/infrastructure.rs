@@ -142,6 +142,39 @@ fn stars_stand_for_stations() {
 }
 
 #[test]
+fn a_table_can_describe_many_nodes_and_a_beginning_of_a_name_stands_for_them() {
+    let light = "kind = \"poisson\", rate = \"50 kb/s\", packet = \"500 B\"";
+    let group = |count: u32| format!("[[node]]\nname = \"up\"\ncount = {count}\nposition = [\"10 m\", \"0 m\"]\n");
+    let flows = flow("send", "up*", "server", light) + &flow("down", "server", "s*", light);
+    let names = |count: u32| -> Vec<String> {
+        let outcome = run(&(access_point(1, "", "") + &group(count) + &flows), 1);
+        assert!(outcome.flows.iter().all(|flow| flow.received_packets > 50), "{outcome:?}");
+        outcome.flows.into_iter().map(|flow| flow.name).collect()
+    };
+    assert_eq!(names(2), ["send-up1", "send-up2", "down-s1"]);
+    assert_eq!(names(0), ["down-s1"]);
+}
+
+#[test]
+fn series_tell_in_which_steps_packets_were_dropped() {
+    let much = "kind = \"cbr\", rate = \"20 Mb/s\", packet = \"1000 B\"";
+    let much = flow("much", "server", "s1", much) + "start = \"4 s\"\n";
+    let text = access_point(1, "queue = { limit = 50 }", &much) + "[record]\nseries = \"1 s\"\n";
+    for warmup in ["0 s", "2500 ms"] {
+        let outcome = run(&format!("warmup = \"{warmup}\"\n{text}"), 1);
+        let series = outcome.series.as_ref().expect("series were asked for");
+        let ap = series
+            .nodes
+            .iter()
+            .find(|node| node.name.starts_with("ap") && !node.name.contains("wired"))
+            .expect("the radio's queue");
+        assert!(ap.dropped_packets[..4].iter().all(|dropped| *dropped == 0), "{:?}", ap.dropped_packets);
+        assert!(ap.dropped_packets[4..].iter().all(|dropped| *dropped > 0), "{:?}", ap.dropped_packets);
+        assert_eq!(ap.dropped_packets.iter().sum::<u64>(), queue(&outcome, "ap", "be").dropped_packets);
+    }
+}
+
+#[test]
 fn a_queue_for_each_station_keeps_an_overloaded_one_from_holding_up_the_others() {
     let more = flow("too much", "server", "s1", "kind = \"cbr\", rate = \"9 Mb/s\", packet = \"1000 B\"")
         + &flow("light", "server", "s2", "kind = \"poisson\", rate = \"400 kb/s\", packet = \"1000 B\"");

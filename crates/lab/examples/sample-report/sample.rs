@@ -314,6 +314,7 @@ fn node_series(seed: u64, n: usize, governed: bool, delay: &dyn Fn(usize, usize)
             .map(|k| if governed && k > 260 { 110.0 + 8.0 * noise(seed, k / 5) } else { 1000.0 })
             .collect(),
         backlog_packets: (0..STEPS).map(backlog).collect(),
+        dropped_packets: vec![0; STEPS],
         sojourn_mean_s: times.clone(),
         nodal_delay_mean_s: times.clone(),
         nodal_delay_max_s: times,

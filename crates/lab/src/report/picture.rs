@@ -144,6 +144,7 @@ fn values(series: &Series, key: &str) -> Option<Vec<Option<f64>>> {
     match field {
         "limit" => Some(all(&node.limit)),
         "backlog_packets" => Some(node.backlog_packets.iter().map(|&n| Some(n as f64)).collect()),
+        "dropped_packets" => Some(node.dropped_packets.iter().map(|&n| Some(n as f64)).collect()),
         "sojourn_mean_s" => Some(node.sojourn_mean_s.clone()),
         "nodal_delay_mean_s" => Some(node.nodal_delay_mean_s.clone()),
         "nodal_delay_max_s" => Some(node.nodal_delay_max_s.clone()),

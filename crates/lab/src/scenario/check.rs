@@ -90,6 +90,10 @@ fn affordable(network: &Network) -> Result<(), (&'static str, String)> {
     if network.nodes.as_ref().is_some_and(|nodes| nodes.count > MOST_NODES) {
         return Err(("nodes.count", format!("more than {MOST_NODES} nodes")));
     }
+    let described: u64 = network.node.iter().map(|node| u64::from(node.count.unwrap_or(1))).sum();
+    if described > u64::from(MOST_NODES) {
+        return Err(("node", format!("more than {MOST_NODES} nodes")));
+    }
     match network.record.series {
         Some(step) if step.is_zero() => Err(("record.series", "the spacing of a series is above zero".to_owned())),
         Some(step) if network.duration.div_floor(step) > MOST_STEPS => {

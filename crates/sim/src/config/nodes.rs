@@ -40,6 +40,10 @@ pub enum Shape {
 pub struct Node {
     /// Its name, used by flows, routes and results. Naming a node of `[nodes]` changes that node.
     pub name: String,
+    /// So many nodes like this one, in one place, called by its name and a number: `up1`, `up2`, ... "0" is none. A flow from
+    /// `up*` is one from each of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u32>,
     /// What it is. Any access point makes the network an infrastructure network.
     #[serde(default, skip_serializing_if = "Role::is_station")]
     pub role: Role,

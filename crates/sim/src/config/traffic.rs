@@ -11,11 +11,11 @@ use units::{Bytes, Duration, Rate};
 pub struct Flow {
     /// Its name in the results.
     pub name: String,
-    /// The node that sends; `*` for a flow from every station but the receiver, named `name-node`. Without access points
-    /// every node with a radio is a station.
+    /// The node that sends; `*` for a flow from every station but the receiver, named `name-node`, `up*` for one from every
+    /// station whose name begins so. Without access points every node with a radio is a station.
     pub from: String,
-    /// The node that receives; `*` for a flow to every station but the sender, named `name-node`; `broadcast` for all in
-    /// range of the sender.
+    /// The node that receives; `*` for a flow to every station but the sender, named `name-node`, `up*` for one to every
+    /// station whose name begins so; `broadcast` for all in range of the sender.
     pub to: String,
     /// What is sent.
     pub traffic: Traffic,

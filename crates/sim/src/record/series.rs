@@ -23,6 +23,8 @@ struct FlowStep {
 struct NodeStep {
     sojourn: Span,
     nodal: Span,
+    /// Packets that the queue had discarded when the step began.
+    dropped: u64,
 }
 
 impl Recorder {
@@ -66,16 +68,21 @@ impl Recorder {
         step.nodal.record(waited + service);
     }
 
-    /// Ends a step that lasted `length`; `queues` yields every queue's limit and backlog.
-    pub(crate) fn end_step(&mut self, length: Duration, queues: impl Iterator<Item = (f64, u64)>) {
+    /// Ends a step that lasted `length`; `queues` yields every queue's limit, its backlog, and how many packets it has
+    /// discarded since its statistics began.
+    pub(crate) fn end_step(&mut self, length: Duration, queues: impl Iterator<Item = (f64, u64, u64)>) {
         for (series, step) in self.series.flows.iter_mut().zip(&mut self.flows) {
             let FlowStep { bytes, delay } = std::mem::take(step);
             series.goodput_bps.push(bytes.bits() as f64 / length.as_secs_f64());
             series.delay_mean_s.push(delay.mean());
             series.delay_max_s.push(delay.max());
         }
-        for ((series, step), (limit, backlog)) in self.series.nodes.iter_mut().zip(&mut self.nodes).zip(queues) {
-            let NodeStep { sojourn, nodal } = std::mem::take(step);
+        for ((series, step), (limit, backlog, dropped)) in self.series.nodes.iter_mut().zip(&mut self.nodes).zip(queues)
+        {
+            let NodeStep { sojourn, nodal, dropped: before } =
+                std::mem::replace(step, NodeStep { dropped, ..NodeStep::default() });
+            // The warm-up's end sets the count back.
+            series.dropped_packets.push(dropped.checked_sub(before).unwrap_or(dropped));
             series.limit.push(limit);
             series.backlog_packets.push(backlog);
             series.sojourn_mean_s.push(sojourn.mean());

@@ -519,7 +519,9 @@ impl World {
         let Some(recorder) = &mut self.recorder else { return };
         let length = self.now.since(self.last_step);
         let queues = self.nodes.iter().flat_map(|node| &node.queues);
-        let levels = queues.map(|queue| (limit_value(queue.held.limit()), queue.held.backlog().packets));
+        let levels = queues.map(|Queue { held, .. }| {
+            (limit_value(held.limit()), held.backlog().packets, held.totals().dropped.packets)
+        });
         recorder.end_step(length, levels);
         self.record_windows();
         self.last_step = self.now;

@@ -42,11 +42,11 @@ pub(super) fn flows(
             Ok(())
         };
         let to = match described.to.as_str() {
-            "*" => None,
+            name if name.ends_with('*') => None,
             "broadcast" => Some(BROADCAST),
             name => Some(find(name, "to")?),
         };
-        let from = if described.from == "*" { None } else { Some(find(&described.from, "from")?) };
+        let from = if described.from.ends_with('*') { None } else { Some(find(&described.from, "from")?) };
         match (from, to) {
             (Some(from), Some(to)) if from == to => {
                 return Err(BuildError::new(path("to"), format!("flow `{}` ends where it starts", described.name)));
@@ -56,7 +56,10 @@ pub(super) fn flows(
                 return Err(BuildError::new(path("to"), "`*` stands for all in `from` or in `to`, not both"));
             }
             (Some(one), None) | (None, Some(one)) => {
-                for (other, name) in stations().filter(|(other, _)| *other != one) {
+                let pattern = if from.is_some() { &described.to } else { &described.from };
+                let beginning = pattern.trim_end_matches('*');
+                let wanted = |(other, name): &(u32, &String)| *other != one && name.starts_with(beginning);
+                for (other, name) in stations().filter(wanted) {
                     let ends = if from.is_some() { (one, other) } else { (other, one) };
                     add(format!("{}-{name}", described.name), ends)?;
                 }

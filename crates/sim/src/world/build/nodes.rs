@@ -21,12 +21,13 @@ pub(super) fn sites(network: &Network) -> Result<Vec<Site>, BuildError> {
             sites.push(Site { name: format!("n{index}"), position, ..Site::default() });
         }
     }
-    for node in &network.node {
+    let described: Vec<Site> = network.node.iter().flat_map(alike).collect();
+    for node in &described {
         let path = format!("node.{}", node.name);
-        if network.node.iter().filter(|other| other.name == node.name).count() > 1 {
+        if described.iter().filter(|other| other.name == node.name).count() > 1 {
             return Err(BuildError::new(path, format!("two nodes are called `{}`", node.name)));
         }
-        if node.name.is_empty() || node.name == "*" || node.name == "broadcast" {
+        if node.name.is_empty() || node.name.ends_with('*') || node.name == "broadcast" {
             return Err(BuildError::new(path, format!("a node cannot be called `{}`", node.name)));
         }
         match sites.iter_mut().find(|site| site.name == node.name) {
@@ -40,6 +41,16 @@ pub(super) fn sites(network: &Network) -> Result<Vec<Site>, BuildError> {
     // The medium numbers the nodes that have a radio.
     sites.sort_by_key(|site| site.role == Role::Wired);
     Ok(sites)
+}
+
+/// The nodes that one table describes.
+fn alike(node: &Site) -> Vec<Site> {
+    match node.count {
+        None => vec![node.clone()],
+        Some(count) => {
+            (1..=count).map(|number| Site { name: format!("{}{number}", node.name), ..node.clone() }).collect()
+        }
+    }
 }
 
 /// Where the rule of placement, if there is one, puts the `index`-th node.
