@@ -98,6 +98,12 @@ pub struct Flow {
     /// TCP: times that a retransmission timer expired.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeouts: Option<u64>,
+    /// TCP: times that fast recovery began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recoveries: Option<u64>,
+    /// TCP: times that a congestion mark (ECN) reduced the window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marks: Option<u64>,
     /// TCP, `transfer` and `web`: connections opened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfers: Option<u64>,

@@ -152,6 +152,28 @@ fn acknowledgements_in_a_higher_category_spare_the_uploads() {
 }
 
 #[test]
+fn a_queue_that_marks_need_not_drop() {
+    let text = |ecn: bool| {
+        let codel = format!("[queue.codel]\necn = true\n[tcp]\necn = {ecn}\n");
+        let flow = "[[flow]]\nname = \"down\"\nfrom = \"server\"\nto = \"s1\"\ntransport = \"tcp\"\n\
+            traffic = { kind = \"greedy\" }\n";
+        cell(1, 60, &(codel + flow)).replace("limit = 100\n", "limit = 1000\ndiscipline = \"codel\"\n")
+    };
+    let seen = |ecn: bool| {
+        let outcome = run(&text(ecn), 1);
+        let (flow, queue) = (outcome.flows[0].clone(), &outcome.nodes[0].queues[0]);
+        assert!(flow.goodput_bps > 10e6 && queue.sojourn_s.mean < 0.02, "{flow:?} {:?}", queue.sojourn_s);
+        (queue.dropped_packets, flow.retransmits, flow.marks, flow.recoveries)
+    };
+    let (dropped, again, marks, recoveries) = seen(true);
+    assert_eq!((dropped, again, recoveries), (0, Some(0), Some(0)));
+    assert!(marks > Some(10), "{marks:?}");
+    let (dropped, again, marks, recoveries) = seen(false);
+    assert!(dropped > 10 && again >= Some(dropped) && recoveries > Some(10), "{dropped} {again:?} {recoveries:?}");
+    assert_eq!(marks, Some(0));
+}
+
+#[test]
 fn transfers_cross_a_mesh_whatever_finds_the_way() {
     for (routing, extra) in [
         ("[routing]\nprotocol = \"static\"\n", ""),

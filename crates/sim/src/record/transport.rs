@@ -2,6 +2,7 @@
 
 use super::Summary;
 use crate::results::Flow;
+use crate::transport::tcp::Counts;
 use units::Duration;
 
 /// What an application asked its transport for, and so which results there are.
@@ -21,8 +22,8 @@ pub(crate) struct TransportRecord {
     service: Service,
     pub(crate) rtt: Summary,
     pub(crate) srtt_max: Duration,
-    pub(crate) retransmits: u64,
-    pub(crate) timeouts: u64,
+    /// What the senders did.
+    pub(crate) counts: Counts,
     pub(crate) transfers: u64,
     pub(crate) completed: u64,
     pub(crate) completion: Summary,
@@ -35,13 +36,22 @@ impl TransportRecord {
             service,
             rtt: Summary::default(),
             srtt_max: Duration::ZERO,
-            retransmits: 0,
-            timeouts: 0,
+            counts: Counts::default(),
             transfers: 0,
             completed: 0,
             completion: Summary::default(),
             replies: 0,
         }
+    }
+
+    /// A sender that had done so much `before` has done so much `now`.
+    pub(crate) fn count(&mut self, now: Counts, before: Counts) {
+        let Counts { segments, retransmits, timeouts, recoveries, marks } = &mut self.counts;
+        *segments += now.segments - before.segments;
+        *retransmits += now.retransmits - before.retransmits;
+        *timeouts += now.timeouts - before.timeouts;
+        *recoveries += now.recoveries - before.recoveries;
+        *marks += now.marks - before.marks;
     }
 
     /// Counts from now on.
@@ -57,8 +67,10 @@ impl TransportRecord {
             return;
         }
         flow.srtt_max_s = Some(self.srtt_max.as_secs_f64());
-        flow.retransmits = Some(self.retransmits);
-        flow.timeouts = Some(self.timeouts);
+        flow.retransmits = Some(self.counts.retransmits);
+        flow.timeouts = Some(self.counts.timeouts);
+        flow.recoveries = Some(self.counts.recoveries);
+        flow.marks = Some(self.counts.marks);
         if self.service == Service::Transfers {
             flow.transfers = Some(self.transfers);
             flow.transfers_completed = Some(self.completed);

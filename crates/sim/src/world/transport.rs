@@ -213,8 +213,7 @@ impl World {
         let counts = connection.sender.counts();
         let before = std::mem::replace(&mut connection.counted, counts);
         if let Some(record) = &mut self.flows[flow as usize].record.transport {
-            record.retransmits += counts.retransmits - before.retransmits;
-            record.timeouts += counts.timeouts - before.timeouts;
+            record.count(counts, before);
         }
         if connection.sender.done() {
             self.connections.close(slot);
