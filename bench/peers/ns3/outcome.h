@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <sys/resource.h>
 
@@ -201,6 +202,13 @@ struct Routing
     }
 };
 
+// A flow of another kind than UDP packets: what it forgets at the end of the warm-up, and its JSON object.
+struct OtherFlow
+{
+    std::function<void()> restart;
+    std::function<std::string(double)> json;
+};
+
 // A run: its length and seed, what is counted, and the end.
 struct Run
 {
@@ -208,6 +216,7 @@ struct Run
     double duration, warmup;
     std::deque<Frames> nodes;
     std::deque<Flow> flows;
+    std::vector<OtherFlow> others;
     std::optional<Routing> routing;
 
     Run(double duration, double warmup) : duration(duration), warmup(warmup) {}
@@ -239,6 +248,10 @@ struct Run
                 flow.sent = flow.received = 0;
                 flow.delay = Times{};
             }
+            for (auto& other : others)
+            {
+                other.restart();
+            }
         });
         Simulator::Stop(Seconds(duration));
         Simulator::Run();
@@ -264,6 +277,11 @@ struct Run
                         "\"loss_ratio\": %.9g, \"delay_s\": %s}",
                         comma, f.name.c_str(), f.sent, f.received, 8.0 * f.payload * f.received / simulated,
                         f.sent ? 1.0 - double(f.received) / f.sent : 0.0, f.delay.Json().c_str());
+            comma = ", ";
+        }
+        for (auto& other : others)
+        {
+            std::printf("%s%s", comma, other.json(simulated).c_str());
             comma = ", ";
         }
         std::printf("], \"nodes\": [");

@@ -4,6 +4,7 @@ use crate::failure::{Failure, INTERRUPTED};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::run::Watch;
 use rustix::termios::tcgetwinsize;
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +18,13 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
             Err(Failure::wrong(format!("cannot write to standard output: {error}")))
         }
         _ => Ok(()),
+    }
+}
+
+/// Prints what runs warn of to standard error.
+pub(crate) fn warn(warnings: &BTreeSet<&str>) {
+    for warning in warnings {
+        eprintln!("warning: {warning}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod command;
 
-use command::{CHAIN, scenario, sluice, stderr};
+use command::{CHAIN, scenario, sluice, stderr, stdout};
 use std::fs;
 use std::path::Path;
 
@@ -305,6 +305,27 @@ fn a_full_disk_leaves_earlier_results_whole() {
     let left = fs::read_dir(folder.path().join("out/runs")).unwrap().map(|entry| entry.unwrap().file_name());
     let left: Vec<_> = left.filter(|name| name.to_string_lossy().starts_with('.')).collect();
     assert!(left.is_empty(), "half-written files: {left:?}");
+}
+
+#[test]
+fn parameters_that_may_behave_badly_are_warned_of_and_used() {
+    let folder = tempfile::tempdir().unwrap();
+    scenario(folder.path(), CHAIN);
+    let steps = |a1| {
+        let set = ["--set", "queue.controller=alt", "--set", a1];
+        sluice(folder.path()).args(["run", "chain.toml", "--json"]).args(set).output().unwrap()
+    };
+    let output = steps("queue.alt.a1=11");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let warned: Vec<String> = stderr(&output).lines().map(str::to_owned).collect();
+    assert_eq!(warned.len(), 1, "once, though three nodes have the queue: {warned:?}");
+    assert!(warned[0].starts_with("warning: queue.alt.a1 is not below 10 + b1"), "{}", warned[0]);
+    assert!(warned[0].contains("equation (9)"), "{}", warned[0]);
+    assert!(stdout(&output).contains("\"warnings\":[\"queue.alt.a1 is not below"));
+    let output = steps("queue.alt.a1=10.9");
+    assert_eq!(stderr(&output), "");
+    assert!(!stdout(&output).contains("warnings"));
+    assert_eq!(steps("queue.alt.a1=0").status.code(), Some(2));
 }
 
 #[test]

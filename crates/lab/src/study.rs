@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use units::Duration;
 
 /// A scenario, its runs and the verdicts on its claims.
@@ -34,6 +34,18 @@ pub struct Study {
     pub charts: Vec<Chart>,
     /// The tables that the scenario asks for.
     pub tables: Vec<Table>,
+}
+
+impl Study {
+    /// What the runs warn of, each warning once.
+    pub fn warnings(&self) -> BTreeSet<&str> {
+        warnings(&self.runs)
+    }
+}
+
+/// What runs warn of, each warning once.
+pub fn warnings(runs: &[Run]) -> BTreeSet<&str> {
+    runs.iter().flat_map(|run| &run.outcome.warnings).map(String::as_str).collect()
 }
 
 /// One thing that a scenario varies.

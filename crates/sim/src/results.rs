@@ -9,6 +9,9 @@ pub struct Outcome {
     pub simulated_s: f64,
     /// Events handled.
     pub events: u64,
+    /// What may behave badly by its parameters: those of controllers, each once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// One entry a flow, in the scenario's order.
     pub flows: Vec<Flow>,
     /// One entry a node, in the scenario's order.

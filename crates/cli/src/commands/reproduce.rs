@@ -2,7 +2,7 @@
 
 use super::{report, targets};
 use crate::args;
-use crate::console::{Console, print, width};
+use crate::console::{Console, print, warn, width};
 use crate::failure::{DIFFERS, Failure, HOLDS};
 use lab::scenario::{Scenario, Wishes};
 use lab::shell::quoted;
@@ -39,6 +39,7 @@ pub(super) fn reproduce(args: &args::Reproduce) -> Result<u8, Failure> {
         let done = sweep::run(scenario, store, &settings, &console);
         console.end();
         let study = done.map_err(|error| told(error, &experiment.folder))?;
+        warn(&study.warnings());
         if !args.json {
             print(&text(&study))?;
         }

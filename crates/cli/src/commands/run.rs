@@ -3,14 +3,14 @@
 use super::reproduce::build;
 use super::targets;
 use crate::args;
-use crate::console::{Console, print, width};
+use crate::console::{Console, print, warn, width};
 use crate::failure::{DIFFERS, Failure, HOLDS};
 use lab::capture::{self, Wanted};
 use lab::run::Timed;
 use lab::scenario::{Scenario, Wishes};
 use lab::shell::quoted;
 use lab::store::Store;
-use lab::study::{Ruling, Run, Verdict};
+use lab::study::{self, Ruling, Run, Verdict};
 use lab::{claims, run, sweep, tables};
 use std::path::Path;
 
@@ -33,6 +33,7 @@ pub(super) fn run(args: args::Run) -> Result<u8, Failure> {
     };
     console.end();
     let (runs, verdicts) = done?;
+    warn(&study::warnings(&runs));
     let Some(run) = runs.first() else { return Err(Failure::failed("the scenario has no case")) };
     if args.json {
         print(&json(run, &verdicts)?)?;

@@ -273,6 +273,7 @@ fn outcome(seed: u64, bound: Option<f64>, target: f64, with_series: bool) -> Out
     Outcome {
         simulated_s: 100.0,
         events: 1_000_000,
+        warnings: Vec::new(),
         flows: vec![flow(0), flow(1)],
         nodes: (0..3).map(|n| node(n, bound.map(|_| target))).collect(),
         totals: Totals {

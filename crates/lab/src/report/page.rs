@@ -109,6 +109,9 @@ fn section(
         Escaped(&study.title)
     )?;
     paragraphs(out, &study.about)?;
+    for warning in study.warnings() {
+        writeln!(out, "<p class=\"warning\">Warning: {}</p>", Escaped(warning))?;
+    }
     if !study.claims.is_empty() {
         writeln!(out, "<{sub}>Claims</{sub}>")?;
         claims(out, study)?;

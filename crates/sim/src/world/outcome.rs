@@ -47,8 +47,22 @@ pub(super) fn outcome(mut world: World) -> Outcome {
         routing_packets,
         routing_overhead: routing_packets.map(|packets| ratio(packets, received)),
     };
+    let (warnings, simulated_s) = (warnings(&world), covered.as_secs_f64());
     let series = world.recorder.map(crate::record::Recorder::into_series);
-    Outcome { simulated_s: covered.as_secs_f64(), events: world.handled, flows, nodes, totals, series }
+    Outcome { simulated_s, events: world.handled, warnings, flows, nodes, totals, series }
+}
+
+/// What the controllers warn of, each warning once.
+fn warnings(world: &World) -> Vec<String> {
+    let mut told: Vec<String> = Vec::new();
+    for queue in world.nodes.iter().flat_map(|node| &node.queues) {
+        if let Some(warning) = queue.controller.warning().map(|warning| format!("queue.{warning}"))
+            && !told.contains(&warning)
+        {
+            told.push(warning);
+        }
+    }
+    told
 }
 
 fn node(world: &World, index: usize, covered: Duration) -> Node {

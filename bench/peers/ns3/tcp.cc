@@ -1,0 +1,226 @@
+// Network (h): TCP (peer-tcp). A server, 100 Mb/s and 100 ms each way, an access point and stations around it, 802.11a
+// 54/6 Mb/s, every frame with the same power. Greedy downloads from the server, one a station, then greedy uploads, one a
+// station more; each starts 0.1 s after the one before. Segments of 1000 B, SACK, timestamps, delayed ACKs (2, 200 ms),
+// 10 segments at first, 1 s as least RTO, 4 MB of window. The queue of every node holds --limit packets besides the one
+// being sent. --edca: categories, data as best effort and segments of the receiver as voice, one frame a TXOP. --wired:
+// rate of the wired link towards the access point in Mb/s, with --disc as its queue discipline.
+#include "network.h"
+#include "ns3/applications-module.h"
+#include "ns3/point-to-point-module.h"
+#include "ns3/qos-txop.h"
+#include "ns3/traffic-control-module.h"
+
+// What a connection counts at its sender, and the receiver's bytes.
+struct Connection
+{
+    std::string name;
+    Ptr<PacketSink> sink;
+    uint64_t bytesBefore = 0, segments = 0, retransmits = 0, timeouts = 0;
+    SequenceNumber32 sentTo{0}, ackedTo{0};
+    Times rtt;
+    double smoothed = 0, smoothedMax = 0;
+
+    void OnSent(Ptr<const Packet> packet, const TcpHeader& header, Ptr<const TcpSocketBase>)
+    {
+        if (packet->GetSize() == 0)
+        {
+            return;
+        }
+        ++segments;
+        const auto end = header.GetSequenceNumber() + packet->GetSize();
+        retransmits += end <= sentTo;
+        sentTo = std::max(sentTo, end);
+    }
+
+    // Timestamps are whole milliseconds; the samples are those of acknowledgements of new data.
+    void OnReceived(Ptr<const Packet>, const TcpHeader& header, Ptr<const TcpSocketBase>)
+    {
+        if (header.GetAckNumber() <= ackedTo || !header.HasOption(TcpOption::TS) || (header.GetFlags() & TcpHeader::SYN))
+        {
+            return;
+        }
+        ackedTo = header.GetAckNumber();
+        auto stamp = DynamicCast<const TcpOptionTS>(header.GetOption(TcpOption::TS));
+        const Time sample = TcpOptionTS::ElapsedTimeFromTsValue(stamp->GetEcho());
+        rtt.Add(sample);
+        smoothed = smoothed == 0 ? sample.GetSeconds() : smoothed + (sample.GetSeconds() - smoothed) / 8;
+        smoothedMax = std::max(smoothedMax, smoothed);
+    }
+
+    void OnState(TcpSocketState::TcpCongState_t, TcpSocketState::TcpCongState_t now)
+    {
+        timeouts += now == TcpSocketState::CA_LOSS;
+    }
+
+    void Restart()
+    {
+        bytesBefore = sink->GetTotalRx();
+        segments = retransmits = timeouts = 0;
+        rtt = Times{};
+        smoothedMax = smoothed;
+    }
+
+    std::string Json(double seconds)
+    {
+        char text[512];
+        std::snprintf(text, sizeof text,
+                      "{\"name\": \"%s\", \"sent_packets\": %lu, \"goodput_bps\": %.9g, \"retransmits\": %lu, "
+                      "\"timeouts\": %lu, \"srtt_max_s\": %.9g, \"rtt_s\": %s}",
+                      name.c_str(), segments, 8.0 * (sink->GetTotalRx() - bytesBefore) / seconds, retransmits, timeouts,
+                      smoothedMax, rtt.Json().c_str());
+        return text;
+    }
+
+    // A greedy sender at `from` to `address`, which `to` has; `ackTos` is the receiver's.
+    void Open(Ptr<Node> from, Ptr<Node> to, Ipv4Address address, uint16_t port, uint8_t ackTos, Time start)
+    {
+        sink = CreateObjectWithAttributes<PacketSink>("Protocol", TypeIdValue(TcpSocketFactory::GetTypeId()),
+                                                      "Local", AddressValue(InetSocketAddress(Ipv4Address::GetAny(), port)));
+        to->AddApplication(sink);
+        Simulator::ScheduleWithContext(to->GetId(), NanoSeconds(1), [this, ackTos] {
+            sink->GetListeningSocket()->SetIpTos(ackTos);
+        });
+        auto bulk = CreateObjectWithAttributes<BulkSendApplication>("Protocol", TypeIdValue(TcpSocketFactory::GetTypeId()),
+                                                                    "Remote", AddressValue(InetSocketAddress(address, port)),
+                                                                    "SendSize", UintegerValue(1000));
+        from->AddApplication(bulk);
+        bulk->SetStartTime(start);
+        Simulator::ScheduleWithContext(from->GetId(), start + NanoSeconds(1), [this, bulk] {
+            auto socket = bulk->GetSocket();
+            socket->TraceConnectWithoutContext("Tx", MakeCallback(&Connection::OnSent, this));
+            socket->TraceConnectWithoutContext("Rx", MakeCallback(&Connection::OnReceived, this));
+            socket->TraceConnectWithoutContext("CongState", MakeCallback(&Connection::OnState, this));
+        });
+    }
+};
+
+static void
+SetTcp(const std::string& congestion, const std::string& recovery, bool hystart)
+{
+    Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TypeId::LookupByName("ns3::" + congestion)));
+    Config::SetDefault("ns3::TcpL4Protocol::RecoveryType", TypeIdValue(TypeId::LookupByName("ns3::" + recovery)));
+    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1000));
+    Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(10));
+    Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(2));
+    Config::SetDefault("ns3::TcpSocket::DelAckTimeout", TimeValue(MilliSeconds(200)));
+    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(4000000));
+    Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(4000000));
+    Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(Seconds(1)));
+    Config::SetDefault("ns3::TcpCubic::HyStart", BooleanValue(hystart));
+}
+
+static void
+SetCategories(const NetDeviceContainer& devices)
+{
+    for (uint32_t i = 0; i < devices.GetN(); ++i)
+    {
+        auto voice = MacOf(devices, i)->GetQosTxop(AC_VO), best = MacOf(devices, i)->GetQosTxop(AC_BE);
+        voice->SetAifsn(2);
+        voice->SetMinCw(3);
+        voice->SetMaxCw(7);
+        best->SetAifsn(3);
+        best->SetMinCw(15);
+        best->SetMaxCw(1023);
+        voice->SetTxopLimit(Seconds(0));
+        best->SetTxopLimit(Seconds(0));
+    }
+}
+
+// Packets that full queues of the access point refused.
+struct Refused
+{
+    uint64_t packets = 0;
+
+    void OnRefused(Ptr<const Packet>) { ++packets; }
+
+    void OnDropped(WifiMacDropReason reason, Ptr<const WifiMpdu>) { packets += reason == WIFI_MAC_DROP_FAILED_ENQUEUE; }
+};
+
+int
+main(int argc, char* argv[])
+{
+    uint32_t downloads = 1, uploads = 0, limit = 400;
+    double wired = 100;
+    bool edca = false, hystart = false;
+    std::string disc = "", congestion = "TcpNewReno", recovery = "TcpClassicRecovery";
+    Run run(100, 20);
+    CommandLine cmd(__FILE__);
+    cmd.AddValue("downloads", "connections from the server", downloads);
+    cmd.AddValue("uploads", "connections to the server", uploads);
+    cmd.AddValue("limit", "packets in a queue besides the one being sent", limit);
+    cmd.AddValue("edca", "acknowledgements as voice, data as best effort", edca);
+    cmd.AddValue("wired", "rate of the wired link, Mb/s", wired);
+    cmd.AddValue("disc", "queue discipline of the server's link, as CoDelQueueDisc; none: drop-tail", disc);
+    cmd.AddValue("congestion", "TcpNewReno, TcpLinuxReno or TcpCubic", congestion);
+    cmd.AddValue("recovery", "TcpClassicRecovery or TcpPrrRecovery (ns-3's default)", recovery);
+    cmd.AddValue("hystart", "CUBIC leaves slow start by rising delay (ns-3: yes)", hystart);
+    run.AddOptions(cmd);
+    cmd.Parse(argc, argv);
+    RngSeedManager::SetRun(run.seed);
+    SetTcp(congestion, recovery, hystart);
+
+    NodeContainer wireless(1 + downloads + uploads), server(1);
+    PlaceOnCircle(wireless, 1);
+    auto phy = EqualPowerPhy();
+    Radio radio = Radio::A();
+    radio.qos = edca;
+    radio.queue = std::to_string(limit + 1) + "p";
+    auto devices = InstallDevices(wireless, phy, radio);
+    if (edca)
+    {
+        SetCategories(devices);
+    }
+    PointToPointHelper link;
+    link.SetDeviceAttribute("DataRate", DataRateValue(DataRate(uint64_t(wired * 1e6))));
+    link.SetChannelAttribute("Delay", StringValue("100ms"));
+    link.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue(disc.empty() ? "1000p" : "1p"));
+    auto ends = link.Install(server.Get(0), wireless.Get(0));
+    InternetStackHelper().Install(wireless);
+    InternetStackHelper().Install(server);
+    auto interfaces = AssignAddresses(devices);
+    auto wires = Ipv4AddressHelper("10.1.0.0", "255.255.0.0").Assign(ends);
+    for (uint32_t i = 0; i < 2; ++i)
+    {
+        ends.Get(i)->GetNode()->GetObject<TrafficControlLayer>()->DeleteRootQueueDiscOnDevice(ends.Get(i));
+    }
+    QueueDiscContainer discs;
+    if (!disc.empty())
+    {
+        TrafficControlHelper control;
+        control.SetRootQueueDisc("ns3::" + disc, "MaxSize", StringValue("1000p"));
+        discs = control.Install(ends.Get(0));
+    }
+    Ipv4StaticRoutingHelper routing;
+    routing.GetStaticRouting(server.Get(0)->GetObject<Ipv4>())->SetDefaultRoute(wires.GetAddress(1), 1);
+    for (uint32_t i = 1; i < wireless.GetN(); ++i)
+    {
+        routing.GetStaticRouting(wireless.Get(i)->GetObject<Ipv4>())->SetDefaultRoute(interfaces.GetAddress(0), 1);
+    }
+    Refused refused;
+    auto accessPoint = wireless.Get(0)->GetObject<TrafficControlLayer>();
+    accessPoint->TraceConnectWithoutContext("TcDrop", MakeCallback(&Refused::OnRefused, &refused));
+    MacOf(devices, 0)->TraceConnectWithoutContext("DroppedMpdu", MakeCallback(&Refused::OnDropped, &refused));
+    run.Watch(devices);
+
+    std::deque<Connection> connections;
+    for (uint32_t i = 0; i < downloads + uploads; ++i)
+    {
+        auto& connection = connections.emplace_back();
+        const bool down = i < downloads;
+        const uint8_t ackTos = edca ? 6 << 5 : 0;
+        connection.name = (down ? "down-" : "up-") + std::to_string(i + 1);
+        auto station = wireless.Get(i + 1);
+        const auto address = down ? interfaces.GetAddress(i + 1) : wires.GetAddress(0);
+        connection.Open(down ? server.Get(0) : station, down ? station : server.Get(0), address, kPort + i, ackTos,
+                        MilliSeconds(100 * i));
+        run.others.push_back({[&connection] { connection.Restart(); },
+                              [&connection](double seconds) { return connection.Json(seconds); }});
+    }
+    // Drops of the bottleneck's queue, told as one more flow without packets.
+    uint64_t before = 0;
+    const auto drops = [&] { return disc.empty() ? refused.packets : discs.Get(0)->GetStats().nTotalDroppedPackets; };
+    run.others.push_back({[&] { before = drops(); }, [&](double) {
+                              return "{\"name\": \"queue\", \"dropped_packets\": " + std::to_string(drops() - before) + "}";
+                          }});
+    run.Play();
+}
