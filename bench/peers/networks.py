@@ -100,6 +100,33 @@ def routing_rate(outcome):
     return outcome["totals"]["routing_packets"] / outcome["simulated_s"]
 
 
+def connections(outcome, name=""):
+    """The TCP flows whose name begins so."""
+    return [flow for flow in outcome["flows"] if flow["name"].startswith(name)]
+
+
+def dropped_rate(outcome):
+    """Packets that queues discarded, a second; of ns-3 those of the queue disc."""
+    of_queues = sum(queue["dropped_packets"] for node in outcome["nodes"] for queue in node.get("queues", []))
+    return outcome["totals"].get("dropped_packets", of_queues) / outcome["simulated_s"]
+
+
+def mean_rtt(outcome):
+    """Mean of the connections' mean round-trip times, in ms."""
+    rtts = [flow["rtt_s"]["mean"] for flow in connections(outcome)]
+    return 1e3 * sum(rtts) / len(rtts)
+
+
+def max_smoothed_rtt(outcome):
+    """Largest smoothed round-trip time of any connection, in ms."""
+    return 1e3 * max(flow["srtt_max_s"] for flow in connections(outcome))
+
+
+def repeated_rate(outcome):
+    """Segments sent again, a second."""
+    return sum(flow["retransmits"] for flow in connections(outcome)) / outcome["simulated_s"]
+
+
 DELIVERED = {"delivered, 1/s": mac_rate("delivered")}
 FRAMES = {"data frames, 1/s": mac_rate("attempts"), "not acknowledged, 1/s": mac_rate("collisions")} | DELIVERED
 HIDDEN = FRAMES | {"given up, 1/s": mac_rate("retry_drops")}
@@ -115,6 +142,9 @@ LOST = {"not acknowledged, 1/s": mac_rate("collisions")}
 AMPDU = {"data frames, 1/s": mac_rate("attempts"), "goodput, Mb/s": group_goodput(0, None)}
 MOBILE = {label: FRAMES[label] for label in ("data frames, 1/s", "not acknowledged, 1/s")} | {
     "delivered share": delivered_share, "mean delay, ms": mean_delay, "routing packets, 1/s": routing_rate}
+
+TCP = {"downloads, Mb/s": category_goodput("down"), "mean RTT, ms": mean_rtt, "max sRTT, ms": max_smoothed_rtt,
+       "retransmissions, 1/s": repeated_rate}
 
 
 def cells(phy, name):
@@ -137,6 +167,25 @@ def ampdus():
 ONE_FRAME = {f"mac.edca.{category}.txop_limit": "0 s" for category in ("voice", "video", "best_effort")}
 
 
+def tcps():
+    """Network (h): Reno and CUBIC as ns-3's `TcpLinuxReno` and `TcpCubic`."""
+    reno, cubic = "--congestion=TcpLinuxReno", "--congestion=TcpCubic"
+    tables = {"codel": "CoDelQueueDisc", "fq-codel": "FqCoDelQueueDisc"}
+    yield from (Case("h", f"tcp fifo-{limit}", "peer-tcp", TCP, 100.0, {"queue.limit": limit},
+                     ("ns3-tcp", reno, f"--limit={limit}")) for limit in (50, 400))
+    yield Case("h", "tcp fifo-400 cubic", "peer-tcp", TCP, 100.0, {"tcp.congestion": "cubic"}, ("ns3-tcp", cubic))
+    yield Case("h", "tcp uploads", "peer-tcp-uploads", TCP | {"uploads, Mb/s": category_goodput("up")}, 60.0, {},
+               ("ns3-tcp", reno, "--uploads=10", "--edca=1", "--duration=60"))
+    dropped = TCP | {"dropped, 1/s": dropped_rate}
+    yield from (Case("h", f"tcp {name}", "peer-tcp-codel", dropped, 100.0, {"wired.0.queue.discipline": name},
+                     ("ns3-tcp", reno, "--downloads=10", "--wired=10", f"--disc={disc}"))
+                for name, disc in tables.items())
+    yield Case("h", "tcp codel cubic", "peer-tcp-codel", dropped, 100.0, {"tcp.congestion": "cubic"},
+               ("ns3-tcp", cubic, "--downloads=10", "--wired=10", "--disc=CoDelQueueDisc"))
+    yield Case("h", "tcp 1 down 10 up", "peer-tcp-uploads", {}, 100.0, {"duration": "100 s"},
+               ("ns3-tcp", reno, "--uploads=10", "--edca=1"), cost=True)
+
+
 CASES = [
     *cells("b", "cell-b"),
     *cells("a", "cell-a"),
@@ -157,4 +206,5 @@ CASES = [
     *ampdus(),
     Case("g", "mobile", "peer-mobile", MOBILE, 110.0, {}, ("ns3-mobile", "--movement={movement}"),
          ("mobile.tcl", "movement", "{movement}"), conventions=AODV, cost=True),
+    *tcps(),
 ]

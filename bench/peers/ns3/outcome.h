@@ -217,6 +217,7 @@ struct Run
     std::deque<Frames> nodes;
     std::deque<Flow> flows;
     std::vector<OtherFlow> others;
+    std::function<uint64_t()> dropped; // packets that the watched queue discarded since the start
     std::optional<Routing> routing;
 
     Run(double duration, double warmup) : duration(duration), warmup(warmup) {}
@@ -252,6 +253,7 @@ struct Run
             {
                 other.restart();
             }
+            droppedBefore = dropped ? dropped() : 0;
         });
         Simulator::Stop(Seconds(duration));
         Simulator::Run();
@@ -302,6 +304,12 @@ struct Run
                         "\"rerr_packets\": %lu}",
                         routing->packets, routing->requests, routing->replies, routing->errors);
         }
+        if (dropped)
+        {
+            std::printf(", \"totals\": {\"dropped_packets\": %lu}", dropped() - droppedBefore);
+        }
         std::printf("}\n");
     }
+
+    uint64_t droppedBefore = 0;
 };

@@ -126,16 +126,6 @@ SetCategories(const NetDeviceContainer& devices)
     }
 }
 
-// Packets that full queues of the access point refused.
-struct Refused
-{
-    uint64_t packets = 0;
-
-    void OnRefused(Ptr<const Packet>) { ++packets; }
-
-    void OnDropped(WifiMacDropReason reason, Ptr<const WifiMpdu>) { packets += reason == WIFI_MAC_DROP_FAILED_ENQUEUE; }
-};
-
 int
 main(int argc, char* argv[])
 {
@@ -196,10 +186,6 @@ main(int argc, char* argv[])
     {
         routing.GetStaticRouting(wireless.Get(i)->GetObject<Ipv4>())->SetDefaultRoute(interfaces.GetAddress(0), 1);
     }
-    Refused refused;
-    auto accessPoint = wireless.Get(0)->GetObject<TrafficControlLayer>();
-    accessPoint->TraceConnectWithoutContext("TcDrop", MakeCallback(&Refused::OnRefused, &refused));
-    MacOf(devices, 0)->TraceConnectWithoutContext("DroppedMpdu", MakeCallback(&Refused::OnDropped, &refused));
     run.Watch(devices);
 
     std::deque<Connection> connections;
@@ -216,11 +202,9 @@ main(int argc, char* argv[])
         run.others.push_back({[&connection] { connection.Restart(); },
                               [&connection](double seconds) { return connection.Json(seconds); }});
     }
-    // Drops of the bottleneck's queue, told as one more flow without packets.
-    uint64_t before = 0;
-    const auto drops = [&] { return disc.empty() ? refused.packets : discs.Get(0)->GetStats().nTotalDroppedPackets; };
-    run.others.push_back({[&] { before = drops(); }, [&](double) {
-                              return "{\"name\": \"queue\", \"dropped_packets\": " + std::to_string(drops() - before) + "}";
-                          }});
+    if (!disc.empty())
+    {
+        run.dropped = [&] { return discs.Get(0)->GetStats().nTotalDroppedPackets; };
+    }
     run.Play();
 }
