@@ -3,7 +3,6 @@
 //! A host calls [`Sender::receive`] or [`Sender::expire`] (at [`Sender::deadline`] or later), then [`Sender::next`] until it
 //! gives none; likewise for the [`Receiver`]. Octets are only numbered, never held. `docs/tcp.md` says what is modelled and
 //! what is not.
-#![allow(dead_code, unused_imports, reason = "the world's TCP flows are the next step of this change")]
 
 mod congestion;
 mod ranges;

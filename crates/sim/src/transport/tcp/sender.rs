@@ -71,8 +71,6 @@ pub(crate) struct Sender {
     timer: Instant,
     /// When data were last sent.
     last_sent: Instant,
-    /// Octets sent by limited transmit since the last new acknowledgement.
-    beyond: u64,
     /// How often in a row a closed window was probed.
     probes: Backoff,
     /// The first octet outstanding when the retransmission timer last expired.
@@ -108,7 +106,6 @@ impl Sender {
             due: Due::default(),
             timer: Instant::NEVER,
             last_sent: Instant::ZERO,
-            beyond: 0,
             probes: Backoff::default(),
             timed_out_at: 0,
             limited: false,
@@ -205,7 +202,6 @@ impl Sender {
         self.measure(now, ack, segment);
         let acked = ack - self.board.una();
         self.board.acknowledge(ack);
-        self.beyond = 0;
         self.probed = false;
         self.due.first = false;
         let mut restart = true;
@@ -290,9 +286,10 @@ impl Sender {
         self.due.cwr = self.ecn;
     }
 
-    /// `FlightSize` for a reduction. What limited transmit sent does not count (RFC 5681, 3.2, step 2).
+    /// What counts as outstanding for a reduction: `FlightSize`, but no more than the window. So segments of limited transmit do
+    /// not count (RFC 5681, 3.2, step 2), nor what was sent before the window last fell and is still not acknowledged.
     fn flight_size(&self) -> u64 {
-        self.board.flight() - self.beyond
+        self.board.flight().min(self.window.cwnd())
     }
 
     /// When [`Self::expire`] is to be called.
@@ -326,14 +323,16 @@ impl Sender {
         self.counts.timeouts += 1;
         let una = self.board.una();
         if una > self.timed_out_at {
-            self.window.lower_threshold(self.flight_size(), self.recovery.is_fast());
+            // In a recovery with SACK a repetition was lost, and the threshold falls twice (RFC 5681, 4.3). Without it there may
+            // only be more to repeat than there was time for.
+            let slow = self.recovery.is_fast() && self.settings.recovery != Recovery::Sack;
+            self.window.lower_threshold(self.flight_size(), slow);
         }
         self.window.collapse();
         self.timed_out_at = una;
         self.board.time_out();
         self.recovery.time_out(self.board.nxt());
         self.reduced_at = self.board.nxt();
-        self.beyond = 0;
         self.timed = None;
         self.due.first = false;
         self.due.cwr = self.ecn;

@@ -1,9 +1,12 @@
 //! Traces by hand after the RFCs, properties under any order of events, and both ends over a link of fixed rate.
 
+mod closed_form;
 mod handshake;
+mod link;
 
 mod loss;
 mod mark;
+mod oracle;
 mod properties;
 
 mod receiving;

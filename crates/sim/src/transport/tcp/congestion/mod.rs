@@ -84,14 +84,14 @@ impl Window {
     }
 
     /// Sets the slow start threshold after congestion (RFC 5681, equation 4; RFC 9438, 4.6). The equation is an upper bound:
-    /// where recovery of the same window of data is going on, `recovering`, a lower threshold stays.
-    pub(super) fn lower_threshold(&mut self, flight: u64, recovering: bool) {
+    /// where `again` says that it is the same congestion as before, a lower threshold stays.
+    pub(super) fn lower_threshold(&mut self, flight: u64, again: bool) {
         let threshold = match &mut self.law {
             Law::Reno(reno) => reno.decrease(flight),
             Law::Cubic(cubic) => cubic.decrease(self.cwnd, flight),
         };
         let threshold = threshold.max(2 * self.segment);
-        self.ssthresh = if recovering { threshold.min(self.ssthresh) } else { threshold };
+        self.ssthresh = if again { threshold.min(self.ssthresh) } else { threshold };
     }
 
     /// The retransmission timer expired (RFC 5681, 3.1; RFC 9438, 4.8): back to slow start from one segment.

@@ -97,9 +97,6 @@ impl Sender {
             return None;
         }
         self.board.sent(block.end);
-        if self.recovery.is_open() && self.board.flight() > self.window.cwnd() {
-            self.beyond += block.len();
-        }
         if idle {
             self.probes = super::Backoff::default();
             self.timer = now + self.rto.timeout();

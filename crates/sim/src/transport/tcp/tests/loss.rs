@@ -79,7 +79,7 @@ fn reno_meets_two_losses_with_a_timeout() {
                 ("ack 2", "cwnd=4 deadline=1000"),
                 ("ack 2", ""),
                 ("ack 2", ""),
-                ("timer", "r2 cwnd=1 ssthresh=4"),
+                ("timer", "r2 cwnd=1 ssthresh=2"),
                 ("ack 10", "10 11 cwnd=2"),
             ],
         ),
@@ -146,7 +146,7 @@ fn reno_meets_four_losses_with_go_back_n() {
                 ("ack 0", "10"),
                 ("ack 1", "cwnd=5"),
                 ("ack 1", ""),
-                ("timer", "r1 cwnd=1 ssthresh=5"),
+                ("timer", "r1 cwnd=1 ssthresh=2.5"),
                 ("ack 2", "r2 r3 cwnd=2"),
                 ("ack 3", "r4 r5 cwnd=3"),
                 ("ack 11", "11 12 13 14 cwnd=4"),
@@ -235,11 +235,11 @@ fn a_lost_repetition_takes_a_timeout() {
                 ("ack 0 sack 1-8", "11"),
                 ("ack 0 sack 1-9", "12"),
                 ("ack 0 sack 1-10", "13"),
-                // The threshold of this recovery stays; what was SACKed is not repeated.
-                ("timer", "r0 cwnd=1 ssthresh=4 deadline=2000"),
+                // The threshold falls a second time (RFC 5681, 4.3); what was SACKed is not repeated.
+                ("timer", "r0 cwnd=1 ssthresh=2 deadline=2000"),
                 ("ack 11", "r11 r12 cwnd=2"),
                 ("ack 13", "r13 14 15 cwnd=3"),
-                ("ack 14", "16 17 cwnd=4"),
+                ("ack 14", "16 cwnd=3"),
             ],
         ),
     );
