@@ -17,8 +17,8 @@ struct Connection
     Ptr<PacketSink> sink;
     uint64_t bytesBefore = 0, segments = 0, retransmits = 0, timeouts = 0;
     SequenceNumber32 sentTo{0}, ackedTo{0};
-    Times rtt;
-    double smoothed = 0, smoothedMax = 0;
+    Times times;
+    double smoothed = 0, smoothedMax = 0, smoothedEach = 0, smoothedEachMax = 0;
 
     void OnSent(Ptr<const Packet> packet, const TcpHeader& header, Ptr<const TcpSocketBase>)
     {
@@ -32,19 +32,24 @@ struct Connection
         sentTo = std::max(sentTo, end);
     }
 
-    // Timestamps are whole milliseconds; the samples are those of acknowledgements of new data.
+    // Timestamps are whole milliseconds; the samples are those of acknowledgements of new data. Smoothed by RFC 7323,
+    // appendix G, so that a window's samples weigh an eighth, and as ns-3 does it, an eighth for each sample.
     void OnReceived(Ptr<const Packet>, const TcpHeader& header, Ptr<const TcpSocketBase>)
     {
         if (header.GetAckNumber() <= ackedTo || !header.HasOption(TcpOption::TS) || (header.GetFlags() & TcpHeader::SYN))
         {
             return;
         }
+        const double samples = std::max(1.0, std::ceil((sentTo - ackedTo) / 2000.0)); // of a window
         ackedTo = header.GetAckNumber();
         auto stamp = DynamicCast<const TcpOptionTS>(header.GetOption(TcpOption::TS));
         const Time sample = TcpOptionTS::ElapsedTimeFromTsValue(stamp->GetEcho());
-        rtt.Add(sample);
-        smoothed = smoothed == 0 ? sample.GetSeconds() : smoothed + (sample.GetSeconds() - smoothed) / 8;
+        times.Add(sample);
+        const double rtt = sample.GetSeconds();
+        smoothed = smoothed == 0 ? rtt : smoothed + (rtt - smoothed) / (8 * samples);
+        smoothedEach = smoothedEach == 0 ? rtt : smoothedEach + (rtt - smoothedEach) / 8;
         smoothedMax = std::max(smoothedMax, smoothed);
+        smoothedEachMax = std::max(smoothedEachMax, smoothedEach);
     }
 
     void OnState(TcpSocketState::TcpCongState_t, TcpSocketState::TcpCongState_t now)
@@ -56,8 +61,9 @@ struct Connection
     {
         bytesBefore = sink->GetTotalRx();
         segments = retransmits = timeouts = 0;
-        rtt = Times{};
+        times = Times{};
         smoothedMax = smoothed;
+        smoothedEachMax = smoothedEach;
     }
 
     std::string Json(double seconds)
@@ -65,9 +71,9 @@ struct Connection
         char text[512];
         std::snprintf(text, sizeof text,
                       "{\"name\": \"%s\", \"sent_packets\": %lu, \"goodput_bps\": %.9g, \"retransmits\": %lu, "
-                      "\"timeouts\": %lu, \"srtt_max_s\": %.9g, \"rtt_s\": %s}",
+                      "\"timeouts\": %lu, \"srtt_max_s\": %.9g, \"srtt_each_max_s\": %.9g, \"rtt_s\": %s}",
                       name.c_str(), segments, 8.0 * (sink->GetTotalRx() - bytesBefore) / seconds, retransmits, timeouts,
-                      smoothedMax, rtt.Json().c_str());
+                      smoothedMax, smoothedEachMax, times.Json().c_str());
         return text;
     }
 
