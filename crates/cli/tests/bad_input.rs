@@ -41,6 +41,11 @@ const FAULTS: &[Fault] = &[
     fault("deadline = \"200 ms\"", "deadline = \"0 s\"", &["chain.toml:39:12", "always missed"]),
     fault("deadline = \"200 ms\"", "start = \"2 s\"\nstop = \"1 s\"", &["chain.toml:40:8", "stops before it starts"]),
     fault("deadline = \"200 ms\"", "start = \"9 s\"", &["chain.toml:39:9", "when the run is over"]),
+    fault(
+        "traffic = { kind = \"cbr\", rate = \"2.5 Mb/s\", packet = \"1000 B\" }",
+        "transport = \"tcp\"\ntraffic = { kind = \"transfer\", size = \"1 kB\", every = \"2 us\" }",
+        &["chain.toml:39:55", "more than 1000000 transfers"],
+    ),
     fault("duration = \"3 s\"", "duration = \"3 m\"", &["chain.toml:5:12", "unknown unit \"m\""]),
     fault("duration = \"3 s\"", "duration = 3", &["chain.toml:5:12"]),
     fault("duration = \"3 s\"", "duration = \"0 s\"", &["chain.toml:5:12", "zero"]),

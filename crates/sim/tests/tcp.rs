@@ -295,6 +295,7 @@ fn what_does_not_go_together_is_refused() {
         (settings("segment = \"2245 B\""), "tcp.segment", "2244 B"),
         (own("segment = \"2257 B\"\ntimestamps = false"), "flow.f.tcp.segment", "2256 B"),
         (settings("initial_window = 0"), "tcp.initial_window", "at least 1"),
+        (settings("initial_window = 10001"), "tcp.initial_window", "10000"),
         (settings("advertised_window = \"2000 MB\""), "tcp.advertised_window", "1024 MiB"),
         (settings("ack_category = \"voice\""), "tcp.ack_category", "edca"),
         (own("ack_category = \"voice\""), "flow.f.tcp.ack_category", "edca"),

@@ -9,7 +9,7 @@ use crate::measure::{self, Missing};
 use crate::run;
 use crate::study::{Axis, Chart, Claim, First, Labels, Reported, Spacing, Statistic, Table, Take, Window};
 use serde_json::Value;
-use sim::config::Network;
+use sim::config::{Network, TrafficKind};
 use std::collections::BTreeMap;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -103,8 +103,9 @@ fn affordable(network: &Network) -> Result<(), (&'static str, String)> {
     }
 }
 
-/// What can be simulated but hardly be meant, as its results are empty or the same whatever happens.
+/// What can be simulated but hardly be meant: its results are empty or the same whatever happens, or it fills the memory.
 fn plausible(network: &Network) -> Result<(), (String, String)> {
+    const MOST_TRANSFERS: u64 = 1_000_000;
     for flow in &network.flow {
         let refuse = |key: &str, message: &str| Err((format!("flow.{}.{key}", flow.name), message.to_owned()));
         if flow.start >= network.duration {
@@ -115,6 +116,12 @@ fn plausible(network: &Network) -> Result<(), (String, String)> {
         }
         if flow.deadline.is_some_and(Duration::is_zero) {
             return refuse("deadline", "a deadline of zero is always missed");
+        }
+        // None waits for another: if the network is too slow for them, all are open at once.
+        let lasts = flow.stop.unwrap_or(network.duration).min(network.duration) - flow.start;
+        let transfers = flow.traffic.every.map_or(0, |every| lasts.div_floor(every));
+        if flow.traffic.kind == TrafficKind::Transfer && transfers > MOST_TRANSFERS {
+            return refuse("traffic.every", "more than 1000000 transfers");
         }
     }
     Ok(())

@@ -22,7 +22,7 @@ pub struct Tcp {
     /// the MAC's headers come on top. Default 1000 B.
     #[serde(deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
     pub segment: Option<Bytes>,
-    /// Segments that a connection may send before the first is acknowledged (RFC 6928), at least one. Default 10.
+    /// Segments that a connection may send before the first is acknowledged (RFC 6928), from 1 to 10000. Default 10.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<u32>,
     /// The receiver's buffer: most bytes that it lets be on their way. Below `segment`, segments are that much shorter; with

@@ -4,6 +4,9 @@ use super::{Pareto, Times, web};
 use crate::engine::Stream;
 use units::{Duration, Instant};
 
+/// No transfer has more bytes: no run would carry them, and numbers of octets stay far from their end.
+const MOST: u64 = 1 << 62;
+
 /// How much there is to carry.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Volume {
@@ -71,8 +74,8 @@ impl Transfers {
         };
         match self.volume {
             Volume::Endless => None,
-            Volume::Bytes(bytes) => Some(bytes),
-            Volume::Random(sizes) => Some(web::draw_size(sizes, &mut self.random)),
+            Volume::Bytes(bytes) => Some(bytes.min(MOST)),
+            Volume::Random(sizes) => Some(web::draw_size(sizes, &mut self.random).min(MOST)),
         }
     }
 
@@ -125,6 +128,12 @@ mod tests {
         assert_eq!(web.next(), None, "not before the burst has arrived");
         web.end(second(8));
         assert!(web.next().is_some_and(|next| next > second(8)));
+    }
+
+    #[test]
+    fn sizes_beyond_all_bounds_are_cut() {
+        let sizes = [Volume::Bytes(u64::MAX), Volume::Random(Pareto::with_mean(1e300, 1.001))];
+        assert_eq!(sizes.map(|volume| transfers(volume, Recurrence::Once).begin()), [Some(MOST); 2]);
     }
 
     #[test]

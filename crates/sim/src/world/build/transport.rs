@@ -11,6 +11,8 @@ use units::{Bytes, Duration, Instant};
 
 /// The largest window that RFC 7323, 2.3, can advertise.
 const MOST_WINDOW: Bytes = Bytes::new(1 << 30);
+/// Of the first window, in segments; they all come at one moment.
+const MOST_INITIAL_WINDOW: u32 = 10_000;
 /// The longest TCP header, with its options: four bits count its words (RFC 9293, 3.1).
 const LONGEST_HEADER: Bytes = Bytes::new(60);
 
@@ -155,6 +157,10 @@ fn settings(described: &Tcp) -> Result<Settings, (&'static str, String)> {
     }
     if settings.initial_window == 0 {
         return Err(("initial_window", "with a window of no segments nothing is ever sent: at least 1".to_owned()));
+    }
+    if settings.initial_window > MOST_INITIAL_WINDOW {
+        let message = format!("more than {MOST_INITIAL_WINDOW} segments at once overwhelm any queue; RFC 6928 has 10");
+        return Err(("initial_window", message));
     }
     if settings.advertised_window > MOST_WINDOW {
         return Err(("advertised_window", "a TCP header can advertise at most 1024 MiB (RFC 7323, 2.3)".to_owned()));
