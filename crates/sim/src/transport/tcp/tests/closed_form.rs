@@ -210,3 +210,19 @@ fn fluid(p: f64, window: f64, converges: bool) -> f64 {
     }
     mean
 }
+
+#[test]
+fn a_queue_of_seconds_causes_no_timeout() {
+    // 400 packets at 1 Mb/s are 3.4 s: the smoothed round-trip time and the timer follow as the queue fills, and each loss is
+    // found by SACK.
+    for congestion in [Congestion::Reno, Congestion::Cubic] {
+        for timestamps in [true, false] {
+            let rto_min = Duration::from_millis(200);
+            let settings = Settings { rto_min, timestamps, ..settings(congestion, Recovery::Sack) };
+            let mut ends = Ours::new(&settings);
+            watch(&mut ends, &Link { rate: Rate::mbps(1), ..link_of(100, 400) });
+            assert!(ends.counts().recoveries > 1, "{congestion:?}");
+            assert_eq!(ends.counts().timeouts, 0, "{congestion:?}, timestamps {timestamps}");
+        }
+    }
+}
