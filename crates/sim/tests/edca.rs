@@ -72,3 +72,32 @@ fn what_edca_cannot_mean_is_refused() {
         assert!(found == path && message.contains(says), "{found}: {message}");
     }
 }
+
+#[test]
+fn a_category_can_have_a_queue_of_its_own() {
+    let queues =
+        "[queue]\nlimit = 10\n[category_queue.voice]\nlimit = 3\n[category_queue.best_effort]\nlimit = \"9 kB\"\n";
+    let own = "[[node]]\nname = \"n1\"\ncategory_queue = { background = { limit = 7 } }\n";
+    let outcome = run(&(cell("") + queues + own).replace("6 s", "2 s"), 1);
+    let limits = |node: usize| {
+        let packets = |queue: &sim::results::Queue| queue.limit_packets.map(|limit| limit.last);
+        outcome.nodes[node].queues.iter().map(packets).collect::<Vec<_>>()
+    };
+    assert_eq!(limits(1), [Some(3.0), Some(10.0), None, Some(7.0)]);
+    assert_eq!(limits(2), [Some(3.0), Some(10.0), None, Some(10.0)]);
+}
+
+#[test]
+fn queues_of_categories_need_categories() {
+    for (queues, path) in [
+        ("[category_queue.voice]\nlimit = 3\n", "category_queue"),
+        ("[[node]]\nname = \"n1\"\ncategory_queue = { voice = { limit = 3 } }\n", "node.n1.category_queue"),
+    ] {
+        let error =
+            World::new(&network(&cell("").replace("edca", "dcf").replace("[mac]", &format!("{queues}[mac]"))), 1);
+        assert_eq!(error.err().and_then(|error| error.path().map(str::to_owned)).as_deref(), Some(path));
+    }
+    let text = cell("") + "[category_queue.video]\ndiscipline = \"pie\"\npie = { mark_ecnth = 2.0 }\n";
+    let error = World::new(&network(&text), 1).err().expect("it is refused");
+    assert_eq!(error.path(), Some("category_queue.video.pie.mark_ecnth"));
+}

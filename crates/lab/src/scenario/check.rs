@@ -11,8 +11,7 @@ use crate::study::{Axis, Chart, Claim, First, Labels, Reported, Spacing, Statist
 use serde_json::Value;
 use sim::config::{Network, TrafficKind};
 use std::collections::BTreeMap;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 use units::Duration;
 
 /// Checks a scenario that was read without fault.
@@ -158,13 +157,16 @@ fn every_controller_is_used(draft: &Draft) -> Result<(), Refusal> {
 }
 
 fn queues<'d, 's>(network: &'d DeTable<'s>) -> Vec<&'d DeTable<'s>> {
-    let shared = network.get("queue").and_then(|queue| queue.get_ref().as_table());
     let nodes = network.get("node").and_then(|nodes| nodes.get_ref().as_array());
-    let own = nodes.into_iter().flat_map(|nodes| nodes.iter()).filter_map(|node| match node.get_ref() {
-        DeValue::Table(node) => node.get("queue").map(Spanned::get_ref)?.as_table(),
-        _ => None,
-    });
-    shared.into_iter().chain(own).collect()
+    let nodes = nodes.into_iter().flat_map(|nodes| nodes.iter()).filter_map(|node| node.get_ref().as_table());
+    let of = |owner: &'d DeTable<'s>| {
+        let categories = owner.get("category_queue").and_then(|queues| queues.get_ref().as_table());
+        owner
+            .get("queue")
+            .into_iter()
+            .chain(categories.into_iter().flat_map(|queues| queues.iter().map(|(_, queue)| queue)))
+    };
+    std::iter::once(network).chain(nodes).flat_map(of).filter_map(|queue| queue.get_ref().as_table()).collect()
 }
 
 /// The results that a scenario will have, without their values.

@@ -125,17 +125,38 @@ fn merge<'s>(key: &str, node: &mut Value<'s>, value: Value<'s>, change: &Change<
     Ok(())
 }
 
-/// Gives every node's own `queue` the keys of the network's queue that it does not set itself.
+/// Gives every queue the keys that it does not set itself: of a category of a node those of the network's category, and
+/// then of the node's queue; of a node those of the network's queue, and so of a category.
 pub(super) fn inherit_queue(root: &mut DeTable<'_>) {
-    let Some(shared) = root.get("queue").filter(|queue| queue.get_ref().is_table()).cloned() else { return };
-    let Some(DeValue::Array(nodes)) = root.get_mut("node").map(Spanned::get_mut) else { return };
-    for node in nodes.iter_mut() {
-        let DeValue::Table(node) = node.get_mut() else { continue };
-        if let Some(own) = node.get_mut("queue")
-            && let DeValue::Table(keys) = own.get_mut()
-            && let DeValue::Table(shared) = shared.get_ref().clone()
-        {
-            fill(keys, shared);
+    let shared = table(root, "queue").cloned().unwrap_or_default();
+    let categories = root.get_key_value("category_queue").map(|(key, value)| (key.clone(), value.clone()));
+    if let Some(DeValue::Array(nodes)) = root.get_mut("node").map(Spanned::get_mut) {
+        for node in nodes.iter_mut() {
+            let DeValue::Table(node) = node.get_mut() else { continue };
+            let has_own = node.contains_key("queue") || node.contains_key("category_queue");
+            if let Some((key, value)) = categories.clone().filter(|_| has_own) {
+                fill(node, DeTable::from_iter([(key, value)]));
+            }
+            if let Some(DeValue::Table(own)) = node.get_mut("queue").map(Spanned::get_mut) {
+                fill(own, shared.clone());
+            }
+            let below = table(node, "queue").cloned().unwrap_or_else(|| shared.clone());
+            fill_each(node.get_mut("category_queue"), &below);
+        }
+    }
+    fill_each(root.get_mut("category_queue"), &shared);
+}
+
+fn table<'d, 's>(parent: &'d DeTable<'s>, key: &str) -> Option<&'d DeTable<'s>> {
+    parent.get(key)?.get_ref().as_table()
+}
+
+/// Fills every table in a table.
+fn fill_each<'s>(tables: Option<&mut Value<'s>>, below: &DeTable<'s>) {
+    let Some(DeValue::Table(tables)) = tables.map(Spanned::get_mut) else { return };
+    for (_, above) in tables.iter_mut() {
+        if let DeValue::Table(above) = above.get_mut() {
+            fill(above, below.clone());
         }
     }
 }
@@ -341,6 +362,24 @@ queue.adth.target_delay = "2 ms"
         assert_eq!(word(&root, "node.n1.queue.adth.interval"), "1 ms");
         assert_eq!(word(&root, "node.n1.queue.adth.target_delay"), "2 ms");
         assert!(!root["node"].get_ref().get(0).unwrap().get_ref().as_table().unwrap().contains_key("queue"));
+    }
+
+    #[test]
+    fn the_queue_of_a_category_inherits_from_its_network_its_node_and_the_networks_queue() {
+        let mut root = document(
+            "category_queue.voice.limit = 7\nqueue.limit = 1\nqueue.purge = \"head\"\nqueue.controller = \"adth\"\n\
+             [[node]]\nname = \"n0\"\n\
+             [[node]]\nname = \"n1\"\nqueue.limit = 2\nqueue.purge = \"tail\"\ncategory_queue.video.limit = 3\n",
+        );
+        inherit_queue(&mut root);
+        assert_eq!(word(&root, "category_queue.voice.limit"), "7");
+        assert_eq!(word(&root, "category_queue.voice.purge"), "head");
+        // What the network says of a category goes before what the node says of its queue.
+        assert_eq!(word(&root, "node.n1.category_queue.voice.limit"), "7");
+        assert_eq!(word(&root, "node.n1.category_queue.voice.purge"), "tail");
+        assert_eq!(word(&root, "node.n1.category_queue.video.limit"), "3");
+        assert_eq!(word(&root, "node.n1.category_queue.video.controller"), "adth");
+        assert!(!root["node"].get_ref().get(0).unwrap().get_ref().as_table().unwrap().contains_key("category_queue"));
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub use mac::{
     Access, Aggregation, Contention, Edca, Eifs, Mac, MissedBlockAck, MostBytes, RtsThreshold, TimeoutDeferral,
 };
 pub use mobility::{Mobility, MobilityModel, Speeds, WalkStart, Waypoint};
-pub use nodes::{Node, Placement, Queues, Role, Shape};
+pub use nodes::{CategoryQueues, Node, Placement, Queues, Role, Shape};
 pub use radio::{BProtection, ChannelWidth, GuardInterval, Preamble, Propagation, Radio, Standard};
 pub use rate_control::{RateAlgorithm, RateControl};
 pub use record::Record;
@@ -70,6 +70,10 @@ pub struct Network {
     /// The queue of every node; `[node.queue]` overrides it key by key.
     #[serde(default)]
     pub queue: Queue,
+    /// EDCA: the queues of access categories, where they differ from `[queue]` and `[node.queue]`, key by key;
+    /// `[node.category_queue]` overrides them.
+    #[serde(default, skip_serializing_if = "CategoryQueues::is_default")]
+    pub category_queue: CategoryQueues,
     /// TCP, for the flows with `transport = "tcp"`; `[flow.tcp]` overrides it key by key.
     #[serde(default, skip_serializing_if = "Tcp::is_default")]
     pub tcp: Tcp,

@@ -1,5 +1,6 @@
 //! The `[nodes]` and `[[node]]` tables: who takes part, and where.
 
+use super::Category;
 use super::mobility::{Waypoint, pair};
 use queue::Settings as Queue;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -68,6 +69,45 @@ pub struct Node {
     /// Its queue, where it differs from `[queue]`.
     #[serde(default)]
     pub queue: Option<Queue>,
+    /// The queues of its access categories, where they differ from `[category_queue]`.
+    #[serde(default, skip_serializing_if = "CategoryQueues::is_default")]
+    pub category_queue: CategoryQueues,
+}
+
+/// Queues of EDCA's access categories. A key that stands in none of these tables is that of the node's queue.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct CategoryQueues {
+    /// The highest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub voice: Option<Queue>,
+    /// The second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub video: Option<Queue>,
+    /// The third, and the default of flows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best_effort: Option<Queue>,
+    /// The lowest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub background: Option<Queue>,
+}
+
+impl CategoryQueues {
+    /// The queue of a category, if it is described, and its key.
+    pub(crate) fn of(&self, category: Category) -> (Option<&Queue>, &'static str) {
+        match category {
+            Category::Voice => (self.voice.as_ref(), "voice"),
+            Category::Video => (self.video.as_ref(), "video"),
+            Category::BestEffort => (self.best_effort.as_ref(), "best_effort"),
+            Category::Background => (self.background.as_ref(), "background"),
+        }
+    }
+
+    /// Is none described?
+    pub(crate) fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// What a node is.

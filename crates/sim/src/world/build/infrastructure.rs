@@ -160,7 +160,7 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
                 return refuse(key, format!("`{}` has no radio and no `{key}`", site.name));
             }
         }
-        if site.queue.is_some() {
+        if site.queue.is_some() || !site.category_queue.is_default() {
             return refuse("queue", "the queues of a wired node are those of its links: `[wired.queue]`".to_owned());
         }
     }

@@ -3,7 +3,7 @@
 use super::super::queues::{self, Layout};
 use super::super::{BuildError, Node, Queue};
 use super::infrastructure::Infrastructure;
-use crate::config::{Network, Placement, Queues, Role, Shape};
+use crate::config::{Category, Network, Placement, Queues, Role, Shape};
 use crate::engine::{Purpose, Stream};
 use crate::mac::{Conventions, Station};
 use crate::record::{NodeRecord, QueueRecord};
@@ -94,9 +94,10 @@ pub(super) fn nodes(
     for (index, site) in sites.iter().enumerate() {
         let address = u32::try_from(index).map_err(|_| BuildError::new("nodes.count", "there are too many nodes"))?;
         let layout = layout(network, (site, address), infrastructure, Layout::new(rules.categories, before));
-        let radio = layout.groups * layout.categories;
         let mut chance = Stream::new(seed, &site.name, Purpose::Queues);
-        let mut queues = (0..radio).map(|_| queue(site, network, &mut chance)).collect::<Result<Vec<_>, _>>()?;
+        let categories = (0..layout.groups).flat_map(|_| (0..).take(layout.categories));
+        let queues = categories.map(|category| queue(site, network, rules.category(category), &mut chance));
+        let mut queues = queues.collect::<Result<Vec<_>, _>>()?;
         for (_, wire) in &layout.wires {
             queues.push(wired_queue(network, *wire as usize / 2, &mut chance)?);
         }
@@ -135,7 +136,20 @@ fn layout(
     layout
 }
 
-fn queue(site: &Site, network: &Network, chance: &mut Stream) -> Result<Queue, BuildError> {
+/// A queue of a node for what goes by radio: of a category under EDCA.
+fn queue(site: &Site, network: &Network, category: Option<Category>, chance: &mut Stream) -> Result<Queue, BuildError> {
+    for (queues, at) in [
+        (&site.category_queue, format!("node.{}.category_queue", site.name)),
+        (&network.category_queue, "category_queue".to_owned()),
+    ] {
+        match category.map(|category| queues.of(category)) {
+            Some((Some(own), key)) => return built(own, &format!("{at}.{key}"), chance),
+            None if !queues.is_default() => {
+                return Err(BuildError::new(at, "the DCF has one category: write `access = \"edca\"` in `[mac]`"));
+            }
+            Some((None, _)) | None => {}
+        }
+    }
     match &site.queue {
         Some(own) => built(own, &format!("node.{}.queue", site.name), chance),
         None => built(&network.queue, "queue", chance),
