@@ -115,6 +115,7 @@ pub(crate) struct Run {
 Examples:
   sluice reproduce adth-s1a           one experiment, by its id
   sluice reproduce scenarios/adth     all of a folder
+  sluice reproduce buffer-sizing      all of a folder in ./scenarios
   sluice reproduce                    all of ./scenarios
   sluice reproduce adth-s1a --quick   two seeds instead of all
   sluice reproduce my.toml --seeds 30 --out /tmp/my
@@ -127,7 +128,7 @@ pub(crate) struct Reproduce {
     /// Ids of experiments (of the files in ./scenarios), scenario files, or folders of them [default: scenarios].
     #[arg(value_name = "ID|FILE|DIR")]
     pub(crate) targets: Vec<PathBuf>,
-    /// Two seeds for each case; everything else as in the files.
+    /// Two seeds for each case, and what the file's table `quick` says; everything else as in the files.
     #[arg(long, conflicts_with = "seeds")]
     pub(crate) quick: bool,
     /// This many seeds for each case, instead of the files'.

@@ -152,6 +152,9 @@ fn experiments_are_found_by_id_and_have_their_own_folders() {
     let text = stdout(&output);
     assert_eq!(text.lines().count(), 1, "{text}");
     assert!(text.contains("\"scenario\":\"chain\"") && text.contains("\"verdict\":\"holds\""), "{text}");
+    // A folder of `scenarios` by its name.
+    let output = sluice(folder.path()).args(["reproduce", "some", "--quick", "--json"]).output().unwrap();
+    assert_eq!(stdout(&output).lines().count(), 1, "{}", stderr(&output));
 }
 
 #[test]

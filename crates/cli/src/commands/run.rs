@@ -19,7 +19,7 @@ pub(super) fn run(args: args::Run) -> Result<u8, Failure> {
         return Err(targets::missing(&args.file));
     }
     let command = command(&args);
-    let wishes = Wishes { set: args.set, seeds: None, base_only: true };
+    let wishes = Wishes { set: args.set, seeds: None, quick: false, base_only: true };
     let scenario = Scenario::load(&args.file, &wishes)?;
     let varied: Vec<String> = scenario.axes.iter().map(|axis| axis.name.clone()).collect();
     let scenario = scenario.without_variations(args.seed);

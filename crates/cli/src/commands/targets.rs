@@ -27,7 +27,7 @@ pub(super) fn files(targets: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
-/// The scenario files of one argument: a path, or the id of a scenario.
+/// The scenario files of one argument: a path, a folder of `scenarios`, or the id of a scenario.
 fn named(target: &Path) -> Result<Vec<PathBuf>, Failure> {
     match fs::metadata(target) {
         Ok(_) => return under(target),
@@ -39,6 +39,9 @@ fn named(target: &Path) -> Result<Vec<PathBuf>, Failure> {
     match target.to_str() {
         Some(HOME) => {
             Err(Failure::wrong("there is no folder `scenarios` here: name a scenario file, or go to where it is"))
+        }
+        Some(name) if target.components().count() == 1 && Path::new(HOME).join(name).is_dir() => {
+            under(&Path::new(HOME).join(name))
         }
         Some(id) if target.extension().is_none() && target.components().count() == 1 => Ok(vec![by_id(id)?]),
         _ => Err(missing(target)),

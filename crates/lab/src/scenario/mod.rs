@@ -80,6 +80,8 @@ pub struct Wishes {
     pub set: Vec<String>,
     /// How many seeds instead of the file's: 1, 2, ...; of a file that lists its seeds, the first so many.
     pub seeds: Option<usize>,
+    /// With the keys of the table `quick`, for a shorter run.
+    pub quick: bool,
     /// Only the network as it stands in the file will be run: keys that `[vary]` sets may be set from outside too.
     pub base_only: bool,
 }
@@ -107,8 +109,8 @@ pub(crate) struct Head {
     table: Vec<Table>,
 }
 
-/// The keys that [`Head`] reads, and `vary`.
-const LAB_KEYS: [&str; 7] = ["title", "id", "about", "vary", "claim", "chart", "table"];
+/// The keys that [`Head`] reads, `vary` and `quick`.
+const LAB_KEYS: [&str; 8] = ["title", "id", "about", "vary", "quick", "claim", "chart", "table"];
 
 impl Scenario {
     /// Reads a scenario's file and makes sure that everything in it can be run: every network is built once, every claim
@@ -212,12 +214,16 @@ impl<'s> Draft<'s> {
             };
         }
         lab.remove("vary");
+        lab.remove("quick");
         let head = deserialize(&source, lab, tables)?;
         let mut vary = vary::read(&source, &root)?;
         if let Some(count) = wishes.seeds {
             vary.limit_seeds(count);
         }
-        let mut set = Vec::new();
+        let mut set = if wishes.quick { vary::quick(&source, &root)? } else { Vec::new() };
+        for change in &set {
+            apply(&source, &mut network, change)?;
+        }
         for k in 0..source.sets.len() {
             let change = vary::read_set(&source, k)?;
             apply(&source, &mut network, &change)?;

@@ -122,6 +122,18 @@ fn a_claim_that_can_never_be_ruled_on_is_refused() {
 }
 
 #[test]
+fn quick_sets_keys_that_set_can_still_change() {
+    let text = format!("quick.duration = \"1 s\"\nquick.queue.limit = 7\n{CHAIN}");
+    let duration = |wishes: &Wishes| parse(&text, wishes).cases[3].network.duration;
+    assert_eq!(duration(&wishes(&[])), units::Duration::from_secs(3));
+    assert_eq!(duration(&Wishes { quick: true, ..wishes(&[]) }), units::Duration::from_secs(1));
+    let both = Wishes { quick: true, ..wishes(&["duration=2 s"]) };
+    assert_eq!(duration(&both), units::Duration::from_secs(2));
+    assert_eq!(parse(&text, &both).cases[3].set["queue.limit"], "7");
+    assert!(refused(&format!("quick = 3\n{CHAIN}"), &both).contains("`quick` is a table"));
+}
+
+#[test]
 fn without_variations_there_is_one_case_and_no_claim_about_others() {
     let base_only = Wishes { base_only: true, ..wishes(&["queue.controller=adth"]) };
     let scenario = parse(CHAIN, &base_only).without_variations(9);

@@ -54,6 +54,17 @@ pub(super) fn read<'s>(source: &Source<'s>, root: &DeTable<'s>) -> Result<Vary<'
     Ok(vary)
 }
 
+/// Reads the table `[quick]`: keys and the values that they have when time is short.
+pub(super) fn quick<'s>(source: &Source<'s>, root: &DeTable<'s>) -> Result<Vec<Change<'s>>, Refusal> {
+    let Some(table) = root.get("quick") else { return Ok(Vec::new()) };
+    let DeValue::Table(table) = table.get_ref() else {
+        return Err(source.refuse(table.span(), "`quick` is a table of dotted paths and their values: write `[quick]`"));
+    };
+    let mut leaves = Vec::new();
+    flatten(table, "", &mut leaves);
+    Ok(changes(source, leaves))
+}
+
 /// A key that holds no table, with the tables around it in its path.
 struct Leaf<'d, 's> {
     path: String,
@@ -156,11 +167,15 @@ fn labelled_choice<'s>(source: &Source<'s>, whole: &Value<'s>, table: &DeTable<'
     };
     let mut leaves = Vec::new();
     flatten(set, "", &mut leaves);
-    let changes = leaves.into_iter().map(|Leaf { path, span, value }| {
+    Ok(Choice { label: text.to_owned(), changes: changes(source, leaves) })
+}
+
+fn changes<'s>(source: &Source<'s>, leaves: Vec<Leaf<'_, 's>>) -> Vec<Change<'s>> {
+    let change = |Leaf { path, span, value }: Leaf<'_, 's>| {
         let text = source.text.get(value.span()).unwrap_or_default().to_owned();
         Change { path, span, value: value.clone(), text }
-    });
-    Ok(Choice { label: text.to_owned(), changes: changes.collect() })
+    };
+    leaves.into_iter().map(change).collect()
 }
 
 /// Reads `key=value` of the command line: the value as TOML, or else as a plain word.

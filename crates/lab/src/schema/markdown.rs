@@ -45,6 +45,11 @@ scheme = [
 The file describes a whole network without `[vary]` too: that is what `sluice run` runs. Claims and charts speak of an
 axis by its name and of its values by their labels (a plain value is its own label).
 
+## `[quick]`
+
+Keys, by their dotted paths, that have other values when `sluice reproduce --quick` is short of time, as in
+`duration = \"60 s\"`. `--set` comes after them.
+
 ";
 
 /// The reference, as Markdown.

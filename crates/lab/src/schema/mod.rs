@@ -26,6 +26,10 @@ pub fn json() -> Value {
     let all: Vec<Value> = whole["required"].as_array().into_iter().flatten().chain(required).cloned().collect();
     whole["required"] = Value::Array(all);
     whole["properties"]["vary"] = vary();
+    whole["properties"]["quick"] = json!({
+        "type": "object",
+        "description": "Keys, by their dotted paths, that have other values with `--quick`.",
+    });
     whole["title"] = json!("Scenario");
     whole["description"] = json!("A network, what to vary in it, and what is claimed about it.");
     whole["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
