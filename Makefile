@@ -4,13 +4,14 @@ SLUICE := target/release/sluice
 # Rust sources that cargo fmt does not find: modules declared by the registry's macro are among them.
 RUST := $(shell git ls-files '*.rs' 2>/dev/null)
 
-.PHONY: help run test build charts format lint docs unit claims browser capture peers bench theory-plots criterion fuzz \
+.PHONY: help run test build charts format lint docs unit claims browser capture peers peers-tcp bench theory-plots criterion fuzz \
 	clean
 
 help:
 	@echo "make run     build, reproduce adth-s1a, write the report and say where it is"
 	@echo "make test    everything: format, lints, docs, unit and theory tests, claims, the report in a browser, captures in tshark"
 	@echo "make peers   the same networks in Sluice, ns-3 and ns-2: ten seeds each, one table of outcomes"
+	@echo "make peers-tcp    TCP in Sluice and ns-3: some two hours, nearly all of it ns-3"
 	@echo "make bench   the same networks in Sluice, ns-3 and ns-2: what they cost"
 	@echo "make theory-plots    draw what docs/theory.md shows: predictions as lines, simulations as points"
 	@echo "make build charts format lint docs unit claims browser capture criterion fuzz    single steps"
@@ -56,7 +57,10 @@ browser: claims
 
 # Goes on where it was interrupted; outcomes are kept in target/peers.
 peers: build
-	python3 bench/peers/compare.py --seeds 10
+	python3 bench/peers/compare.py --seeds 10 --only a --only b --only c --only d --only e --only f --only g
+
+peers-tcp: build
+	python3 bench/peers/compare.py --seeds 10 --only h
 
 # Captures of short runs, opened with tshark.
 capture: build
