@@ -1,0 +1,98 @@
+//! With feature `bpf`: compiles the queue discipline, and makes the Rust structs of what it shares with the agent.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+const SOURCES: &str = "src/bpf";
+/// Programs of [`SOURCES`].
+const PROGRAMS: [&str; 2] = ["sluice", "conformance"];
+/// Compilers that keep the type of a pointer that a map holds, best first: Clang from release 16 on.
+const COMPILERS: [&str; 5] = ["clang-19", "clang-20", "clang-18", "clang-16", "clang"];
+
+fn main() {
+    println!("cargo:rerun-if-changed={SOURCES}");
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-env-changed=CLANG");
+    if env::var_os("CARGO_FEATURE_BPF").is_none() {
+        return;
+    }
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR for build scripts"));
+    let compiler = compiler();
+    for program in PROGRAMS {
+        compile(&compiler, program, &out);
+    }
+    let header = fs::read_to_string(Path::new(SOURCES).join("shared.h")).expect("shared.h is beside the programs");
+    fs::write(out.join("shared.rs"), structs(&header)).expect("OUT_DIR can be written");
+}
+
+fn compiler() -> String {
+    let given = env::var("CLANG").into_iter();
+    let known = COMPILERS.into_iter().map(String::from);
+    let runs = |name: &String| Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success());
+    given
+        .chain(known)
+        .find(runs)
+        .expect("feature bpf needs Clang from release 16 on: install clang-19, or name one in the environment: CLANG=...")
+}
+
+fn compile(compiler: &str, program: &str, out: &Path) {
+    let source = Path::new(SOURCES).join(format!("{program}.bpf.c"));
+    let mut command = Command::new(compiler);
+    command.args(["-O2", "-g", "-target", "bpf", "-mcpu=v3", "-Wall", "-Wextra", "-Werror", "-c"]);
+    command.arg(source).arg("-o").arg(out.join(format!("{program}.bpf.o")));
+    let status = command.status().expect("the compiler ran a moment ago");
+    assert!(status.success(), "{program}.bpf.c does not compile with {compiler}");
+}
+
+/// Rust structs with the fields of the header's, in their order.
+fn structs(header: &str) -> String {
+    let mut rust = String::new();
+    let mut doc = String::new();
+    let mut fields: Vec<String> = Vec::new();
+    let mut name = String::new();
+    for line in header.lines().map(str::trim) {
+        if let Some(comment) = line.strip_prefix("/* ").or_else(|| line.strip_prefix("* ")) {
+            doc.push_str(comment.trim_end_matches("*/").trim());
+            doc.push(' ');
+        } else if let Some(rest) = line.strip_prefix("struct sluice_") {
+            name = capitalised(rest.trim_end_matches('{').trim());
+            let doc = std::mem::take(&mut doc);
+            let derives = "#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]";
+            writeln!(rust, "#[doc = {doc:?}]\n{derives}\npub(super) struct {name} {{").expect("a String takes all");
+        } else if let Some(field) = line.strip_prefix("__u64 ").and_then(|field| field.strip_suffix(';')) {
+            let doc = std::mem::take(&mut doc);
+            writeln!(rust, "#[doc = {doc:?}]\npub(super) {field}: u64,").expect("a String takes all");
+            fields.push(field.into());
+        } else if line == "};" {
+            rust.push_str("}\n");
+            rust.push_str(&conversions(&name, &std::mem::take(&mut fields)));
+        }
+    }
+    rust
+}
+
+fn conversions(name: &str, fields: &[String]) -> String {
+    let values: String = fields.iter().map(|field| format!("self.{field}, ")).collect();
+    let read: String = fields.iter().map(|field| format!("{field}: words.next()?, ")).collect();
+    format!(
+        "impl {name} {{
+            /// As the map holds it.
+            pub(super) fn to_bytes(self) -> Vec<u8> {{
+                [{values}].into_iter().flat_map(u64::to_ne_bytes).collect()
+            }}
+            /// From what the map holds; none where that is too short.
+            pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {{
+                let (words, _) = bytes.as_chunks();
+                let mut words = words.iter().map(|word| u64::from_ne_bytes(*word));
+                Some(Self {{ {read} }})
+            }}
+        }}\n"
+    )
+}
+
+fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}

@@ -1,0 +1,15 @@
+//! Our own queue discipline, in BPF: it holds packets as crate `queue`'s first-in-first-out queue does, under a limit that
+//! the agent moves, and times each packet.
+//!
+//! The mechanism is `bpf/fifo.h`. `bpf/sluice.bpf.c` makes a discipline of it, which Linux from 6.16 takes where it was
+//! built with `CONFIG_NET_SCH_BPF`. `bpf/conformance.bpf.c` makes a program of it that runs on any recent kernel: a test
+//! drives that one beside crate `queue` and holds every decision and counter to be equal.
+
+mod discipline;
+mod reading;
+mod shared;
+
+#[cfg(test)]
+mod conformance;
+
+pub use discipline::{Discipline, Mechanism, Slot};

@@ -1,0 +1,258 @@
+//! The mechanism in C and crate `queue`'s, driven side by side: equal decisions, equal intervals.
+
+use super::discipline::Mechanism;
+use super::reading::Reading;
+use super::shared::{Measured, Settings};
+use control::{Interval, Limit, Measures};
+use libbpf_rs::{MapCore, MapFlags, MapHandle, Object, ObjectBuilder, ProgramInput};
+use queue::{Departure, Ecn, End, FifoParams, Packet, Purge, Queue};
+use units::{Bytes, Duration, Instant};
+
+const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/conformance.bpf.o"));
+const STEPS: u32 = 4_000;
+/// In 1/32768, so that both sides have the very same weight.
+const WEIGHT: f64 = 655.0 / 32_768.0;
+/// The mechanism in C rounds its average down by at most 1/256 ns a packet, of which the weight forgets its part each
+/// time: 1/256 ns over 0.02, a fifth of a nanosecond. Both round to a whole one at the end.
+const AVERAGE_WITHIN_NANOS: u64 = 1;
+/// When the queues begin: the C side takes time zero for 'never'.
+const START: Instant = Instant::from_nanos(1_000_000_000);
+
+#[derive(Clone, Copy, Debug)]
+struct Numbered {
+    number: u64,
+    len: Bytes,
+}
+
+impl Packet for Numbered {
+    fn len(&self) -> Bytes {
+        self.len
+    }
+
+    fn flow(&self) -> u64 {
+        0
+    }
+
+    fn ecn(&self) -> Ecn {
+        Ecn::NotEct
+    }
+
+    fn mark(&mut self) {}
+}
+
+/// What a call did: the packet that was kept or taken, and those that were dropped, in order.
+type Decision = (Option<u64>, Vec<u64>);
+
+/// The mechanism in C, in the kernel.
+struct InKernel {
+    object: Object,
+    settings: Settings,
+    reading: Reading,
+}
+
+impl InKernel {
+    /// None where this user may not load programs.
+    fn new(mechanism: Mechanism, measures: Measures) -> Option<Self> {
+        let loaded = ObjectBuilder::default().open_memory(PROGRAM).and_then(libbpf_rs::OpenObject::load);
+        let object = match loaded {
+            Ok(object) => object,
+            Err(_) if !rustix::process::geteuid().is_root() => return None,
+            Err(error) => panic!("{error:#}"),
+        };
+        let mut settings = Settings::new(mechanism, measures, START);
+        settings.valid_until = u64::MAX;
+        settings.epoch = 1;
+        let seen = Measured { idle_since: START.as_nanos(), ..Measured::default() };
+        let new = Self { object, settings, reading: Reading::new(START, seen) };
+        new.map("measured").update(&[0; 4], &seen.to_bytes(), MapFlags::ANY).unwrap();
+        new.write();
+        Some(new)
+    }
+
+    fn map(&self, name: &str) -> MapHandle {
+        let map = self.object.maps().find(|map| map.name() == name).unwrap();
+        MapHandle::try_from(&map).unwrap()
+    }
+
+    fn write(&self) {
+        self.map("settings").update(&[0; 4], &self.settings.to_bytes(), MapFlags::ANY).unwrap();
+    }
+
+    fn step(&self, comes: Option<Numbered>, now: Instant) -> Decision {
+        let packet = comes.map_or(0, |packet| packet.number);
+        let len = comes.map_or(0, |packet| packet.len.count());
+        let words = [u64::from(comes.is_some()), now.as_nanos(), len, packet, 0, 0];
+        let call: Vec<u8> = words.into_iter().flat_map(u64::to_ne_bytes).collect();
+        let calls = self.map("call");
+        calls.update(&[0; 4], &call, MapFlags::ANY).unwrap();
+        let program = self.object.progs_mut().next().unwrap();
+        assert_eq!(program.test_run(ProgramInput::default()).unwrap().return_value, 0);
+        let call = calls.lookup(&[0; 4], MapFlags::ANY).unwrap().unwrap();
+        let word = |index: usize| u64::from_ne_bytes(call[8 * index..8 * index + 8].try_into().unwrap());
+        let (answer, dropped) = (word(4), word(5));
+        let numbers = self.map("dropped");
+        let number = |index: u32| {
+            let bytes = numbers.lookup(&index.to_ne_bytes(), MapFlags::ANY).unwrap().unwrap();
+            u64::from_ne_bytes(bytes.try_into().unwrap())
+        };
+        let decided = match comes {
+            Some(_) => (answer != 0).then_some(packet),
+            None => (answer != 0).then_some(answer),
+        };
+        (decided, (0..u32::try_from(dropped).unwrap()).map(number).collect())
+    }
+
+    fn set_limit(&mut self, limit: Limit, hard: Limit) {
+        self.settings.set_limit(limit, hard);
+        self.write();
+    }
+
+    fn take_interval(&mut self, now: Instant) -> Interval {
+        let bytes = self.map("measured").lookup(&[0; 4], MapFlags::ANY).unwrap().unwrap();
+        let interval = self.reading.interval(now, Measured::from_bytes(&bytes).unwrap(), self.settings.epoch);
+        self.settings.epoch += 1;
+        self.write();
+        interval
+    }
+}
+
+/// Crate `queue`'s, as the kernel's queue is driven: a lower limit is noticed when the next packet comes or leaves, and
+/// the MAC is done with a packet when it takes the next.
+struct InRust {
+    queue: Queue<Numbered>,
+    limit: Option<Limit>,
+    /// The last departure and how long that packet had waited, if the queue has not been empty since.
+    busy: Option<(Instant, Duration)>,
+}
+
+impl InRust {
+    fn new(mechanism: Mechanism, measures: Measures) -> Self {
+        let Mechanism { hard, overflow, purge, .. } = mechanism;
+        let mut queue = Queue::fifo(FifoParams { overflow, purge, limit: hard }).measuring(measures);
+        queue.take_interval(START);
+        Self { queue, limit: None, busy: None }
+    }
+
+    fn step(&mut self, comes: Option<Numbered>, now: Instant) -> Decision {
+        let mut dropped = Vec::new();
+        let mut drop = |packet: Numbered| dropped.push(packet.number);
+        if let Some(limit) = self.limit.take() {
+            self.queue.set_limit(now, limit, &mut drop);
+        }
+        if self.queue.is_empty() {
+            self.busy = None;
+        }
+        let Some(packet) = comes else {
+            if let Some((departed, waited)) = self.busy {
+                self.queue.completed(now, waited, now.since(departed));
+            }
+            let departure = self.queue.take(now, 0, &mut drop);
+            self.busy = departure.filter(|_| !self.queue.is_empty()).map(|left| (now, left.waited));
+            return (departure.map(|Departure { packet, .. }| packet.number), dropped);
+        };
+        self.queue.enqueue(now, packet, &mut drop);
+        let kept = !dropped.contains(&packet.number);
+        (kept.then_some(packet.number), dropped)
+    }
+}
+
+/// A number below `bound`, by SplitMix64 (Steele, Lea, Flood 2014).
+fn draw(state: &mut u64, bound: u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut mixed = *state;
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (mixed ^ (mixed >> 31)) % bound
+}
+
+/// A limit about as large as `hard`, in either unit, and now and then a very small one.
+fn some_limit(state: &mut u64) -> Limit {
+    let packets = if draw(state, 4) == 0 { draw(state, 3) } else { draw(state, 80) };
+    match draw(state, 2) {
+        0 => Limit::Packets(u32::try_from(packets).unwrap()),
+        _ => Limit::Bytes(Bytes::new(packets * 700)),
+    }
+}
+
+fn compare(kernel: &Interval, rust: &Interval, context: &str) {
+    let nanos = |average: Option<Duration>| average.map_or(0, Duration::as_nanos);
+    let (here, there) = (nanos(kernel.service_ewma), nanos(rust.service_ewma));
+    assert!(here.abs_diff(there) <= AVERAGE_WITHIN_NANOS, "{context}: average {here} ns and {there} ns");
+    assert_eq!(kernel, &Interval { service_ewma: kernel.service_ewma, ..*rust }, "{context}");
+}
+
+/// Returns how many steps were compared; none where programs cannot be loaded.
+fn drive(mechanism: Mechanism, seed: u64) -> u32 {
+    let measures = Measures { service_weight: Some(WEIGHT), idle_threshold: u32::try_from(seed % 3).unwrap() };
+    let Some(mut kernel) = InKernel::new(mechanism, measures) else { return 0 };
+    let mut rust = InRust::new(mechanism, measures);
+    let mut state = seed;
+    let mut now = START;
+    for step in 0..STEPS {
+        let context = format!("{mechanism:?}, seed {seed}, step {step}");
+        if draw(&mut state, 8) > 0 {
+            now = now + Duration::from_nanos(draw(&mut state, 3_000_000));
+        }
+        // Phases in which the queue grows and in which it shrinks.
+        let arrivals = if step / 200 % 2 == 0 { 60 } else { 35 };
+        match draw(&mut state, 100) {
+            0..4 => {
+                let limit = some_limit(&mut state);
+                kernel.set_limit(limit, mechanism.hard);
+                rust.limit = Some(limit);
+            }
+            4..8 => compare(&kernel.take_interval(now), &rust.queue.take_interval(now), &context),
+            call => {
+                let len = Bytes::new(40 + draw(&mut state, 1_461));
+                let comes = (call < 8 + arrivals).then_some(Numbered { number: u64::from(step) + 1, len });
+                assert_eq!(kernel.step(comes, now), rust.step(comes, now), "{context}");
+            }
+        }
+    }
+    STEPS
+}
+
+#[test]
+fn the_mechanism_in_c_decides_and_measures_as_the_one_in_rust() {
+    let mut seed = 0;
+    let mut compared = 0;
+    for hard in [Limit::Packets(100), Limit::Packets(7), Limit::Bytes(Bytes::new(20_000))] {
+        for overflow in [End::Tail, End::Head] {
+            for purge in [Purge::None, Purge::Head, Purge::Tail] {
+                seed += 1;
+                compared += drive(Mechanism { hard, fallback: hard, overflow, purge }, seed);
+            }
+        }
+    }
+    if compared == 0 {
+        eprintln!("skipped: to load a program into the kernel needs CAP_BPF");
+    } else {
+        assert_eq!(compared, 18 * STEPS);
+    }
+}
+
+#[test]
+fn with_an_agent_that_is_silent_the_fall_back_limit_holds() {
+    let mechanism = Mechanism {
+        hard: Limit::Packets(100),
+        fallback: Limit::Packets(3),
+        overflow: End::Tail,
+        purge: Purge::Head,
+    };
+    let Some(mut kernel) = InKernel::new(mechanism, Measures::default()) else {
+        eprintln!("skipped: to load a program into the kernel needs CAP_BPF");
+        return;
+    };
+    let silent_from = START + Duration::from_secs(1);
+    kernel.settings.valid_until = silent_from.as_nanos();
+    kernel.write();
+    let packet = |number| Some(Numbered { number, len: Bytes::new(1_000) });
+    for number in 1..=10 {
+        assert_eq!(kernel.step(packet(number), START), (Some(number), vec![]));
+    }
+    assert_eq!(kernel.step(packet(11), silent_from), (None, vec![1, 2, 3, 4, 5, 6, 7, 11]));
+    kernel.settings.alive(silent_from);
+    kernel.write();
+    assert_eq!(kernel.step(packet(12), silent_from), (Some(12), vec![]));
+    assert_eq!(kernel.take_interval(silent_from).backlog.packets, 4);
+}

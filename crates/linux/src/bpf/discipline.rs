@@ -1,0 +1,288 @@
+//! The discipline in the kernel: loaded once a machine, found again by the next agent, and one queue of it.
+
+use super::reading::{Reading, room};
+use super::shared::{Measured, Settings};
+use crate::Error;
+use control::{Interval, Limit, Measures};
+use libbpf_rs::btf::Btf;
+use libbpf_rs::btf::types::Func;
+use libbpf_rs::{MapCore, MapFlags, MapHandle, MapMut, Object, ObjectBuilder, OpenObject};
+use queue::{End, Purge};
+use std::io;
+use std::path::{Path, PathBuf};
+use units::{Duration, Instant};
+
+/// What a queue does without its agent, and how it drops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mechanism {
+    /// The hard limit: never exceeded, and the limit until [`Slot::set_limit`].
+    pub hard: Limit,
+    /// The limit that holds while the agent is silent.
+    pub fallback: Limit,
+    /// What makes way when a packet comes and the limit is reached.
+    pub overflow: End,
+    /// Which packets go when the limit was lowered.
+    pub purge: Purge,
+}
+
+/// The kind as `tc qdisc` calls it.
+pub(super) const KIND: &str = "sluice";
+/// An agent that is silent for longer has died: it is heard at each interval, of some 20 ms to a second.
+pub(super) const LONGEST_SILENCE: Duration = Duration::from_secs(5);
+
+/// The discipline as `tc qdisc` knows it, and the maps that its queues share with the agent.
+///
+/// It outlives the agent: the kernel keeps it under a folder of a file system of type `bpf` until
+/// [`unload`](Self::unload).
+#[derive(Debug)]
+pub struct Discipline {
+    folder: PathBuf,
+    settings: MapHandle,
+    measured: MapHandle,
+}
+
+impl Discipline {
+    /// Whether this kernel takes queue disciplines in BPF.
+    ///
+    /// # Errors
+    /// The kernel tells no types (BTF), or those that a discipline needs are not among them. The message has the cure.
+    pub fn is_possible() -> Result<(), Error> {
+        let types = Btf::from_vmlinux().map_err(|_| {
+            Error::Unsuitable("the kernel tells no types: it was built without CONFIG_DEBUG_INFO_BTF".into())
+        })?;
+        match types.type_by_name::<Func<'_>>("bpf_qdisc_bstats_update") {
+            Some(_) => Ok(()),
+            None => Err(Error::Unsuitable(
+                "the kernel has no queue disciplines in BPF: it is older than 6.16 or built without \
+                 CONFIG_NET_SCH_BPF"
+                    .into(),
+            )),
+        }
+    }
+
+    /// The discipline that is loaded, or else loads it with room for `most` in each queue. `folder` is in a file system
+    /// of type `bpf`.
+    ///
+    /// # Errors
+    /// The kernel does not take it; what is loaded is of another version or has not enough room.
+    pub fn load(folder: &Path, most: Limit) -> Result<Self, Error> {
+        let places = places(most)?;
+        let loaded = || Self::find(folder);
+        if !folder.join(LINK).exists() {
+            Self::is_possible()?;
+            let object = prepared(places).and_then(OpenObject::load).map_err(|error| refused("load", &error))?;
+            pin(object, folder)?;
+        }
+        let found = loaded()?;
+        let ring = MapHandle::from_pinned_path(folder.join(RING)).map_err(|error| refused("find", &error))?;
+        if ring.max_entries() < places * QUEUES {
+            let room = ring.max_entries() / QUEUES;
+            return Err(Error::Unsuitable(format!(
+                "the queue discipline that is loaded has room for {room} packets in a queue, and {most} need more: stop \
+                 all agents, so that it is unloaded, or ask for a smaller hard limit"
+            )));
+        }
+        Ok(found)
+    }
+
+    fn find(folder: &Path) -> Result<Self, Error> {
+        let open = |name: &str, size: usize| {
+            let map = MapHandle::from_pinned_path(folder.join(name)).map_err(|error| refused("find", &error))?;
+            if map.value_size() as usize == size && map.max_entries() == QUEUES {
+                Ok(map)
+            } else {
+                Err(Error::Unsuitable("the queue discipline that is loaded is of another version: stop its agent".into()))
+            }
+        };
+        let settings = open(SETTINGS, size_of::<Settings>())?;
+        let measured = open(MEASURED, size_of::<Measured>())?;
+        Ok(Self { folder: folder.into(), settings, measured })
+    }
+
+    /// Takes the first slot that serves no interface, for a queue that measures as its controller asks for. The queue is
+    /// then to be made: kind `sluice`, handle `slot:0`.
+    ///
+    /// `now` is the kernel's monotonic clock, here and in all that follows.
+    ///
+    /// # Errors
+    /// All are in use.
+    pub fn free_slot(&self, mechanism: Mechanism, measures: Measures, now: Instant) -> Result<Slot, Error> {
+        for number in 1..QUEUES {
+            if read_measured(&self.measured, number)?.interface == 0 {
+                return self.slot(number, mechanism, measures, now);
+            }
+        }
+        Err(Error::Unsuitable(format!("the queue discipline serves at most {} interfaces", QUEUES - 1)))
+    }
+
+    /// Takes over the slot `number`, whose queue goes on under other settings.
+    ///
+    /// # Errors
+    /// There is no such slot.
+    pub fn slot(&self, number: u32, mechanism: Mechanism, measures: Measures, now: Instant) -> Result<Slot, Error> {
+        let copy = |map: &MapHandle| MapHandle::try_from(map).map_err(|error| refused("find", &error));
+        let (settings_map, measured_map) = (copy(&self.settings)?, copy(&self.measured)?);
+        let seen = read_measured(&measured_map, number)?;
+        let mut settings = Settings::new(mechanism, measures, now);
+        settings.epoch = seen.epoch.wrapping_add(1);
+        let reading = Reading::new(now, seen);
+        let slot = Slot { number, hard: mechanism.hard, settings, settings_map, measured_map, reading };
+        slot.write()?;
+        Ok(slot)
+    }
+
+    /// Takes the kind away. Queues of it that are installed still pass packets, by their fall-back limit.
+    ///
+    /// # Errors
+    /// The folder cannot be removed.
+    pub fn unload(self) -> Result<(), Error> {
+        let failed = |source| Error::Kernel { what: "unload the queue discipline".into(), source };
+        for name in [LINK, SETTINGS, MEASURED, RING] {
+            std::fs::remove_file(self.folder.join(name)).map_err(failed)?;
+        }
+        std::fs::remove_dir(&self.folder).map_err(failed)
+    }
+}
+
+/// One queue of the discipline: an element of each map, by the major number of its handle.
+#[derive(Debug)]
+pub struct Slot {
+    number: u32,
+    hard: Limit,
+    settings: Settings,
+    settings_map: MapHandle,
+    measured_map: MapHandle,
+    reading: Reading,
+}
+
+impl Slot {
+    /// The major number of the queue's handle.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// The number of the interface whose queue it is; none before the queue is made and after it is gone.
+    ///
+    /// # Errors
+    /// The maps cannot be read.
+    pub fn interface(&self) -> Result<Option<u64>, Error> {
+        let interface = read_measured(&self.measured_map, self.number)?.interface;
+        Ok((interface != 0).then_some(interface))
+    }
+
+    /// What was measured since the last call; and the agent lives. A maximum that falls between the two is lost.
+    ///
+    /// # Errors
+    /// The maps cannot be read or written.
+    pub fn take_interval(&mut self, now: Instant) -> Result<Interval, Error> {
+        let seen = read_measured(&self.measured_map, self.number)?;
+        let interval = self.reading.interval(now, seen, self.settings.epoch);
+        self.settings.epoch = self.settings.epoch.wrapping_add(1);
+        self.settings.alive(now);
+        self.write()?;
+        Ok(interval)
+    }
+
+    /// Moves the limit, never above the hard one. What no longer fits goes when the next packet comes or leaves.
+    ///
+    /// # Errors
+    /// The settings cannot be written.
+    pub fn set_limit(&mut self, limit: Limit) -> Result<(), Error> {
+        self.settings.set_limit(limit, self.hard);
+        self.write()
+    }
+
+    fn write(&self) -> Result<(), Error> {
+        let bytes = self.settings.to_bytes();
+        let update = self.settings_map.update(&self.number.to_ne_bytes(), &bytes, MapFlags::ANY);
+        update.map_err(|error| refused("set", &error))
+    }
+}
+
+/// Queues that there is room for. The first serves none: a handle's major number is not zero.
+const QUEUES: u32 = 16;
+/// Places in the ring of each: what the maps hold then is 25 MB.
+const MOST_PLACES: u32 = 1 << 16;
+const FEWEST_PLACES: u32 = 1 << 10;
+const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sluice.bpf.o"));
+const LINK: &str = "link";
+const SETTINGS: &str = "settings";
+const MEASURED: &str = "measured";
+const RING: &str = "ring";
+
+/// How many places a ring has for this hard limit: a power of two.
+fn places(most: Limit) -> Result<u32, Error> {
+    let packets = match most {
+        Limit::Packets(packets) => packets,
+        Limit::Bytes(bytes) => room(bytes),
+    };
+    match packets.max(FEWEST_PLACES).checked_next_power_of_two() {
+        Some(places) if places <= MOST_PLACES => Ok(places),
+        _ => Err(Error::Unsuitable(format!("a queue of a live interface has room for {MOST_PLACES} packets: {most} are more"))),
+    }
+}
+
+/// The program with rings of so many places.
+fn prepared(places: u32) -> libbpf_rs::Result<OpenObject> {
+    // Its messages are for developers of BPF; ours say what the user can do.
+    libbpf_rs::set_print(None);
+    let mut open = ObjectBuilder::default().name("sluice")?.open_memory(PROGRAM)?;
+    for mut map in open.maps_mut() {
+        let name = map.name().to_string_lossy().into_owned();
+        match name.as_str() {
+            SETTINGS | MEASURED => map.set_max_entries(QUEUES)?,
+            RING => map.set_max_entries(QUEUES * places)?,
+            _ if name.ends_with(".rodata") => {
+                map.initial_value_mut()
+                    .and_then(|constants| constants.get_mut(..4))
+                    .expect("the program has one constant of four bytes")
+                    .copy_from_slice(&(places - 1).to_ne_bytes());
+            }
+            _ => {}
+        }
+    }
+    Ok(open)
+}
+
+/// Registers the kind and keeps it, and what the agent needs, under `folder`.
+fn pin(mut object: Object, folder: &Path) -> Result<(), Error> {
+    let make = |source| Error::Kernel { what: format!("make {} (is a file system of type bpf there?)", folder.display()), source };
+    std::fs::create_dir_all(folder).map_err(make)?;
+    let keep = |map: &mut MapMut<'_>| -> libbpf_rs::Result<()> {
+        match map.name().to_str() {
+            Some(KIND) => {
+                let mut link = map.attach_struct_ops()?;
+                link.pin(folder.join(LINK))
+            }
+            Some(name @ (SETTINGS | MEASURED | RING)) => map.pin(folder.join(name)),
+            _ => Ok(()),
+        }
+    };
+    let kept = object.maps_mut().try_for_each(|mut map| keep(&mut map));
+    kept.map_err(|error| refused("register", &error))
+}
+
+/// The counters while no packet moves them: read twice alike.
+fn read_measured(map: &MapHandle, number: u32) -> Result<Measured, Error> {
+    let read = || {
+        let bytes = map.lookup(&number.to_ne_bytes(), MapFlags::ANY).map_err(|error| refused("read", &error))?;
+        Ok(bytes.as_deref().and_then(Measured::from_bytes).unwrap_or_default())
+    };
+    let mut last = read()?;
+    for _ in 0..16 {
+        let next = read()?;
+        if next == last {
+            break;
+        }
+        last = next;
+    }
+    Ok(last)
+}
+
+fn refused(what: &str, error: &libbpf_rs::Error) -> Error {
+    let what = format!("{what} the queue discipline");
+    match error.kind() {
+        libbpf_rs::ErrorKind::PermissionDenied => Error::NotPermitted { what },
+        _ => Error::Kernel { what, source: io::Error::other(format!("{error:#}")) },
+    }
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ * First in, first out, with a limit that moves and two ends to drop from: crate queue's Fifo and Account in C, held to
+ * the same decisions and counters by a test. No clock; packets are the host's. The host defines before it includes this:
+ *
+ *   packet_t                       a packet
+ *   host_t                         what it needs to drop one
+ *   struct entry                   a place in the ring with members since and len, both __u64
+ *   entry_at(queue, position)      that place; null where the verifier must be told that it may be
+ *   entry_drop(queue, entry, host) the packet in it is discarded
+ *
+ * Times never run back within a queue: what bpf_ktime_get_ns says may, so differences end at zero. */
+
+struct queue {
+	struct sluice_settings *set;
+	struct sluice_measured *is;
+	__u32 slot;
+};
+
+struct limit {
+	__u64 packets, bytes;
+};
+
+/* Which limit holds: that of an agent that lives, or the fall-back. */
+static ALWAYS_INLINE struct limit limit_at(const struct sluice_settings *set, __u64 now)
+{
+	if (likely(now < set->valid_until))
+		return (struct limit){ set->limit_packets, set->limit_bytes };
+	return (struct limit){ set->fallback_packets, set->fallback_bytes };
+}
+
+static ALWAYS_INLINE int fits(__u64 packets, __u64 bytes, struct limit limit, __u64 len)
+{
+	return packets < limit.packets && len <= limit.bytes && bytes <= limit.bytes - len;
+}
+
+static ALWAYS_INLINE int is_over(const struct sluice_measured *is, struct limit limit)
+{
+	return is->backlog_packets > limit.packets || is->backlog_bytes > limit.bytes;
+}
+
+static ALWAYS_INLINE __u64 since(__u64 now, __u64 then)
+{
+	return likely(now > then) ? now - then : 0;
+}
+
+static ALWAYS_INLINE void raise_to(__u64 *max, __u64 value)
+{
+	if (value > *max)
+		*max = value;
+}
+
+/* The queue is as long as it is from now on. */
+static ALWAYS_INLINE void occupancy(struct queue q, __u64 now)
+{
+	struct sluice_measured *is = q.is;
+	int idle = is->backlog_packets <= q.set->idle_threshold;
+
+	if (likely(idle == (is->idle_since != 0)))
+		return;
+	if (idle) {
+		is->idle_since = now;
+	} else {
+		is->idle_sum += since(now, is->idle_since);
+		is->idle_since = 0;
+	}
+}
+
+/* The agent has read: maxima are those of its next interval. */
+static ALWAYS_INLINE void interval(struct queue q)
+{
+	struct sluice_measured *is = q.is;
+
+	if (likely(is->epoch == q.set->epoch))
+		return;
+	is->epoch = q.set->epoch;
+	is->backlog_max = is->backlog_packets;
+	is->sojourn_max = is->service_max = is->nodal_max = 0;
+}
+
+/* Takes the packet at the head, or at the tail, out of the account. */
+static ALWAYS_INLINE struct entry *unlink_entry(struct queue q, int tail)
+{
+	struct sluice_measured *is = q.is;
+	struct entry *gone = entry_at(q, tail ? is->head + is->backlog_packets - 1 : is->head);
+
+	if (!gone)
+		return 0;
+	if (!tail)
+		is->head++;
+	is->backlog_packets--;
+	is->backlog_bytes -= gone->len;
+	return gone;
+}
+
+static ALWAYS_INLINE void refuse(struct queue q, __u64 len)
+{
+	q.is->dropped_packets++;
+	q.is->dropped_bytes += len;
+}
+
+static ALWAYS_INLINE void discard(struct queue q, int tail, host_t host)
+{
+	struct entry *gone = unlink_entry(q, tail);
+
+	if (!gone)
+		return;
+	refuse(q, gone->len);
+	entry_drop(q, gone, host);
+}
+
+/* After packets were discarded. */
+static ALWAYS_INLINE void settle(struct queue q, __u64 now)
+{
+	if (!q.is->backlog_packets)
+		q.is->departed = 0;
+	occupancy(q, now);
+}
+
+/* The limit may have been lowered, or fallen back: what no longer fits goes. */
+static ALWAYS_INLINE void purge(struct queue q, struct limit limit, __u64 now, host_t host)
+{
+	if (likely(!is_over(q.is, limit)) || !q.set->purge)
+		return;
+	AT_MOST(MOST_PACKETS) {
+		if (!is_over(q.is, limit))
+			break;
+		discard(q, q.set->purge == 2, host);
+	}
+	settle(q, now);
+}
+
+/* A packet comes. Returns the place where the host must put it, or null: then the host drops it. */
+static ALWAYS_INLINE struct entry *arrive(struct queue q, __u64 now, __u64 len, host_t host)
+{
+	struct sluice_measured *is = q.is;
+	struct limit limit = limit_at(q.set, now);
+	struct entry *place;
+
+	interval(q);
+	purge(q, limit, now, host);
+	is->arrived_packets++;
+	is->arrived_bytes += len;
+	if (unlikely(!fits(is->backlog_packets, is->backlog_bytes, limit, len))) {
+		if (!q.set->drop_head || !fits(0, 0, limit, len)) {
+			refuse(q, len);
+			return 0;
+		}
+		AT_MOST(MOST_PACKETS) {
+			if (fits(is->backlog_packets, is->backlog_bytes, limit, len))
+				break;
+			discard(q, 0, host);
+		}
+	}
+	place = entry_at(q, is->head + is->backlog_packets);
+	if (!place)
+		return 0;
+	place->since = now;
+	place->len = len;
+	is->backlog_packets++;
+	is->backlog_bytes += len;
+	raise_to(&is->backlog_max, is->backlog_packets);
+	occupancy(q, now);
+	return place;
+}
+
+/* The device was done with the packet that left last when it took the next: service time by the rule of a device that
+ * pushes back. */
+static ALWAYS_INLINE void served(struct queue q, __u64 now)
+{
+	struct sluice_measured *is = q.is;
+	__u64 service, nodal;
+
+	if (!is->departed)
+		return;
+	service = since(now, is->departed);
+	nodal = is->sojourn_last + service;
+	if (q.set->weight) {
+		/* Nine minutes and more count as nine minutes: then nothing overflows. */
+		__s64 capped = service < 1ull << 39 ? service : 1ull << 39;
+		__s64 average = is->service_average;
+
+		is->service_average =
+			is->service_count ? average + ((((capped << 8) - average) * (__s64)q.set->weight) >> 15) : capped << 8;
+	}
+	is->service_count++;
+	is->service_sum += service;
+	is->service_last = service;
+	raise_to(&is->service_max, service);
+	is->nodal_sum += nodal;
+	is->nodal_last = nodal;
+	raise_to(&is->nodal_max, nodal);
+}
+
+/* The device takes a packet. Returns its place, from which the host hands it out, or null: nothing waits. */
+static ALWAYS_INLINE struct entry *depart(struct queue q, __u64 now, host_t host)
+{
+	struct sluice_measured *is = q.is;
+	struct entry *first;
+	__u64 waited;
+
+	interval(q);
+	purge(q, limit_at(q.set, now), now, host);
+	if (unlikely(!is->backlog_packets))
+		return 0;
+	first = unlink_entry(q, 0);
+	if (!first)
+		return 0;
+	is->sent_packets++;
+	is->sent_bytes += first->len;
+	occupancy(q, now);
+	served(q, now);
+	waited = since(now, first->since);
+	is->sojourn_sum += waited;
+	is->sojourn_last = waited;
+	raise_to(&is->sojourn_max, waited);
+	is->departed = is->backlog_packets ? now : 0;
+	return first;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ * The kernel's types and functions that a queue discipline touches. Only members that are used: the loader finds their
+ * places in the running kernel (CO-RE), so that the program is built without a kernel's headers. */
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+typedef long long __s64;
+
+#define SEC(name) __attribute__((section(name), used))
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+#define likely(condition) __builtin_expect(!!(condition), 1)
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
+
+/* A map's description, in the form that libbpf reads. */
+#define MAP(name, kind, entries, Value)                \
+	struct {                                       \
+		int (*type)[kind];                     \
+		int (*max_entries)[entries];           \
+		__u32 *key;                            \
+		Value *value;                          \
+	} name SEC(".maps")
+#define ARRAY 2
+
+static void *(*const bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;
+static __u64 (*const bpf_ktime_get_ns)(void) = (void *)5;
+static void *(*const bpf_kptr_xchg)(void *place, void *object) = (void *)194;
+
+/* A bounded loop of which the verifier walks the body a few times, not as often as it may run. */
+struct bpf_iter_num {
+	__u64 opaque;
+};
+#define KERNEL(declaration) extern declaration __attribute__((section(".ksyms")))
+KERNEL(int bpf_iter_num_new(struct bpf_iter_num *at, int start, int end));
+KERNEL(int *bpf_iter_num_next(struct bpf_iter_num *at));
+KERNEL(void bpf_iter_num_destroy(struct bpf_iter_num *at));
+#define AT_MOST(times)                                                                                          \
+	for (struct bpf_iter_num at_most_ __attribute__((cleanup(bpf_iter_num_destroy))),                       \
+	     *once_ = (bpf_iter_num_new(&at_most_, 0, (times)), &at_most_);                                     \
+	     once_ && bpf_iter_num_next(&at_most_);)

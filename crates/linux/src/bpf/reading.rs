@@ -1,0 +1,99 @@
+//! What was measured between two readings of the discipline's counters.
+
+use super::shared::Measured;
+use control::{Count, Interval, Limit, Stat};
+use queue::MOST_PACKETS;
+use units::{Bytes, Duration, Instant};
+
+/// The last reading, from which the next interval is counted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reading {
+    at: Instant,
+    seen: Measured,
+    idle: u64,
+}
+
+impl Reading {
+    /// Of a queue as it is now.
+    pub(super) fn new(at: Instant, seen: Measured) -> Self {
+        Self { at, seen, idle: idle(&seen, at) }
+    }
+
+    /// The interval from the last reading to this one, which takes its place. `epoch` is that of the settings since the
+    /// last reading: maxima of an older one are of an interval before.
+    pub(super) fn interval(&mut self, now: Instant, seen: Measured, epoch: u64) -> Interval {
+        let next = Self::new(now, seen);
+        let length = now.since(self.at);
+        let idle = Duration::from_nanos(next.idle.wrapping_sub(self.idle)).min(length);
+        let is_moved = seen.epoch == epoch;
+        let max = |nanos: u64| if is_moved { nanos } else { 0 };
+        let counted = |one: fn(&Measured) -> u64| one(&seen).wrapping_sub(one(&self.seen));
+        let service = stat(
+            counted(|is| is.service_count),
+            counted(|is| is.service_sum),
+            max(seen.service_max),
+            seen.service_last,
+        );
+        let interval = Interval {
+            length,
+            arrived: count(counted(|is| is.arrived_packets), counted(|is| is.arrived_bytes)),
+            sent: count(counted(|is| is.sent_packets), counted(|is| is.sent_bytes)),
+            dropped: count(counted(|is| is.dropped_packets), counted(|is| is.dropped_bytes)),
+            backlog: count(seen.backlog_packets, seen.backlog_bytes),
+            backlog_max: if is_moved { seen.backlog_max } else { seen.backlog_packets },
+            service,
+            departure_gap: service,
+            sojourn: stat(
+                counted(|is| is.sent_packets),
+                counted(|is| is.sojourn_sum),
+                max(seen.sojourn_max),
+                seen.sojourn_last,
+            ),
+            nodal: stat(
+                counted(|is| is.service_count),
+                counted(|is| is.nodal_sum),
+                max(seen.nodal_max),
+                seen.nodal_last,
+            ),
+            service_ewma: (seen.service_count > 0 && seen.service_average > 0)
+                .then(|| Duration::from_nanos((seen.service_average + 128) >> 8)),
+            idle,
+            busy: length.saturating_sub(idle),
+        };
+        *self = next;
+        interval
+    }
+}
+
+/// The limits in packets and in bytes that hold together where the one that moves is `limit`, below the hard one, as in
+/// crate `queue`.
+pub(super) fn limits(limit: Limit, hard: Limit) -> (u64, u64) {
+    let (room, hard_bytes) = match hard {
+        Limit::Packets(packets) => (packets.min(MOST_PACKETS), u64::MAX),
+        Limit::Bytes(bytes) => (room(bytes), bytes.count()),
+    };
+    match limit {
+        Limit::Packets(packets) => (packets.min(room).into(), hard_bytes),
+        Limit::Bytes(bytes) => (room.into(), bytes.count().min(hard_bytes)),
+    }
+}
+
+/// Packets of 40 B (an IP and a TCP header) that so many bytes hold.
+pub(super) fn room(bytes: Bytes) -> u32 {
+    u32::try_from(bytes.count() / 40).unwrap_or(u32::MAX).clamp(1, MOST_PACKETS)
+}
+
+/// Idle time since the queue was installed.
+fn idle(seen: &Measured, now: Instant) -> u64 {
+    let going_on = if seen.idle_since == 0 { 0 } else { now.as_nanos().saturating_sub(seen.idle_since) };
+    seen.idle_sum.wrapping_add(going_on)
+}
+
+fn count(packets: u64, bytes: u64) -> Count {
+    Count { packets, bytes: Bytes::new(bytes) }
+}
+
+fn stat(n: u64, sum: u64, max: u64, last: u64) -> Stat {
+    let time = |nanos| if n == 0 { Duration::ZERO } else { Duration::from_nanos(nanos) };
+    Stat { n, mean: time(sum / n.max(1)), max: time(max), last: time(last) }
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ * What the discipline and the agent share: an array of settings and an array of what was measured, an element of each
+ * for every queue. Only lines "__u64 name;" within the two structs: the build makes the Rust structs from them. */
+
+/* The agent writes these at any moment; the discipline obeys from the next packet that comes or leaves. */
+struct sluice_settings {
+	/* Until then (CLOCK_MONOTONIC, ns) the limit holds; later, with an agent that is silent, the fall-back does. */
+	__u64 valid_until;
+	/* The limit, both of which hold: packets, and bytes of the network layer. */
+	__u64 limit_packets;
+	__u64 limit_bytes;
+	__u64 fallback_packets;
+	__u64 fallback_bytes;
+	/* Not zero: packets at the head make way for one that comes; zero: the one that comes is dropped. */
+	__u64 drop_head;
+	/* What goes when the limit was lowered: nothing (0), packets at the head (1) or at the tail (2). */
+	__u64 purge;
+	/* With at most so many packets the queue is idle. */
+	__u64 idle_threshold;
+	/* Weight of the newest packet in the average service time, in 1/32768; zero: no average. */
+	__u64 weight;
+	/* Raised by the agent after it has read: the maxima start anew. */
+	__u64 epoch;
+};
+
+/* The discipline writes these; the agent reads them, and takes differences of what counts up. */
+struct sluice_measured {
+	/* Of the settings, that the maxima belong to. */
+	__u64 epoch;
+	__u64 arrived_packets;
+	__u64 arrived_bytes;
+	__u64 sent_packets;
+	__u64 sent_bytes;
+	__u64 dropped_packets;
+	__u64 dropped_bytes;
+	__u64 backlog_packets;
+	__u64 backlog_bytes;
+	__u64 backlog_max;
+	/* Time in the queue, ns; as many as were sent. */
+	__u64 sojourn_sum;
+	__u64 sojourn_max;
+	__u64 sojourn_last;
+	/* From one departure to the next with the queue never empty in between, ns: the service time of a device that pushes
+	 * back. The average is in 1/256 ns. */
+	__u64 service_count;
+	__u64 service_sum;
+	__u64 service_max;
+	__u64 service_last;
+	__u64 service_average;
+	/* Sojourn plus service of the packets whose service was timed, ns. */
+	__u64 nodal_sum;
+	__u64 nodal_max;
+	__u64 nodal_last;
+	/* Idle time, ns, but for the idle time that goes on since idle_since (0: the queue is busy). */
+	__u64 idle_sum;
+	__u64 idle_since;
+	/* Last departure; 0 where the queue has been empty since. */
+	__u64 departed;
+	/* Where in the ring the packet at the head is. */
+	__u64 head;
+	/* Bytes of the link layer's header, which do not count. */
+	__u64 header;
+	/* Of the interface; 0 where the element serves no queue. */
+	__u64 interface;
+};

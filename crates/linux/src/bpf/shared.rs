@@ -1,0 +1,51 @@
+//! What the discipline and the agent share, see `shared.h`, from which the build makes the structs.
+
+use super::reading::limits;
+use super::{Mechanism, discipline::LONGEST_SILENCE};
+use control::{Limit, Measures};
+use units::Instant;
+
+include!(concat!(env!("OUT_DIR"), "/shared.rs"));
+
+/// Of the average service time: its weight counts in 1/32768.
+const WEIGHT_ONE: f64 = 32_768.0;
+
+impl Settings {
+    /// Of a queue that is about to be installed, whose agent lives at `now`.
+    pub(super) fn new(mechanism: Mechanism, measures: Measures, now: Instant) -> Self {
+        let (limit_packets, limit_bytes) = limits(mechanism.hard, mechanism.hard);
+        let (fallback_packets, fallback_bytes) = limits(mechanism.fallback, mechanism.hard);
+        let mut settings = Self {
+            limit_packets,
+            limit_bytes,
+            fallback_packets,
+            fallback_bytes,
+            drop_head: u64::from(mechanism.overflow == queue::End::Head),
+            purge: match mechanism.purge {
+                queue::Purge::None => 0,
+                queue::Purge::Head => 1,
+                queue::Purge::Tail => 2,
+            },
+            idle_threshold: measures.idle_threshold.into(),
+            weight: weight(measures.service_weight),
+            ..Self::default()
+        };
+        settings.alive(now);
+        settings
+    }
+
+    /// The agent lives.
+    pub(super) fn alive(&mut self, now: Instant) {
+        self.valid_until = now.as_nanos().saturating_add(LONGEST_SILENCE.as_nanos());
+    }
+
+    pub(super) fn set_limit(&mut self, limit: Limit, hard: Limit) {
+        (self.limit_packets, self.limit_bytes) = limits(limit, hard);
+    }
+}
+
+/// A weight as the discipline takes it: at least the smallest step, so that an average that was asked for is kept.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and 32768")]
+fn weight(of_newest: Option<f64>) -> u64 {
+    of_newest.map_or(0, |weight| ((weight * WEIGHT_ONE + 0.5) as u64).clamp(1, WEIGHT_ONE as u64))
+}

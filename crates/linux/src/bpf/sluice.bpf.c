@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ * The queue discipline "sluice": mechanism only, its limit is moved by the agent. A queue is one element of the arrays,
+ * by the major number of its handle. All but init run under the lock of the queue. */
+#include "kernel.h"
+#include "shared.h"
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct sk_buff {
+	char cb[48];
+};
+struct qdisc_skb_cb {
+	unsigned int pkt_len;
+};
+struct qdisc_skb_head {
+	__u32 qlen;
+};
+struct gnet_stats_queue {
+	__u32 backlog, drops;
+};
+struct net_device {
+	int ifindex;
+	unsigned short hard_header_len;
+};
+struct netdev_queue {
+	struct net_device *dev;
+};
+struct Qdisc {
+	__u32 limit, handle;
+	struct netdev_queue *dev_queue;
+	struct qdisc_skb_head q;
+	struct gnet_stats_queue qstats;
+};
+#pragma clang attribute pop
+
+struct bpf_sk_buff_ptr {
+	struct sk_buff *skb;
+};
+struct nlattr;
+struct netlink_ext_ack;
+struct Qdisc_ops {
+	char id[16];
+	int (*enqueue)(struct sk_buff *, struct Qdisc *, struct sk_buff **);
+	struct sk_buff *(*dequeue)(struct Qdisc *);
+	int (*init)(struct Qdisc *, struct nlattr *, struct netlink_ext_ack *);
+	void (*reset)(struct Qdisc *);
+	void (*destroy)(struct Qdisc *);
+};
+KERNEL(void bpf_qdisc_skb_drop(struct sk_buff *skb, struct bpf_sk_buff_ptr *to_free));
+KERNEL(void bpf_kfree_skb(struct sk_buff *skb));
+KERNEL(void bpf_qdisc_bstats_update(struct Qdisc *sch, const struct sk_buff *skb));
+
+#define NET_XMIT_SUCCESS 0
+#define NET_XMIT_DROP 1
+#define NET_XMIT_CN 2
+#define EBUSY 16
+#define EINVAL 22
+#define MOST_PACKETS 1000000
+
+/* Set by the loader: how many queues there are room for, and of how many packets (a power of two). */
+const volatile __u32 ring_mask = 1023;
+
+typedef struct sk_buff *packet_t;
+/* Where and how a discarded packet is freed: after the lock is let go, in enqueue, or at once. */
+typedef struct {
+	struct Qdisc *sch;
+	struct bpf_sk_buff_ptr *to_free;
+} host_t;
+
+struct entry {
+	struct sk_buff __attribute__((btf_type_tag("kptr"))) *skb;
+	__u64 since;
+	__u64 len;
+};
+
+MAP(settings, ARRAY, 1, struct sluice_settings);
+MAP(measured, ARRAY, 1, struct sluice_measured);
+MAP(ring, ARRAY, 1, struct entry);
+
+struct queue;
+static struct entry *entry_at(struct queue q, __u64 position);
+static void entry_drop(struct queue q, struct entry *entry, host_t host);
+#include "fifo.h"
+
+static ALWAYS_INLINE struct entry *entry_at(struct queue q, __u64 position)
+{
+	__u32 index = q.slot * (ring_mask + 1) + ((__u32)position & ring_mask);
+
+	return bpf_map_lookup_elem(&ring, &index);
+}
+
+/* The kernel's own account, of what the link carries. */
+static ALWAYS_INLINE void uncount(struct queue q, struct Qdisc *sch, __u64 len)
+{
+	sch->q.qlen--;
+	sch->qstats.backlog -= len + q.is->header;
+}
+
+static ALWAYS_INLINE void entry_drop(struct queue q, struct entry *entry, host_t host)
+{
+	struct sk_buff *skb = bpf_kptr_xchg(&entry->skb, 0);
+
+	uncount(q, host.sch, entry->len);
+	host.sch->qstats.drops++;
+	if (!skb)
+		return;
+	if (host.to_free)
+		bpf_qdisc_skb_drop(skb, host.to_free);
+	else
+		bpf_kfree_skb(skb);
+}
+
+/* False where the handle names no queue that there is room for. */
+static ALWAYS_INLINE int find(struct Qdisc *sch, struct queue *q)
+{
+	q->slot = sch->handle >> 16;
+	q->set = bpf_map_lookup_elem(&settings, &q->slot);
+	q->is = bpf_map_lookup_elem(&measured, &q->slot);
+	return q->set && q->is;
+}
+
+SEC("struct_ops/sluice_enqueue")
+int sluice_enqueue(__u64 *context)
+{
+	struct sk_buff *skb = (void *)context[0];
+	struct Qdisc *sch = (void *)context[1];
+	host_t host = { sch, (void *)context[2] };
+	__u32 link_len = ((struct qdisc_skb_cb *)skb->cb)->pkt_len;
+	struct entry *place;
+	struct queue q;
+	__u64 dropped;
+
+	if (!find(sch, &q))
+		goto drop;
+	dropped = q.is->dropped_packets;
+	place = arrive(q, bpf_ktime_get_ns(), since(link_len, q.is->header), host);
+	if (unlikely(!place)) {
+		sch->qstats.drops++;
+		goto drop;
+	}
+	skb = bpf_kptr_xchg(&place->skb, skb);
+	if (skb)
+		bpf_qdisc_skb_drop(skb, host.to_free);
+	sch->q.qlen++;
+	sch->qstats.backlog += link_len;
+	return q.is->dropped_packets == dropped ? NET_XMIT_SUCCESS : NET_XMIT_CN;
+drop:
+	bpf_qdisc_skb_drop(skb, host.to_free);
+	return NET_XMIT_DROP;
+}
+
+SEC("struct_ops/sluice_dequeue")
+struct sk_buff *sluice_dequeue(__u64 *context)
+{
+	struct Qdisc *sch = (void *)context[0];
+	host_t host = { sch, 0 };
+	struct entry *first;
+	struct sk_buff *skb;
+	struct queue q;
+
+	/* The kernel asks once more after the last packet. */
+	if (!sch->q.qlen || !find(sch, &q))
+		return 0;
+	first = depart(q, bpf_ktime_get_ns(), host);
+	if (!first)
+		return 0;
+	uncount(q, sch, first->len);
+	skb = bpf_kptr_xchg(&first->skb, 0);
+	if (!skb)
+		return 0;
+	bpf_qdisc_bstats_update(sch, skb);
+	return skb;
+}
+
+SEC("struct_ops/sluice_init")
+int sluice_init(__u64 *context)
+{
+	struct Qdisc *sch = (void *)context[0];
+	struct net_device *dev = sch->dev_queue->dev;
+	struct queue q;
+
+	if (!(sch->handle >> 16) || !find(sch, &q))
+		return -EINVAL;
+	if (q.is->interface)
+		return -EBUSY;
+	__builtin_memset(q.is, 0, sizeof(*q.is));
+	q.is->interface = dev->ifindex;
+	q.is->header = dev->hard_header_len;
+	q.is->epoch = q.set->epoch;
+	q.is->idle_since = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("struct_ops/sluice_reset")
+void sluice_reset(__u64 *context)
+{
+	struct Qdisc *sch = (void *)context[0];
+	host_t host = { sch, 0 };
+	struct queue q;
+
+	if (!find(sch, &q))
+		return;
+	AT_MOST(MOST_PACKETS) {
+		if (!q.is->backlog_packets)
+			break;
+		discard(q, 0, host);
+	}
+	settle(q, bpf_ktime_get_ns());
+}
+
+SEC("struct_ops/sluice_destroy")
+void sluice_destroy(__u64 *context)
+{
+	struct queue q;
+
+	if (find((void *)context[0], &q))
+		q.is->interface = 0;
+}
+
+SEC(".struct_ops.link")
+struct Qdisc_ops sluice = {
+	.id = "sluice",
+	.enqueue = (void *)sluice_enqueue,
+	.dequeue = (void *)sluice_dequeue,
+	.init = (void *)sluice_init,
+	.reset = (void *)sluice_reset,
+	.destroy = (void *)sluice_destroy,
+};
+
+char terms[] SEC("license") = "Dual MIT/GPL";
