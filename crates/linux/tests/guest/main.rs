@@ -1,0 +1,55 @@
+//! The queue discipline in a kernel that takes it. These tests change the machine's network: they run in the guest of
+//! `tests/live` only.
+#![cfg(feature = "bpf")]
+
+mod instructions;
+mod queues;
+
+use control::Limit;
+use linux::bpf::{Discipline, Mechanism, Slot};
+use queue::{End, Purge};
+use std::net::UdpSocket;
+use std::path::Path;
+use std::process::Command;
+use units::Instant;
+
+const PINS: &str = "/sys/fs/bpf/sluice";
+const MECHANISM: Mechanism =
+    Mechanism { hard: Limit::Packets(1_000), fallback: Limit::Packets(50), overflow: End::Tail, purge: Purge::Tail };
+/// IP and UDP headers.
+const HEADERS: usize = 28;
+
+fn load() -> Discipline {
+    Discipline::load(Path::new(PINS), MECHANISM.hard).unwrap()
+}
+
+/// The kernel's monotonic clock.
+fn now() -> Instant {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    Instant::from_nanos(u64::try_from(time.tv_sec).unwrap() * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap())
+}
+
+fn shell(line: &str) -> String {
+    let output = Command::new("sh").arg("-ec").arg(line).output().unwrap();
+    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(output.status.success(), "{line}: {said}");
+    said
+}
+
+/// An interface that takes packets at once.
+fn dummy(name: &str, network: u8) {
+    shell("modprobe dummy");
+    shell(&format!("ip link add {name} type dummy; ip addr add 10.9.{network}.1/24 dev {name}"));
+    shell(&format!("ip link set {name} up arp off"));
+}
+
+fn install(slot: &Slot, name: &str) {
+    shell(&format!("tc qdisc replace dev {name} root handle {}: sluice", slot.number()));
+}
+
+/// A socket whose packets leave by the interface of this network.
+fn towards(network: u8) -> UdpSocket {
+    let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
+    socket.connect(format!("10.9.{network}.2:9")).unwrap();
+    socket
+}
