@@ -28,13 +28,12 @@ fn main() {
 }
 
 fn compiler() -> String {
-    let given = env::var("CLANG").into_iter();
+    let given = env::var_os("CLANG").and_then(|name| name.into_string().ok()).into_iter();
     let known = COMPILERS.into_iter().map(String::from);
     let runs = |name: &String| Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success());
-    given
-        .chain(known)
-        .find(runs)
-        .expect("feature bpf needs Clang from release 16 on: install clang-19, or name one in the environment: CLANG=...")
+    given.chain(known).find(runs).expect(
+        "feature bpf needs Clang from release 16 on: install clang-19, or name one in the environment: CLANG=...",
+    )
 }
 
 fn compile(compiler: &str, program: &str, out: &Path) {
@@ -46,50 +45,47 @@ fn compile(compiler: &str, program: &str, out: &Path) {
     assert!(status.success(), "{program}.bpf.c does not compile with {compiler}");
 }
 
-/// Rust structs with the fields of the header's, in their order.
+/// Rust structs with the fields of the header's, in their order; what they mean stands in the header.
 fn structs(header: &str) -> String {
     let mut rust = String::new();
-    let mut doc = String::new();
-    let mut fields: Vec<String> = Vec::new();
     let mut name = String::new();
+    let mut fields: Vec<&str> = Vec::new();
     for line in header.lines().map(str::trim) {
-        if let Some(comment) = line.strip_prefix("/* ").or_else(|| line.strip_prefix("* ")) {
-            doc.push_str(comment.trim_end_matches("*/").trim());
-            doc.push(' ');
-        } else if let Some(rest) = line.strip_prefix("struct sluice_") {
+        if let Some(rest) = line.strip_prefix("struct sluice_") {
             name = capitalised(rest.trim_end_matches('{').trim());
-            let doc = std::mem::take(&mut doc);
-            let derives = "#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]";
-            writeln!(rust, "#[doc = {doc:?}]\n{derives}\npub(super) struct {name} {{").expect("a String takes all");
         } else if let Some(field) = line.strip_prefix("__u64 ").and_then(|field| field.strip_suffix(';')) {
-            let doc = std::mem::take(&mut doc);
-            writeln!(rust, "#[doc = {doc:?}]\npub(super) {field}: u64,").expect("a String takes all");
-            fields.push(field.into());
+            fields.push(field);
         } else if line == "};" {
-            rust.push_str("}\n");
-            rust.push_str(&conversions(&name, &std::mem::take(&mut fields)));
+            let fields = std::mem::take(&mut fields);
+            let declared = fields.join(": u64, pub(super) ");
+            rust.push_str("#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]\n");
+            writeln!(rust, "pub(super) struct {name} {{ pub(super) {declared}: u64 }}").expect("a String takes all");
+            rust.push_str(&conversions(&name, &fields));
         }
     }
     rust
 }
 
-fn conversions(name: &str, fields: &[String]) -> String {
-    let values: String = fields.iter().map(|field| format!("self.{field}, ")).collect();
-    let read: String = fields.iter().map(|field| format!("{field}: words.next()?, ")).collect();
-    format!(
-        "impl {name} {{
-            /// As the map holds it.
-            pub(super) fn to_bytes(self) -> Vec<u8> {{
-                [{values}].into_iter().flat_map(u64::to_ne_bytes).collect()
-            }}
-            /// From what the map holds; none where that is too short.
-            pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {{
-                let (words, _) = bytes.as_chunks();
-                let mut words = words.iter().map(|word| u64::from_ne_bytes(*word));
-                Some(Self {{ {read} }})
-            }}
-        }}\n"
-    )
+/// What the agent does with a struct: it writes settings and reads measurements. The tests also write the latter.
+fn conversions(name: &str, fields: &[&str]) -> String {
+    let write = format!(
+        "/// As the map holds it.
+        pub(super) fn to_bytes(self) -> Vec<u8> {{ [self.{}].into_iter().flat_map(u64::to_ne_bytes).collect() }}",
+        fields.join(", self.")
+    );
+    let read = format!(
+        "/// From what the map holds; none where that is too short.
+        pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {{
+            let (words, _) = bytes.as_chunks();
+            let mut words = words.iter().map(|word| u64::from_ne_bytes(*word));
+            Some(Self {{ {}: words.next()? }})
+        }}",
+        fields.join(": words.next()?, ")
+    );
+    match name {
+        "Settings" => format!("impl {name} {{ {write} }}\n"),
+        _ => format!("impl {name} {{ {read} }}\n#[cfg(test)] impl {name} {{ {write} }}\n"),
+    }
 }
 
 fn capitalised(word: &str) -> String {

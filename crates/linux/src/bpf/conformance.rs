@@ -156,7 +156,7 @@ impl InRust {
     }
 }
 
-/// A number below `bound`, by SplitMix64 (Steele, Lea, Flood 2014).
+/// A number below `bound`, by `SplitMix64` (Steele, Lea, Flood 2014).
 fn draw(state: &mut u64, bound: u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut mixed = *state;
@@ -191,7 +191,7 @@ fn drive(mechanism: Mechanism, seed: u64) -> u32 {
     for step in 0..STEPS {
         let context = format!("{mechanism:?}, seed {seed}, step {step}");
         if draw(&mut state, 8) > 0 {
-            now = now + Duration::from_nanos(draw(&mut state, 3_000_000));
+            now += Duration::from_nanos(draw(&mut state, 3_000_000));
         }
         // Phases in which the queue grows and in which it shrinks.
         let arrivals = if step / 200 % 2 == 0 { 60 } else { 35 };
@@ -233,12 +233,8 @@ fn the_mechanism_in_c_decides_and_measures_as_the_one_in_rust() {
 
 #[test]
 fn with_an_agent_that_is_silent_the_fall_back_limit_holds() {
-    let mechanism = Mechanism {
-        hard: Limit::Packets(100),
-        fallback: Limit::Packets(3),
-        overflow: End::Tail,
-        purge: Purge::Head,
-    };
+    let mechanism =
+        Mechanism { hard: Limit::Packets(100), fallback: Limit::Packets(3), overflow: End::Tail, purge: Purge::Head };
     let Some(mut kernel) = InKernel::new(mechanism, Measures::default()) else {
         eprintln!("skipped: to load a program into the kernel needs CAP_BPF");
         return;

@@ -91,7 +91,9 @@ impl Discipline {
             if map.value_size() as usize == size && map.max_entries() == QUEUES {
                 Ok(map)
             } else {
-                Err(Error::Unsuitable("the queue discipline that is loaded is of another version: stop its agent".into()))
+                Err(Error::Unsuitable(
+                    "the queue discipline that is loaded is of another version: stop its agent".into(),
+                ))
             }
         };
         let settings = open(SETTINGS, size_of::<Settings>())?;
@@ -218,7 +220,9 @@ fn places(most: Limit) -> Result<u32, Error> {
     };
     match packets.max(FEWEST_PLACES).checked_next_power_of_two() {
         Some(places) if places <= MOST_PLACES => Ok(places),
-        _ => Err(Error::Unsuitable(format!("a queue of a live interface has room for {MOST_PLACES} packets: {most} are more"))),
+        _ => Err(Error::Unsuitable(format!(
+            "a queue of a live interface has room for {MOST_PLACES} packets: {most} are more"
+        ))),
     }
 }
 
@@ -246,7 +250,10 @@ fn prepared(places: u32) -> libbpf_rs::Result<OpenObject> {
 
 /// Registers the kind and keeps it, and what the agent needs, under `folder`.
 fn pin(mut object: Object, folder: &Path) -> Result<(), Error> {
-    let make = |source| Error::Kernel { what: format!("make {} (is a file system of type bpf there?)", folder.display()), source };
+    let make = |source| Error::Kernel {
+        what: format!("make {} (is a file system of type bpf there?)", folder.display()),
+        source,
+    };
     std::fs::create_dir_all(folder).map_err(make)?;
     let keep = |map: &mut MapMut<'_>| -> libbpf_rs::Result<()> {
         match map.name().to_str() {

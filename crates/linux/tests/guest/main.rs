@@ -1,9 +1,12 @@
 //! The queue discipline in a kernel that takes it. These tests change the machine's network: they run in the guest of
 //! `tests/live` only.
 #![cfg(feature = "bpf")]
+#![expect(clippy::unwrap_used, reason = "all of this is tests")]
 
 mod instructions;
+mod overload;
 mod queues;
+mod slow_link;
 
 use control::Limit;
 use linux::bpf::{Discipline, Mechanism, Slot};
