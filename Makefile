@@ -4,12 +4,13 @@ SLUICE := target/release/sluice
 # Rust sources that cargo fmt does not find: modules declared by the registry's macro are among them.
 RUST := $(shell git ls-files '*.rs' 2>/dev/null)
 
-.PHONY: help run test build charts format lint docs unit claims browser capture peers peers-tcp bench theory-plots criterion fuzz \
-	clean
+.PHONY: help run test test-live build charts format lint docs unit claims browser capture peers peers-tcp bench \
+	theory-plots criterion fuzz clean
 
 help:
 	@echo "make run     build, reproduce adth-s1a, write the report and say where it is"
 	@echo "make test    everything: format, lints, docs, unit and theory tests, claims, the report in a browser, captures in tshark"
+	@echo "make test-live    live use in a Linux guest with queue disciplines in BPF: builds it once; root"
 	@echo "make peers   the same networks in Sluice, ns-3 and ns-2: ten seeds each, one table of outcomes"
 	@echo "make peers-tcp    TCP in Sluice and ns-3: some two hours, nearly all of it ns-3"
 	@echo "make bench   the same networks in Sluice, ns-3 and ns-2: what they cost"
@@ -66,6 +67,10 @@ peers-tcp: build
 capture: build
 	python3 tests/capture/tshark.py
 	python3 tests/capture/check_capture.py
+
+# The guest is kept in target/guest; see tests/live/README.md.
+test-live:
+	python3 tests/live/check_live.py
 
 # Leave the machine alone meanwhile.
 bench: build

@@ -30,15 +30,15 @@ struct Outcome {
 fn overload(name: Name, parameters: &Parameters) -> Outcome {
     let mut controller = Controller::new(name, parameters, MECHANISM.hard).unwrap();
     let discipline = load();
-    let start = now();
-    let link = SlowLink::new(LINK, start + WARM_UP);
-    let mut slot = discipline.free_slot(MECHANISM, controller.measures(), start).unwrap();
+    let link = SlowLink::new(LINK);
+    let mut slot = discipline.free_slot(MECHANISM, controller.measures(), now()).unwrap();
     install(&slot, "sl0");
     // Enough for all that waits, or the socket would hold the sender back.
     shell("sysctl -qw net.core.wmem_default=16777216");
     let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
     socket.connect("10.9.9.2:9").unwrap();
-    // What the kernel says on a new interface is not ours to count.
+    // What the kernel says on a new interface is not ours to count. Commands are done: the clock runs evenly from here.
+    let start = now();
     slot.take_interval(now()).unwrap();
     let mut seen = Interval::default();
     let mut sent = 0;
@@ -62,7 +62,7 @@ fn overload(name: Name, parameters: &Parameters) -> Outcome {
     add(&mut seen, &slot.take_interval(now()).unwrap());
     let received = link.end();
     discipline.unload().unwrap();
-    Outcome { delay: received.mean_delay(), sent, seen, received: received.packets }
+    Outcome { delay: received.mean_delay(start + WARM_UP), sent, seen, received: received.packets }
 }
 
 fn add(sum: &mut Interval, interval: &Interval) {

@@ -28,13 +28,13 @@ pub(super) struct SlowLink {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Received {
     pub(super) packets: u64,
-    /// From `send` until the last byte came, of packets that were sent at or after the given time.
-    pub(super) delays: Vec<Duration>,
+    /// When each was sent, and from then until its last byte came.
+    pub(super) delays: Vec<(Instant, Duration)>,
 }
 
 impl SlowLink {
-    /// Makes interface `sl0` with the address 10.9.9.1, that carries so many bytes a second. Delays count from `counted`.
-    pub(super) fn new(bytes_per_second: u64, counted: Instant) -> Self {
+    /// Makes interface `sl0` with the address 10.9.9.1, that carries so many bytes a second.
+    pub(super) fn new(bytes_per_second: u64) -> Self {
         shell("modprobe slip");
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&master).unwrap();
@@ -43,7 +43,7 @@ impl SlowLink {
         shell(&format!("ldattach SLIP {name}; until ip link show sl0 > /dev/null 2>&1; do sleep 0.01; done"));
         shell("ip link set sl0 mtu 1500 up; ip addr add 10.9.9.1 peer 10.9.9.2 dev sl0");
         let attacher = shell("pidof ldattach").trim().parse().unwrap();
-        Self { reader: spawn(move || read(master, bytes_per_second, counted)), attacher }
+        Self { reader: spawn(move || read(master, bytes_per_second)), attacher }
     }
 
     /// Ends the link, which takes its interface away.
@@ -53,7 +53,7 @@ impl SlowLink {
     }
 }
 
-fn read(master: OwnedFd, bytes_per_second: u64, counted: Instant) -> Received {
+fn read(master: OwnedFd, bytes_per_second: u64) -> Received {
     let mut master = File::from(master);
     let (mut received, mut packet, mut escaped) = (Received::default(), Vec::new(), false);
     let mut buffer = [0; 512];
@@ -66,7 +66,7 @@ fn read(master: OwnedFd, bytes_per_second: u64, counted: Instant) -> Received {
             match byte {
                 END if packet.is_empty() => {}
                 END => {
-                    received.take(&packet, counted);
+                    received.take(&packet);
                     packet.clear();
                 }
                 ESC => escaped = true,
@@ -82,17 +82,24 @@ fn read(master: OwnedFd, bytes_per_second: u64, counted: Instant) -> Received {
 }
 
 impl Received {
-    fn take(&mut self, packet: &[u8], counted: Instant) {
+    fn take(&mut self, packet: &[u8]) {
         self.packets += 1;
         let Some(stamp) = packet.get(PAYLOAD..PAYLOAD + 8) else { return };
         let sent = Instant::from_nanos(u64::from_be_bytes(stamp.try_into().unwrap()));
-        if sent >= counted {
-            self.delays.push(now().since(sent));
+        // Something else that the kernel sent.
+        if sent > now() {
+            return;
         }
+        self.delays.push((sent, now().since(sent)));
     }
 
-    pub(super) fn mean_delay(&self) -> Duration {
-        let sum = self.delays.iter().copied().fold(Duration::ZERO, |sum, delay| sum + delay);
-        sum / (self.delays.len() as u64).max(1)
+    /// Of the packets that were sent at or after a time.
+    pub(super) fn mean_delay(&self, from: Instant) -> Duration {
+        let (n, sum) = self
+            .delays
+            .iter()
+            .filter(|(sent, _)| *sent >= from)
+            .fold((0, Duration::ZERO), |(n, sum), (_, delay)| (n + 1, sum + *delay));
+        sum / n.max(1)
     }
 }
