@@ -3,14 +3,14 @@
 use super::reading::{Reading, room};
 use super::shared::{Measured, Settings};
 use crate::Error;
-use control::{Interval, Limit, Measures};
+use control::{Count, Interval, Limit, Measures};
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::Func;
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapMut, Object, ObjectBuilder, OpenObject};
 use queue::{End, Purge};
 use std::io;
 use std::path::{Path, PathBuf};
-use units::{Duration, Instant};
+use units::{Bytes, Duration, Instant};
 
 /// What a queue does without its agent, and how it drops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,6 +170,16 @@ impl Slot {
     pub fn interface(&self) -> Result<Option<u64>, Error> {
         let interface = read_measured(&self.measured_map, self.number)?.interface;
         Ok((interface != 0).then_some(interface))
+    }
+
+    /// What waits now. Unlike [`take_interval`](Self::take_interval) this does not tell the discipline that its agent
+    /// lives.
+    ///
+    /// # Errors
+    /// The maps cannot be read.
+    pub fn backlog(&self) -> Result<Count, Error> {
+        let Measured { backlog_packets, backlog_bytes, .. } = read_measured(&self.measured_map, self.number)?;
+        Ok(Count { packets: backlog_packets, bytes: Bytes::new(backlog_bytes) })
     }
 
     /// What was measured since the last call; and the agent lives. A maximum that falls between the two is lost.

@@ -32,6 +32,11 @@ fn now() -> Instant {
     Instant::from_nanos(u64::try_from(time.tv_sec).unwrap() * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap())
 }
 
+#[expect(clippy::disallowed_methods, reason = "links of a kernel take their time")]
+fn pause_until(then: Instant) {
+    std::thread::sleep(std::time::Duration::from_nanos(then.since(now().min(then)).as_nanos()));
+}
+
 fn shell(line: &str) -> String {
     let output = Command::new("sh").arg("-ec").arg(line).output().unwrap();
     let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();

@@ -1,10 +1,9 @@
 //! The controllers on a link that is offered more than it carries.
 
 use super::slow_link::{BELOW_THE_QUEUE, SlowLink};
-use super::{HEADERS, MECHANISM, install, load, now, shell};
-use control::{Controller, Interval, LimitController, Name, Parameters, adth};
+use super::{HEADERS, MECHANISM, install, load, now, pause_until};
+use control::{Controller, Interval, Limit, LimitController, Measures, Name, Parameters, adth};
 use std::net::UdpSocket;
-use std::thread::sleep;
 use units::{Duration, Instant};
 
 /// 10 Mb/s.
@@ -20,10 +19,30 @@ const RUN: Duration = Duration::from_secs(6);
 struct Outcome {
     /// Mean over the packets that were sent after the warm-up, from `send` to the far end of the link.
     delay: Duration,
-    sent: u64,
+    offered: u64,
     /// Sums over the run.
     seen: Interval,
     received: u64,
+}
+
+/// Offers too much to the link until a time; `each` runs before every packet. How many packets it offered.
+fn offer(until: Instant, mut each: impl FnMut()) -> u64 {
+    // Enough for all that waits, or the socket would hold the sender back.
+    std::fs::write("/proc/sys/net/core/wmem_default", "16777216").unwrap();
+    let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
+    socket.connect("10.9.9.2:9").unwrap();
+    let mut offered = 0;
+    let mut next = now();
+    while now() < until {
+        each();
+        let mut payload = [0; LEN - HEADERS];
+        payload[..8].copy_from_slice(&now().as_nanos().to_be_bytes());
+        socket.send(&payload).unwrap();
+        offered += 1;
+        next += OFFERED_EVERY;
+        pause_until(next);
+    }
+    offered
 }
 
 /// Offers too much to the link under a controller.
@@ -33,36 +52,25 @@ fn overload(name: Name, parameters: &Parameters) -> Outcome {
     let link = SlowLink::new(LINK);
     let mut slot = discipline.free_slot(MECHANISM, controller.measures(), now()).unwrap();
     install(&slot, "sl0");
-    // Enough for all that waits, or the socket would hold the sender back.
-    shell("sysctl -qw net.core.wmem_default=16777216");
-    let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
-    socket.connect("10.9.9.2:9").unwrap();
     // What the kernel says on a new interface is not ours to count. Commands are done: the clock runs evenly from here.
     let start = now();
-    slot.take_interval(now()).unwrap();
+    slot.take_interval(start).unwrap();
     let mut seen = Interval::default();
-    let mut sent = 0;
-    let (mut next_packet, mut next_update) = (now(), now());
-    while now() < start + RUN {
+    let mut next_update = start;
+    let offered = offer(start + RUN, || {
         if next_update <= now() {
             let interval = slot.take_interval(now()).unwrap();
             add(&mut seen, &interval);
             slot.set_limit(controller.update(&interval)).unwrap();
             next_update = now() + controller.interval().min(Duration::from_secs(1));
         }
-        let mut payload = [0; LEN - HEADERS];
-        payload[..8].copy_from_slice(&now().as_nanos().to_be_bytes());
-        // A packet that the queue drops is no error of the socket's.
-        sent += u64::from(socket.send(&payload).is_ok());
-        next_packet += OFFERED_EVERY;
-        pause_until(next_packet);
-    }
+    });
     // What waits leaves first.
     pause_until(now() + Duration::from_secs(2));
     add(&mut seen, &slot.take_interval(now()).unwrap());
     let received = link.end();
     discipline.unload().unwrap();
-    Outcome { delay: received.mean_delay(start + WARM_UP), sent, seen, received: received.packets }
+    Outcome { delay: received.mean_delay(start + WARM_UP), offered, seen, received: received.packets }
 }
 
 fn add(sum: &mut Interval, interval: &Interval) {
@@ -72,15 +80,11 @@ fn add(sum: &mut Interval, interval: &Interval) {
     sum.backlog = interval.backlog;
 }
 
-fn pause_until(then: Instant) {
-    sleep(std::time::Duration::from_nanos(then.since(now().min(then)).as_nanos()));
-}
-
 fn accounted(outcome: &Outcome) {
     let Interval { arrived, sent, dropped, backlog, .. } = outcome.seen;
     assert_eq!(arrived.packets, sent.packets + dropped.packets + backlog.packets);
     assert_eq!(backlog.packets, 0);
-    assert!(arrived.packets >= outcome.sent, "{} offered, {} came", outcome.sent, arrived.packets);
+    assert!(arrived.packets >= outcome.offered, "{} offered, {} came", outcome.offered, arrived.packets);
     assert_eq!(outcome.received, sent.packets);
 }
 
@@ -108,4 +112,29 @@ fn adth_holds_the_delay_at_its_target_where_a_fifo_fills_up() {
         // The link is never idle for want of packets: what is missing is at most what the fuller queue held at the end.
         assert!(governed.received + 1_000 >= fifo.received, "{} and {}", governed.received, fifo.received);
     }
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn with_an_agent_that_is_silent_traffic_goes_on_under_the_fall_back_limit() {
+    let discipline = load();
+    let link = SlowLink::new(LINK);
+    let mut slot = discipline.free_slot(MECHANISM, Measures::default(), now()).unwrap();
+    install(&slot, "sl0");
+    let Limit::Packets(fallback) = MECHANISM.fallback else { unreachable!("the tests' limits are packets") };
+    let start = now();
+    slot.take_interval(start).unwrap();
+    // The agent was heard last at the start.
+    offer(start + Duration::from_secs(4), || {});
+    let full = slot.backlog().unwrap().packets;
+    assert!(full > 900, "{full} packets wait");
+    offer(start + Duration::from_secs(8), || {});
+    let fallen_back = slot.backlog().unwrap().packets;
+    assert!(fallen_back <= fallback.into(), "{fallen_back} packets wait");
+    slot.take_interval(now()).unwrap();
+    offer(now() + Duration::from_secs(2), || {});
+    let heard = slot.backlog().unwrap().packets;
+    assert!(heard > 900, "{heard} packets wait");
+    assert!(link.end().packets > 9_000);
+    discipline.unload().unwrap();
 }

@@ -1,12 +1,12 @@
 //! A slow link with back-pressure: SLIP over a pseudo-terminal whose other end is read at a given rate. The driver takes
 //! no packet while one does not fit into the terminal, so that the queue forms in the discipline.
 
-use super::{now, shell};
+use super::{now, pause_until, shell};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
-use std::thread::{JoinHandle, sleep, spawn};
+use std::thread::{JoinHandle, spawn};
 use units::{Duration, Instant};
 
 /// Special bytes of SLIP (RFC 1055).
@@ -15,6 +15,8 @@ const ESC: u8 = 0xdb;
 const ESC_END: u8 = 0xdc;
 /// What a pseudo-terminal holds at most: 8 KiB on the way and 4 KiB to be read.
 pub(super) const BELOW_THE_QUEUE: u64 = 12 * 1_024;
+/// How late a reader may wake up.
+const LATE: Duration = Duration::from_millis(5);
 /// Where the payload of a UDP packet begins: no options.
 const PAYLOAD: usize = 28;
 
@@ -60,8 +62,10 @@ fn read(master: OwnedFd, bytes_per_second: u64) -> Received {
     let mut due = now();
     // An error is the end: nobody holds the other side any more.
     while let Ok(length @ 1..) = master.read(&mut buffer) {
-        due = due.max(now()) + Duration::from_nanos(length as u64 * 1_000_000_000 / bytes_per_second);
-        sleep(std::time::Duration::from_nanos(due.since(now().min(due)).as_nanos()));
+        // A reader that woke up late makes up for it, but not for an idle link.
+        let idle_since = Instant::from_nanos(now().as_nanos().saturating_sub(LATE.as_nanos()));
+        due = due.max(idle_since) + Duration::from_nanos(length as u64 * 1_000_000_000 / bytes_per_second);
+        pause_until(due);
         for &byte in &buffer[..length] {
             match byte {
                 END if packet.is_empty() => {}
