@@ -88,7 +88,13 @@ static ALWAYS_INLINE struct entry *entry_at(struct queue q, __u64 position)
 	return bpf_map_lookup_elem(&ring, &index);
 }
 
-/* The kernel's own account, of what the link carries. */
+/* The kernel's own account, of what the link carries: a packet of so many bytes of the network layer comes or goes. */
+static ALWAYS_INLINE void count(struct queue q, struct Qdisc *sch, __u64 len)
+{
+	sch->q.qlen++;
+	sch->qstats.backlog += len + q.is->header;
+}
+
 static ALWAYS_INLINE void uncount(struct queue q, struct Qdisc *sch, __u64 len)
 {
 	sch->q.qlen--;
@@ -140,8 +146,7 @@ int sluice_enqueue(__u64 *context)
 	skb = bpf_kptr_xchg(&place->skb, skb);
 	if (skb)
 		bpf_qdisc_skb_drop(skb, host.to_free);
-	sch->q.qlen++;
-	sch->qstats.backlog += link_len;
+	count(q, sch, place->len);
 	return q.is->dropped_packets == dropped ? NET_XMIT_SUCCESS : NET_XMIT_CN;
 drop:
 	bpf_qdisc_skb_drop(skb, host.to_free);
