@@ -1,7 +1,7 @@
 //! The discipline in the kernel: loaded once a machine, found again by the next agent, and one queue of it.
 
 use super::reading::{Reading, room};
-use super::shared::{Measured, Settings};
+use super::shared::{FIRST_MAJOR, Measured, Settings};
 use crate::Error;
 use control::{Count, Interval, Limit, Measures};
 use libbpf_rs::btf::Btf;
@@ -102,26 +102,39 @@ impl Discipline {
     }
 
     /// Takes the first slot that serves no interface, for a queue that measures as its controller asks for. The queue is
-    /// then to be made: kind `sluice`, handle `slot:0`.
+    /// then to be made: kind `sluice`, handle [`Slot::handle`].
     ///
     /// `now` is the kernel's monotonic clock, here and in all that follows.
     ///
     /// # Errors
     /// All are in use.
     pub fn free_slot(&self, mechanism: Mechanism, measures: Measures, now: Instant) -> Result<Slot, Error> {
-        for number in 1..QUEUES {
+        for number in 0..QUEUES {
             if read_measured(&self.measured, number)?.interface == 0 {
                 return self.slot(number, mechanism, measures, now);
             }
         }
-        Err(Error::Unsuitable(format!("the queue discipline serves at most {} interfaces", QUEUES - 1)))
+        Err(Error::Unsuitable(format!("the queue discipline serves at most {QUEUES} interfaces")))
     }
 
-    /// Takes over the slot `number`, whose queue goes on under other settings.
+    /// Takes over the queue with this handle, which goes on under other settings.
     ///
     /// # Errors
-    /// There is no such slot.
-    pub fn slot(&self, number: u32, mechanism: Mechanism, measures: Measures, now: Instant) -> Result<Slot, Error> {
+    /// It is no handle of ours.
+    pub fn take_over(
+        &self,
+        handle: u32,
+        mechanism: Mechanism,
+        measures: Measures,
+        now: Instant,
+    ) -> Result<Slot, Error> {
+        match (handle >> 16).checked_sub(FIRST_MAJOR) {
+            Some(number) if number < QUEUES => self.slot(number, mechanism, measures, now),
+            _ => Err(Error::Unsuitable(format!("{:x}: is no handle of a queue of kind {KIND}", handle >> 16))),
+        }
+    }
+
+    fn slot(&self, number: u32, mechanism: Mechanism, measures: Measures, now: Instant) -> Result<Slot, Error> {
         let copy = |map: &MapHandle| MapHandle::try_from(map).map_err(|error| refused("find", &error));
         let (settings_map, measured_map) = (copy(&self.settings)?, copy(&self.measured)?);
         let seen = read_measured(&measured_map, number)?;
@@ -146,7 +159,7 @@ impl Discipline {
     }
 }
 
-/// One queue of the discipline: an element of each map, by the major number of its handle.
+/// One queue of the discipline: an element of each map.
 #[derive(Debug)]
 pub struct Slot {
     number: u32,
@@ -158,9 +171,9 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// The major number of the queue's handle.
-    pub fn number(&self) -> u32 {
-        self.number
+    /// The handle that the queue must have: `51c0:` is `0x51c0_0000`.
+    pub fn handle(&self) -> u32 {
+        (FIRST_MAJOR + self.number) << 16
     }
 
     /// The number of the interface whose queue it is; none before the queue is made and after it is gone.
@@ -211,7 +224,7 @@ impl Slot {
     }
 }
 
-/// Queues that there is room for. The first serves none: a handle's major number is not zero.
+/// Queues that there is room for.
 const QUEUES: u32 = 16;
 /// Places in the ring of each: what the maps hold then is 25 MB.
 const MOST_PLACES: u32 = 1 << 16;

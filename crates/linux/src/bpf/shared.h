@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  * What the discipline and the agent share: an array of settings and an array of what was measured, an element of each
- * for every queue. Only lines "__u64 name;" within the two structs: the build makes the Rust structs from them. */
+ * for every queue. The handle of a queue says which: its major number is FIRST_MAJOR more. The build makes Rust of the
+ * two structs, which therefore have only members "__u64 name;", and of the number. */
+
+#define FIRST_MAJOR 0x51c0
 
 /* The agent writes these at any moment; the discipline obeys from the next packet that comes or leaves. */
 struct sluice_settings {

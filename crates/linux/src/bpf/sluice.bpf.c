@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  * The queue discipline "sluice": mechanism only, its limit is moved by the agent. A queue is one element of the arrays,
- * by the major number of its handle. All but init run under the lock of the queue. */
+ * by its handle. All but init run under the lock of the queue. */
 #include "kernel.h"
 #include "shared.h"
 
@@ -118,7 +118,7 @@ static ALWAYS_INLINE void entry_drop(struct queue q, struct entry *entry, host_t
 /* False where the handle names no queue that there is room for. */
 static ALWAYS_INLINE int find(struct Qdisc *sch, struct queue *q)
 {
-	q->slot = sch->handle >> 16;
+	q->slot = (sch->handle >> 16) - FIRST_MAJOR;
 	q->set = bpf_map_lookup_elem(&settings, &q->slot);
 	q->is = bpf_map_lookup_elem(&measured, &q->slot);
 	return q->set && q->is;
@@ -183,7 +183,7 @@ int sluice_init(__u64 *context)
 	struct net_device *dev = sch->dev_queue->dev;
 	struct queue q;
 
-	if (!(sch->handle >> 16) || !find(sch, &q))
+	if (!find(sch, &q))
 		return -EINVAL;
 	if (q.is->interface)
 		return -EBUSY;

@@ -52,7 +52,7 @@ fn dummy(name: &str, network: u8) {
 }
 
 fn install(slot: &Slot, name: &str) {
-    shell(&format!("tc qdisc replace dev {name} root handle {}: sluice", slot.number()));
+    shell(&format!("tc qdisc replace dev {name} root handle {:x}: sluice", slot.handle() >> 16));
 }
 
 /// A socket whose packets leave by the interface of this network.

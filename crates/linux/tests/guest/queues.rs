@@ -28,7 +28,7 @@ fn two_interfaces_have_queues_and_counters_of_their_own() {
     install(&one, "one");
     let mut two = discipline.free_slot(MECHANISM, Measures::default(), now()).unwrap();
     install(&two, "two");
-    assert_ne!(one.number(), two.number());
+    assert_ne!(one.handle(), two.handle());
     one.take_interval(now()).unwrap();
     two.take_interval(now()).unwrap();
     send(1, 10);
@@ -52,12 +52,12 @@ fn the_next_agent_finds_the_queue_as_it_was_left() {
     dummy("one", 1);
     let slot = discipline.free_slot(MECHANISM, Measures::default(), now()).unwrap();
     install(&slot, "one");
-    let number = slot.number();
+    let handle = slot.handle();
     // What the end of a process does, whatever ends it: the pins and the queue stay.
     drop((slot, discipline));
     send(1, 5);
     let discipline = load();
-    let mut slot = discipline.slot(number, MECHANISM, Measures::default(), now()).unwrap();
+    let mut slot = discipline.take_over(handle, MECHANISM, Measures::default(), now()).unwrap();
     assert!(slot.interface().unwrap().is_some());
     send(1, 7);
     assert_eq!(slot.take_interval(now()).unwrap().sent.packets, 7);
@@ -70,7 +70,7 @@ fn the_next_agent_finds_the_queue_as_it_was_left() {
 fn a_handle_without_a_slot_is_refused() {
     let discipline = load();
     dummy("one", 1);
-    for handle in ["", "handle 77:"] {
+    for handle in ["", "handle 77:", "handle 51d0:"] {
         let refusal = format!("! tc qdisc replace dev one root {handle} sluice");
         shell(&refusal);
     }
