@@ -45,14 +45,15 @@ fn compile(compiler: &str, program: &str, out: &Path) {
     assert!(status.success(), "{program}.bpf.c does not compile with {compiler}");
 }
 
-/// The header's number, and Rust structs with the fields of its structs, in their order; what they mean stands there.
+/// The header's numbers, and Rust structs with the fields of its structs, in their order; what they mean stands there.
 fn structs(header: &str) -> String {
     let mut rust = String::new();
     let mut name = String::new();
     let mut fields: Vec<&str> = Vec::new();
     for line in header.lines().map(str::trim) {
-        if let Some(number) = line.strip_prefix("#define FIRST_MAJOR ") {
-            writeln!(rust, "pub(super) const FIRST_MAJOR: u32 = {number};").expect("a String takes all");
+        if let Some((number, value)) = line.strip_prefix("#define ").and_then(|line| line.split_once(' ')) {
+            rust.push_str("#[allow(clippy::unreadable_literal, reason = \"as the header writes it\")]\n");
+            writeln!(rust, "pub(super) const {number}: u64 = {value};").expect("a String takes all");
         } else if let Some(rest) = line.strip_prefix("struct sluice_") {
             name = capitalised(rest.trim_end_matches('{').trim());
         } else if let Some(field) = line.strip_prefix("__u64 ").and_then(|field| field.strip_suffix(';')) {

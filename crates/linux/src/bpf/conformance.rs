@@ -2,7 +2,7 @@
 
 use super::discipline::Mechanism;
 use super::reading::Reading;
-use super::shared::{Measured, Settings};
+use super::shared::{Measured, NO_AVERAGE, Settings};
 use control::{Interval, Limit, Measures};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, Object, ObjectBuilder, ProgramInput};
 use queue::{Departure, Ecn, End, FifoParams, Packet, Purge, Queue};
@@ -62,7 +62,7 @@ impl InKernel {
         let mut settings = Settings::new(mechanism, measures, START);
         settings.valid_until = u64::MAX;
         settings.epoch = 1;
-        let seen = Measured { idle_since: START.as_nanos(), ..Measured::default() };
+        let seen = Measured { idle_since: START.as_nanos(), service_average: NO_AVERAGE, ..Measured::default() };
         let new = Self { object, settings, reading: Reading::new(START, seen) };
         new.map("measured").update(&[0; 4], &seen.to_bytes(), MapFlags::ANY).unwrap();
         new.write();

@@ -128,7 +128,7 @@ impl Discipline {
         measures: Measures,
         now: Instant,
     ) -> Result<Slot, Error> {
-        match (handle >> 16).checked_sub(FIRST_MAJOR) {
+        match (handle >> 16).checked_sub(FIRST) {
             Some(number) if number < QUEUES => self.slot(number, mechanism, measures, now),
             _ => Err(Error::Unsuitable(format!("{:x}: is no handle of a queue of kind {KIND}", handle >> 16))),
         }
@@ -152,7 +152,7 @@ impl Discipline {
     /// The folder cannot be removed.
     pub fn unload(self) -> Result<(), Error> {
         let failed = |source| Error::Kernel { what: "unload the queue discipline".into(), source };
-        for name in [LINK, SETTINGS, MEASURED, RING] {
+        for name in [LINK].iter().chain(&SHARED) {
             std::fs::remove_file(self.folder.join(name)).map_err(failed)?;
         }
         std::fs::remove_dir(&self.folder).map_err(failed)
@@ -173,7 +173,7 @@ pub struct Slot {
 impl Slot {
     /// The handle that the queue must have: `51c0:` is `0x51c0_0000`.
     pub fn handle(&self) -> u32 {
-        (FIRST_MAJOR + self.number) << 16
+        (FIRST + self.number) << 16
     }
 
     /// The number of the interface whose queue it is; none before the queue is made and after it is gone.
@@ -224,6 +224,9 @@ impl Slot {
     }
 }
 
+/// Major number of the first queue's handle.
+#[expect(clippy::cast_possible_truncation, reason = "a major number has 16 bits")]
+const FIRST: u32 = FIRST_MAJOR as u32;
 /// Queues that there is room for.
 const QUEUES: u32 = 16;
 /// Places in the ring of each: what the maps hold then is 25 MB.
@@ -234,6 +237,8 @@ const LINK: &str = "link";
 const SETTINGS: &str = "settings";
 const MEASURED: &str = "measured";
 const RING: &str = "ring";
+/// The maps that outlive the agent.
+const SHARED: [&str; 3] = [SETTINGS, MEASURED, RING];
 
 /// How many places a ring has for this hard limit: a power of two.
 fn places(most: Limit) -> Result<u32, Error> {
@@ -278,18 +283,26 @@ fn pin(mut object: Object, folder: &Path) -> Result<(), Error> {
         source,
     };
     std::fs::create_dir_all(folder).map_err(make)?;
-    let keep = |map: &mut MapMut<'_>| -> libbpf_rs::Result<()> {
-        match map.name().to_str() {
-            Some(KIND) => {
-                let mut link = map.attach_struct_ops()?;
-                link.pin(folder.join(LINK))
-            }
-            Some(name @ (SETTINGS | MEASURED | RING)) => map.pin(folder.join(name)),
-            _ => Ok(()),
+    // Of one that was killed while it did this.
+    for name in SHARED {
+        if let Err(source) = std::fs::remove_file(folder.join(name))
+            && source.kind() != io::ErrorKind::NotFound
+        {
+            return Err(make(source));
         }
+    }
+    // The link comes last: where it is, the maps are.
+    let keep = |map: &mut MapMut<'_>| match map.name().to_str() {
+        Some(name) if SHARED.contains(&name) => map.pin(folder.join(name)),
+        _ => Ok(()),
+    };
+    let register = |map: &mut MapMut<'_>| match map.name().to_str() {
+        Some(KIND) => map.attach_struct_ops()?.pin(folder.join(LINK)),
+        _ => Ok(()),
     };
     let kept = object.maps_mut().try_for_each(|mut map| keep(&mut map));
-    kept.map_err(|error| refused("register", &error))
+    let registered = kept.and_then(|()| object.maps_mut().try_for_each(|mut map| register(&mut map)));
+    registered.map_err(|error| refused("register", &error))
 }
 
 /// The counters while no packet moves them: read twice alike.

@@ -65,6 +65,19 @@ static ALWAYS_INLINE void occupancy(struct queue q, __u64 now)
 	}
 }
 
+/* An empty queue begins. What counts up goes on from what the one before left: who reads it sees no step. The time without
+ * a queue is idle. */
+static ALWAYS_INLINE void begin(struct queue q, __u64 now)
+{
+	struct sluice_measured *is = q.is;
+
+	if (is->idle_since)
+		is->idle_sum += since(now, is->idle_since);
+	is->idle_since = now;
+	is->service_average = NO_AVERAGE;
+	is->departed = 0;
+}
+
 /* The agent has read: maxima are those of its next interval. */
 static ALWAYS_INLINE void interval(struct queue q)
 {
@@ -179,8 +192,10 @@ static ALWAYS_INLINE void served(struct queue q, __u64 now)
 		__s64 capped = service < 1ull << 39 ? service : 1ull << 39;
 		__s64 average = is->service_average;
 
-		is->service_average =
-			is->service_count ? average + ((((capped << 8) - average) * (__s64)q.set->weight) >> 15) : capped << 8;
+		if (is->service_average == NO_AVERAGE)
+			is->service_average = capped << 8;
+		else
+			is->service_average = average + ((((capped << 8) - average) * (__s64)q.set->weight) >> 15);
 	}
 	is->service_count++;
 	is->service_sum += service;

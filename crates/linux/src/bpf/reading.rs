@@ -1,6 +1,6 @@
 //! What was measured between two readings of the discipline's counters.
 
-use super::shared::Measured;
+use super::shared::{Measured, NO_AVERAGE};
 use control::{Count, Interval, Limit, Stat};
 use queue::MOST_PACKETS;
 use units::{Bytes, Duration, Instant};
@@ -55,7 +55,7 @@ impl Reading {
                 max(seen.nodal_max),
                 seen.nodal_last,
             ),
-            service_ewma: (seen.service_count > 0 && seen.service_average > 0)
+            service_ewma: (seen.service_count > 0 && seen.service_average != NO_AVERAGE)
                 .then(|| Duration::from_nanos((seen.service_average + 128) >> 8)),
             idle,
             busy: length.saturating_sub(idle),

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  * What the discipline and the agent share: an array of settings and an array of what was measured, an element of each
  * for every queue. The handle of a queue says which: its major number is FIRST_MAJOR more. The build makes Rust of the
- * two structs, which therefore have only members "__u64 name;", and of the number. */
+ * two structs, which therefore have only members "__u64 name;", and of the numbers. */
 
 #define FIRST_MAJOR 0x51c0
+#define NO_AVERAGE 0xffffffffffffffff
 
 /* The agent writes these at any moment; the discipline obeys from the next packet that comes or leaves. */
 struct sluice_settings {
@@ -44,7 +45,7 @@ struct sluice_measured {
 	__u64 sojourn_max;
 	__u64 sojourn_last;
 	/* From one departure to the next with the queue never empty in between, ns: the service time of a device that pushes
-	 * back. The average is in 1/256 ns. */
+	 * back. The average is in 1/256 ns, and NO_AVERAGE before there is one. */
 	__u64 service_count;
 	__u64 service_sum;
 	__u64 service_max;

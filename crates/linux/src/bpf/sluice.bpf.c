@@ -187,11 +187,9 @@ int sluice_init(__u64 *context)
 		return -EINVAL;
 	if (q.is->interface)
 		return -EBUSY;
-	__builtin_memset(q.is, 0, sizeof(*q.is));
+	begin(q, bpf_ktime_get_ns());
 	q.is->interface = dev->ifindex;
 	q.is->header = dev->hard_header_len;
-	q.is->epoch = q.set->epoch;
-	q.is->idle_since = bpf_ktime_get_ns();
 	return 0;
 }
 

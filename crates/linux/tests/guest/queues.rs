@@ -1,5 +1,6 @@
 //! Counters, slots, what is left behind.
 
+use super::slow_link::SlowLink;
 use super::{HEADERS, MECHANISM, PINS, dummy, install, load, now, shell, towards};
 use control::{Interval, Measures};
 use std::path::Path;
@@ -76,5 +77,47 @@ fn a_handle_without_a_slot_is_refused() {
     }
     assert!(!shell("tc qdisc show dev one").contains("sluice"));
     shell("ip link del one");
+    discipline.unload().unwrap();
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn a_queue_that_goes_while_it_is_full_frees_its_packets_and_its_slot() {
+    let discipline = load();
+    for how_it_goes in
+        ["tc qdisc replace dev sl0 root pfifo", "ip link set sl0 down; tc qdisc del dev sl0 root", "true"]
+    {
+        // So slow that next to nothing leaves.
+        let link = SlowLink::new(1_000);
+        let mut slot = discipline.free_slot(MECHANISM, Measures::default(), now()).unwrap();
+        install(&slot, "sl0");
+        send(9, 500);
+        assert!(slot.backlog().unwrap().packets > 400);
+        shell(how_it_goes);
+        // This takes the interface away, and with it a queue that is still there.
+        link.end();
+        assert_eq!(slot.interface().unwrap(), None);
+        assert_eq!(slot.backlog().unwrap().packets, 0);
+        let interval = slot.take_interval(now()).unwrap();
+        balanced(&interval);
+        assert!(interval.arrived.packets >= 500 && interval.dropped.packets > 400, "{interval:?}");
+    }
+    discipline.unload().unwrap();
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn an_interface_that_is_renamed_keeps_its_queue_and_one_that_moves_away_loses_it() {
+    let discipline = load();
+    dummy("one", 1);
+    let mut slot = discipline.free_slot(MECHANISM, Measures::default(), now()).unwrap();
+    install(&slot, "one");
+    shell("ip link set one name uno");
+    slot.take_interval(now()).unwrap();
+    send(1, 10);
+    assert_eq!(slot.take_interval(now()).unwrap().sent.packets, 10);
+    shell("ip netns add away; ip link set uno netns away");
+    assert_eq!(slot.interface().unwrap(), None);
+    shell("ip netns del away");
     discipline.unload().unwrap();
 }
