@@ -1,5 +1,9 @@
 //! What can be typed.
 
+mod live;
+
+pub(crate) use live::{Attach, Detach, Doctor, Queue, Record, Replay};
+
 use clap::{Args as Group, Parser, Subcommand};
 use clap_complete::Shell;
 use std::path::PathBuf;
@@ -16,12 +20,15 @@ Examples:
                                        write a report
   sluice run scenarios/adth/s1a.toml   run a scenario's network once
   sluice report results                write the report again
+  sluice doctor eth0                   what is possible on an interface
+  sudo sluice attach eth0 --set controller=adth
+                                       govern its queue until Ctrl-C
 
 Exit status:
   0    done, and all claims hold
   1    done, and a claim differs
   2    wrong use, a wrong scenario, or a folder that cannot be written to
-  3    failed while running
+  3    failed while running, or not permitted
   130  interrupted"
 )]
 pub(crate) struct Args {
@@ -35,6 +42,11 @@ pub(crate) enum Command {
     Reproduce(Reproduce),
     List(List),
     Report(Report),
+    Attach(Attach),
+    Detach(Detach),
+    Record(Record),
+    Replay(Replay),
+    Doctor(Doctor),
     /// Print the JSON Schema of scenario files, for editors.
     #[command(after_help = "\
 Example:

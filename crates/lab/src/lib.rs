@@ -7,6 +7,7 @@ pub mod claims;
 mod csv;
 mod grid;
 mod label;
+pub mod live;
 mod measure;
 pub mod report;
 pub mod run;

@@ -3,8 +3,19 @@
 //! A [`Device`] joins what senses a queue to what moves its limit; [`control::Controller`] decides in between and knows
 //! nothing of Linux. No packet passes through this crate: the kernel holds them.
 
+pub mod agent;
 #[cfg(feature = "bpf")]
 pub mod bpf;
 mod device;
+mod doctor;
+mod estimate;
+mod fifo;
+mod former;
+pub mod recording;
+pub mod rtnetlink;
+mod wire;
 
 pub use device::{Capabilities, Device, Error, Quality};
+pub use doctor::{Diagnosis, Finding, diagnose};
+pub use fifo::{Fifo, Kind, Looking, Observed, Place, class, detach};
+pub use former::{Restorer, STATE_FOLDER};

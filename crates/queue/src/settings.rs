@@ -126,16 +126,24 @@ macro_rules! settings {
 control::for_each_controller!(settings);
 
 impl Settings {
+    /// The controller alone, for a queue that is not of this crate.
+    ///
+    /// # Errors
+    /// The limit or the first of the controller's parameters that cannot be used, by its key within the table.
+    pub fn build_controller(&self) -> Result<Controller, Invalid> {
+        match unusable(self.limit) {
+            Some(why) => Err(Invalid { parameter: "limit", why }),
+            None => Controller::new(self.controller, &self.parameters(), self.limit),
+        }
+    }
+
     /// The queue and its controller, as they are before the first packet. What is random in the discipline follows from
     /// `seed`.
     ///
     /// # Errors
     /// The first setting that cannot be used, by its key within the table.
     pub fn build<P: Packet>(&self, seed: u64) -> Result<(Queue<P>, Controller), Invalid> {
-        if let Some(why) = unusable(self.limit) {
-            return Err(Invalid { parameter: "limit", why });
-        }
-        let controller = Controller::new(self.controller, &self.parameters(), self.limit)?;
+        let controller = self.build_controller()?;
         let purge = |default| self.purge.unwrap_or(default);
         let limit = self.limit;
         let queue = match self.discipline {

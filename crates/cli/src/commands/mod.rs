@@ -1,7 +1,10 @@
 //! The commands.
 
+mod doctor;
 mod list;
+mod live;
 mod manual;
+mod replay;
 mod report;
 mod reproduce;
 mod run;
@@ -18,6 +21,11 @@ pub(crate) fn run(args: Args) -> Result<u8, Failure> {
         Command::Reproduce(args) => reproduce::reproduce(&args),
         Command::List(args) => list::list(&args.targets).map(|()| HOLDS),
         Command::Report(args) => report::report(&args.folder, args.out).map(|()| HOLDS),
+        Command::Attach(args) => live::attach(&args).map(|()| HOLDS),
+        Command::Detach(args) => live::detach(&args).map(|()| HOLDS),
+        Command::Record(args) => live::record(&args).map(|()| HOLDS),
+        Command::Replay(args) => replay::replay(&args).map(|()| HOLDS),
+        Command::Doctor(args) => doctor::doctor(&args).map(|()| HOLDS),
         Command::Schema => print(&lab::schema::json_text()).map(|()| HOLDS),
         Command::Completions { shell } => manual::completions(shell).map(|()| HOLDS),
         Command::Man { folder } => manual::man(folder.as_deref()).map(|()| HOLDS),

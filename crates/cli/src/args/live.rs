@@ -1,0 +1,110 @@
+//! What can be typed of the commands that work on interfaces.
+
+use clap::Args as Group;
+use std::path::PathBuf;
+
+/// A queue of this machine.
+#[derive(Debug, Group)]
+pub(crate) struct Queue {
+    /// The interface.
+    pub(crate) device: String,
+    /// Where on the interface: root, or a class of a shaper as tc writes it, such as 1:10.
+    #[arg(long, value_name = "CLASS", default_value = "root", value_parser = linux::class)]
+    pub(crate) parent: u32,
+    /// Where running agents write down what to put back.
+    #[arg(long, value_name = "DIR", default_value = linux::STATE_FOLDER)]
+    pub(crate) state: PathBuf,
+}
+
+/// Let a controller govern an interface's queue until Ctrl-C; then the former queue is put back.
+#[derive(Debug, Group)]
+#[command(after_help = "\
+Examples:
+  sluice attach eth0 --set controller=adth --dry-run
+  sudo sluice attach eth0 --set controller=adth --set 'adth.target_delay=50 ms'
+  sudo sluice attach eth0 --set controller=adth --set limit=500 --record eth0.jsonl
+  sudo sluice attach eth0 --parent 1:10 --set controller=alt
+
+The keys of --set are those of a scenario's [queue] (docs/scenario.md). The queue is the kernel's pfifo (discipline \
+drop-tail; bfifo where the limit is a size) or pfifo_head_drop (drop-head). It holds packets only where the driver \
+pushes back: `sluice doctor` says where.")]
+pub(crate) struct Attach {
+    #[command(flatten)]
+    pub(crate) queue: Queue,
+    /// Set a key of the queue. May be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Measure the queue that is there, decide and show; change nothing. Needs no privilege.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Go on where the former queue cannot be put back: the kernel's default then comes in its place.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Write the intervals and decisions to this file, for `sluice replay`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+    /// Print each interval as a JSON object a line.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Put back the queue that an interface had before `sluice attach`, also after a kill.
+#[derive(Debug, Group)]
+#[command(after_help = "\
+Example:
+  sudo sluice detach eth0")]
+pub(crate) struct Detach {
+    #[command(flatten)]
+    pub(crate) queue: Queue,
+}
+
+/// Write down what happens in an interface's queue, until Ctrl-C. Changes nothing and needs no privilege.
+#[derive(Debug, Group)]
+#[command(after_help = "\
+Examples:
+  sluice record eth0 eth0.jsonl
+  sluice record eth0 eth0.jsonl --set controller=ebdp
+
+The intervals are those at which the controller would be called, and measured as it asks for; with none, one a second.")]
+pub(crate) struct Record {
+    #[command(flatten)]
+    pub(crate) queue: Queue,
+    /// The file to write.
+    pub(crate) file: PathBuf,
+    /// Set a key of the queue. May be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+/// Show what a controller decides over a recording.
+#[derive(Debug, Group)]
+#[command(after_help = "\
+Examples:
+  sluice replay eth0.jsonl --set controller=adth --set 'adth.target_delay=50 ms'
+  sluice replay eth0.jsonl --set controller=alt --json
+
+The recorded queue stays as it was: it does not feel the limits that are shown.")]
+pub(crate) struct Replay {
+    /// The recording.
+    pub(crate) file: PathBuf,
+    /// Set a key of the queue. May be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Print each interval as a JSON object a line, with the limit that the controller decides.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Say what is possible on this machine or on an interface, why not more, and what would mend it.
+#[derive(Debug, Group)]
+#[command(after_help = "\
+Examples:
+  sluice doctor
+  sluice doctor eth0 --json")]
+pub(crate) struct Doctor {
+    /// The interface [default: all].
+    pub(crate) device: Option<String>,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}

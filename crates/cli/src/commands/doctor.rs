@@ -1,0 +1,31 @@
+//! `sluice doctor`.
+
+use crate::args;
+use crate::console::print;
+use crate::failure::Failure;
+use linux::{Diagnosis, Finding};
+
+pub(super) fn doctor(args: &args::Doctor) -> Result<(), Failure> {
+    let diagnosis = linux::diagnose(args.device.as_deref())?;
+    if args.json {
+        let text = serde_json::to_string(&diagnosis).map_err(|error| Failure::failed(error.to_string()))?;
+        return print(&(text + "\n"));
+    }
+    print(&text(&diagnosis))
+}
+
+fn text(diagnosis: &Diagnosis) -> String {
+    let mut text = format!("kernel {}\n", diagnosis.kernel);
+    text.extend(diagnosis.machine.iter().map(row));
+    for (name, findings) in &diagnosis.interfaces {
+        text.extend(["\n", name, "\n"]);
+        text.extend(findings.iter().map(row));
+    }
+    text
+}
+
+fn row(finding: &Finding) -> String {
+    let Finding { topic, good, found, cure } = finding;
+    let cure = cure.as_ref().map_or_else(String::new, |cure| format!("       mend: {cure}\n"));
+    format!("  {} {topic}: {found}\n{cure}", if *good { "ok  " } else { "no  " })
+}

@@ -1,0 +1,173 @@
+//! `sluice attach`, `sluice detach` and `sluice record`.
+
+use crate::args;
+use crate::console::print;
+use crate::failure::{FAILED, Failure};
+use control::{Controller, Limit, LimitController as _};
+use lab::live;
+use linux::agent::{self, Signals};
+use linux::recording::Decision;
+use linux::{Capabilities, Device, Fifo, Kind, Looking, Observed, Place, Quality};
+use queue::{Discipline, Settings};
+use std::fs::File;
+use std::io::Write as _;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use units::Duration;
+
+pub(super) fn attach(args: &args::Attach) -> Result<(), Failure> {
+    let settings = live::settings(&args.set).map_err(Failure::wrong)?;
+    let mut controller = controller(&settings)?;
+    let (place, looking) = (place(&args.queue), looking(&controller));
+    let signals = Signals::take_over()?;
+    let mut device: Box<dyn Device> = if args.dry_run {
+        Box::new(Observed::new(&place, looking)?)
+    } else {
+        restore_on_panic(&place);
+        Box::new(Fifo::attach(&place, kind(&settings)?, settings.limit, looking, args.force)?)
+    };
+    if let Some(why) = agent::obstacle(controller.name(), device.as_ref()) {
+        return Err(Failure::wrong(why));
+    }
+    eprint!("{}", opening(device.as_ref(), &controller, args.dry_run));
+    let mut file = args.record.as_deref().map(create).transpose()?;
+    let mut broken = None;
+    let mut tell = |decision: &Decision| {
+        let told = tell(decision, args.json).and_then(|()| file.as_mut().map_or(Ok(()), |file| write(file, decision)));
+        told.map_or_else(
+            |failure| {
+                broken = Some(failure);
+                ControlFlow::Break(())
+            },
+            ControlFlow::Continue,
+        )
+    };
+    agent::govern(device.as_mut(), &mut controller, settings.limit, &signals, &mut tell)?;
+    broken.map_or(Ok(()), Err)
+}
+
+pub(super) fn detach(args: &args::Detach) -> Result<(), Failure> {
+    let place = place(&args.queue);
+    let done = linux::detach(&place)?;
+    let said = if done { "has its former queue back" } else { "was not governed" };
+    print(&format!("{} {said}\n", place.device))
+}
+
+pub(super) fn record(args: &args::Record) -> Result<(), Failure> {
+    let settings = live::settings(&args.set).map_err(Failure::wrong)?;
+    let mut controller = controller(&settings)?;
+    let signals = Signals::take_over()?;
+    let mut device = Observed::new(&place(&args.queue), looking(&controller))?;
+    let mut file = create(&args.file)?;
+    let mut broken = None;
+    let mut tell = |decision: &Decision| match write(&mut file, decision) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(failure) => {
+            broken = Some(failure);
+            ControlFlow::Break(())
+        }
+    };
+    agent::govern(&mut device, &mut controller, settings.limit, &signals, &mut tell)?;
+    broken.map_or(Ok(()), Err)
+}
+
+/// The controller of `settings`.
+pub(super) fn controller(settings: &Settings) -> Result<Controller, Failure> {
+    settings.build_controller().map_err(|invalid| Failure::wrong(invalid.to_string()))
+}
+
+fn place(queue: &args::Queue) -> Place {
+    Place { device: queue.device.clone(), parent: queue.parent, state_folder: queue.state.clone() }
+}
+
+fn looking(controller: &Controller) -> Looking {
+    Looking { measures: controller.measures(), every: agent::look_every(controller), start: agent::now() }
+}
+
+fn kind(settings: &Settings) -> Result<Kind, Failure> {
+    match (settings.discipline, settings.limit) {
+        (Discipline::DropTail, Limit::Packets(_)) => Ok(Kind::Pfifo),
+        (Discipline::DropTail, Limit::Bytes(_)) => Ok(Kind::Bfifo),
+        (Discipline::DropHead, Limit::Packets(_)) => Ok(Kind::PfifoHeadDrop),
+        (Discipline::DropHead, Limit::Bytes(_)) => {
+            Err(Failure::wrong("the kernel's drop-head queue counts packets: give a limit in packets"))
+        }
+        (other, _) => {
+            let other = other.as_str();
+            Err(Failure::wrong(format!("{other} is not moved by a controller here; use drop-tail or drop-head")))
+        }
+    }
+}
+
+/// A fault in Sluice must not leave the interface with a queue that nobody governs.
+fn restore_on_panic(place: &Place) {
+    let (folder, device, parent): (PathBuf, String, u32) =
+        (place.state_folder.clone(), place.device.clone(), place.parent);
+    let state = linux::Restorer::new(&folder, &device, parent);
+    std::panic::set_hook(Box::new(move |panic| {
+        eprintln!("error: this is a fault in Sluice: {panic}");
+        match state.restore() {
+            Ok(()) => eprintln!("{device} has its former queue back"),
+            Err(error) => eprintln!("error: {error}; `sluice detach {device}` tries again"),
+        }
+        std::process::exit(i32::from(FAILED));
+    }));
+}
+
+fn opening(device: &dyn Device, controller: &Controller, dry_run: bool) -> String {
+    let Capabilities { kind, purges, sojourn, departure_gap, service, .. } = device.capabilities();
+    let (name, controller) = (device.name(), controller.name().as_str());
+    let mut text = if dry_run {
+        format!("{name}: looking at the queue that is there, with {controller}; nothing is changed\n")
+    } else {
+        format!("{name}: {kind}, governed by {controller}; Ctrl-C puts the former queue back\n")
+    };
+    for (what, quality) in
+        [("queuing delay", sojourn), ("time between departures", departure_gap), ("service", service)]
+    {
+        text += &match quality {
+            Quality::Measured => String::new(),
+            Quality::Estimated(how) => format!("  {what}: estimated ({how})\n"),
+            Quality::Absent => format!("  {what}: not measured\n"),
+        };
+    }
+    if !purges && !dry_run {
+        text += "  a lower limit meets packets that come; those that wait leave as the link takes them\n";
+    }
+    text
+}
+
+fn tell(decision: &Decision, json: bool) -> Result<(), Failure> {
+    if json { print(&line(decision)?) } else { print(&(row(decision) + "\n")) }
+}
+
+/// A decision for a person.
+pub(super) fn row(decision: &Decision) -> String {
+    let Decision { at, seen, limit } = decision;
+    let ms = |span: Duration| format!("{:.1} ms", span.as_secs_f64() * 1e3);
+    format!(
+        "{:>9.2} s  limit {:<14} backlog {:>6}  delay {:>10}  gap {:>9}  sent {:>7}  dropped {:>7}",
+        at.as_secs_f64(),
+        limit.to_string(),
+        seen.backlog.packets,
+        ms(seen.sojourn.mean),
+        ms(seen.departure_gap.mean),
+        seen.sent.packets,
+        seen.dropped.packets
+    )
+}
+
+/// A decision as a line of a recording.
+pub(super) fn line(decision: &Decision) -> Result<String, Failure> {
+    let line = serde_json::to_string(decision).map_err(|error| Failure::failed(error.to_string()))?;
+    Ok(line + "\n")
+}
+
+fn create(path: &Path) -> Result<File, Failure> {
+    File::create(path).map_err(|error| Failure::wrong(format!("cannot write {}: {error}", path.display())))
+}
+
+fn write(file: &mut File, decision: &Decision) -> Result<(), Failure> {
+    let line = line(decision)?;
+    file.write_all(line.as_bytes()).map_err(|error| Failure::failed(format!("cannot write the recording: {error}")))
+}

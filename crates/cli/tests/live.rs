@@ -1,0 +1,237 @@
+//! The live commands on this machine's own kernel, in network namespaces that need no privilege. Each test runs itself
+//! again inside of one; where namespaces or a kind of interface are not allowed, it says so and passes.
+
+mod command;
+
+use command::{sluice, stderr, stdout};
+use std::io::{BufRead as _, BufReader};
+use std::net::UdpSocket;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Runs the ignored test `inner` of this file in a network namespace of its own.
+fn in_namespace(inner: &str) {
+    let allowed = Command::new("unshare").args(["-rn", "true"]).output().is_ok_and(|output| output.status.success());
+    if !allowed {
+        eprintln!("skipped: this machine allows no user and network namespaces (unshare -rn)");
+        return;
+    }
+    let own = std::env::current_exe().expect("the machine plays along");
+    let mut command = Command::new("unshare");
+    command.arg("-rn").arg(own).args(["--ignored", "--exact", "--nocapture", inner]);
+    let output = command.output().expect("the machine plays along");
+    assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));
+    eprint!("{}", stderr(&output));
+}
+
+/// True in a namespace in which `v0` could be made: a virtual Ethernet interface on which a packet leaves at once.
+fn has_interface() -> bool {
+    let map = std::fs::read_to_string("/proc/self/uid_map").expect("the machine plays along");
+    assert!(!map.contains("4294967295"), "this test changes interfaces: it only runs in a namespace");
+    let made = Command::new("ip").args("link add v0 type veth peer name v1".split(' ')).output();
+    if !made.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: no veth interface can be made here");
+        return false;
+    }
+    run("ip link set v1 up");
+    run("ip addr add 10.9.0.1/24 dev v0");
+    run("ip link set v0 up gso_max_segs 1");
+    run("ip neigh add 10.9.0.2 lladdr 02:00:00:00:00:02 dev v0");
+    true
+}
+
+fn run(line: &str) {
+    let output = shell(line);
+    assert!(output.status.success(), "{line}: {}", stderr(&output));
+}
+
+fn shell(line: &str) -> Output {
+    let mut words = line.split(' ');
+    Command::new(words.next().expect("the machine plays along")).args(words).output().expect("the machine plays along")
+}
+
+fn queues() -> String {
+    stdout(&shell("tc -j qdisc show dev v0"))
+}
+
+/// Starts `sluice attach v0` with more arguments, and waits until it has attached.
+fn attach(folder: &Path, more: &[&str]) -> (Child, BufReader<std::process::ChildStdout>) {
+    let before = queues();
+    let mut command = sluice(folder);
+    command.args(["attach", "v0", "--json", "--state", "state"]).args(more);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the machine plays along");
+    let lines = BufReader::new(child.stdout.take().expect("the machine plays along"));
+    while queues() == before {
+        assert!(child.try_wait().expect("the machine plays along").is_none(), "it ended and changed nothing");
+    }
+    (child, lines)
+}
+
+fn end(child: &mut Child, signal: &str) -> Option<i32> {
+    run(&format!("kill -{signal} {}", child.id()));
+    child.wait().expect("the machine plays along").code()
+}
+
+#[test]
+fn the_former_queue_comes_back_as_it_was() {
+    in_namespace("inner_restore");
+}
+
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_restore() {
+    if !has_interface() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let former = ["", "pfifo limit 77", "bfifo limit 5000", "pfifo_head_drop limit 9", "pfifo_fast"];
+    for (former, signal) in former.iter().zip(["INT", "TERM", "HUP", "INT", "TERM"]) {
+        if !former.is_empty() {
+            run(&format!("tc qdisc replace dev v0 root handle 7: {former}"));
+        }
+        let before = queues();
+        let (mut child, _lines) = attach(folder.path(), &["--set", "limit=50"]);
+        assert!(queues().contains("\"pfifo\",\"handle\":\"51ce:\""), "{}", queues());
+        assert_eq!(end(&mut child, signal), Some(0));
+        assert_eq!(queues(), before, "{former}");
+        assert_eq!(std::fs::read_dir(folder.path().join("state")).unwrap().count(), 0, "nothing is left behind");
+    }
+}
+
+#[test]
+fn what_a_killed_agent_left_is_put_back_by_detach_and_by_the_next_agent() {
+    in_namespace("inner_kill");
+}
+
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_kill() {
+    if !has_interface() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    run("tc qdisc replace dev v0 root handle 7: pfifo limit 77");
+    let before = queues();
+    let detach = || sluice(folder.path()).args(["detach", "v0", "--state", "state"]).output().unwrap();
+
+    let (mut child, _lines) = attach(folder.path(), &[]);
+    let second = sluice(folder.path()).args(["attach", "v0", "--state", "state"]).output().unwrap();
+    assert_eq!(second.status.code(), Some(2));
+    assert!(stderr(&second).contains("v0 is governed already"), "{}", stderr(&second));
+    assert_eq!(end(&mut child, "KILL"), None);
+    assert_ne!(queues(), before);
+    assert_eq!(stdout(&detach()), "v0 has its former queue back\n");
+    assert_eq!(queues(), before);
+
+    let (mut child, _lines) = attach(folder.path(), &[]);
+    assert_eq!(end(&mut child, "KILL"), None);
+    let (mut next, _lines) = attach(folder.path(), &["--set", "limit=20"]);
+    assert_eq!(stdout(&detach()), "v0 has its former queue back\n", "a running agent is ended");
+    assert_eq!(next.wait().unwrap().code(), Some(0));
+    assert_eq!(queues(), before);
+    assert_eq!(stdout(&detach()), "v0 was not governed\n");
+}
+
+#[test]
+fn a_queue_that_could_not_come_back_and_a_want_of_privilege_are_refused_and_nothing_is_changed() {
+    in_namespace("inner_refusals");
+}
+
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_refusals() {
+    if !has_interface() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |command: &mut Command, code: i32, why: &str| {
+        let before = queues();
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
+        assert!(stderr(&output).contains(why), "{}", stderr(&output));
+        assert_eq!(queues(), before);
+    };
+    let with = |words: &str| {
+        let mut command = sluice(folder.path());
+        command.args(words.split(' ')).args(["--state", "state"]);
+        command
+    };
+    refused(&mut with("attach v7"), 2, "no interface \"v7\"; there are lo, v1, v0");
+    refused(&mut with("attach v0 --set discipline=codel"), 2, "use drop-tail or drop-head");
+    refused(&mut with("attach v0 --parent 1:10"), 2, "nothing with a handle stands in that class");
+    let mut powerless = Command::new("setpriv");
+    powerless.current_dir(folder.path()).args(["--bounding-set=-all", env!("CARGO_BIN_EXE_sluice")]);
+    refused(powerless.args(["attach", "v0", "--state", "state"]), 3, "needs CAP_NET_ADMIN; run it with sudo");
+    run("tc qdisc replace dev v0 root handle 1: htb");
+    refused(&mut with("attach v0"), 2, "htb cannot be made again from what the kernel shows of it");
+}
+
+#[test]
+fn adth_holds_the_delay_of_an_overloaded_link_at_its_target_and_a_replay_decides_the_same() {
+    in_namespace("inner_overload");
+}
+
+/// Up to 16 Mb/s to a link of 5 Mb/s, in packets of 1000 bytes: 1.6 ms each, so that 50 ms are some 31 of them. The wait of a
+/// packet lies below the target by at most what the correction holds back, and above it by at most the packets that an
+/// interval (25 ms) can be late with: half the target.
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_overload() {
+    if !has_interface() {
+        return;
+    }
+    run("tc qdisc replace dev v0 root handle 1: htb default 10");
+    run("tc class add dev v0 parent 1: classid 1:10 htb rate 5mbit burst 2k cburst 2k");
+    run("tc qdisc add dev v0 parent 1:10 handle 10: pfifo limit 1000");
+    let before = queues();
+    let folder = tempfile::tempdir().unwrap();
+    let enough = Arc::new(AtomicBool::new(false));
+    let sender = std::thread::spawn({
+        let enough = Arc::clone(&enough);
+        move || send(&enough)
+    });
+
+    let settings = ["--set", "controller=adth", "--set", "adth.target_delay=50 ms"];
+    let attached = [&["--parent", "1:10", "--record", "recording"], &settings[..]].concat();
+    let (mut child, lines) = attach(folder.path(), &attached);
+    let lines: Vec<serde_json::Value> =
+        lines.lines().take(120).map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
+    assert_eq!(end(&mut child, "TERM"), Some(0));
+    assert_eq!(queues(), before);
+    enough.store(true, Ordering::Relaxed);
+    sender.join().unwrap();
+
+    let waits: Vec<f64> = lines[60..].iter().map(|line| milliseconds(&line["seen"]["sojourn"]["mean"])).collect();
+    let mean = waits.iter().sum::<f64>() / waits.len() as f64;
+    assert!((25.0..75.0).contains(&mean), "the delay was {mean} ms");
+    let dropped: u64 = lines.iter().filter_map(|line| line["seen"]["dropped"]["packets"].as_u64()).sum();
+    assert!(dropped > 0, "the link was not overloaded");
+
+    let recorded = std::fs::read_to_string(folder.path().join("recording")).unwrap();
+    let mut replay = sluice(folder.path());
+    let replayed = replay.args(["replay", "recording", "--json"]).args(settings).output().unwrap();
+    assert_eq!(stdout(&replayed), recorded);
+    let foreign = ["replay", "recording", "--set", "controller=ebdp"];
+    let refused = sluice(folder.path()).args(foreign).output().unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("holds no service times"), "{}", stderr(&refused));
+}
+
+fn milliseconds(value: &serde_json::Value) -> f64 {
+    let text: &str = value.as_str().expect("the machine plays along");
+    text.parse::<units::Duration>().expect("the machine plays along").as_secs_f64() * 1e3
+}
+
+/// Sends two packets about every millisecond.
+#[expect(clippy::disallowed_methods, reason = "traffic on a real interface takes real time")]
+fn send(enough: &AtomicBool) {
+    let socket = UdpSocket::bind("10.9.0.1:0").expect("the machine plays along");
+    while !enough.load(Ordering::Relaxed) {
+        for _ in 0..2 {
+            socket.send_to(&[0; 972], "10.9.0.2:9").expect("the machine plays along");
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}

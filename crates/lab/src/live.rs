@@ -1,0 +1,68 @@
+//! Settings of a live queue: the keys of a scenario's `[queue]`, from arguments.
+
+use queue::Settings;
+use toml::{Table, Value};
+
+/// The settings that `sets` make, each `KEY=VALUE` with a key of `[queue]`: `adth.target_delay=50 ms`. `queue.` may stand
+/// before a key, as in a scenario's `--set`.
+///
+/// # Errors
+/// The first argument that is no key and value, or what is wrong with the settings as a whole.
+pub fn settings(sets: &[String]) -> Result<Settings, String> {
+    let mut root = Table::new();
+    for set in sets {
+        let Some((path, text)) = set.split_once('=') else {
+            return Err(format!("--set {set}: expected KEY=VALUE"));
+        };
+        let path = path.trim();
+        let path = path.strip_prefix("queue.").unwrap_or(path);
+        put(&mut root, path, value(text)).map_err(|why| format!("--set {set}: {why}"))?;
+    }
+    Value::Table(root).try_into().map_err(|error: toml::de::Error| error.message().trim().to_owned())
+}
+
+/// A value as TOML has it; what is none is text without its quotes.
+fn value(text: &str) -> Value {
+    let parsed = format!("value = {text}").parse::<Table>().ok().and_then(|mut table| table.remove("value"));
+    parsed.unwrap_or_else(|| Value::String(text.trim().to_owned()))
+}
+
+fn put(mut table: &mut Table, path: &str, value: Value) -> Result<(), String> {
+    let (above, key) = path.rsplit_once('.').map_or((None, path), |(above, key)| (Some(above), key));
+    for name in above.into_iter().flat_map(|above| above.split('.')) {
+        let inner = table.entry(name).or_insert_with(|| Value::Table(Table::new()));
+        table = inner.as_table_mut().ok_or_else(|| format!("`{name}` is a value, not a table"))?;
+    }
+    table.insert(key.to_owned(), value);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use control::{Limit, Name};
+    use units::Duration;
+
+    fn read(sets: &[&str]) -> Result<Settings, String> {
+        settings(&sets.iter().map(|set| (*set).to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn keys_are_those_of_a_scenarios_queue() {
+        let settings = read(&["controller=adth", "queue.adth.target_delay=50 ms", "limit=300"]).unwrap();
+        assert_eq!((settings.controller, settings.limit), (Name::Adth, Limit::Packets(300)));
+        assert_eq!(settings.adth.unwrap().target_delay, Duration::from_millis(50));
+        assert_eq!(read(&["limit=\"64 kB\""]).unwrap().limit, read(&["limit=64 kB"]).unwrap().limit);
+        assert_eq!(read(&[]).unwrap(), Settings::default());
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        assert_eq!(read(&["adth"]).unwrap_err(), "--set adth: expected KEY=VALUE");
+        assert_eq!(read(&["limit=1", "limit.x=1"]).unwrap_err(), "--set limit.x=1: `limit` is a value, not a table");
+        let message = read(&["controller=adht"]).unwrap_err();
+        assert!(message.contains("unknown variant `adht`") && message.contains("`adth`"), "{message}");
+        let message = read(&["adth.target=1"]).unwrap_err();
+        assert!(message.contains("unknown field `target`"), "{message}");
+    }
+}

@@ -1,0 +1,332 @@
+//! The kernel's own FIFO disciplines as devices, for kernels without BPF disciplines; and any discipline, only looked at.
+
+use crate::device::{Capabilities, Device, Error, Quality};
+use crate::estimate::Estimator;
+use crate::former::{Former, State, governor, shown};
+use crate::rtnetlink::{Counters, Link, Qdisc, ROOT, Route};
+use control::{Interval, Limit, Measures};
+use rustix::process::{Pid, Signal, kill_process};
+use std::path::{Path, PathBuf};
+use units::{Duration, Instant};
+
+/// `ARPHRD_ETHER` (`linux/if_arp.h`).
+const ETHERNET: u16 = 1;
+
+/// A FIFO of the kernel. None of them discards what waits when its limit is lowered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// Packets; the one that comes to a full queue goes.
+    #[default]
+    Pfifo,
+    /// Bytes with link headers; the packet that comes to a full queue goes.
+    Bfifo,
+    /// Packets; the one that waited longest goes. A full queue stays as long as it is when its limit is lowered, until
+    /// fewer come than leave.
+    PfifoHeadDrop,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Pfifo, Self::Bfifo, Self::PfifoHeadDrop];
+
+    /// As `tc qdisc` calls it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pfifo => "pfifo",
+            Self::Bfifo => "bfifo",
+            Self::PfifoHeadDrop => "pfifo_head_drop",
+        }
+    }
+
+    /// The options that set `limit`: `struct tc_fifo_qopt`.
+    fn options(self, limit: Limit) -> Result<Vec<u8>, Error> {
+        let number = match (self, limit) {
+            (Self::Bfifo, Limit::Bytes(bytes)) => u32::try_from(bytes.count()).unwrap_or(u32::MAX),
+            (Self::Pfifo | Self::PfifoHeadDrop, Limit::Packets(packets)) => packets,
+            (kind, limit) => {
+                let kind = kind.as_str();
+                let cure = "give pfifo a number of packets, and bfifo a size such as \"64 kB\"";
+                return Err(Error::Unsuitable(format!("{kind} cannot hold a limit of {limit}; {cure}")));
+            }
+        };
+        Ok(number.to_ne_bytes().to_vec())
+    }
+}
+
+/// Which queue: of which interface, and where on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The interface's name.
+    pub device: String,
+    /// [`ROOT`], or the class of a shaper, `1:1` as `0x1_0001`.
+    pub parent: u32,
+    /// Where the agent writes down what to put back: [`STATE_FOLDER`](crate::STATE_FOLDER).
+    pub state_folder: PathBuf,
+}
+
+/// How a queue is to be measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Looking {
+    /// What the controller asks for.
+    pub measures: Measures,
+    /// Time between two looks.
+    pub every: Duration,
+    /// When it begins.
+    pub start: Instant,
+}
+
+/// A queue whose counters are read.
+#[derive(Debug)]
+struct Watched {
+    route: Route,
+    link: Link,
+    parent: u32,
+    /// The handle that must be found; absent where any may be.
+    handle: Option<u32>,
+    estimator: Estimator,
+    every: Duration,
+}
+
+impl Watched {
+    fn look(&mut self, now: Instant) -> Result<(), Error> {
+        let counters = counters(&mut self.route, &self.link, self.parent, self.handle)?;
+        self.estimator.look(now, counters);
+        Ok(())
+    }
+
+    fn capabilities(&self, kind: &'static str) -> Capabilities {
+        let gaps = Quality::Estimated("time between two looks by the packets that left, while packets waited");
+        Capabilities {
+            kind,
+            purges: false,
+            look_every: Some(self.every),
+            counts: Quality::Measured,
+            sojourn: Quality::Estimated("Little's law: bytes that waited, over time, by bytes that left"),
+            departure_gap: gaps,
+            service: Quality::Absent,
+            service_ewma: gaps,
+            occupancy: Quality::Estimated("each look stands for half the time to the next"),
+        }
+    }
+}
+
+/// The counters of a queue; nothing where the kernel keeps none.
+fn counters(route: &mut Route, link: &Link, parent: u32, handle: Option<u32>) -> Result<Counters, Error> {
+    let gone = |error| match error {
+        Error::Gone { .. } => Error::Gone { name: link.name.clone() },
+        other => other,
+    };
+    let found = route.qdisc(link.index, parent).map_err(gone)?;
+    if let Some(handle) = handle
+        && found.as_ref().is_none_or(|found| found.handle != handle)
+    {
+        return Err(Error::Replaced { name: link.name.clone(), found: shown(found.as_ref()) });
+    }
+    Ok(found.map(|found| found.counters).unwrap_or_default())
+}
+
+fn header(link: &Link) -> u64 {
+    if link.hardware == ETHERNET { 14 } else { 0 }
+}
+
+/// One of the kernel's FIFOs, put in place of what was there.
+#[derive(Debug)]
+pub struct Fifo {
+    watched: Watched,
+    kind: Kind,
+    former: Former,
+    state: Option<State>,
+}
+
+impl Fifo {
+    /// Puts a FIFO of `kind` with `limit` in its place. What waited in the former queue is lost, as with any change of a
+    /// discipline. What a killed agent left is put back first.
+    ///
+    /// # Errors
+    /// No such interface; no privilege; another agent is there; a former queue that could not be put back, unless
+    /// `force`d: then the kernel's default comes back in its place.
+    pub fn attach(place: &Place, kind: Kind, limit: Limit, looking: Looking, force: bool) -> Result<Self, Error> {
+        let options = kind.options(limit)?;
+        let mut route = Route::open()?;
+        let link = route.link(&place.device)?;
+        let parent = place.parent;
+        let (mut state, left) = State::lock(&place.state_folder, &place.device, parent)?;
+        if let Some(left) = left {
+            put_back(&left.former, &mut route)?;
+        }
+        let (mut former, obstacle) = Former::read(&mut route, &link, parent)?;
+        if let Some(obstacle) = obstacle {
+            if !force {
+                state.forget()?;
+                let name = &link.name;
+                let message =
+                    format!("the queue of {name} could not be put back as it is: {obstacle}. --force goes on");
+                return Err(Error::Unsuitable(message));
+            }
+            former.give_up();
+        }
+        state.keep(&former)?;
+        let handle = former.ours();
+        let (index, kind_name) = (link.index, kind.as_str().to_owned());
+        let new = Qdisc { index, handle, parent, kind: kind_name, options: Some(options), ..Qdisc::default() };
+        if let Err(error) = route.replace(&new) {
+            state.forget()?;
+            return Err(error);
+        }
+        let first = (looking.start, Counters::default());
+        let estimator = Estimator::new(looking.measures, header(&link), kind == Kind::PfifoHeadDrop, first);
+        let watched = Watched { route, link, parent, handle: Some(handle), estimator, every: looking.every };
+        Ok(Self { watched, kind, former, state: Some(state) })
+    }
+}
+
+/// Puts back what a killed agent left. Where another program has put a queue there since, that one stays.
+fn put_back(former: &Former, route: &mut Route) -> Result<(), Error> {
+    match former.restore(route) {
+        Err(Error::Replaced { .. }) => Ok(()),
+        done => done,
+    }
+}
+
+/// Puts back what stood in a place before it was governed: ends the agent that governs it, or does the work of one that
+/// was killed. Tells whether there was anything to do.
+///
+/// # Errors
+/// No such interface; no privilege; an agent that does not end; a former queue that could not be put back.
+pub fn detach(place: &Place) -> Result<bool, Error> {
+    let Place { device, parent, state_folder } = place;
+    if let Some(process) = governor(state_folder, device, *parent)? {
+        return end(process, state_folder, device, *parent).map(|()| true);
+    }
+    restore_left(state_folder, device, *parent)
+}
+
+fn end(process: u32, folder: &Path, device: &str, parent: u32) -> Result<(), Error> {
+    let what = format!("end process {process}, which governs {device}");
+    let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
+    let Some(pid) = pid else { return Err(Error::Unsuitable(format!("cannot {what}"))) };
+    kill_process(pid, Signal::TERM).map_err(|errno| match errno {
+        rustix::io::Errno::PERM => Error::NotPermitted { what: what.clone() },
+        errno => Error::Kernel { what: what.clone(), source: errno.into() },
+    })?;
+    let pause = rustix::time::Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+    for _ in 0..300 {
+        if governor(folder, device, parent)?.is_none() {
+            return Ok(());
+        }
+        // A pause that a signal cuts short is short, no more.
+        let _ = rustix::thread::nanosleep(&pause);
+    }
+    Err(Error::Unsuitable(format!("asked to {what}, and it did not end within 3 s")))
+}
+
+/// What an agent that was killed has left is put back. Tells whether there was anything.
+fn restore_left(folder: &Path, device: &str, parent: u32) -> Result<bool, Error> {
+    let (state, left) = State::lock(folder, device, parent)?;
+    if let Some(left) = &left {
+        put_back(&left.former, &mut Route::open()?)?;
+    }
+    state.forget()?;
+    Ok(left.is_some())
+}
+
+impl Device for Fifo {
+    fn name(&self) -> &str {
+        &self.watched.link.name
+    }
+
+    fn look(&mut self, now: Instant) -> Result<(), Error> {
+        self.watched.look(now)
+    }
+
+    fn take_interval(&mut self, now: Instant) -> Result<Interval, Error> {
+        self.watched.look(now)?;
+        Ok(self.watched.estimator.take())
+    }
+
+    fn set_limit(&mut self, limit: Limit) -> Result<(), Error> {
+        let Watched { link, parent, .. } = &self.watched;
+        let (index, parent, handle) = (link.index, *parent, self.former.ours());
+        let (kind, options) = (self.kind.as_str().to_owned(), Some(self.kind.options(limit)?));
+        self.watched.route.change(&Qdisc { index, handle, parent, kind, options, ..Qdisc::default() })
+    }
+
+    fn restore(&mut self) -> Result<(), Error> {
+        let Some(state) = self.state.take() else { return Ok(()) };
+        self.former.restore(&mut self.watched.route)?;
+        state.forget()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.watched.capabilities(self.kind.as_str())
+    }
+}
+
+impl Drop for Fifo {
+    fn drop(&mut self) {
+        // Nobody is left to be told; the state file stays, and the next agent or `sluice detach` tries again.
+        let _ = self.restore();
+    }
+}
+
+/// The queue that is there, looked at and never changed.
+#[derive(Debug)]
+pub struct Observed(Watched);
+
+impl Observed {
+    /// Looks at the queue in a place. Needs no privilege.
+    ///
+    /// # Errors
+    /// No such interface.
+    pub fn new(place: &Place, looking: Looking) -> Result<Self, Error> {
+        let mut route = Route::open()?;
+        let link = route.link(&place.device)?;
+        let first = (looking.start, counters(&mut route, &link, place.parent, None)?);
+        let estimator = Estimator::new(looking.measures, header(&link), false, first);
+        Ok(Self(Watched { route, link, parent: place.parent, handle: None, estimator, every: looking.every }))
+    }
+}
+
+impl Device for Observed {
+    fn name(&self) -> &str {
+        &self.0.link.name
+    }
+
+    fn look(&mut self, now: Instant) -> Result<(), Error> {
+        self.0.look(now)
+    }
+
+    fn take_interval(&mut self, now: Instant) -> Result<Interval, Error> {
+        self.0.look(now)?;
+        Ok(self.0.estimator.take())
+    }
+
+    /// Nothing: the queue is only looked at.
+    fn set_limit(&mut self, _: Limit) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn restore(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.0.capabilities("as it is")
+    }
+}
+
+/// `1:1` as `tc` writes a class.
+///
+/// # Errors
+/// What is expected instead.
+pub fn class(text: &str) -> Result<u32, String> {
+    let number = |text: &str| if text.is_empty() { Ok(0) } else { u16::from_str_radix(text, 16) };
+    if text == "root" {
+        return Ok(ROOT);
+    }
+    let parts = text.split_once(':').and_then(|(major, minor)| Some((number(major).ok()?, number(minor).ok()?)));
+    match parts {
+        Some((major, minor)) if major > 0 && minor > 0 => Ok(u32::from(major) << 16 | u32::from(minor)),
+        _ => Err("expected root, or a class as tc writes it: 1:10".into()),
+    }
+}

@@ -1,0 +1,261 @@
+//! The queue that an interface had before, and how it gets it back, even from an agent that was killed.
+
+use crate::Error;
+use crate::rtnetlink::{Link, Qdisc, ROOT, Route};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Where agents write down what to put back.
+pub const STATE_FOLDER: &str = "/run/sluice";
+
+/// Disciplines that the kernel makes again, equal, from the options that it shows. The first four are tested so; of the
+/// others the kernel's source says it.
+const RESTORABLE: [&str; 9] =
+    ["pfifo", "bfifo", "pfifo_head_drop", "pfifo_fast", "noqueue", "fq_codel", "codel", "fq", "cake"];
+
+/// What stood in a place before, and what stands there now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Former {
+    /// The interface's name, for messages.
+    device: String,
+    index: u32,
+    parent: u32,
+    /// Absent where the kernel's default stood there, which comes back by itself.
+    qdisc: Option<Saved>,
+    /// The handle of ours.
+    ours: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    kind: String,
+    handle: u32,
+    options: Option<Vec<u8>>,
+}
+
+impl Former {
+    /// What stands at `parent` of an interface, and why it could not be put back as it is, if so.
+    pub(crate) fn read(route: &mut Route, link: &Link, parent: u32) -> Result<(Self, Option<String>), Error> {
+        let qdiscs = route.qdiscs(link.index)?;
+        let here = qdiscs.iter().find(|qdisc| qdisc.parent == parent);
+        let own = here.filter(|qdisc| qdisc.handle != 0);
+        let obstacle = match own {
+            None if parent == ROOT => default_obstacle(&qdiscs),
+            None => Some("nothing with a handle stands in that class; put a pfifo with a handle there first".into()),
+            Some(qdisc) => obstacle(qdisc, &qdiscs, route)?,
+        };
+        let saved =
+            |qdisc: &Qdisc| Saved { kind: qdisc.kind.clone(), handle: qdisc.handle, options: qdisc.options.clone() };
+        let ours = our_handle(parent);
+        let former = Self { device: link.name.clone(), index: link.index, parent, qdisc: own.map(saved), ours };
+        Ok((former, obstacle))
+    }
+
+    /// The handle that our discipline gets.
+    pub(crate) fn ours(&self) -> u32 {
+        self.ours
+    }
+
+    /// The kernel's default is to come back instead.
+    pub(crate) fn give_up(&mut self) {
+        self.qdisc = None;
+    }
+
+    /// Puts it back, and looks whether it is as it was. A discipline that is not ours is left alone.
+    pub(crate) fn restore(&self, route: &mut Route) -> Result<(), Error> {
+        let now = match route.qdisc(self.index, self.parent) {
+            Err(Error::Gone { .. }) => return Ok(()),
+            now => now?,
+        };
+        if self.is_back(now.as_ref()) {
+            return Ok(());
+        }
+        if now.as_ref().is_none_or(|now| now.handle != self.ours) {
+            return Err(Error::Replaced { name: self.device.clone(), found: shown(now.as_ref()) });
+        }
+        match &self.qdisc {
+            None => route.delete(self.index, self.parent)?,
+            Some(Saved { kind, handle, options }) => {
+                let (index, parent, handle) = (self.index, self.parent, *handle);
+                let (kind, options) = (kind.clone(), options.clone());
+                route.replace(&Qdisc { index, handle, parent, kind, options, ..Qdisc::default() })?;
+            }
+        }
+        let now = route.qdisc(self.index, self.parent)?;
+        if self.is_back(now.as_ref()) {
+            return Ok(());
+        }
+        let (name, found) = (&self.device, shown(now.as_ref()));
+        Err(Error::Unsuitable(format!("the former queue of {name} could not be put back; it has {found} now")))
+    }
+
+    fn is_back(&self, now: Option<&Qdisc>) -> bool {
+        match (&self.qdisc, now.filter(|now| now.handle != 0)) {
+            (None, now) => now.is_none(),
+            (Some(saved), Some(now)) => {
+                (&saved.kind, saved.handle, &saved.options) == (&now.kind, now.handle, &now.options)
+            }
+            (Some(_), None) => false,
+        }
+    }
+}
+
+/// `Qu` with a place's number: nothing else gives such handles, and a child's differs from its parent's.
+const fn our_handle(parent: u32) -> u32 {
+    if parent == ROOT { 0x51ce_0000 } else { 0x5100_0000 | ((parent & 0x7f) << 16) }
+}
+
+/// A discipline as `tc` shows it.
+pub(crate) fn shown(qdisc: Option<&Qdisc>) -> String {
+    qdisc.map_or_else(|| "none".into(), |qdisc| format!("{} {:x}:", qdisc.kind, qdisc.handle >> 16))
+}
+
+/// Under a root that the kernel made by itself (`mq`) somebody may have put a queue of his own.
+fn default_obstacle(qdiscs: &[Qdisc]) -> Option<String> {
+    let own = qdiscs.iter().find(|qdisc| qdisc.handle != 0 && qdisc.parent < 0xffff_0000)?;
+    Some(format!("{} stands below its root and would be lost", shown(Some(own))))
+}
+
+fn obstacle(qdisc: &Qdisc, qdiscs: &[Qdisc], route: &mut Route) -> Result<Option<String>, Error> {
+    let child = qdiscs.iter().find(|child| child.parent != ROOT && child.parent >> 16 == qdisc.handle >> 16);
+    if let Some(child) = child {
+        return Ok(Some(format!("{} stands below {} and would be lost", shown(Some(child)), shown(Some(qdisc)))));
+    }
+    if !RESTORABLE.contains(&qdisc.kind.as_str()) {
+        let known = RESTORABLE.join(", ");
+        return Ok(Some(format!("{} cannot be made again from what the kernel shows of it; {known} can", qdisc.kind)));
+    }
+    let filters = route.has_filters(qdisc.index, qdisc.handle)?;
+    Ok(filters.then(|| format!("the filters of {} would be lost", shown(Some(qdisc)))))
+}
+
+/// The file in which a running agent keeps a [`Former`]. It is locked while the agent lives, so that one that is not
+/// locked was left by an agent that was killed.
+#[derive(Debug)]
+pub(crate) struct State {
+    path: PathBuf,
+    file: File,
+}
+
+/// What a state file says.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Kept {
+    /// The agent's process.
+    pub(crate) process: u32,
+    pub(crate) former: Former,
+}
+
+impl State {
+    /// Opens and locks the file for a place; also what a killed agent left in it.
+    pub(crate) fn lock(folder: &Path, device: &str, parent: u32) -> Result<(Self, Option<Kept>), Error> {
+        let path = path(folder, device, parent)?;
+        fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+        let open = File::options().read(true).write(true).create(true).truncate(false).open(&path);
+        let mut file = open.map_err(|error| failed(&path, error))?;
+        let locked = flock(&file, FlockOperation::NonBlockingLockExclusive);
+        let mut text = String::new();
+        file.read_to_string(&mut text).map_err(|error| failed(&path, error))?;
+        let kept: Option<Kept> = serde_json::from_str(&text).ok();
+        match locked {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => {
+                let process = kept.map_or_else(String::new, |kept| format!(" (process {})", kept.process));
+                let message = format!("{device} is governed already{process}; `sluice detach {device}` ends that");
+                return Err(Error::Unsuitable(message));
+            }
+            Err(errno) => return Err(failed(&path, errno.into())),
+        }
+        if kept.is_none() && !text.is_empty() {
+            let path = path.display();
+            return Err(Error::Unsuitable(format!(
+                "{path} is damaged: look at `tc qdisc`, mend it and remove the file"
+            )));
+        }
+        Ok((Self { path, file }, kept))
+    }
+
+    /// Writes down what to put back, before anything is changed.
+    pub(crate) fn keep(&mut self, former: &Former) -> Result<(), Error> {
+        let kept = Kept { process: std::process::id(), former: former.clone() };
+        let text = serde_json::to_vec(&kept).map_err(|error| failed(&self.path, error.into()))?;
+        let write = |file: &mut File| {
+            file.rewind()?;
+            file.set_len(0)?;
+            file.write_all(&text)?;
+            file.sync_all()
+        };
+        write(&mut self.file).map_err(|error| failed(&self.path, error))
+    }
+
+    /// Takes the file away: there is nothing to put back any more.
+    pub(crate) fn forget(self) -> Result<(), Error> {
+        fs::remove_file(&self.path).map_err(|error| failed(&self.path, error))
+    }
+}
+
+/// Puts a former queue back from outside the device that replaced it: for a panic, when the device is out of reach.
+#[derive(Debug)]
+pub struct Restorer(Result<PathBuf, Error>);
+
+impl Restorer {
+    /// For the queue at `parent` of a device.
+    pub fn new(folder: &Path, device: &str, parent: u32) -> Self {
+        Self(path(folder, device, parent))
+    }
+
+    /// Puts back what this process wrote down when it attached. Does nothing where nothing was replaced.
+    ///
+    /// # Errors
+    /// The former queue cannot be put back.
+    pub fn restore(&self) -> Result<(), Error> {
+        let Ok(path) = &self.0 else { return Ok(()) };
+        let Ok(text) = fs::read_to_string(path) else { return Ok(()) };
+        let Ok(kept) = serde_json::from_str::<Kept>(&text) else { return Ok(()) };
+        if kept.process != std::process::id() {
+            return Ok(());
+        }
+        kept.former.restore(&mut Route::open()?)?;
+        fs::remove_file(path).map_err(|error| failed(path, error))
+    }
+}
+
+/// The process that governs a place now, if one does.
+pub(crate) fn governor(folder: &Path, device: &str, parent: u32) -> Result<Option<u32>, Error> {
+    let path = path(folder, device, parent)?;
+    let mut file = match File::open(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        file => file.map_err(|error| failed(&path, error))?,
+    };
+    match flock(&file, FlockOperation::NonBlockingLockShared) {
+        Ok(()) => return Ok(None),
+        Err(Errno::WOULDBLOCK) => {}
+        Err(errno) => return Err(failed(&path, errno.into())),
+    }
+    let mut text = String::new();
+    file.read_to_string(&mut text).map_err(|error| failed(&path, error))?;
+    let kept: Kept = serde_json::from_str(&text).map_err(|error| failed(&path, error.into()))?;
+    Ok(Some(kept.process))
+}
+
+/// Interfaces of different network namespaces may have one name.
+fn path(folder: &Path, device: &str, parent: u32) -> Result<PathBuf, Error> {
+    let namespace = rustix::fs::stat("/proc/thread-self/ns/net")
+        .map_err(|errno| failed(Path::new("/proc/thread-self/ns/net"), errno.into()))?;
+    let place = if parent == ROOT { "root".into() } else { format!("{parent:x}") };
+    Ok(folder.join(format!("{device}.{}.{place}.json", namespace.st_ino)))
+}
+
+fn failed(path: &Path, source: io::Error) -> Error {
+    let what = format!("keep the former queue in {}", path.display());
+    match source.kind() {
+        io::ErrorKind::PermissionDenied => Error::NotPermitted { what },
+        _ => Error::Kernel { what, source },
+    }
+}
