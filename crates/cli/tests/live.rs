@@ -63,7 +63,7 @@ fn attach(folder: &Path, more: &[&str]) -> (Child, BufReader<std::process::Child
     command.args(["attach", "v0", "--json", "--state", "state"]).args(more);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the machine plays along");
     let lines = BufReader::new(child.stdout.take().expect("the machine plays along"));
-    while queues() == before {
+    while queues() == before || !queues().contains("\"handle\":\"51") {
         assert!(child.try_wait().expect("the machine plays along").is_none(), "it ended and changed nothing");
     }
     (child, lines)
@@ -86,10 +86,10 @@ fn inner_restore() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let former = ["", "pfifo limit 77", "bfifo limit 5000", "pfifo_head_drop limit 9", "pfifo_fast"];
+    let former = ["", "7: pfifo limit 77", "8: bfifo limit 5000", "9: pfifo_head_drop limit 9", "a: pfifo_fast"];
     for (former, signal) in former.iter().zip(["INT", "TERM", "HUP", "INT", "TERM"]) {
         if !former.is_empty() {
-            run(&format!("tc qdisc replace dev v0 root handle 7: {former}"));
+            run(&format!("tc qdisc replace dev v0 root handle {former}"));
         }
         let before = queues();
         let (mut child, _lines) = attach(folder.path(), &["--set", "limit=50"]);

@@ -5,6 +5,7 @@ use crate::estimate::Estimator;
 use crate::former::{Former, State, governor, shown};
 use crate::rtnetlink::{Counters, Link, Qdisc, ROOT, Route};
 use control::{Interval, Limit, Measures};
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::{Path, PathBuf};
 use units::{Duration, Instant};
@@ -205,10 +206,12 @@ fn end(process: u32, folder: &Path, device: &str, parent: u32) -> Result<(), Err
     let what = format!("end process {process}, which governs {device}");
     let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
     let Some(pid) = pid else { return Err(Error::Unsuitable(format!("cannot {what}"))) };
-    kill_process(pid, Signal::TERM).map_err(|errno| match errno {
-        rustix::io::Errno::PERM => Error::NotPermitted { what: what.clone() },
-        errno => Error::Kernel { what: what.clone(), source: errno.into() },
-    })?;
+    match kill_process(pid, Signal::TERM) {
+        // It ended by itself meanwhile.
+        Ok(()) | Err(Errno::SRCH) => {}
+        Err(Errno::PERM) => return Err(Error::NotPermitted { what }),
+        Err(errno) => return Err(Error::Kernel { what, source: errno.into() }),
+    }
     let pause = rustix::time::Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
     for _ in 0..300 {
         if governor(folder, device, parent)?.is_none() {

@@ -178,7 +178,12 @@ impl State {
                 "{path} is damaged: look at `tc qdisc`, mend it and remove the file"
             )));
         }
-        Ok((Self { path, file }, kept))
+        let mut state = Self { path, file };
+        if let Some(left) = &kept {
+            // From now on the process in the file is this one: `detach` must not signal a number that is anybody's now.
+            state.keep(&left.former)?;
+        }
+        Ok((state, kept))
     }
 
     /// Writes down what to put back, before anything is changed.
@@ -240,8 +245,11 @@ pub(crate) fn governor(folder: &Path, device: &str, parent: u32) -> Result<Optio
     }
     let mut text = String::new();
     file.read_to_string(&mut text).map_err(|error| failed(&path, error))?;
-    let kept: Kept = serde_json::from_str(&text).map_err(|error| failed(&path, error.into()))?;
-    Ok(Some(kept.process))
+    match serde_json::from_str::<Kept>(&text) {
+        Ok(kept) => Ok(Some(kept.process)),
+        // The agent has locked the file and not written it yet.
+        Err(_) => Err(Error::Unsuitable(format!("{device} is being attached at this moment; try again"))),
+    }
 }
 
 /// Interfaces of different network namespaces may have one name.

@@ -160,8 +160,8 @@ impl Route {
     pub fn qdisc(&mut self, index: u32, parent: u32) -> Result<Option<Qdisc>, Error> {
         // All of the machine are listed: one that is asked for by itself would be told to every listener of the machine.
         let qdiscs = self.qdiscs(index)?;
-        // An interface has at least `noqueue`.
-        if qdiscs.is_empty() {
+        // One that is up has at least `noqueue`; one that is down may show none.
+        if qdiscs.is_empty() && self.links()?.iter().all(|link| link.index != index) {
             return Err(Error::Gone { name: format!("interface {index}") });
         }
         Ok(qdiscs.into_iter().find(|qdisc| qdisc.parent == parent))

@@ -125,11 +125,12 @@ fn opening(device: &dyn Device, controller: &Controller, dry_run: bool) -> Strin
     for (what, quality) in
         [("queuing delay", sojourn), ("time between departures", departure_gap), ("service", service)]
     {
-        text += &match quality {
+        let line = match quality {
             Quality::Measured => String::new(),
             Quality::Estimated(how) => format!("  {what}: estimated ({how})\n"),
             Quality::Absent => format!("  {what}: not measured\n"),
         };
+        text.push_str(&line);
     }
     if !purges && !dry_run {
         text += "  a lower limit meets packets that come; those that wait leave as the link takes them\n";
