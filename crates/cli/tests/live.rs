@@ -135,6 +135,34 @@ fn inner_kill() {
 }
 
 #[test]
+fn the_former_queue_comes_back_when_the_agent_panics_and_its_device_is_out_of_reach() {
+    in_namespace("inner_panic");
+}
+
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_panic() {
+    if !has_interface() {
+        return;
+    }
+    run("tc qdisc replace dev v0 root handle 7: pfifo limit 77");
+    let (before, folder) = (queues(), tempfile::tempdir().unwrap());
+    let (device, parent) = ("v0".to_owned(), linux::rtnetlink::ROOT);
+    let place = linux::Place { device, parent, state_folder: folder.path().to_owned() };
+    let restorer = linux::Restorer::new(folder.path(), "v0", parent);
+    restorer.restore().unwrap();
+    assert_eq!(queues(), before, "there was nothing to put back");
+    let (measures, every) = (control::Measures::default(), units::Duration::from_millis(1));
+    let looking = linux::Looking { measures, every, start: linux::agent::now() };
+    let fifo = linux::Fifo::attach(&place, linux::Kind::Pfifo, control::Limit::Packets(9), looking, false).unwrap();
+    assert_ne!(queues(), before);
+    restorer.restore().unwrap();
+    assert_eq!(queues(), before);
+    drop(fifo);
+    assert_eq!(queues(), before, "what is back stays");
+}
+
+#[test]
 fn a_queue_that_could_not_come_back_and_a_want_of_privilege_are_refused_and_nothing_is_changed() {
     in_namespace("inner_refusals");
 }
