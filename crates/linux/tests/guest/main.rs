@@ -57,6 +57,8 @@ fn install(slot: &Slot, name: &str) {
 
 /// A socket whose packets leave by the interface of this network.
 fn towards(network: u8) -> UdpSocket {
+    // Enough for all that waits in a queue, or the socket would hold the sender back.
+    std::fs::write("/proc/sys/net/core/wmem_default", "16777216").unwrap();
     let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
     socket.connect(format!("10.9.{network}.2:9")).unwrap();
     socket

@@ -1,9 +1,8 @@
 //! The controllers on a link that is offered more than it carries.
 
 use super::slow_link::{BELOW_THE_QUEUE, SlowLink};
-use super::{HEADERS, MECHANISM, install, load, now, pause_until};
+use super::{HEADERS, MECHANISM, install, load, now, pause_until, towards};
 use control::{Controller, Interval, Limit, LimitController, Measures, Name, Parameters, adth};
-use std::net::UdpSocket;
 use units::{Duration, Instant};
 
 /// 10 Mb/s.
@@ -27,10 +26,7 @@ struct Outcome {
 
 /// Offers too much to the link until a time; `each` runs before every packet. How many packets it offered.
 fn offer(until: Instant, mut each: impl FnMut()) -> u64 {
-    // Enough for all that waits, or the socket would hold the sender back.
-    std::fs::write("/proc/sys/net/core/wmem_default", "16777216").unwrap();
-    let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
-    socket.connect("10.9.9.2:9").unwrap();
+    let socket = towards(9);
     let mut offered = 0;
     let mut next = now();
     while now() < until {
