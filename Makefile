@@ -47,9 +47,12 @@ unit: charts
 	cargo test --workspace --locked
 	python3 tests/peers.py
 
-# Every experiment with two seeds; the verdicts must be those of the table, which docs/reproductions explains.
+# All of ADTH and those of the buffer-sizing document that take two minutes of CPU together.
+QUICK := scenarios/adth buf-fig2 buf-fig4 buf-fig11 buf-fig13 buf-fig18 buf-fig19 buf-fig21
+
+# Experiments with two seeds; the verdicts must be those of the table, which docs/reproductions explains.
 claims: build
-	$(SLUICE) reproduce scenarios/adth --quick --out target/claims || test $$? -eq 1
+	$(SLUICE) reproduce $(QUICK) --quick --out target/claims || test $$? -eq 1
 	python3 tests/claims.py target/claims
 
 browser: claims
