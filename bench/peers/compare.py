@@ -139,7 +139,7 @@ def main():
     """Run what was asked for; exit status 1 where a difference is not explained."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", default=[], metavar="NETWORK",
-                        help="a letter (a to h) or a name, as 'cell-b *' (repeatable; default: all)")
+                        help="a letter (a to i) or a name, as 'cell-b *' (repeatable; default: all)")
     parser.add_argument("--peer", choices=sorted(simulators.PEERS), action="append", help="default: both")
     parser.add_argument("--seeds", type=int, default=10, metavar="K", help="seeds 1 to K (default 10)")
     parser.add_argument("--json", action="store_true", help="print the table as JSON")

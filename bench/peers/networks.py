@@ -127,6 +127,21 @@ def repeated_rate(outcome):
     return sum(flow["retransmits"] for flow in connections(outcome)) / outcome["simulated_s"]
 
 
+# Seconds that a packet of network (i) spends on the wire: 1028 B at 10 Mb/s, and the link's delay.
+ON_THE_WIRE = 8 * 1028 / 10e6 + 1e-3
+
+
+def wait(outcome, index, statistic):
+    """A flow's wait in the queue discipline, in ms; of ns-3 without that in the device behind it."""
+    flow = outcome["flows"][index]
+    return 1e3 * (flow["wait_s"][statistic] if "wait_s" in flow else flow["delay_s"][statistic] - ON_THE_WIRE)
+
+
+def received_rate(index):
+    """Packets of a flow that arrived, a second."""
+    return lambda outcome: outcome["flows"][index]["received_packets"] / outcome["simulated_s"]
+
+
 DELIVERED = {"delivered, 1/s": mac_rate("delivered")}
 FRAMES = {"data frames, 1/s": mac_rate("attempts"), "not acknowledged, 1/s": mac_rate("collisions")} | DELIVERED
 HIDDEN = FRAMES | {"given up, 1/s": mac_rate("retry_drops")}
@@ -145,6 +160,9 @@ MOBILE = {label: FRAMES[label] for label in ("data frames, 1/s", "not acknowledg
 
 TCP = {"downloads, Mb/s": category_goodput("down"), "mean RTT, ms": mean_rtt, "max sRTT, ms": max_smoothed_rtt,
        "retransmissions, 1/s": repeated_rate}
+AQM = {"dropped, 1/s": dropped_rate, "bulk received, 1/s": received_rate(0), "sparse received, 1/s": received_rate(1)} | {
+    f"{name}: {statistic} wait, ms": lambda outcome, index=index, statistic=statistic: wait(outcome, index, statistic)
+    for index, name in enumerate(("bulk", "sparse")) for statistic in ("mean", "max")}
 
 
 def cells(phy, name):
@@ -186,6 +204,15 @@ def tcps():
                ("ns3-tcp", reno, "--uploads=10", "--edca=1"), cost=True)
 
 
+def aqms():
+    """Network (i): each queue discipline at 1.24 times the link's rate and at twice that rate."""
+    discs = {"codel": "CoDel", "fq-codel": "FqCoDel", "pie": "Pie", "red": "Red"}
+    return [Case("i", f"aqm {name} {bulk}", "peer-aqm", AQM, 60.0,
+                 {"wired.0.queue.discipline": name, "flow.bulk.traffic.rate": f"{bulk} Mb/s"},
+                 ("ns3-aqm", f"--disc={disc}", f"--bulk={bulk}"))
+            for bulk in (12, 20) for name, disc in discs.items()]
+
+
 CASES = [
     *cells("b", "cell-b"),
     *cells("a", "cell-a"),
@@ -207,4 +234,5 @@ CASES = [
     Case("g", "mobile", "peer-mobile", MOBILE, 110.0, {}, ("ns3-mobile", "--movement={movement}"),
          ("mobile.tcl", "movement", "{movement}"), conventions=AODV, cost=True),
     *tcps(),
+    *aqms(),
 ]
