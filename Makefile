@@ -61,7 +61,7 @@ browser: claims
 
 # Goes on where it was interrupted; outcomes are kept in target/peers.
 peers: build
-	python3 bench/peers/compare.py --seeds 10 --only a --only b --only c --only d --only e --only f --only g
+	python3 bench/peers/compare.py --seeds 10 --only a --only b --only c --only d --only e --only f --only g --only i
 
 peers-tcp: build
 	python3 bench/peers/compare.py --seeds 10 --only h

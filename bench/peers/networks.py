@@ -160,7 +160,8 @@ MOBILE = {label: FRAMES[label] for label in ("data frames, 1/s", "not acknowledg
 
 TCP = {"downloads, Mb/s": category_goodput("down"), "mean RTT, ms": mean_rtt, "max sRTT, ms": max_smoothed_rtt,
        "retransmissions, 1/s": repeated_rate}
-AQM = {"dropped, 1/s": dropped_rate, "bulk received, 1/s": received_rate(0), "sparse received, 1/s": received_rate(1)} | {
+AQM = {"dropped, 1/s": dropped_rate, "bulk received, 1/s": received_rate(0),
+       "sparse received, 1/s": received_rate(1)} | {
     f"{name}: {statistic} wait, ms": lambda outcome, index=index, statistic=statistic: wait(outcome, index, statistic)
     for index, name in enumerate(("bulk", "sparse")) for statistic in ("mean", "max")}
 

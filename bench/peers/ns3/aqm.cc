@@ -1,6 +1,7 @@
-// Network (i): a queue discipline under an open loop (peer-aqm). One wired link of 10 Mb/s and 1 ms without radio; a bulk
-// flow of Poisson packets of 1000 B and --bulk Mb/s, a sparse one of 80 kb/s; a queue disc with --disc. The device holds
-// one packet besides the one being sent, so that the disc holds the rest; a packet's wait ends where it leaves the disc.
+// Network (i): a queue discipline under an open loop (peer-aqm). One wired link of 10 Mb/s and 1 ms without radio; a
+// bulk flow of Poisson packets of 1000 B and --bulk Mb/s, a sparse one of 80 kb/s; a queue disc with --disc. The
+// device holds one packet besides the one being sent, so that the disc holds the rest; a packet's wait ends where it
+// leaves the disc.
 #include "outcome.h"
 #include "ns3/point-to-point-module.h"
 #include "ns3/traffic-control-module.h"
