@@ -114,7 +114,7 @@ const FAULTS: &[Fault] = &[
     fault("reported = 0.0", "reported = nan", &["chain.toml:69:12: expected a number"]),
     fault("id = \"chain.2\"", "id = \"chain.1\"", &["chain.toml:63:6", "has the id `chain.1`"]),
     fault("flows.forward.delay_max_s", "flows.forward.delay_max", &["chain.toml:75:6", "did you mean `delay_max_s`?"]),
-    fault("series = \"500 ms\"", "", &["chain.toml:74:5", "needs series"]),
+    fault("series = \"500 ms\"", "", &["chain.toml:75:6", "a time series is needed"]),
     fault("x = \"time\"", "x = \"sheme\"", &["chain.toml:74:5", "did you mean `scheme`?"]),
 ];
 

@@ -119,6 +119,10 @@ impl LimitController for Alt {
         Measures { idle_threshold: self.params.idle_threshold, ..Measures::default() }
     }
 
+    fn initial(&self) -> Option<Limit> {
+        Some(self.hard_limit.below(self.size))
+    }
+
     fn warning(&self) -> Option<Warning> {
         let stable = self.params.a1 < 10.0 + self.params.b1;
         (!stable).then_some(Warning {

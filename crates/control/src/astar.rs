@@ -73,6 +73,11 @@ impl LimitController for Astar {
         Measures { service_weight: self.ebdp.measures().service_weight, ..self.alt.measures() }
     }
 
+    /// ALT's: eBDP has measured nothing yet.
+    fn initial(&self) -> Option<Limit> {
+        self.alt.initial()
+    }
+
     fn warning(&self) -> Option<Warning> {
         self.alt.warning().map(|Warning { parameter, why }| Warning { parameter: own_key(parameter), why })
     }

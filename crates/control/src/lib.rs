@@ -52,6 +52,11 @@ pub trait LimitController {
         Measures::default()
     }
 
+    /// The limit until the first [`update`](Self::update), where it is not the queue's hard limit.
+    fn initial(&self) -> Option<Limit> {
+        None
+    }
+
     /// What a user should know of parameters that are allowed and may behave badly.
     fn warning(&self) -> Option<Warning> {
         None

@@ -106,6 +106,13 @@ macro_rules! controllers {
                 }
             }
 
+            fn initial(&self) -> Option<Limit> {
+                match self {
+                    Self::None(fixed) => fixed.initial(),
+                    $(Self::$Type(controller) => controller.initial(),)*
+                }
+            }
+
             fn warning(&self) -> Option<Warning> {
                 match self {
                     Self::None(fixed) => fixed.warning(),

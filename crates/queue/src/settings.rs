@@ -12,6 +12,7 @@ use crate::{End, MOST_PACKETS, Packet, Queue};
 use control::{Controller, Invalid, Limit, LimitController, Name, Parameters};
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
+use units::Instant;
 
 /// Which packets leave, wait or go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -180,7 +181,12 @@ impl Settings {
                 Queue::new(limit, |room| Packets::Red(Box::new(early(room))))
             }
         };
-        Ok((queue.measuring(controller.measures()), controller))
+        let mut queue = queue.measuring(controller.measures());
+        if let Some(limit) = controller.initial() {
+            queue.set_limit(Instant::ZERO, limit, &mut |_| ());
+            queue.restart_statistics(Instant::ZERO);
+        }
+        Ok((queue, controller))
     }
 }
 

@@ -84,6 +84,16 @@ fn what_cannot_be_used_is_refused_at_its_line() {
 }
 
 #[test]
+fn a_controller_says_with_which_limit_a_queue_begins() {
+    for controller in ["alt", "astar"] {
+        let toml = format!("controller = \"{controller}\"\n[alt]\ninitial = 50\n[astar.alt]\ninitial = 50");
+        let (queue, _) = read(&toml).unwrap().build::<Sized>(0).unwrap();
+        assert_eq!(queue.limit(), Limit::Packets(50));
+        assert_eq!(queue.limit_level(Instant::ZERO).max, 50, "the hard limit has never held");
+    }
+}
+
+#[test]
 fn settings_made_by_hand_are_checked_as_well() {
     let zero = Settings { limit: Limit::Packets(0), ..Settings::default() };
     assert_eq!(zero.build::<Sized>(0).unwrap_err().to_string(), "limit must be above zero");
