@@ -175,6 +175,15 @@ impl Account {
         self.limit_meter.set(now, self.limit_in_hard_unit());
     }
 
+    /// For as long as `act` takes, the limit is one packet below what waits.
+    pub(crate) fn one_below(&mut self, act: impl FnOnce(&mut Self)) {
+        let limit = self.limit;
+        let packets = self.backlog.packets.saturating_sub(1);
+        self.apply(Limit::Packets(u32::try_from(packets).unwrap_or(u32::MAX)));
+        act(self);
+        self.apply(limit);
+    }
+
     pub(crate) fn limit(&self) -> Limit {
         self.limit
     }

@@ -15,6 +15,9 @@ struct Slot<P> {
     next: u32,
 }
 
+/// The most slots that are there from the start.
+const RESERVED: usize = 1_024;
+
 /// The slots of all chains.
 #[derive(Clone, Debug)]
 pub(crate) struct Pool<P> {
@@ -23,13 +26,21 @@ pub(crate) struct Pool<P> {
 }
 
 impl<P: Packet> Pool<P> {
-    /// Room for so many packets.
+    /// Room for so many packets; beyond [`RESERVED`] it is taken when it is needed first.
     pub(crate) fn new(room: usize) -> Self {
-        let slot = |next: usize| {
-            let next = if next < room { u32::try_from(next).expect("a queue has less room") } else { NONE };
-            Slot { waiting: None, next }
-        };
-        Self { slots: (1..=room).map(slot).collect(), free: if room == 0 { NONE } else { 0 } }
+        Self { slots: Vec::with_capacity(room.min(RESERVED)), free: NONE }
+    }
+
+    /// A slot for a packet.
+    fn place(&mut self, waiting: Waiting<P>) -> u32 {
+        let slot = self.free;
+        if let Some(place) = self.slots.get_mut(slot as usize) {
+            self.free = std::mem::replace(&mut place.next, NONE);
+            place.waiting = Some(waiting);
+            return slot;
+        }
+        self.slots.push(Slot { waiting: Some(waiting), next: NONE });
+        u32::try_from(self.slots.len() - 1).expect("a queue has less room")
     }
 }
 
@@ -45,12 +56,9 @@ pub(crate) struct Chain {
 impl Chain {
     pub(crate) const EMPTY: Self = Self { first: NONE, last: NONE, packets: 0, bytes: 0 };
 
-    /// Adds a packet at the end. The pool has room for it.
+    /// Adds a packet at the end.
     pub(crate) fn push<P: Packet>(&mut self, pool: &mut Pool<P>, waiting: Waiting<P>) {
-        let slot = pool.free;
-        let place = pool.slots.get_mut(slot as usize).expect("there is a slot for every packet that fits");
-        pool.free = std::mem::replace(&mut place.next, NONE);
-        place.waiting = Some(waiting);
+        let slot = pool.place(waiting);
         match pool.slots.get_mut(self.last as usize) {
             Some(before) => before.next = slot,
             None => self.first = slot,

@@ -154,13 +154,15 @@ impl<P: Packet> Queue<P> {
     pub fn set_limit(&mut self, now: Instant, limit: Limit, dropped: &mut impl FnMut(P)) {
         let Self { account, packets } = self;
         account.set_limit(now, limit);
-        match packets {
-            Packets::Fifo(fifo) => fifo.purge(account, dropped),
-            Packets::Codel(codel) => codel.purge(account, dropped),
-            Packets::Pie(pie) => pie.purge(account, dropped),
-            Packets::Red(red) => red.purge(account, dropped),
-            Packets::FqCodel(flows) => flows.purge(account, dropped),
-        }
+        packets.purge(account, dropped);
+        account.settle(now);
+    }
+
+    /// Discards packets, one at least where any waits, as if the limit had shrunk below what waits: where several queues
+    /// share a limit. Nothing where the queue's [`Purge`] says so.
+    pub fn make_way(&mut self, now: Instant, dropped: &mut impl FnMut(P)) {
+        let Self { account, packets } = self;
+        account.one_below(|account| packets.purge(account, dropped));
         account.settle(now);
     }
 
@@ -220,5 +222,18 @@ impl<P: Packet> Queue<P> {
     /// stays balanced. The controller's interval goes on.
     pub fn restart_statistics(&mut self, now: Instant) {
         self.account.restart_statistics(now);
+    }
+}
+
+impl<P: Packet> Packets<P> {
+    /// The limit may have shrunk: what no longer fits goes.
+    fn purge(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
+        match self {
+            Self::Fifo(fifo) => fifo.purge(account, dropped),
+            Self::Codel(codel) => codel.purge(account, dropped),
+            Self::Pie(pie) => pie.purge(account, dropped),
+            Self::Red(red) => red.purge(account, dropped),
+            Self::FqCodel(flows) => flows.purge(account, dropped),
+        }
     }
 }

@@ -142,6 +142,9 @@ pub enum Queues {
     One,
     /// In a queue for each station (and access category), each with its own limit and controller, served in turn.
     PerStation,
+    /// As Linux does it: a queue for each station (and access category) with FQ-CoDel, equal airtime for the stations, and
+    /// little ahead of the MAC. `[queue]` does not apply to it. See `docs/disciplines/mac80211.md`.
+    Mac80211,
 }
 
 fn place<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<[Length; 2]>, D::Error> {

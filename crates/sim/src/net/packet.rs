@@ -72,6 +72,8 @@ pub(crate) struct Transit {
     pub(crate) waited: Duration,
     /// When the MAC took it.
     pub(crate) taken: Instant,
+    /// How long it was expected to be on the air when the access point's scheduler let it pass; zero elsewhere.
+    pub(crate) expected: Duration,
     /// The receiver has it, whether the sender knows or not.
     pub(crate) accepted: bool,
     /// The next packet of the same A-MSDU.
@@ -80,7 +82,8 @@ pub(crate) struct Transit {
 
 impl Transit {
     /// Not yet taken.
-    pub(crate) const NONE: Self = Self { waited: Duration::ZERO, taken: Instant::ZERO, accepted: false, next: None };
+    pub(crate) const NONE: Self =
+        Self { waited: Duration::ZERO, taken: Instant::ZERO, expected: Duration::ZERO, accepted: false, next: None };
 }
 
 impl Packet {

@@ -1,6 +1,6 @@
 //! Aggregates: which packets share a frame, and in what order the receiver passes them on.
 
-use super::World;
+use super::{Taken, World};
 use crate::engine::Handle;
 use crate::mac::{Assembly, Frame, Kind, Place, places};
 use crate::net::{Load, Transit, Waiting, msdu_bytes};
@@ -22,8 +22,7 @@ impl World {
                 continue;
             }
             let Some(room) = station.room(self.now, &assembly, msdu_bytes(length), &self.rules) else { break };
-            let (departure, left) = self.dequeue(node, queue, index).expect("it was seen there");
-            let msdu = self.taken(departure);
+            let Taken { msdu, left, .. } = self.take_out(node, queue, index).expect("it was seen there");
             let station = &mut self.nodes[node as usize].station;
             if let Some(before) = station.join(&mut assembly, room, msdu, &self.rules) {
                 self.packets.get_mut(before).transit.next = Some(msdu.packet);

@@ -39,7 +39,7 @@ impl World {
         let aggregate = matches!(frame.kind, Kind::Aggregate { .. });
         let control = !aggregate && !matches!(frame.kind, Kind::Data { .. });
         let shape = Shape { mode: frame.mode, psdu, duration, aggregate, control };
-        let super::Node { station, record, .. } = &mut self.nodes[node as usize];
+        let super::Node { station, layout, scheduler, record, .. } = &mut self.nodes[node as usize];
         match frame.kind {
             Kind::Rts => record.rts_attempts += 1,
             Kind::Data { .. } if frame.to == BROADCAST => self.broadcasts_in_air += 1,
@@ -51,6 +51,11 @@ impl World {
         if frame.to != BROADCAST {
             let hop = record.hops.to(frame.to);
             hop.airtime += duration;
+            if let Some(scheduler) = scheduler
+                && !matches!(frame.kind, Kind::Cts | Kind::Ack | Kind::BlockAck { .. })
+            {
+                scheduler.charge(self.now, layout.queue(frame.to, frame.category), duration);
+            }
             match frame.kind {
                 Kind::Data { .. } => {
                     hop.attempts += 1;
@@ -178,6 +183,9 @@ impl World {
             _ => {}
         }
         self.nodes[node as usize].record.duplicates += u64::from(answer.duplicate);
+        if frame.to == node {
+            self.charge_received(node, frame);
+        }
     }
 
     /// Sees to what a station has found out about its own frames, if anything.

@@ -5,6 +5,7 @@ mod air;
 mod build;
 mod connections;
 mod error;
+mod mac80211;
 mod outcome;
 mod queues;
 mod routing;
@@ -25,6 +26,7 @@ use crate::trace::What;
 use crate::traffic::Emission;
 use connections::Connections;
 use control::{Controller, LimitController};
+use mac80211::Scheduler;
 use queue::{Departure, Ecn};
 use queues::Layout;
 use routing::{Accounts, Routing};
@@ -80,6 +82,8 @@ struct Node {
     /// First those of the radio, then one a wired link.
     queues: Vec<Queue>,
     layout: Layout,
+    /// Of an access point with `queues = "mac80211"`: what stands between the queues and the MAC.
+    scheduler: Option<Box<Scheduler>>,
     record: NodeRecord,
 }
 
@@ -91,6 +95,14 @@ struct Queue {
     /// one that is discarded with the next that leaves.
     saturated: Vec<(u32, Bytes)>,
     record: QueueRecord,
+}
+
+/// A packet that the MAC has taken.
+struct Taken {
+    to: u32,
+    msdu: Msdu,
+    /// The flow to which it belongs, if another of it may now join the queue.
+    left: Option<u32>,
 }
 
 /// A flow: what it sends, and what was counted.
@@ -272,10 +284,14 @@ impl World {
     /// Where the station is free and a packet waits, hands it over; then sees to the station's deadline.
     #[inline]
     fn serve(&mut self, node: u32) {
-        let Node { station, filled, layout, .. } = &self.nodes[node as usize];
+        let Node { layout, scheduler, .. } = &self.nodes[node as usize];
         if !layout.has_radio() {
             return;
         }
+        if scheduler.is_some() {
+            self.pull(node);
+        }
+        let Node { station, filled, .. } = &self.nodes[node as usize];
         let free = station.free(&self.rules) & filled;
         if free != 0 {
             self.hand_over_all(node, free);
@@ -294,18 +310,30 @@ impl World {
 
     /// Hands the next packet of a category to the station, if one waits.
     fn hand_over(&mut self, node: u32, category: usize) {
-        let Node { queues, layout, .. } = &self.nodes[node as usize];
-        let queue = layout.next(category, |queue| !queues[queue].held.is_empty());
-        let Some((departure, left)) = self.dequeue(node, queue, 0) else {
+        let Node { queues, layout, scheduler, .. } = &self.nodes[node as usize];
+        let queue = match scheduler {
+            Some(_) => category,
+            None => layout.next(category, |queue| !queues[queue].held.is_empty()),
+        };
+        let Some(Taken { to, msdu, left }) = self.take_out(node, queue, 0) else {
             self.nodes[node as usize].filled &= !(1 << category);
             return;
         };
-        let to = (departure.packet.to, u8::try_from(category).expect("there are four categories"));
-        let msdu = self.taken(departure);
+        let to = (to, u8::try_from(category).expect("there are four categories"));
         let Node { station, layout, .. } = &mut self.nodes[node as usize];
         layout.served(queue);
         station.offer(self.now, to, msdu, &self.rules);
         self.refill(node, queue, left);
+    }
+
+    /// The MAC takes the packet behind `index` others in a queue.
+    #[inline]
+    fn take_out(&mut self, node: u32, queue: usize, index: usize) -> Option<Taken> {
+        if self.nodes[node as usize].scheduler.is_some() {
+            return self.take_pulled(node, queue, index);
+        }
+        let (departure, left) = self.dequeue(node, queue, index)?;
+        Some(Taken { to: departure.packet.to, msdu: self.taken(departure), left })
     }
 
     /// The MAC has taken a packet.
@@ -337,6 +365,9 @@ impl World {
 
     /// The packet behind `index` others in a queue.
     fn peek(&mut self, node: u32, queue: usize, index: usize) -> Option<Waiting> {
+        if let Some(scheduler) = &self.nodes[node as usize].scheduler {
+            return scheduler.pulled(queue, index);
+        }
         let now = self.now;
         let (held, mut accounts) = self.queue_and_accounts(node, queue);
         held.peek(now, index, &mut |dropped| accounts.discard(dropped.packet, Loss::Queue)).copied()
@@ -395,9 +426,9 @@ impl World {
     /// A station is done with a packet.
     fn finish_packet(&mut self, node: u32, handle: Handle, finished: Finished) {
         let Finished { to, category, delivered, .. } = finished;
-        let Transit { waited, taken, .. } = self.packets.get(handle).transit;
+        let Transit { waited, taken, expected, .. } = self.packets.get(handle).transit;
         let service = self.now.since(taken);
-        let Node { layout, record, .. } = &mut self.nodes[node as usize];
+        let Node { layout, scheduler, record, .. } = &mut self.nodes[node as usize];
         record.service.record(service);
         record.delivered += u64::from(delivered && to != BROADCAST);
         record.given_up += u64::from(!delivered);
@@ -405,6 +436,9 @@ impl World {
             record.hops.to(to).complete(delivered, waited, service);
         }
         let queue = layout.queue(to, category);
+        if let Some(scheduler) = scheduler {
+            scheduler.finished(queue, expected);
+        }
         self.complete(node, queue, waited, service);
         if delivered {
             let packet = self.packets.get(handle);

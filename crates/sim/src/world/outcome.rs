@@ -16,6 +16,7 @@ pub(super) fn outcome(mut world: World) -> Outcome {
     if cfg!(debug_assertions) {
         check_packets(&world);
         check_airtime(&world);
+        check_pending(&world);
     }
     let covered = world.end.since(world.warmup);
     let told = || world.flows.iter().filter(|flow| flow.role.answers().is_none());
@@ -146,11 +147,26 @@ fn check_packets(world: &World) {
     let arrived = stations().flat_map(Station::reorders).flat_map(Reorder::held);
     let held = arrived.flat_map(chain).count() as u64;
     let wired: u64 = world.wires.iter().map(super::wired::Wire::packets).sum();
-    let found = queued + missing + held + wired - sending + world.broadcasts_in_air + routing;
+    let schedulers = || world.nodes.iter().filter_map(|node| node.scheduler.as_ref());
+    let pulled: u64 = schedulers().map(|scheduler| scheduler.waiting().count() as u64).sum();
+    let found = queued + pulled + missing + held + wired - sending + world.broadcasts_in_air + routing;
     assert_eq!(expected, found, "packets on their way by the flows' accounts and by looking for them");
     assert_eq!(world.packets.live() as u64, found + accepted, "packets alive");
     let (said, segments) = world.connections.segments();
     assert_eq!(said, segments, "segments on their way, by their connections and by looking for them");
+}
+
+/// What passed an access point's scheduler and is not finished is all that its accounts of airtime count.
+fn check_pending(world: &World) {
+    let packets = &world.packets;
+    for node in &world.nodes {
+        let Some(scheduler) = &node.scheduler else { continue };
+        let chain = |first| std::iter::successors(Some(first), |&packet| packets.get(packet).transit.next);
+        let taken = node.station.mpdus().flat_map(|mpdu| chain(mpdu.packet));
+        let passed = scheduler.waiting().map(|waiting| waiting.packet).chain(taken);
+        let found = passed.fold(Duration::ZERO, |sum, packet| sum + packets.get(packet).transit.expected);
+        assert_eq!(scheduler.pending(), [found; 2], "airtime expected at {}", node.name);
+    }
 }
 
 /// No node was busy for longer than the run, nor sent for longer than it was busy; the channel was in use no longer

@@ -236,9 +236,13 @@ impl World {
         witness.saw(|| What::Queued(connections.picture(&packet)));
         let mut accounts = Accounts { packets, connections, flows, routing, witness };
         let dropped = &mut |dropped: Waiting| accounts.discard(dropped.packet, Loss::Queue);
-        let Node { queues, filled, layout, .. } = &mut nodes[node as usize];
+        let Node { queues, filled, layout, scheduler, .. } = &mut nodes[node as usize];
         *filled |= 1 << category;
         let queue = layout.queue(to, category);
+        if let Some(scheduler) = scheduler {
+            scheduler.make_room(*now, queues, dropped);
+            scheduler.joins(*now, queue);
+        }
         let held = &mut queues[queue].held;
         if first {
             held.enqueue_first(*now, waiting, dropped);

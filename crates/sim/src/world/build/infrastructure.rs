@@ -149,6 +149,15 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
     if site.role != Role::AccessPoint && site.queues.is_some_and(|queues| queues != Queues::One) {
         return refuse("queues", format!("`{}` is no access point: it has one queue", site.name));
     }
+    if site.queues == Some(Queues::Mac80211) {
+        for (key, given) in [("queue", site.queue.is_some()), ("category_queue", !site.category_queue.is_default())] {
+            if given {
+                let message = "with `queues = \"mac80211\"` the queues are those of Linux; leave this table out, or write \
+                               `queues = \"per-station\"`";
+                return refuse(key, message.to_owned());
+            }
+        }
+    }
     if site.role == Role::Wired {
         let given = [
             ("data_rate", site.data_rate.is_some()),

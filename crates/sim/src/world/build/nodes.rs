@@ -1,5 +1,6 @@
 //! Nodes: by rule and one by one, each with its queue and station.
 
+use super::super::mac80211::Scheduler;
 use super::super::queues::{self, Layout};
 use super::super::{BuildError, Node, Queue};
 use super::infrastructure::Infrastructure;
@@ -96,7 +97,11 @@ pub(super) fn nodes(
         let layout = layout(network, (site, address), infrastructure, Layout::new(rules.categories, before));
         let mut chance = Stream::new(seed, &site.name, Purpose::Queues);
         let categories = (0..layout.groups).flat_map(|_| (0..).take(layout.categories));
-        let queues = categories.map(|category| queue(site, network, rules.category(category), &mut chance));
+        let scheduler = (site.queues == Some(Queues::Mac80211)).then(|| Box::new(Scheduler::new(&layout)));
+        let queues = categories.map(|category| match &scheduler {
+            Some(scheduler) => built(&scheduler.settings(), "queue", &mut chance),
+            None => queue(site, network, rules.category(category), &mut chance),
+        });
         let mut queues = queues.collect::<Result<Vec<_>, _>>()?;
         for (_, wire) in &layout.wires {
             queues.push(wired_queue(network, *wire as usize / 2, &mut chance)?);
@@ -111,6 +116,7 @@ pub(super) fn nodes(
             filled: 0,
             queues,
             layout,
+            scheduler,
             record: NodeRecord::default(),
         });
     }
@@ -128,7 +134,7 @@ fn layout(
     if site.role == Role::Wired {
         layout.groups = 0;
     }
-    if site.queues == Some(Queues::PerStation) {
+    if site.queues.is_some_and(|queues| queues != Queues::One) {
         layout.stations = infrastructure.stations(node).collect();
         let broadcasts = network.flow.iter().any(|flow| flow.to == "broadcast" && flow.from == site.name);
         layout.groups = (layout.stations.len() + usize::from(broadcasts)).max(1);
