@@ -5,6 +5,7 @@
 //! built with `CONFIG_NET_SCH_BPF`. `bpf/conformance.bpf.c` makes a program of it that runs on any recent kernel: a test
 //! drives that one beside crate `queue` and holds every decision and counter to be equal.
 
+mod device;
 mod discipline;
 mod reading;
 mod shared;
@@ -12,4 +13,5 @@ mod shared;
 #[cfg(test)]
 mod conformance;
 
+pub use device::{FOLDER, Governed};
 pub use discipline::{Discipline, Mechanism, Slot};

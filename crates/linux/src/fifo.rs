@@ -2,7 +2,7 @@
 
 use crate::device::{Capabilities, Device, Error, Quality};
 use crate::estimate::Estimator;
-use crate::former::{Former, State, governor, shown};
+use crate::former::{Former, State, claim, governor, put_back, shown};
 use crate::rtnetlink::{Counters, Link, Qdisc, ROOT, Route};
 use control::{Interval, Limit, Measures};
 use rustix::io::Errno;
@@ -151,41 +151,13 @@ impl Fifo {
         let mut route = Route::open()?;
         let link = route.link(&place.device)?;
         let parent = place.parent;
-        let (mut state, left) = State::lock(&place.state_folder, &place.device, parent)?;
-        if let Some(left) = left {
-            put_back(&left.former, &mut route)?;
-        }
-        let (mut former, obstacle) = Former::read(&mut route, &link, parent)?;
-        if let Some(obstacle) = obstacle {
-            if !force {
-                state.forget()?;
-                let name = &link.name;
-                let message =
-                    format!("the queue of {name} could not be put back as it is: {obstacle}. --force goes on");
-                return Err(Error::Unsuitable(message));
-            }
-            former.give_up();
-        }
-        state.keep(&former)?;
+        let (former, state) = claim(place, &mut route, &link, force)?;
         let handle = former.ours();
-        let (index, kind_name) = (link.index, kind.as_str().to_owned());
-        let new = Qdisc { index, handle, parent, kind: kind_name, options: Some(options), ..Qdisc::default() };
-        if let Err(error) = route.replace(&new) {
-            state.forget()?;
-            return Err(error);
-        }
+        let state = former.make_way(state, &mut route, kind.as_str(), Some(options))?;
         let first = (looking.start, Counters::default());
         let estimator = Estimator::new(looking.measures, header(&link), kind == Kind::PfifoHeadDrop, first);
         let watched = Watched { route, link, parent, handle: Some(handle), estimator, every: looking.every };
         Ok(Self { watched, kind, former, state: Some(state) })
-    }
-}
-
-/// Puts back what a killed agent left. Where another program has put a queue there since, that one stays.
-fn put_back(former: &Former, route: &mut Route) -> Result<(), Error> {
-    match former.restore(route) {
-        Err(Error::Replaced { .. }) => Ok(()),
-        done => done,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The queue that an interface had before, and how it gets it back, even from an agent that was killed.
 
 use crate::Error;
+use crate::fifo::Place;
 use crate::rtnetlink::{Link, Qdisc, ROOT, Route};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -62,8 +63,32 @@ impl Former {
         self.ours
     }
 
+    /// Our discipline gets a handle of its own choice.
+    #[cfg(feature = "bpf")]
+    pub(crate) fn governed_by(self, ours: u32) -> Self {
+        Self { ours, ..self }
+    }
+
+    /// Writes down what to put back, then puts our discipline in its place.
+    pub(crate) fn make_way(
+        &self,
+        mut state: State,
+        route: &mut Route,
+        kind: &str,
+        options: Option<Vec<u8>>,
+    ) -> Result<State, Error> {
+        state.keep(self)?;
+        let Self { index, parent, ours: handle, .. } = *self;
+        let new = Qdisc { index, handle, parent, kind: kind.into(), options, ..Qdisc::default() };
+        if let Err(error) = route.replace(&new) {
+            state.forget()?;
+            return Err(error);
+        }
+        Ok(state)
+    }
+
     /// The kernel's default is to come back instead.
-    pub(crate) fn give_up(&mut self) {
+    fn give_up(&mut self) {
         self.qdisc = None;
     }
 
@@ -135,6 +160,34 @@ fn obstacle(qdisc: &Qdisc, qdiscs: &[Qdisc], route: &mut Route) -> Result<Option
     Ok(filters.then(|| format!("the filters of {} would be lost", shown(Some(qdisc)))))
 }
 
+/// Locks a place and reads what stands there. What a killed agent left is put back first. A queue that could not be put
+/// back later is refused, unless `force`d: then the kernel's default is to come back.
+pub(crate) fn claim(place: &Place, route: &mut Route, link: &Link, force: bool) -> Result<(Former, State), Error> {
+    let (state, left) = State::lock(&place.state_folder, &place.device, place.parent)?;
+    if let Some(left) = left {
+        put_back(&left.former, route)?;
+    }
+    let (mut former, obstacle) = Former::read(route, link, place.parent)?;
+    if let Some(obstacle) = obstacle {
+        if !force {
+            state.forget()?;
+            let name = &link.name;
+            let message = format!("the queue of {name} could not be put back as it is: {obstacle}. --force goes on");
+            return Err(Error::Unsuitable(message));
+        }
+        former.give_up();
+    }
+    Ok((former, state))
+}
+
+/// Puts back what a killed agent left. Where another program has put a queue there since, that one stays.
+pub(crate) fn put_back(former: &Former, route: &mut Route) -> Result<(), Error> {
+    match former.restore(route) {
+        Err(Error::Replaced { .. }) => Ok(()),
+        done => done,
+    }
+}
+
 /// The file in which a running agent keeps a [`Former`]. It is locked while the agent lives, so that one that is not
 /// locked was left by an agent that was killed.
 #[derive(Debug)]
@@ -187,7 +240,7 @@ impl State {
     }
 
     /// Writes down what to put back, before anything is changed.
-    pub(crate) fn keep(&mut self, former: &Former) -> Result<(), Error> {
+    fn keep(&mut self, former: &Former) -> Result<(), Error> {
         let kept = Kept { process: std::process::id(), former: former.clone() };
         let text = serde_json::to_vec(&kept).map_err(|error| failed(&self.path, error.into()))?;
         let write = |file: &mut File| {

@@ -146,6 +146,19 @@ impl Discipline {
         Ok(slot)
     }
 
+    /// True where it serves no interface.
+    ///
+    /// # Errors
+    /// The maps cannot be read.
+    pub fn is_unused(&self) -> Result<bool, Error> {
+        for number in 0..QUEUES {
+            if read_measured(&self.measured, number)?.interface != 0 {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Takes the kind away. Queues of it that are installed still pass packets, by their fall-back limit.
     ///
     /// # Errors

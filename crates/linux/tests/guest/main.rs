@@ -9,21 +9,20 @@ mod queues;
 mod slow_link;
 
 use control::Limit;
-use linux::bpf::{Discipline, Mechanism, Slot};
+use linux::bpf::{Discipline, FOLDER, Mechanism, Slot};
 use queue::{End, Purge};
 use std::net::UdpSocket;
 use std::path::Path;
 use std::process::Command;
 use units::Instant;
 
-const PINS: &str = "/sys/fs/bpf/sluice";
 const MECHANISM: Mechanism =
     Mechanism { hard: Limit::Packets(1_000), fallback: Limit::Packets(50), overflow: End::Tail, purge: Purge::Tail };
 /// IP and UDP headers.
 const HEADERS: usize = 28;
 
 fn load() -> Discipline {
-    Discipline::load(Path::new(PINS), MECHANISM.hard).unwrap()
+    Discipline::load(Path::new(FOLDER), MECHANISM.hard).unwrap()
 }
 
 /// The kernel's monotonic clock.

@@ -1,8 +1,11 @@
 //! Counters, slots, what is left behind.
 
 use super::slow_link::SlowLink;
-use super::{HEADERS, MECHANISM, PINS, dummy, install, load, now, shell, towards};
+use super::{HEADERS, MECHANISM, dummy, install, load, now, shell, towards};
 use control::{Interval, Measures};
+use linux::bpf::{FOLDER, Governed};
+use linux::rtnetlink::ROOT;
+use linux::{Device, Error, Place, Restorer, STATE_FOLDER};
 use std::path::Path;
 use units::Bytes;
 
@@ -43,7 +46,7 @@ fn two_interfaces_have_queues_and_counters_of_their_own() {
     shell("ip link del one; ip link del two");
     assert_eq!((one.interface().unwrap(), two.interface().unwrap()), (None, None));
     discipline.unload().unwrap();
-    assert!(!Path::new(PINS).exists());
+    assert!(!Path::new(FOLDER).exists());
 }
 
 #[test]
@@ -120,4 +123,64 @@ fn an_interface_that_is_renamed_keeps_its_queue_and_one_that_moves_away_loses_it
     assert_eq!(slot.interface().unwrap(), None);
     shell("ip netns del away");
     discipline.unload().unwrap();
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn a_governed_interface_gets_its_former_queue_back_and_nothing_stays_loaded() {
+    dummy("one", 1);
+    let place = Place { device: "one".into(), parent: ROOT, state_folder: STATE_FOLDER.into() };
+    for former in ["tc qdisc replace dev one root handle 7: pfifo limit 77", "tc qdisc del dev one root"] {
+        shell(former);
+        let before = shell("tc -j qdisc show dev one");
+        let mut device = Governed::attach(&place, MECHANISM, Measures::default(), now(), false).unwrap();
+        assert!(shell("tc qdisc show dev one").contains("sluice"));
+        device.take_interval(now()).unwrap();
+        send(1, 10);
+        assert_eq!(device.take_interval(now()).unwrap().sent.packets, 10);
+        device.restore().unwrap();
+        assert_eq!(shell("tc -j qdisc show dev one"), before);
+        assert!(!Path::new(FOLDER).exists());
+    }
+    shell("ip link del one");
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn a_queue_that_another_program_replaced_is_reported_and_left_alone() {
+    dummy("one", 1);
+    let place = Place { device: "one".into(), parent: ROOT, state_folder: STATE_FOLDER.into() };
+    let mut device = Governed::attach(&place, MECHANISM, Measures::default(), now(), false).unwrap();
+    shell("tc qdisc replace dev one root handle 9: pfifo limit 99");
+    let said = device.take_interval(now()).unwrap_err();
+    assert!(matches!(said, Error::Replaced { .. }), "{said}");
+    assert!(matches!(device.restore(), Err(Error::Replaced { .. })));
+    assert!(shell("tc qdisc show dev one").contains("limit 99"));
+    drop(device);
+    let mut device = Governed::attach(&place, MECHANISM, Measures::default(), now(), false).unwrap();
+    shell("ip link del one");
+    let said = device.take_interval(now()).unwrap_err();
+    assert!(matches!(said, Error::Gone { .. }), "{said}");
+    device.restore().unwrap();
+    assert!(!Path::new(FOLDER).exists());
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn what_an_agent_wrote_down_is_enough_to_put_the_former_queue_back() {
+    dummy("one", 1);
+    shell("tc qdisc replace dev one root handle 7: pfifo limit 77");
+    let place = Place { device: "one".into(), parent: ROOT, state_folder: STATE_FOLDER.into() };
+    let before = shell("tc -j qdisc show dev one");
+    let device = Governed::attach(&place, MECHANISM, Measures::default(), now(), false).unwrap();
+    // An agent that panics: its device is out of reach.
+    let restorer = Restorer::new(Path::new(STATE_FOLDER), "one", ROOT);
+    std::mem::forget(device);
+    send(1, 5);
+    restorer.restore().unwrap();
+    assert_eq!(shell("tc -j qdisc show dev one"), before);
+    let discipline = load();
+    assert!(discipline.is_unused().unwrap());
+    discipline.unload().unwrap();
+    shell("ip link del one");
 }

@@ -1,0 +1,117 @@
+//! A queue of the discipline as a device: put in place of what was there, measured, limited, taken away.
+
+use super::discipline::{Discipline, KIND, Mechanism, Slot};
+use crate::former::{Former, State, claim, shown};
+use crate::rtnetlink::{Link, ROOT, Route};
+use crate::{Capabilities, Device, Error, Place, Quality};
+use control::{Interval, Limit, Measures};
+use std::path::Path;
+use units::Instant;
+
+/// Where the kernel keeps the discipline while there are agents.
+pub const FOLDER: &str = "/sys/fs/bpf/sluice";
+
+/// An interface with our queue.
+#[derive(Debug)]
+pub struct Governed {
+    route: Route,
+    link: Link,
+    slot: Slot,
+    former: Former,
+    /// Both are absent once the former queue is back.
+    state: Option<State>,
+    discipline: Option<Discipline>,
+}
+
+impl Governed {
+    /// Puts our queue in its place, which must be the root. What waited in the former queue is lost, as with any change
+    /// of a discipline. What a killed agent left is put back first. `now` is the kernel's monotonic clock.
+    ///
+    /// # Errors
+    /// No such interface; no privilege; a kernel without such disciplines; another agent is there; a former queue that
+    /// could not be put back, unless `force`d: then the kernel's default comes back in its place.
+    pub fn attach(
+        place: &Place,
+        mechanism: Mechanism,
+        measures: Measures,
+        now: Instant,
+        force: bool,
+    ) -> Result<Self, Error> {
+        if place.parent != ROOT {
+            return Err(Error::Unsuitable("the kernel takes a queue in BPF only as root of an interface".into()));
+        }
+        let mut route = Route::open()?;
+        let link = route.link(&place.device)?;
+        let discipline = Discipline::load(Path::new(FOLDER), mechanism.hard)?;
+        let (former, state) = claim(place, &mut route, &link, force)?;
+        let slot = match discipline.free_slot(mechanism, measures, now) {
+            Ok(slot) => slot,
+            Err(error) => {
+                state.forget()?;
+                return Err(error);
+            }
+        };
+        let former = former.governed_by(slot.handle());
+        let state = former.make_way(state, &mut route, KIND, None)?;
+        Ok(Self { route, link, slot, former, state: Some(state), discipline: Some(discipline) })
+    }
+
+    /// Why the slot no longer serves this interface.
+    fn lost(&mut self) -> Error {
+        let name = self.link.name.clone();
+        match self.route.qdisc(self.link.index, ROOT) {
+            Ok(found) => Error::Replaced { name, found: shown(found.as_ref()) },
+            Err(Error::Gone { .. }) => Error::Gone { name },
+            Err(error) => error,
+        }
+    }
+}
+
+impl Device for Governed {
+    fn name(&self) -> &str {
+        &self.link.name
+    }
+
+    fn take_interval(&mut self, now: Instant) -> Result<Interval, Error> {
+        if self.slot.interface()? != Some(self.link.index.into()) {
+            return Err(self.lost());
+        }
+        self.slot.take_interval(now)
+    }
+
+    fn set_limit(&mut self, limit: Limit) -> Result<(), Error> {
+        self.slot.set_limit(limit)
+    }
+
+    fn restore(&mut self) -> Result<(), Error> {
+        let Some(state) = self.state.take() else { return Ok(()) };
+        self.former.restore(&mut self.route)?;
+        state.forget()?;
+        match self.discipline.take() {
+            Some(discipline) if discipline.is_unused()? => discipline.unload(),
+            _ => Ok(()),
+        }
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let service = Quality::Estimated("time between two departures while packets wait");
+        Capabilities {
+            kind: KIND,
+            purges: true,
+            look_every: None,
+            counts: Quality::Measured,
+            sojourn: Quality::Measured,
+            departure_gap: Quality::Measured,
+            service,
+            service_ewma: service,
+            occupancy: Quality::Measured,
+        }
+    }
+}
+
+impl Drop for Governed {
+    fn drop(&mut self) {
+        // Nobody is left to be told; the state file stays, and the next agent or `sluice detach` tries again.
+        let _ = self.restore();
+    }
+}
