@@ -28,7 +28,7 @@ use connections::Connections;
 use control::{Controller, LimitController};
 use mac80211::Scheduler;
 use queue::{Departure, Ecn};
-use queues::Layout;
+use queues::{Layout, has_room, limit_value};
 use routing::{Accounts, Routing};
 use trace::Witness;
 use transport::{Role, Supply};
@@ -580,22 +580,5 @@ impl World {
         if let Routing::Aodv(mesh) = &mut self.routing {
             mesh.nodes.iter_mut().for_each(|node| node.counts = crate::results::Routing::default());
         }
-    }
-}
-
-/// The number of a limit, in its own unit.
-fn limit_value(limit: control::Limit) -> f64 {
-    match limit {
-        control::Limit::Packets(packets) => f64::from(packets),
-        control::Limit::Bytes(bytes) => bytes.count() as f64,
-    }
-}
-
-/// Does a packet of this length fit without another making way for it?
-fn has_room(queue: &queue::Queue<Waiting>, length: Bytes) -> bool {
-    let backlog = queue.backlog();
-    match queue.limit() {
-        control::Limit::Packets(packets) => backlog.packets < u64::from(packets),
-        control::Limit::Bytes(bytes) => backlog.bytes + length <= bytes,
     }
 }

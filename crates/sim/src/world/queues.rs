@@ -1,7 +1,11 @@
-//! Which queue of a node packets wait in.
+//! Which queue of a node packets wait in, and what it still takes.
 
 use super::Node;
 use crate::mac::{CATEGORIES, Conventions};
+use crate::net::Waiting;
+use control::Limit;
+use queue::Queue;
+use units::Bytes;
 
 /// How the queues of a node are ordered: groups of one queue an access category, the highest first, then one queue a
 /// wired link. There is one group, or at an access point with a queue for each station one a station.
@@ -95,4 +99,21 @@ pub(super) fn name(nodes: &[Node], node: usize, queue: usize, rules: &Convention
     let station = layout.stations.get(queue / layout.categories);
     let station = station.map_or("broadcast", |&station| nodes[station as usize].name.as_str());
     if rules.edca() { format!("{station}-{category}") } else { station.to_owned() }
+}
+
+/// The number of a limit, in its own unit.
+pub(super) fn limit_value(limit: Limit) -> f64 {
+    match limit {
+        Limit::Packets(packets) => f64::from(packets),
+        Limit::Bytes(bytes) => bytes.count() as f64,
+    }
+}
+
+/// Does a packet of this length fit without another making way for it?
+pub(super) fn has_room(queue: &Queue<Waiting>, length: Bytes) -> bool {
+    let backlog = queue.backlog();
+    match queue.limit() {
+        Limit::Packets(packets) => backlog.packets < u64::from(packets),
+        Limit::Bytes(bytes) => backlog.bytes + length <= bytes,
+    }
 }

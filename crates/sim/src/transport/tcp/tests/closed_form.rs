@@ -148,6 +148,9 @@ fn reno_follows_the_law_of_the_square_root() {
             close(&format!("mean window, {name}"), seen.window / 1000.0, law, tolerance);
             let held = seen.window / 1000.0 - rate(&seen);
             assert!(expected == Holds || (0.5..=2.0).contains(&held), "{name}: {held}");
+            // First written as the held segment alone, at most 1.1 a round trip: missed, with 1.17 and 1.46.
+            let alone = (0.5..=1.1).contains(&held);
+            assert!(expected == Holds || !alone, "{name}: the held segment alone explains it after all, {held}");
         }
     }
 }
