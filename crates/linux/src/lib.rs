@@ -9,10 +9,12 @@ pub mod bpf;
 mod device;
 mod doctor;
 mod estimate;
+pub mod events;
 mod fifo;
 mod former;
 pub mod recording;
 pub mod rtnetlink;
+pub mod status;
 mod wire;
 
 pub use device::{Capabilities, Device, Error, Quality};
