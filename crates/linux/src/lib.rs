@@ -12,8 +12,10 @@ mod estimate;
 pub mod events;
 mod fifo;
 mod former;
+pub mod metrics;
 pub mod recording;
 pub mod rtnetlink;
+pub mod serve;
 pub mod status;
 mod wire;
 
