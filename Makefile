@@ -4,12 +4,13 @@ SLUICE := target/release/sluice
 # Rust sources that cargo fmt does not find: modules declared by the registry's macro are among them.
 RUST := $(shell git ls-files '*.rs' 2>/dev/null)
 
-.PHONY: help run test test-live build charts format lint docs unit claims browser capture peers peers-tcp bench \
+.PHONY: help run test test-live live build charts format lint docs unit claims browser capture peers peers-tcp bench \
 	theory-plots criterion fuzz clean
 
 help:
 	@echo "make run     build, reproduce adth-s1a, write the report and say where it is"
 	@echo "make test    everything: format, lints, docs, unit and theory tests, claims, the report in a browser, captures in tshark"
+	@echo "make live    build with our own queue discipline in BPF, for live use; needs Clang from release 16 on, libelf, zlib"
 	@echo "make test-live    live use in a Linux guest with queue disciplines in BPF: builds it once; root"
 	@echo "make peers   the same networks in Sluice, ns-3 and ns-2: ten seeds each, one table of outcomes"
 	@echo "make peers-tcp    TCP in Sluice and ns-3: some two hours, nearly all of it ns-3"
@@ -32,6 +33,17 @@ target/charts/vega.js: crates/lab/charts.py
 
 build: charts
 	cargo build --release --locked -p cli
+
+# Installs nothing: says what is missing.
+live: charts
+	@missing=; \
+	for name in $(CLANG) clang-19 clang-20 clang-18 clang-16; do command -v $$name > /dev/null && break; done \
+		|| missing="clang-19"; \
+	test -e /usr/include/libelf.h || missing="$$missing libelf-dev"; \
+	test -e /usr/include/zlib.h || missing="$$missing zlib1g-dev"; \
+	test -z "$$missing" || { echo "missing: sudo apt-get install$$(printf ' %s' $$missing)"; exit 1; }
+	cargo build --release --locked -p cli --features bpf
+	@echo "target/release/sluice has our own queue discipline; try: $(SLUICE) doctor"
 
 format:
 	rustfmt --check --edition 2024 $(RUST)

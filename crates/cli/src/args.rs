@@ -2,7 +2,7 @@
 
 mod live;
 
-pub(crate) use live::{Attach, Detach, Doctor, Queue, Record, Replay};
+pub(crate) use live::{Attach, Detach, Doctor, Policy, Queue, Record, Replay};
 
 use clap::{Args as Group, Parser, Subcommand};
 use clap_complete::Shell;
@@ -21,7 +21,7 @@ Examples:
   sluice run scenarios/adth/s1a.toml   run a scenario's network once
   sluice report results                write the report again
   sluice doctor eth0                   what is possible on an interface
-  sudo sluice attach eth0 --set controller=adth
+  sudo sluice attach eth0 --controller adth
                                        govern its queue until Ctrl-C
 
 Exit status:

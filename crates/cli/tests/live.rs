@@ -153,8 +153,8 @@ fn inner_panic() {
     restorer.restore().unwrap();
     assert_eq!(queues(), before, "there was nothing to put back");
     let (measures, every) = (control::Measures::default(), units::Duration::from_millis(1));
-    let looking = linux::Looking { measures, every, start: linux::agent::now() };
-    let fifo = linux::Fifo::attach(&place, linux::Kind::Pfifo, control::Limit::Packets(9), looking, false).unwrap();
+    let start = linux::Start { limit: control::Limit::Packets(9), measures, every, at: linux::agent::now() };
+    let fifo = linux::Fifo::attach(&place, linux::Kind::Pfifo, &start, false).unwrap();
     assert_ne!(queues(), before);
     restorer.restore().unwrap();
     assert_eq!(queues(), before);
@@ -194,6 +194,46 @@ fn inner_refusals() {
     refused(powerless.args(["attach", "v0", "--state", "state"]), 3, "needs CAP_NET_ADMIN; run it with sudo");
     run("tc qdisc replace dev v0 root handle 1: htb");
     refused(&mut with("attach v0"), 2, "htb cannot be made again from what the kernel shows of it");
+}
+
+#[test]
+fn the_limit_that_a_controller_begins_with_holds_from_the_first_moment() {
+    in_namespace("inner_initial");
+}
+
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_initial() {
+    if !has_interface() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let settings = ["--controller", "alt", "--set", "alt.initial=20", "--backend", "fifo"];
+    let (mut child, _lines) = attach(folder.path(), &settings);
+    assert!(queues().contains("\"options\":{\"limit\":20}"), "{}", queues());
+    assert_eq!(end(&mut child, "TERM"), Some(0));
+}
+
+#[test]
+fn a_target_for_a_controller_without_one_and_a_backend_that_is_not_there_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let refusal = |words: &str| {
+        let output = sluice(folder.path()).args(words.split(' ')).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        stderr(&output)
+    };
+    let said = refusal("attach lo --controller alt --target-delay 50ms --dry-run");
+    assert!(said.contains("the controller alt aims at no delay; these do: adth, ebdp, astar"), "{said}");
+    let said = refusal("attach lo --target-delay 50ms --dry-run");
+    assert!(said.contains("the controller none aims at no delay"), "{said}");
+    let said = refusal("attach lo --controller adht");
+    assert!(said.contains("none, adth, ebdp, alt, astar"), "{said}");
+    let said = refusal("attach lo --backend ebpf");
+    assert!(said.contains("expected auto, bpf, fifo"), "{said}");
+    if !cfg!(feature = "bpf") {
+        let said = refusal("attach lo --backend bpf");
+        assert!(said.contains("this build of Sluice is without BPF: `make live` builds one with it"), "{said}");
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Settings of a live queue: the keys of a scenario's `[queue]`, from arguments.
 
+use control::Name;
 use queue::Settings;
 use toml::{Table, Value};
 
@@ -21,6 +22,16 @@ pub fn settings(sets: &[String]) -> Result<Settings, String> {
     Value::Table(root).try_into().map_err(|error: toml::de::Error| error.message().trim().to_owned())
 }
 
+/// The key of `[queue]` that is the delay which a controller aims at; none where it aims at none.
+pub fn target_key(controller: Name) -> Option<&'static str> {
+    match controller {
+        Name::Adth => Some("adth.target_delay"),
+        Name::Ebdp => Some("ebdp.t_max"),
+        Name::Astar => Some("astar.ebdp.t_max"),
+        _ => None,
+    }
+}
+
 /// A value as TOML has it; what is none is text without its quotes.
 fn value(text: &str) -> Value {
     let parsed = format!("value = {text}").parse::<Table>().ok().and_then(|mut table| table.remove("value"));
@@ -40,7 +51,7 @@ fn put(mut table: &mut Table, path: &str, value: Value) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use control::{Limit, Name};
+    use control::{Limit, LimitController as _};
     use units::Duration;
 
     fn read(sets: &[&str]) -> Result<Settings, String> {
@@ -54,6 +65,21 @@ mod tests {
         assert_eq!(settings.adth.unwrap().target_delay, Duration::from_millis(50));
         assert_eq!(read(&["limit=\"64 kB\""]).unwrap().limit, read(&["limit=64 kB"]).unwrap().limit);
         assert_eq!(read(&[]).unwrap(), Settings::default());
+    }
+
+    #[test]
+    fn the_key_of_a_target_sets_the_target() {
+        for &name in Name::ALL {
+            let target = |sets: &[&str]| read(sets).unwrap().build_controller().unwrap().target_delay();
+            let controller = format!("controller={name}");
+            match target_key(name) {
+                Some(key) => {
+                    let sets = [controller.as_str(), &format!("{key}=70 ms")];
+                    assert_eq!(target(&sets), Some(Duration::from_millis(70)), "{name}");
+                }
+                None => assert_eq!(target(&[&controller]), None, "{name}"),
+            }
+        }
     }
 
     #[test]

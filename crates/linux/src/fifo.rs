@@ -65,15 +65,17 @@ pub struct Place {
     pub state_folder: PathBuf,
 }
 
-/// How a queue is to be measured.
+/// How a queue begins, and how it is to be measured.
 #[derive(Clone, Copy, Debug)]
-pub struct Looking {
+pub struct Start {
+    /// The limit that holds from the first moment.
+    pub limit: Limit,
     /// What the controller asks for.
     pub measures: Measures,
-    /// Time between two looks.
+    /// Time between two looks, where the queue is measured by looking.
     pub every: Duration,
-    /// When it begins.
-    pub start: Instant,
+    /// When it begins, by the kernel's monotonic clock.
+    pub at: Instant,
 }
 
 /// A queue whose counters are read.
@@ -140,23 +142,23 @@ pub struct Fifo {
 }
 
 impl Fifo {
-    /// Puts a FIFO of `kind` with `limit` in its place. What waited in the former queue is lost, as with any change of a
+    /// Puts a FIFO of `kind` in its place. What waited in the former queue is lost, as with any change of a
     /// discipline. What a killed agent left is put back first.
     ///
     /// # Errors
     /// No such interface; no privilege; another agent is there; a former queue that could not be put back, unless
     /// `force`d: then the kernel's default comes back in its place.
-    pub fn attach(place: &Place, kind: Kind, limit: Limit, looking: Looking, force: bool) -> Result<Self, Error> {
-        let options = kind.options(limit)?;
+    pub fn attach(place: &Place, kind: Kind, start: &Start, force: bool) -> Result<Self, Error> {
+        let options = kind.options(start.limit)?;
         let mut route = Route::open()?;
         let link = route.link(&place.device)?;
         let parent = place.parent;
         let (former, state) = claim(place, &mut route, &link, force)?;
         let handle = former.ours();
         let state = former.make_way(state, &mut route, kind.as_str(), Some(options))?;
-        let first = (looking.start, Counters::default());
-        let estimator = Estimator::new(looking.measures, header(&link), kind == Kind::PfifoHeadDrop, first);
-        let watched = Watched { route, link, parent, handle: Some(handle), estimator, every: looking.every };
+        let first = (start.at, Counters::default());
+        let estimator = Estimator::new(start.measures, header(&link), kind == Kind::PfifoHeadDrop, first);
+        let watched = Watched { route, link, parent, handle: Some(handle), estimator, every: start.every };
         Ok(Self { watched, kind, former, state: Some(state) })
     }
 }
@@ -253,12 +255,12 @@ impl Observed {
     ///
     /// # Errors
     /// No such interface.
-    pub fn new(place: &Place, looking: Looking) -> Result<Self, Error> {
+    pub fn new(place: &Place, start: &Start) -> Result<Self, Error> {
         let mut route = Route::open()?;
         let link = route.link(&place.device)?;
-        let first = (looking.start, counters(&mut route, &link, place.parent, None)?);
-        let estimator = Estimator::new(looking.measures, header(&link), false, first);
-        Ok(Self(Watched { route, link, parent: place.parent, handle: None, estimator, every: looking.every }))
+        let first = (start.at, counters(&mut route, &link, place.parent, None)?);
+        let estimator = Estimator::new(start.measures, header(&link), false, first);
+        Ok(Self(Watched { route, link, parent: place.parent, handle: None, estimator, every: start.every }))
     }
 }
 

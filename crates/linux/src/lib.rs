@@ -4,6 +4,7 @@
 //! nothing of Linux. No packet passes through this crate: the kernel holds them.
 
 pub mod agent;
+mod backend;
 #[cfg(feature = "bpf")]
 pub mod bpf;
 mod device;
@@ -19,7 +20,8 @@ pub mod serve;
 pub mod status;
 mod wire;
 
+pub use backend::{Attached, Backend, Wish, attach};
 pub use device::{Capabilities, Device, Error, Quality};
 pub use doctor::{Diagnosis, Finding, diagnose};
-pub use fifo::{Fifo, Kind, Looking, Observed, Place, class, detach};
+pub use fifo::{Fifo, Kind, Observed, Place, Start, class, detach};
 pub use former::{Restorer, STATE_FOLDER};

@@ -16,24 +16,41 @@ pub(crate) struct Queue {
     pub(crate) state: PathBuf,
 }
 
+/// What decides on the limit.
+#[derive(Debug, Group)]
+pub(crate) struct Policy {
+    /// The controller that moves the limit: none, adth, ebdp, alt or astar.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) controller: Option<control::Name>,
+    /// The delay that it aims at: "50 ms".
+    #[arg(long, value_name = "TIME")]
+    pub(crate) target_delay: Option<units::Duration>,
+    /// Set a key of the queue. May be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
 /// Let a controller govern an interface's queue until Ctrl-C; then the former queue is put back.
 #[derive(Debug, Group)]
 #[command(after_help = "\
 Examples:
-  sluice attach eth0 --set controller=adth --dry-run
-  sudo sluice attach eth0 --set controller=adth --set 'adth.target_delay=50 ms'
-  sudo sluice attach eth0 --set controller=adth --set limit=500 --record eth0.jsonl
-  sudo sluice attach eth0 --parent 1:10 --set controller=alt
+  sluice attach eth0 --controller adth --dry-run
+  sudo sluice attach eth0 --controller adth --target-delay 50ms
+  sudo sluice attach eth0 --controller adth --set limit=500 --record eth0.jsonl
+  sudo sluice attach eth0 --parent 1:10 --controller alt
 
-The keys of --set are those of a scenario's [queue] (docs/scenario.md). The queue is the kernel's pfifo (discipline \
+The keys of --set are those of a scenario's [queue] (docs/scenario.md). The kernel's FIFO is pfifo (discipline \
 drop-tail; bfifo where the limit is a size) or pfifo_head_drop (drop-head). It holds packets only where the driver \
 pushes back: `sluice doctor` says where.")]
 pub(crate) struct Attach {
     #[command(flatten)]
     pub(crate) queue: Queue,
-    /// Set a key of the queue. May be given several times.
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) policy: Policy,
+    /// What holds the packets: bpf (Sluice's own discipline), fifo (the kernel's), or auto: bpf where build and kernel have
+    /// it, else fifo.
+    #[arg(long, default_value = "auto")]
+    pub(crate) backend: linux::Backend,
     /// Measure the queue that is there, decide and show; change nothing. Needs no privilege.
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -63,7 +80,7 @@ pub(crate) struct Detach {
 #[command(after_help = "\
 Examples:
   sluice record eth0 eth0.jsonl
-  sluice record eth0 eth0.jsonl --set controller=ebdp
+  sluice record eth0 eth0.jsonl --controller ebdp
 
 The intervals are those at which the controller would be called, and measured as it asks for; with none, one a second.")]
 pub(crate) struct Record {
@@ -71,25 +88,23 @@ pub(crate) struct Record {
     pub(crate) queue: Queue,
     /// The file to write.
     pub(crate) file: PathBuf,
-    /// Set a key of the queue. May be given several times.
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) policy: Policy,
 }
 
 /// Show what a controller decides over a recording.
 #[derive(Debug, Group)]
 #[command(after_help = "\
 Examples:
-  sluice replay eth0.jsonl --set controller=adth --set 'adth.target_delay=50 ms'
-  sluice replay eth0.jsonl --set controller=alt --json
+  sluice replay eth0.jsonl --controller adth --target-delay 50ms
+  sluice replay eth0.jsonl --controller alt --json
 
 The recorded queue stays as it was: it does not feel the limits that are shown.")]
 pub(crate) struct Replay {
     /// The recording.
     pub(crate) file: PathBuf,
-    /// Set a key of the queue. May be given several times.
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) policy: Policy,
     /// Print each interval as a JSON object a line, with the limit that the controller decides.
     #[arg(long)]
     pub(crate) json: bool,

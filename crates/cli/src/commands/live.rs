@@ -3,12 +3,12 @@
 use crate::args;
 use crate::console::print;
 use crate::failure::{FAILED, Failure};
-use control::{Controller, Limit, LimitController as _};
+use control::{Controller, LimitController as _, Name};
 use lab::live;
 use linux::agent::{self, Signals};
 use linux::recording::Decision;
-use linux::{Capabilities, Device, Fifo, Kind, Looking, Observed, Place, Quality};
-use queue::{Discipline, Settings};
+use linux::{Attached, Capabilities, Device, Observed, Place, Quality, Start, Wish};
+use queue::Settings;
 use std::fs::File;
 use std::io::Write as _;
 use std::ops::ControlFlow;
@@ -16,20 +16,20 @@ use std::path::{Path, PathBuf};
 use units::Duration;
 
 pub(super) fn attach(args: &args::Attach) -> Result<(), Failure> {
-    let settings = live::settings(&args.set).map_err(Failure::wrong)?;
+    let settings = settings(&args.policy)?;
     let mut controller = controller(&settings)?;
-    let (place, looking) = (place(&args.queue), looking(&controller));
+    let place = place(&args.queue);
+    let start = start(&settings, &controller);
     let signals = Signals::take_over()?;
-    let mut device: Box<dyn Device> = if args.dry_run {
-        Box::new(Observed::new(&place, looking)?)
-    } else {
+    if !args.dry_run {
         restore_on_panic(&place);
-        Box::new(Fifo::attach(&place, kind(&settings)?, settings.limit, looking, args.force)?)
-    };
+    }
+    let wish = Wish { place, settings, backend: args.backend, dry_run: args.dry_run, force: args.force };
+    let Attached { mut device, why } = linux::attach(&wish, &start)?;
     if let Some(why) = agent::obstacle(controller.name(), device.as_ref()) {
         return Err(Failure::wrong(why));
     }
-    eprint!("{}", opening(device.as_ref(), &controller, args.dry_run));
+    eprint!("{}", opening(device.as_ref(), &controller, args.dry_run, why.as_deref()));
     let mut file = args.record.as_deref().map(create).transpose()?;
     let mut broken = None;
     let mut tell = |decision: &Decision| {
@@ -42,7 +42,7 @@ pub(super) fn attach(args: &args::Attach) -> Result<(), Failure> {
             ControlFlow::Continue,
         )
     };
-    agent::govern(device.as_mut(), &mut controller, settings.limit, &signals, &mut tell)?;
+    agent::govern(device.as_mut(), &mut controller, start.limit, &signals, &mut tell)?;
     broken.map_or(Ok(()), Err)
 }
 
@@ -54,10 +54,11 @@ pub(super) fn detach(args: &args::Detach) -> Result<(), Failure> {
 }
 
 pub(super) fn record(args: &args::Record) -> Result<(), Failure> {
-    let settings = live::settings(&args.set).map_err(Failure::wrong)?;
+    let settings = settings(&args.policy)?;
     let mut controller = controller(&settings)?;
+    let start = start(&settings, &controller);
     let signals = Signals::take_over()?;
-    let mut device = Observed::new(&place(&args.queue), looking(&controller))?;
+    let mut device = Observed::new(&place(&args.queue), &start)?;
     let mut file = create(&args.file)?;
     let mut broken = None;
     let mut tell = |decision: &Decision| match write(&mut file, decision) {
@@ -67,8 +68,27 @@ pub(super) fn record(args: &args::Record) -> Result<(), Failure> {
             ControlFlow::Break(())
         }
     };
-    agent::govern(&mut device, &mut controller, settings.limit, &signals, &mut tell)?;
+    agent::govern(&mut device, &mut controller, start.limit, &signals, &mut tell)?;
     broken.map_or(Ok(()), Err)
+}
+
+/// The settings of a queue that were typed.
+pub(super) fn settings(policy: &args::Policy) -> Result<Settings, Failure> {
+    let mut sets = policy.set.clone();
+    sets.extend(policy.controller.map(|name| format!("controller={name}")));
+    let settings = live::settings(&sets).map_err(Failure::wrong)?;
+    let Some(target) = policy.target_delay else { return Ok(settings) };
+    let Some(key) = live::target_key(settings.controller) else {
+        let aiming = Name::ALL.iter().filter(|name| live::target_key(**name).is_some());
+        let aiming: Vec<&str> = aiming.map(|name| name.as_str()).collect();
+        return Err(Failure::wrong(format!(
+            "--target-delay {target}: the controller {} aims at no delay; these do: {}",
+            settings.controller,
+            aiming.join(", ")
+        )));
+    };
+    sets.push(format!("{key}={target}"));
+    live::settings(&sets).map_err(Failure::wrong)
 }
 
 /// The controller of `settings`.
@@ -80,23 +100,9 @@ fn place(queue: &args::Queue) -> Place {
     Place { device: queue.device.clone(), parent: queue.parent, state_folder: queue.state.clone() }
 }
 
-fn looking(controller: &Controller) -> Looking {
-    Looking { measures: controller.measures(), every: agent::look_every(controller), start: agent::now() }
-}
-
-fn kind(settings: &Settings) -> Result<Kind, Failure> {
-    match (settings.discipline, settings.limit) {
-        (Discipline::DropTail, Limit::Packets(_)) => Ok(Kind::Pfifo),
-        (Discipline::DropTail, Limit::Bytes(_)) => Ok(Kind::Bfifo),
-        (Discipline::DropHead, Limit::Packets(_)) => Ok(Kind::PfifoHeadDrop),
-        (Discipline::DropHead, Limit::Bytes(_)) => {
-            Err(Failure::wrong("the kernel's drop-head queue counts packets: give a limit in packets"))
-        }
-        (other, _) => {
-            let other = other.as_str();
-            Err(Failure::wrong(format!("{other} is not moved by a controller here; use drop-tail or drop-head")))
-        }
-    }
+fn start(settings: &Settings, controller: &Controller) -> Start {
+    let limit = controller.initial().unwrap_or(settings.limit);
+    Start { limit, measures: controller.measures(), every: agent::look_every(controller), at: agent::now() }
 }
 
 /// A fault in Sluice must not leave the interface with a queue that nobody governs.
@@ -114,7 +120,7 @@ fn restore_on_panic(place: &Place) {
     }));
 }
 
-fn opening(device: &dyn Device, controller: &Controller, dry_run: bool) -> String {
+fn opening(device: &dyn Device, controller: &Controller, dry_run: bool, why: Option<&str>) -> String {
     let Capabilities { kind, purges, sojourn, departure_gap, service, .. } = device.capabilities();
     let (name, controller) = (device.name(), controller.name().as_str());
     let mut text = if dry_run {
@@ -122,6 +128,7 @@ fn opening(device: &dyn Device, controller: &Controller, dry_run: bool) -> Strin
     } else {
         format!("{name}: {kind}, governed by {controller}; Ctrl-C puts the former queue back\n")
     };
+    text.extend(why.map(|why| format!("  not by our own discipline in BPF: {why}\n")));
     for (what, quality) in
         [("queuing delay", sojourn), ("time between departures", departure_gap), ("service", service)]
     {

@@ -1,17 +1,16 @@
 //! `sluice replay`.
 
-use super::live::{controller, line, row};
+use super::live::{controller, line, row, settings};
 use crate::args;
 use crate::console::print;
 use crate::failure::Failure;
 use control::LimitController as _;
-use lab::live;
 use linux::recording;
 use std::fs::File;
 use std::io::BufReader;
 
 pub(super) fn replay(args: &args::Replay) -> Result<(), Failure> {
-    let settings = live::settings(&args.set).map_err(Failure::wrong)?;
+    let settings = settings(&args.policy)?;
     let mut controller = controller(&settings)?;
     let name = args.file.display();
     let file = File::open(&args.file).map_err(|error| Failure::wrong(format!("cannot read {name}: {error}")))?;
@@ -23,7 +22,7 @@ pub(super) fn replay(args: &args::Replay) -> Result<(), Failure> {
     if needs_service && recorded.iter().all(|decision| decision.seen.service_ewma.is_none()) {
         let controller = controller.name().as_str();
         return Err(Failure::wrong(format!(
-            "{name} holds no service times, which {controller} needs: record with --set controller={controller}"
+            "{name} holds no service times, which {controller} needs: record with --controller {controller}"
         )));
     }
     let decided = recording::replay(&recorded, &mut controller);

@@ -3,8 +3,8 @@
 use super::discipline::{Discipline, KIND, Mechanism, Slot};
 use crate::former::{Former, State, claim, shown};
 use crate::rtnetlink::{Link, ROOT, Route};
-use crate::{Capabilities, Device, Error, Place, Quality};
-use control::{Interval, Limit, Measures};
+use crate::{Capabilities, Device, Error, Place, Quality, Start};
+use control::{Interval, Limit};
 use std::path::Path;
 use units::Instant;
 
@@ -25,18 +25,12 @@ pub struct Governed {
 
 impl Governed {
     /// Puts our queue in its place, which must be the root. What waited in the former queue is lost, as with any change
-    /// of a discipline. What a killed agent left is put back first. `now` is the kernel's monotonic clock.
+    /// of a discipline. What a killed agent left is put back first.
     ///
     /// # Errors
     /// No such interface; no privilege; a kernel without such disciplines; another agent is there; a former queue that
     /// could not be put back, unless `force`d: then the kernel's default comes back in its place.
-    pub fn attach(
-        place: &Place,
-        mechanism: Mechanism,
-        measures: Measures,
-        now: Instant,
-        force: bool,
-    ) -> Result<Self, Error> {
+    pub fn attach(place: &Place, mechanism: Mechanism, start: &Start, force: bool) -> Result<Self, Error> {
         if place.parent != ROOT {
             return Err(Error::Unsuitable("the kernel takes a queue in BPF only as root of an interface".into()));
         }
@@ -44,7 +38,9 @@ impl Governed {
         let link = route.link(&place.device)?;
         let discipline = Discipline::load(Path::new(FOLDER), mechanism.hard)?;
         let (former, state) = claim(place, &mut route, &link, force)?;
-        let slot = match discipline.free_slot(mechanism, measures, now) {
+        let taken = discipline.free_slot(mechanism, start.measures, start.at);
+        let limited = taken.and_then(|mut slot| slot.set_limit(start.limit).map(|()| slot));
+        let slot = match limited {
             Ok(slot) => slot,
             Err(error) => {
                 state.forget()?;

@@ -5,9 +5,9 @@ use super::{HEADERS, MECHANISM, dummy, install, load, now, shell, towards};
 use control::{Interval, Measures};
 use linux::bpf::{FOLDER, Governed};
 use linux::rtnetlink::ROOT;
-use linux::{Device, Error, Place, Restorer, STATE_FOLDER};
+use linux::{Device, Error, Place, Restorer, STATE_FOLDER, Start};
 use std::path::Path;
-use units::Bytes;
+use units::{Bytes, Duration};
 
 const LEN: usize = 1_000;
 
@@ -16,6 +16,11 @@ fn send(network: u8, packets: u32) {
     for _ in 0..packets {
         socket.send(&[0; LEN - HEADERS]).unwrap();
     }
+}
+
+/// As [`MECHANISM`] begins.
+fn start() -> Start {
+    Start { limit: MECHANISM.hard, measures: Measures::default(), every: Duration::from_millis(1), at: now() }
 }
 
 fn balanced(interval: &Interval) {
@@ -133,7 +138,7 @@ fn a_governed_interface_gets_its_former_queue_back_and_nothing_stays_loaded() {
     for former in ["tc qdisc replace dev one root handle 7: pfifo limit 77", "tc qdisc del dev one root"] {
         shell(former);
         let before = shell("tc -j qdisc show dev one");
-        let mut device = Governed::attach(&place, MECHANISM, Measures::default(), now(), false).unwrap();
+        let mut device = Governed::attach(&place, MECHANISM, &start(), false).unwrap();
         assert!(shell("tc qdisc show dev one").contains("sluice"));
         device.take_interval(now()).unwrap();
         send(1, 10);
@@ -150,14 +155,14 @@ fn a_governed_interface_gets_its_former_queue_back_and_nothing_stays_loaded() {
 fn a_queue_that_another_program_replaced_is_reported_and_left_alone() {
     dummy("one", 1);
     let place = Place { device: "one".into(), parent: ROOT, state_folder: STATE_FOLDER.into() };
-    let mut device = Governed::attach(&place, MECHANISM, Measures::default(), now(), false).unwrap();
+    let mut device = Governed::attach(&place, MECHANISM, &start(), false).unwrap();
     shell("tc qdisc replace dev one root handle 9: pfifo limit 99");
     let said = device.take_interval(now()).unwrap_err();
     assert!(matches!(said, Error::Replaced { .. }), "{said}");
     assert!(matches!(device.restore(), Err(Error::Replaced { .. })));
     assert!(shell("tc qdisc show dev one").contains("limit 99"));
     drop(device);
-    let mut device = Governed::attach(&place, MECHANISM, Measures::default(), now(), false).unwrap();
+    let mut device = Governed::attach(&place, MECHANISM, &start(), false).unwrap();
     shell("ip link del one");
     let said = device.take_interval(now()).unwrap_err();
     assert!(matches!(said, Error::Gone { .. }), "{said}");
@@ -172,7 +177,7 @@ fn what_an_agent_wrote_down_is_enough_to_put_the_former_queue_back() {
     shell("tc qdisc replace dev one root handle 7: pfifo limit 77");
     let place = Place { device: "one".into(), parent: ROOT, state_folder: STATE_FOLDER.into() };
     let before = shell("tc -j qdisc show dev one");
-    let device = Governed::attach(&place, MECHANISM, Measures::default(), now(), false).unwrap();
+    let device = Governed::attach(&place, MECHANISM, &start(), false).unwrap();
     // An agent that panics: its device is out of reach.
     let restorer = Restorer::new(Path::new(STATE_FOLDER), "one", ROOT);
     std::mem::forget(device);
