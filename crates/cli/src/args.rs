@@ -1,8 +1,10 @@
 //! What can be typed.
 
 mod live;
+mod observe;
 
 pub(crate) use live::{Attach, Detach, Doctor, Policy, Queue, Record, Replay};
+pub(crate) use observe::{Status, Watch};
 
 use clap::{Args as Group, Parser, Subcommand};
 use clap_complete::Shell;
@@ -47,6 +49,8 @@ pub(crate) enum Command {
     Record(Record),
     Replay(Replay),
     Doctor(Doctor),
+    Status(Status),
+    Watch(Watch),
     /// Print the JSON Schema of scenario files, for editors.
     #[command(after_help = "\
 Example:

@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod console;
 mod failure;
+mod terminal;
 
 use args::Args;
 use clap::Parser as _;

@@ -110,18 +110,19 @@ fn rounded(value: f64) -> String {
 }
 
 /// How the columns of a table are set.
-struct Columns<'c> {
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Columns<'c> {
     /// Those that are aligned to the right.
-    right: &'c [usize],
+    pub right: &'c [usize],
     /// Those whose text may be broken at spaces; everywhere else only the head may.
-    prose: &'c [usize],
+    pub prose: &'c [usize],
 }
 
 /// Two names, then figures.
 const FIGURES: Columns<'static> = Columns { right: &[2, 3, 4, 5, 6, 7], prose: &[] };
 
 /// A table with a line under its head. Where it would be wider than `most`, the widest column that can be is made narrower.
-fn table<H: AsRef<str>, R: AsRef<[String]>>(head: &[H], rows: &[R], columns: &Columns, most: usize) -> String {
+pub fn table<H: AsRef<str>, R: AsRef<[String]>>(head: &[H], rows: &[R], columns: &Columns, most: usize) -> String {
     let head: Vec<String> = head.iter().map(|title| title.as_ref().to_owned()).collect();
     let mut widths: Vec<usize> = head.iter().map(|title| width(title)).collect();
     let mut least: Vec<usize> = head.iter().map(|title| longest_word(title)).collect();

@@ -12,7 +12,7 @@ use rustix::time::{
     timerfd_settime,
 };
 use std::ops::ControlFlow;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use units::{Duration, Instant};
 
 /// How often what goes on is told where the controller never needs to be called.
@@ -77,6 +77,13 @@ impl Signals {
         let failed = |errno: nix::Error| Error::Kernel { what: "take over signals".into(), source: errno.into() };
         set.thread_block().map_err(failed)?;
         SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).map(Self).map_err(failed)
+    }
+}
+
+/// Readable when a signal has come.
+impl AsFd for Signals {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 }
 

@@ -4,6 +4,7 @@
 //! nothing of Linux. No packet passes through this crate: the kernel holds them.
 
 pub mod agent;
+pub mod agents;
 mod backend;
 #[cfg(feature = "bpf")]
 pub mod bpf;

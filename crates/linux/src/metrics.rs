@@ -261,4 +261,23 @@ mod tests {
         assert_eq!(series.len() % 3, 0);
         assert_eq!(super::text(&[]), "");
     }
+
+    /// Whatever begins with `sluice_` in a text.
+    fn named(text: &str) -> BTreeSet<&str> {
+        let part_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let words = text.split(|c| !part_of_name(c));
+        words.filter(|word| word.starts_with("sluice_")).collect()
+    }
+
+    #[test]
+    fn the_dashboard_names_only_metrics_that_there_are_and_leaves_few_out() {
+        let dashboard = include_str!("../../../packaging/grafana/sluice.json");
+        let read: serde_json::Value = serde_json::from_str(dashboard).unwrap();
+        assert!(read["panels"].as_array().unwrap().len() >= 6);
+        let (shown, known) = (named(dashboard), ALL.iter().map(|metric| metric.name).collect::<BTreeSet<_>>());
+        assert_eq!(shown.difference(&known).count(), 0, "{shown:?}");
+        let left_out = ["backlog_max_packets", "interval_seconds", "sent_packets_total", "dropped_bytes_total"];
+        let left_out: BTreeSet<String> = left_out.iter().map(|name| format!("sluice_queue_{name}")).collect();
+        assert!(known.difference(&shown).all(|name| left_out.contains(*name)), "{shown:?}");
+    }
 }

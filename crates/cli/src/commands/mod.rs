@@ -8,7 +8,9 @@ mod replay;
 mod report;
 mod reproduce;
 mod run;
+mod status;
 mod targets;
+mod watch;
 
 use crate::args::{Args, Command};
 use crate::console::print;
@@ -26,6 +28,8 @@ pub(crate) fn run(args: Args) -> Result<u8, Failure> {
         Command::Record(args) => live::record(&args).map(|()| HOLDS),
         Command::Replay(args) => replay::replay(&args).map(|()| HOLDS),
         Command::Doctor(args) => doctor::doctor(&args).map(|()| HOLDS),
+        Command::Status(args) => status::status(&args).map(|()| HOLDS),
+        Command::Watch(args) => watch::watch(&args).map(|()| HOLDS),
         Command::Schema => print(&lab::schema::json_text()).map(|()| HOLDS),
         Command::Completions { shell } => manual::completions(shell).map(|()| HOLDS),
         Command::Man { folder } => manual::man(folder.as_deref()).map(|()| HOLDS),

@@ -1,0 +1,178 @@
+//! `sluice status`.
+
+use crate::args;
+use crate::console::{print, width};
+use crate::failure::Failure;
+use lab::tables::{Columns, table};
+use linux::agents;
+use linux::status::{Quantity, State, Status};
+use std::fmt::Write as _;
+use std::path::Path;
+use units::Duration;
+
+pub(super) fn status(args: &args::Status) -> Result<(), Failure> {
+    let folder = &args.agents.state;
+    let (mut statuses, mut running) = (Vec::new(), false);
+    for socket in agents::sockets(folder)? {
+        if let Some(told) = agents::status(&socket)? {
+            running = true;
+            statuses.extend(told);
+        }
+    }
+    if args.json {
+        let text = serde_json::to_string(&statuses).map_err(|error| Failure::failed(error.to_string()))?;
+        print(&(text + "\n"))?;
+    } else if running {
+        print(&text(&statuses, width()))?;
+    }
+    if running { Ok(()) } else { Err(none(folder)) }
+}
+
+/// There is no agent to ask.
+pub(super) fn none(folder: &Path) -> Failure {
+    let folder = folder.display();
+    Failure::failed(format!(
+        "no agent runs (there is none in {folder}); `sluice attach DEV` or `sluice agent` starts one"
+    ))
+}
+
+/// A table, and below it why queues wait and what happened last.
+fn text(statuses: &[Status], width: usize) -> String {
+    if statuses.is_empty() {
+        return "the agent governs no queue\n".into();
+    }
+    let head =
+        ["interface", "place", "state", "queue", "controller", "limit", "backlog", "delay", "target", "dropped", "for"];
+    let rows: Vec<Vec<String>> = statuses.iter().map(row).collect();
+    let mut text = table(&head, &rows, &Columns { right: &[6, 7, 8, 9, 10], prose: &[] }, width);
+    for status in statuses {
+        let device = plain(&status.device);
+        if let State::Waiting { why } = &status.state {
+            let _ = writeln!(text, "{device} waits: {}", plain(why));
+        }
+        if let Some(event) = status.events.back() {
+            let _ = writeln!(text, "{}", plain(&event.to_string()));
+        }
+    }
+    text
+}
+
+fn row(status: &Status) -> Vec<String> {
+    let Status { device, place, state, kind, controller, limit, last, totals, .. } = status;
+    let seen = last.as_ref().filter(|_| matches!(state, State::Governing | State::DryRun));
+    let counts = status.measures(Quantity::Counts);
+    let known = |known: bool, text: String| if known { text } else { "-".into() };
+    let backlog = seen.map_or(0, |seen| seen.backlog.packets);
+    let delay =
+        seen.filter(|seen| seen.sojourn.n > 0).map_or_else(|| "-".into(), |seen| milliseconds(seen.sojourn.mean));
+    let share = 100.0 * totals.dropped.packets as f64 / totals.arrived.packets.max(1) as f64;
+    vec![
+        plain(device),
+        plain(place),
+        state.as_str().into(),
+        plain(if kind.is_empty() { "-" } else { kind }),
+        plain(controller),
+        limit.to_string(),
+        known(counts && seen.is_some(), backlog.to_string()),
+        known(status.measures(Quantity::Sojourn), delay),
+        status.target_delay.map_or_else(|| "-".into(), milliseconds),
+        known(counts, format!("{} ({share:.1} %)", totals.dropped.packets)),
+        age(status.at),
+    ]
+}
+
+/// Text that another program wrote, without characters that a terminal would act on.
+pub(super) fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
+/// A span of milliseconds, to a tenth.
+pub(super) fn milliseconds(span: Duration) -> String {
+    format!("{:.1} ms", span.as_secs_f64() * 1e3)
+}
+
+/// How long something has lasted, in its two largest units.
+pub(super) fn age(span: Duration) -> String {
+    let seconds = span.as_nanos() / 1_000_000_000;
+    match seconds {
+        ..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        3_600..86_400 => format!("{} h {} min", seconds / 3_600, seconds / 60 % 60),
+        _ => format!("{} d {} h", seconds / 86_400, seconds / 3_600 % 24),
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use control::{Controller, Count, Interval, Limit, Name, Parameters, Stat};
+    use linux::events::{Event, What};
+    use units::Bytes;
+
+    /// A queue that ADTH governs, as it is after its first interval.
+    pub(crate) fn governed() -> Status {
+        let controller = Controller::new(Name::Adth, &Parameters::default(), Limit::Packets(1_000)).unwrap();
+        let mut status = Status::new("wlan0", "root", &controller, Limit::Packets(1_000));
+        status.state = State::Governing;
+        status.kind = "sluice".into();
+        status.target_delay = Some(Duration::from_millis(50));
+        let count = |packets| Count { packets, bytes: Bytes::new(packets * 1_500) };
+        let seen = Interval {
+            length: Duration::from_millis(100),
+            arrived: count(200),
+            sent: count(100),
+            dropped: count(3),
+            backlog: count(97),
+            sojourn: Stat { n: 100, mean: Duration::from_micros(47_940), ..Stat::default() },
+            departure_gap: Stat { n: 99, mean: Duration::from_micros(1_610), ..Stat::default() },
+            service_ewma: Some(Duration::from_micros(1_600)),
+            ..Interval::default()
+        };
+        status.advance(Duration::from_secs(7_384), &seen, Limit::Packets(31));
+        status
+    }
+
+    #[test]
+    fn a_queue_is_a_row_and_what_is_not_known_is_a_dash() {
+        let mut class = governed();
+        class.place = "1:10".into();
+        class.unmeasured = vec![Quantity::Sojourn];
+        let text = text(&[governed(), class], 200);
+        let rows: Vec<Vec<&str>> = text
+            .lines()
+            .map(|line| line.split("  ").filter(|cell| !cell.is_empty()).map(str::trim).collect())
+            .collect();
+        let first = [
+            "wlan0",
+            "root",
+            "governing",
+            "sluice",
+            "adth",
+            "31 packets",
+            "97",
+            "47.9 ms",
+            "50.0 ms",
+            "3 (1.5 %)",
+            "2 h 3 min",
+        ];
+        assert_eq!(rows[2], first);
+        assert_eq!((rows[3][1], rows[3][7]), ("1:10", "-"));
+    }
+
+    #[test]
+    fn why_a_queue_waits_is_said_and_nothing_reaches_the_terminal_as_a_command() {
+        let mut status = governed();
+        status.state = State::Waiting { why: "no interface \u{1b}[2Jwlan0".into() };
+        status.note(Event::new(0, "wlan0", What::Gone, "unplugged"));
+        let text = text(&[status], 200);
+        assert!(text.contains("wlan0 waits: no interface ?[2Jwlan0\n"), "{text}");
+        assert!(text.ends_with("1970-01-01T00:00:00.000Z wlan0 gone: unplugged\n"), "{text}");
+        assert!(!text.contains("47.9"), "{text}");
+    }
+
+    #[test]
+    fn an_age_has_two_units() {
+        let ages = [0, 59, 61, 3_600, 90_000].map(|seconds| age(Duration::from_secs(seconds)));
+        assert_eq!(ages, ["0 s", "59 s", "1 min 1 s", "1 h 0 min", "1 d 1 h"]);
+    }
+}

@@ -1,0 +1,111 @@
+//! `sluice watch`.
+
+mod view;
+
+use super::live::row;
+use super::status::{none, plain};
+use crate::args;
+use crate::console::print;
+use crate::failure::Failure;
+use crate::terminal::Terminal;
+use linux::agent::Signals;
+use linux::agents::{self, Watching};
+use linux::recording::Decision;
+use linux::status::Status;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use std::io;
+use std::os::fd::AsFd as _;
+use std::path::Path;
+use view::View;
+
+/// Keys that end it: q and Escape.
+const ENDING: [u8; 2] = [b'q', 0x1b];
+
+pub(super) fn watch(args: &args::Watch) -> Result<(), Failure> {
+    let signals = Signals::take_over()?;
+    let folder = &args.agents.state;
+    let mut agents = Vec::new();
+    find(folder, &mut agents)?;
+    if agents.is_empty() {
+        return Err(none(folder));
+    }
+    let terminal = Terminal::enter()?;
+    let mut view = View::default();
+    while wait(&signals, terminal.is_some(), &agents)? {
+        let moved = take(&mut agents, &mut view, args.device.as_deref())?;
+        find(folder, &mut agents)?;
+        match &terminal {
+            Some(terminal) => {
+                let (columns, rows) = terminal.size();
+                terminal.draw(&view.draw(columns), rows)?;
+            }
+            None => print(&moved.iter().filter_map(line).collect::<String>())?,
+        }
+    }
+    Ok(())
+}
+
+/// Begins to watch agents that are new in `folder`.
+fn find(folder: &Path, agents: &mut Vec<Watching>) -> Result<(), Failure> {
+    for socket in agents::sockets(folder)? {
+        if agents.iter().all(|agent| agent.socket() != socket) {
+            agents.extend(Watching::begin(&socket)?);
+        }
+    }
+    Ok(())
+}
+
+/// Takes what agents have told, and forgets those that have ended. Gives the queues that moved.
+fn take(agents: &mut Vec<Watching>, view: &mut View, device: Option<&str>) -> Result<Vec<Status>, Failure> {
+    let mut moved = Vec::new();
+    let mut kept = Vec::with_capacity(agents.len());
+    for mut agent in agents.drain(..) {
+        match agent.newest() {
+            Ok(None) => {}
+            Ok(Some(mut statuses)) => {
+                statuses.retain(|status| device.is_none_or(|device| device == status.device));
+                moved.extend(view.take(agent.socket(), statuses));
+            }
+            Err(linux::Error::Gone { .. }) => {
+                view.take(agent.socket(), Vec::new());
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        }
+        kept.push(agent);
+    }
+    *agents = kept;
+    Ok(moved)
+}
+
+/// Waits until an agent tells something, at most a second; false when a signal or a key asks for the end.
+fn wait(signals: &Signals, keys: bool, agents: &[Watching]) -> Result<bool, Failure> {
+    let stdin = io::stdin();
+    let mut waited = vec![PollFd::new(signals, PollFlags::IN)];
+    waited.extend(agents.iter().map(|agent| PollFd::new(agent, PollFlags::IN)));
+    if keys {
+        waited.push(PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN));
+    }
+    match poll(&mut waited, Some(&Timespec { tv_sec: 1, tv_nsec: 0 })) {
+        Ok(_) | Err(Errno::INTR) => {}
+        Err(errno) => return Err(Failure::failed(format!("cannot wait for agents: {errno}"))),
+    }
+    if !waited[0].revents().is_empty() {
+        return Ok(false);
+    }
+    if keys && waited.last().is_some_and(|key| !key.revents().is_empty()) {
+        let mut pressed = [0; 64];
+        // No key is left where the terminal is gone.
+        let read = rustix::io::read(&stdin, &mut pressed).unwrap_or(0);
+        return Ok(read > 0 && !pressed[..read].iter().any(|key| ENDING.contains(key)));
+    }
+    Ok(true)
+}
+
+/// A queue's newest interval as a line.
+fn line(status: &Status) -> Option<String> {
+    let Status { device, place, at, limit, last, .. } = status;
+    let row = row(&Decision { at: *at, seen: (*last)?, limit: *limit });
+    Some(format!("{} ({}) {row}\n", plain(device), plain(place)))
+}

@@ -1,0 +1,84 @@
+//! A terminal as a whole screen that is drawn again and again, and given back as it was.
+
+use crate::failure::{FAILED, Failure};
+use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize, tcsetattr};
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal as _, Write as _};
+
+/// Another screen, without a cursor; and back.
+const ENTER: &str = "\x1b[?1049h\x1b[?25l";
+const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
+
+/// The screen, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Terminal {
+    out: io::Stdout,
+    former: Termios,
+}
+
+impl Terminal {
+    /// Takes the screen; `None` where standard output or input is no terminal. A fault in the program gives it back too.
+    pub(crate) fn enter() -> Result<Option<Self>, Failure> {
+        if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
+            return Ok(None);
+        }
+        let failed = |errno| Failure::failed(format!("cannot use the terminal: {errno}"));
+        let former = tcgetattr(io::stdin()).map_err(failed)?;
+        let mut ours = former.clone();
+        // Keys come at once and are not shown. Ctrl-Z would leave the shell with our screen.
+        ours.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
+        ours.special_codes[SpecialCodeIndex::VSUSP] = 0;
+        let terminal = Self { out: io::stdout(), former };
+        terminal.leave_on_panic();
+        tcsetattr(io::stdin(), OptionalActions::Now, &ours).map_err(failed)?;
+        write(&terminal.out, ENTER)?;
+        Ok(Some(terminal))
+    }
+
+    fn leave_on_panic(&self) {
+        let former = self.former.clone();
+        std::panic::set_hook(Box::new(move |panic| {
+            leave(&former);
+            eprintln!("error: this is a fault in Sluice: {panic}");
+            std::process::exit(i32::from(FAILED));
+        }));
+    }
+
+    /// Columns and rows.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        let size = tcgetwinsize(&self.out).map_or((0, 0), |size| (size.ws_col, size.ws_row));
+        // A terminal of unknown size says that it has none.
+        let or = |given: u16, usual| if given == 0 { usual } else { usize::from(given) };
+        (or(size.0, 80), or(size.1, 24))
+    }
+
+    /// Draws lines over what is there; those that do not fit are left out.
+    pub(crate) fn draw(&self, lines: &[String], rows: usize) -> Result<(), Failure> {
+        let mut text = String::from("\x1b[H");
+        for (number, line) in lines.iter().take(rows).enumerate() {
+            let next = if number == 0 { "" } else { "\r\n" };
+            let _ = write!(text, "{next}{line}\x1b[K");
+        }
+        text.push_str("\x1b[J");
+        write(&self.out, &text)
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        leave(&self.former);
+    }
+}
+
+/// Nothing can be done where the terminal is gone.
+fn leave(former: &Termios) {
+    let _ = write(&io::stdout(), LEAVE);
+    let _ = tcsetattr(io::stdin(), OptionalActions::Now, former);
+}
+
+fn write(out: &io::Stdout, text: &str) -> Result<(), Failure> {
+    let mut out = out.lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(|error| Failure::failed(format!("cannot write to the terminal: {error}")))
+}

@@ -1,0 +1,173 @@
+//! The commands that look at running agents, with a server in place of an agent.
+
+#![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+mod command;
+
+use command::{sluice, stderr, stdout};
+use control::{Controller, Count, Interval, Limit, Name, Parameters, Stat};
+use linux::agent::now;
+use linux::agents;
+use linux::serve::{Address, Server, Serves};
+use linux::status::{State, Status};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use units::{Bytes, Duration};
+
+/// A thread that serves what an agent would, and moves on all the time.
+struct Agent {
+    enough: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Agent {
+    fn start(folder: &Path) -> Self {
+        let address = Address::Path(agents::socket(folder, std::process::id()));
+        let mut server = Server::bind(&address, Serves::Everything).unwrap();
+        let enough = Arc::new(AtomicBool::new(false));
+        let thread = std::thread::spawn({
+            let enough = Arc::clone(&enough);
+            move || {
+                let mut statuses = vec![governed("wlan0"), governed("eth0")];
+                while !enough.load(Ordering::Relaxed) {
+                    for status in &mut statuses {
+                        let (at, seen) = (status.at + Duration::from_millis(20), status.last.unwrap());
+                        status.advance(at, &seen, Limit::Packets(31));
+                    }
+                    server.ready(now(), &statuses);
+                    server.tell(now(), &statuses);
+                    std::thread::yield_now();
+                }
+            }
+        });
+        Self { enough, thread: Some(thread) }
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        self.enough.store(true, Ordering::Relaxed);
+        self.thread.take().unwrap().join().unwrap();
+    }
+}
+
+fn governed(device: &str) -> Status {
+    let controller = Controller::new(Name::Adth, &Parameters::default(), Limit::Packets(1_000)).unwrap();
+    let mut status = Status::new(device, "root", &controller, Limit::Packets(1_000));
+    status.state = State::Governing;
+    status.kind = "pfifo".into();
+    let count = |packets| Count { packets, bytes: Bytes::new(packets * 1_500) };
+    let seen = Interval {
+        length: Duration::from_millis(20),
+        arrived: count(20),
+        sent: count(10),
+        dropped: count(10),
+        backlog: count(31),
+        sojourn: Stat { n: 10, mean: Duration::from_micros(47_940), ..Stat::default() },
+        ..Interval::default()
+    };
+    status.advance(Duration::from_millis(20), &seen, Limit::Packets(31));
+    status
+}
+
+#[test]
+fn where_no_agent_runs_that_is_said_in_clear_words() {
+    let folder = tempfile::tempdir().unwrap();
+    for command in ["status", "watch"] {
+        let output = sluice(folder.path()).args([command, "--state", "none"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(3));
+        assert_eq!(stdout(&output), "");
+        let message =
+            "error: no agent runs (there is none in none); `sluice attach DEV` or `sluice agent` starts one\n";
+        assert_eq!(stderr(&output), message);
+    }
+    let output = sluice(folder.path()).args(["status", "--json", "--state", "none"]).output().unwrap();
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(3), "[]\n"));
+}
+
+#[test]
+fn status_tells_of_every_queue_as_a_table_and_as_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let _agent = Agent::start(folder.path());
+    let output = sluice(folder.path()).args(["status", "--state", "."]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let table = stdout(&output);
+    assert!(table.contains("wlan0") && table.contains("eth0") && table.contains("47.9 ms"), "{table}");
+    let output = sluice(folder.path()).args(["status", "--json", "--state", "."]).output().unwrap();
+    let read: Vec<Status> = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(read.iter().map(|status| status.device.as_str()).collect::<Vec<_>>(), ["wlan0", "eth0"]);
+}
+
+#[test]
+fn watch_prints_lines_into_a_pipe_until_it_is_told_to_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let _agent = Agent::start(folder.path());
+    let mut command = sluice(folder.path());
+    command.args(["watch", "eth0", "--state", "."]).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().take(5);
+    for line in lines {
+        let line = line.unwrap();
+        assert!(line.starts_with("eth0 (root) ") && line.contains("limit 31 packets"), "{line}");
+    }
+    let id = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+/// Runs `sluice watch` on a terminal of 80 columns and 24 rows, waits until it has drawn, ends it by `end`, and gives what
+/// it wrote.
+fn on_a_terminal(end: impl FnOnce(&mut File, rustix::process::Pid)) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let _agent = Agent::start(folder.path());
+    let outer = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&outer).unwrap();
+    unlockpt(&outer).unwrap();
+    let name = ptsname(&outer, Vec::new()).unwrap().into_string().unwrap();
+    let inner = OpenOptions::new().read(true).write(true).open(name).unwrap();
+    tcsetwinsize(&inner, Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    let before = tcgetattr(&inner).unwrap().local_modes;
+    let mut command = sluice(folder.path());
+    command.args(["watch", "--state", "."]);
+    command.stdin(inner.try_clone().unwrap()).stdout(inner.try_clone().unwrap());
+    let mut child = command.spawn().unwrap();
+    drop(command);
+    let (mut outer, mut seen) = (File::from(outer), Vec::new());
+    while !String::from_utf8_lossy(&seen).contains("q ends") {
+        let mut part = [0; 4_096];
+        let length = outer.read(&mut part).unwrap();
+        seen.extend_from_slice(&part[..length]);
+    }
+    assert!(!tcgetattr(&inner).unwrap().local_modes.contains(LocalModes::ICANON));
+    end(&mut outer, rustix::process::Pid::from_child(&child));
+    let reader = std::thread::spawn(move || {
+        // The end of a terminal reads as an error.
+        let _ = outer.read_to_end(&mut seen);
+        seen
+    });
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(tcgetattr(&inner).unwrap().local_modes, before, "the terminal is as it was");
+    drop(inner);
+    String::from_utf8(reader.join().unwrap()).unwrap()
+}
+
+#[test]
+fn watch_takes_the_whole_terminal_and_gives_it_back() {
+    let by_key = on_a_terminal(|terminal, _| terminal.write_all(b"q").unwrap());
+    let by_signal = on_a_terminal(|_, process| {
+        rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
+    });
+    for seen in [by_key, by_signal] {
+        assert!(seen.starts_with("\u{1b}[?1049h\u{1b}[?25l\u{1b}[H"), "{seen:?}");
+        assert!(seen.contains("wlan0 (root)  governing  pfifo, adth, for 0 s"), "{seen:?}");
+        assert!(seen.contains("47.9 ms") && seen.contains('█'), "{seen:?}");
+        assert!(seen.ends_with("\u{1b}[?25h\u{1b}[?1049l"), "{seen:?}");
+    }
+}
