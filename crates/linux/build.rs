@@ -7,7 +7,7 @@ use std::{env, fs};
 
 const SOURCES: &str = "src/bpf";
 /// Programs of [`SOURCES`].
-const PROGRAMS: [&str; 2] = ["sluice", "conformance"];
+const PROGRAMS: [&str; 3] = ["sluice", "completion", "conformance"];
 /// Compilers that keep the type of a pointer that a map holds, best first: Clang from release 16 on.
 const COMPILERS: [&str; 5] = ["clang-19", "clang-20", "clang-18", "clang-16", "clang"];
 
@@ -69,7 +69,7 @@ fn structs(header: &str) -> String {
     rust
 }
 
-/// What the agent does with a struct: it writes settings and reads measurements. The tests also write the latter.
+/// What the agent does with a struct: it reads both, and writes settings. The tests also write measurements.
 fn conversions(name: &str, fields: &[&str]) -> String {
     let write = format!(
         "/// As the map holds it.
@@ -86,7 +86,7 @@ fn conversions(name: &str, fields: &[&str]) -> String {
         fields.join(": words.next()?, ")
     );
     match name {
-        "Settings" => format!("impl {name} {{ {write} }}\n"),
+        "Settings" => format!("impl {name} {{ {write} {read} }}\n"),
         _ => format!("impl {name} {{ {read} }}\n#[cfg(test)] impl {name} {{ {write} }}\n"),
     }
 }

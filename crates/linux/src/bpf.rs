@@ -1,10 +1,13 @@
 //! Our own queue discipline, in BPF: it holds packets as crate `queue`'s first-in-first-out queue does, under a limit that
 //! the agent moves, and times each packet.
 //!
-//! The mechanism is `bpf/fifo.h`. `bpf/sluice.bpf.c` makes a discipline of it, which Linux from 6.16 takes where it was
+//! The mechanism is `bpf/fifo.h`, and where a device never pushes back `bpf/flight.h`, with `bpf/completion.bpf.c` to tell
+//! that the device is done with a packet. `bpf/sluice.bpf.c` makes a discipline of it, which Linux from 6.16 takes where it was
 //! built with `CONFIG_NET_SCH_BPF`. `bpf/conformance.bpf.c` makes a program of it that runs on any recent kernel: a test
 //! drives that one beside crate `queue` and holds every decision and counter to be equal.
 
+mod completions;
+mod credit;
 mod device;
 mod discipline;
 mod reading;
@@ -12,6 +15,9 @@ mod shared;
 
 #[cfg(test)]
 mod conformance;
+#[cfg(test)]
+mod conformance_credit;
 
+pub use credit::{Below, Credit};
 pub use device::{FOLDER, Governed};
 pub use discipline::{Discipline, Mechanism, Slot};

@@ -7,9 +7,10 @@
 #define MOST_PACKETS 1000000
 #define RING_MASK 1023
 
-/* A call: a packet comes (1) or is taken (0) at a time. Answer: was it kept or what was taken, and how many were dropped. */
+/* A call: a packet comes (1), is taken (0) or is completed (2) at a time. Answer: was it kept or what was taken, how
+ * many were dropped, and the mark of what was taken; the one that is completed is named by its mark. */
 struct step {
-	__u64 comes, now, len, packet, answer, dropped;
+	__u64 call, now, len, packet, answer, dropped, mark;
 };
 
 typedef struct {
@@ -28,9 +29,21 @@ MAP(call, ARRAY, 1, struct step);
 MAP(dropped, ARRAY, RING_MASK + 1, __u64);
 
 struct queue;
+struct flight;
 static struct entry *entry_at(struct queue q, __u64 position);
+static struct flight *flight_at(struct queue q, __u64 position);
 static void entry_drop(struct queue q, struct entry *entry, host_t host);
 #include "fifo.h"
+
+MAP(flights, ARRAY, FLIGHTS, struct flight);
+
+static ALWAYS_INLINE struct flight *flight_at(struct queue q, __u64 position)
+{
+	__u32 index = (__u32)position % FLIGHTS;
+
+	(void)q;
+	return bpf_map_lookup_elem(&flights, &index);
+}
 
 static ALWAYS_INLINE struct entry *entry_at(struct queue q, __u64 position)
 {
@@ -62,13 +75,18 @@ int step(void *context)
 	struct step *step = bpf_map_lookup_elem(&call, &slot);
 	struct queue q = { bpf_map_lookup_elem(&settings, &slot), bpf_map_lookup_elem(&measured, &slot), slot };
 	host_t host = { step };
+	struct flight *flight;
 	struct entry *entry;
 
 	(void)context;
 	if (!step || !q.set || !q.is)
 		return -1;
 	step->dropped = step->answer = 0;
-	if (step->comes) {
+	if (step->call == 2) {
+		flight = flight_at(q, step->mark);
+		if (flight)
+			complete(q.is, flight, step->mark, step->len, step->now);
+	} else if (step->call == 1) {
 		entry = arrive(q, step->now, step->len, host);
 		if (entry)
 			entry->packet = step->packet;
@@ -76,7 +94,7 @@ int step(void *context)
 			note(step->packet, host);
 		step->answer = entry != 0;
 	} else {
-		entry = depart(q, step->now, host);
+		entry = depart(q, step->now, &step->mark, host);
 		if (entry)
 			step->answer = entry->packet;
 	}

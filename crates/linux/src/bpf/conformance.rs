@@ -9,19 +9,19 @@ use queue::{Departure, Ecn, End, FifoParams, Packet, Purge, Queue};
 use units::{Bytes, Duration, Instant};
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/conformance.bpf.o"));
-const STEPS: u32 = 4_000;
+pub(super) const STEPS: u32 = 4_000;
 /// In 1/32768, so that both sides have the very same weight.
-const WEIGHT: f64 = 655.0 / 32_768.0;
+pub(super) const WEIGHT: f64 = 655.0 / 32_768.0;
 /// The mechanism in C rounds its average down by at most 1/256 ns a packet, of which the weight forgets its part each
 /// time: 1/256 ns over 0.02, a fifth of a nanosecond. Both round to a whole one at the end.
 const AVERAGE_WITHIN_NANOS: u64 = 1;
 /// When the queues begin: the C side takes time zero for 'never'.
-const START: Instant = Instant::from_nanos(1_000_000_000);
+pub(super) const START: Instant = Instant::from_nanos(1_000_000_000);
 
 #[derive(Clone, Copy, Debug)]
-struct Numbered {
-    number: u64,
-    len: Bytes,
+pub(super) struct Numbered {
+    pub(super) number: u64,
+    pub(super) len: Bytes,
 }
 
 impl Packet for Numbered {
@@ -41,18 +41,18 @@ impl Packet for Numbered {
 }
 
 /// What a call did: the packet that was kept or taken, and those that were dropped, in order.
-type Decision = (Option<u64>, Vec<u64>);
+pub(super) type Decision = (Option<u64>, Vec<u64>);
 
 /// The mechanism in C, in the kernel.
-struct InKernel {
+pub(super) struct InKernel {
     object: Object,
-    settings: Settings,
+    pub(super) settings: Settings,
     reading: Reading,
 }
 
 impl InKernel {
     /// None where this user may not load programs.
-    fn new(mechanism: Mechanism, measures: Measures) -> Option<Self> {
+    pub(super) fn new(mechanism: Mechanism, measures: Measures) -> Option<Self> {
         let loaded = ObjectBuilder::default().open_memory(PROGRAM).and_then(libbpf_rs::OpenObject::load);
         let object = match loaded {
             Ok(object) => object,
@@ -63,7 +63,7 @@ impl InKernel {
         settings.valid_until = u64::MAX;
         settings.epoch = 1;
         let seen = Measured { idle_since: START.as_nanos(), service_average: NO_AVERAGE, ..Measured::default() };
-        let new = Self { object, settings, reading: Reading::new(START, seen) };
+        let new = Self { object, settings, reading: Reading::new(START, &seen) };
         new.map("measured").update(&[0; 4], &seen.to_bytes(), MapFlags::ANY).unwrap();
         new.write();
         Some(new)
@@ -74,22 +74,20 @@ impl InKernel {
         MapHandle::try_from(&map).unwrap()
     }
 
-    fn write(&self) {
+    pub(super) fn write(&self) {
         self.map("settings").update(&[0; 4], &self.settings.to_bytes(), MapFlags::ANY).unwrap();
     }
 
     fn step(&self, comes: Option<Numbered>, now: Instant) -> Decision {
+        self.step_by_credit(comes, now).0
+    }
+
+    /// And the mark that a packet which was taken has to bear.
+    pub(super) fn step_by_credit(&self, comes: Option<Numbered>, now: Instant) -> (Decision, u64) {
         let packet = comes.map_or(0, |packet| packet.number);
         let len = comes.map_or(0, |packet| packet.len.count());
-        let words = [u64::from(comes.is_some()), now.as_nanos(), len, packet, 0, 0];
-        let call: Vec<u8> = words.into_iter().flat_map(u64::to_ne_bytes).collect();
-        let calls = self.map("call");
-        calls.update(&[0; 4], &call, MapFlags::ANY).unwrap();
-        let program = self.object.progs_mut().next().unwrap();
-        assert_eq!(program.test_run(ProgramInput::default()).unwrap().return_value, 0);
-        let call = calls.lookup(&[0; 4], MapFlags::ANY).unwrap().unwrap();
-        let word = |index: usize| u64::from_ne_bytes(call[8 * index..8 * index + 8].try_into().unwrap());
-        let (answer, dropped) = (word(4), word(5));
+        let words = self.call([u64::from(comes.is_some()), now.as_nanos(), len, packet, 0, 0, 0]);
+        let [.., answer, dropped, mark] = words;
         let numbers = self.map("dropped");
         let number = |index: u32| {
             let bytes = numbers.lookup(&index.to_ne_bytes(), MapFlags::ANY).unwrap().unwrap();
@@ -99,17 +97,32 @@ impl InKernel {
             Some(_) => (answer != 0).then_some(packet),
             None => (answer != 0).then_some(answer),
         };
-        (decided, (0..u32::try_from(dropped).unwrap()).map(number).collect())
+        ((decided, (0..u32::try_from(dropped).unwrap()).map(number).collect()), mark)
     }
 
-    fn set_limit(&mut self, limit: Limit, hard: Limit) {
+    /// The device is done with a packet.
+    pub(super) fn complete(&self, mark: u64, now: Instant) {
+        self.call([2, now.as_nanos(), 1_000, 0, 0, 0, mark]);
+    }
+
+    fn call(&self, words: [u64; 7]) -> [u64; 7] {
+        let call: Vec<u8> = words.into_iter().flat_map(u64::to_ne_bytes).collect();
+        let calls = self.map("call");
+        calls.update(&[0; 4], &call, MapFlags::ANY).unwrap();
+        let program = self.object.progs_mut().next().unwrap();
+        assert_eq!(program.test_run(ProgramInput::default()).unwrap().return_value, 0);
+        let call = calls.lookup(&[0; 4], MapFlags::ANY).unwrap().unwrap();
+        std::array::from_fn(|index| u64::from_ne_bytes(call[8 * index..8 * index + 8].try_into().unwrap()))
+    }
+
+    pub(super) fn set_limit(&mut self, limit: Limit, hard: Limit) {
         self.settings.set_limit(limit, hard);
         self.write();
     }
 
-    fn take_interval(&mut self, now: Instant) -> Interval {
+    pub(super) fn take_interval(&mut self, now: Instant) -> Interval {
         let bytes = self.map("measured").lookup(&[0; 4], MapFlags::ANY).unwrap().unwrap();
-        let interval = self.reading.interval(now, Measured::from_bytes(&bytes).unwrap(), self.settings.epoch);
+        let interval = self.reading.interval(now, &Measured::from_bytes(&bytes).unwrap(), self.settings.epoch);
         self.settings.epoch += 1;
         self.write();
         interval
@@ -157,7 +170,7 @@ impl InRust {
 }
 
 /// A number below `bound`, by `SplitMix64` (Steele, Lea, Flood 2014).
-fn draw(state: &mut u64, bound: u64) -> u64 {
+pub(super) fn draw(state: &mut u64, bound: u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut mixed = *state;
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -166,7 +179,7 @@ fn draw(state: &mut u64, bound: u64) -> u64 {
 }
 
 /// A limit about as large as `hard`, in either unit, and now and then a very small one.
-fn some_limit(state: &mut u64) -> Limit {
+pub(super) fn some_limit(state: &mut u64) -> Limit {
     let packets = if draw(state, 4) == 0 { draw(state, 3) } else { draw(state, 80) };
     match draw(state, 2) {
         0 => Limit::Packets(u32::try_from(packets).unwrap()),
@@ -174,7 +187,7 @@ fn some_limit(state: &mut u64) -> Limit {
     }
 }
 
-fn compare(kernel: &Interval, rust: &Interval, context: &str) {
+pub(super) fn compare(kernel: &Interval, rust: &Interval, context: &str) {
     let nanos = |average: Option<Duration>| average.map_or(0, Duration::as_nanos);
     let (here, there) = (nanos(kernel.service_ewma), nanos(rust.service_ewma));
     assert!(here.abs_diff(there) <= AVERAGE_WITHIN_NANOS, "{context}: average {here} ns and {there} ns");

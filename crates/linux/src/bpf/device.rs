@@ -1,5 +1,6 @@
 //! A queue of the discipline as a device: put in place of what was there, measured, limited, taken away.
 
+use super::Credit;
 use super::discipline::{Discipline, KIND, Mechanism, Slot};
 use crate::former::{Former, State, claim, shown};
 use crate::rtnetlink::{Link, ROOT, Route};
@@ -38,8 +39,12 @@ impl Governed {
         let link = route.link(&place.device)?;
         let discipline = Discipline::load(Path::new(FOLDER), mechanism.hard)?;
         let (former, state) = claim(place, &mut route, &link, force)?;
-        let taken = discipline.free_slot(mechanism, start.measures, start.at);
-        let limited = taken.and_then(|mut slot| slot.set_limit(start.limit).map(|()| slot));
+        let credit = never_pushes_back(&link.name).then(Credit::default);
+        let limited = discipline.free_slot(mechanism, start.measures, start.at).and_then(|mut slot| {
+            slot.set_limit(start.limit)?;
+            discipline.release_by(&mut slot, credit)?;
+            Ok(slot)
+        });
         let slot = match limited {
             Ok(slot) => slot,
             Err(error) => {
@@ -61,6 +66,11 @@ impl Governed {
             Err(error) => error,
         }
     }
+}
+
+/// Whether the interface is one of mac80211, which takes every packet at once.
+fn never_pushes_back(device: &str) -> bool {
+    Path::new("/sys/class/net").join(device).join("phy80211").exists()
 }
 
 impl Device for Governed {

@@ -1,7 +1,9 @@
 //! The discipline in the kernel: loaded once a machine, found again by the next agent, and one queue of it.
 
+use super::completions;
+use super::credit::{Below, Credit};
 use super::reading::{Reading, room};
-use super::shared::{FIRST_MAJOR, Measured, Settings};
+use super::shared::{FIRST_MAJOR, MOST_QUEUES, Measured, Settings};
 use crate::Error;
 use control::{Count, Interval, Limit, Measures};
 use libbpf_rs::btf::Btf;
@@ -140,10 +142,28 @@ impl Discipline {
         let seen = read_measured(&measured_map, number)?;
         let mut settings = Settings::new(mechanism, measures, now);
         settings.epoch = seen.epoch.wrapping_add(1);
-        let reading = Reading::new(now, seen);
+        if seen.interface != 0 {
+            let former = settings_map.lookup(&number.to_ne_bytes(), MapFlags::ANY);
+            let former = former.map_err(|error| refused("read", &error))?;
+            settings.keep_credit(&former.as_deref().and_then(Settings::from_bytes).unwrap_or_default());
+        }
+        let reading = Reading::new(now, &seen);
         let slot = Slot { number, hard: mechanism.hard, settings, settings_map, measured_map, reading };
         slot.write()?;
         Ok(slot)
+    }
+
+    /// From now on packets of this queue leave by credit: its device never pushes back. Without `credit` the device takes
+    /// as many as it likes. What waits stays where it is.
+    ///
+    /// # Errors
+    /// The kernel does not say when packets are freed: it was built without tracepoints for BPF.
+    pub fn release_by(&self, slot: &mut Slot, credit: Option<Credit>) -> Result<(), Error> {
+        if credit.is_some() {
+            completions::watch(&self.folder)?;
+        }
+        slot.settings.set_credit(credit);
+        slot.write()
     }
 
     /// True where it serves no interface.
@@ -165,6 +185,7 @@ impl Discipline {
     /// The folder cannot be removed.
     pub fn unload(self) -> Result<(), Error> {
         let failed = |source| Error::Kernel { what: "unload the queue discipline".into(), source };
+        completions::forget(&self.folder).map_err(failed)?;
         for name in [LINK].iter().chain(&SHARED) {
             std::fs::remove_file(self.folder.join(name)).map_err(failed)?;
         }
@@ -208,13 +229,23 @@ impl Slot {
         Ok(Count { packets: backlog_packets, bytes: Bytes::new(backlog_bytes) })
     }
 
+    /// How packets fared that the device took, where they leave by credit.
+    ///
+    /// # Errors
+    /// The maps cannot be read.
+    pub fn below(&self) -> Result<Below, Error> {
+        let is = read_measured(&self.measured_map, self.number)?;
+        let (taken, completed, lost) = (is.handed_packets, is.completed_packets, is.lost_packets);
+        Ok(Below { taken, completed, lost })
+    }
+
     /// What was measured since the last call; and the agent lives. A maximum that falls between the two is lost.
     ///
     /// # Errors
     /// The maps cannot be read or written.
     pub fn take_interval(&mut self, now: Instant) -> Result<Interval, Error> {
         let seen = read_measured(&self.measured_map, self.number)?;
-        let interval = self.reading.interval(now, seen, self.settings.epoch);
+        let interval = self.reading.interval(now, &seen, self.settings.epoch);
         self.settings.epoch = self.settings.epoch.wrapping_add(1);
         self.settings.alive(now);
         self.write()?;
@@ -241,17 +272,21 @@ impl Slot {
 #[expect(clippy::cast_possible_truncation, reason = "a major number has 16 bits")]
 const FIRST: u32 = FIRST_MAJOR as u32;
 /// Queues that there is room for.
-const QUEUES: u32 = 16;
+#[expect(clippy::cast_possible_truncation, reason = "there are 16")]
+pub(super) const QUEUES: u32 = MOST_QUEUES as u32;
 /// Places in the ring of each: what the maps hold then is 25 MB.
 const MOST_PLACES: u32 = 1 << 16;
 const FEWEST_PLACES: u32 = 1 << 10;
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sluice.bpf.o"));
 const LINK: &str = "link";
 const SETTINGS: &str = "settings";
-const MEASURED: &str = "measured";
+pub(super) const MEASURED: &str = "measured";
+pub(super) const FLIGHTS: &str = "flights";
 const RING: &str = "ring";
 /// The maps that outlive the agent.
-const SHARED: [&str; 3] = [SETTINGS, MEASURED, RING];
+const SHARED: [&str; 4] = [SETTINGS, MEASURED, RING, FLIGHTS];
+/// Places for packets of each queue that the device has; as in `flight.h`.
+const MOST_BELOW: u32 = 256;
 
 /// How many places a ring has for this hard limit: a power of two.
 fn places(most: Limit) -> Result<u32, Error> {
@@ -277,6 +312,7 @@ fn prepared(places: u32) -> libbpf_rs::Result<OpenObject> {
         match name.as_str() {
             SETTINGS | MEASURED => map.set_max_entries(QUEUES)?,
             RING => map.set_max_entries(QUEUES * places)?,
+            FLIGHTS => map.set_max_entries(QUEUES * MOST_BELOW)?,
             _ if name.ends_with(".rodata") => {
                 map.initial_value_mut()
                     .and_then(|constants| constants.get_mut(..4))
@@ -335,7 +371,7 @@ fn read_measured(map: &MapHandle, number: u32) -> Result<Measured, Error> {
     Ok(last)
 }
 
-fn refused(what: &str, error: &libbpf_rs::Error) -> Error {
+pub(super) fn refused(what: &str, error: &libbpf_rs::Error) -> Error {
     let what = format!("{what} the queue discipline");
     match error.kind() {
         libbpf_rs::ErrorKind::PermissionDenied => Error::NotPermitted { what },

@@ -7,8 +7,11 @@
  *   struct entry                   a place in the ring with members since and len, both __u64
  *   entry_at(queue, position)      that place; null where the verifier must be told that it may be
  *   entry_drop(queue, entry, host) the packet in it is discarded
+ *   flight_at(queue, position)     the place of a packet that was handed down; null as above
  *
  * Times never run back within a queue: what bpf_ktime_get_ns says may, so differences end at zero. */
+
+#include "flight.h"
 
 struct queue {
 	struct sluice_settings *set;
@@ -20,10 +23,16 @@ struct limit {
 	__u64 packets, bytes;
 };
 
+/* The agent was heard of late. */
+static ALWAYS_INLINE int is_governed(const struct sluice_settings *set, __u64 now)
+{
+	return likely(now < set->valid_until);
+}
+
 /* Which limit holds: that of an agent that lives, or the fall-back. */
 static ALWAYS_INLINE struct limit limit_at(const struct sluice_settings *set, __u64 now)
 {
-	if (likely(now < set->valid_until))
+	if (is_governed(set, now))
 		return (struct limit){ set->limit_packets, set->limit_bytes };
 	return (struct limit){ set->fallback_packets, set->fallback_bytes };
 }
@@ -36,11 +45,6 @@ static ALWAYS_INLINE int fits(__u64 packets, __u64 bytes, struct limit limit, __
 static ALWAYS_INLINE int is_over(const struct sluice_measured *is, struct limit limit)
 {
 	return is->backlog_packets > limit.packets || is->backlog_bytes > limit.bytes;
-}
-
-static ALWAYS_INLINE __u64 since(__u64 now, __u64 then)
-{
-	return likely(now > then) ? now - then : 0;
 }
 
 static ALWAYS_INLINE void raise_to(__u64 *max, __u64 value)
@@ -76,6 +80,7 @@ static ALWAYS_INLINE void begin(struct queue q, __u64 now)
 	is->idle_since = now;
 	is->service_average = NO_AVERAGE;
 	is->departed = 0;
+	is->pace = 0;
 }
 
 /* The agent has read: maxima are those of its next interval. */
@@ -176,17 +181,23 @@ static ALWAYS_INLINE struct entry *arrive(struct queue q, __u64 now, __u64 len, 
 	return place;
 }
 
-/* The device was done with the packet that left last when it took the next: service time by the rule of a device that
- * pushes back. */
-static ALWAYS_INLINE void served(struct queue q, __u64 now)
+/* A packet has left that waited so long. */
+static ALWAYS_INLINE void waited(struct queue q, __u64 sojourn)
 {
 	struct sluice_measured *is = q.is;
-	__u64 service, nodal;
 
-	if (!is->departed)
-		return;
-	service = since(now, is->departed);
-	nodal = is->sojourn_last + service;
+	is->sojourn_count++;
+	is->sojourn_sum += sojourn;
+	is->sojourn_last = sojourn;
+	raise_to(&is->sojourn_max, sojourn);
+}
+
+/* The device took so long for the packet that waited last. */
+static ALWAYS_INLINE void served(struct queue q, __u64 service)
+{
+	struct sluice_measured *is = q.is;
+	__u64 nodal = is->sojourn_last + service;
+
 	if (q.set->weight) {
 		/* Nine minutes and more count as nine minutes: then nothing overflows. */
 		__s64 capped = service < 1ull << 39 ? service : 1ull << 39;
@@ -206,16 +217,95 @@ static ALWAYS_INLINE void served(struct queue q, __u64 now)
 	raise_to(&is->nodal_max, nodal);
 }
 
-/* The device takes a packet. Returns its place, from which the host hands it out, or null: nothing waits. */
-static ALWAYS_INLINE struct entry *depart(struct queue q, __u64 now, host_t host)
+/* The oldest packet below leaves the account, if the device is done with it or it is overdue. Those behind it may be done
+ * with earlier: their credit is free at once, their times are counted in their turn. */
+static ALWAYS_INLINE void settle_oldest(struct queue q, __u64 now)
 {
 	struct sluice_measured *is = q.is;
+	struct flight *oldest;
+
+	if (is->settled_packets == is->handed_packets)
+		return;
+	oldest = flight_at(q, is->settled_packets);
+	if (!oldest)
+		return;
+	if (oldest->done) {
+		waited(q, since(since(oldest->done, oldest->arrived), oldest->service));
+		served(q, oldest->service);
+		is->pace = is->pace ? is->pace - is->pace / 8 + oldest->service / 8 : oldest->service + 1;
+	} else {
+		int is_full = is->handed_packets - is->settled_packets >= FLIGHTS;
+
+		if (!is_full && since(now, oldest->handed) < q.set->credit_expiry)
+			return;
+		/* It is being completed at this very moment. */
+		if (!take_mark(oldest, mark_of(q.slot, is->settled_packets)))
+			return;
+		is->lost_packets++;
+	}
+	is->settled_packets++;
+}
+
+/* No more may be handed down for now. */
+static ALWAYS_INLINE int is_credit_used(struct queue q)
+{
+	const struct sluice_measured *is = q.is;
+	__u64 below = is->handed_packets - is->completed_packets - is->lost_packets;
+
+	if (is->handed_packets - is->settled_packets >= FLIGHTS)
+		return 1;
+	if (below < 2)
+		return 0;
+	return below >= q.set->credit_packets || !is->pace || below * is->pace >= q.set->credit_time;
+}
+
+/* The packet at the head goes down to a device that tells when it is done with it. Returns its mark. */
+static ALWAYS_INLINE __u64 hand_down(struct queue q, const struct entry *first, __u64 now)
+{
+	__u64 position = q.is->handed_packets;
+	struct flight *flight = flight_at(q, position);
+
+	if (!flight)
+		return 0;
+	flight->arrived = first->since;
+	flight->handed = now;
+	flight->len = first->len;
+	flight->done = 0;
+	flight->mark = mark_of(q.slot, position);
+	q.is->handed_packets++;
+	q.is->departed = 0;
+	return flight->mark;
+}
+
+/* The packet at the head goes to a device that pushes back: it was done with the packet that left last when it took this
+ * one. */
+static ALWAYS_INLINE void hand_over(struct queue q, const struct entry *first, __u64 now)
+{
+	struct sluice_measured *is = q.is;
+
+	if (is->departed)
+		served(q, since(now, is->departed));
+	waited(q, since(now, first->since));
+	is->departed = is->backlog_packets ? now : 0;
+}
+
+/* The device takes a packet. Returns its place, from which the host hands it out, or null: nothing waits, or what waits
+ * must wait for credit. By credit the packet has to bear the mark. */
+static ALWAYS_INLINE struct entry *depart(struct queue q, __u64 now, __u64 *mark, host_t host)
+{
+	int by_credit = q.set->credit_packets && is_governed(q.set, now);
+	struct sluice_measured *is = q.is;
 	struct entry *first;
-	__u64 waited;
 
 	interval(q);
 	purge(q, limit_at(q.set, now), now, host);
-	if (unlikely(!is->backlog_packets))
+	*mark = 0;
+	if (by_credit) {
+		/* One leaves the account for one that enters it, and one more. */
+		settle_oldest(q, now);
+		settle_oldest(q, now);
+	}
+	if (unlikely(!is->backlog_packets) || (by_credit && is_credit_used(q)))
 		return 0;
 	first = unlink_entry(q, 0);
 	if (!first)
@@ -223,11 +313,9 @@ static ALWAYS_INLINE struct entry *depart(struct queue q, __u64 now, host_t host
 	is->sent_packets++;
 	is->sent_bytes += first->len;
 	occupancy(q, now);
-	served(q, now);
-	waited = since(now, first->since);
-	is->sojourn_sum += waited;
-	is->sojourn_last = waited;
-	raise_to(&is->sojourn_max, waited);
-	is->departed = is->backlog_packets ? now : 0;
+	if (by_credit)
+		*mark = hand_down(q, first, now);
+	else
+		hand_over(q, first, now);
 	return first;
 }

@@ -15,19 +15,19 @@ pub(super) struct Reading {
 
 impl Reading {
     /// Of a queue as it is now.
-    pub(super) fn new(at: Instant, seen: Measured) -> Self {
-        Self { at, seen, idle: idle(&seen, at) }
+    pub(super) fn new(at: Instant, seen: &Measured) -> Self {
+        Self { at, seen: *seen, idle: idle(seen, at) }
     }
 
     /// The interval from the last reading to this one, which takes its place. `epoch` is that of the settings since the
     /// last reading: maxima of an older one are of an interval before.
-    pub(super) fn interval(&mut self, now: Instant, seen: Measured, epoch: u64) -> Interval {
+    pub(super) fn interval(&mut self, now: Instant, seen: &Measured, epoch: u64) -> Interval {
         let next = Self::new(now, seen);
         let length = now.since(self.at);
         let idle = Duration::from_nanos(next.idle.wrapping_sub(self.idle)).min(length);
         let is_moved = seen.epoch == epoch;
         let max = |nanos: u64| if is_moved { nanos } else { 0 };
-        let counted = |one: fn(&Measured) -> u64| one(&seen).wrapping_sub(one(&self.seen));
+        let counted = |one: fn(&Measured) -> u64| one(seen).wrapping_sub(one(&self.seen));
         let service = stat(
             counted(|is| is.service_count),
             counted(|is| is.service_sum),
@@ -44,7 +44,7 @@ impl Reading {
             service,
             departure_gap: service,
             sojourn: stat(
-                counted(|is| is.sent_packets),
+                counted(|is| is.sojourn_count),
                 counted(|is| is.sojourn_sum),
                 max(seen.sojourn_max),
                 seen.sojourn_last,

@@ -4,6 +4,7 @@
  * two structs, which therefore have only members "__u64 name;", and of the numbers. */
 
 #define FIRST_MAJOR 0x51c0
+#define MOST_QUEUES 16
 #define NO_AVERAGE 0xffffffffffffffff
 
 /* The agent writes these at any moment; the discipline obeys from the next packet that comes or leaves. */
@@ -25,6 +26,15 @@ struct sluice_settings {
 	__u64 weight;
 	/* Raised by the agent after it has read: the maxima start anew. */
 	__u64 epoch;
+	/* Of a device that never pushes back: so many packets at most are handed down and not completed. Zero: the device
+	 * takes as many as it likes. */
+	__u64 credit_packets;
+	/* And no more than the device completes in that time, by its pace of late, ns; two packets always. */
+	__u64 credit_time;
+	/* A packet that is not completed so long after it was handed down is given up, ns. */
+	__u64 credit_expiry;
+	/* A queue that waits for credit looks again after that time, ns. */
+	__u64 credit_poll;
 };
 
 /* The discipline writes these; the agent reads them, and takes differences of what counts up. */
@@ -40,12 +50,14 @@ struct sluice_measured {
 	__u64 backlog_packets;
 	__u64 backlog_bytes;
 	__u64 backlog_max;
-	/* Time in the queue, ns; as many as were sent. */
+	/* Time in the queue, ns, of packets that were sent. By credit: of packets that were completed, and until the device
+	 * was done with the packet before. */
+	__u64 sojourn_count;
 	__u64 sojourn_sum;
 	__u64 sojourn_max;
 	__u64 sojourn_last;
 	/* From one departure to the next with the queue never empty in between, ns: the service time of a device that pushes
-	 * back. The average is in 1/256 ns, and NO_AVERAGE before there is one. */
+	 * back. By credit: until the packet was completed, from when the one before was or it was handed down itself. The average is in 1/256 ns, and NO_AVERAGE before there is one. */
 	__u64 service_count;
 	__u64 service_sum;
 	__u64 service_max;
@@ -64,6 +76,15 @@ struct sluice_measured {
 	__u64 head;
 	/* Bytes of the link layer's header, which do not count. */
 	__u64 header;
+	/* By credit: handed down, completed, given up without a completion; and of the first, how many are accounted for. */
+	__u64 handed_packets;
+	__u64 completed_packets;
+	__u64 lost_packets;
+	__u64 settled_packets;
+	/* Last completion. */
+	__u64 completed_at;
+	/* Average service time of the last few packets, ns; 0 before there is one. */
+	__u64 pace;
 	/* Of the interface; 0 where the element serves no queue. */
 	__u64 interface;
 };

@@ -1,7 +1,7 @@
 //! What the discipline and the agent share, see `shared.h`, from which the build makes the structs.
 
 use super::reading::limits;
-use super::{Mechanism, discipline::LONGEST_SILENCE};
+use super::{Credit, Mechanism, discipline::LONGEST_SILENCE};
 use control::{Limit, Measures};
 use units::Instant;
 
@@ -37,6 +37,23 @@ impl Settings {
     /// The agent lives.
     pub(super) fn alive(&mut self, now: Instant) {
         self.valid_until = now.as_nanos().saturating_add(LONGEST_SILENCE.as_nanos());
+    }
+
+    /// Packets leave by credit; without, the device takes as many as it likes.
+    pub(super) fn set_credit(&mut self, credit: Option<Credit>) {
+        let most = credit.map_or(0, |credit| credit.packets.into());
+        let Credit { time, expiry, look_every, .. } = credit.unwrap_or_default();
+        self.credit_packets = most;
+        (self.credit_time, self.credit_expiry) = (time.as_nanos(), expiry.as_nanos());
+        self.credit_poll = look_every.as_nanos();
+    }
+
+    /// As those of an agent before.
+    pub(super) fn keep_credit(&mut self, former: &Self) {
+        self.credit_packets = former.credit_packets;
+        self.credit_time = former.credit_time;
+        self.credit_expiry = former.credit_expiry;
+        self.credit_poll = former.credit_poll;
     }
 
     pub(super) fn set_limit(&mut self, limit: Limit, hard: Limit) {

@@ -6,6 +6,7 @@
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct sk_buff {
+	long long tstamp;
 	char cb[48];
 };
 struct qdisc_skb_cb {
@@ -47,6 +48,7 @@ struct Qdisc_ops {
 };
 KERNEL(void bpf_qdisc_skb_drop(struct sk_buff *skb, struct bpf_sk_buff_ptr *to_free));
 KERNEL(void bpf_kfree_skb(struct sk_buff *skb));
+KERNEL(void bpf_qdisc_watchdog_schedule(struct Qdisc *sch, __u64 expire, __u64 delta_ns));
 KERNEL(void bpf_qdisc_bstats_update(struct Qdisc *sch, const struct sk_buff *skb));
 
 #define NET_XMIT_SUCCESS 0
@@ -75,9 +77,12 @@ struct entry {
 MAP(settings, ARRAY, 1, struct sluice_settings);
 MAP(measured, ARRAY, 1, struct sluice_measured);
 MAP(ring, ARRAY, 1, struct entry);
+MAP(flights, ARRAY, 1, struct flight);
 
 struct queue;
+struct flight;
 static struct entry *entry_at(struct queue q, __u64 position);
+static struct flight *flight_at(struct queue q, __u64 position);
 static void entry_drop(struct queue q, struct entry *entry, host_t host);
 #include "fifo.h"
 
@@ -86,6 +91,13 @@ static ALWAYS_INLINE struct entry *entry_at(struct queue q, __u64 position)
 	__u32 index = q.slot * (ring_mask + 1) + ((__u32)position & ring_mask);
 
 	return bpf_map_lookup_elem(&ring, &index);
+}
+
+static ALWAYS_INLINE struct flight *flight_at(struct queue q, __u64 position)
+{
+	__u32 index = q.slot * FLIGHTS + (__u32)position % FLIGHTS;
+
+	return bpf_map_lookup_elem(&flights, &index);
 }
 
 /* The kernel's own account, of what the link carries: a packet of so many bytes of the network layer comes or goes. */
@@ -161,17 +173,27 @@ struct sk_buff *sluice_dequeue(__u64 *context)
 	struct entry *first;
 	struct sk_buff *skb;
 	struct queue q;
+	__u64 now, mark;
 
 	/* The kernel asks once more after the last packet. */
 	if (!sch->q.qlen || !find(sch, &q))
 		return 0;
-	first = depart(q, bpf_ktime_get_ns(), host);
-	if (!first)
+	now = bpf_ktime_get_ns();
+	first = depart(q, now, &mark, host);
+	if (!first) {
+		/* Nothing wakes a queue when a packet is completed: it looks again by itself, and so a completion that never comes
+		 * does not stop it. */
+		if (q.is->backlog_packets)
+			bpf_qdisc_watchdog_schedule(sch, now + q.set->credit_poll, 0);
 		return 0;
+	}
 	uncount(q, sch, first->len);
 	skb = bpf_kptr_xchg(&first->skb, 0);
 	if (!skb)
 		return 0;
+	/* No one below reads the time that a packet was to leave. */
+	if (mark)
+		skb->tstamp = mark;
 	bpf_qdisc_bstats_update(sch, skb);
 	return skb;
 }

@@ -2,6 +2,7 @@
 
 use super::{HEADERS, MECHANISM, dummy, install, load, now, shell, towards};
 use control::Measures;
+use linux::bpf::Credit;
 use units::{Duration, Instant};
 
 const PACKETS: usize = 2_000;
@@ -46,10 +47,17 @@ fn a_packet_costs_at_most_1300_instructions_more_than_in_pfifo() {
     }
     shell("tc qdisc del dev one root");
     let measures = Measures { service_weight: Some(0.02), idle_threshold: 2 };
-    let slot = discipline.free_slot(MECHANISM, measures, now()).unwrap();
+    let mut slot = discipline.free_slot(MECHANISM, measures, now()).unwrap();
     install(&slot, "one");
-    let ours = show("sluice");
+    let at_will = show("sluice");
+    discipline.release_by(&mut slot, Some(Credit::default())).unwrap();
+    let by_credit = show("sluice, credit");
+    assert!(slot.below().unwrap().completed > PACKETS as u64);
+    shell("tc qdisc replace dev one root pfifo");
+    show("pfifo beside it");
     shell("ip link del one");
     discipline.unload().unwrap();
-    assert!(ours <= plain + MOST_OVER_PFIFO, "{ours} against {plain}");
+    for ours in [at_will, by_credit] {
+        assert!(ours <= plain + MOST_OVER_PFIFO, "{ours} against {plain}");
+    }
 }

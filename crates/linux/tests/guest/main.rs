@@ -3,7 +3,11 @@
 #![cfg(feature = "bpf")]
 #![expect(clippy::unwrap_used, reason = "all of this is tests")]
 
+mod chain;
+mod hwsim;
 mod instructions;
+mod medium;
+mod mesh;
 mod overload;
 mod queues;
 mod slow_link;

@@ -19,7 +19,7 @@ fn send(network: u8, packets: u32) {
 }
 
 /// As [`MECHANISM`] begins.
-fn start() -> Start {
+pub(super) fn start() -> Start {
     Start { limit: MECHANISM.hard, measures: Measures::default(), every: Duration::from_millis(1), at: now() }
 }
 

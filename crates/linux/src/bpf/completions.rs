@@ -1,0 +1,49 @@
+//! Who tells that a device is done with a packet: a program that sees packets being freed, beside the discipline.
+
+use super::discipline::{FLIGHTS, MEASURED, refused};
+use crate::Error;
+use libbpf_rs::{ObjectBuilder, Result};
+use std::io;
+use std::path::Path;
+
+const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/completion.bpf.o"));
+/// Links of its two programs, as they are kept.
+const LINKS: [(&str, &str); 2] = [("sluice_consumed", "consumed"), ("sluice_dropped", "dropped")];
+
+/// Loads it, unless it is there. The kernel keeps it under `folder`, where the discipline's maps are.
+pub(super) fn watch(folder: &Path) -> std::result::Result<(), Error> {
+    if LINKS.iter().all(|(_, link)| folder.join(link).exists()) {
+        return Ok(());
+    }
+    forget(folder).map_err(|source| Error::Kernel { what: "see packets being freed".into(), source })?;
+    load(folder).map_err(|error| refused("see the packets that are freed below", &error))
+}
+
+fn load(folder: &Path) -> Result<()> {
+    let mut open = ObjectBuilder::default().name("sluice_done")?.open_memory(PROGRAM)?;
+    for mut map in open.maps_mut() {
+        let name = map.name().to_string_lossy().into_owned();
+        if [MEASURED, FLIGHTS].contains(&name.as_str()) {
+            map.reuse_pinned_map(folder.join(name))?;
+        }
+    }
+    let object = open.load()?;
+    for program in object.progs_mut() {
+        let kept = LINKS.iter().find(|(name, _)| program.name() == *name);
+        if let Some((_, link)) = kept {
+            program.attach()?.pin(folder.join(link))?;
+        }
+    }
+    Ok(())
+}
+
+/// Takes it away, if it is there.
+pub(super) fn forget(folder: &Path) -> io::Result<()> {
+    for (_, link) in LINKS {
+        match std::fs::remove_file(folder.join(link)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,206 @@
+//! Release by credit in C, and the same said once more in Rust: equal decisions, equal intervals.
+
+use super::Credit;
+use super::conformance::{Decision, InKernel, Numbered, START, STEPS, WEIGHT, compare, draw, some_limit};
+use super::discipline::Mechanism;
+use control::{Interval, Limit, Measures, Stat};
+use queue::{End, FifoParams, Purge, Queue};
+use std::collections::VecDeque;
+use units::{Bytes, Duration, Instant};
+
+/// Places for packets below, as in `flight.h`.
+const MOST_BELOW: usize = 256;
+const CREDIT: Credit = Credit {
+    packets: 6,
+    time: Duration::from_millis(8),
+    expiry: Duration::from_millis(40),
+    look_every: Duration::from_millis(1),
+};
+
+/// A packet that the device has, or had.
+#[derive(Clone, Copy, Debug)]
+struct Below {
+    mark: u64,
+    arrived: Instant,
+    handed: Instant,
+    /// When it was completed, and its service time.
+    done: Option<(Instant, Duration)>,
+}
+
+/// Crate `queue`'s queue above a device that holds several packets.
+struct InRust {
+    queue: Queue<Numbered>,
+    limit: Option<Limit>,
+    credit: Credit,
+    below: VecDeque<Below>,
+    /// Of those, how many are not completed.
+    open: u32,
+    lost: u32,
+    completed_at: Instant,
+    pace: u64,
+    sojourns: Vec<Duration>,
+    services: Vec<Duration>,
+    average: Option<f64>,
+}
+
+impl InRust {
+    fn new(mechanism: Mechanism, measures: Measures, credit: Credit) -> Self {
+        let Mechanism { hard, overflow, purge, .. } = mechanism;
+        let mut queue = Queue::fifo(FifoParams { overflow, purge, limit: hard }).measuring(measures);
+        queue.take_interval(START);
+        let (below, sojourns, services) = Default::default();
+        let (open, lost, pace, average) = (0, 0, 0, None);
+        Self { queue, limit: None, credit, below, open, lost, completed_at: START, pace, sojourns, services, average }
+    }
+
+    fn apply_limit(&mut self, now: Instant, dropped: &mut Vec<u64>) {
+        if let Some(limit) = self.limit.take() {
+            self.queue.set_limit(now, limit, &mut |packet: Numbered| dropped.push(packet.number));
+        }
+    }
+
+    fn comes(&mut self, packet: Numbered, now: Instant) -> Decision {
+        let mut dropped = Vec::new();
+        self.apply_limit(now, &mut dropped);
+        self.queue.enqueue(now, packet, &mut |packet: Numbered| dropped.push(packet.number));
+        let kept = !dropped.contains(&packet.number);
+        (kept.then_some(packet.number), dropped)
+    }
+
+    fn taken(&mut self, now: Instant) -> Decision {
+        let mut dropped = Vec::new();
+        self.apply_limit(now, &mut dropped);
+        self.settle(now);
+        self.settle(now);
+        if self.is_used() {
+            return (None, dropped);
+        }
+        let Some(left) = self.queue.take(now, 0, &mut |packet: Numbered| dropped.push(packet.number)) else {
+            return (None, dropped);
+        };
+        let arrived = Instant::from_nanos(now.as_nanos() - left.waited.as_nanos());
+        self.below.push_back(Below { mark: 0, arrived, handed: now, done: None });
+        self.open += 1;
+        (Some(left.packet.number), dropped)
+    }
+
+    fn is_used(&self) -> bool {
+        let airtime = Duration::from_nanos(self.pace) * u64::from(self.open);
+        let is_slow = self.pace == 0 || airtime >= self.credit.time;
+        self.below.len() >= MOST_BELOW || self.open >= 2 && (self.open >= self.credit.packets || is_slow)
+    }
+
+    fn settle(&mut self, now: Instant) {
+        let Some(oldest) = self.below.front().copied() else { return };
+        if let Some((done, service)) = oldest.done {
+            self.sojourns.push(done.since(oldest.arrived) - service);
+            self.services.push(service);
+            let nanos = service.as_nanos();
+            self.pace = if self.pace == 0 { nanos + 1 } else { self.pace - self.pace / 8 + nanos / 8 };
+            #[expect(clippy::cast_precision_loss, reason = "milliseconds")]
+            let new = nanos as f64;
+            self.average = Some(self.average.map_or(new, |average| average + WEIGHT * (new - average)));
+        } else if self.below.len() < MOST_BELOW && now.since(oldest.handed) < self.credit.expiry {
+            return;
+        } else {
+            self.open -= 1;
+            self.lost += 1;
+        }
+        self.below.pop_front();
+    }
+
+    fn complete(&mut self, index: usize, now: Instant) {
+        let below = &mut self.below[index];
+        if below.done.is_none() {
+            let head_since = below.handed.max(self.completed_at);
+            below.done = Some((now, now.since(head_since)));
+            self.completed_at = now;
+            self.open -= 1;
+        }
+    }
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "milliseconds")]
+    fn take_interval(&mut self, now: Instant) -> Interval {
+        let nodal: Vec<Duration> = self.sojourns.iter().zip(&self.services).map(|(&one, &two)| one + two).collect();
+        let (sojourn, service) = (stat(&self.sojourns), stat(&self.services));
+        self.sojourns.clear();
+        self.services.clear();
+        Interval {
+            sojourn,
+            service,
+            departure_gap: service,
+            nodal: stat(&nodal),
+            service_ewma: self.average.map(|average| Duration::from_nanos((average + 0.5) as u64)),
+            ..self.queue.take_interval(now)
+        }
+    }
+}
+
+fn stat(times: &[Duration]) -> Stat {
+    let sum: Duration = times.iter().copied().sum();
+    let n = times.len() as u64;
+    let (max, last) = (times.iter().max().copied(), times.last().copied());
+    Stat { n, mean: sum / n.max(1), max: max.unwrap_or_default(), last: last.unwrap_or_default() }
+}
+
+/// How many steps were compared; none where programs cannot be loaded. Credit was used up and completions were missing in
+/// all of them.
+fn drive(mechanism: Mechanism, seed: u64) -> u32 {
+    let measures = Measures { service_weight: Some(WEIGHT), idle_threshold: 1 };
+    let Some(mut kernel) = InKernel::new(mechanism, measures) else { return 0 };
+    kernel.settings.set_credit(Some(CREDIT));
+    kernel.write();
+    let mut rust = InRust::new(mechanism, measures, CREDIT);
+    let (mut state, mut now, mut held) = (seed, START, 0);
+    for step in 0..STEPS {
+        let context = format!("{mechanism:?}, seed {seed}, step {step}");
+        now += Duration::from_nanos(draw(&mut state, 1_500_000));
+        match draw(&mut state, 100) {
+            0..3 => {
+                let limit = some_limit(&mut state);
+                kernel.set_limit(limit, mechanism.hard);
+                rust.limit = Some(limit);
+            }
+            3..6 => compare(&kernel.take_interval(now), &rust.take_interval(now), &context),
+            6..40 => {
+                let packet = Numbered { number: u64::from(step) + 1, len: Bytes::new(40 + draw(&mut state, 1_461)) };
+                assert_eq!(kernel.step_by_credit(Some(packet), now).0, rust.comes(packet, now), "{context}");
+            }
+            40..70 => {
+                let (decision, mark) = kernel.step_by_credit(None, now);
+                assert_eq!(decision, rust.taken(now), "{context}");
+                if decision.0.is_some() {
+                    rust.below.back_mut().unwrap().mark = mark;
+                } else if !rust.queue.is_empty() {
+                    held += 1;
+                }
+            }
+            // Now and then one that is done with already; some are never.
+            _ if rust.below.is_empty() => {}
+            _ => {
+                let among = if draw(&mut state, 4) == 0 { rust.below.len() as u64 } else { 1 };
+                let index = usize::try_from(draw(&mut state, among)).unwrap();
+                if !rust.below[index].mark.is_multiple_of(13) {
+                    kernel.complete(rust.below[index].mark, now);
+                    rust.complete(index, now);
+                }
+            }
+        }
+    }
+    assert!(held > STEPS / 100 && rust.lost > 10, "{held} times held, {} lost", rust.lost);
+    STEPS
+}
+
+#[test]
+fn release_by_credit_in_c_decides_and_measures_as_in_rust() {
+    let mut compared = 0;
+    for (seed, overflow, purge) in [(101, End::Tail, Purge::Tail), (102, End::Head, Purge::Head)] {
+        let hard = Limit::Packets(60);
+        compared += drive(Mechanism { hard, fallback: hard, overflow, purge }, seed);
+    }
+    if compared == 0 {
+        eprintln!("skipped: to load a program into the kernel needs CAP_BPF");
+    } else {
+        assert_eq!(compared, 2 * STEPS);
+    }
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ * Packets that were handed down to a device that never pushes back, until it is done with them. A packet bears a mark that
+ * names its queue and its place here. Who completes a packet runs beside the queue, not under its lock: the two meet in
+ * the mark, which one of them takes. */
+
+/* Places for each queue; a power of two. */
+#define FLIGHTS 256
+/* Bits of a mark below the number of its queue. */
+#define MARK_BITS 48
+/* The longest packet that a radio takes in one piece (IEEE 802.11-2016, 9.2.4.7). */
+#define MOST_MSDU 2304
+
+struct flight {
+	/* Zero: the packet is completed or given up. */
+	__u64 mark;
+	__u64 arrived, handed, len;
+	/* Written when it is completed, done last. */
+	__u64 service, done;
+};
+
+static ALWAYS_INLINE __u64 since(__u64 now, __u64 then)
+{
+	return likely(now > then) ? now - then : 0;
+}
+
+static ALWAYS_INLINE __u64 mark_of(__u32 slot, __u64 position)
+{
+	return (__u64)(FIRST_MAJOR + slot) << MARK_BITS | (position & ((1ull << MARK_BITS) - 1));
+}
+
+/* Whose packet it is; MOST_QUEUES or more: nobody's. */
+static ALWAYS_INLINE __u32 slot_of(__u64 mark)
+{
+	return (__u32)(mark >> MARK_BITS) - FIRST_MAJOR;
+}
+
+static ALWAYS_INLINE int take_mark(struct flight *flight, __u64 mark)
+{
+	return __sync_val_compare_and_swap(&flight->mark, mark, 0) == mark;
+}
+
+/* The device is done with a packet of so many bytes. A large one that was cut up is freed before its pieces, which bear
+ * its mark: the first of those counts. */
+static ALWAYS_INLINE void complete(struct sluice_measured *is, struct flight *flight, __u64 mark, __u64 len, __u64 now)
+{
+	__u64 before;
+
+	if (flight->mark != mark || (flight->len > MOST_MSDU && len > MOST_MSDU) || !take_mark(flight, mark))
+		return;
+	before = __sync_lock_test_and_set(&is->completed_at, now);
+	flight->service = since(now, before > flight->handed ? before : flight->handed);
+	__sync_lock_test_and_set(&flight->done, now);
+	__sync_fetch_and_add(&is->completed_packets, 1);
+}

@@ -1,0 +1,133 @@
+//! Three mesh nodes in a row (802.11s), of which the one in the middle passes packets on. It does so as an IP router: a
+//! mesh point that forwards by itself never shows those packets to a queue discipline.
+
+use super::medium::Medium;
+use super::{now, pause_until, shell};
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use std::fs::File;
+use std::net::UdpSocket;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{JoinHandle, spawn};
+use units::{Duration, Instant};
+
+/// Nodes; the first is in the namespace of the tests, the others are in `n1` and `n2`. They are 10.8.0.1 to 10.8.0.3.
+pub(super) const NODES: usize = 3;
+/// Of UDP.
+pub(super) const PAYLOAD: usize = 1_000;
+const PORT: u16 = 4_000;
+
+pub(super) struct Chain {
+    pub(super) medium: Medium,
+}
+
+impl Chain {
+    pub(super) fn new() -> Self {
+        shell("modprobe mac80211_hwsim radios=3");
+        let medium = Medium::new(NODES);
+        for node in 1..NODES {
+            shell(&format!(
+                "ip netns add n{node}; iw phy $(cat /sys/class/net/wlan{node}/phy80211/name) set netns name n{node}"
+            ));
+        }
+        for node in 0..NODES {
+            let device = format!("wlan{node}");
+            // Few beacons, which the model of the chain does not have.
+            let join = "mesh join chain freq 2412 NOHT beacon-interval 1000 mesh_fwding=0";
+            at(node, &format!("iw dev {device} set type mp; ip link set {device} gso_max_segs 1 up"));
+            at(node, &format!("iw dev {device} {join}; ip addr add 10.8.0.{}/24 dev {device}", node + 1));
+            at(node, &format!("sysctl -qw net.ipv6.conf.{device}.disable_ipv6=1"));
+            let settings = "net.ipv4.conf.all.send_redirects=0 net.ipv4.conf.all.accept_redirects=0";
+            at(node, &format!("sysctl -qw net.ipv4.ip_forward=1 {settings} net.ipv4.conf.{device}.send_redirects=0"));
+            for other in (0..NODES).filter(|other| other.abs_diff(node) == 1) {
+                let address = format!("02:00:00:00:{other:02}:00");
+                at(node, &format!("ip neigh add 10.8.0.{} lladdr {address} dev {device}", other + 1));
+            }
+        }
+        at(0, "ip route add 10.8.0.3 via 10.8.0.2");
+        at(2, "ip route add 10.8.0.1 via 10.8.0.2");
+        shell("until ping -c 1 -W 1 10.8.0.3 > /dev/null; do true; done");
+        Self { medium }
+    }
+
+    pub(super) fn end(self) {
+        // While there is a medium, the radios wait for what it says.
+        drop(self.medium);
+        shell("ip netns del n1; ip netns del n2; modprobe -r mac80211_hwsim");
+    }
+}
+
+/// Runs a command at a node.
+pub(super) fn at(node: usize, line: &str) -> String {
+    match node {
+        0 => shell(line),
+        _ => shell(&format!("ip netns exec n{node} sh -ec '{line}'")),
+    }
+}
+
+/// Does something in the network namespace of a node.
+pub(super) fn inside<T: Send>(node: usize, what: impl FnOnce() -> T + Send) -> T {
+    let enter = || {
+        if node > 0 {
+            let space = File::open(format!("/run/netns/n{node}")).unwrap();
+            move_into_link_name_space(space.as_fd(), Some(LinkNameSpaceType::Network)).unwrap();
+        }
+        what()
+    };
+    std::thread::scope(|scope| scope.spawn(enter).join().unwrap())
+}
+
+/// Receives at the end of the chain until it is told to stop.
+pub(super) struct Sink {
+    thread: JoinHandle<Vec<(Instant, Duration)>>,
+    ends: Arc<AtomicBool>,
+}
+
+impl Sink {
+    pub(super) fn new() -> Self {
+        std::fs::write("/proc/sys/net/core/rmem_default", "4194304").unwrap();
+        let socket = inside(2, || UdpSocket::bind(("0.0.0.0", PORT)).unwrap());
+        socket.set_read_timeout(Some(std::time::Duration::from_millis(50))).unwrap();
+        let ends = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&ends);
+        let receive = move || {
+            let mut received = Vec::new();
+            let mut payload = [0; PAYLOAD];
+            while !told.load(Ordering::Relaxed) {
+                if socket.recv(&mut payload).is_ok() {
+                    let sent = Instant::from_nanos(u64::from_be_bytes(payload[..8].try_into().unwrap()));
+                    received.push((sent, now().since(sent)));
+                }
+            }
+            received
+        };
+        Self { thread: spawn(receive), ends }
+    }
+
+    /// When each packet was sent, and how long it took.
+    pub(super) fn end(self) -> Vec<(Instant, Duration)> {
+        self.ends.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap()
+    }
+}
+
+/// Sends from the first node to the last; `each` runs before every packet. How many packets were sent.
+pub(super) fn send(every: Duration, until: Instant, mut each: impl FnMut()) -> u64 {
+    // Enough for all that waits in a queue, or the socket would hold the sender back.
+    std::fs::write("/proc/sys/net/core/wmem_default", "16777216").unwrap();
+    let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
+    socket.connect(("10.8.0.3", PORT)).unwrap();
+    let mut sent = 0;
+    let mut next = now();
+    while now() < until {
+        each();
+        let mut payload = [0; PAYLOAD];
+        payload[..8].copy_from_slice(&now().as_nanos().to_be_bytes());
+        socket.send(&payload).unwrap();
+        sent += 1;
+        next += every;
+        pause_until(next);
+    }
+    sent
+}

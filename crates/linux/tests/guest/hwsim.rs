@@ -1,0 +1,165 @@
+//! The driver `mac80211_hwsim`: its radios hand their frames to a process, which says what becomes of them (generic
+//! netlink family `MAC80211_HWSIM`, Linux' `mac80211_hwsim.h`).
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::netlink::SocketAddrNetlink;
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink};
+use std::os::fd::OwnedFd;
+use units::Duration;
+
+const CONTROLLER: u16 = 0x10;
+const GET_FAMILY: u8 = 3;
+const FAMILY_ID: u16 = 1;
+const FAMILY_NAME: u16 = 2;
+const REGISTER: u8 = 1;
+const FRAME: u8 = 2;
+const STATUS: u8 = 3;
+const RECEIVER: u16 = 1;
+const TRANSMITTER: u16 = 2;
+const CONTENT: u16 = 3;
+const FLAGS: u16 = 4;
+const RATE: u16 = 5;
+const SIGNAL: u16 = 6;
+const RATES: u16 = 7;
+const COOKIE: u16 = 8;
+const FREQUENCY: u16 = 19;
+/// Of a status: the frame was acknowledged.
+const ACKNOWLEDGED: u32 = 4;
+const SIGNAL_DBM: i32 = -50;
+/// Lengths of `nlmsghdr`, and of that and `genlmsghdr`.
+const HEADER: usize = 16;
+const GENERIC_HEADER: usize = 20;
+
+/// A frame that a radio sends.
+#[derive(Debug, Default)]
+pub(super) struct Frame {
+    /// The radio's number.
+    pub(super) from: usize,
+    /// From the MAC header on, without a check sum.
+    pub(super) content: Vec<u8>,
+    rates: Vec<u8>,
+    cookie: Vec<u8>,
+    frequency: Vec<u8>,
+}
+
+impl Frame {
+    /// Neither management nor control.
+    pub(super) fn is_data(&self) -> bool {
+        self.content[0] & 0x0c == 8
+    }
+
+    /// None where it is for all.
+    pub(super) fn to(&self) -> Option<usize> {
+        (self.content[4] & 1 == 0).then(|| usize::from(self.content[8]))
+    }
+}
+
+/// The driver, as the process that is its medium sees it.
+#[derive(Debug)]
+pub(super) struct Driver {
+    socket: OwnedFd,
+    family: u16,
+    buffer: Vec<u8>,
+}
+
+impl Driver {
+    /// From now on the frames of all radios that were made in this network namespace come here.
+    pub(super) fn register() -> Self {
+        let kind = Some(netlink::GENERIC);
+        let socket = rustix::net::socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, kind);
+        let socket = socket.unwrap();
+        rustix::net::bind(&socket, &SocketAddrNetlink::new(0, 0)).unwrap();
+        rustix::net::sockopt::set_socket_recv_buffer_size_force(&socket, 16 << 20).unwrap();
+        let mut new = Self { socket, family: CONTROLLER, buffer: vec![0; 1 << 16] };
+        new.send(&Message::new(GET_FAMILY).with(FAMILY_NAME, b"MAC80211_HWSIM\0"));
+        let length = new.receive().unwrap();
+        let id = attribute(&new.buffer[GENERIC_HEADER..length], FAMILY_ID).unwrap();
+        new.family = u16::from_ne_bytes(id.try_into().unwrap());
+        new.send(&Message::new(REGISTER));
+        new
+    }
+
+    fn send(&self, message: &Message) {
+        let mut bytes = message.0.clone();
+        let length = u32::try_from(bytes.len()).unwrap();
+        bytes[..4].copy_from_slice(&length.to_ne_bytes());
+        bytes[4..6].copy_from_slice(&self.family.to_ne_bytes());
+        rustix::net::send(&self.socket, &bytes, SendFlags::empty()).unwrap();
+    }
+
+    fn receive(&mut self) -> Result<usize, Errno> {
+        rustix::net::recv(&self.socket, &mut self.buffer[..], RecvFlags::DONTWAIT).map(|(length, _)| length)
+    }
+
+    /// Waits so long for a frame, and takes one.
+    pub(super) fn next(&mut self, wait: Duration) -> Option<Frame> {
+        let nanos = i64::try_from(wait.as_nanos()).unwrap();
+        let timeout = Timespec { tv_sec: nanos / 1_000_000_000, tv_nsec: nanos % 1_000_000_000 };
+        let mut ready = [PollFd::new(&self.socket, PollFlags::IN)];
+        if !matches!(poll(&mut ready, Some(&timeout)), Ok(1..)) {
+            return None;
+        }
+        let length = self.receive().ok()?;
+        let message = &self.buffer[..length];
+        let kind = u16::from_ne_bytes([message[4], message[5]]);
+        // Others tell of addresses that a radio has, or that one which is about to go no longer takes what it was sent.
+        if kind != self.family || message[HEADER] != FRAME {
+            return None;
+        }
+        let of = |kind| attribute(&message[GENERIC_HEADER..], kind).unwrap_or_default().to_vec();
+        let from = usize::from(of(TRANSMITTER)[4]);
+        Some(Frame { from, content: of(CONTENT), rates: of(RATES), cookie: of(COOKIE), frequency: of(FREQUENCY) })
+    }
+
+    /// The frame reaches a radio.
+    pub(super) fn deliver(&self, frame: &Frame, to: usize) {
+        let receiver = [0x42, 0, 0, 0, u8::try_from(to).unwrap(), 0];
+        let message = Message::new(FRAME).with(RECEIVER, &receiver).with(CONTENT, &frame.content);
+        let message = message.with(RATE, &0_u32.to_ne_bytes()).with(SIGNAL, &SIGNAL_DBM.to_ne_bytes());
+        self.send(&message.with(FREQUENCY, &frame.frequency));
+    }
+
+    /// The radio that sent the frame is told how it went.
+    pub(super) fn report(&self, frame: &Frame, is_acknowledged: bool) {
+        let transmitter = [0x42, 0, 0, 0, u8::try_from(frame.from).unwrap(), 0];
+        let flags = if is_acknowledged { ACKNOWLEDGED } else { 0 };
+        let message = Message::new(STATUS).with(TRANSMITTER, &transmitter).with(FLAGS, &flags.to_ne_bytes());
+        let message = message.with(COOKIE, &frame.cookie).with(SIGNAL, &SIGNAL_DBM.to_ne_bytes());
+        self.send(&message.with(RATES, &frame.rates));
+    }
+}
+
+/// A message of generic netlink, but for its length and family.
+struct Message(Vec<u8>);
+
+impl Message {
+    fn new(command: u8) -> Self {
+        let mut bytes = vec![0; GENERIC_HEADER];
+        // A request, without an answer where nothing is wrong.
+        bytes[6] = 1;
+        bytes[HEADER] = command;
+        bytes[HEADER + 1] = 1;
+        Self(bytes)
+    }
+
+    fn with(mut self, kind: u16, value: &[u8]) -> Self {
+        self.0.extend(u16::try_from(value.len() + 4).unwrap().to_ne_bytes());
+        self.0.extend(kind.to_ne_bytes());
+        self.0.extend(value);
+        self.0.resize(self.0.len().next_multiple_of(4), 0);
+        self
+    }
+}
+
+fn attribute(mut bytes: &[u8], wanted: u16) -> Option<&[u8]> {
+    loop {
+        let length = usize::from(u16::from_ne_bytes(bytes.get(..2)?.try_into().unwrap()));
+        let kind = u16::from_ne_bytes(bytes.get(2..4)?.try_into().unwrap()) & 0x3fff;
+        let value = bytes.get(4..length)?;
+        if kind == wanted {
+            return Some(value);
+        }
+        bytes = bytes.get(length.next_multiple_of(4)..)?;
+    }
+}
