@@ -1,18 +1,11 @@
-//! The agent's loop: one thread, one timer, one descriptor for signals. Nothing else wakes it.
+//! When an agent works, what wakes it, and what stands in its way.
 
 use crate::device::{Device, Error, Quality};
-use crate::recording::Decision;
-use control::{Controller, Limit, LimitController as _, Name};
+use control::{Controller, LimitController as _, Name};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use rustix::event::epoll;
-use rustix::io::Errno;
-use rustix::time::{
-    ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime, timerfd_create,
-    timerfd_settime,
-};
-use std::ops::ControlFlow;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::time::{ClockId, clock_gettime};
+use std::os::fd::{AsFd, BorrowedFd};
 use units::{Duration, Instant};
 
 /// How often what goes on is told where the controller never needs to be called.
@@ -59,7 +52,8 @@ pub fn obstacle(name: Name, device: &dyn Device) -> Option<String> {
     Some(format!("{} needs the {}, which {} cannot measure", name.as_str(), absent.0, seen.kind))
 }
 
-/// The signals that end the agent, blocked for this thread and those that it starts, so that they come to [`govern`].
+/// The signals that end the agent, blocked for this thread and those that it starts, so that they come to
+/// [`govern`](crate::govern::govern).
 #[derive(Debug)]
 pub struct Signals(SignalFd);
 
@@ -78,6 +72,16 @@ impl Signals {
         set.thread_block().map_err(failed)?;
         SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).map(Self).map_err(failed)
     }
+
+    /// The signal that has come, if one has.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn read(&self) -> Result<Option<Signal>, Error> {
+        let failed = |errno: nix::Error| Error::Kernel { what: "read a signal".into(), source: errno.into() };
+        let told = self.0.read_signal().map_err(failed)?;
+        Ok(told.and_then(|told| Signal::try_from(told.ssi_signo.cast_signed()).ok()))
+    }
 }
 
 /// Readable when a signal has come.
@@ -85,97 +89,4 @@ impl AsFd for Signals {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
-}
-
-/// Lets `controller` move the device's limit until a signal comes or `tell` breaks off, then puts the former queue back,
-/// also after an error. `limit` is the one that the device begins with.
-///
-/// # Errors
-/// Those of the device.
-pub fn govern(
-    device: &mut dyn Device,
-    controller: &mut Controller,
-    limit: Limit,
-    signals: &Signals,
-    tell: &mut dyn FnMut(&Decision) -> ControlFlow<()>,
-) -> Result<(), Error> {
-    let governed = run(device, controller, limit, signals, tell);
-    let restored = device.restore();
-    governed.and(restored)
-}
-
-fn run(
-    device: &mut dyn Device,
-    controller: &mut Controller,
-    mut limit: Limit,
-    signals: &Signals,
-    tell: &mut dyn FnMut(&Decision) -> ControlFlow<()>,
-) -> Result<(), Error> {
-    let interval = interval(controller);
-    let tick = device.capabilities().look_every.map_or(interval, |every| every.min(interval));
-    let wakes = Wakes::new(tick, signals)?;
-    let start = now();
-    let mut next = Instant::from_nanos(start.as_nanos() + interval.as_nanos());
-    while wakes.wait()? {
-        let now = now();
-        if now < next {
-            device.look(now)?;
-            continue;
-        }
-        next = Instant::from_nanos(now.as_nanos() + interval.as_nanos());
-        let seen = device.take_interval(now)?;
-        let decided = controller.update(&seen);
-        if decided != limit {
-            device.set_limit(decided)?;
-            limit = decided;
-        }
-        if tell(&Decision { at: now.since(start), seen, limit }).is_break() {
-            break;
-        }
-    }
-    Ok(())
-}
-
-/// What the loop waits for.
-struct Wakes {
-    epoll: OwnedFd,
-    timer: OwnedFd,
-}
-
-impl Wakes {
-    const TIMER: u64 = 1;
-
-    fn new(tick: Duration, signals: &Signals) -> Result<Self, Error> {
-        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)
-            .map_err(failed)?;
-        let seconds = i64::try_from(tick.as_nanos() / 1_000_000_000).expect("at most a second");
-        let nanos = i64::try_from(tick.as_nanos() % 1_000_000_000).expect("less than a second");
-        let period = Timespec { tv_sec: seconds, tv_nsec: nanos };
-        let every = Itimerspec { it_interval: period, it_value: period };
-        timerfd_settime(&timer, TimerfdTimerFlags::empty(), &every).map_err(failed)?;
-        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?;
-        let flags = epoll::EventFlags::IN;
-        epoll::add(&epoll, &timer, epoll::EventData::new_u64(Self::TIMER), flags).map_err(failed)?;
-        epoll::add(&epoll, &signals.0, epoll::EventData::new_u64(Self::TIMER + 1), flags).map_err(failed)?;
-        Ok(Self { epoll, timer })
-    }
-
-    /// Waits; false when a signal asks for the end.
-    fn wait(&self) -> Result<bool, Error> {
-        let mut events = Vec::with_capacity(2);
-        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), None) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(errno) => return Err(failed(errno)),
-        }
-        let mut expirations = [0; 8];
-        match rustix::io::read(&self.timer, &mut expirations) {
-            Ok(_) | Err(Errno::AGAIN | Errno::INTR) => {}
-            Err(errno) => return Err(failed(errno)),
-        }
-        Ok(events.iter().all(|event| event.data.u64() == Self::TIMER))
-    }
-}
-
-fn failed(errno: Errno) -> Error {
-    Error::Kernel { what: "wait for the next interval".into(), source: errno.into() }
 }

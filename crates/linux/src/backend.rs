@@ -1,8 +1,8 @@
 //! What holds the packets: which of the devices serves a queue, and why not another.
 
+use crate::looks::Looks;
 use crate::{Device, Error, Fifo, Kind, Observed, Place, Start};
-use control::Limit;
-use queue::{Discipline, Settings};
+use queue::Settings;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -77,12 +77,11 @@ pub struct Attached {
 /// # Errors
 /// No such interface; no privilege; settings that the device cannot hold; another agent is there; a former queue that
 /// could not be put back, unless that is forced.
-pub fn attach(wish: &Wish, start: &Start) -> Result<Attached, Error> {
+pub fn attach(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> {
     let Wish { place, settings, backend, dry_run, force } = wish;
     if *dry_run {
-        return Ok(Attached { device: Box::new(Observed::new(place, start)?), why: None });
+        return Ok(Attached { device: Box::new(Observed::new(place, start, looks)?), why: None });
     }
-    let kind = fifo(settings)?;
     let why = match backend {
         Backend::Fifo => None,
         Backend::Bpf => return Ok(Attached { device: bpf(wish, start)?, why: None }),
@@ -91,55 +90,16 @@ pub fn attach(wish: &Wish, start: &Start) -> Result<Attached, Error> {
             Err(error) => Some(error.to_string()),
         },
     };
-    Ok(Attached { device: Box::new(Fifo::attach(place, kind?, start, *force)?), why })
-}
-
-/// The kernel's FIFO for these settings, or why there is none. A discipline that holds no movable limit is refused
-/// whatever is to hold the packets.
-fn fifo(settings: &Settings) -> Result<Result<Kind, Error>, Error> {
-    Ok(match (settings.discipline, settings.limit) {
-        (Discipline::DropTail, Limit::Packets(_)) => Ok(Kind::Pfifo),
-        (Discipline::DropTail, Limit::Bytes(_)) => Ok(Kind::Bfifo),
-        (Discipline::DropHead, Limit::Packets(_)) => Ok(Kind::PfifoHeadDrop),
-        (Discipline::DropHead, Limit::Bytes(_)) => {
-            Err(Error::Unsuitable("the kernel's drop-head queue counts packets: give a limit in packets".into()))
-        }
-        (other, _) => {
-            let other = other.as_str();
-            let message = format!("{other} is not moved by a controller here; use drop-tail or drop-head");
-            return Err(Error::Unsuitable(message));
-        }
-    })
+    Ok(Attached { device: Box::new(Fifo::attach(place, Kind::of(settings)?, start, looks, *force)?), why })
 }
 
 #[cfg(feature = "bpf")]
 fn bpf(wish: &Wish, start: &Start) -> Result<Box<dyn Device>, Error> {
-    let device = crate::bpf::Governed::attach(&wish.place, mechanism(&wish.settings), start, wish.force)?;
+    let device = crate::bpf::Governed::attach(&wish.place, crate::bpf::Mechanism::of(&wish.settings)?, start, wish.force)?;
     Ok(Box::new(device))
 }
 
 #[cfg(not(feature = "bpf"))]
 fn bpf(_: &Wish, _: &Start) -> Result<Box<dyn Device>, Error> {
     Err(Error::Unsuitable("this build of Sluice is without BPF: `make live` builds one with it".into()))
-}
-
-/// Packets that the queue of a silent agent holds: enough for traffic to go on, and not more than some tens of
-/// milliseconds at the rates of today's links.
-#[cfg(feature = "bpf")]
-const FALLBACK_PACKETS: u32 = 100;
-
-/// What crate `queue` would do with these settings.
-#[cfg(feature = "bpf")]
-fn mechanism(settings: &Settings) -> crate::bpf::Mechanism {
-    use queue::{End, Purge};
-    let hard = settings.limit;
-    let fallback = match hard {
-        Limit::Packets(packets) => Limit::Packets(packets.min(FALLBACK_PACKETS)),
-        Limit::Bytes(bytes) => Limit::Bytes(bytes.min(units::Bytes::new(u64::from(FALLBACK_PACKETS) * 1_500))),
-    };
-    let (overflow, purge) = match settings.discipline {
-        Discipline::DropHead => (End::Head, Purge::Head),
-        _ => (End::Tail, Purge::Tail),
-    };
-    crate::bpf::Mechanism { hard, fallback, overflow, purge: settings.purge.unwrap_or(purge) }
 }

@@ -1,5 +1,6 @@
 //! What the agent asks of an interface, whatever holds its queue.
 
+use crate::{Start, Wish};
 use control::{Interval, Limit};
 use units::{Duration, Instant};
 
@@ -29,6 +30,16 @@ pub trait Device {
 
     /// What the device can measure and do. Constant over its life.
     fn capabilities(&self) -> Capabilities;
+
+    /// Takes other settings over and touches no packet that waits; `start` as for a new device. False where that cannot be
+    /// done: then the queue must be made anew, and what waits is lost.
+    ///
+    /// # Errors
+    /// As [`set_limit`](Self::set_limit).
+    fn adapt(&mut self, wish: &Wish, start: &Start) -> Result<bool, Error> {
+        let _ = (wish, start);
+        Ok(false)
+    }
 
     /// Looks at a queue that is only seen by looking, see [`Capabilities::look_every`].
     ///
@@ -90,6 +101,14 @@ pub enum Error {
     Gone {
         /// As it was called.
         name: String,
+    },
+    /// The interface got another name while it was governed.
+    #[error("{name} is called {new} now")]
+    Renamed {
+        /// As it was called.
+        name: String,
+        /// As it is called.
+        new: String,
     },
     /// Another program replaced the queue.
     #[error("the queue of {name} is no longer ours: another program made it {found}")]

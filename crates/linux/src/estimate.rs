@@ -51,6 +51,11 @@ impl Estimator {
         }
     }
 
+    /// Measures in another way from now on.
+    pub(crate) fn measure(&mut self, measures: Measures) {
+        self.measures = measures;
+    }
+
     /// The counters as they are now.
     pub(crate) fn look(&mut self, now: Instant, counters: Counters) {
         let (then, before) = std::mem::replace(&mut self.last, (now, counters));

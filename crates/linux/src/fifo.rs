@@ -1,10 +1,13 @@
 //! The kernel's own FIFO disciplines as devices, for kernels without BPF disciplines; and any discipline, only looked at.
 
+use crate::backend::{Backend, Wish};
 use crate::device::{Capabilities, Device, Error, Quality};
 use crate::estimate::Estimator;
-use crate::former::{Former, State, claim, governor, put_back, shown};
+use crate::former::{Former, State, claim, governor, put_back};
+use crate::looks::Looks;
 use crate::rtnetlink::{Counters, Link, Qdisc, ROOT, Route};
 use control::{Interval, Limit, Measures};
+use queue::{Discipline, Settings};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::{Path, PathBuf};
@@ -39,6 +42,22 @@ impl Kind {
         }
     }
 
+    /// The one that holds a queue of these settings.
+    ///
+    /// # Errors
+    /// There is none: what the kernel's FIFOs cannot hold, and what to ask for instead.
+    pub fn of(settings: &Settings) -> Result<Self, Error> {
+        match (settings.discipline, settings.limit) {
+            (Discipline::DropTail, Limit::Packets(_)) => Ok(Self::Pfifo),
+            (Discipline::DropTail, Limit::Bytes(_)) => Ok(Self::Bfifo),
+            (Discipline::DropHead, Limit::Packets(_)) => Ok(Self::PfifoHeadDrop),
+            (Discipline::DropHead, Limit::Bytes(_)) => {
+                Err(Error::Unsuitable("the kernel's drop-head queue counts packets: give a limit in packets".into()))
+            }
+            (other, _) => Err(unmoved(other)),
+        }
+    }
+
     /// The options that set `limit`: `struct tc_fifo_qopt`.
     fn options(self, limit: Limit) -> Result<Vec<u8>, Error> {
         let number = match (self, limit) {
@@ -52,6 +71,12 @@ impl Kind {
         };
         Ok(number.to_ne_bytes().to_vec())
     }
+}
+
+/// Why a discipline is refused whatever is to hold the packets.
+pub(crate) fn unmoved(discipline: Discipline) -> Error {
+    let discipline = discipline.as_str();
+    Error::Unsuitable(format!("{discipline} is not moved by a controller here; use drop-tail or drop-head"))
 }
 
 /// Which queue: of which interface, and where on it.
@@ -81,7 +106,7 @@ pub struct Start {
 /// A queue whose counters are read.
 #[derive(Debug)]
 struct Watched {
-    route: Route,
+    looks: Looks,
     link: Link,
     parent: u32,
     /// The handle that must be found; absent where any may be.
@@ -92,9 +117,15 @@ struct Watched {
 
 impl Watched {
     fn look(&mut self, now: Instant) -> Result<(), Error> {
-        let counters = counters(&mut self.route, &self.link, self.parent, self.handle)?;
+        let counters = self.looks.counters(now, &self.link, self.parent, self.handle)?;
         self.estimator.look(now, counters);
         Ok(())
+    }
+
+    /// Measures as is asked for from now on.
+    fn measure(&mut self, start: &Start) {
+        self.every = start.every;
+        self.estimator.measure(start.measures);
     }
 
     fn capabilities(&self, kind: &'static str) -> Capabilities {
@@ -113,21 +144,6 @@ impl Watched {
     }
 }
 
-/// The counters of a queue; nothing where the kernel keeps none.
-fn counters(route: &mut Route, link: &Link, parent: u32, handle: Option<u32>) -> Result<Counters, Error> {
-    let gone = |error| match error {
-        Error::Gone { .. } => Error::Gone { name: link.name.clone() },
-        other => other,
-    };
-    let found = route.qdisc(link.index, parent).map_err(gone)?;
-    if let Some(handle) = handle
-        && found.as_ref().is_none_or(|found| found.handle != handle)
-    {
-        return Err(Error::Replaced { name: link.name.clone(), found: shown(found.as_ref()) });
-    }
-    Ok(found.map(|found| found.counters).unwrap_or_default())
-}
-
 fn header(link: &Link) -> u64 {
     if link.hardware == ETHERNET { 14 } else { 0 }
 }
@@ -136,6 +152,7 @@ fn header(link: &Link) -> u64 {
 #[derive(Debug)]
 pub struct Fifo {
     watched: Watched,
+    route: Route,
     kind: Kind,
     former: Former,
     state: Option<State>,
@@ -148,7 +165,7 @@ impl Fifo {
     /// # Errors
     /// No such interface; no privilege; another agent is there; a former queue that could not be put back, unless
     /// `force`d: then the kernel's default comes back in its place.
-    pub fn attach(place: &Place, kind: Kind, start: &Start, force: bool) -> Result<Self, Error> {
+    pub fn attach(place: &Place, kind: Kind, start: &Start, looks: &Looks, force: bool) -> Result<Self, Error> {
         let options = kind.options(start.limit)?;
         let mut route = Route::open()?;
         let link = route.link(&place.device)?;
@@ -158,8 +175,9 @@ impl Fifo {
         let state = former.make_way(state, &mut route, kind.as_str(), Some(options))?;
         let first = (start.at, Counters::default());
         let estimator = Estimator::new(start.measures, header(&link), kind == Kind::PfifoHeadDrop, first);
-        let watched = Watched { route, link, parent, handle: Some(handle), estimator, every: start.every };
-        Ok(Self { watched, kind, former, state: Some(state) })
+        let looks = looks.clone();
+        let watched = Watched { looks, link, parent, handle: Some(handle), estimator, every: start.every };
+        Ok(Self { watched, route, kind, former, state: Some(state) })
     }
 }
 
@@ -225,13 +243,20 @@ impl Device for Fifo {
         let Watched { link, parent, .. } = &self.watched;
         let (index, parent, handle) = (link.index, *parent, self.former.ours());
         let (kind, options) = (self.kind.as_str().to_owned(), Some(self.kind.options(limit)?));
-        self.watched.route.change(&Qdisc { index, handle, parent, kind, options, ..Qdisc::default() })
+        self.route.change(&Qdisc { index, handle, parent, kind, options, ..Qdisc::default() })
     }
 
     fn restore(&mut self) -> Result<(), Error> {
         let Some(state) = self.state.take() else { return Ok(()) };
-        self.former.restore(&mut self.watched.route)?;
-        state.forget()
+        state.end(&self.former, &mut self.route)
+    }
+
+    fn adapt(&mut self, wish: &Wish, start: &Start) -> Result<bool, Error> {
+        if wish.dry_run || wish.backend == Backend::Bpf || Kind::of(&wish.settings).ok() != Some(self.kind) {
+            return Ok(false);
+        }
+        self.watched.measure(start);
+        self.set_limit(start.limit).map(|()| true)
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -255,12 +280,11 @@ impl Observed {
     ///
     /// # Errors
     /// No such interface.
-    pub fn new(place: &Place, start: &Start) -> Result<Self, Error> {
-        let mut route = Route::open()?;
-        let link = route.link(&place.device)?;
-        let first = (start.at, counters(&mut route, &link, place.parent, None)?);
+    pub fn new(place: &Place, start: &Start, looks: &Looks) -> Result<Self, Error> {
+        let (link, looks) = (Route::open()?.link(&place.device)?, looks.clone());
+        let first = (start.at, looks.counters(start.at, &link, place.parent, None)?);
         let estimator = Estimator::new(start.measures, header(&link), false, first);
-        Ok(Self(Watched { route, link, parent: place.parent, handle: None, estimator, every: start.every }))
+        Ok(Self(Watched { looks, link, parent: place.parent, handle: None, estimator, every: start.every }))
     }
 }
 
@@ -287,9 +311,21 @@ impl Device for Observed {
         Ok(())
     }
 
+    fn adapt(&mut self, wish: &Wish, start: &Start) -> Result<bool, Error> {
+        if wish.dry_run {
+            self.0.measure(start);
+        }
+        Ok(wish.dry_run)
+    }
+
     fn capabilities(&self) -> Capabilities {
         self.0.capabilities("as it is")
     }
+}
+
+/// A place as `tc` writes it: `root`, or a class such as `1:10`.
+pub fn shown_place(parent: u32) -> String {
+    if parent == ROOT { "root".into() } else { format!("{:x}:{:x}", parent >> 16, parent & 0xffff) }
 }
 
 /// `1:1` as `tc` writes a class.

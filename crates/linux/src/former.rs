@@ -252,6 +252,16 @@ impl State {
         write(&mut self.file).map_err(|error| failed(&self.path, error))
     }
 
+    /// Puts the former queue back and takes the file away. Where another program has put a queue there, that one stays, and
+    /// there is nothing to put back later.
+    pub(crate) fn end(self, former: &Former, route: &mut Route) -> Result<(), Error> {
+        let restored = former.restore(route);
+        match restored {
+            Ok(()) | Err(Error::Replaced { .. }) => self.forget().and(restored),
+            failed => failed,
+        }
+    }
+
     /// Takes the file away: there is nothing to put back any more.
     pub(crate) fn forget(self) -> Result<(), Error> {
         fs::remove_file(&self.path).map_err(|error| failed(&self.path, error))

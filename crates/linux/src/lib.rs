@@ -6,6 +6,7 @@
 pub mod agent;
 pub mod agents;
 mod backend;
+pub mod config;
 #[cfg(feature = "bpf")]
 pub mod bpf;
 mod device;
@@ -14,6 +15,9 @@ mod estimate;
 pub mod events;
 mod fifo;
 mod former;
+pub mod govern;
+mod links;
+mod looks;
 pub mod metrics;
 pub mod recording;
 pub mod rtnetlink;
@@ -24,5 +28,6 @@ mod wire;
 pub use backend::{Attached, Backend, Wish, attach};
 pub use device::{Capabilities, Device, Error, Quality};
 pub use doctor::{Diagnosis, Finding, diagnose};
-pub use fifo::{Fifo, Kind, Observed, Place, Start, class, detach};
+pub use fifo::{Fifo, Kind, Observed, Place, Start, class, detach, shown_place};
 pub use former::{Restorer, STATE_FOLDER};
+pub use looks::Looks;

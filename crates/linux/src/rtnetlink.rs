@@ -84,6 +84,16 @@ pub struct Qdisc {
     pub counters: Counters,
 }
 
+/// What a queue counted, and which it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// As in [`Qdisc`].
+    pub(crate) index: u32,
+    pub(crate) handle: u32,
+    pub(crate) parent: u32,
+    pub(crate) counters: Counters,
+}
+
 /// What a discipline counts. All but the backlog only grow, and wrap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -167,6 +177,11 @@ impl Route {
         Ok(qdiscs.into_iter().find(|qdisc| qdisc.parent == parent))
     }
 
+    /// The counters of all queues of the machine. `found` is overwritten, so that its memory serves again.
+    pub(crate) fn tallies(&mut self, found: &mut Vec<Tally>) -> Result<(), Error> {
+        self.dump_into(found, (RTM_GETQDISC, RTM_NEWQDISC), &tc_body(0, 0, 0), tally)
+    }
+
     /// Whether filters stand at the discipline `handle` of interface `index`.
     ///
     /// # Errors
@@ -204,9 +219,22 @@ impl Route {
     }
 
     fn dump<T>(&mut self, ask: u16, kind: u16, body: &[u8], read: fn(&[u8]) -> Option<T>) -> Result<Vec<T>, Error> {
+        let mut found = Vec::new();
+        self.dump_into(&mut found, (ask, kind), body, read)?;
+        Ok(found)
+    }
+
+    fn dump_into<T>(
+        &mut self,
+        found: &mut Vec<T>,
+        (ask, kind): (u16, u16),
+        body: &[u8],
+        read: fn(&[u8]) -> Option<T>,
+    ) -> Result<(), Error> {
         // A dump in which something changed meanwhile is made again; a machine on which it always does is given up.
         for _ in 0..16 {
-            let (mut found, mut interrupted) = (Vec::new(), false);
+            found.clear();
+            let mut interrupted = false;
             let request = Request::new(ask, F_REQUEST | F_DUMP, body);
             let answer = self.ask(request, |message| {
                 interrupted |= message.flags & F_DUMP_INTERRUPTED != 0;
@@ -216,7 +244,7 @@ impl Route {
             });
             answer.map_err(|errno| failed("list interfaces and queues", errno))?;
             if !interrupted {
-                return Ok(found);
+                return Ok(());
             }
         }
         Err(failed("list interfaces and queues, which change all the time", Errno::AGAIN))
@@ -286,6 +314,13 @@ fn link(payload: &[u8]) -> Option<Link> {
     Some(link)
 }
 
+fn tally(payload: &[u8]) -> Option<Tally> {
+    let (index, handle, parent) = (u32_at(payload, 4)?, u32_at(payload, 8)?, u32_at(payload, 12)?);
+    let counted = attributes(payload.get(TC_BODY..)?).find(|(kind, _)| *kind == TCA_STATS2);
+    let counters = counted.map(|(_, nest)| counters(nest)).unwrap_or_default();
+    Some(Tally { index, handle, parent, counters })
+}
+
 fn qdisc(payload: &[u8]) -> Option<Qdisc> {
     let (index, handle, parent) = (u32_at(payload, 4)?, u32_at(payload, 8)?, u32_at(payload, 12)?);
     let mut qdisc = Qdisc { index, handle, parent, ..Qdisc::default() };
@@ -353,6 +388,7 @@ mod tests {
         fn no_bytes_make_a_reader_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
             let _ = link(&bytes);
             let _ = qdisc(&bytes);
+            let _ = tally(&bytes);
             let _ = counters(&bytes);
             let _ = refusal(&bytes);
         }
@@ -366,8 +402,9 @@ mod tests {
                 kinds.iter().fold(request, |request, (kind, value)| request.with(*kind, value)).finish(0)
             };
             let _ = link(&message(&[0; LINK_BODY])[16..]);
-            let qdisc = qdisc(&message(&[0; TC_BODY])[16..]);
-            prop_assert!(qdisc.is_some());
+            let message = message(&[0; TC_BODY]);
+            let (qdisc, tally) = (qdisc(&message[16..]), tally(&message[16..]));
+            prop_assert!(qdisc.is_some() && tally.is_some());
         }
     }
 }

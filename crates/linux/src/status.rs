@@ -145,14 +145,19 @@ impl Status {
 
     /// An interval has ended at `at`, and `limit` follows it.
     pub fn advance(&mut self, at: Duration, seen: &Interval, limit: Limit) {
+        self.pass_over(seen);
+        self.totals.limit_changes = self.totals.limit_changes.saturating_add(u64::from(limit != self.limit));
+        self.limit = limit;
+        self.at = at;
+        self.last = Some(*seen);
+    }
+
+    /// An interval that is no one's to judge: its packets count, and it is not shown.
+    pub fn pass_over(&mut self, seen: &Interval) {
         let totals = &mut self.totals;
         add(&mut totals.arrived, seen.arrived);
         add(&mut totals.sent, seen.sent);
         add(&mut totals.dropped, seen.dropped);
-        totals.limit_changes = totals.limit_changes.saturating_add(u64::from(limit != self.limit));
-        self.limit = limit;
-        self.at = at;
-        self.last = Some(*seen);
     }
 
     /// Keeps an event, and drops the oldest where there are too many.

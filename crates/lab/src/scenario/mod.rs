@@ -4,10 +4,12 @@ mod attachments;
 mod check;
 mod document;
 mod hints;
+mod other;
 mod source;
 mod vary;
 
 pub use hints::nearest;
+pub use other::{load, parse};
 pub use source::Refusal;
 
 use crate::schema::Tables;
@@ -120,14 +122,7 @@ impl Scenario {
     /// What is wrong with the file, and where.
     pub fn load(path: &Path, wishes: &Wishes) -> Result<Self, Refusal> {
         let name = path.display().to_string();
-        let bytes = read(path, LARGEST_FILE).map_err(|error| match error.kind() {
-            io::ErrorKind::IsADirectory => Refusal::file(&name, "is a folder, not a scenario file"),
-            io::ErrorKind::NotFound => Refusal::file(&name, "there is no such file"),
-            _ => Refusal::file(&name, format!("cannot be read: {error}")),
-        })?;
-        if bytes.len() as u64 > LARGEST_FILE {
-            return Err(Refusal::file(&name, "is too large to be a scenario: more than 16 MiB"));
-        }
+        let bytes = opened(path, &name, LARGEST_FILE)?;
         let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         let source = Source { name: &name, text: utf8(&name, &bytes)?, sets: &wishes.set };
         let draft = Draft::read(source, wishes)?;
@@ -170,11 +165,28 @@ fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn utf8<'b>(name: &str, bytes: &'b [u8]) -> Result<&'b str, Refusal> {
-    let text = str::from_utf8(bytes).map_err(|error| {
+/// The bytes of a file that is called `name` in refusals.
+fn opened(path: &Path, name: &str, most: u64) -> Result<Vec<u8>, Refusal> {
+    let bytes = read(path, most).map_err(|error| match error.kind() {
+        io::ErrorKind::IsADirectory => Refusal::file(name, "is a folder, not a scenario file"),
+        io::ErrorKind::NotFound => Refusal::file(name, "there is no such file"),
+        _ => Refusal::file(name, format!("cannot be read: {error}")),
+    })?;
+    if bytes.len() as u64 > most {
+        return Err(Refusal::file(name, "is too large to be a scenario: more than 16 MiB"));
+    }
+    Ok(bytes)
+}
+
+fn text<'b>(name: &str, bytes: &'b [u8]) -> Result<&'b str, Refusal> {
+    str::from_utf8(bytes).map_err(|error| {
         let line = String::from_utf8_lossy(&bytes[..error.valid_up_to()]).matches('\n').count() + 1;
         Refusal::file(name, format!("is not text: line {line} is not UTF-8"))
-    })?;
+    })
+}
+
+fn utf8<'b>(name: &str, bytes: &'b [u8]) -> Result<&'b str, Refusal> {
+    let text = text(name, bytes)?;
     if text.trim().is_empty() {
         return Err(
             Refusal::file(name, "is empty").note("a scenario has at least `title`, `duration`, nodes and a flow")
@@ -198,11 +210,7 @@ struct Draft<'s> {
 
 impl<'s> Draft<'s> {
     fn read(source: Source<'s>, wishes: &Wishes) -> Result<Self, Refusal> {
-        let root = DeTable::parse(source.text).map_err(|error| {
-            let end = source.text.len()..source.text.len();
-            source.refuse(error.span().unwrap_or(end), format!("not TOML: {}", error.message()))
-        })?;
-        let root = root.into_inner();
+        let root = table(&source)?;
         let tables = Tables::get();
         known_at_top(&source, &root, tables)?;
         let (mut lab, mut network) = (root.clone(), root.clone());
@@ -377,6 +385,14 @@ fn apply<'s>(source: &Source, root: &mut DeTable<'s>, change: &Change<'s>) -> Re
         let known: Vec<&str> = miss.known.iter().map(String::as_str).collect();
         hints::with_names(source.refuse(change.span.clone(), miss.message), &miss.name, &known)
     })
+}
+
+fn table<'s>(source: &Source<'s>) -> Result<DeTable<'s>, Refusal> {
+    let root = DeTable::parse(source.text).map_err(|error| {
+        let end = source.text.len()..source.text.len();
+        source.refuse(error.span().unwrap_or(end), format!("not TOML: {}", error.message()))
+    })?;
+    Ok(root.into_inner())
 }
 
 /// Reads a struct from its table; every error is told in the words of scenarios, with hints.

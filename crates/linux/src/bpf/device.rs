@@ -4,7 +4,7 @@ use super::Credit;
 use super::discipline::{Discipline, KIND, Mechanism, Slot};
 use crate::former::{Former, State, claim, shown};
 use crate::rtnetlink::{Link, ROOT, Route};
-use crate::{Capabilities, Device, Error, Place, Quality, Start};
+use crate::{Backend, Capabilities, Device, Error, Place, Quality, Start, Wish};
 use control::{Interval, Limit};
 use std::path::Path;
 use units::Instant;
@@ -91,12 +91,23 @@ impl Device for Governed {
 
     fn restore(&mut self) -> Result<(), Error> {
         let Some(state) = self.state.take() else { return Ok(()) };
-        self.former.restore(&mut self.route)?;
-        state.forget()?;
-        match self.discipline.take() {
+        let restored = state.end(&self.former, &mut self.route);
+        let unloaded = match self.discipline.take() {
             Some(discipline) if discipline.is_unused()? => discipline.unload(),
             _ => Ok(()),
-        }
+        };
+        restored.and(unloaded)
+    }
+
+    fn adapt(&mut self, wish: &Wish, start: &Start) -> Result<bool, Error> {
+        let Some(discipline) = self.discipline.as_ref().filter(|_| !wish.dry_run && wish.backend != Backend::Fifo) else {
+            return Ok(false);
+        };
+        let mechanism = Mechanism::of(&wish.settings)?;
+        // Looks whether there is room for the hard limit.
+        Discipline::load(Path::new(FOLDER), mechanism.hard)?;
+        self.slot = discipline.take_over(self.slot.handle(), mechanism, start.measures, start.at)?;
+        self.slot.set_limit(start.limit).map(|()| true)
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -27,6 +27,30 @@ pub struct Mechanism {
     pub purge: Purge,
 }
 
+/// Packets that the queue of a silent agent holds: enough for traffic to go on, and not more than some tens of
+/// milliseconds at the rates of today's links.
+const FALLBACK_PACKETS: u32 = 100;
+
+impl Mechanism {
+    /// What crate `queue` would do with these settings.
+    ///
+    /// # Errors
+    /// A discipline whose limit does not move.
+    pub fn of(settings: &queue::Settings) -> Result<Self, Error> {
+        let hard = settings.limit;
+        let fallback = match hard {
+            Limit::Packets(packets) => Limit::Packets(packets.min(FALLBACK_PACKETS)),
+            Limit::Bytes(bytes) => Limit::Bytes(bytes.min(Bytes::new(u64::from(FALLBACK_PACKETS) * 1_500))),
+        };
+        let (overflow, purge) = match settings.discipline {
+            queue::Discipline::DropTail => (End::Tail, Purge::Tail),
+            queue::Discipline::DropHead => (End::Head, Purge::Head),
+            other => return Err(crate::fifo::unmoved(other)),
+        };
+        Ok(Self { hard, fallback, overflow, purge: settings.purge.unwrap_or(purge) })
+    }
+}
+
 /// The kind as `tc qdisc` calls it.
 pub(super) const KIND: &str = "sluice";
 /// An agent that is silent for longer has died: it is heard at each interval, of some 20 ms to a second.

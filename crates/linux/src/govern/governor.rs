@@ -1,0 +1,302 @@
+//! One queue and what the agent does with it: takes it up, governs it, waits for its interface, lets go of it.
+
+use super::Host;
+use super::wakes::on_grid;
+use crate::agent::{interval, look_every, obstacle};
+use crate::backend::{Attached, Wish, attach};
+use crate::device::{Device, Error};
+use crate::events::{Event, What, clock};
+use crate::fifo::{Start, shown_place};
+use crate::links::Links;
+use crate::looks::Looks;
+use crate::recording::Decision;
+use crate::status::{State, Status};
+use control::{Controller, Limit, LimitController as _};
+use units::{Duration, Instant};
+
+/// An interval that ends so much late, and an interval late, says nothing of the queue as it is now.
+const LATE: Duration = Duration::from_millis(250);
+/// After an attempt that failed for another reason than the interface's absence.
+const NEXT_ATTEMPT: Duration = Duration::from_secs(10);
+
+/// One queue.
+pub(super) struct Governor {
+    pub(super) wish: Wish,
+    controller: Controller,
+    pub(super) status: Status,
+    phase: Phase,
+    began: Instant,
+}
+
+enum Phase {
+    /// For the interface, and for a time where an attempt has failed.
+    Waiting {
+        until: Instant,
+    },
+    Governing(Governing),
+    /// Left alone while the interface is the one with this number.
+    Ended {
+        index: u32,
+    },
+}
+
+struct Governing {
+    device: Box<dyn Device>,
+    index: u32,
+    interval: Duration,
+    /// Time between looks; absent where the device needs none.
+    every: Option<Duration>,
+    next_interval: Instant,
+    next_look: Instant,
+    /// The interval that goes on is not one of an agent that was awake.
+    slept: bool,
+}
+
+/// What a governor did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Done {
+    /// It looked at its queue: nothing that a client would see.
+    Look,
+    Something,
+    /// The host wants no more.
+    Enough,
+}
+
+/// What a governor works with: the host that is told, and the moment.
+pub(super) struct Round<'a> {
+    pub(super) host: &'a mut dyn Host,
+    pub(super) links: &'a Links,
+    pub(super) looks: &'a Looks,
+    pub(super) now: Instant,
+}
+
+impl Governor {
+    pub(super) fn new(wish: Wish, now: Instant) -> Result<Self, Error> {
+        let controller = controller(&wish)?;
+        let place = shown_place(wish.place.parent);
+        let status = Status::new(&wish.place.device, place, &controller, wish.settings.limit);
+        Ok(Self { wish, controller, status, phase: Phase::Waiting { until: now }, began: now })
+    }
+
+    /// When it has something to do next.
+    pub(super) fn next(&self) -> Instant {
+        match &self.phase {
+            Phase::Waiting { until } => *until,
+            Phase::Governing(governing) if governing.every.is_some() => governing.next_interval.min(governing.next_look),
+            Phase::Governing(governing) => governing.next_interval,
+            Phase::Ended { .. } => Instant::NEVER,
+        }
+    }
+
+    pub(super) fn is_governing(&self) -> bool {
+        matches!(self.phase, Phase::Governing(_))
+    }
+
+    /// Takes the queue up where its interface is there.
+    pub(super) fn take_up(&mut self, round: &mut Round) -> Result<(), Error> {
+        let device = &self.wish.place.device;
+        let Some(link) = round.links.named(device) else {
+            self.wait(Instant::NEVER, format!("no interface {device}"), round);
+            return Ok(());
+        };
+        let index = link.index;
+        // The controller begins anew: what it knew was of another queue.
+        self.controller = controller(&self.wish)?;
+        let start = start(&self.wish, &self.controller, round.now);
+        let Attached { device, why } = attach(&self.wish, &start, round.looks)?;
+        if let Some(why) = obstacle(self.controller.name(), device.as_ref()) {
+            return Err(Error::Unsuitable(why));
+        }
+        let again = u64::from(self.status.last.is_some());
+        self.status.totals.restarts = self.status.totals.restarts.saturating_add(again);
+        self.status.held_by(&device.capabilities());
+        self.status.state = if self.wish.dry_run { State::DryRun } else { State::Governing };
+        self.status.limit = start.limit;
+        let mut words = format!("{}, governed by {}", self.status.kind, self.status.controller);
+        words.extend(why.iter().map(|why| format!("; not by our own discipline in BPF: {why}")));
+        round.host.attached(device.as_ref(), &self.controller, why.as_deref());
+        self.tell(What::Attached, words, round.host);
+        let every = device.capabilities().look_every;
+        let interval = interval(&self.controller);
+        let (next_interval, next_look) = first(round.now, interval, start.every);
+        self.phase =
+            Phase::Governing(Governing { device, index, interval, every, next_interval, next_look, slept: false });
+        Ok(())
+    }
+
+    /// Does what is due.
+    pub(super) fn work(&mut self, round: &mut Round) -> Result<Done, Error> {
+        let Phase::Governing(governing) = &mut self.phase else {
+            return self.take_up(round).map(|()| Done::Something);
+        };
+        let now = round.now;
+        if now < governing.next_interval {
+            governing.next_look = on_grid(now, governing.every.unwrap_or(governing.interval));
+            return governing.device.look(now).map(|()| Done::Look);
+        }
+        let late = now.since(governing.next_interval);
+        governing.next_interval = governing.next_interval + governing.interval;
+        if governing.next_interval <= now {
+            governing.next_interval = now + governing.interval;
+        }
+        governing.next_look = on_grid(now, governing.every.unwrap_or(governing.interval));
+        let seen = governing.device.take_interval(now)?;
+        if std::mem::take(&mut governing.slept) || late > governing.interval.max(LATE) {
+            self.status.pass_over(&seen);
+            let words = format!("an interval of {} is passed over: the agent did not run all that time", seen.length);
+            self.tell(What::Resumed, words, round.host);
+            return Ok(Done::Something);
+        }
+        let limit = self.controller.update(&seen);
+        if limit != self.status.limit {
+            governing.device.set_limit(limit)?;
+        }
+        let at = now.since(self.began);
+        self.status.advance(at, &seen, limit);
+        let told = round.host.decided(&self.status, &Decision { at, seen, limit });
+        Ok(if told.is_break() { Done::Enough } else { Done::Something })
+    }
+
+    /// The machine has slept: the interval that goes on is not to be shown to the controller.
+    pub(super) fn has_slept(&mut self) {
+        if let Phase::Governing(governing) = &mut self.phase {
+            governing.slept = true;
+        }
+    }
+
+    /// Interfaces came, went or changed their names. An error is why the queue is lost.
+    pub(super) fn follow(&mut self, round: &mut Round) -> Result<(), Error> {
+        let name = &self.wish.place.device;
+        let named = round.links.named(name).map(|link| link.index);
+        match &self.phase {
+            Phase::Governing(governing) if named != Some(governing.index) => {
+                match round.links.numbered(governing.index) {
+                    Some(link) => {
+                        let (name, new) = (name.clone(), link.name.clone());
+                        Err(Error::Renamed { name, new })
+                    }
+                    None => Err(Error::Gone { name: name.clone() }),
+                }
+            }
+            Phase::Waiting { .. } if named.is_some() => self.take_up(round),
+            Phase::Ended { index } if named.is_some() && named != Some(*index) => self.take_up(round),
+            _ => Ok(()),
+        }
+    }
+
+    /// Something failed: the former queue comes back where it can, and the agent waits, or leaves the queue alone.
+    pub(super) fn fail(&mut self, error: &Error, round: &mut Round) {
+        let (what, until) = match error {
+            Error::Gone { .. } => (What::Gone, Instant::NEVER),
+            Error::Renamed { .. } => (What::Renamed, Instant::NEVER),
+            Error::Replaced { .. } => (What::Replaced, Instant::NEVER),
+            _ => (What::Failed, round.now + NEXT_ATTEMPT),
+        };
+        let index = self.let_go(round.host);
+        match (what, index) {
+            (What::Replaced, Some(index)) => {
+                self.tell(what, format!("{error}; it is left alone"), round.host);
+                self.phase = Phase::Ended { index };
+                self.status.state = State::Ended;
+            }
+            (What::Failed, _) => self.wait(until, error.to_string(), round),
+            _ => {
+                self.tell(what, error.to_string(), round.host);
+                self.wait(until, format!("no interface {}", self.wish.place.device), round);
+            }
+        }
+        // The name may be another interface's already.
+        if until == Instant::NEVER && what != What::Replaced && round.links.named(&self.wish.place.device).is_some() {
+            self.phase = Phase::Waiting { until: round.now };
+        }
+    }
+
+    /// Other settings hold from now on. What waits stays where the device can do that.
+    pub(super) fn change(&mut self, wish: Wish, round: &mut Round) -> Result<(), Error> {
+        if let Phase::Ended { .. } = self.phase {
+            self.phase = Phase::Waiting { until: round.now };
+        }
+        if wish == self.wish {
+            return Ok(());
+        }
+        let controller = controller(&wish)?;
+        let start = start(&wish, &controller, round.now);
+        let Phase::Governing(governing) = &mut self.phase else {
+            self.wish = wish;
+            return Ok(());
+        };
+        if let Some(why) = obstacle(controller.name(), governing.device.as_ref()) {
+            return Err(Error::Unsuitable(why));
+        }
+        let adapted = governing.device.adapt(&wish, &start)?;
+        governing.interval = interval(&controller);
+        governing.every = governing.device.capabilities().look_every;
+        (governing.next_interval, governing.next_look) = first(round.now, governing.interval, start.every);
+        (self.status.controller, self.status.target_delay) =
+            (controller.name().as_str().into(), controller.target_delay());
+        self.status.limit = start.limit;
+        (self.wish, self.controller) = (wish, controller);
+        if adapted {
+            let words = format!("governed by {} from now on; nothing that waits is lost", self.status.controller);
+            self.tell(What::Changed, words, round.host);
+            return Ok(());
+        }
+        self.tell(What::Changed, "another queue is needed: what waits is lost".into(), round.host);
+        self.let_go(round.host);
+        self.phase = Phase::Waiting { until: round.now };
+        Ok(())
+    }
+
+    /// Lets go of the queue; the number of its interface, where it was governed.
+    pub(super) fn let_go(&mut self, host: &mut dyn Host) -> Option<u32> {
+        let ended = std::mem::replace(&mut self.phase, Phase::Waiting { until: Instant::NEVER });
+        let Phase::Governing(mut governing) = ended else { return None };
+        self.status.kind.clear();
+        match governing.device.restore() {
+            // Whoever replaced it has been told of, or is about to be.
+            Err(Error::Replaced { .. }) => {}
+            Err(error) => self.tell(What::Failed, format!("the former queue is not back: {error}"), host),
+            Ok(()) if self.wish.dry_run => {}
+            Ok(()) => self.tell(What::Restored, "the former queue is back, or gone with its interface".into(), host),
+        }
+        Some(governing.index)
+    }
+
+    /// The end.
+    pub(super) fn end(&mut self, host: &mut dyn Host) {
+        self.let_go(host);
+        self.status.state = State::Ended;
+    }
+
+    fn wait(&mut self, until: Instant, why: String, round: &mut Round) {
+        self.phase = Phase::Waiting { until };
+        if self.status.state != (State::Waiting { why: why.clone() }) {
+            self.status.state = State::Waiting { why: why.clone() };
+            self.tell(What::Waiting, why, round.host);
+        }
+    }
+
+    fn tell(&mut self, what: What, words: String, host: &mut dyn Host) {
+        let event = Event::new(clock(), &self.wish.place.device, what, words);
+        host.happened(&event);
+        self.status.note(event);
+    }
+}
+
+/// The controller that is wished for.
+fn controller(wish: &Wish) -> Result<Controller, Error> {
+    let device = &wish.place.device;
+    wish.settings.build_controller().map_err(|invalid| Error::Unsuitable(format!("{device}: {invalid}")))
+}
+
+/// How a queue begins under a controller.
+fn start(wish: &Wish, controller: &Controller, at: Instant) -> Start {
+    let limit: Limit = controller.initial().unwrap_or(wish.settings.limit);
+    Start { limit, measures: controller.measures(), every: look_every(controller), at }
+}
+
+/// The ends of the first interval and the first look. Intervals of queues with the same interval end together, so that
+/// they wake the agent once.
+fn first(now: Instant, interval: Duration, every: Duration) -> (Instant, Instant) {
+    (on_grid(now + interval, every), on_grid(now, every))
+}
