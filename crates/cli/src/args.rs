@@ -3,7 +3,7 @@
 mod live;
 mod observe;
 
-pub(crate) use live::{Attach, Detach, Doctor, Policy, Queue, Record, Replay};
+pub(crate) use live::{Agent, Attach, Detach, Doctor, Policy, Queue, Record, Replay};
 pub(crate) use observe::{Status, Watch};
 
 use clap::{Args as Group, Parser, Subcommand};
@@ -45,6 +45,7 @@ pub(crate) enum Command {
     List(List),
     Report(Report),
     Attach(Attach),
+    Agent(Agent),
     Detach(Detach),
     Record(Record),
     Replay(Replay),

@@ -2,54 +2,32 @@
 //! again inside of one; where namespaces or a kind of interface are not allowed, it says so and passes.
 
 mod command;
+mod namespace;
 
 use command::{sluice, stderr, stdout};
+use namespace::{end, in_namespace, is_own, run, shell};
 use std::io::{BufRead as _, BufReader};
 use std::net::UdpSocket;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Runs the ignored test `inner` of this file in a network namespace of its own.
-fn in_namespace(inner: &str) {
-    let allowed = Command::new("unshare").args(["-rn", "true"]).output().is_ok_and(|output| output.status.success());
-    if !allowed {
-        eprintln!("skipped: this machine allows no user and network namespaces (unshare -rn)");
-        return;
-    }
-    let own = std::env::current_exe().expect("the machine plays along");
-    let mut command = Command::new("unshare");
-    command.arg("-rn").arg(own).args(["--ignored", "--exact", "--nocapture", inner]);
-    let output = command.output().expect("the machine plays along");
-    assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));
-    eprint!("{}", stderr(&output));
-}
-
 /// True in a namespace in which `v0` could be made: a virtual Ethernet interface on which a packet leaves at once.
 fn has_interface() -> bool {
-    let map = std::fs::read_to_string("/proc/self/uid_map").expect("the machine plays along");
-    assert!(!map.contains("4294967295"), "this test changes interfaces: it only runs in a namespace");
+    is_own();
     let made = Command::new("ip").args("link add v0 type veth peer name v1".split(' ')).output();
     if !made.is_ok_and(|output| output.status.success()) {
         eprintln!("skipped: no veth interface can be made here");
         return false;
     }
-    run("ip link set v1 up");
+    // Or the kernel sends packets of its own, which htb counts among its options.
+    run("ip link set v0 addrgenmode none");
+    run("ip link set v1 addrgenmode none up");
     run("ip addr add 10.9.0.1/24 dev v0");
     run("ip link set v0 up gso_max_segs 1");
     run("ip neigh add 10.9.0.2 lladdr 02:00:00:00:00:02 dev v0");
     true
-}
-
-fn run(line: &str) {
-    let output = shell(line);
-    assert!(output.status.success(), "{line}: {}", stderr(&output));
-}
-
-fn shell(line: &str) -> Output {
-    let mut words = line.split(' ');
-    Command::new(words.next().expect("the machine plays along")).args(words).output().expect("the machine plays along")
 }
 
 fn queues() -> String {
@@ -67,11 +45,6 @@ fn attach(folder: &Path, more: &[&str]) -> (Child, BufReader<std::process::Child
         assert!(child.try_wait().expect("the machine plays along").is_none(), "it ended and changed nothing");
     }
     (child, lines)
-}
-
-fn end(child: &mut Child, signal: &str) -> Option<i32> {
-    run(&format!("kill -{signal} {}", child.id()));
-    child.wait().expect("the machine plays along").code()
 }
 
 #[test]
@@ -154,7 +127,8 @@ fn inner_panic() {
     assert_eq!(queues(), before, "there was nothing to put back");
     let (measures, every) = (control::Measures::default(), units::Duration::from_millis(1));
     let start = linux::Start { limit: control::Limit::Packets(9), measures, every, at: linux::agent::now() };
-    let fifo = linux::Fifo::attach(&place, linux::Kind::Pfifo, &start, false).unwrap();
+    let looks = linux::Looks::open().unwrap();
+    let fifo = linux::Fifo::attach(&place, linux::Kind::Pfifo, &start, &looks, false).unwrap();
     assert_ne!(queues(), before);
     restorer.restore().unwrap();
     assert_eq!(queues(), before);

@@ -95,7 +95,8 @@ pub fn attach(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Err
 
 #[cfg(feature = "bpf")]
 fn bpf(wish: &Wish, start: &Start) -> Result<Box<dyn Device>, Error> {
-    let device = crate::bpf::Governed::attach(&wish.place, crate::bpf::Mechanism::of(&wish.settings)?, start, wish.force)?;
+    let device =
+        crate::bpf::Governed::attach(&wish.place, crate::bpf::Mechanism::of(&wish.settings)?, start, wish.force)?;
     Ok(Box::new(device))
 }
 

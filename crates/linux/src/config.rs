@@ -78,7 +78,9 @@ fn named(device: &str) -> Result<(), String> {
     if fits && !device.contains(|c: char| c == '/' || c == ':' || c.is_whitespace()) {
         return Ok(());
     }
-    Err(format!("interface.{device}: no interface is called so: a name has up to 15 bytes, and no space, colon or slash"))
+    Err(format!(
+        "interface.{device}: no interface is called so: a name has up to 15 bytes, and no space, colon or slash"
+    ))
 }
 
 const fn root() -> u32 {

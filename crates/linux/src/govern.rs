@@ -99,8 +99,7 @@ impl Agent {
         let now = now();
         let links = Links::open()?;
         let wakes = Wakes::new(signals, &links)?;
-        let governors: Result<Vec<Governor>, Error> =
-            wishes.into_iter().map(|wish| Governor::new(wish, now)).collect();
+        let governors: Result<Vec<Governor>, Error> = wishes.into_iter().map(|wish| Governor::new(wish, now)).collect();
         Ok(Self {
             governors: governors?,
             statuses: Vec::new(),
@@ -176,7 +175,8 @@ impl Agent {
     fn next(&self) -> Instant {
         let due = self.governors.iter().map(Governor::next).min().unwrap_or(Instant::NEVER);
         let told = if self.manager.patience.is_some() { self.next_news } else { Instant::NEVER };
-        let clients = if self.servers.iter().any(|server| server.clients() > 0) { self.housekeeping } else { Instant::NEVER };
+        let clients =
+            if self.servers.iter().any(|server| server.clients() > 0) { self.housekeeping } else { Instant::NEVER };
         due.min(told).min(clients)
     }
 

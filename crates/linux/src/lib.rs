@@ -6,9 +6,9 @@
 pub mod agent;
 pub mod agents;
 mod backend;
-pub mod config;
 #[cfg(feature = "bpf")]
 pub mod bpf;
+pub mod config;
 mod device;
 mod doctor;
 mod estimate;

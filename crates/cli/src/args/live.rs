@@ -65,6 +65,31 @@ pub(crate) struct Attach {
     pub(crate) json: bool,
 }
 
+/// Govern the queues of many interfaces, as a service does, until SIGTERM; then the former queues are put back.
+#[derive(Debug, Group)]
+#[command(after_help = "\
+Examples:
+  sudo sluice agent --config /etc/sluice/agent.toml
+  sudo kill -HUP $(pidof sluice)       read the file again; nothing that waits is lost
+
+The file names interfaces, each with the very keys of a scenario's [queue]:
+  [interface.eth0.queue]
+  controller = \"adth\"
+  adth.target_delay = \"50 ms\"
+
+An interface that goes is waited for, and governed again when one of its name returns. docs/live.md has all keys.")]
+pub(crate) struct Agent {
+    /// Which interfaces, and how.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
+    /// Where running agents write down what to put back.
+    #[arg(long, value_name = "DIR", default_value = linux::STATE_FOLDER)]
+    pub(crate) state: PathBuf,
+    /// Write the event log, on standard error, as a JSON object a line.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// Put back the queue that an interface had before `sluice attach`, also after a kill.
 #[derive(Debug, Group)]
 #[command(after_help = "\

@@ -3,47 +3,37 @@
 use crate::args;
 use crate::console::print;
 use crate::failure::{FAILED, Failure};
-use control::{Controller, LimitController as _, Name};
+use control::{Controller, Name};
 use lab::live;
-use linux::agent::{self, Signals};
+use linux::agent::Signals;
+use linux::agents;
+use linux::events::{Event, What};
+use linux::govern::{Host, Patience, govern};
 use linux::recording::Decision;
-use linux::{Attached, Capabilities, Device, Observed, Place, Quality, Start, Wish};
+use linux::serve::{Address, Serves};
+use linux::status::Status;
+use linux::{Backend, Capabilities, Device, Place, Quality, Restorer, Wish};
 use queue::Settings;
 use std::fs::File;
 use std::io::Write as _;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use units::Duration;
 
 pub(super) fn attach(args: &args::Attach) -> Result<(), Failure> {
     let settings = settings(&args.policy)?;
-    let mut controller = controller(&settings)?;
-    let place = place(&args.queue);
-    let start = start(&settings, &controller);
-    let signals = Signals::take_over()?;
-    if !args.dry_run {
-        restore_on_panic(&place);
+    controller(&settings)?;
+    let (place, dry_run) = (place(&args.queue), args.dry_run);
+    let folder = place.state_folder.clone();
+    let mut host = Attaching { json: args.json, rows: true, file: None, dry_run, broken: None };
+    host.file = args.record.as_deref().map(create).transpose()?;
+    // Without a privilege there is no folder for a socket, and a dry run needs none.
+    let listen = if dry_run { Vec::new() } else { vec![listening(&folder)] };
+    if !dry_run {
+        restore_on_panic(vec![place.clone()]);
     }
-    let wish = Wish { place, settings, backend: args.backend, dry_run: args.dry_run, force: args.force };
-    let Attached { mut device, why } = linux::attach(&wish, &start)?;
-    if let Some(why) = agent::obstacle(controller.name(), device.as_ref()) {
-        return Err(Failure::wrong(why));
-    }
-    eprint!("{}", opening(device.as_ref(), &controller, args.dry_run, why.as_deref()));
-    let mut file = args.record.as_deref().map(create).transpose()?;
-    let mut broken = None;
-    let mut tell = |decision: &Decision| {
-        let told = tell(decision, args.json).and_then(|()| file.as_mut().map_or(Ok(()), |file| write(file, decision)));
-        told.map_or_else(
-            |failure| {
-                broken = Some(failure);
-                ControlFlow::Break(())
-            },
-            ControlFlow::Continue,
-        )
-    };
-    agent::govern(device.as_mut(), &mut controller, start.limit, &signals, &mut tell)?;
-    broken.map_or(Ok(()), Err)
+    let wish = Wish { place, settings, backend: args.backend, dry_run, force: args.force };
+    govern_one(wish, listen, &mut host)
 }
 
 pub(super) fn detach(args: &args::Detach) -> Result<(), Failure> {
@@ -55,21 +45,70 @@ pub(super) fn detach(args: &args::Detach) -> Result<(), Failure> {
 
 pub(super) fn record(args: &args::Record) -> Result<(), Failure> {
     let settings = settings(&args.policy)?;
-    let mut controller = controller(&settings)?;
-    let start = start(&settings, &controller);
+    controller(&settings)?;
+    let file = Some(create(&args.file)?);
+    let mut host = Attaching { json: false, rows: false, file, dry_run: true, broken: None };
+    let wish = Wish { place: place(&args.queue), settings, backend: Backend::Auto, dry_run: true, force: false };
+    govern_one(wish, Vec::new(), &mut host)
+}
+
+fn govern_one(wish: Wish, listen: Vec<(Address, Serves)>, host: &mut Attaching) -> Result<(), Failure> {
     let signals = Signals::take_over()?;
-    let mut device = Observed::new(&place(&args.queue), &start)?;
-    let mut file = create(&args.file)?;
-    let mut broken = None;
-    let mut tell = |decision: &Decision| match write(&mut file, decision) {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(failure) => {
-            broken = Some(failure);
-            ControlFlow::Break(())
+    govern(vec![wish], Patience::End, listen, &signals, host)?;
+    host.broken.take().map_or(Ok(()), Err)
+}
+
+/// Where the agent of this process answers.
+pub(super) fn listening(folder: &Path) -> (Address, Serves) {
+    (Address::Path(agents::socket(folder, std::process::id())), Serves::Everything)
+}
+
+/// One interface in the foreground.
+struct Attaching {
+    json: bool,
+    /// Print each interval.
+    rows: bool,
+    file: Option<File>,
+    dry_run: bool,
+    broken: Option<Failure>,
+}
+
+impl Attaching {
+    fn take(&mut self, decision: &Decision) -> Result<(), Failure> {
+        if self.rows {
+            tell(decision, self.json)?;
         }
-    };
-    agent::govern(&mut device, &mut controller, start.limit, &signals, &mut tell)?;
-    broken.map_or(Ok(()), Err)
+        self.file.as_mut().map_or(Ok(()), |file| write(file, decision))
+    }
+}
+
+impl Host for Attaching {
+    fn attached(&mut self, device: &dyn Device, controller: &Controller, why: Option<&str>) {
+        if self.rows {
+            eprint!("{}", opening(device, controller, self.dry_run, why));
+        }
+    }
+
+    fn decided(&mut self, _: &Status, decision: &Decision) -> ControlFlow<()> {
+        match self.take(decision) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(failure) => {
+                self.broken = Some(failure);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    fn happened(&mut self, event: &Event) {
+        // What was taken up is told at more length.
+        if event.what != What::Attached {
+            eprintln!("{event}");
+        }
+    }
+
+    fn reload(&mut self) -> Option<Result<Vec<Wish>, String>> {
+        None
+    }
 }
 
 /// The settings of a queue that were typed.
@@ -100,21 +139,22 @@ fn place(queue: &args::Queue) -> Place {
     Place { device: queue.device.clone(), parent: queue.parent, state_folder: queue.state.clone() }
 }
 
-fn start(settings: &Settings, controller: &Controller) -> Start {
-    let limit = controller.initial().unwrap_or(settings.limit);
-    Start { limit, measures: controller.measures(), every: agent::look_every(controller), at: agent::now() }
-}
-
-/// A fault in Sluice must not leave the interface with a queue that nobody governs.
-fn restore_on_panic(place: &Place) {
-    let (folder, device, parent): (PathBuf, String, u32) =
-        (place.state_folder.clone(), place.device.clone(), place.parent);
-    let state = linux::Restorer::new(&folder, &device, parent);
+/// A fault in Sluice must not leave an interface with a queue that nobody governs.
+pub(super) fn restore_on_panic(places: Vec<Place>) {
+    let places: Vec<(String, Restorer)> = places
+        .into_iter()
+        .map(|place| {
+            let restorer = Restorer::new(&place.state_folder, &place.device, place.parent);
+            (place.device, restorer)
+        })
+        .collect();
     std::panic::set_hook(Box::new(move |panic| {
         eprintln!("error: this is a fault in Sluice: {panic}");
-        match state.restore() {
-            Ok(()) => eprintln!("{device} has its former queue back"),
-            Err(error) => eprintln!("error: {error}; `sluice detach {device}` tries again"),
+        for (device, restorer) in &places {
+            match restorer.restore() {
+                Ok(()) => eprintln!("{device} has its former queue back"),
+                Err(error) => eprintln!("error: {error}; `sluice detach {device}` tries again"),
+            }
         }
         std::process::exit(i32::from(FAILED));
     }));
@@ -171,11 +211,11 @@ pub(super) fn line(decision: &Decision) -> Result<String, Failure> {
     Ok(line + "\n")
 }
 
-fn create(path: &Path) -> Result<File, Failure> {
+pub(super) fn create(path: &Path) -> Result<File, Failure> {
     File::create(path).map_err(|error| Failure::wrong(format!("cannot write {}: {error}", path.display())))
 }
 
-fn write(file: &mut File, decision: &Decision) -> Result<(), Failure> {
+pub(super) fn write(file: &mut File, decision: &Decision) -> Result<(), Failure> {
     let line = line(decision)?;
     file.write_all(line.as_bytes()).map_err(|error| Failure::failed(format!("cannot write the recording: {error}")))
 }

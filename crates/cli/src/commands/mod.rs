@@ -1,5 +1,6 @@
 //! The commands.
 
+mod agent;
 mod doctor;
 mod list;
 mod live;
@@ -24,6 +25,7 @@ pub(crate) fn run(args: Args) -> Result<u8, Failure> {
         Command::List(args) => list::list(&args.targets).map(|()| HOLDS),
         Command::Report(args) => report::report(&args.folder, args.out).map(|()| HOLDS),
         Command::Attach(args) => live::attach(&args).map(|()| HOLDS),
+        Command::Agent(args) => agent::agent(&args).map(|()| HOLDS),
         Command::Detach(args) => live::detach(&args).map(|()| HOLDS),
         Command::Record(args) => live::record(&args).map(|()| HOLDS),
         Command::Replay(args) => replay::replay(&args).map(|()| HOLDS),

@@ -100,7 +100,8 @@ impl Device for Governed {
     }
 
     fn adapt(&mut self, wish: &Wish, start: &Start) -> Result<bool, Error> {
-        let Some(discipline) = self.discipline.as_ref().filter(|_| !wish.dry_run && wish.backend != Backend::Fifo) else {
+        let Some(discipline) = self.discipline.as_ref().filter(|_| !wish.dry_run && wish.backend != Backend::Fifo)
+        else {
             return Ok(false);
         };
         let mechanism = Mechanism::of(&wish.settings)?;

@@ -82,14 +82,16 @@ impl Governor {
     pub(super) fn next(&self) -> Instant {
         match &self.phase {
             Phase::Waiting { until } => *until,
-            Phase::Governing(governing) if governing.every.is_some() => governing.next_interval.min(governing.next_look),
+            Phase::Governing(governing) if governing.every.is_some() => {
+                governing.next_interval.min(governing.next_look)
+            }
             Phase::Governing(governing) => governing.next_interval,
             Phase::Ended { .. } => Instant::NEVER,
         }
     }
 
     pub(super) fn is_governing(&self) -> bool {
-        matches!(self.phase, Phase::Governing(_))
+        self.governed_index().is_some()
     }
 
     /// Takes the queue up where its interface is there.
@@ -192,21 +194,23 @@ impl Governor {
             Error::Replaced { .. } => (What::Replaced, Instant::NEVER),
             _ => (What::Failed, round.now + NEXT_ATTEMPT),
         };
-        let index = self.let_go(round.host);
-        match (what, index) {
-            (What::Replaced, Some(index)) => {
-                self.tell(what, format!("{error}; it is left alone"), round.host);
+        if what == What::Failed {
+            self.let_go(round.host);
+            self.wait(until, error.to_string(), round);
+            return;
+        }
+        let index = self.governed_index();
+        self.tell(what, error.to_string(), round.host);
+        self.let_go(round.host);
+        match index {
+            Some(index) if what == What::Replaced => {
                 self.phase = Phase::Ended { index };
                 self.status.state = State::Ended;
             }
-            (What::Failed, _) => self.wait(until, error.to_string(), round),
-            _ => {
-                self.tell(what, error.to_string(), round.host);
-                self.wait(until, format!("no interface {}", self.wish.place.device), round);
-            }
+            _ => self.wait(until, format!("no interface {}", self.wish.place.device), round),
         }
         // The name may be another interface's already.
-        if until == Instant::NEVER && what != What::Replaced && round.links.named(&self.wish.place.device).is_some() {
+        if what != What::Replaced && round.links.named(&self.wish.place.device).is_some() {
             self.phase = Phase::Waiting { until: round.now };
         }
     }
@@ -247,19 +251,26 @@ impl Governor {
         Ok(())
     }
 
-    /// Lets go of the queue; the number of its interface, where it was governed.
-    pub(super) fn let_go(&mut self, host: &mut dyn Host) -> Option<u32> {
-        let ended = std::mem::replace(&mut self.phase, Phase::Waiting { until: Instant::NEVER });
-        let Phase::Governing(mut governing) = ended else { return None };
-        self.status.kind.clear();
-        match governing.device.restore() {
-            // Whoever replaced it has been told of, or is about to be.
-            Err(Error::Replaced { .. }) => {}
-            Err(error) => self.tell(What::Failed, format!("the former queue is not back: {error}"), host),
-            Ok(()) if self.wish.dry_run => {}
-            Ok(()) => self.tell(What::Restored, "the former queue is back, or gone with its interface".into(), host),
+    /// The number of the interface whose queue is governed.
+    fn governed_index(&self) -> Option<u32> {
+        match &self.phase {
+            Phase::Governing(governing) => Some(governing.index),
+            _ => None,
         }
-        Some(governing.index)
+    }
+
+    /// Lets go of the queue. The former one comes back, but where its interface is gone or another program has put its own
+    /// there, which has been told.
+    fn let_go(&mut self, host: &mut dyn Host) {
+        let ended = std::mem::replace(&mut self.phase, Phase::Waiting { until: Instant::NEVER });
+        let Phase::Governing(mut governing) = ended else { return };
+        self.status.kind.clear();
+        let is_told = self.status.events.back().is_some_and(|event| matches!(event.what, What::Gone | What::Replaced));
+        match governing.device.restore() {
+            Ok(()) | Err(Error::Replaced { .. }) if is_told || self.wish.dry_run => {}
+            Ok(()) => self.tell(What::Restored, "the former queue is back".into(), host),
+            Err(error) => self.tell(What::Failed, format!("the former queue is not back: {error}"), host),
+        }
     }
 
     /// The end.

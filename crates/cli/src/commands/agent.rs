@@ -1,0 +1,104 @@
+//! `sluice agent`.
+
+use super::live::{create, listening, restore_on_panic, write};
+use crate::args;
+use crate::failure::Failure;
+use lab::scenario;
+use linux::agent::Signals;
+use linux::config::Config;
+use linux::events::Event;
+use linux::govern::{Host, Patience, govern};
+use linux::recording::Decision;
+use linux::serve::{Address, Serves};
+use linux::status::Status;
+use linux::{Place, Wish};
+use std::collections::BTreeMap;
+use std::fs::{File, create_dir_all};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+pub(super) fn agent(args: &args::Agent) -> Result<(), Failure> {
+    let (config, wishes) = read(&args.config, &args.state).map_err(Failure::wrong)?;
+    let signals = Signals::take_over()?;
+    restore_on_panic(wishes.iter().map(|wish| wish.place.clone()).collect());
+    let mut serving = Serving { args, listen: metrics(&config), recordings: BTreeMap::new() };
+    serving.open(&config).map_err(Failure::wrong)?;
+    // The queues come first: without the privilege for them the folder cannot be made either.
+    let mut listen = Vec::new();
+    if create_dir_all(&args.state).is_ok() {
+        listen.push(listening(&args.state));
+    }
+    listen.extend(serving.listen.clone().map(|address| (address, Serves::Metrics)));
+    govern(wishes, Patience::Wait, listen, &signals, &mut serving)?;
+    Ok(())
+}
+
+fn read(file: &Path, state: &Path) -> Result<(Config, Vec<Wish>), String> {
+    let config: Config = scenario::load(file).map_err(|refusal| refusal.to_string())?;
+    let wishes = config.wishes(state).map_err(|why| format!("{}: {why}", file.display()))?;
+    Ok((config, wishes))
+}
+
+fn metrics(config: &Config) -> Option<Address> {
+    config.metrics.as_ref().map(|metrics| metrics.listen.clone())
+}
+
+/// A service.
+struct Serving<'a> {
+    args: &'a args::Agent,
+    /// Where metrics are served, from the start on.
+    listen: Option<Address>,
+    /// The recordings by their interfaces.
+    recordings: BTreeMap<String, (PathBuf, File)>,
+}
+
+impl Serving<'_> {
+    /// Begins the recordings that are asked for and goes on with those that have begun.
+    fn open(&mut self, config: &Config) -> Result<(), String> {
+        let mut before = std::mem::take(&mut self.recordings);
+        for (device, interface) in &config.interface {
+            let Some(path) = &interface.record else { continue };
+            let recording = match before.remove(device).filter(|(open, _)| open == path) {
+                Some(recording) => recording,
+                None => (path.clone(), create(path).map_err(|failure| failure.to_string())?),
+            };
+            self.recordings.insert(device.clone(), recording);
+        }
+        Ok(())
+    }
+}
+
+impl Host for Serving<'_> {
+    fn decided(&mut self, status: &Status, decision: &Decision) -> ControlFlow<()> {
+        if let Some((_, file)) = self.recordings.get_mut(&status.device)
+            && let Err(failure) = write(file, decision)
+        {
+            eprintln!("{}: {failure}; it is not recorded any longer", status.device);
+            self.recordings.remove(&status.device);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn happened(&mut self, event: &Event) {
+        match serde_json::to_string(event) {
+            Ok(line) if self.args.json => eprintln!("{line}"),
+            _ => eprintln!("{event}"),
+        }
+    }
+
+    fn reload(&mut self) -> Option<Result<Vec<Wish>, String>> {
+        let (config, wishes) = match read(&self.args.config, &self.args.state) {
+            Ok(read) => read,
+            Err(why) => return Some(Err(why)),
+        };
+        if let Err(why) = self.open(&config) {
+            return Some(Err(why));
+        }
+        let places: Vec<Place> = wishes.iter().map(|wish| wish.place.clone()).collect();
+        restore_on_panic(places);
+        if metrics(&config) != self.listen {
+            eprintln!("metrics.listen holds from the next start on");
+        }
+        Some(Ok(wishes))
+    }
+}

@@ -1,0 +1,242 @@
+//! `sluice agent` on this machine's own kernel, in network namespaces that need no privilege.
+
+mod command;
+mod namespace;
+
+use command::{sluice, stderr, stdout};
+use namespace::{end, in_namespace, is_own, run, shell};
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::net::UnixDatagram;
+use std::path::Path;
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::time::Duration;
+
+const CONFIG: &str = "
+[interface.v0.queue]
+controller = \"adth\"
+limit = 500
+adth.target_delay = \"50 ms\"
+
+[interface.v1]
+backend = \"fifo\"
+queue = { controller = \"alt\", limit = 300 }
+";
+
+/// A running agent, and what it says.
+struct Agent {
+    child: Child,
+    log: std::io::Lines<BufReader<ChildStderr>>,
+}
+
+impl Agent {
+    fn start(folder: &Path, adapt: impl FnOnce(&mut Command)) -> Self {
+        let mut command = sluice(folder);
+        command.args(["agent", "--config", "agent.toml", "--state", "state", "--json"]).stderr(Stdio::piped());
+        adapt(&mut command);
+        let mut child = command.spawn().unwrap();
+        let log = BufReader::new(child.stderr.take().unwrap()).lines();
+        Self { child, log }
+    }
+
+    /// Reads the log until this happened to an interface; the words.
+    fn until(&mut self, device: &str, what: &str) -> String {
+        for line in self.log.by_ref() {
+            let line = line.unwrap();
+            let event: serde_json::Value = serde_json::from_str(&line).expect(&line);
+            if event["device"] == device && event["what"] == what {
+                return event["words"].as_str().unwrap().to_owned();
+            }
+        }
+        panic!("{device} was never {what}");
+    }
+}
+
+fn make(name: &str) -> bool {
+    is_own();
+    let made = shell(&format!("ip link add {name} type veth peer name p{name}")).status.success();
+    if !made {
+        eprintln!("skipped: no veth interface can be made here");
+    }
+    made
+}
+
+fn queue(name: &str) -> String {
+    stdout(&shell(&format!("tc -j qdisc show dev {name}")))
+}
+
+fn governed(name: &str, limit: u32) -> bool {
+    let queue = queue(name);
+    queue.contains("\"pfifo\",\"handle\":\"51ce:\"") && queue.contains(&format!("{{\"limit\":{limit}}}"))
+}
+
+fn files(folder: &Path) -> usize {
+    std::fs::read_dir(folder.join("state")).unwrap().count()
+}
+
+#[test]
+fn interfaces_that_go_come_back_change_their_name_or_their_queue_are_followed() {
+    in_namespace("inner_follow");
+}
+
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_follow() {
+    if !make("v0") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("agent.toml"), CONFIG).unwrap();
+    let mut agent = Agent::start(folder.path(), |_| ());
+    agent.until("v0", "attached");
+    assert!(governed("v0", 500), "{}", queue("v0"));
+    assert_eq!(agent.until("v1", "waiting"), "no interface v1");
+
+    make("v1");
+    agent.until("v1", "attached");
+    assert!(governed("v1", 300), "{}", queue("v1"));
+    run("ip link del v0");
+    agent.until("v0", "gone");
+    assert_eq!(agent.until("v0", "waiting"), "no interface v0");
+    make("v0");
+    agent.until("v0", "attached");
+    assert!(governed("v0", 500), "{}", queue("v0"));
+
+    // The name is free: another interface takes it.
+    run("ip link set v1 name w1");
+    assert_eq!(agent.until("v1", "renamed"), "v1 is called w1 now");
+    agent.until("v1", "waiting");
+    assert!(!queue("w1").contains("51ce"), "{}", queue("w1"));
+    run("ip link set w1 name v1");
+    agent.until("v1", "attached");
+
+    run("tc qdisc replace dev v1 root handle 9: pfifo limit 99");
+    assert!(agent.until("v1", "replaced").contains("another program made it pfifo 9:"));
+    // Its socket, and what is to be put back at v0.
+    assert_eq!(files(folder.path()), 2);
+    assert!(governed("v0", 500), "{}", queue("v0"));
+    run(&format!("kill -HUP {}", agent.child.id()));
+    agent.until("v1", "attached");
+    assert!(governed("v1", 300), "{}", queue("v1"));
+
+    assert_eq!(end(&mut agent.child, "TERM"), Some(0));
+    assert!(queue("v1").contains("\"options\":{\"limit\":99}"), "{}", queue("v1"));
+    assert!(!queue("v0").contains("51ce"), "{}", queue("v0"));
+    assert_eq!(files(folder.path()), 0, "nothing is left behind");
+}
+
+#[test]
+fn settings_that_are_read_again_hold_at_once_and_wrong_ones_change_nothing() {
+    in_namespace("inner_reload");
+}
+
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_reload() {
+    if !make("v0") {
+        return;
+    }
+    run("ip link set v0 up gso_max_segs 1");
+    run("ip link set pv0 up");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("agent.toml");
+    std::fs::write(&file, CONFIG).unwrap();
+    let mut agent = Agent::start(folder.path(), |_| ());
+    agent.until("v0", "attached");
+    let hang_up = format!("kill -HUP {}", agent.child.id());
+
+    std::fs::write(&file, CONFIG.replace("limit = 500", "limt = 400")).unwrap();
+    run(&hang_up);
+    let why = agent.until("", "failed");
+    assert!(why.contains("agent.toml:4:1: unknown key `limt`") && why.contains("did you mean `limit`?"), "{why}");
+    assert!(governed("v0", 500), "{}", queue("v0"));
+
+    std::fs::write(&file, CONFIG.replace("limit = 500", "limit = 400")).unwrap();
+    run(&hang_up);
+    assert!(agent.until("v0", "changed").contains("nothing that waits is lost"));
+    assert!(governed("v0", 400), "{}", queue("v0"));
+
+    let one = CONFIG.split("[interface.v1]").next().unwrap().replace("v0", "v2");
+    std::fs::write(&file, one).unwrap();
+    run(&hang_up);
+    agent.until("v0", "restored");
+    assert!(!queue("v0").contains("51ce"), "{}", queue("v0"));
+    assert_eq!(agent.until("v2", "waiting"), "no interface v2");
+    assert_eq!(end(&mut agent.child, "INT"), Some(0));
+}
+
+#[test]
+fn the_service_manager_hears_of_the_agent_and_a_stop_of_seconds_makes_no_interval() {
+    in_namespace("inner_notify");
+}
+
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_notify() {
+    if !make("v0") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("agent.toml"), CONFIG).unwrap();
+    let path = folder.path().join("notify");
+    let manager = UnixDatagram::bind(&path).unwrap();
+    manager.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    let hear = || {
+        let mut text = [0; 256];
+        let length = manager.recv(&mut text).unwrap();
+        String::from_utf8_lossy(&text[..length]).into_owned()
+    };
+    let mut agent = Agent::start(folder.path(), |command| {
+        command.env("NOTIFY_SOCKET", &path).env("WATCHDOG_USEC", "400000");
+    });
+    assert_eq!(hear(), "READY=1\nSTATUS=governs 1 of 2 queues");
+    assert_eq!(hear(), "WATCHDOG=1");
+    assert_eq!(hear(), "WATCHDOG=1");
+    run(&format!("kill -STOP {}", agent.child.id()));
+    shell("sleep 1.5");
+    run(&format!("kill -CONT {}", agent.child.id()));
+    let words = agent.until("v0", "resumed");
+    assert!(words.starts_with("an interval of 1."), "{words}");
+    let status = sluice(folder.path()).args(["status", "--json", "--state", "state"]).output().unwrap();
+    let status: serde_json::Value = serde_json::from_str(&stdout(&status)).expect(&stderr(&status));
+    let length = status[0]["last"]["length"].as_str().unwrap().parse::<units::Duration>().unwrap();
+    assert!(length < units::Duration::from_millis(500), "{status}");
+    run(&format!("kill -TERM {}", agent.child.id()));
+    while hear() != "STOPPING=1" {}
+    assert_eq!(agent.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn an_agent_that_cannot_begin_says_why_and_changes_nothing() {
+    in_namespace("inner_refusals");
+}
+
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_refusals() {
+    if !make("v0") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |text: &str, code: i32, why: &str| {
+        std::fs::write(folder.path().join("agent.toml"), text).unwrap();
+        let before = queue("v0");
+        let output =
+            sluice(folder.path()).args(["agent", "--config", "agent.toml", "--state", "state"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
+        assert!(stderr(&output).contains(why), "{}", stderr(&output));
+        assert_eq!(queue("v0"), before);
+    };
+    refused("[interface]", 2, "no interface is named");
+    refused("[interface.v0]\nbackend = \"bfp\"", 2, "did you mean `bpf`?");
+    refused("[interface.v0]\nparent = \"1:\"", 2, "expected root, or a class as tc writes it: 1:10");
+    refused("[interface.\"a/b\"]", 2, "no interface is called so");
+    refused("[interface.v0.queue]\ncontroller = \"adth\"\nadth.phi_min = 7", 2, "phi_min");
+    refused("[metrics]\nlisten = \"0.0.0.0:9477\"\n[interface.v0]", 2, "can be reached from outside");
+    refused("[interface.v0.queue]\ndiscipline = \"codel\"", 2, "use drop-tail or drop-head");
+    let mut powerless = Command::new("setpriv");
+    powerless.current_dir(folder.path()).args(["--bounding-set=-all", env!("CARGO_BIN_EXE_sluice")]);
+    std::fs::write(folder.path().join("agent.toml"), CONFIG).unwrap();
+    let output = powerless.args(["agent", "--config", "agent.toml", "--state", "state"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(stderr(&output).contains("needs CAP_NET_ADMIN"), "{}", stderr(&output));
+}

@@ -1,0 +1,46 @@
+//! Network namespaces that need no privilege, for tests that change interfaces.
+
+#![allow(dead_code, reason = "every test file uses a part of these")]
+#![allow(unreachable_pub, reason = "a module shared by test crates")]
+
+use crate::command::{stderr, stdout};
+use std::process::{Child, Command, Output};
+
+/// Runs the ignored test `inner` of this file in a network namespace of its own.
+pub fn in_namespace(inner: &str) {
+    let allowed = Command::new("unshare").args(["-rn", "true"]).output().is_ok_and(|output| output.status.success());
+    if !allowed {
+        eprintln!("skipped: this machine allows no user and network namespaces (unshare -rn)");
+        return;
+    }
+    let own = std::env::current_exe().expect("the machine plays along");
+    let mut command = Command::new("unshare");
+    command.arg("-rn").arg(own).args(["--ignored", "--exact", "--nocapture", inner]);
+    let output = command.output().expect("the machine plays along");
+    assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));
+    eprint!("{}", stderr(&output));
+}
+
+/// This process is in a namespace of its own.
+pub fn is_own() {
+    let map = std::fs::read_to_string("/proc/self/uid_map").expect("the machine plays along");
+    assert!(!map.contains("4294967295"), "this test changes interfaces: it only runs in a namespace");
+}
+
+/// Runs a command, which must succeed.
+pub fn run(line: &str) {
+    let output = shell(line);
+    assert!(output.status.success(), "{line}: {}", stderr(&output));
+}
+
+/// Runs a command of words without spaces.
+pub fn shell(line: &str) -> Output {
+    let mut words = line.split(' ');
+    Command::new(words.next().expect("the machine plays along")).args(words).output().expect("the machine plays along")
+}
+
+/// Ends a child by a signal; its exit status.
+pub fn end(child: &mut Child, signal: &str) -> Option<i32> {
+    run(&format!("kill -{signal} {}", child.id()));
+    child.wait().expect("the machine plays along").code()
+}
