@@ -1,5 +1,7 @@
 //! `sluice agent` on this machine's own kernel, in network namespaces that need no privilege.
 
+#![expect(clippy::unwrap_used, reason = "all of this is tests")]
+
 mod command;
 mod namespace;
 
@@ -42,7 +44,7 @@ impl Agent {
     fn until(&mut self, device: &str, what: &str) -> String {
         for line in self.log.by_ref() {
             let line = line.unwrap();
-            let event: serde_json::Value = serde_json::from_str(&line).expect(&line);
+            let event: serde_json::Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}"));
             if event["device"] == device && event["what"] == what {
                 return event["words"].as_str().unwrap().to_owned();
             }
@@ -197,7 +199,8 @@ fn inner_notify() {
     let words = agent.until("v0", "resumed");
     assert!(words.starts_with("an interval of 1."), "{words}");
     let status = sluice(folder.path()).args(["status", "--json", "--state", "state"]).output().unwrap();
-    let status: serde_json::Value = serde_json::from_str(&stdout(&status)).expect(&stderr(&status));
+    let status: serde_json::Value =
+        serde_json::from_str(&stdout(&status)).unwrap_or_else(|_| panic!("{}", stderr(&status)));
     let length = status[0]["last"]["length"].as_str().unwrap().parse::<units::Duration>().unwrap();
     assert!(length < units::Duration::from_millis(500), "{status}");
     run(&format!("kill -TERM {}", agent.child.id()));

@@ -211,7 +211,7 @@ impl Agent {
     fn serve(&mut self, ready: bool, news: bool, now: Instant) {
         let due = self.housekeeping <= now;
         let clients = self.servers.iter().any(|server| server.clients() > 0);
-        if !ready && !due && !(news && clients) {
+        if !(ready || due || news && clients) {
             return;
         }
         self.statuses.clear();

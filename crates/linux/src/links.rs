@@ -40,13 +40,9 @@ impl Links {
     /// Takes what was told and lists the interfaces anew: what a message says may be out of date, or lost.
     pub(crate) fn refresh(&mut self) -> Result<(), Error> {
         let mut buffer = [0; 64];
-        loop {
-            match rustix::net::recv(&self.news, &mut buffer[..], RecvFlags::TRUNC) {
-                // The kernel had no room for all: the list has it.
-                Ok(_) | Err(Errno::INTR | Errno::NOBUFS) => {}
-                Err(_) => break,
-            }
-        }
+        let mut more = || rustix::net::recv(&self.news, &mut buffer[..], RecvFlags::TRUNC);
+        // Where the kernel had no room for all news, the list has them.
+        while let Ok(_) | Err(Errno::INTR | Errno::NOBUFS) = more() {}
         self.all = self.route.links()?;
         Ok(())
     }

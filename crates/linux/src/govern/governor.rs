@@ -137,7 +137,7 @@ impl Governor {
             return governing.device.look(now).map(|()| Done::Look);
         }
         let late = now.since(governing.next_interval);
-        governing.next_interval = governing.next_interval + governing.interval;
+        governing.next_interval += governing.interval;
         if governing.next_interval <= now {
             governing.next_interval = now + governing.interval;
         }

@@ -1,4 +1,4 @@
-//! What a service manager is told: systemd's protocol of datagrams (sd_notify(3)), where it asks for them.
+//! What a service manager is told: systemd's protocol of datagrams (`sd_notify(3)`), where it asks for them.
 
 use std::ffi::OsStr;
 use std::os::linux::net::SocketAddrExt as _;
