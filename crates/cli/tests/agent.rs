@@ -209,6 +209,18 @@ fn inner_notify() {
 }
 
 #[test]
+fn the_packages_configurations_and_scripts_are_sound() {
+    let packaging = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging");
+    for file in ["agent.toml", "openwrt/files/agent.toml"] {
+        let config: linux::config::Config = lab::scenario::load(&packaging.join(file)).unwrap();
+        let wishes = config.wishes(Path::new("/run/sluice")).unwrap();
+        assert_eq!(wishes.len(), config.interface.len());
+    }
+    let script = packaging.join("openwrt/files/sluice.init");
+    assert!(Command::new("sh").arg("-n").arg(&script).status().unwrap().success());
+}
+
+#[test]
 fn an_agent_that_cannot_begin_says_why_and_changes_nothing() {
     in_namespace("inner_refusals");
 }

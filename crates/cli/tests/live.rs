@@ -189,6 +189,36 @@ fn inner_initial() {
 }
 
 #[test]
+fn large_packets_are_cut_on_request_until_the_end_even_after_a_kill() {
+    in_namespace("inner_segments");
+}
+
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_segments() {
+    if !has_interface() {
+        return;
+    }
+    run("ip link set v0 gso_max_segs 40");
+    let segments = |n: u32| {
+        let link = stdout(&shell("ip -d -j link show dev v0"));
+        assert!(link.contains(&format!("\"gso_max_segs\":{n},")), "{link}");
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let cut = ["--gso-segments", "1", "--backend", "fifo"];
+    for signal in ["TERM", "KILL"] {
+        let (mut child, mut lines) = attach(folder.path(), &cut);
+        // The queue comes first, then the segments, then an interval.
+        lines.read_line(&mut String::new()).unwrap();
+        segments(1);
+        end(&mut child, signal);
+        let detach = sluice(folder.path()).args(["detach", "v0", "--state", "state"]).output().unwrap();
+        assert_eq!(stdout(&detach).contains("has its former queue back"), signal == "KILL");
+        segments(40);
+    }
+}
+
+#[test]
 fn a_target_for_a_controller_without_one_and_a_backend_that_is_not_there_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let refusal = |words: &str| {

@@ -5,6 +5,7 @@ use crate::{Device, Error, Fifo, Kind, Observed, Place, Start};
 use queue::Settings;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::num::NonZeroU32;
 use std::str::FromStr;
 
 /// What is asked for to hold the packets.
@@ -62,6 +63,8 @@ pub struct Wish {
     pub dry_run: bool,
     /// Go on where the former queue cannot be put back as it is.
     pub force: bool,
+    /// How many segments a packet of the interface may hold meanwhile. Absent: as many as it may.
+    pub gso_segments: Option<NonZeroU32>,
 }
 
 /// A queue that was taken up.
@@ -78,7 +81,15 @@ pub struct Attached {
 /// No such interface; no privilege; settings that the device cannot hold; another agent is there; a former queue that
 /// could not be put back, unless that is forced.
 pub fn attach(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> {
-    let Wish { place, settings, backend, dry_run, force } = wish;
+    let mut attached = choose(wish, start, looks)?;
+    if let Some(segments) = wish.gso_segments {
+        attached.device.limit_segments(segments.get())?;
+    }
+    Ok(attached)
+}
+
+fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> {
+    let Wish { place, settings, backend, dry_run, force, gso_segments: _ } = wish;
     if *dry_run {
         return Ok(Attached { device: Box::new(Observed::new(place, start, looks)?), why: None });
     }

@@ -7,6 +7,7 @@ use crate::serve::Address;
 use queue::Settings;
 use serde::{Deserialize, Deserializer, de};
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 /// A configuration file.
@@ -39,6 +40,10 @@ pub struct Interface {
     /// Go on where the former queue cannot be put back as it is. Default false.
     #[serde(default)]
     pub force: bool,
+    /// How many segments (GSO) a packet of the interface may hold meanwhile: with 1 a limit in packets counts what the link
+    /// carries. Default: as many as it may.
+    #[serde(default)]
+    pub gso_segments: Option<NonZeroU32>,
     /// Where intervals and decisions are written to, for `sluice replay`. Default: nowhere.
     #[serde(default)]
     pub record: Option<PathBuf>,
@@ -63,10 +68,11 @@ impl Config {
         }
         let wish = |(device, interface): (&String, &Interface)| {
             named(device)?;
-            let Interface { queue: settings, backend, parent, dry_run, force, record: _ } = interface.clone();
+            let Interface { queue: settings, backend, parent, dry_run, force, gso_segments, record: _ } =
+                interface.clone();
             settings.build_controller().map_err(|why| format!("interface.{device}.queue: {why}"))?;
             let place = Place { device: device.clone(), parent, state_folder: folder.into() };
-            Ok(Wish { place, settings, backend, dry_run, force })
+            Ok(Wish { place, settings, backend, dry_run, force, gso_segments })
         };
         self.interface.iter().map(wish).collect()
     }

@@ -31,6 +31,16 @@ pub trait Device {
     /// What the device can measure and do. Constant over its life.
     fn capabilities(&self) -> Capabilities;
 
+    /// Packets of the interface hold at most so many segments (GSO) until [`restore`](Self::restore), so that a limit in
+    /// packets counts what the link carries. A device that changes nothing does nothing.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    fn limit_segments(&mut self, segments: u32) -> Result<(), Error> {
+        let _ = segments;
+        Ok(())
+    }
+
     /// Takes other settings over and touches no packet that waits; `start` as for a new device. False where that cannot be
     /// done: then the queue must be made anew, and what waits is lost.
     ///

@@ -7,8 +7,12 @@ use serde::Serialize;
 use std::fs;
 use std::path::Path;
 
-/// Bit of `CAP_NET_ADMIN` in a set of capabilities (`linux/capability.h`).
+/// Bits of capabilities in a set (`linux/capability.h`).
 const NET_ADMIN: u32 = 12;
+const PERFMON: u32 = 38;
+const BPF: u32 = 39;
+/// The first kernel with queue disciplines in BPF.
+const FIRST_KERNEL: (u32, u32) = (6, 16);
 /// A function that only kernels with BPF queue disciplines offer to BPF programs.
 const BPF_QDISC_SYMBOL: &[u8] = b"bpf_qdisc_bstats_update\0";
 /// Disciplines that are looked for, and the function of the kernel that takes their packets.
@@ -69,10 +73,12 @@ pub fn diagnose(device: Option<&str>) -> Result<Diagnosis, Error> {
         None => route.links()?,
     };
     let kernel = rustix::system::uname().release().to_string_lossy().into_owned();
-    let machine = vec![privilege(), bpf(), disciplines(&kernel)];
+    let (granted, in_kernel, in_build) = (privilege(), bpf(&kernel), build());
+    let can_bpf = in_kernel.good && in_build.good;
+    let machine = vec![granted, in_kernel, in_build, disciplines(&kernel)];
     let mut interfaces = Vec::new();
     for link in links {
-        let findings = interface(&link, &mut route)?;
+        let findings = interface(&link, &mut route, can_bpf)?;
         interfaces.push((link.name, findings));
     }
     Ok(Diagnosis { kernel, machine, interfaces })
@@ -80,11 +86,22 @@ pub fn diagnose(device: Option<&str>) -> Result<Diagnosis, Error> {
 
 fn privilege() -> Finding {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    if has_capability(&status, NET_ADMIN) {
-        Finding::good("privilege", "this process may change queues (CAP_NET_ADMIN)")
-    } else {
-        let found = "this process may only look: --dry-run, record, replay and doctor work, attach does not";
-        Finding::bad("privilege", found, "sudo sluice attach DEV ...")
+    let has = |bit| has_capability(&status, bit);
+    match (has(NET_ADMIN), has(BPF) && has(PERFMON)) {
+        (true, true) => Finding::good(
+            "privilege",
+            "this process may change queues (CAP_NET_ADMIN) and load BPF programs (CAP_BPF, CAP_PERFMON)",
+        ),
+        (true, false) => Finding::bad(
+            "privilege",
+            "this process may change queues (CAP_NET_ADMIN), and not load BPF programs (CAP_BPF, CAP_PERFMON)",
+            "sudo sluice attach DEV",
+        ),
+        (false, _) => Finding::bad(
+            "privilege",
+            "this process may only look: --dry-run, record, replay and doctor work, attach does not",
+            "sudo sluice attach DEV",
+        ),
     }
 }
 
@@ -94,15 +111,39 @@ fn has_capability(status: &str, bit: u32) -> bool {
     effective.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).is_some_and(|set| set >> bit & 1 == 1)
 }
 
-fn bpf() -> Finding {
-    const TOPIC: &str = "BPF queue discipline";
-    let cure = "boot a kernel 6.16 or newer that is built with CONFIG_NET_SCH_BPF=y and CONFIG_DEBUG_INFO_BTF=y";
+fn bpf(kernel: &str) -> Finding {
+    const TOPIC: &str = "BPF in the kernel";
+    let cure = "boot a kernel 6.16 or newer that is built with CONFIG_NET_SCH_BPF=y and CONFIG_DEBUG_INFO_BTF=y, such as \
+                Debian's of trixie-backports; until then the kernel's FIFOs serve where a driver pushes back";
+    if version(kernel).is_some_and(|version| version < FIRST_KERNEL) {
+        let found = format!("kernel {kernel} is older than 6.16, the first with queue disciplines in BPF");
+        return Finding::bad(TOPIC, found, cure);
+    }
     match fs::read("/sys/kernel/btf/vmlinux") {
         Err(_) => Finding::bad(TOPIC, "the kernel shows no BTF (its types), which BPF programs need", cure),
         Ok(types) if types.windows(BPF_QDISC_SYMBOL.len()).any(|window| window == BPF_QDISC_SYMBOL) => {
-            Finding::good(TOPIC, "the kernel takes BPF queue disciplines; this build of Sluice uses the kernel's FIFOs")
+            Finding::good(TOPIC, "the kernel takes queue disciplines in BPF")
         }
-        Ok(_) => Finding::bad(TOPIC, "the kernel is built without CONFIG_NET_SCH_BPF: the kernel's FIFOs serve", cure),
+        Ok(_) => Finding::bad(
+            TOPIC,
+            "the kernel is new enough and was built without CONFIG_NET_SCH_BPF: it takes no queue discipline in BPF",
+            cure,
+        ),
+    }
+}
+
+/// The first two numbers of a kernel's release.
+fn version(release: &str) -> Option<(u32, u32)> {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse);
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+}
+
+fn build() -> Finding {
+    const TOPIC: &str = "BPF in this build";
+    if cfg!(feature = "bpf") {
+        Finding::good(TOPIC, "Sluice's own queue discipline is compiled in")
+    } else {
+        Finding::bad(TOPIC, "Sluice's own queue discipline is not compiled in", "make live")
     }
 }
 
@@ -126,10 +167,11 @@ fn disciplines(kernel: &str) -> Finding {
     }
 }
 
-fn interface(link: &Link, route: &mut Route) -> Result<Vec<Finding>, Error> {
+fn interface(link: &Link, route: &mut Route, can_bpf: bool) -> Result<Vec<Finding>, Error> {
     let root = route.qdisc(link.index, ROOT)?;
     let (_, obstacle) = Former::read(route, link, ROOT)?;
-    let mut findings = vec![back_pressure(link)];
+    let (driver, waits) = driver(link);
+    let mut findings = vec![possible(link, driver, can_bpf), waits];
     findings.push(match obstacle {
         None if root.is_none() => Finding::good("former queue", "none (noqueue); it can be put back as it is"),
         None => Finding::good("former queue", format!("{}; it can be put back as it is", shown(root.as_ref()))),
@@ -140,47 +182,86 @@ fn interface(link: &Link, route: &mut Route) -> Result<Vec<Finding>, Error> {
     });
     if link.gso_max_segs > 1 {
         let found = "one packet of the queue may hold many segments (GSO), so that a limit in packets is a rough one";
-        let name = &link.name;
         findings.push(Finding::bad(
             "large packets",
             found,
-            format!("ip link set {name} gso_max_segs 1, or a limit in bytes"),
+            "sluice attach --gso-segments 1, or a limit in bytes: --set 'limit=150 kB'",
         ));
     }
     Ok(findings)
 }
 
-/// Whether packets ever wait in a root queue of this interface.
-fn back_pressure(link: &Link) -> Finding {
-    const TOPIC: &str = "back-pressure";
+/// What an interface does with a packet for which it has no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Driver {
+    /// It makes the queue wait.
+    PushesBack,
+    /// It takes every packet, and mac80211 holds them.
+    Mac80211,
+    /// It takes every packet.
+    TakesAll,
+}
+
+/// What `sluice attach` would do with this interface, and the command for it.
+fn possible(link: &Link, driver: Driver, can_bpf: bool) -> Finding {
+    const TOPIC: &str = "possible";
+    let name = &link.name;
+    let command = format!("sudo sluice attach {name} --controller adth --target-delay 50ms");
+    match (driver, can_bpf) {
+        (Driver::PushesBack, true) => Finding::good(TOPIC, format!("Sluice's own discipline: {command}")),
+        (Driver::PushesBack, false) => Finding::good(TOPIC, format!("the kernel's FIFO, its limit moved: {command}")),
+        (Driver::Mac80211, true) => {
+            Finding::good(TOPIC, format!("Sluice's own discipline, which releases by credit: {command}"))
+        }
+        (Driver::Mac80211, false) => Finding::bad(
+            TOPIC,
+            "nothing as it is: a limit on a queue that stays empty changes nothing",
+            "kernel and build with BPF, see above; then Sluice's own discipline releases by credit",
+        ),
+        (Driver::TakesAll, _) => Finding::bad(
+            TOPIC,
+            "a queue forms only below a rate that you set: in a class of a shaper",
+            format!(
+                "tc qdisc replace dev {name} root handle 1: htb default 10; tc class add dev {name} parent 1: classid \
+                 1:10 htb rate 50mbit; tc qdisc add dev {name} parent 1:10 handle 10: pfifo limit 1000; sluice attach \
+                 {name} --parent 1:10 --controller adth --target-delay 50ms"
+            ),
+        ),
+    }
+}
+
+/// Whether packets ever wait in a root queue of this interface, and through what that is known.
+fn driver(link: &Link) -> (Driver, Finding) {
+    const TOPIC: &str = "driver";
     let name = &link.name;
     let device = Path::new("/sys/class/net").join(name);
-    let driver = fs::read_link(device.join("device/driver/module")).ok();
-    let driver = driver.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    let linked = |path: &str| {
+        let target = fs::read_link(device.join(path)).ok()?;
+        target.file_name().map(|name| name.to_string_lossy().into_owned())
+    };
+    let (driver, module) = (linked("device/driver"), linked("device/driver/module"));
+    let called = driver.as_ref().map_or_else(|| "a driver without a name".to_owned(), Clone::clone);
     if device.join("phy80211").exists() {
-        let held = |driver: &String| Path::new("/sys/module/mac80211/holders").join(driver).exists();
-        if driver.as_ref().is_none_or(held) {
-            let found = "a mac80211 driver: it takes every packet at once, so that no root queue ever fills";
-            return Finding::bad(
-                TOPIC,
-                found,
-                "a kernel with BPF queue disciplines, and Sluice's own, which releases by credit",
+        let held = |module: &String| Path::new("/sys/module/mac80211/holders").join(module).exists();
+        if module.as_ref().is_none_or(held) {
+            let found = format!(
+                "{called}, of mac80211 (phy80211 in /sys/class/net/{name}): it takes every packet at once, so that no root \
+                 queue ever fills by itself"
             );
+            return (Driver::Mac80211, Finding::good(TOPIC, found));
         }
-        return Finding::good(TOPIC, "Wi-Fi with its MAC in the device: it pushes back as Ethernet does");
+        let found = format!("{called}, Wi-Fi with its MAC in the device: it pushes back as Ethernet does");
+        return (Driver::PushesBack, Finding::good(TOPIC, found));
     }
-    let virtual_kind = link.kind.as_deref().or((name == "lo").then_some("loopback"));
-    match (virtual_kind, driver) {
-        (Some(kind), _) => {
-            let cure = format!(
-                "put a shaper there and govern its class: tc qdisc replace dev {name} root handle 1: htb default 10"
-            );
-            Finding::bad(TOPIC, format!("a virtual interface ({kind}): it takes every packet at once"), cure)
+    match link.kind.as_deref().or((name == "lo").then_some("loopback")) {
+        Some(kind) => {
+            let found = format!("none, a virtual interface ({kind}): it takes every packet at once");
+            (Driver::TakesAll, Finding::good(TOPIC, found))
         }
-        (None, Some(driver)) => {
-            Finding::good(TOPIC, format!("hardware driven by {driver}: it pushes back when its ring is full"))
+        None => {
+            let found = format!("{called}, hardware: it pushes back when its ring is full");
+            (Driver::PushesBack, Finding::good(TOPIC, found))
         }
-        (None, None) => Finding::good(TOPIC, "hardware, as far as can be seen: it pushes back when its ring is full"),
     }
 }
 
@@ -194,6 +275,29 @@ mod tests {
         assert!(!has_capability("CapEff:\t000000000000efff\n", NET_ADMIN));
         assert!(!has_capability("CapEff:\tnonsense\n", NET_ADMIN));
         assert!(!has_capability("", NET_ADMIN));
+    }
+
+    #[test]
+    fn a_release_begins_with_two_numbers() {
+        assert_eq!(version("6.18.44-fc"), Some((6, 18)));
+        assert_eq!(version("7.2.12+deb13-amd64"), Some((7, 2)));
+        assert_eq!(version("nonsense"), None);
+    }
+
+    #[test]
+    fn what_is_possible_follows_from_driver_kernel_and_build() {
+        let link = Link { name: "x0".into(), ..Link::default() };
+        for (driver, bpf, good, says) in [
+            (Driver::PushesBack, false, true, "the kernel's FIFO"),
+            (Driver::PushesBack, true, true, "own discipline"),
+            (Driver::Mac80211, false, false, "stays empty"),
+            (Driver::Mac80211, true, true, "by credit"),
+            (Driver::TakesAll, true, false, "a shaper"),
+        ] {
+            let finding = possible(&link, driver, bpf);
+            assert_eq!(finding.good, good, "{driver:?}");
+            assert!(finding.found.contains(says), "{finding:?}");
+        }
     }
 
     #[test]

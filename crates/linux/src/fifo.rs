@@ -251,6 +251,13 @@ impl Device for Fifo {
         state.end(&self.former, &mut self.route)
     }
 
+    fn limit_segments(&mut self, segments: u32) -> Result<(), Error> {
+        match &mut self.state {
+            Some(state) => state.limit_segments(&mut self.former, &mut self.route, &self.watched.link, segments),
+            None => Ok(()),
+        }
+    }
+
     fn adapt(&mut self, wish: &Wish, start: &Start) -> Result<bool, Error> {
         if wish.dry_run || wish.backend == Backend::Bpf || Kind::of(&wish.settings).ok() != Some(self.kind) {
             return Ok(false);

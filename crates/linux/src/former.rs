@@ -30,6 +30,9 @@ pub(crate) struct Former {
     qdisc: Option<Saved>,
     /// The handle of ours.
     ours: u32,
+    /// How many segments a packet of the interface's could hold, where the agent changed that.
+    #[serde(default)]
+    segments: Option<u32>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,7 +57,8 @@ impl Former {
         let saved =
             |qdisc: &Qdisc| Saved { kind: qdisc.kind.clone(), handle: qdisc.handle, options: qdisc.options.clone() };
         let ours = our_handle(parent);
-        let former = Self { device: link.name.clone(), index: link.index, parent, qdisc: own.map(saved), ours };
+        let former =
+            Self { device: link.name.clone(), index: link.index, parent, qdisc: own.map(saved), ours, segments: None };
         Ok((former, obstacle))
     }
 
@@ -94,6 +98,16 @@ impl Former {
 
     /// Puts it back, and looks whether it is as it was. A discipline that is not ours is left alone.
     pub(crate) fn restore(&self, route: &mut Route) -> Result<(), Error> {
+        let restored = self.restore_queue(route);
+        let Some(segments) = self.segments else { return restored };
+        match route.set_segments(self.index, segments) {
+            // With its interface.
+            Err(Error::Gone { .. }) => restored,
+            set => restored.and(set),
+        }
+    }
+
+    fn restore_queue(&self, route: &mut Route) -> Result<(), Error> {
         let now = match route.qdisc(self.index, self.parent) {
             Err(Error::Gone { .. }) => return Ok(()),
             now => now?,
@@ -250,6 +264,19 @@ impl State {
             file.sync_all()
         };
         write(&mut self.file).map_err(|error| failed(&self.path, error))
+    }
+
+    /// Packets of the interface hold at most so many segments from now on. What it was is written down first.
+    pub(crate) fn limit_segments(
+        &mut self,
+        former: &mut Former,
+        route: &mut Route,
+        link: &Link,
+        segments: u32,
+    ) -> Result<(), Error> {
+        former.segments = Some(link.gso_max_segs);
+        self.keep(former)?;
+        route.set_segments(link.index, segments)
     }
 
     /// Puts the former queue back and takes the file away. Where another program has put a queue there, that one stays, and

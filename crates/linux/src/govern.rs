@@ -30,9 +30,9 @@ const SLEEP: Duration = Duration::from_millis(100);
 
 /// Whoever runs an agent: is told, and asked.
 pub trait Host {
-    /// A queue was taken up. `why` it is not held by a better device, where that is so.
-    fn attached(&mut self, device: &dyn Device, controller: &Controller, why: Option<&str>) {
-        let _ = (device, controller, why);
+    /// A queue was taken up, with what a user should know of that.
+    fn attached(&mut self, device: &dyn Device, controller: &Controller, remarks: &[String]) {
+        let _ = (device, controller, remarks);
     }
 
     /// An interval of a queue has ended. To break off ends the agent.

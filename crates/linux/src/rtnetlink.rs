@@ -16,6 +16,7 @@ const NLMSG_ERROR: u16 = 2;
 const NLMSG_DONE: u16 = 3;
 const RTM_NEWLINK: u16 = 16;
 const RTM_GETLINK: u16 = 18;
+const RTM_SETLINK: u16 = 19;
 const RTM_NEWQDISC: u16 = 36;
 const RTM_DELQDISC: u16 = 37;
 const RTM_GETQDISC: u16 = 38;
@@ -216,6 +217,18 @@ impl Route {
     pub(crate) fn delete(&mut self, index: u32, parent: u32) -> Result<(), Error> {
         let request = Request::new(RTM_DELQDISC, F_REQUEST | F_ACK, &tc_body(index, 0, parent));
         self.ask(request, |_| ()).map_err(|errno| failed("take the queue away", errno))
+    }
+
+    /// How many segments a packet of interface `index` may hold from now on.
+    pub(crate) fn set_segments(&mut self, index: u32, segments: u32) -> Result<(), Error> {
+        let mut body = [0; LINK_BODY];
+        body[4..8].copy_from_slice(&index.to_ne_bytes());
+        let request = Request::new(RTM_SETLINK, F_REQUEST | F_ACK, &body);
+        let asked = self.ask(request.with(IFLA_GSO_MAX_SEGS, &segments.to_ne_bytes()), |_| ());
+        asked.map_err(|errno| match errno {
+            Errno::NODEV => Error::Gone { name: format!("interface {index}") },
+            errno => failed("set how many segments a packet may hold", errno),
+        })
     }
 
     fn dump<T>(&mut self, ask: u16, kind: u16, body: &[u8], read: fn(&[u8]) -> Option<T>) -> Result<Vec<T>, Error> {

@@ -57,6 +57,10 @@ pub(crate) struct Attach {
     /// Go on where the former queue cannot be put back: the kernel's default then comes in its place.
     #[arg(long)]
     pub(crate) force: bool,
+    /// Let a packet of the interface hold at most so many segments (GSO) meanwhile: with 1 a limit in packets counts what
+    /// the link carries.
+    #[arg(long, value_name = "N")]
+    pub(crate) gso_segments: Option<std::num::NonZeroU32>,
     /// Write the intervals and decisions to this file, for `sluice replay`.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,

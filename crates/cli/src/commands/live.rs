@@ -32,7 +32,8 @@ pub(super) fn attach(args: &args::Attach) -> Result<(), Failure> {
     if !dry_run {
         restore_on_panic(vec![place.clone()]);
     }
-    let wish = Wish { place, settings, backend: args.backend, dry_run, force: args.force };
+    let (backend, force, gso_segments) = (args.backend, args.force, args.gso_segments);
+    let wish = Wish { place, settings, backend, dry_run, force, gso_segments };
     govern_one(wish, listen, &mut host)
 }
 
@@ -48,7 +49,8 @@ pub(super) fn record(args: &args::Record) -> Result<(), Failure> {
     controller(&settings)?;
     let file = Some(create(&args.file)?);
     let mut host = Attaching { json: false, rows: false, file, dry_run: true, broken: None };
-    let wish = Wish { place: place(&args.queue), settings, backend: Backend::Auto, dry_run: true, force: false };
+    let (place, backend) = (place(&args.queue), Backend::Auto);
+    let wish = Wish { place, settings, backend, dry_run: true, force: false, gso_segments: None };
     govern_one(wish, Vec::new(), &mut host)
 }
 
@@ -83,9 +85,9 @@ impl Attaching {
 }
 
 impl Host for Attaching {
-    fn attached(&mut self, device: &dyn Device, controller: &Controller, why: Option<&str>) {
+    fn attached(&mut self, device: &dyn Device, controller: &Controller, remarks: &[String]) {
         if self.rows {
-            eprint!("{}", opening(device, controller, self.dry_run, why));
+            eprint!("{}", opening(device, controller, self.dry_run, remarks));
         }
     }
 
@@ -160,7 +162,7 @@ pub(super) fn restore_on_panic(places: Vec<Place>) {
     }));
 }
 
-fn opening(device: &dyn Device, controller: &Controller, dry_run: bool, why: Option<&str>) -> String {
+fn opening(device: &dyn Device, controller: &Controller, dry_run: bool, remarks: &[String]) -> String {
     let Capabilities { kind, purges, sojourn, departure_gap, service, .. } = device.capabilities();
     let (name, controller) = (device.name(), controller.name().as_str());
     let mut text = if dry_run {
@@ -168,7 +170,7 @@ fn opening(device: &dyn Device, controller: &Controller, dry_run: bool, why: Opt
     } else {
         format!("{name}: {kind}, governed by {controller}; Ctrl-C puts the former queue back\n")
     };
-    text.extend(why.map(|why| format!("  not by our own discipline in BPF: {why}\n")));
+    text.extend(remarks.iter().map(|remark| format!("  {remark}\n")));
     for (what, quality) in
         [("queuing delay", sojourn), ("time between departures", departure_gap), ("service", service)]
     {

@@ -99,6 +99,13 @@ impl Device for Governed {
         restored.and(unloaded)
     }
 
+    fn limit_segments(&mut self, segments: u32) -> Result<(), Error> {
+        match &mut self.state {
+            Some(state) => state.limit_segments(&mut self.former, &mut self.route, &self.link, segments),
+            None => Ok(()),
+        }
+    }
+
     fn adapt(&mut self, wish: &Wish, start: &Start) -> Result<bool, Error> {
         let Some(discipline) = self.discipline.as_ref().filter(|_| !wish.dry_run && wish.backend != Backend::Fifo)
         else {

@@ -97,11 +97,10 @@ impl Governor {
     /// Takes the queue up where its interface is there.
     pub(super) fn take_up(&mut self, round: &mut Round) -> Result<(), Error> {
         let device = &self.wish.place.device;
-        let Some(link) = round.links.named(device) else {
+        let Some(link) = round.links.named(device).cloned() else {
             self.wait(Instant::NEVER, format!("no interface {device}"), round);
             return Ok(());
         };
-        let index = link.index;
         // The controller begins anew: what it knew was of another queue.
         self.controller = controller(&self.wish)?;
         let start = start(&self.wish, &self.controller, round.now);
@@ -114,15 +113,23 @@ impl Governor {
         self.status.held_by(&device.capabilities());
         self.status.state = if self.wish.dry_run { State::DryRun } else { State::Governing };
         self.status.limit = start.limit;
-        let mut words = format!("{}, governed by {}", self.status.kind, self.status.controller);
-        words.extend(why.iter().map(|why| format!("; not by our own discipline in BPF: {why}")));
-        round.host.attached(device.as_ref(), &self.controller, why.as_deref());
+        let remarks = remarks(&self.wish, link.gso_max_segs, why);
+        round.host.attached(device.as_ref(), &self.controller, &remarks);
+        let words = [format!("{}, governed by {}", self.status.kind, self.status.controller)];
+        let words = words.into_iter().chain(remarks).collect::<Vec<_>>().join("; ");
         self.tell(What::Attached, words, round.host);
         let every = device.capabilities().look_every;
         let interval = interval(&self.controller);
         let (next_interval, next_look) = first(round.now, interval, start.every);
-        self.phase =
-            Phase::Governing(Governing { device, index, interval, every, next_interval, next_look, slept: false });
+        self.phase = Phase::Governing(Governing {
+            device,
+            index: link.index,
+            interval,
+            every,
+            next_interval,
+            next_look,
+            slept: false,
+        });
         Ok(())
     }
 
@@ -232,7 +239,7 @@ impl Governor {
         if let Some(why) = obstacle(controller.name(), governing.device.as_ref()) {
             return Err(Error::Unsuitable(why));
         }
-        let adapted = governing.device.adapt(&wish, &start)?;
+        let adapted = wish.gso_segments == self.wish.gso_segments && governing.device.adapt(&wish, &start)?;
         governing.interval = interval(&controller);
         governing.every = governing.device.capabilities().look_every;
         (governing.next_interval, governing.next_look) = first(round.now, governing.interval, start.every);
@@ -298,6 +305,18 @@ impl Governor {
 fn controller(wish: &Wish) -> Result<Controller, Error> {
     let device = &wish.place.device;
     wish.settings.build_controller().map_err(|invalid| Error::Unsuitable(format!("{device}: {invalid}")))
+}
+
+/// What a user should know of a queue that was taken up: `why` by no better device, and of packets with many `segments`.
+fn remarks(wish: &Wish, segments: u32, why: Option<String>) -> Vec<String> {
+    let device = why.map(|why| format!("not by our own discipline in BPF: {why}"));
+    let is_rough = matches!(wish.settings.limit, Limit::Packets(_)) && wish.gso_segments.is_none();
+    let large = (is_rough && segments > 1 && !wish.dry_run).then(|| {
+        "a packet of this queue may hold many segments (GSO) and counts once in a limit in packets: one segment a packet \
+         (--gso-segments 1, gso_segments = 1) ends that"
+            .into()
+    });
+    device.into_iter().chain(large).collect()
 }
 
 /// How a queue begins under a controller.
