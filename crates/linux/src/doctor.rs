@@ -253,16 +253,12 @@ fn driver(link: &Link) -> (Driver, Finding) {
         let found = format!("{called}, Wi-Fi with its MAC in the device: it pushes back as Ethernet does");
         return (Driver::PushesBack, Finding::good(TOPIC, found));
     }
-    match link.kind.as_deref().or((name == "lo").then_some("loopback")) {
-        Some(kind) => {
-            let found = format!("none, a virtual interface ({kind}): it takes every packet at once");
-            (Driver::TakesAll, Finding::good(TOPIC, found))
-        }
-        None => {
-            let found = format!("{called}, hardware: it pushes back when its ring is full");
-            (Driver::PushesBack, Finding::good(TOPIC, found))
-        }
+    if let Some(kind) = link.kind.as_deref().or((name == "lo").then_some("loopback")) {
+        let found = format!("none, a virtual interface ({kind}): it takes every packet at once");
+        return (Driver::TakesAll, Finding::good(TOPIC, found));
     }
+    let found = format!("{called}, hardware: it pushes back when its ring is full");
+    (Driver::PushesBack, Finding::good(TOPIC, found))
 }
 
 #[cfg(test)]
