@@ -3,8 +3,8 @@
 mod live;
 mod observe;
 
-pub(crate) use live::{Agent, Attach, Detach, Doctor, Policy, Queue, Record, Replay};
-pub(crate) use observe::{Status, Watch};
+pub(crate) use live::{Agent, Attach, Detach, Doctor, Policy, Queue, Record};
+pub(crate) use observe::{Replay, ScenarioFrom, Status, Watch};
 
 use clap::{Args as Group, Parser, Subcommand};
 use clap_complete::Shell;
@@ -49,6 +49,7 @@ pub(crate) enum Command {
     Detach(Detach),
     Record(Record),
     Replay(Replay),
+    ScenarioFrom(ScenarioFrom),
     Doctor(Doctor),
     Status(Status),
     Watch(Watch),
@@ -97,6 +98,7 @@ Examples:
   sluice run scenarios/adth/s1a.toml --set 'flow.*.deadline=400 ms' --out out
   sluice run scenarios/adth/s1a.toml --set 'duration=2 s' --pcap frames --node n1
   tshark -r frames/n1.pcap
+  sluice run scenarios/adth/s1a.toml --record-intervals n1.jsonl --node n1
 
 With `--json` one object is printed; its keys are explained in docs/results.md. Times are in seconds, rates in bit/s.
 Claims are ruled on only where the scenario varies nothing.")]
@@ -121,7 +123,14 @@ pub(crate) struct Run {
     /// Write every event (frames, packets, limits) to this file, one JSON object a line.
     #[arg(long, value_name = "FILE", conflicts_with = "out")]
     pub(crate) trace: Option<PathBuf>,
-    /// Only this node in --pcap and --trace. May be given several times.
+    /// Write the intervals of one queue to this file, as `sluice record` does on a live interface: for `sluice replay` and
+    /// `sluice scenario-from`.
+    #[arg(long, value_name = "FILE", conflicts_with = "out")]
+    pub(crate) record_intervals: Option<PathBuf>,
+    /// Which queue, where --node has several: its name in the results, such as be or wired-to-ap.
+    #[arg(long, value_name = "NAME", requires = "record_intervals")]
+    pub(crate) queue: Option<String>,
+    /// Only this node in --pcap, --trace and --record-intervals. May be given several times.
     #[arg(long, value_name = "NAME")]
     pub(crate) node: Vec<String>,
 }

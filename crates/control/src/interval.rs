@@ -1,5 +1,6 @@
 //! What a queue tells a controller. Readable and writable, so that a recorded run can be replayed into a controller.
 
+use crate::Limit;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
 
@@ -59,6 +60,18 @@ pub struct Interval {
     /// How long more packets waited.
     #[serde(default)]
     pub busy: Duration,
+}
+
+/// An interval, and the limit that follows it: what a recording of a queue holds, one JSON object a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Decision {
+    /// The interval's end, since the recording began.
+    pub at: Duration,
+    /// What the controller saw.
+    pub seen: Interval,
+    /// What it decided.
+    pub limit: Limit,
 }
 
 /// How a controller wants its queue to measure.

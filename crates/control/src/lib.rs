@@ -14,7 +14,7 @@ mod limit;
 pub mod none;
 mod registry;
 
-pub use interval::{Count, Interval, Measures, Stat};
+pub use interval::{Count, Decision, Interval, Measures, Stat};
 pub use invalid::{Invalid, Warning, above_zero};
 pub use limit::Limit;
 pub use registry::UnknownName;

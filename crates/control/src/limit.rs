@@ -35,6 +35,14 @@ impl Limit {
         }
     }
 
+    /// Its number, of packets or of bytes.
+    pub const fn count(self) -> u64 {
+        match self {
+            Self::Packets(packets) => packets as u64,
+            Self::Bytes(bytes) => bytes.count(),
+        }
+    }
+
     /// The smaller of two limits in the same unit; this one where the units differ.
     pub(crate) fn smaller(self, other: Self) -> Self {
         match (self, other) {

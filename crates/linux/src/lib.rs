@@ -19,6 +19,7 @@ pub mod govern;
 mod links;
 mod looks;
 pub mod metrics;
+mod netlink;
 pub mod recording;
 pub mod rtnetlink;
 pub mod serve;

@@ -1,21 +1,9 @@
 //! Recordings: the intervals of a queue and what a controller decided, one JSON object a line.
 
-use control::{Controller, Interval, Limit, LimitController as _};
-use serde::{Deserialize, Serialize};
-use std::io::BufRead;
-use units::Duration;
+pub use control::Decision;
 
-/// An interval, and the limit that follows it. A line of a recording.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Decision {
-    /// The interval's end, since the recording began.
-    pub at: Duration,
-    /// What the controller saw.
-    pub seen: Interval,
-    /// What it decided.
-    pub limit: Limit,
-}
+use control::{Controller, LimitController as _};
+use std::io::BufRead;
 
 /// Why a recording cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -63,8 +51,8 @@ pub fn replay(recording: &[Decision], controller: &mut Controller) -> Vec<Decisi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use control::{Count, Name, Parameters, Stat};
-    use units::Bytes;
+    use control::{Count, Interval, Limit, Name, Parameters, Stat};
+    use units::{Bytes, Duration};
 
     fn recorded() -> Vec<Decision> {
         let count = |packets| Count { packets, bytes: Bytes::new(packets * 1_000) };

@@ -2,18 +2,13 @@
 //! and putting another in its place. Blocking, one request at a time.
 
 use crate::Error;
-use crate::wire::{Message, Request, attributes, messages, text, u16_at, u32_at, u64_at};
+use crate::netlink::{Connection, F_ACK, F_DUMP, F_REQUEST, failed};
+use crate::wire::{Request, attributes, messages, text, u16_at, u32_at, u64_at};
 use rustix::io::Errno;
-use rustix::net::netlink::SocketAddrNetlink;
-use rustix::net::sockopt::Timeout;
-use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
-use std::os::fd::OwnedFd;
 
 /// `TC_H_ROOT` (`linux/pkt_sched.h`): the parent of an interface's outermost discipline.
 pub const ROOT: u32 = 0xffff_ffff;
 
-const NLMSG_ERROR: u16 = 2;
-const NLMSG_DONE: u16 = 3;
 const RTM_NEWLINK: u16 = 16;
 const RTM_GETLINK: u16 = 18;
 const RTM_SETLINK: u16 = 19;
@@ -23,10 +18,6 @@ const RTM_GETQDISC: u16 = 38;
 const RTM_NEWTFILTER: u16 = 44;
 const RTM_GETTFILTER: u16 = 46;
 
-const F_REQUEST: u16 = 0x1;
-const F_ACK: u16 = 0x4;
-const F_DUMP: u16 = 0x300;
-const F_DUMP_INTERRUPTED: u16 = 0x10;
 const F_REPLACE: u16 = 0x100;
 const F_CREATE: u16 = 0x400;
 
@@ -112,11 +103,7 @@ pub struct Counters {
 
 /// A connection to the kernel's routing messages.
 #[derive(Debug)]
-pub struct Route {
-    socket: OwnedFd,
-    sequence: u32,
-    buffer: Vec<u8>,
-}
+pub struct Route(Connection);
 
 impl Route {
     /// Opens it, in the network namespace of this thread. Needs no privilege.
@@ -124,14 +111,7 @@ impl Route {
     /// # Errors
     /// The kernel gives no such socket.
     pub fn open() -> Result<Self, Error> {
-        let failed = |source: Errno| Error::Kernel { what: "open a netlink socket".into(), source: source.into() };
-        // Protocol 0 is `NETLINK_ROUTE`.
-        let socket = rustix::net::socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None);
-        let socket = socket.map_err(failed)?;
-        let patience = Some(std::time::Duration::from_secs(5));
-        rustix::net::sockopt::set_socket_timeout(&socket, Timeout::Recv, patience).map_err(failed)?;
-        rustix::net::bind(&socket, &SocketAddrNetlink::new(0, 0)).map_err(failed)?;
-        Ok(Self { socket, sequence: 0, buffer: vec![0; 1 << 16] })
+        Connection::open(None).map(Self)
     }
 
     /// All interfaces.
@@ -210,13 +190,13 @@ impl Route {
         if let Some(options) = &new.options {
             request = request.with(TCA_OPTIONS, options);
         }
-        self.ask(request, |_| ()).map_err(|errno| failed(what, errno))
+        self.0.ask(request, |_| ()).map_err(|errno| failed(what, errno))
     }
 
     /// Takes the discipline away from `parent`; the kernel puts its default there.
     pub(crate) fn delete(&mut self, index: u32, parent: u32) -> Result<(), Error> {
         let request = Request::new(RTM_DELQDISC, F_REQUEST | F_ACK, &tc_body(index, 0, parent));
-        self.ask(request, |_| ()).map_err(|errno| failed("take the queue away", errno))
+        self.0.ask(request, |_| ()).map_err(|errno| failed("take the queue away", errno))
     }
 
     /// How many segments a packet of interface `index` may hold from now on.
@@ -224,7 +204,7 @@ impl Route {
         let mut body = [0; LINK_BODY];
         body[4..8].copy_from_slice(&index.to_ne_bytes());
         let request = Request::new(RTM_SETLINK, F_REQUEST | F_ACK, &body);
-        let asked = self.ask(request.with(IFLA_GSO_MAX_SEGS, &segments.to_ne_bytes()), |_| ());
+        let asked = self.0.ask(request.with(IFLA_GSO_MAX_SEGS, &segments.to_ne_bytes()), |_| ());
         asked.map_err(|errno| match errno {
             Errno::NODEV => Error::Gone { name: format!("interface {index}") },
             errno => failed("set how many segments a packet may hold", errno),
@@ -244,60 +224,13 @@ impl Route {
         body: &[u8],
         read: fn(&[u8]) -> Option<T>,
     ) -> Result<(), Error> {
-        // A dump in which something changed meanwhile is made again; a machine on which it always does is given up.
-        for _ in 0..16 {
-            found.clear();
-            let mut interrupted = false;
-            let request = Request::new(ask, F_REQUEST | F_DUMP, body);
-            let answer = self.ask(request, |message| {
-                interrupted |= message.flags & F_DUMP_INTERRUPTED != 0;
-                if message.kind == kind {
-                    found.extend(read(message.payload));
-                }
-            });
-            answer.map_err(|errno| failed("list interfaces and queues", errno))?;
-            if !interrupted {
-                return Ok(());
-            }
-        }
-        Err(failed("list interfaces and queues, which change all the time", Errno::AGAIN))
-    }
-
-    /// Sends a request and hands each answer to `take` until the kernel says that there are no more.
-    fn ask(&mut self, request: Request, mut take: impl FnMut(&Message)) -> Result<(), Errno> {
-        self.sequence = self.sequence.wrapping_add(1);
-        rustix::net::send(&self.socket, &request.finish(self.sequence), SendFlags::empty())?;
-        loop {
-            let (_, length) = match rustix::net::recv(&self.socket, &mut self.buffer[..], RecvFlags::TRUNC) {
-                Err(Errno::INTR) => continue,
-                received => received?,
-            };
-            let Some(datagram) = self.buffer.get(..length) else { return Err(Errno::MSGSIZE) };
-            for message in messages(datagram).filter(|message| message.sequence == self.sequence) {
-                match message.kind {
-                    NLMSG_DONE => return Ok(()),
-                    NLMSG_ERROR => return refusal(message.payload),
-                    _ => take(&message),
-                }
-            }
-        }
-    }
-}
-
-/// What an `NLMSG_ERROR` says: zero is an acknowledgement.
-fn refusal(payload: &[u8]) -> Result<(), Errno> {
-    match u32_at(payload, 0).map(u32::cast_signed) {
-        Some(0) => Ok(()),
-        // The kernel's error numbers; any other is not one of its messages.
-        Some(code @ -4095..=-1) => Err(Errno::from_raw_os_error(-code)),
-        _ => Err(Errno::BADMSG),
-    }
-}
-
-fn failed(what: &str, errno: Errno) -> Error {
-    match errno {
-        Errno::PERM | Errno::ACCESS => Error::NotPermitted { what: what.into() },
-        errno => Error::Kernel { what: what.into(), source: errno.into() },
+        let request = Request::new(ask, F_REQUEST | F_DUMP, body);
+        let dumped = self.0.dump(&request, |message| match message {
+            None => found.clear(),
+            Some(message) if message.kind == kind => found.extend(read(message.payload)),
+            Some(_) => {}
+        });
+        dumped.map_err(|errno| failed("list interfaces and queues", errno))
     }
 }
 
@@ -308,6 +241,13 @@ fn tc_body(index: u32, handle: u32, parent: u32) -> [u8; TC_BODY] {
     body[8..12].copy_from_slice(&handle.to_ne_bytes());
     body[12..16].copy_from_slice(&parent.to_ne_bytes());
     body
+}
+
+/// What a datagram of the kernel tells of interfaces and queues. Whatever its bytes are, reading them ends.
+pub fn told(datagram: &[u8]) -> (Vec<Link>, Vec<Qdisc>) {
+    let of = |kind| messages(datagram).filter(move |message| message.kind == kind);
+    let links = of(RTM_NEWLINK).filter_map(|message| link(message.payload)).collect();
+    (links, of(RTM_NEWQDISC).filter_map(|message| qdisc(message.payload)).collect())
 }
 
 fn link(payload: &[u8]) -> Option<Link> {
@@ -403,7 +343,7 @@ mod tests {
             let _ = qdisc(&bytes);
             let _ = tally(&bytes);
             let _ = counters(&bytes);
-            let _ = refusal(&bytes);
+            let _ = told(&bytes);
         }
 
         #[test]

@@ -3,6 +3,7 @@
 
 use crate::config::Category;
 use crate::radio::Mode;
+use control::{Interval, Limit};
 use units::{Bytes, Duration, Frequency, Instant, Power};
 
 /// Something that happened at a node.
@@ -33,8 +34,15 @@ pub enum What {
     Acknowledged(Packet),
     /// A packet reached its destination's application after this time.
     Delivered(Packet, Duration),
-    /// A controller set a queue's limit, in the limit's own unit.
-    Limit(f64),
+    /// A controller looked at an interval of a queue and set its limit.
+    Limit {
+        /// The queue: its place among those of the node, see [`RosterNode::queues`].
+        queue: u32,
+        /// What it saw.
+        seen: Box<Interval>,
+        /// The limit that follows.
+        limit: Limit,
+    },
 }
 
 /// Why a packet was discarded.
@@ -207,6 +215,8 @@ pub struct RosterNode {
     pub name: String,
     /// Is it an access point?
     pub access_point: bool,
+    /// Its queues, as its results name them.
+    pub queues: Vec<String>,
 }
 
 /// A flow that takes part.

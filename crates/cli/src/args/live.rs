@@ -121,24 +121,6 @@ pub(crate) struct Record {
     pub(crate) policy: Policy,
 }
 
-/// Show what a controller decides over a recording.
-#[derive(Debug, Group)]
-#[command(after_help = "\
-Examples:
-  sluice replay eth0.jsonl --controller adth --target-delay 50ms
-  sluice replay eth0.jsonl --controller alt --json
-
-The recorded queue stays as it was: it does not feel the limits that are shown.")]
-pub(crate) struct Replay {
-    /// The recording.
-    pub(crate) file: PathBuf,
-    #[command(flatten)]
-    pub(crate) policy: Policy,
-    /// Print each interval as a JSON object a line, with the limit that the controller decides.
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
 /// Say what is possible on this machine or on an interface, why not more, and what would mend it.
 #[derive(Debug, Group)]
 #[command(after_help = "\

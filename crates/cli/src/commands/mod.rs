@@ -9,6 +9,7 @@ mod replay;
 mod report;
 mod reproduce;
 mod run;
+mod scenario_from;
 mod status;
 mod targets;
 mod watch;
@@ -29,6 +30,7 @@ pub(crate) fn run(args: Args) -> Result<u8, Failure> {
         Command::Detach(args) => live::detach(&args).map(|()| HOLDS),
         Command::Record(args) => live::record(&args).map(|()| HOLDS),
         Command::Replay(args) => replay::replay(&args).map(|()| HOLDS),
+        Command::ScenarioFrom(args) => scenario_from::scenario_from(&args).map(|()| HOLDS),
         Command::Doctor(args) => doctor::doctor(&args).map(|()| HOLDS),
         Command::Status(args) => status::status(&args).map(|()| HOLDS),
         Command::Watch(args) => watch::watch(&args).map(|()| HOLDS),

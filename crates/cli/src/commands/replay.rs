@@ -1,36 +1,105 @@
 //! `sluice replay`.
 
+mod picture;
+
 use super::live::{controller, line, row, settings};
 use crate::args;
 use crate::console::print;
 use crate::failure::Failure;
-use control::LimitController as _;
-use linux::recording;
+use control::{LimitController as _, Name};
+use lab::live;
+use lab::store::write_whole;
+use linux::recording::{self, Decision};
+use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::BufReader;
+use std::path::Path;
+use units::Duration;
+
+/// What a controller decided.
+struct Replayed {
+    /// The controller's name.
+    name: String,
+    target: Option<Duration>,
+    decided: Vec<Decision>,
+}
 
 pub(super) fn replay(args: &args::Replay) -> Result<(), Failure> {
-    let settings = settings(&args.policy)?;
-    let mut controller = controller(&settings)?;
-    let name = args.file.display();
-    let file = File::open(&args.file).map_err(|error| Failure::wrong(format!("cannot read {name}: {error}")))?;
+    let recorded = read(&args.file)?;
+    let all: Vec<Replayed> =
+        policies(args).iter().map(|policy| one(&recorded, &args.file, policy)).collect::<Result<_, _>>()?;
+    if let Some(file) = &args.report {
+        let page = picture::page(&args.file, &recorded, &all);
+        let html = lab::report::timeline::html(&page).map_err(|error| Failure::failed(error.to_string()))?;
+        write_whole(file, html.as_bytes())?;
+        return print(&format!("report: {}\n", file.display()));
+    }
+    let lines: Result<String, Failure> = match &all[..] {
+        [one] if args.json => one.decided.iter().map(line).collect(),
+        [one] => Ok((0..recorded.len()).map(|number| beside(&recorded[number], &one.decided[number])).collect()),
+        _ if args.json => (0..recorded.len()).map(|number| object(&recorded, &all, number)).collect(),
+        _ => Ok((0..recorded.len()).map(|number| side_by_side(&recorded, &all, number)).collect()),
+    };
+    print(&lines?)
+}
+
+/// The intervals of a recording, of which there must be some.
+pub(super) fn read(path: &Path) -> Result<Vec<Decision>, Failure> {
+    let name = path.display();
+    let file = File::open(path).map_err(|error| Failure::wrong(format!("cannot read {name}: {error}")))?;
     let recorded = recording::read(BufReader::new(file)).map_err(|error| Failure::wrong(format!("{name}: {error}")))?;
     if recorded.is_empty() {
         return Err(Failure::wrong(format!("{name} holds no interval")));
     }
+    Ok(recorded)
+}
+
+/// Each controller's settings. Of several, those that aim at no delay go without the target.
+fn policies(args: &args::Replay) -> Vec<args::Policy> {
+    let policy =
+        |controller: Option<Name>, target_delay| args::Policy { controller, target_delay, set: args.set.clone() };
+    match &args.controller[..] {
+        [] => vec![policy(None, args.target_delay)],
+        [one] => vec![policy(Some(*one), args.target_delay)],
+        several => {
+            let target = |name: Name| args.target_delay.filter(|_| live::target_key(name).is_some());
+            several.iter().map(|name| policy(Some(*name), target(*name))).collect()
+        }
+    }
+}
+
+fn one(recorded: &[Decision], file: &Path, policy: &args::Policy) -> Result<Replayed, Failure> {
+    let mut controller = controller(&settings(policy)?)?;
+    let name = controller.name().as_str();
     let needs_service = controller.measures().service_weight.is_some();
     if needs_service && recorded.iter().all(|decision| decision.seen.service_ewma.is_none()) {
-        let controller = controller.name().as_str();
+        let file = file.display();
         return Err(Failure::wrong(format!(
-            "{name} holds no service times, which {controller} needs: record with --controller {controller}"
+            "{file} holds no service times, which {name} needs: record with --controller {name}"
         )));
     }
-    let decided = recording::replay(&recorded, &mut controller);
-    if args.json {
-        let lines: Result<String, Failure> = decided.iter().map(line).collect();
-        return print(&lines?);
+    let decided = recording::replay(recorded, &mut controller);
+    Ok(Replayed { name: name.to_owned(), target: controller.target_delay(), decided })
+}
+
+fn beside(was: &Decision, is: &Decision) -> String {
+    format!("{}  (was {})\n", row(is), was.limit)
+}
+
+fn side_by_side(recorded: &[Decision], all: &[Replayed], number: usize) -> String {
+    let mut text = row(&recorded[number]);
+    for Replayed { name, decided, .. } in all {
+        let _ = write!(text, "  {name} {:<14}", decided[number].limit.to_string());
     }
-    let rows = recorded.iter().zip(&decided);
-    let rows: Vec<String> = rows.map(|(was, is)| format!("{}  (was {})\n", row(is), was.limit)).collect();
-    print(&rows.concat())
+    text.trim_end().to_owned() + "\n"
+}
+
+fn object(recorded: &[Decision], all: &[Replayed], number: usize) -> Result<String, Failure> {
+    let failed = |error: serde_json::Error| Failure::failed(error.to_string());
+    let mut object = serde_json::to_value(recorded[number]).map_err(failed)?;
+    let limits: Map<String, Value> =
+        all.iter().map(|one| (one.name.clone(), json!(one.decided[number].limit))).collect();
+    object["limits"] = Value::Object(limits);
+    Ok(format!("{object}\n"))
 }

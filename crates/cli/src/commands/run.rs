@@ -25,9 +25,12 @@ pub(super) fn run(args: args::Run) -> Result<u8, Failure> {
     let scenario = scenario.without_variations(args.seed);
     let mut console = Console::new()?;
     console.begin(&scenario.id, sweep::simulated_time(&scenario));
-    let wanted = Wanted { pcap: args.pcap, trace: args.trace, nodes: args.node };
+    let args::Run { pcap, trace, node: nodes, record_intervals: intervals, queue, .. } = args;
+    let wanted = Wanted { pcap, trace, nodes, intervals, queue };
     let done = match &args.out {
-        _ if wanted.pcap.is_some() || wanted.trace.is_some() => observed(&scenario, &wanted, &console),
+        _ if wanted.pcap.is_some() || wanted.trace.is_some() || wanted.intervals.is_some() => {
+            observed(&scenario, &wanted, &console)
+        }
         None => once(&scenario, &console),
         Some(out) => kept(&scenario, out, command, &console),
     };

@@ -153,7 +153,7 @@ impl Names {
                 line.event = "delivered";
                 (line.packet, line.delay_ns) = (Some(self.packet(packet)), Some(delay.as_nanos()));
             }
-            What::Limit(limit) => (line.event, line.limit) = ("limit", Some(*limit)),
+            What::Limit { limit, .. } => (line.event, line.limit) = ("limit", Some(limit.count() as f64)),
         }
         line
     }

@@ -1,14 +1,16 @@
-//! The files of one run: a capture a node, and the events.
+//! The files of one run: a capture a node, the events, and the intervals of a queue.
 
 use super::{Addresses, Capture, Events};
 use crate::run::{self, Observer, Timed, Watch};
 use crate::scenario::nearest;
+use control::Decision;
 use sim::config::Network;
-use sim::trace::{Event, Protocol, Roster};
+use sim::trace::{Event, Protocol, Roster, What};
 use std::fs::{self, File};
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
+use units::Instant;
 
 /// What to write down of a run.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +21,10 @@ pub struct Wanted {
     pub trace: Option<PathBuf>,
     /// The nodes; none for all.
     pub nodes: Vec<String>,
+    /// The file of the intervals of one queue, of those of the nodes.
+    pub intervals: Option<PathBuf>,
+    /// What the results call that queue, where there are several.
+    pub queue: Option<String>,
 }
 
 /// Why a run cannot be written down.
@@ -39,6 +45,12 @@ pub enum RecordingError {
         count: usize,
         /// How many there may be.
         most: usize,
+    },
+    /// Not one queue whose intervals are to be recorded, but none or several.
+    #[error("intervals are recorded of one queue: choose with --node and --queue among {known}")]
+    Queues {
+        /// Those that were meant, or all where none was.
+        known: String,
     },
     /// A file cannot be begun.
     #[error("cannot write {}: {error}", path.display())]
@@ -70,7 +82,14 @@ pub fn record(
     let roster = world.roster();
     let nodes = chosen(&roster, &wanted.nodes)?;
     let mut files = Files::create(&roster, &nodes, wanted)?;
-    world.watch(&nodes);
+    match &files.intervals {
+        // Only of this node is anything told.
+        Some(intervals) if wanted.pcap.is_none() && wanted.trace.is_none() => world.watch(&[intervals.node]),
+        _ => world.watch(&nodes),
+    }
+    if files.intervals.is_some() {
+        world.watch_intervals();
+    }
     run::observed(world, watch, &mut files).map_err(RecordingError::Lost)
 }
 
@@ -82,6 +101,44 @@ const MOST_CAPTURES: usize = 500;
 struct Files {
     captures: Vec<Option<Capture<BufWriter<File>>>>,
     events: Option<Events<BufWriter<File>>>,
+    intervals: Option<Intervals>,
+}
+
+/// The intervals of a queue, one JSON object a line.
+#[derive(Debug)]
+struct Intervals {
+    to: BufWriter<File>,
+    node: u32,
+    queue: u32,
+}
+
+impl Intervals {
+    /// Of the queue that is meant by its node's and its own name.
+    fn create(roster: &Roster, nodes: &[u32], path: &Path, queue: Option<&str>) -> Result<Self, RecordingError> {
+        let of =
+            |node: u32| (0..).zip(&roster.nodes[node as usize].queues).map(move |(queue, name)| (node, queue, name));
+        let all: Vec<(u32, u32, &String)> = nodes.iter().flat_map(|node| of(*node)).collect();
+        let meant: Vec<_> = all.iter().filter(|(.., name)| queue.is_none_or(|queue| queue == name.as_str())).collect();
+        let [&(node, queue, _)] = meant[..] else {
+            let known = if meant.is_empty() { all.iter().collect() } else { meant };
+            let named =
+                |&&(node, _, name): &&(u32, u32, &String)| format!("{} {name}", roster.nodes[node as usize].name);
+            return Err(RecordingError::Queues { known: known.iter().map(named).collect::<Vec<_>>().join(", ") });
+        };
+        let to = BufWriter::new(File::create(path).map_err(|error| refused(path, error))?);
+        Ok(Self { to, node, queue })
+    }
+
+    fn add(&mut self, event: &Event) -> io::Result<()> {
+        match &event.what {
+            What::Limit { queue, seen, limit } if (event.node, *queue) == (self.node, self.queue) => {
+                let decision = Decision { at: event.at.since(Instant::ZERO), seen: **seen, limit: *limit };
+                serde_json::to_writer(&mut self.to, &decision)?;
+                self.to.write_all(b"\n")
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Files {
@@ -112,7 +169,9 @@ impl Files {
             let flows = roster.flows.iter().map(|flow| (flow.name.clone(), back(flow.protocol))).collect();
             events = Some(Events::new(BufWriter::new(file), nodes, flows));
         }
-        Ok(Self { captures, events })
+        let intervals = wanted.intervals.as_deref();
+        let intervals = intervals.map(|path| Intervals::create(roster, nodes, path, wanted.queue.as_deref()));
+        Ok(Self { captures, events, intervals: intervals.transpose()? })
     }
 }
 
@@ -125,13 +184,17 @@ impl Observer for Files {
             if let Some(file) = &mut self.events {
                 file.add(event)?;
             }
+            if let Some(file) = &mut self.intervals {
+                file.add(event)?;
+            }
         }
         Ok(())
     }
 
     fn finish(&mut self) -> io::Result<()> {
         self.captures.iter_mut().flatten().try_for_each(Capture::flush)?;
-        self.events.as_mut().map_or(Ok(()), Events::flush)
+        self.events.as_mut().map_or(Ok(()), Events::flush)?;
+        self.intervals.as_mut().map_or(Ok(()), |intervals| intervals.to.flush())
     }
 }
 

@@ -11,7 +11,7 @@ use crate::study::{Chart, Run, Spacing, Study};
 use serde_json::Value;
 
 /// Colours of the page's palette (`page.css` has `--line-0` and so on).
-const COLOURS: usize = 7;
+pub(super) const COLOURS: usize = 7;
 
 /// The runs of one case, by seed, and the number of the first among the study's runs.
 struct Case<'a> {
@@ -448,7 +448,7 @@ fn sorted(mut values: Vec<f64>) -> Vec<f64> {
 }
 
 /// The title and factor of an axis whose largest value is `high`: milliseconds for short times, Mb/s for rates.
-fn readable_unit(title: &str, high: f64) -> (String, f64) {
+pub(super) fn readable_unit(title: &str, high: f64) -> (String, f64) {
     let with = |unit: &str, prefixed: &str, factor: f64| {
         (title.replace(&format!("({unit})"), &format!("({prefixed})")), factor)
     };

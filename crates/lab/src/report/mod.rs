@@ -7,6 +7,7 @@ mod lines;
 mod page;
 mod picture;
 mod text;
+pub mod timeline;
 mod words;
 
 use crate::study::Study;

@@ -20,16 +20,41 @@ const DIGITS: usize = 4;
 
 /// The whole page. `library` is JavaScript that defines `vegaEmbed` and holds no `</script`.
 pub(super) fn document(studies: &[Study], library: &str) -> String {
-    let mut out = String::with_capacity(library.len() + 100_000);
-    write(&mut out, studies, library).expect("a String takes all text");
-    out
-}
-
-fn write(out: &mut String, studies: &[Study], library: &str) -> fmt::Result {
     let title = match studies {
         [one] => one.title.clone(),
         _ => format!("Sluice: {}", count(studies.len(), "experiment")),
     };
+    whole(&title, library, |out, data| {
+        let mut tracks = Tracks::default();
+        if let [study] = studies {
+            out.push_str("<main>\n");
+            section(out, (0, study), "h1", (data, &mut tracks))?;
+        } else {
+            write!(out, "<header>\n<h1>{}</h1>\n</header>\n", Escaped(&title))?;
+            summary(out, studies)?;
+            out.push_str("<main>\n");
+            for study in studies.iter().enumerate() {
+                section(out, study, "h2", (data, &mut tracks))?;
+            }
+        }
+        out.push_str("</main>\n");
+        Ok(())
+    })
+}
+
+/// A page whose `body` is written by a function, which says too what the page's script is to draw.
+pub(super) fn whole(title: &str, library: &str, body: impl FnOnce(&mut String, &mut Data) -> fmt::Result) -> String {
+    let mut out = String::with_capacity(library.len() + 100_000);
+    write(&mut out, title, library, body).expect("a String takes all text");
+    out
+}
+
+fn write(
+    out: &mut String,
+    title: &str,
+    library: &str,
+    body: impl FnOnce(&mut String, &mut Data) -> fmt::Result,
+) -> fmt::Result {
     // The policy forbids the page to fetch anything, whatever the library might want.
     write!(
         out,
@@ -40,22 +65,10 @@ fn write(out: &mut String, studies: &[Study], library: &str) -> fmt::Result {
          script-src 'unsafe-inline' 'unsafe-eval'; img-src data:; base-uri 'none'; form-action 'none'\">\n\
          <link rel=\"icon\" href=\"data:,\">\n\
          <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
-        Escaped(&title)
+        Escaped(title)
     )?;
     let mut data = Data::default();
-    let mut tracks = Tracks::default();
-    if let [study] = studies {
-        out.push_str("<main>\n");
-        section(out, (0, study), "h1", (&mut data, &mut tracks))?;
-    } else {
-        write!(out, "<header>\n<h1>{}</h1>\n</header>\n", Escaped(&title))?;
-        summary(out, studies)?;
-        out.push_str("<main>\n");
-        for study in studies.iter().enumerate() {
-            section(out, study, "h2", (&mut data, &mut tracks))?;
-        }
-    }
-    out.push_str("</main>\n");
+    body(out, &mut data)?;
     out.push_str("<footer><p>Made by Sluice. Charts: Vega-Lite, embedded; this page fetches nothing.</p></footer>\n");
     let json = serde_json::to_string(&data).expect("numbers and texts always have a JSON form");
     writeln!(out, "<script type=\"application/json\" id=\"data\">{}</script>", json_in_script(&json))?;
@@ -126,19 +139,7 @@ fn section(
     for (k, chart) in study.charts.iter().enumerate() {
         let id = format!("chart-{n}-{k}");
         let picture = lines::picture((n, study), chart, id, data, tracks);
-        writeln!(out, "<figure>\n<figcaption><strong>{}</strong>", Escaped(&chart.title))?;
-        if !chart.about.is_empty() {
-            write!(out, " {}", Escaped(&chart.about))?;
-        }
-        out.push_str("</figcaption>\n");
-        match picture {
-            Ok(picture) => {
-                frames(out, &picture, &chart.title)?;
-                data.pictures.push(picture);
-            }
-            Err(reason) => writeln!(out, "<p class=\"empty\">{}</p>", Escaped(&reason))?,
-        }
-        out.push_str("</figure>\n");
+        figure(out, (&chart.title, &chart.about), picture, data)?;
     }
     writeln!(out, "<{sub}>What was run</{sub}>")?;
     provenance(out, study)?;
@@ -146,7 +147,30 @@ fn section(
     Ok(())
 }
 
-fn paragraphs(out: &mut String, text: &str) -> fmt::Result {
+/// A chart with its title and a remark; or why there is none.
+pub(super) fn figure(
+    out: &mut String,
+    (title, about): (&str, &str),
+    picture: Result<Picture, String>,
+    data: &mut Data,
+) -> fmt::Result {
+    writeln!(out, "<figure>\n<figcaption><strong>{}</strong>", Escaped(title))?;
+    if !about.is_empty() {
+        write!(out, " {}", Escaped(about))?;
+    }
+    out.push_str("</figcaption>\n");
+    match picture {
+        Ok(picture) => {
+            frames(out, &picture, title)?;
+            data.pictures.push(picture);
+        }
+        Err(reason) => writeln!(out, "<p class=\"empty\">{}</p>", Escaped(&reason))?,
+    }
+    out.push_str("</figure>\n");
+    Ok(())
+}
+
+pub(super) fn paragraphs(out: &mut String, text: &str) -> fmt::Result {
     for paragraph in text.split("\n\n").map(str::trim).filter(|p| !p.is_empty()) {
         writeln!(out, "<p>{}</p>", Escaped(paragraph))?;
     }
@@ -380,7 +404,7 @@ fn provenance(out: &mut String, study: &Study) -> fmt::Result {
 }
 
 /// A line to copy: the script adds the button where the browser has a clipboard.
-fn command(line: &str) -> String {
+pub(super) fn command(line: &str) -> String {
     format!("<span class=\"command\"><code>{}</code></span>", Escaped(line))
 }
 

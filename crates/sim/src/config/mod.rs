@@ -29,7 +29,7 @@ pub use record::Record;
 pub use routing::{Aodv, Protocol, Route, Routing, RoutingPriority};
 pub use tcp::{Congestion, Recovery, Tcp};
 pub use traffic::{Category, Flow, Spread, Step, Traffic, TrafficKind, Transport};
-pub use wired::Wired;
+pub use wired::{RateStep, Wired};
 
 use queue::Settings as Queue;
 use serde::{Deserialize, Serialize};

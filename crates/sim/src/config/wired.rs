@@ -17,12 +17,27 @@ pub struct Wired {
     /// Bits that it carries in a second, in each direction.
     #[serde(deserialize_with = "units::positive")]
     pub rate: Rate,
+    /// Changes of the rate while the network runs, in order of time.
+    #[serde(default)]
+    pub at: Vec<RateStep>,
     /// Time from the last bit sent to the last bit received.
     #[serde(default)]
     pub delay: Duration,
     /// The queue of each direction. It does not take over the keys of the network's `[queue]`.
     #[serde(default)]
     pub queue: Queue,
+}
+
+/// A change of a wired link's rate. What is left of a packet that is being sent goes at the new rate.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RateStep {
+    /// When, from the start of the run.
+    pub time: Duration,
+    /// The new rate.
+    #[serde(deserialize_with = "units::positive")]
+    pub rate: Rate,
 }
 
 /// Exactly two names: serde would pass over a third one.

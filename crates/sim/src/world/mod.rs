@@ -28,7 +28,7 @@ use connections::Connections;
 use control::{Controller, LimitController};
 use mac80211::Scheduler;
 use queue::{Departure, Ecn};
-use queues::{Layout, has_room, limit_value};
+use queues::{Layout, has_room};
 use routing::{Accounts, Routing};
 use trace::Witness;
 use transport::{Role, Supply};
@@ -529,12 +529,13 @@ impl World {
         let index = queue as usize;
         let Self { nodes, packets, connections, flows, routing, watch, now, .. } = self;
         let Queue { held, controller, .. } = &mut nodes[node as usize].queues[index];
-        let limit = controller.update(&held.take_interval(*now));
+        let seen = held.take_interval(*now);
+        let limit = controller.update(&seen);
         let mut witness = Witness { watch, now: *now, node };
-        witness.saw(|| What::Limit(limit_value(limit)));
+        witness.saw(|| What::Limit { queue, seen: Box::new(seen), limit });
         let mut accounts = Accounts { packets, connections, flows, routing, witness };
         held.set_limit(*now, limit, &mut |dropped: Waiting| accounts.discard(dropped.packet, Loss::Queue));
-        let next = self.now + controller.interval();
+        let next = self.now + trace::told_every(controller);
         self.events.push(next, Event::Control { node, queue });
         self.refill(node, index, None);
         self.serve(node);
@@ -554,7 +555,7 @@ impl World {
         let length = self.now.since(self.last_step);
         let queues = self.nodes.iter().flat_map(|node| &node.queues);
         let levels = queues.map(|Queue { held, .. }| {
-            (limit_value(held.limit()), held.backlog().packets, held.totals().dropped.packets)
+            (held.limit().count() as f64, held.backlog().packets, held.totals().dropped.packets)
         });
         recorder.end_step(length, levels);
         self.record_windows();

@@ -101,14 +101,6 @@ pub(super) fn name(nodes: &[Node], node: usize, queue: usize, rules: &Convention
     if rules.edca() { format!("{station}-{category}") } else { station.to_owned() }
 }
 
-/// The number of a limit, in its own unit.
-pub(super) fn limit_value(limit: Limit) -> f64 {
-    match limit {
-        Limit::Packets(packets) => f64::from(packets),
-        Limit::Bytes(bytes) => bytes.count() as f64,
-    }
-}
-
 /// Does a packet of this length fit without another making way for it?
 pub(super) fn has_room(queue: &Queue<Waiting>, length: Bytes) -> bool {
     let backlog = queue.backlog();

@@ -1,14 +1,24 @@
 //! Tells what happens at the nodes that are watched.
 
-use super::World;
 use super::transport::Role;
+use super::{Event as Planned, World, queues};
 use crate::engine::Handle;
 use crate::mac::{BROADCAST, Frame, Kind};
 use crate::net::{Load, Loss, Packet};
 use crate::radio::{Heard, Signal};
 use crate::trace::{self, Cause, Ecn, Event, Mpdu, Owner, Protocol, Roster, RosterFlow, RosterNode, Segment, What};
 use crate::transport::tcp;
-use units::{Bytes, Instant, Power};
+use control::{Controller, LimitController as _};
+use units::{Bytes, Duration, Instant, Power};
+
+/// How often the intervals of a queue are told that no controller looks at.
+const UNCONTROLLED: Duration = Duration::from_secs(1);
+
+/// Time between two intervals of a queue with this controller.
+pub(super) fn told_every(controller: &Controller) -> Duration {
+    let interval = controller.interval();
+    if interval == Duration::MAX { UNCONTROLLED } else { interval }
+}
 
 /// The nodes that are watched, and what happened there since the last call of [`World::take_events`].
 #[derive(Debug, Default)]
@@ -55,6 +65,18 @@ impl World {
         self.watch = Some(Box::new(watch));
     }
 
+    /// Tells of the intervals of queues without a controller too ([`What::Limit`], once a second) at the nodes that are
+    /// watched.
+    pub fn watch_intervals(&mut self) {
+        let Some(watch) = &self.watch else { return };
+        for (node, watched) in (0..).zip(&self.nodes) {
+            let queues = (0..).zip(&watched.queues).filter(|_| watch.watches(node));
+            for (queue, described) in queues.filter(|(_, queue)| queue.controller.interval() == Duration::MAX) {
+                self.events.push(self.now + told_every(&described.controller), Planned::Control { node, queue });
+            }
+        }
+    }
+
     /// What happened since the last call at the nodes that are watched.
     pub fn take_events(&mut self) -> Vec<Event> {
         self.watch.as_mut().map(|watch| std::mem::take(&mut watch.events)).unwrap_or_default()
@@ -62,7 +84,11 @@ impl World {
 
     /// Who takes part.
     pub fn roster(&self) -> Roster {
-        let node = |node: &super::Node| RosterNode { name: node.name.clone(), access_point: node.access_point };
+        let node = |(index, node): (usize, &super::Node)| RosterNode {
+            name: node.name.clone(),
+            access_point: node.access_point,
+            queues: (0..node.queues.len()).map(|queue| queues::name(&self.nodes, index, queue, &self.rules)).collect(),
+        };
         let flow = |flow: &super::Flow| RosterFlow {
             name: flow.identity.name.clone(),
             from: flow.from,
@@ -70,7 +96,7 @@ impl World {
             protocol: flow.role.into(),
         };
         Roster {
-            nodes: self.nodes.iter().map(node).collect(),
+            nodes: self.nodes.iter().enumerate().map(node).collect(),
             flows: self.flows.iter().map(flow).collect(),
             frequency: self.frequency,
         }

@@ -1,9 +1,12 @@
 //! Wired links: store and forward, with a queue of its own in each direction.
 
 use super::{Event, World};
+use crate::config;
 use crate::engine::Handle;
 use crate::net::{Load, Waiting};
-use units::{Duration, Instant, Rate};
+use units::{Bytes, Duration, Instant, Rate};
+
+const NANOS: u128 = 1_000_000_000;
 
 /// One direction of a wired link.
 #[derive(Debug)]
@@ -12,7 +15,9 @@ pub(super) struct Wire {
     /// Index of its queue at `from`.
     pub(super) queue: u32,
     pub(super) to: u32,
-    pub(super) rate: Rate,
+    rate: Rate,
+    /// Later rates, in order of time.
+    steps: Vec<(Instant, Rate)>,
     pub(super) delay: Duration,
     sending: Option<Sending>,
     /// Packets sent that have not arrived.
@@ -31,10 +36,29 @@ struct Sending {
 }
 
 impl Wire {
-    /// An idle link from a node's queue to another node.
-    pub(super) fn new((from, queue): (u32, u32), to: u32, rate: Rate, delay: Duration) -> Self {
+    /// An idle link from a node's queue to another node, as it is described.
+    pub(super) fn new((from, queue): (u32, u32), to: u32, described: &config::Wired) -> Self {
+        let config::Wired { rate, delay, .. } = *described;
+        let steps = described.at.iter().map(|step| (Instant::ZERO + step.time, step.rate)).collect();
         let (busy, counted_from) = (Duration::ZERO, Instant::ZERO);
-        Self { from, queue, to, rate, delay, sending: None, under_way: 0, busy, counted_from }
+        Self { from, queue, to, rate, steps, delay, sending: None, under_way: 0, busy, counted_from }
+    }
+
+    /// When the last bit of a packet has been sent whose first bit is sent at `start`, rounded up to a nanosecond.
+    fn sent(&self, start: Instant, length: Bytes) -> Instant {
+        let later = self.steps.partition_point(|(at, _)| *at <= start);
+        let mut rate = later.checked_sub(1).map_or(self.rate, |index| self.steps[index].1);
+        let mut left = u128::from(length.bits()) * NANOS;
+        let mut now = start;
+        for &(at, next) in &self.steps[later..] {
+            let by_then = u128::from(rate.as_bps()) * u128::from(at.since(now).as_nanos());
+            if by_then >= left {
+                break;
+            }
+            (left, now, rate) = (left - by_then, at, next);
+        }
+        let nanos = left.div_ceil(u128::from(rate.as_bps().max(1)));
+        now + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
     /// Packets that it holds.
@@ -55,15 +79,15 @@ impl Wire {
 impl World {
     /// If the link is idle and a packet waits, begins to send it.
     pub(super) fn transmit(&mut self, wire: u32) {
-        let Wire { from, queue, rate, sending, .. } = &self.wires[wire as usize];
-        let (from, queue, rate) = (*from, *queue as usize, *rate);
+        let Wire { from, queue, sending, .. } = &self.wires[wire as usize];
+        let (from, queue) = (*from, *queue as usize);
         if sending.is_some() {
             return;
         }
         let Some((departure, left)) = self.dequeue(from, queue, 0) else { return };
         let Waiting { packet, length, .. } = departure.packet;
         self.wires[wire as usize].sending = Some(Sending { packet, waited: departure.waited, since: self.now });
-        self.events.push(self.now + rate.time_for(length), Event::WireSent { wire });
+        self.events.push(self.wires[wire as usize].sent(self.now, length), Event::WireSent { wire });
         self.refill(from, queue, left);
     }
 
@@ -91,5 +115,51 @@ impl World {
         }
         self.connections.packet_gone(packet.segment);
         self.serve(to);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn at(millis: u64) -> Instant {
+        Instant::from_nanos(millis * 1_000_000)
+    }
+
+    /// 1 Mb/s, from 10 ms on 4 Mb/s, from 11 ms on 500 kb/s. A packet of 1000 bytes takes 8, 2 and 16 ms.
+    fn stepped() -> Wire {
+        let step = |millis, rate| config::RateStep { time: Duration::from_millis(millis), rate };
+        let steps = vec![step(10, Rate::mbps(4)), step(11, Rate::kbps(500))];
+        Wire::new((0, 0), 1, &config::Wired { at: steps, ..plain() })
+    }
+
+    #[test]
+    fn what_is_left_of_a_packet_goes_at_the_new_rate() {
+        let wire = stepped();
+        let length = Bytes::new(1_000);
+        assert_eq!(wire.sent(at(0), length), at(8));
+        assert_eq!(wire.sent(at(2), length), at(10));
+        // 4000 bits before the step, 4000 in the millisecond after it.
+        assert_eq!(wire.sent(at(6), length), at(11));
+        // 3000 bits before it, 4000 in that millisecond, and 1000 at 500 kb/s.
+        assert_eq!(wire.sent(at(7), length), at(13));
+        assert_eq!(wire.sent(at(11), length), at(27));
+        assert_eq!(wire.sent(at(1_000), Bytes::new(0)), at(1_000));
+    }
+
+    #[test]
+    fn a_link_of_one_rate_takes_what_the_rate_says() {
+        let described = config::Wired { rate: Rate::bps(3_000_001), at: Vec::new(), ..plain() };
+        let wire = Wire::new((0, 0), 1, &described);
+        for bytes in [0, 1, 28, 1_500, 65_535] {
+            let length = Bytes::new(bytes);
+            assert_eq!(wire.sent(at(5), length), at(5) + described.rate.time_for(length));
+        }
+    }
+
+    fn plain() -> config::Wired {
+        let between = ["a".into(), "b".into()];
+        let queue = queue::Settings::default();
+        config::Wired { between, rate: Rate::mbps(1), at: Vec::new(), delay: Duration::ZERO, queue }
     }
 }

@@ -49,7 +49,7 @@ impl Infrastructure {
                 // The category does not matter on a wire.
                 let queue = nodes[from as usize].layout.queue(to, 0);
                 let queue = u32::try_from(queue).expect("there are fewer queues than nodes and categories");
-                wires.push(Wire::new((from, queue), to, described.rate, described.delay));
+                wires.push(Wire::new((from, queue), to, described));
             }
         }
         wires
@@ -198,6 +198,10 @@ fn wires(network: &Network, sites: &[Site], access: bool) -> Result<Vec<[u32; 2]
         let [a, b] = &wired.between;
         if a == b {
             return refuse(format!("the link ends where it starts, at `{a}`"));
+        }
+        if wired.at.windows(2).any(|pair| pair[1].time <= pair[0].time) {
+            let message = "steps come one after another: each at a later `time` than the one before";
+            return Err(BuildError::new(format!("wired.{index}.at"), message));
         }
         if wires.iter().any(|other| other.contains(&ends[0]) && other.contains(&ends[1])) {
             return refuse(format!("there is a link between `{a}` and `{b}` already"));

@@ -1,0 +1,111 @@
+//! The page that `sluice replay --report` writes.
+
+use super::Replayed;
+use control::{Limit, Stat};
+use lab::report::timeline::{Chart, Page, Point};
+use lab::shell::quoted;
+use linux::recording::Decision;
+use std::path::Path;
+
+/// Limits beside the backlog, delays beside their targets, service times, drops and rates.
+pub(super) fn page(file: &Path, recorded: &[Decision], all: &[Replayed]) -> Page {
+    let names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
+    let controllers = names.join(" --controller ");
+    let about = "What each controller decides when it sees the recorded intervals. The recorded queue did not feel these limits: \
+                 its backlog and delay are those under the limit that was recorded.";
+    let mut charts = vec![limits(recorded, all, "packets", packets), limits(recorded, all, "B", bytes)];
+    charts.retain(|chart| {
+        chart.lines.iter().any(|(name, points)| name != BACKLOG && points.iter().any(|point| point.value.is_some()))
+    });
+    charts.extend([delay(recorded, all), service(recorded), rate(recorded)]);
+    Page {
+        title: format!("{}: {}", file.display(), names.join(", ")),
+        about: about.into(),
+        command: format!(
+            "sluice replay {} --controller {controllers} --report FILE",
+            quoted(&file.display().to_string())
+        ),
+        charts,
+    }
+}
+
+const BACKLOG: &str = "backlog, recorded";
+
+fn packets(limit: Limit) -> Option<f64> {
+    match limit {
+        Limit::Packets(packets) => Some(f64::from(packets)),
+        Limit::Bytes(_) => None,
+    }
+}
+
+fn bytes(limit: Limit) -> Option<f64> {
+    match limit {
+        Limit::Packets(_) => None,
+        Limit::Bytes(bytes) => Some(bytes.count() as f64),
+    }
+}
+
+fn limits(recorded: &[Decision], all: &[Replayed], unit: &str, of: fn(Limit) -> Option<f64>) -> Chart {
+    let backlog = move |decision: &Decision| {
+        of(Limit::Packets(0))
+            .map(|_| decision.seen.backlog.packets as f64)
+            .or(Some(decision.seen.backlog.bytes.count() as f64))
+    };
+    let mut lines = vec![(BACKLOG.to_owned(), points(recorded, backlog))];
+    lines.push(("limit, recorded".to_owned(), points(recorded, |decision| of(decision.limit))));
+    lines.extend(all.iter().map(|one| (one.name.clone(), points(&one.decided, |decision| of(decision.limit)))));
+    Chart { title: "Limit".into(), y_title: format!("limit, backlog ({unit})"), lines, ..Chart::default() }
+}
+
+fn delay(recorded: &[Decision], all: &[Replayed]) -> Chart {
+    let lines = [("mean", mean as fn(Stat) -> Option<f64>), ("longest", longest)];
+    let lines = lines.map(|(name, of)| (name.to_owned(), points(recorded, |decision| of(decision.seen.sojourn))));
+    let mut targets: Vec<(String, f64)> = Vec::new();
+    for target in all.iter().filter_map(|one| one.target) {
+        let target = (format!("target {target}"), target.as_secs_f64());
+        if !targets.contains(&target) {
+            targets.push(target);
+        }
+    }
+    let about = "Time of packets in the queue, as recorded.".into();
+    Chart { title: "Queuing delay".into(), about, y_title: "queuing delay (s)".into(), lines: lines.into(), targets }
+}
+
+fn service(recorded: &[Decision]) -> Chart {
+    let service = |decision: &Decision| mean(decision.seen.service);
+    let average = |decision: &Decision| decision.seen.service_ewma.map(units::Duration::as_secs_f64);
+    let gap = |decision: &Decision| mean(decision.seen.departure_gap);
+    let lines = vec![
+        ("service time".to_owned(), points(recorded, service)),
+        ("its exponential average".to_owned(), points(recorded, average)),
+        ("time between departures".to_owned(), points(recorded, gap)),
+    ];
+    Chart { title: "What the link takes for a packet".into(), y_title: "time (s)".into(), lines, ..Chart::default() }
+}
+
+fn rate(recorded: &[Decision]) -> Chart {
+    let rate = |of: fn(&Decision) -> control::Count| {
+        points(recorded, |decision| {
+            let length = decision.seen.length.as_secs_f64();
+            (length > 0.0).then(|| of(decision).bytes.bits() as f64 / length)
+        })
+    };
+    let lines = vec![
+        ("came".to_owned(), rate(|decision| decision.seen.arrived)),
+        ("left".to_owned(), rate(|decision| decision.seen.sent)),
+        ("dropped".to_owned(), rate(|decision| decision.seen.dropped)),
+    ];
+    Chart { title: "Rate".into(), y_title: "rate (b/s)".into(), lines, ..Chart::default() }
+}
+
+fn mean(stat: Stat) -> Option<f64> {
+    (stat.n > 0).then(|| stat.mean.as_secs_f64())
+}
+
+fn longest(stat: Stat) -> Option<f64> {
+    (stat.n > 0).then(|| stat.max.as_secs_f64())
+}
+
+fn points(decisions: &[Decision], of: impl Fn(&Decision) -> Option<f64>) -> Vec<Point> {
+    decisions.iter().map(|decision| Point { at: decision.at.as_secs_f64(), value: of(decision) }).collect()
+}

@@ -1,0 +1,114 @@
+//! What the command makes of recordings: replays side by side, pictures, scenarios.
+
+#![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+mod command;
+
+use command::{sluice, stderr, stdout};
+use std::path::Path;
+use std::process::Output;
+
+const LINK: &str = r#"
+title = "A full link"
+duration = "5 s"
+[[node]]
+name = "a"
+role = "wired"
+[[node]]
+name = "b"
+role = "wired"
+[[wired]]
+between = ["a", "b"]
+rate = "2 Mb/s"
+[[flow]]
+name = "load"
+from = "a"
+to = "b"
+traffic = { kind = "cbr", rate = "3 Mb/s", packet = "972 B" }
+"#;
+
+/// Runs the command in `folder`, with its words apart at spaces.
+fn run(folder: &Path, words: &str) -> Output {
+    sluice(folder).args(words.split(' ')).output().unwrap()
+}
+
+fn done(folder: &Path, words: &str) -> String {
+    let output = run(folder, words);
+    assert_eq!(output.status.code(), Some(0), "{words}: {}", stderr(&output));
+    stdout(&output)
+}
+
+/// A folder with `link.toml`, and `link.jsonl`: what eBDP saw of the link's queue.
+fn recorded() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("link.toml"), LINK).unwrap();
+    done(folder.path(), "run link.toml --set wired.0.queue.controller=ebdp --record-intervals link.jsonl --node a");
+    folder
+}
+
+#[test]
+fn a_simulated_queue_is_recorded_and_the_same_controller_decides_the_same_over_it() {
+    let folder = recorded();
+    let recording = std::fs::read_to_string(folder.path().join("link.jsonl")).unwrap();
+    assert!(recording.lines().count() > 100);
+    assert_eq!(done(folder.path(), "replay link.jsonl --controller ebdp --json"), recording);
+}
+
+#[test]
+fn controllers_are_replayed_side_by_side_as_text_as_json_and_as_a_picture() {
+    let folder = recorded();
+    let both = "replay link.jsonl --controller adth --controller alt --target-delay 50ms";
+    let text = done(folder.path(), both);
+    assert!(text.lines().all(|line| line.contains("  adth ") && line.contains("  alt ")), "{text}");
+    let json = done(folder.path(), &format!("{both} --json"));
+    let first: serde_json::Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
+    assert!(
+        first["limits"]["adth"].is_u64() && first["limits"]["alt"].is_u64() && first["seen"].is_object(),
+        "{first}"
+    );
+    let said = run(folder.path(), &format!("{both} --report link.html"));
+    // A build without the charting library says how to get it.
+    if said.status.code() == Some(3) {
+        assert!(stderr(&said).contains("run `make charts`"), "{}", stderr(&said));
+        return;
+    }
+    assert_eq!(stdout(&said), "report: link.html\n");
+    let page = std::fs::read_to_string(folder.path().join("link.html")).unwrap();
+    for shown in ["limit, recorded", "\"name\":\"adth\"", "target 50 ms", "Queuing delay"] {
+        assert!(page.contains(shown), "{shown} is missing");
+    }
+}
+
+#[test]
+fn a_recording_becomes_a_scenario_that_runs() {
+    let folder = recorded();
+    assert_eq!(done(folder.path(), "scenario-from link.jsonl -o copy.toml"), "");
+    let json = done(folder.path(), "run copy.toml --set wired.0.queue.controller=adth --json");
+    let run: serde_json::Value = serde_json::from_str(&json).unwrap();
+    // 2 Mb/s with the headers of IP and UDP.
+    let goodput = run["flows"][0]["goodput_bps"].as_f64().unwrap();
+    assert!((goodput / (2e6 * 0.972) - 1.0).abs() < 0.02, "{goodput}");
+    assert!(done(folder.path(), "scenario-from link.jsonl").starts_with("title = "));
+}
+
+#[test]
+fn what_cannot_be_used_is_refused_with_its_reason() {
+    let folder = recorded();
+    for (words, why) in [
+        (
+            "run link.toml --record-intervals x",
+            "intervals are recorded of one queue: choose with --node and --queue among",
+        ),
+        ("run link.toml --record-intervals x --node a --queue be", "--queue among a wired-to-b"),
+        ("scenario-from link.toml", "line 2 is no interval of a recording"),
+        ("scenario-from none", "cannot read none"),
+        ("replay link.jsonl --controller adht", "adht"),
+    ] {
+        let refused = run(folder.path(), words);
+        assert_eq!(refused.status.code(), Some(2), "{words}");
+        assert!(stderr(&refused).contains(why), "{words}: {}", stderr(&refused));
+    }
+    std::fs::write(folder.path().join("empty"), "").unwrap();
+    let refused = run(folder.path(), "scenario-from empty");
+    assert_eq!(stderr(&refused), "error: empty holds no interval\n");
+}

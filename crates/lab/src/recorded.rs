@@ -1,0 +1,321 @@
+//! A recording of a live queue becomes a scenario: a link as fast as the one that was measured, and the load that it was
+//! offered.
+//!
+//! - *Link*: a packet takes the time between departures that was measured in the interval in which it is sent, or where
+//!   that was never measured the service time. In an interval without either, as when nothing waited, the former holds.
+//! - *Load*: in each interval as many packets as came, evenly spaced. All are as long as the mean of the recording.
+
+use control::{Decision, Limit, Name, Stat};
+use std::fmt::{self, Write as _};
+use thiserror::Error;
+use toml::Value;
+use units::{Bytes, Duration, Rate};
+
+/// Headers of IP and UDP, which a flow's packets have beside their payload.
+const HEADERS: u64 = 28;
+/// The longest payload of a flow, see the scenario's reference.
+const MOST_PAYLOAD: u64 = 2_268;
+/// Packets of a size that a scenario cannot have, such as those that a card is to cut up, become packets of this payload.
+const USUAL_PAYLOAD: u64 = 1_472;
+
+/// Intervals that make a file which is not too large to be read.
+const MOST: usize = 100_000;
+/// Values of the time series over the whole recording.
+const SERIES: u64 = 500;
+
+/// Why a recording makes no scenario.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Unusable {
+    /// There is no interval.
+    #[error("it holds no interval")]
+    Empty,
+    /// No packet came.
+    #[error("no packet came in it")]
+    NoLoad,
+    /// Nothing tells how fast the link is.
+    #[error("the link was never seen at work: in no interval did packets wait behind one another")]
+    Idle,
+    /// It is longer than a scenario can be.
+    #[error("it has {intervals} intervals, and a scenario at most {MOST}: cut it, as with `head -n {MOST}`")]
+    Long {
+        /// How many there are.
+        intervals: usize,
+    },
+    /// Times are not in order.
+    #[error("interval {number} does not end after the one before it")]
+    Order {
+        /// The interval, from 1.
+        number: usize,
+    },
+}
+
+/// A part of the recording over which something was constant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Part {
+    from: Duration,
+    rate: Rate,
+}
+
+/// The text of a scenario file made of a recording that is called `of`.
+///
+/// # Errors
+/// It does not tell enough.
+pub fn scenario(recording: &[Decision], of: &str) -> Result<String, Unusable> {
+    let last = recording.last().ok_or(Unusable::Empty)?;
+    if recording.len() > MOST {
+        return Err(Unusable::Long { intervals: recording.len() });
+    }
+    let order = recording.windows(2).position(|pair| pair[1].at <= pair[0].at);
+    if let Some(before) = order {
+        return Err(Unusable::Order { number: before + 2 });
+    }
+    let (payload, cut) = payload(recording)?;
+    let (link, load) = (link(recording, payload)?, load(recording, payload));
+    let limit = recording.iter().map(|decision| decision.limit).max_by_key(|limit| limit.count()).unwrap_or(last.limit);
+    Ok(text(&Copy { of, duration: last.at, payload, cut, link: &link, load: &load, limit }))
+}
+
+/// What the file says.
+struct Copy<'c> {
+    of: &'c str,
+    duration: Duration,
+    payload: Bytes,
+    /// Packets were longer than a scenario's can be.
+    cut: bool,
+    link: &'c [Part],
+    load: &'c [Part],
+    limit: Limit,
+}
+
+/// Mean payload of the packets that came; and whether it had to be another.
+fn payload(recording: &[Decision]) -> Result<(Bytes, bool), Unusable> {
+    let (mut packets, mut bytes) = (0_u128, 0_u128);
+    for arrived in recording.iter().map(|decision| decision.seen.arrived) {
+        packets += u128::from(arrived.packets);
+        bytes += u128::from(arrived.bytes.count());
+    }
+    if packets == 0 {
+        return Err(Unusable::NoLoad);
+    }
+    let mean = u64::try_from((bytes + packets / 2) / packets).unwrap_or(u64::MAX);
+    let fits = (HEADERS + 1..=HEADERS + MOST_PAYLOAD).contains(&mean);
+    Ok(if fits { (Bytes::new(mean - HEADERS), false) } else { (Bytes::new(USUAL_PAYLOAD), true) })
+}
+
+/// The link's rates: at each a packet takes as long as was measured.
+fn link(recording: &[Decision], payload: Bytes) -> Result<Vec<Part>, Unusable> {
+    let bits = u128::from(payload.bits() + 8 * HEADERS) * 1_000_000_000;
+    let some = |stat: Stat| (stat.n > 0 && !stat.mean.is_zero()).then_some(stat.mean);
+    let gaps = recording.iter().any(|decision| some(decision.seen.departure_gap).is_some());
+    let mut parts: Vec<Part> = Vec::new();
+    for decision in recording {
+        let stat = if gaps { decision.seen.departure_gap } else { decision.seen.service };
+        let Some(time) = some(stat) else { continue };
+        // The whole bits a second that make a packet no faster than it was.
+        let rate = Rate::bps(u64::try_from((bits / u128::from(time.as_nanos())).max(1)).unwrap_or(u64::MAX));
+        let from = if parts.is_empty() { Duration::ZERO } else { begin(decision) };
+        if parts.last().is_none_or(|last| last.rate != rate) {
+            parts.push(Part { from, rate });
+        }
+    }
+    if parts.is_empty() { Err(Unusable::Idle) } else { Ok(parts) }
+}
+
+/// The rates of payload: in each interval as many packets as came.
+fn load(recording: &[Decision], payload: Bytes) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    let mut end = Duration::ZERO;
+    let mut add = |from: Duration, rate: Rate| {
+        if parts.last().is_none_or(|last| last.rate != rate) {
+            parts.push(Part { from, rate });
+        }
+    };
+    for decision in recording {
+        let from = begin(decision).max(end);
+        // Nothing is known of the time between; a scenario begins at zero.
+        if from > end {
+            add(end, Rate::bps(0));
+        }
+        end = decision.at;
+        let bits = u128::from(decision.seen.arrived.packets) * u128::from(payload.bits()) * 1_000_000_000;
+        // The packets begin with the interval and are a little late rather than early, so that none more comes in it.
+        let rate = bits / u128::from((end - from).as_nanos().max(1));
+        add(from, Rate::bps(u64::try_from(rate).unwrap_or(u64::MAX)));
+    }
+    parts
+}
+
+fn begin(decision: &Decision) -> Duration {
+    decision.at.saturating_sub(decision.seen.length)
+}
+
+/// The file.
+fn text(copy: &Copy) -> String {
+    let Copy { of, duration, payload, cut, link, load, limit } = copy;
+    let title = Value::String(format!("A copy of what was recorded in {of}"));
+    let sizes = if *cut {
+        "Its packets were longer than those of a scenario: as many came of the usual length."
+    } else {
+        "All packets are as long as the mean of those that came."
+    };
+    let limit = match limit {
+        Limit::Packets(packets) => packets.to_string(),
+        Limit::Bytes(bytes) => format!("\"{bytes}\""),
+    };
+    let (link, load) = (Steps(link), Steps(load));
+    let mut text = format!(
+        "title = {title}\n\
+         about = \"\"\"\n\
+         A link as fast as the one that was recorded, and as many packets as came, interval by interval. {sizes}\n\
+         The load does not answer to the queue, as that of TCP would: it is what came under the limit of then.\n\
+         \"\"\"\n\
+         duration = \"{duration}\"\n\n\
+         [[node]]\nname = \"sender\"\nrole = \"wired\"\n\n\
+         [[node]]\nname = \"receiver\"\nrole = \"wired\"\n\n\
+         [[wired]]\nbetween = [\"sender\", \"receiver\"]\nrate = \"{}\"\n{link}\n\
+         [wired.queue]\nlimit = {limit}\n\n\
+         [[flow]]\nname = \"load\"\nfrom = \"sender\"\nto = \"receiver\"\n\
+         traffic = {{ kind = \"cbr\", rate = \"{}\", packet = \"{payload}\" }}\n{load}",
+        link.0[0].rate, load.0[0].rate
+    );
+    text.push_str(&pictures(*duration));
+    text
+}
+
+/// What to vary, and what to draw of it.
+fn pictures(duration: Duration) -> String {
+    let controllers: Vec<&str> = Name::ALL.iter().map(|name| name.as_str()).collect();
+    let step = Duration::from_nanos((duration.as_nanos() / SERIES).max(1));
+    let mut text =
+        format!("\n[record]\nseries = \"{step}\"\n\n[vary]\n\"wired.0.queue.controller\" = {controllers:?}\n");
+    for (title, y, unit) in [
+        ("Delay", "flows.load.delay_mean_s", "one-way delay (s)"),
+        (
+            "Limit and backlog",
+            "nodes.sender wired-to-receiver.limit\", \"nodes.sender wired-to-receiver.backlog_packets",
+            "packets",
+        ),
+    ] {
+        let _ = write!(
+            text,
+            "\n[[chart]]\ntitle = \"{title}\"\nx = \"time\"\ny = [\"{y}\"]\ny_title = \"{unit}\"\n\
+             panels = \"wired.0.queue.controller\"\n"
+        );
+    }
+    text
+}
+
+/// What comes after the first part, as the key `at` of a link or a flow.
+struct Steps<'s>(&'s [Part]);
+
+impl fmt::Display for Steps<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.len() < 2 {
+            return Ok(());
+        }
+        f.write_str("at = [\n")?;
+        for Part { from, rate } in &self.0[1..] {
+            writeln!(f, "    {{ time = \"{from}\", rate = \"{rate}\" }},")?;
+        }
+        f.write_str("]\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{Scenario, Wishes};
+    use control::{Count, Interval};
+    use proptest::prelude::*;
+
+    fn stat(micros: u64) -> Stat {
+        Stat { n: u64::from(micros > 0), mean: Duration::from_micros(micros), ..Stat::default() }
+    }
+
+    fn decision(number: u64, (packets, size): (u64, u64), gap: Stat) -> Decision {
+        let seen = Interval {
+            length: Duration::from_millis(100),
+            arrived: Count { packets, bytes: Bytes::new(packets * size) },
+            departure_gap: gap,
+            ..Interval::default()
+        };
+        Decision { at: Duration::from_millis(100 * number), seen, limit: Limit::Packets(50) }
+    }
+
+    fn parsed(text: &str) -> Scenario {
+        Scenario::parse("copy.toml", text.as_bytes(), &Wishes::default())
+            .unwrap_or_else(|refusal| panic!("{refusal}\n{text}"))
+    }
+
+    #[test]
+    fn a_packet_takes_as_long_as_was_measured_and_as_many_come() {
+        // 1000 bytes in 1 ms are 8 Mb/s, in 2 ms 4 Mb/s; where nothing waited the link is as it was.
+        let recorded = [
+            decision(1, (20, 1_000), stat(1_000)),
+            decision(2, (0, 0), stat(0)),
+            decision(3, (30, 1_000), stat(2_000)),
+        ];
+        let text = scenario(&recorded, "eth0.jsonl").unwrap();
+        assert!(
+            text.contains("rate = \"8 Mb/s\"\nat = [\n    { time = \"200 ms\", rate = \"4 Mb/s\" },\n]\n"),
+            "{text}"
+        );
+        // 20 packets of 972 bytes of payload in 100 ms.
+        let load = "traffic = { kind = \"cbr\", rate = \"1555200 b/s\", packet = \"972 B\" }";
+        assert!(text.contains(&load.replace("1555200 b/s", &Rate::bps(1_555_200).to_string())), "{text}");
+        let outcome = crate::run::run(&parsed(&text).base, 1, &()).unwrap().unwrap().outcome;
+        assert_eq!(outcome.flows[0].sent_packets, 50);
+    }
+
+    #[test]
+    fn without_gaps_the_service_time_counts_and_a_pause_has_no_load() {
+        let mut late = decision(9, (10, 500), stat(0));
+        late.seen.service = stat(500);
+        let text = scenario(&[decision(1, (5, 500), stat(0)), late], "a \"b\"").unwrap();
+        assert!(text.contains("rate = \"8 Mb/s\"\n\n[wired.queue]"), "{text}");
+        assert!(text.contains("{ time = \"100 ms\", rate = \"0 b/s\" }"), "{text}");
+        let outcome = crate::run::run(&parsed(&text).base, 1, &()).unwrap().unwrap().outcome;
+        assert_eq!(outcome.flows[0].sent_packets, 15);
+    }
+
+    #[test]
+    fn packets_that_no_scenario_has_become_usual_ones() {
+        let text = scenario(&[decision(1, (5, 65_000), stat(1_000))], "x").unwrap();
+        assert!(text.contains("packet = \"1472 B\"") && text.contains("longer than those of a scenario"), "{text}");
+        parsed(&text);
+    }
+
+    #[test]
+    fn what_tells_too_little_is_refused() {
+        assert_eq!(scenario(&[], "x"), Err(Unusable::Empty));
+        assert_eq!(scenario(&[decision(1, (0, 0), stat(9))], "x"), Err(Unusable::NoLoad));
+        assert_eq!(scenario(&[decision(1, (9, 100), stat(0))], "x"), Err(Unusable::Idle));
+        let back = [decision(2, (9, 100), stat(9)), decision(1, (9, 100), stat(9))];
+        assert_eq!(scenario(&back, "x"), Err(Unusable::Order { number: 2 }));
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_was_recorded_makes_a_scenario_that_can_be_read_or_is_refused(
+            lines in proptest::collection::vec((1..u64::MAX / 4, any::<u64>(), any::<u64>(), any::<u64>(), any::<u64>()), 0..6),
+        ) {
+            let mut at = Duration::ZERO;
+            let recorded: Vec<Decision> = lines.iter().map(|&(length, packets, bytes, gap, limit)| {
+                at += Duration::from_nanos(length % (1 << (1 + length % 60)) + 1);
+                let seen = Interval {
+                    length: Duration::from_nanos(length >> (length % 50)),
+                    arrived: Count { packets, bytes: Bytes::new(bytes) },
+                    departure_gap: Stat { n: 1, mean: Duration::from_nanos(gap), ..Stat::default() },
+                    ..Interval::default()
+                };
+                Decision { at, seen, limit: Limit::Bytes(Bytes::new(limit)) }
+            }).collect();
+            if let Ok(text) = scenario(&recorded, "x") {
+                // It may ask for more than can be run, but it says so in words.
+                if let Err(refusal) = Scenario::parse("copy.toml", text.as_bytes(), &Wishes::default()) {
+                    prop_assert!(!refusal.to_string().contains("TOML"), "{refusal}");
+                }
+            }
+        }
+    }
+}
