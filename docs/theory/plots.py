@@ -43,9 +43,17 @@ def of_category(outcome, series):
     return sum(flow["goodput_bps"] for flow in outcome["flows"] if flow["name"].startswith(name)) / 1e6
 
 
+def limit_of_ap(outcome, series):
+    """ALT's limit at the access point in packets: its mean, or its least, which it has at congestion events."""
+    queues = {queue["name"]: queue for node in outcome["nodes"] if node["name"] == "ap" for queue in node["queues"]}
+    limit = queues.get("be", {}).get("limit_packets")
+    return limit["min" if "events" in series else "mean"] if limit else 0.0
+
+
 MEASURES = {
     "throughput": lambda outcome, _: outcome["totals"]["goodput_bps"] / 1e6,
     "by_category": of_category,
+    "limit": limit_of_ap,
     "collisions": ratio([total("collisions")], [total("attempts")]),
     "dropped": ratio([total("retry_drops")], [total("retry_drops"), total("delivered")]),
 }
@@ -112,6 +120,13 @@ def edca():
             yield Point(series, stations, "theory-edca", (f"nodes.count={stations + 1}",))
 
 
+def alt():
+    """One TCP flow through a buffer that ALT sizes."""
+    for a1 in (2, 3, 4, 5, 6, 8, 10, 12, 15):
+        for series in ("mean size", "size at congestion events"):
+            yield Point(series, a1, "theory-alt", (f"node.ap.queue.alt.a1={a1}",))
+
+
 COLLISIONS = "collision probability"
 THROUGHPUT = "throughput of the cell (Mb/s)"
 FIGURES = (
@@ -127,6 +142,12 @@ FIGURES = (
         "payload of a packet (B)",
         {"throughput": "throughput of both (Mb/s)", "dropped": "share of packets given up"},
         tuple(hidden()),
+    ),
+    Figure(
+        "alt",
+        "a1 (packets a second of idle time)",
+        {"limit": "size of the buffer (packets)", "throughput": "throughput (Mb/s)"},
+        tuple(alt()),
     ),
     Figure("edca", "stations", {"by_category": "throughput of the category (Mb/s)"}, tuple(edca())),
 )

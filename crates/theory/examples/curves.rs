@@ -9,6 +9,7 @@ mod draws;
 mod edca_slots;
 
 use edca_slots::{BusySlots, Colliders, Rules, play};
+use theory::alt;
 use theory::dcf::{self, Cell, Freezing};
 use theory::edca::{self, Category, Medium};
 use theory::hidden::{self, Handshake, Pair};
@@ -137,9 +138,23 @@ fn categories() -> Result<(), theory::Error> {
     Ok(())
 }
 
-fn main() -> Result<(), theory::Error> {
+/// ALT's buffer under one flow with a round trip of 200 ms: where it comes to rest, and the least throughput (equation (2)).
+fn alt_buffer() -> Result<(), alt::OutOfRange> {
+    // What the link of scenarios/reference/theory-alt.toml carries without ALT, Mb/s and packets a second of 1000 B.
+    let (most_mbps, packets_per_s) = (15.92, 1990.0);
+    for a in 2..=15 {
+        let buffer = alt::Buffer::new([f64::from(a), 1.0], 5.0, 1.0, 0.5)?;
+        line("alt", "model", a, "limit", buffer.fixed_point() * 0.2 * packets_per_s);
+        line("alt", "model", a, "throughput", most_mbps * alt::utilisation(f64::from(a), 1.0));
+    }
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     saturated()?;
     unsaturated()?;
     hidden_pair()?;
-    categories()
+    categories()?;
+    alt_buffer()?;
+    Ok(())
 }
