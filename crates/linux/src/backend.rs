@@ -1,7 +1,8 @@
 //! What holds the packets: which of the devices serves a queue, and why not another.
 
 use crate::looks::Looks;
-use crate::{Device, Error, Fifo, Kind, Observed, Place, Start};
+use crate::rtnetlink::ROOT;
+use crate::{Device, Error, Fifo, Kind, Observed, Place, Start, Txq};
 use queue::Settings;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -12,18 +13,21 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Backend {
-    /// Our own discipline where this build and the kernel have it, else the kernel's FIFO.
+    /// Our own discipline where this build and the kernel have it, else the queues of mac80211 where it holds the
+    /// interface's packets, else the kernel's FIFO.
     #[default]
     Auto,
     /// Our own discipline, in BPF.
     Bpf,
     /// One of the kernel's FIFOs.
     Fifo,
+    /// The queues of mac80211, by the limit of their phy.
+    Txq,
 }
 
 impl Backend {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Auto, Self::Bpf, Self::Fifo];
+    pub const ALL: [Self; 4] = [Self::Auto, Self::Bpf, Self::Fifo, Self::Txq];
 
     /// As it is written in a configuration.
     pub const fn as_str(self) -> &'static str {
@@ -31,6 +35,7 @@ impl Backend {
             Self::Auto => "auto",
             Self::Bpf => "bpf",
             Self::Fifo => "fifo",
+            Self::Txq => "txq",
         }
     }
 }
@@ -75,7 +80,8 @@ pub struct Attached {
     pub why: Option<String>,
 }
 
-/// Takes up a queue. With [`Backend::Auto`] our own discipline comes first and the kernel's FIFO where that fails.
+/// Takes up a queue. With [`Backend::Auto`] our own discipline comes first; where that fails the queues of mac80211, if it
+/// holds the interface's packets, and the kernel's FIFO elsewhere.
 ///
 /// # Errors
 /// No such interface; no privilege; settings that the device cannot hold; another agent is there; a former queue that
@@ -96,12 +102,22 @@ fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> 
     let why = match backend {
         Backend::Fifo => None,
         Backend::Bpf => return Ok(Attached { device: bpf(wish, start)?, why: None }),
+        Backend::Txq => return Ok(Attached { device: txq(wish, start)?, why: None }),
         Backend::Auto => match bpf(wish, start) {
             Ok(device) => return Ok(Attached { device, why: None }),
             Err(error) => Some(error.to_string()),
         },
     };
+    if *backend == Backend::Auto && place.parent == ROOT && crate::txq::holds(&place.device)? {
+        return Ok(Attached { device: txq(wish, start)?, why });
+    }
     Ok(Attached { device: Box::new(Fifo::attach(place, Kind::of(settings)?, start, looks, *force)?), why })
+}
+
+fn txq(wish: &Wish, start: &Start) -> Result<Box<dyn Device>, Error> {
+    // mac80211 has an order and a choice of what to drop of its own.
+    Kind::of(&wish.settings)?;
+    Ok(Box::new(Txq::attach(&wish.place, start)?))
 }
 
 #[cfg(feature = "bpf")]

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::fifo::Place;
+use crate::nl80211::Wireless;
 use crate::rtnetlink::{Link, Qdisc, ROOT, Route};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -33,6 +34,9 @@ pub(crate) struct Former {
     /// How many segments a packet of the interface's could hold, where the agent changed that.
     #[serde(default)]
     segments: Option<u32>,
+    /// Where no discipline is replaced: the limit that was moved.
+    #[serde(default)]
+    phy: Option<FormerPhy>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +45,14 @@ struct Saved {
     kind: String,
     handle: u32,
     options: Option<Vec<u8>>,
+}
+
+/// The limit that the queues of a phy had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FormerPhy {
+    number: u32,
+    limit: u32,
 }
 
 impl Former {
@@ -57,9 +69,22 @@ impl Former {
         let saved =
             |qdisc: &Qdisc| Saved { kind: qdisc.kind.clone(), handle: qdisc.handle, options: qdisc.options.clone() };
         let ours = our_handle(parent);
-        let former =
-            Self { device: link.name.clone(), index: link.index, parent, qdisc: own.map(saved), ours, segments: None };
+        let former = Self {
+            device: link.name.clone(),
+            index: link.index,
+            parent,
+            qdisc: own.map(saved),
+            ours,
+            segments: None,
+            phy: None,
+        };
         Ok((former, obstacle))
+    }
+
+    /// The limit of a phy's queues: no discipline is replaced.
+    pub(crate) fn of_phy(link: &Link, number: u32, limit: u32) -> Self {
+        let (device, index, phy) = (link.name.clone(), link.index, Some(FormerPhy { number, limit }));
+        Self { device, index, parent: ROOT, qdisc: None, ours: 0, segments: None, phy }
     }
 
     /// The handle that our discipline gets.
@@ -108,6 +133,9 @@ impl Former {
     }
 
     fn restore_queue(&self, route: &mut Route) -> Result<(), Error> {
+        if let Some(FormerPhy { number, limit }) = self.phy {
+            return restore_phy(number, limit);
+        }
         let now = match route.qdisc(self.index, self.parent) {
             Err(Error::Gone { .. }) => return Ok(()),
             now => now?,
@@ -142,6 +170,15 @@ impl Former {
             }
             (Some(_), None) => false,
         }
+    }
+}
+
+/// A phy that is gone needs nothing.
+fn restore_phy(number: u32, limit: u32) -> Result<(), Error> {
+    let mut wireless = Wireless::open()?;
+    match wireless.phy(number)? {
+        Some(phy) if phy.limit != Some(limit) => wireless.set_limit(number, limit),
+        _ => Ok(()),
     }
 }
 
@@ -254,7 +291,7 @@ impl State {
     }
 
     /// Writes down what to put back, before anything is changed.
-    fn keep(&mut self, former: &Former) -> Result<(), Error> {
+    pub(crate) fn keep(&mut self, former: &Former) -> Result<(), Error> {
         let kept = Kept { process: std::process::id(), former: former.clone() };
         let text = serde_json::to_vec(&kept).map_err(|error| failed(&self.path, error.into()))?;
         let write = |file: &mut File| {

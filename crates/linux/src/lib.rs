@@ -20,10 +20,12 @@ mod links;
 mod looks;
 pub mod metrics;
 mod netlink;
+pub mod nl80211;
 pub mod recording;
 pub mod rtnetlink;
 pub mod serve;
 pub mod status;
+mod txq;
 mod wire;
 
 pub use backend::{Attached, Backend, Wish, attach};
@@ -32,3 +34,4 @@ pub use doctor::{Diagnosis, Finding, diagnose};
 pub use fifo::{Fifo, Kind, Observed, Place, Start, class, detach, shown_place};
 pub use former::{Restorer, STATE_FOLDER};
 pub use looks::Looks;
+pub use txq::Txq;

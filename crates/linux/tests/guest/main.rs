@@ -11,6 +11,7 @@ mod mesh;
 mod overload;
 mod queues;
 mod slow_link;
+mod txq;
 
 use control::Limit;
 use linux::bpf::{Discipline, FOLDER, Mechanism, Slot};

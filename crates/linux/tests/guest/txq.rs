@@ -1,0 +1,57 @@
+//! The common limit of mac80211's queues, moved over nl80211 and read back with `iw`.
+
+use super::queues::start;
+use super::{now, shell};
+use control::Limit;
+use linux::rtnetlink::ROOT;
+use linux::{Device, Place, STATE_FOLDER, Txq, detach};
+
+/// The limit of wlan0's phy, as `iw` shows it.
+fn limit() -> String {
+    shell("iw phy $(cat /sys/class/net/wlan0/phy80211/name) get txq | sed -n 's/.*[Pp]acket limit:[^0-9]*\\([0-9]*\\).*/\\1/p'")
+        .trim()
+        .to_owned()
+}
+
+fn set(packets: u32) {
+    shell(&format!("iw phy $(cat /sys/class/net/wlan0/phy80211/name) set txq limit {packets}"));
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn the_limit_of_a_phy_is_moved_read_back_and_put_back() {
+    shell("modprobe mac80211_hwsim radios=1; ip link set wlan0 up");
+    set(777);
+    let before = (limit(), shell("tc -j qdisc show dev wlan0"));
+    assert_eq!(before.0, "777");
+    let place = Place { device: "wlan0".into(), parent: ROOT, state_folder: STATE_FOLDER.into() };
+    let mut device = Txq::attach(&place, &start()).unwrap();
+    assert_eq!(device.capabilities().kind, "txq");
+    for packets in [100, 1] {
+        device.set_limit(Limit::Packets(packets)).unwrap();
+        assert_eq!(limit(), packets.to_string());
+        let seen = device.take_interval(now()).unwrap();
+        assert_eq!((seen.backlog.packets, seen.dropped.packets), (0, 0), "nobody sends");
+    }
+
+    // There is one limit for all interfaces of the phy.
+    shell("iw phy $(cat /sys/class/net/wlan0/phy80211/name) interface add wlan9 type managed");
+    let other = Place { device: "wlan9".into(), ..place.clone() };
+    let refused = Txq::attach(&other, &start()).err().unwrap().to_string();
+    assert!(refused.contains("another of its interfaces is governed already"), "{refused}");
+    shell("iw dev wlan9 del");
+
+    set(50);
+    let replaced = device.take_interval(now()).unwrap_err().to_string();
+    assert!(replaced.contains("50 packets"), "{replaced}");
+    device.restore().unwrap();
+    assert_eq!((limit(), shell("tc -j qdisc show dev wlan0")), before);
+    drop(device);
+    assert!(!detach(&place).unwrap(), "nothing is left to be put back");
+
+    shell("modprobe dummy; ip link add d9 type dummy");
+    let wire = Place { device: "d9".into(), ..place };
+    let refused = Txq::attach(&wire, &start()).err().unwrap().to_string();
+    assert!(refused.contains("d9 is no interface of Wi-Fi"), "{refused}");
+    shell("ip link del d9; modprobe -r mac80211_hwsim");
+}
