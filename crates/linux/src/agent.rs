@@ -22,7 +22,8 @@ pub fn now() -> Instant {
 
 /// Time between two calls of the controller.
 pub fn interval(controller: &Controller) -> Duration {
-    controller.interval().min(WITHOUT_CONTROLLER)
+    let interval = controller.interval();
+    if interval == Duration::MAX { WITHOUT_CONTROLLER } else { interval }
 }
 
 /// Time between two looks at a queue that is measured by looking: a sixteenth of the controller's interval, from 1 to

@@ -36,13 +36,13 @@ pub const ALL: &[Metric] = &[
     gauge("sluice_queue_governed", "Whether a controller sees the queue now: 1, or 0 while it waits.", governed),
     gauge("sluice_queue_limit_packets", "The limit that holds now, where it is a number of packets.", |status| {
         match status.limit {
-            Limit::Packets(packets) => Some(f64::from(packets)),
-            Limit::Bytes(_) => None,
+            Limit::Packets(packets) if live(status) => Some(f64::from(packets)),
+            _ => None,
         }
     }),
     gauge("sluice_queue_limit_bytes", "The limit that holds now, where it is a size.", |status| match status.limit {
-        Limit::Packets(_) => None,
-        Limit::Bytes(bytes) => Some(bytes.count() as f64),
+        Limit::Bytes(bytes) if live(status) => Some(bytes.count() as f64),
+        _ => None,
     }),
     gauge("sluice_queue_backlog_packets", "Packets waiting at the end of the newest interval.", |status| {
         seen(status, Quantity::Counts).map(|seen| seen.backlog.packets as f64)
@@ -70,7 +70,7 @@ pub const ALL: &[Metric] = &[
     }),
     gauge("sluice_queue_busy_ratio", "Part of the newest interval in which packets waited.", busy),
     gauge("sluice_queue_interval_seconds", "Length of the newest interval.", |status| {
-        status.last.map(|seen| seen.length.as_secs_f64())
+        status.last.filter(|_| live(status)).map(|seen| seen.length.as_secs_f64())
     }),
     counter("sluice_queue_arrived_packets_total", "Packets that came, whether kept or not.", |status| {
         packets(status, status.totals.arrived)
@@ -142,13 +142,17 @@ const fn counter(name: &'static str, help: &'static str, value: fn(&Status) -> O
 
 #[expect(clippy::unnecessary_wraps, reason = "one of many that may have no value")]
 fn governed(status: &Status) -> Option<f64> {
-    Some(if matches!(status.state, State::Governing | State::DryRun) { 1.0 } else { 0.0 })
+    Some(if live(status) { 1.0 } else { 0.0 })
+}
+
+/// Whether there is a queue now.
+fn live(status: &Status) -> bool {
+    matches!(status.state, State::Governing | State::DryRun)
 }
 
 /// The newest interval, while there is a queue and if it knows `quantity`.
 fn seen(status: &Status, quantity: Quantity) -> Option<&Interval> {
-    let live = matches!(status.state, State::Governing | State::DryRun);
-    status.last.as_ref().filter(|_| live && status.measures(quantity))
+    status.last.as_ref().filter(|_| live(status) && status.measures(quantity))
 }
 
 fn mean(stat: Stat) -> Option<f64> {
@@ -248,7 +252,7 @@ mod tests {
         }
         status.state = State::Waiting { why: "no interface".into() };
         let told = text(&[status]);
-        assert!(told.contains("} 0\n") && !told.contains("busy_ratio"), "{told}");
+        assert!(told.contains("} 0\n") && !told.contains("busy_ratio") && !told.contains("limit_bytes"), "{told}");
     }
 
     #[test]

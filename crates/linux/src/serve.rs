@@ -30,7 +30,7 @@ use units::{Duration, Instant};
 /// Clients at once. One more is turned away.
 pub const MOST_CLIENTS: usize = 16;
 /// Time between two lines for a watching client, at least.
-pub const WATCH_EVERY: Duration = Duration::from_millis(100);
+pub const WATCH_EVERY: Duration = Duration::from_millis(50);
 
 const LISTENER: u64 = u64::MAX;
 /// The owner and the group may ask; nobody else.

@@ -35,7 +35,7 @@ Examples:
   sudo sluice watch wlan0
   sudo sluice watch wlan0 | tee wlan0.log
 
-Into a pipe or a file it prints a line for each interval that is told, at most ten a second for each agent.")]
+Into a pipe or a file it prints a line for each interval that is told, at most twenty a second for each agent.")]
 pub(crate) struct Watch {
     #[command(flatten)]
     pub(crate) agents: Agents,

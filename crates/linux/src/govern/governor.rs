@@ -19,6 +19,9 @@ const LATE: Duration = Duration::from_millis(250);
 /// After an attempt that failed for another reason than the interface's absence.
 const NEXT_ATTEMPT: Duration = Duration::from_secs(10);
 
+/// Our own discipline takes an agent that is silent for 5 s for gone.
+const LONGEST_INTERVAL: Duration = Duration::from_secs(2);
+
 /// One queue.
 pub(super) struct Governor {
     pub(super) wish: Wish,
@@ -304,7 +307,16 @@ impl Governor {
 /// The controller that is wished for.
 fn controller(wish: &Wish) -> Result<Controller, Error> {
     let device = &wish.place.device;
-    wish.settings.build_controller().map_err(|invalid| Error::Unsuitable(format!("{device}: {invalid}")))
+    let controller =
+        wish.settings.build_controller().map_err(|invalid| Error::Unsuitable(format!("{device}: {invalid}")))?;
+    let interval = interval(&controller);
+    if interval > LONGEST_INTERVAL {
+        let name = controller.name().as_str();
+        return Err(Error::Unsuitable(format!(
+            "{device}: {name} would be called every {interval}; on a live queue that is at most {LONGEST_INTERVAL}"
+        )));
+    }
+    Ok(controller)
 }
 
 /// What a user should know of a queue that was taken up: `why` by no better device, and of packets with many `segments`.
@@ -329,4 +341,36 @@ fn start(wish: &Wish, controller: &Controller, at: Instant) -> Start {
 /// they wake the agent once.
 fn first(now: Instant, interval: Duration, every: Duration) -> (Instant, Instant) {
     (on_grid(now + interval, every), on_grid(now, every))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rtnetlink::ROOT;
+    use crate::{Backend, Place, STATE_FOLDER};
+    use control::{Name, alt};
+    use queue::Settings;
+
+    fn wish(settings: Settings) -> Wish {
+        let place = Place { device: "eth0".into(), parent: ROOT, state_folder: STATE_FOLDER.into() };
+        Wish { place, settings, backend: Backend::Auto, dry_run: true, force: false, gso_segments: None }
+    }
+
+    fn every(interval: Duration) -> Wish {
+        let alt = Some(alt::Params { interval, ..alt::Params::default() });
+        wish(Settings { controller: Name::Alt, alt, ..Settings::default() })
+    }
+
+    #[test]
+    fn a_controller_is_called_as_often_as_it_asks_for_and_none_as_it_is_told() {
+        let slow = Duration::from_millis(1_500);
+        assert_eq!(interval(&controller(&every(slow)).unwrap()), slow);
+        assert_eq!(interval(&controller(&wish(Settings::default())).unwrap()), Duration::from_secs(1));
+    }
+
+    #[test]
+    fn one_that_would_be_called_too_rarely_is_refused() {
+        let message = controller(&every(Duration::from_secs(3))).unwrap_err().to_string();
+        assert_eq!(message, "eth0: alt would be called every 3 s; on a live queue that is at most 2 s");
+    }
 }

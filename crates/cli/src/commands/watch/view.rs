@@ -102,7 +102,8 @@ impl Queue {
     fn value(&self, name: &str) -> String {
         let status = &self.status;
         let dash = || "-".to_owned();
-        let Some(seen) = &status.last else { return dash() };
+        let live = matches!(status.state, State::Governing | State::DryRun);
+        let Some(seen) = status.last.as_ref().filter(|_| live) else { return dash() };
         let counts = status.measures(Quantity::Counts);
         match name {
             "limit" => status.limit.to_string(),
