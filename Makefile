@@ -106,6 +106,11 @@ fuzz:
 	cargo +nightly fuzz run recording fuzz/corpus/recording scenarios/reference -- -max_total_time=60 -max_len=8192
 	mkdir -p fuzz/corpus/movement
 	cargo +nightly fuzz run movement fuzz/corpus/movement scenarios/reference -- -max_total_time=60 -max_len=8192
+	mkdir -p fuzz/corpus/netlink fuzz/corpus/request fuzz/corpus/config fuzz/corpus/intervals
+	cargo +nightly fuzz run netlink fuzz/corpus/netlink -- -max_total_time=60
+	cargo +nightly fuzz run request fuzz/corpus/request -- -max_total_time=60 -max_len=5000
+	cargo +nightly fuzz run config fuzz/corpus/config packaging -- -max_total_time=60 -max_len=4096
+	cargo +nightly fuzz run intervals fuzz/corpus/intervals fuzz/seeds -- -max_total_time=60 -max_len=4096
 
 clean:
 	cargo clean

@@ -1,10 +1,12 @@
 //! The common limit of mac80211's queues, moved over nl80211 and read back with `iw`.
 
+use super::chain::{Chain, Sink, send};
 use super::queues::start;
-use super::{now, shell};
+use super::{now, pause_until, shell};
 use control::Limit;
 use linux::rtnetlink::ROOT;
 use linux::{Device, Place, STATE_FOLDER, Txq, detach};
+use units::Duration;
 
 /// The limit of wlan0's phy, as `iw` shows it.
 fn limit() -> String {
@@ -54,4 +56,27 @@ fn the_limit_of_a_phy_is_moved_read_back_and_put_back() {
     let refused = Txq::attach(&wire, &start()).err().unwrap().to_string();
     assert!(refused.contains("d9 is no interface of Wi-Fi"), "{refused}");
     shell("ip link del d9; modprobe -r mac80211_hwsim");
+}
+
+/// The air carries far more than one packet in 10 ms. Besides them a mesh node sends a frame now and then of its own, in none
+/// of these queues or in one.
+#[test]
+#[ignore = "needs the guest"]
+fn what_leaves_for_a_station_is_counted() {
+    let chain = Chain::new();
+    let place = Place { device: "wlan0".into(), parent: ROOT, state_folder: STATE_FOLDER.into() };
+    let sink = Sink::new();
+    let mut device = Txq::attach(&place, &start()).unwrap();
+    let sent = send(Duration::from_millis(10), now() + Duration::from_secs(2), || ());
+    pause_until(now() + Duration::from_millis(100));
+    let seen = device.take_interval(now()).unwrap();
+    println!("{sent} packets: {seen:?}");
+    assert_eq!(sink.end().len() as u64, sent);
+    assert!((sent..sent + 10).contains(&seen.sent.packets), "{seen:?}");
+    // With the headers of UDP and IP; those of a mesh are longer than those that are taken off.
+    let mean = seen.sent.bytes.count() / seen.sent.packets;
+    assert!((1_000..1_060).contains(&mean), "{mean} B");
+    assert_eq!((seen.dropped.packets, seen.backlog.packets), (0, 0));
+    device.restore().unwrap();
+    chain.end();
 }
