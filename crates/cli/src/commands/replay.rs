@@ -30,7 +30,7 @@ pub(super) fn replay(args: &args::Replay) -> Result<(), Failure> {
     let all: Vec<Replayed> =
         policies(args).iter().map(|policy| one(&recorded, &args.file, policy)).collect::<Result<_, _>>()?;
     if let Some(file) = &args.report {
-        let page = picture::page(&args.file, &recorded, &all);
+        let page = picture::page(args, file, &recorded, &all);
         let html = lab::report::timeline::html(&page).map_err(|error| Failure::failed(error.to_string()))?;
         write_whole(file, html.as_bytes())?;
         return print(&format!("report: {}\n", file.display()));

@@ -1,6 +1,7 @@
 //! The page that `sluice replay --report` writes.
 
 use super::Replayed;
+use crate::args;
 use control::{Limit, Stat};
 use lab::report::timeline::{Chart, Page, Point};
 use lab::shell::quoted;
@@ -8,9 +9,8 @@ use linux::recording::Decision;
 use std::path::Path;
 
 /// Limits beside the backlog, delays beside their targets, service times, drops and rates.
-pub(super) fn page(file: &Path, recorded: &[Decision], all: &[Replayed]) -> Page {
+pub(super) fn page(args: &args::Replay, out: &Path, recorded: &[Decision], all: &[Replayed]) -> Page {
     let names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
-    let controllers = names.join(" --controller ");
     let about = "What each controller decides when it sees the recorded intervals. The recorded queue did not feel these limits: \
                  its backlog and delay are those under the limit that was recorded.";
     let mut charts = vec![limits(recorded, all, "packets", packets), limits(recorded, all, "B", bytes)];
@@ -19,14 +19,21 @@ pub(super) fn page(file: &Path, recorded: &[Decision], all: &[Replayed]) -> Page
     });
     charts.extend([delay(recorded, all), service(recorded), rate(recorded)]);
     Page {
-        title: format!("{}: {}", file.display(), names.join(", ")),
+        title: format!("{}: {}", args.file.display(), names.join(", ")),
         about: about.into(),
-        command: format!(
-            "sluice replay {} --controller {controllers} --report FILE",
-            quoted(&file.display().to_string())
-        ),
+        command: command(args, out),
         charts,
     }
+}
+
+/// The command that writes the page again.
+fn command(args: &args::Replay, out: &Path) -> String {
+    let mut words = vec!["sluice replay".to_owned(), quoted(&args.file.display().to_string())];
+    words.extend(args.controller.iter().map(|name| format!("--controller {name}")));
+    words.extend(args.target_delay.map(|target| format!("--target-delay {}", quoted(&target.to_string()))));
+    words.extend(args.set.iter().map(|set| format!("--set {}", quoted(set))));
+    words.push(format!("--report {}", quoted(&out.display().to_string())));
+    words.join(" ")
 }
 
 const BACKLOG: &str = "backlog, recorded";
