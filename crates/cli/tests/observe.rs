@@ -171,3 +171,36 @@ fn watch_takes_the_whole_terminal_and_gives_it_back() {
         assert!(seen.ends_with("\u{1b}[?25h\u{1b}[?1049l"), "{seen:?}");
     }
 }
+
+/// A dry run needs no privilege: the loopback interface's queue is looked at.
+#[test]
+fn a_real_agent_answers_status_and_serves_metrics_on_a_socket_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let metrics = folder.path().join("metrics.sock");
+    let config = format!("[interface.lo]\ndry_run = true\nqueue = {{ limit = 77 }}\n[metrics]\nlisten = {metrics:?}\n");
+    std::fs::write(folder.path().join("agent.toml"), config).unwrap();
+    let mut command = sluice(folder.path());
+    command.args(["agent", "--config", "agent.toml", "--state", "state"]).stderr(Stdio::piped());
+    let mut agent = command.spawn().unwrap();
+    let asked = || {
+        let output = sluice(folder.path()).args(["status", "--json", "--state", "state"]).output().unwrap();
+        serde_json::from_str::<Vec<Status>>(&stdout(&output)).unwrap_or_default()
+    };
+    let status = loop {
+        assert!(agent.try_wait().unwrap().is_none(), "it has ended");
+        match asked().pop() {
+            Some(status) if status.last.is_some() => break status,
+            _ => std::thread::yield_now(),
+        }
+    };
+    assert_eq!((status.device.as_str(), &status.state, status.limit), ("lo", &State::DryRun, Limit::Packets(77)));
+    let mut client = std::os::unix::net::UnixStream::connect(&metrics).unwrap();
+    client.write_all(b"GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).unwrap();
+    let line = "sluice_queue_limit_packets{device=\"lo\",place=\"root\",controller=\"none\"} 77\n";
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.contains(line), "{answer}");
+    rustix::process::kill_process(rustix::process::Pid::from_child(&agent), rustix::process::Signal::TERM).unwrap();
+    assert_eq!(agent.wait().unwrap().code(), Some(0));
+    assert!(!metrics.exists() && !linux::agents::socket(&folder.path().join("state"), agent.id()).exists());
+}
