@@ -11,8 +11,10 @@ In virtual time keep files of the host out of what is measured: while the guest 
 """
 
 import argparse
+import fcntl
 import os
 import pathlib
+import stat
 import subprocess
 import sys
 import tempfile
@@ -33,22 +35,29 @@ CLOCKS = {
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clock", choices=CLOCKS, default="virtual")
+    parser.add_argument("--kernel", choices=image.KERNELS, default=image.KERNEL)
     parser.add_argument("--seconds", type=int, default=300, help="time limit on the host's clock")
     parser.add_argument("command", nargs="+")
     args = parser.parse_args()
-    image.build()
-    sys.exit(run(" ".join(args.command), pathlib.Path.cwd(), args.clock, args.seconds))
+    try:
+        image.build()
+    except image.Impossible as why:
+        sys.exit(f"No guest: {why}")
+    sys.exit(run(" ".join(args.command), pathlib.Path.cwd(), args.clock, args.seconds, args.kernel))
 
 
-def run(command, share, clock="virtual", seconds=300):
-    """Runs a shell command in the guest, where `share` is /host; returns its exit status, or LATE or DEAD."""
+def run(command, share, clock="virtual", seconds=300, kernel=image.KERNEL, out=sys.stdout):
+    """Runs a shell command in the guest, where `share` is /host, with its output to the file `out`.
+
+    Returns its exit status, or LATE or DEAD.
+    """
     with tempfile.TemporaryDirectory(prefix=".guest-", dir=share) as talk:
         talk = pathlib.Path(talk)
         (talk / "command").write_text(command + "\n")
         # A port on standard output whose input is at its end would block the guest: it writes to a descriptor.
-        descriptor = os.dup(sys.stdout.fileno())
+        descriptor = writable(out)
         os.set_inheritable(descriptor, True)
-        qemu = ["timeout", "--foreground", "-k", "5", str(seconds), *machine(talk, share, clock, descriptor)]
+        qemu = ["timeout", "--foreground", "-k", "5", str(seconds), *machine(talk, share, clock, descriptor, kernel)]
         ended = subprocess.run(qemu, stdin=subprocess.DEVNULL, pass_fds=[descriptor], check=False).returncode
         os.close(descriptor)
         status = talk / "status"
@@ -57,20 +66,30 @@ def run(command, share, clock="virtual", seconds=300):
         if ended in (124, 137):
             return LATE
         console = (talk / "console").read_text(errors="replace").splitlines()
-        print("The guest ended without a status. The last of its console:", *console[-40:], sep="\n", file=sys.stderr)
+        last = ["The guest ended without a status. The last of its console:", *console[-40:]]
+        print(*last, sep="\n", file=out, flush=True)
         return DEAD
 
 
-def machine(talk, share, clock, descriptor):
+def writable(out):
+    """A descriptor of a file for writing alone: QEMU insists on that, and a terminal's is for both."""
+    mode = fcntl.fcntl(out.fileno(), fcntl.F_GETFL) & os.O_ACCMODE
+    if mode == os.O_WRONLY or stat.S_ISSOCK(os.fstat(out.fileno()).st_mode):
+        return os.dup(out.fileno())
+    return os.open(f"/dev/fd/{out.fileno()}", os.O_WRONLY | os.O_APPEND)
+
+
+def machine(talk, share, clock, descriptor, kernel):
     """QEMU's command line."""
-    kernel = (
+    line = (
         "console=ttyS0 panic=-1 loglevel=4 nokaslr mitigations=off random.trust_cpu=on no_timer_check tsc=reliable "
         f"audit=0 lsm= talk={talk.name}"
     )
     return [
         "qemu-system-x86_64", "-M", "q35,hpet=off", "-cpu", "max", "-m", "1024", *CLOCKS[clock],
         "-display", "none", "-nodefaults", "-no-reboot", "-no-user-config",
-        "-kernel", image.PLACE / "vmlinuz", "-initrd", image.PLACE / "first.cpio.gz", "-append", kernel,
+        "-kernel", image.PLACE / f"vmlinuz-{kernel}", "-initrd", image.PLACE / f"first-{kernel}.cpio.gz",
+        "-append", line,
         "-serial", f"file:{talk / 'console'}",
         "-device", "virtio-serial-pci", "-add-fd", f"fd={descriptor},set=1",
         "-chardev", "file,id=out,path=/dev/fdset/1,append=on", "-device", "virtserialport,chardev=out,name=out,nr=1",

@@ -6,10 +6,12 @@ import hashlib
 import lzma
 import os
 import pathlib
+import platform
 import re
 import shutil
 import subprocess
 import sys
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -24,49 +26,82 @@ HOST = {
     "cpio": "cpio",
     "depmod": "kmod",
 }
+RETRIES = ["-o", "Acquire::Retries=5"]
 RELEASE = "trixie"
-KERNEL = "7.2.12+deb13-amd64"
-# The suite lists newer ones as time goes: an older kernel stays until it is replaced here, on purpose.
-KERNEL_VERSION = "7.2.12-1~bpo13+1"
+# The suite lists newer ones as time goes: a kernel stays until it is replaced here, on purpose. The second is the first
+# series of Debian's with queue disciplines in BPF: its 6.16 was built without them.
+KERNEL, OLDEST = "7.2.12+deb13-amd64", "6.17.8+deb13-amd64"
+# Of each kernel, its packages and their version.
+KERNELS = {
+    KERNEL: (["linux-base-", "linux-binary-", "linux-modules-"], "7.2.12-1~bpo13+1"),
+    OLDEST: (["linux-image-"], "6.17.8-1~bpo13+1"),
+}
 USERLAND = ["ethtool", "iperf3", "iproute2", "iputils-ping", "iw", "kmod", "mount", "procps", "wireless-regdb"]
 # Loaded by the tests, with what they depend on.
 MODULES = [
     *("9p", "9pnet_virtio", "overlay"),
-    *("dummy", "ifb", "slip", "tun", "veth", "mac80211_hwsim", "ccm", "cmac", "ctr", "gcm"),
+    *("dummy", "ifb", "slip", "tun", "veth", "mac80211_hwsim", "ccm", "cmac", "ctr", "gcm", "tcp_diag"),
     *("sch_cake", "sch_codel", "sch_fq", "sch_fq_codel", "sch_htb", "sch_netem", "sch_prio", "sch_tbf"),
 ]
 FIRST_MODULES = ["9pnet_virtio", "9p", "overlay"]
+
+
+class Impossible(Exception):
+    """No guest can be made here; says why and what would mend it."""
 
 
 def build():
     """Makes the guest, unless the one that is there was made by these very sources."""
     key = hashlib.sha256(b"".join(source.read_bytes() for source in SOURCES)).hexdigest()
     made_by = PLACE / "made-by"
+    have(HOST)
     if made_by.exists() and made_by.read_text() == key:
         return
     if os.geteuid() != 0:
-        sys.exit("The guest's files need their owners: build it as root.")
-    have_on_host()
+        raise Impossible("the guest's files need their owners: run it as root once, the guest is kept then")
+    Packages.origin()
     shutil.rmtree(PLACE, ignore_errors=True)
     PLACE.mkdir(parents=True)
     print("Building the guest of the live tests, once.", flush=True)
     packages = Packages(PLACE / "packages")
-    kernel = packages.kernel()
-    shutil.copy(kernel / "vmlinuz", PLACE / "vmlinuz")
     userland(packages)
-    modules(packages)
-    first_stage()
+    for kernel in KERNELS:
+        unpacked = packages.kernel(kernel)
+        (image,) = unpacked.glob("**/vmlinuz*")
+        shutil.copy(image, PLACE / f"vmlinuz-{kernel}")
+        modules(unpacked / "usr", kernel)
+        first_stage(kernel)
+        shutil.rmtree(unpacked)
     shutil.rmtree(packages.folder)
     made_by.write_text(key)
 
 
-def have_on_host():
-    """Installs what is missing where that is possible."""
-    missing = sorted({package for tool, package in HOST.items() if not shutil.which(tool)})
-    if missing:
-        subprocess.run(["apt-get", "update", "-qq"], check=True)
-        install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *missing]
-        subprocess.run(install, check=True, stdout=subprocess.DEVNULL)
+def have(tools):
+    """Installs what is missing of these tools or files, each with its package, where that is possible."""
+    if platform.machine() != "x86_64":
+        raise Impossible(f"the guest's kernel is for x86_64, this machine is {platform.machine()}")
+    missing = sorted({package for tool, package in tools.items() if not (shutil.which(tool) or os.path.exists(tool))})
+    if not missing:
+        return
+    install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *RETRIES, *missing]
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        raise Impossible(f"packages are missing here; on Debian: sudo {' '.join(install)}")
+    patiently(["apt-get", "update", "-qq", *RETRIES])
+    patiently(install, stdout=subprocess.DEVNULL, env=os.environ | {"DEBIAN_FRONTEND": "noninteractive"})
+
+
+def patiently(command, makes=None, **options):
+    """Runs a command that downloads; a mirror may fail for a while. What a failed attempt `makes` is taken away."""
+    for pause in (10, 30, None):
+        if makes:
+            shutil.rmtree(makes, ignore_errors=True)
+        ended = subprocess.run(command, check=False, **options).returncode
+        if ended == 0:
+            return
+        if pause is None:
+            sys.exit(f"After three attempts: {' '.join(map(str, command))} ends with status {ended}.")
+        print(f"{command[0]} failed with status {ended}; once more in {pause} s.", flush=True)
+        time.sleep(pause)
 
 
 class Packages:
@@ -83,10 +118,13 @@ class Packages:
     @staticmethod
     def origin():
         """Keyring and mirror as in a line of sources.list."""
+        keys = pathlib.Path("/usr/share/keyrings/debian-archive-keyring.gpg")
         for source in sorted(pathlib.Path("/etc/apt/sources.list.d").glob("*.sources")):
-            if found := re.search(r"^URIs:\s*(\S+)", source.read_text(), re.MULTILINE):
-                return f"[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {found[1]}"
-        sys.exit("No mirror of Debian in this machine's apt configuration (a file .sources with URIs:).")
+            text = source.read_text()
+            found = re.search(r"^URIs:\s*(\S+)", text, re.MULTILINE)
+            if found and "debian" in text and keys.exists():
+                return f"[signed-by={keys}] {found[1]}"
+        raise Impossible("no mirror of Debian in this machine's apt configuration (a file .sources with URIs:)")
 
     def apt(self, *arguments):
         options = {
@@ -97,61 +135,58 @@ class Packages:
             "APT::Sandbox::User": "root",
         }
         given = [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
-        subprocess.run(["apt-get", "-qq", *given, *arguments], check=True, cwd=self.folder / "files")
+        patiently(["apt-get", "-qq", *RETRIES, *given, *arguments], cwd=self.folder / "files")
 
-    def kernel(self):
-        """Downloads and unpacks the kernel; the folder of its modules, where its image is as well."""
-        names = [f"linux-{part}-{KERNEL}" for part in ("base", "binary", "modules")]
-        self.apt("download", *(f"{name}={KERNEL_VERSION}" for name in names))
-        for name in names:
-            (file,) = (self.folder / "files").glob(f"{name}_*.deb")
+    def kernel(self, kernel):
+        """Downloads and unpacks a kernel; the folder where it is."""
+        parts, version = KERNELS[kernel]
+        self.apt("download", *(f"{part}{kernel}={version}" for part in parts))
+        for part in parts:
+            (file,) = (self.folder / "files").glob(f"{part}{kernel}_*.deb")
             subprocess.run(["dpkg-deb", "-x", file, self.folder / "unpacked"], check=True)
-        return self.folder / "unpacked/usr/lib/modules" / KERNEL
+        return self.folder / "unpacked"
 
 
 def userland(packages):
     """The guest's tree, shared with it read-only."""
     include = f"--include={','.join(USERLAND)}"
     line = f"deb {packages.origin()} {RELEASE} main"
-    command = ["mmdebstrap", "--quiet", "--mode=root", "--variant=apt", include, RELEASE, PLACE / "tree", line]
-    subprocess.run(command, check=True)
+    options = ["--quiet", "--mode=root", "--variant=apt", '--aptopt=Acquire::Retries "5"', include]
+    patiently(["mmdebstrap", *options, RELEASE, PLACE / "tree", line], makes=PLACE / "tree")
     shutil.copy(HERE / "guest/second", PLACE / "tree/second")
     (PLACE / "tree/second").chmod(0o755)
 
 
-def modules(packages):
-    """The modules, uncompressed: to decompress them is slow in the guest."""
-    unpacked = packages.folder / "unpacked/usr"
-    subprocess.run(["depmod", "-b", unpacked, KERNEL], check=True)
-    target = PLACE / "tree/usr/lib/modules" / KERNEL
+def modules(unpacked, kernel):
+    """The modules of a kernel, uncompressed: to decompress them is slow in the guest."""
+    subprocess.run(["depmod", "-b", unpacked, kernel], check=True)
+    target = PLACE / "tree/usr/lib/modules" / kernel
     target.mkdir(parents=True)
-    source = unpacked / "lib/modules" / KERNEL
+    source = unpacked / "lib/modules" / kernel
     for file in source.glob("modules.*"):
         shutil.copy(file, target)
-    for file in dependencies(unpacked, MODULES):
+    for file in dependencies(unpacked, kernel, MODULES):
         uncompressed = target / file.relative_to(source).with_suffix("")
         uncompressed.parent.mkdir(parents=True, exist_ok=True)
         uncompressed.write_bytes(lzma.decompress(file.read_bytes()))
-    subprocess.run(["depmod", "-b", PLACE / "tree/usr", KERNEL], check=True)
+    subprocess.run(["depmod", "-b", PLACE / "tree/usr", kernel], check=True)
 
 
-def dependencies(base, names):
+def dependencies(base, kernel, names):
     """The files of modules and of what they depend on, in an order in which they can be loaded."""
-    files = []
-    for name in names:
-        command = ["modprobe", "-d", base, "-S", KERNEL, "--show-depends", name]
-        shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        files += [pathlib.Path(line.split()[1]) for line in shown.splitlines() if line.startswith("insmod ")]
+    command = ["modprobe", "-d", base, "-S", kernel, "--show-depends", "-a", *names]
+    shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    files = [pathlib.Path(line.split()[1]) for line in shown.splitlines() if line.startswith("insmod ")]
     return list(dict.fromkeys(files))
 
 
-def first_stage():
-    """The initial memory file system: what it takes to mount the tree."""
+def first_stage(kernel):
+    """The initial memory file system for a kernel: what it takes to mount the tree."""
     stage = PLACE / "first"
     for folder in ("bin", "dev", "layer", "modules", "proc", "root", "sys", "tree"):
         (stage / folder).mkdir(parents=True)
     shutil.copy(shutil.which("busybox"), stage / "bin/busybox")
-    for number, file in enumerate(dependencies(PLACE / "tree/usr", FIRST_MODULES)):
+    for number, file in enumerate(dependencies(PLACE / "tree/usr", kernel, FIRST_MODULES)):
         shutil.copy(file, stage / f"modules/{number:02}-{file.name}")
     shutil.copy(HERE / "guest/init", stage / "init")
     (stage / "init").chmod(0o755)
@@ -159,7 +194,8 @@ def first_stage():
     archive = subprocess.run(
         ["cpio", "-o", "-H", "newc", "--quiet"], cwd=stage, input=names.encode(), check=True, capture_output=True
     ).stdout
-    (PLACE / "first.cpio.gz").write_bytes(gzip.compress(archive, compresslevel=1))
+    (PLACE / f"first-{kernel}.cpio.gz").write_bytes(gzip.compress(archive, compresslevel=1))
+    shutil.rmtree(stage)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 use crate::Error;
 use crate::status::Status;
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
 use std::fs;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -35,6 +37,20 @@ pub fn sockets(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(is_agent).collect();
     found.sort();
     Ok(found)
+}
+
+/// Takes away the sockets in `folder` whose agents were killed: their processes are no more. What cannot be taken away
+/// stays.
+pub fn forget_killed(folder: &Path) {
+    let is_left = |socket: &PathBuf| {
+        let name = socket.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+        let process = name.strip_prefix("agent-").and_then(|number| number.parse().ok()).and_then(Pid::from_raw);
+        process.is_some_and(|process| test_kill_process(process) == Err(Errno::SRCH))
+    };
+    for socket in sockets(folder).unwrap_or_default().iter().filter(|socket| is_left(socket)) {
+        // Another agent may be faster.
+        let _ = fs::remove_file(socket);
+    }
 }
 
 /// What the agent behind `socket` governs; `None` where no agent listens there any longer.
@@ -168,6 +184,19 @@ mod tests {
             server.ready(now(), &[busy()]);
         }
         assert_eq!(asking.join().unwrap(), Some(vec![busy()]));
+    }
+
+    #[test]
+    fn a_socket_goes_with_the_process_that_made_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut ended = std::process::Command::new("true").spawn().unwrap();
+        ended.wait().unwrap();
+        for process in [std::process::id(), ended.id()] {
+            drop(UnixListener::bind(socket(folder.path(), process)).unwrap());
+        }
+        forget_killed(folder.path());
+        assert_eq!(sockets(folder.path()).unwrap(), [socket(folder.path(), std::process::id())]);
+        forget_killed(&folder.path().join("none"));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The kernel's own FIFO disciplines as devices, for kernels without BPF disciplines; and any discipline, only looked at.
 
+use crate::agents;
 use crate::backend::{Backend, Wish};
 use crate::device::{Capabilities, Device, Error, Quality};
 use crate::estimate::Estimator;
@@ -188,6 +189,7 @@ impl Fifo {
 /// No such interface; no privilege; an agent that does not end; a former queue that could not be put back.
 pub fn detach(place: &Place) -> Result<bool, Error> {
     let Place { device, parent, state_folder } = place;
+    agents::forget_killed(state_folder);
     if let Some(process) = governor(state_folder, device, *parent)? {
         return end(process, state_folder, device, *parent).map(|()| true);
     }

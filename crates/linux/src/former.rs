@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::fifo::Place;
 use crate::nl80211::Wireless;
+use crate::options::to_make_again;
 use crate::rtnetlink::{Link, Qdisc, ROOT, Route};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -14,8 +15,8 @@ use std::path::{Path, PathBuf};
 /// Where agents write down what to put back.
 pub const STATE_FOLDER: &str = "/run/sluice";
 
-/// Disciplines that the kernel makes again, equal, from the options that it shows. The first four are tested so; of the
-/// others the kernel's source says it.
+/// Disciplines that the kernel makes again, equal, from the options that it shows. All but codel and fq are tested so; of
+/// those the kernel's source says it.
 const RESTORABLE: [&str; 9] =
     ["pfifo", "bfifo", "pfifo_head_drop", "pfifo_fast", "noqueue", "fq_codel", "codel", "fq", "cake"];
 
@@ -150,7 +151,7 @@ impl Former {
             None => route.delete(self.index, self.parent)?,
             Some(Saved { kind, handle, options }) => {
                 let (index, parent, handle) = (self.index, self.parent, *handle);
-                let (kind, options) = (kind.clone(), options.clone());
+                let (kind, options) = (kind.clone(), options.as_deref().map(|shown| to_make_again(kind, shown)));
                 route.replace(&Qdisc { index, handle, parent, kind, options, ..Qdisc::default() })?;
             }
         }

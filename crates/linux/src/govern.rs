@@ -62,7 +62,7 @@ pub enum Patience {
 ///
 /// # Errors
 /// With [`Patience::End`] the first thing that fails; with [`Patience::Wait`] a want of privilege at the start, or what
-/// failed where no queue could be taken up or waited for.
+/// failed where no queue could be taken up or waited for. At the end, why a former queue is not back.
 pub fn govern(
     wishes: Vec<Wish>,
     patience: Patience,
@@ -73,10 +73,7 @@ pub fn govern(
     let mut agent = Agent::new(wishes, patience, signals)?;
     let governed = agent.begin(listen, host).and_then(|()| agent.run(signals, host));
     agent.manager.tell("STOPPING=1");
-    for governor in &mut agent.governors {
-        governor.end(host);
-    }
-    governed
+    agent.governors.iter_mut().fold(governed, |so_far, governor| so_far.and(governor.end(host)))
 }
 
 struct Agent {
@@ -243,7 +240,8 @@ impl Agent {
         self.governors.retain_mut(|governor| {
             let stays = wishes.iter().any(|wish| wish.place == governor.wish.place);
             if !stays {
-                governor.end(host);
+                // Whatever comes of it has been told.
+                let _ = governor.end(host);
             }
             stays
         });

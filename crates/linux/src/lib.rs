@@ -21,6 +21,7 @@ mod looks;
 pub mod metrics;
 mod netlink;
 pub mod nl80211;
+mod options;
 pub mod recording;
 pub mod rtnetlink;
 pub mod serve;

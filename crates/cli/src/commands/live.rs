@@ -60,8 +60,9 @@ fn govern_one(wish: Wish, listen: Vec<(Address, Serves)>, host: &mut Attaching) 
     host.broken.take().map_or(Ok(()), Err)
 }
 
-/// Where the agent of this process answers.
+/// Where the agent of this process answers. What killed ones left there goes.
 pub(super) fn listening(folder: &Path) -> (Address, Serves) {
+    agents::forget_killed(folder);
     (Address::Path(agents::socket(folder, std::process::id())), Serves::Everything)
 }
 

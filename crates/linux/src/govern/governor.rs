@@ -205,13 +205,14 @@ impl Governor {
             _ => (What::Failed, round.now + NEXT_ATTEMPT),
         };
         if what == What::Failed {
-            self.let_go(round.host);
+            // Whatever comes of it has been told, and the next attempt begins with it.
+            let _ = self.let_go(round.host);
             self.wait(until, error.to_string(), round);
             return;
         }
         let index = self.governed_index();
         self.tell(what, error.to_string(), round.host);
-        self.let_go(round.host);
+        let _ = self.let_go(round.host);
         match index {
             Some(index) if what == What::Replaced => {
                 self.phase = Phase::Ended { index };
@@ -256,7 +257,7 @@ impl Governor {
             return Ok(());
         }
         self.tell(What::Changed, "another queue is needed: what waits is lost".into(), round.host);
-        self.let_go(round.host);
+        let _ = self.let_go(round.host);
         self.phase = Phase::Waiting { until: round.now };
         Ok(())
     }
@@ -270,23 +271,27 @@ impl Governor {
     }
 
     /// Lets go of the queue. The former one comes back, but where its interface is gone or another program has put its own
-    /// there, which has been told.
-    fn let_go(&mut self, host: &mut dyn Host) {
+    /// there, which has been told. An error is why the former queue should be back and is not; it has been told as well.
+    fn let_go(&mut self, host: &mut dyn Host) -> Result<(), Error> {
         let ended = std::mem::replace(&mut self.phase, Phase::Waiting { until: Instant::NEVER });
-        let Phase::Governing(mut governing) = ended else { return };
+        let Phase::Governing(mut governing) = ended else { return Ok(()) };
         self.status.kind.clear();
         let is_told = self.status.events.back().is_some_and(|event| matches!(event.what, What::Gone | What::Replaced));
         match governing.device.restore() {
             Ok(()) | Err(Error::Replaced { .. }) if is_told || self.wish.dry_run => {}
             Ok(()) => self.tell(What::Restored, "the former queue is back".into(), host),
-            Err(error) => self.tell(What::Failed, format!("the former queue is not back: {error}"), host),
+            Err(error) => {
+                self.tell(What::Failed, format!("the former queue is not back: {error}"), host);
+                return if matches!(error, Error::Replaced { .. }) { Ok(()) } else { Err(error) };
+            }
         }
+        Ok(())
     }
 
-    /// The end.
-    pub(super) fn end(&mut self, host: &mut dyn Host) {
-        self.let_go(host);
+    /// The end. An error is why the former queue is not back.
+    pub(super) fn end(&mut self, host: &mut dyn Host) -> Result<(), Error> {
         self.status.state = State::Ended;
+        self.let_go(host)
     }
 
     fn wait(&mut self, until: Instant, why: String, round: &mut Round) {

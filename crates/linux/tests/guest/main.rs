@@ -4,12 +4,19 @@
 #![expect(clippy::unwrap_used, reason = "all of this is tests")]
 
 mod chain;
+mod downloads;
+mod governor;
 mod hwsim;
 mod instructions;
+mod kills;
+mod leaving;
 mod medium;
 mod mesh;
+mod network;
 mod overload;
+mod program;
 mod queues;
+mod rate_steps;
 mod slow_link;
 mod txq;
 

@@ -1,17 +1,18 @@
 //! The controllers on a link that is offered more than it carries.
 
+use super::governor::Governor;
 use super::slow_link::{BELOW_THE_QUEUE, SlowLink};
 use super::{HEADERS, MECHANISM, install, load, now, pause_until, towards};
-use control::{Controller, Interval, Limit, LimitController, Measures, Name, Parameters, adth};
+use control::{Interval, Limit, Measures, Name, Parameters, adth};
 use units::{Duration, Instant};
 
 /// 10 Mb/s.
 const LINK: u64 = 1_250_000;
-const LEN: usize = 1_000;
+pub(super) const LEN: usize = 1_000;
 /// One packet on the link.
 const SERVICE: Duration = Duration::from_micros(800);
 /// Between two packets that are offered: 16 Mb/s.
-const OFFERED_EVERY: Duration = Duration::from_micros(500);
+pub(super) const OFFERED_EVERY: Duration = Duration::from_micros(500);
 const WARM_UP: Duration = Duration::from_secs(2);
 const RUN: Duration = Duration::from_secs(6);
 
@@ -24,8 +25,8 @@ struct Outcome {
     received: u64,
 }
 
-/// Offers too much to the link until a time; `each` runs before every packet. How many packets it offered.
-fn offer(until: Instant, mut each: impl FnMut()) -> u64 {
+/// Offers 16 Mb/s to the link until a time; `each` runs before every packet. How many packets it offered.
+pub(super) fn offer(until: Instant, mut each: impl FnMut()) -> u64 {
     let socket = towards(9);
     let mut offered = 0;
     let mut next = now();
@@ -43,37 +44,19 @@ fn offer(until: Instant, mut each: impl FnMut()) -> u64 {
 
 /// Offers too much to the link under a controller.
 fn overload(name: Name, parameters: &Parameters) -> Outcome {
-    let mut controller = Controller::new(name, parameters, MECHANISM.hard).unwrap();
     let discipline = load();
     let link = SlowLink::new(LINK);
-    let mut slot = discipline.free_slot(MECHANISM, controller.measures(), now()).unwrap();
-    install(&slot, "sl0");
-    // What the kernel says on a new interface is not ours to count. Commands are done: the clock runs evenly from here.
+    let mut governor = Governor::new(&discipline, name, parameters, "sl0");
     let start = now();
-    slot.take_interval(start).unwrap();
-    let mut seen = Interval::default();
-    let mut next_update = start;
     let offered = offer(start + RUN, || {
-        if next_update <= now() {
-            let interval = slot.take_interval(now()).unwrap();
-            add(&mut seen, &interval);
-            slot.set_limit(controller.update(&interval)).unwrap();
-            next_update = now() + controller.interval().min(Duration::from_secs(1));
-        }
+        governor.turn();
     });
     // What waits leaves first.
     pause_until(now() + Duration::from_secs(2));
-    add(&mut seen, &slot.take_interval(now()).unwrap());
+    let seen = governor.seen();
     let received = link.end();
     discipline.unload().unwrap();
     Outcome { delay: received.mean_delay(start + WARM_UP), offered, seen, received: received.packets }
-}
-
-fn add(sum: &mut Interval, interval: &Interval) {
-    sum.arrived.packets += interval.arrived.packets;
-    sum.sent.packets += interval.sent.packets;
-    sum.dropped.packets += interval.dropped.packets;
-    sum.backlog = interval.backlog;
 }
 
 fn accounted(outcome: &Outcome) {

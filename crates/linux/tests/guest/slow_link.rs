@@ -5,7 +5,9 @@ use super::{now, pause_until, shell};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::OwnedFd;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{JoinHandle, spawn};
 use units::{Duration, Instant};
 
@@ -15,15 +17,74 @@ const ESC: u8 = 0xdb;
 const ESC_END: u8 = 0xdc;
 /// What a pseudo-terminal holds at most: 8 KiB on the way and 4 KiB to be read.
 pub(super) const BELOW_THE_QUEUE: u64 = 12 * 1_024;
+/// The terminal asks for more when 128 bytes are left to be read, so that the driver takes up to so many at once (`n_tty`,
+/// since what is to be read fits into a page).
+pub(super) const CHUNK: u64 = 4 * 1_024;
 /// How late a reader may wake up.
 const LATE: Duration = Duration::from_millis(5);
 /// Where the payload of a UDP packet begins: no options.
 const PAYLOAD: usize = 28;
 
+/// An interface `sl0`, `sl1`, ... over a pseudo-terminal. It goes when this and the end where its bytes come out are
+/// dropped.
+pub(super) struct Terminal {
+    attacher: Child,
+}
+
+impl Terminal {
+    /// Makes interface `name`, which must be the first that is free, and the end where its bytes come out.
+    pub(super) fn new(name: &str) -> (Self, File) {
+        shell("modprobe slip");
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let path = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
+        let mut attach = Command::new("ldattach");
+        let attacher = attach.args(["-d", "SLIP", &path]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        shell(&format!(
+            "until ip link show {name} > /dev/null 2>&1; do sleep 0.01; done; ip link set {name} mtu 1500 up"
+        ));
+        (Self { attacher }, File::from(master))
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // It may have ended by itself; there is nothing else to be done in a drop.
+        let _ = self.attacher.kill();
+        let _ = self.attacher.wait();
+    }
+}
+
+/// Reads at the link's rate.
+pub(super) struct Pace {
+    bytes_per_second: Arc<AtomicU64>,
+    due: Instant,
+}
+
+impl Pace {
+    pub(super) fn new(bytes_per_second: Arc<AtomicU64>) -> Self {
+        Self { bytes_per_second, due: now() }
+    }
+
+    /// Some bytes, once the link has carried them; none when the interface is gone.
+    pub(super) fn read<'a>(&mut self, from: &mut File, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
+        // An error is the end: nobody holds the other side any more.
+        let Ok(length @ 1..) = from.read(buffer) else { return None };
+        // A reader that woke up late makes up for it, but not for an idle link.
+        let idle_since = Instant::from_nanos(now().as_nanos().saturating_sub(LATE.as_nanos()));
+        let rate = self.bytes_per_second.load(Ordering::Relaxed);
+        self.due = self.due.max(idle_since) + Duration::from_nanos(length as u64 * 1_000_000_000 / rate);
+        pause_until(self.due);
+        Some(&buffer[..length])
+    }
+}
+
 /// The receiving end; ends when the interface is gone.
 pub(super) struct SlowLink {
     reader: JoinHandle<Received>,
-    attacher: u32,
+    bytes_per_second: Arc<AtomicU64>,
+    terminal: Terminal,
 }
 
 /// What came out of the link.
@@ -37,36 +98,30 @@ pub(super) struct Received {
 impl SlowLink {
     /// Makes interface `sl0` with the address 10.9.9.1, that carries so many bytes a second.
     pub(super) fn new(bytes_per_second: u64) -> Self {
-        shell("modprobe slip");
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&master).unwrap();
-        unlockpt(&master).unwrap();
-        let name = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
-        shell(&format!("ldattach SLIP {name}; until ip link show sl0 > /dev/null 2>&1; do sleep 0.01; done"));
-        shell("ip link set sl0 mtu 1500 up; ip addr add 10.9.9.1 peer 10.9.9.2 dev sl0");
-        let attacher = shell("pidof ldattach").trim().parse().unwrap();
-        Self { reader: spawn(move || read(master, bytes_per_second)), attacher }
+        let (terminal, master) = Terminal::new("sl0");
+        shell("ip addr add 10.9.9.1 peer 10.9.9.2 dev sl0");
+        let bytes_per_second = Arc::new(AtomicU64::new(bytes_per_second));
+        let pace = Pace::new(Arc::clone(&bytes_per_second));
+        Self { reader: spawn(move || receive(master, pace)), bytes_per_second, terminal }
+    }
+
+    /// From now on it carries so many bytes a second.
+    pub(super) fn set_rate(&self, bytes_per_second: u64) {
+        self.bytes_per_second.store(bytes_per_second, Ordering::Relaxed);
     }
 
     /// Ends the link, which takes its interface away.
     pub(super) fn end(self) -> Received {
-        shell(&format!("kill {}", self.attacher));
+        drop(self.terminal);
         self.reader.join().unwrap()
     }
 }
 
-fn read(master: OwnedFd, bytes_per_second: u64) -> Received {
-    let mut master = File::from(master);
+fn receive(mut master: File, mut pace: Pace) -> Received {
     let (mut received, mut packet, mut escaped) = (Received::default(), Vec::new(), false);
     let mut buffer = [0; 512];
-    let mut due = now();
-    // An error is the end: nobody holds the other side any more.
-    while let Ok(length @ 1..) = master.read(&mut buffer) {
-        // A reader that woke up late makes up for it, but not for an idle link.
-        let idle_since = Instant::from_nanos(now().as_nanos().saturating_sub(LATE.as_nanos()));
-        due = due.max(idle_since) + Duration::from_nanos(length as u64 * 1_000_000_000 / bytes_per_second);
-        pause_until(due);
-        for &byte in &buffer[..length] {
+    while let Some(bytes) = pace.read(&mut master, &mut buffer) {
+        for &byte in bytes {
             match byte {
                 END if packet.is_empty() => {}
                 END => {

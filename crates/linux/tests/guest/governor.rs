@@ -1,0 +1,68 @@
+//! A controller that governs a queue of the discipline, turned by the test.
+
+use super::{MECHANISM, install, now};
+use control::{Controller, Interval, Limit, LimitController, Name, Parameters};
+use linux::bpf::{Discipline, Slot};
+use units::{Duration, Instant};
+
+pub(super) struct Governor {
+    slot: Slot,
+    controller: Controller,
+    next: Instant,
+    seen: Interval,
+    limit: Limit,
+}
+
+impl Governor {
+    /// Puts our queue on an interface. Commands are done when it returns: the clock runs evenly from here.
+    pub(super) fn new(discipline: &Discipline, name: Name, parameters: &Parameters, interface: &str) -> Self {
+        let controller = Controller::new(name, parameters, MECHANISM.hard).unwrap();
+        let mut slot = discipline.free_slot(MECHANISM, controller.measures(), now()).unwrap();
+        install(&slot, interface);
+        // What the kernel says on a new interface is not ours to count.
+        slot.take_interval(now()).unwrap();
+        Self { slot, controller, next: now(), seen: Interval::default(), limit: MECHANISM.hard }
+    }
+
+    fn interval(&self) -> Duration {
+        self.controller.interval().min(Duration::from_secs(1))
+    }
+
+    /// When it decides next.
+    pub(super) fn next(&self) -> Instant {
+        self.next
+    }
+
+    /// What it decided last.
+    pub(super) fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    /// Decides where it is time to; what was seen then.
+    pub(super) fn turn(&mut self) -> Option<Interval> {
+        if self.next > now() {
+            return None;
+        }
+        let interval = self.slot.take_interval(now()).unwrap();
+        self.add(&interval);
+        self.limit = self.controller.update(&interval);
+        self.slot.set_limit(self.limit).unwrap();
+        self.next = now() + self.interval();
+        Some(interval)
+    }
+
+    /// All that was seen until now.
+    pub(super) fn seen(mut self) -> Interval {
+        let last = self.slot.take_interval(now()).unwrap();
+        self.add(&last);
+        self.seen
+    }
+
+    fn add(&mut self, interval: &Interval) {
+        self.seen.arrived.packets += interval.arrived.packets;
+        self.seen.sent.packets += interval.sent.packets;
+        self.seen.dropped.packets += interval.dropped.packets;
+        self.seen.backlog = interval.backlog;
+        self.seen.backlog_max = self.seen.backlog_max.max(interval.backlog_max);
+    }
+}

@@ -1,0 +1,116 @@
+//! `kill -9` at random moments, under traffic.
+
+use super::overload::LEN;
+use super::program::{Program, nothing_is_left, queue, said};
+use super::slow_link::SlowLink;
+use super::{HEADERS, now, pause_until, shell, towards};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use units::Duration;
+
+const KILLS: u64 = 200;
+/// Bytes a second; a packet takes 8 ms.
+const LINK: u64 = 125_000;
+/// 1.6 Mb/s.
+const OFFERED_EVERY: Duration = Duration::from_millis(5);
+/// Until a packet leaves, in chunks of 4 KiB that take 33 ms each, twice for good measure.
+const GOES_ON_WITHIN: Duration = Duration::from_millis(66);
+/// The heartbeat's time, and a second in which the next packet comes.
+const FALLS_BACK_WITHIN: Duration = Duration::from_secs(6);
+/// Packets that the fall-back limit allows at most.
+const FALLBACK: u64 = 100;
+/// ADTH at 200 ms looks every 100 ms, in which the link takes 12.5 KB and a chunk of 4 KiB more at the most: 33 packets in
+/// 200 ms.
+const GOVERNED: u64 = 33;
+/// Of the moments; any will do.
+const SEED: u64 = 20_261_121;
+
+/// Numbers that are spread well enough (Knuth's MMIX generator; its high bits).
+struct Moments(u64);
+
+impl Moments {
+    fn below(&mut self, bound: Duration) -> Duration {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        Duration::from_nanos(((self.0 >> 33) * bound.as_nanos()) >> 31)
+    }
+}
+
+fn traffic(enough: Arc<AtomicBool>) -> JoinHandle<()> {
+    std::thread::spawn(move || {
+        let socket = towards(9);
+        let mut next = now();
+        while !enough.load(Ordering::Relaxed) {
+            // The kernel has no queue for a moment while one takes the place of another.
+            let _ = socket.send(&[0; LEN - HEADERS]);
+            next += OFFERED_EVERY;
+            pause_until(next);
+        }
+    })
+}
+
+/// Packets that the link took.
+fn sent() -> u64 {
+    std::fs::read_to_string("/sys/class/net/sl0/statistics/tx_packets").unwrap().trim().parse().unwrap()
+}
+
+fn waiting() -> u64 {
+    let shown = shell("tc -j -s qdisc show dev sl0 root");
+    shown.split("\"qlen\":").nth(1).unwrap().split([',', '}']).next().unwrap().parse().unwrap()
+}
+
+fn goes_on() {
+    let before = sent();
+    pause_until(now() + GOES_ON_WITHIN);
+    assert!(sent() > before, "no packet leaves: {}", said());
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn traffic_survives_200_kills_and_the_last_agent_finds_and_leaves_all_in_order() {
+    let link = SlowLink::new(LINK);
+    shell("tc qdisc replace dev sl0 root handle 7: pfifo limit 77");
+    let before = shell("tc -j qdisc show dev sl0");
+    let enough = Arc::new(AtomicBool::new(false));
+    let sender = traffic(Arc::clone(&enough));
+
+    let governed = "attach sl0 --backend bpf --set controller=adth --set adth.target_delay=200ms";
+    let begun = now();
+    Program::attached(governed, "sl0").kill();
+    // Half of the moments lie before it has attached, half while it governs.
+    let span = now().since(begun) * 2;
+    let (mut moments, mut attached) = (Moments(SEED), 0);
+    for _ in 1..KILLS {
+        let program = Program::start(governed);
+        pause_until(now() + moments.below(span));
+        program.kill();
+        goes_on();
+        let queue = queue("sl0");
+        assert!(queue.contains("\"sluice\"") || queue.contains("\"limit\":77"), "{queue}");
+        attached += u64::from(queue.contains("\"sluice\""));
+    }
+    println!("{KILLS} kills within {} ms; after {attached} the queue was ours", span.as_nanos() / 1_000_000);
+    assert!(attached > 0);
+
+    // A limit above the fall-back is what an agent leaves that dies.
+    let high = Program::attached("attach sl0 --backend bpf --set controller=none --set limit=1000", "sl0");
+    pause_until(now() + Duration::from_secs(3));
+    high.kill();
+    let full = waiting();
+    assert!(full > FALLBACK, "{full}");
+    pause_until(now() + FALLS_BACK_WITHIN);
+    assert!(waiting() <= FALLBACK, "{}", waiting());
+    goes_on();
+
+    let last = Program::attached(governed, "sl0");
+    pause_until(now() + Duration::from_secs(3));
+    assert!(waiting() <= GOVERNED, "{}", waiting());
+    last.signal("TERM");
+    assert_eq!(last.end(), Some(0), "{}", said());
+    assert_eq!(shell("tc -j qdisc show dev sl0"), before);
+    goes_on();
+    nothing_is_left();
+    enough.store(true, Ordering::Relaxed);
+    sender.join().unwrap();
+    link.end();
+}

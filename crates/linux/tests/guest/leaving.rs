@@ -1,0 +1,132 @@
+//! What is left of the real `sluice` when it ends, whatever ends it.
+
+use super::program::{Program, nothing_is_left, queue, run, said};
+use super::slow_link::Terminal;
+use super::{dummy, now, pause_until, shell};
+use units::Duration;
+
+const ATTACH: &str = "--backend bpf --set controller=adth --set adth.target_delay=50ms";
+
+fn attached(interface: &str) -> Program {
+    Program::attached(&format!("attach {interface} {ATTACH}"), interface)
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn a_clean_exit_restores_the_former_discipline_exactly() {
+    shell("modprobe -a sch_fq_codel sch_cake");
+    dummy("one", 1);
+    let (terminal, far_end) = Terminal::new("sl0");
+    for (former, signal) in [
+        ("", "INT"),
+        ("handle 7: pfifo limit 77", "TERM"),
+        ("handle 8: fq_codel limit 500 flows 64 target 7ms interval 90ms quantum 300 noecn", "HUP"),
+        ("handle 9: cake bandwidth 10mbit besteffort dsthost nat wash rtt 60ms", "INT"),
+    ] {
+        for interface in ["one", "sl0"] {
+            if !former.is_empty() {
+                shell(&format!("tc qdisc replace dev {interface} root {former}"));
+            }
+            let before = shell(&format!("tc -j qdisc show dev {interface}"));
+            let program = attached(interface);
+            program.signal(signal);
+            assert_eq!(program.end(), Some(0), "{}", said());
+            assert_eq!(shell(&format!("tc -j qdisc show dev {interface}")), before, "{former}, {signal}");
+            nothing_is_left();
+        }
+    }
+    drop((terminal, far_end));
+    shell("ip link del one");
+}
+
+/// It ends by itself, with status 3 and these words, and leaves nothing behind.
+fn ends(program: Program, words: &str) {
+    assert_eq!(program.end(), Some(3), "{}", said());
+    assert!(said().contains(words), "{}", said());
+    nothing_is_left();
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn an_interface_that_goes_is_reported() {
+    for how in ["ip link del one", "ip netns add away; ip link set one netns away; ip netns del away", "rmmod dummy"] {
+        dummy("one", 1);
+        let program = attached("one");
+        shell(how);
+        ends(program, "one is gone");
+    }
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn an_interface_that_is_renamed_is_reported_and_has_its_former_queue_back() {
+    dummy("one", 1);
+    shell("tc qdisc replace dev one root handle 7: pfifo limit 77");
+    let before = queue("one");
+    let program = attached("one");
+    shell("ip link set one name uno");
+    ends(program, "one is called uno now");
+    assert_eq!(queue("uno"), before);
+    shell("ip link del uno");
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn a_driver_that_is_removed_is_reported() {
+    shell("modprobe mac80211_hwsim radios=1; ip link set wlan0 up");
+    let program = attached("wlan0");
+    shell("rmmod mac80211_hwsim");
+    ends(program, "wlan0 is gone");
+
+    let (terminal, far_end) = Terminal::new("sl0");
+    let program = attached("sl0");
+    // While a terminal is attached the driver is in use.
+    shell("! rmmod slip");
+    drop((terminal, far_end));
+    ends(program, "sl0 is gone");
+    shell("rmmod slip");
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn a_queue_that_another_program_replaces_is_reported_and_stays() {
+    dummy("one", 1);
+    let program = attached("one");
+    shell("tc qdisc replace dev one root handle 9: pfifo limit 99");
+    let theirs = queue("one");
+    ends(program, "the queue of one is no longer ours: another program made it pfifo");
+    assert_eq!(queue("one"), theirs);
+    shell("ip link del one");
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn without_privilege_it_says_so_and_changes_nothing() {
+    dummy("one", 1);
+    shell("tc qdisc replace dev one root handle 7: pfifo limit 77");
+    let before = queue("one");
+    for backend in ["auto", "bpf", "fifo"] {
+        let attach = format!("attach one --backend {backend} --set controller=adth");
+        let command = format!("setpriv --reuid 65534 --regid 65534 --clear-groups /tmp/sluice {attach} 2>&1 && false");
+        let shown = shell(&format!("{{ {command}; }} || echo status $?"));
+        assert!(shown.contains("status 3") && shown.contains("CAP_NET_ADMIN; run it with sudo"), "{backend}: {shown}");
+        assert_eq!(queue("one"), before);
+        nothing_is_left();
+    }
+    shell("ip link del one");
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn what_a_killed_agent_left_is_put_back_by_detach() {
+    dummy("one", 1);
+    shell("tc qdisc replace dev one root handle 7: pfifo limit 77");
+    let before = queue("one");
+    attached("one").kill();
+    pause_until(now() + Duration::from_millis(100));
+    assert!(queue("one").contains("sluice"));
+    assert_eq!(run("detach one"), Some(0), "{}", said());
+    assert_eq!(queue("one"), before);
+    nothing_is_left();
+    shell("ip link del one");
+}

@@ -1,0 +1,90 @@
+//! The real `sluice`, as a user runs it. `check_live.py` puts it beside the tests.
+
+use super::{now, pause_until, shell};
+use linux::STATE_FOLDER;
+use linux::bpf::FOLDER;
+use std::fs::File;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use units::Duration;
+
+const PROGRAM: &str = "/tmp/sluice";
+const SAID: &str = "/tmp/said";
+/// To begin or to end takes a small part of that.
+const LONGEST: Duration = Duration::from_secs(20);
+
+pub(super) struct Program(Child);
+
+impl Program {
+    /// Starts it; `words` as they are typed.
+    pub(super) fn start(words: &str) -> Self {
+        let mut command = Command::new(PROGRAM);
+        command.args(words.split(' ')).stdin(Stdio::null()).stdout(Stdio::null());
+        Self(command.stderr(File::create(SAID).unwrap()).spawn().unwrap())
+    }
+
+    /// Starts it and waits until an interface has our queue.
+    pub(super) fn attached(words: &str, interface: &str) -> Self {
+        let mut program = Self::start(words);
+        let until = now() + LONGEST;
+        while !queue(interface).contains("sluice") {
+            assert!(program.0.try_wait().unwrap().is_none() && now() < until, "{words}: {}", said());
+            pause_until(now() + Duration::from_millis(10));
+        }
+        program
+    }
+
+    pub(super) fn signal(&self, name: &str) {
+        shell(&format!("kill -{name} {}", self.0.id()));
+    }
+
+    pub(super) fn kill(mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+
+    /// Waits for its end; the exit status.
+    pub(super) fn end(mut self) -> Option<i32> {
+        let until = now() + LONGEST;
+        loop {
+            if let Some(status) = self.0.try_wait().unwrap() {
+                return status.code();
+            }
+            assert!(now() < until, "it does not end: {}", said());
+            pause_until(now() + Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // Of a test that failed; one that has ended does not mind.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// What the program that was started last wrote for its user.
+pub(super) fn said() -> String {
+    std::fs::read_to_string(SAID).unwrap()
+}
+
+/// Runs it to its end; the exit status.
+pub(super) fn run(words: &str) -> Option<i32> {
+    Program::start(words).end()
+}
+
+/// The queue at the root of an interface, as the kernel shows it.
+pub(super) fn queue(interface: &str) -> String {
+    shell(&format!("tc -j qdisc show dev {interface} root"))
+}
+
+/// Nothing of an agent is left: no state, no socket, no discipline.
+pub(super) fn nothing_is_left() {
+    let left = |folder: &str| -> Vec<String> {
+        let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    };
+    assert!(left(STATE_FOLDER).is_empty(), "{:?}", left(STATE_FOLDER));
+    assert!(!Path::new(FOLDER).exists(), "{:?}", left(FOLDER));
+}
