@@ -1,8 +1,8 @@
 //! A recording of a live queue becomes a scenario: a link as fast as the one that was measured, and the load that it was
 //! offered.
 //!
-//! - *Link*: a packet takes the time between departures that was measured in the interval in which it is sent, or where
-//!   that was never measured the service time. In an interval without either, as when nothing waited, the former holds.
+//! - *Link*: a packet takes the service time that was measured in the interval in which it is sent, or where service times
+//!   were never measured the time between departures. In an interval without, as when nothing was sent, the former holds.
 //! - *Load*: in each interval as many packets as came, evenly spaced. All are as long as the mean of the recording.
 
 use control::{Decision, Limit, Name, Stat};
@@ -106,10 +106,10 @@ fn payload(recording: &[Decision]) -> Result<(Bytes, bool), Unusable> {
 fn link(recording: &[Decision], payload: Bytes) -> Result<Vec<Part>, Unusable> {
     let bits = u128::from(payload.bits() + 8 * HEADERS) * 1_000_000_000;
     let some = |stat: Stat| (stat.n > 0 && !stat.mean.is_zero()).then_some(stat.mean);
-    let gaps = recording.iter().any(|decision| some(decision.seen.departure_gap).is_some());
+    let served = recording.iter().any(|decision| some(decision.seen.service).is_some());
     let mut parts: Vec<Part> = Vec::new();
     for decision in recording {
-        let stat = if gaps { decision.seen.departure_gap } else { decision.seen.service };
+        let stat = if served { decision.seen.service } else { decision.seen.departure_gap };
         let Some(time) = some(stat) else { continue };
         // The whole bits a second that make a packet no faster than it was.
         let rate = Rate::bps(u64::try_from((bits / u128::from(time.as_nanos())).max(1)).unwrap_or(u64::MAX));
@@ -268,10 +268,10 @@ mod tests {
     }
 
     #[test]
-    fn without_gaps_the_service_time_counts_and_a_pause_has_no_load() {
+    fn service_times_count_where_there_are_any_and_a_pause_has_no_load() {
         let mut late = decision(9, (10, 500), stat(0));
         late.seen.service = stat(500);
-        let text = scenario(&[decision(1, (5, 500), stat(0)), late], "a \"b\"").unwrap();
+        let text = scenario(&[decision(1, (5, 500), stat(700)), late], "a \"b\"").unwrap();
         assert!(text.contains("rate = \"8 Mb/s\"\n\n[wired.queue]"), "{text}");
         assert!(text.contains("{ time = \"100 ms\", rate = \"0 b/s\" }"), "{text}");
         let outcome = crate::run::run(&parsed(&text).base, 1, &()).unwrap().unwrap().outcome;

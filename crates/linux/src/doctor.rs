@@ -213,6 +213,10 @@ fn possible(link: &Link, driver: Driver, can_bpf: bool) -> Finding {
         (Driver::Mac80211, true) => {
             Finding::good(TOPIC, format!("Sluice's own discipline, which releases by credit: {command}"))
         }
+        (Driver::Mac80211, false) if crate::txq::holds(name).unwrap_or(false) => Finding::good(
+            TOPIC,
+            format!("the queues of mac80211, by the one limit of their phy: {command} --backend txq"),
+        ),
         (Driver::Mac80211, false) => Finding::bad(
             TOPIC,
             "nothing as it is: a limit on a queue that stays empty changes nothing",
