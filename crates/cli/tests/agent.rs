@@ -71,6 +71,13 @@ fn governed(name: &str, limit: u32) -> bool {
     queue.contains("\"pfifo\",\"handle\":\"51ce:\"") && queue.contains(&format!("{{\"limit\":{limit}}}"))
 }
 
+/// The most that a process ever held, in kB.
+fn memory(child: &Child) -> u32 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
 fn files(folder: &Path) -> usize {
     std::fs::read_dir(folder.join("state")).unwrap().count()
 }
@@ -193,6 +200,7 @@ fn inner_notify() {
     assert_eq!(hear(), "READY=1\nSTATUS=governs 1 of 2 queues");
     assert_eq!(hear(), "WATCHDOG=1");
     assert_eq!(hear(), "WATCHDOG=1");
+    assert!(memory(&agent.child) < 20_000, "{} kB", memory(&agent.child));
     run(&format!("kill -STOP {}", agent.child.id()));
     shell("sleep 1.5");
     run(&format!("kill -CONT {}", agent.child.id()));

@@ -47,8 +47,8 @@ pub(crate) struct Attach {
     pub(crate) queue: Queue,
     #[command(flatten)]
     pub(crate) policy: Policy,
-    /// What holds the packets: bpf (Sluice's own discipline), fifo (the kernel's), or auto: bpf where build and kernel have
-    /// it, else fifo.
+    /// What holds the packets: bpf (Sluice's own discipline), txq (mac80211, by the limit of its phy), fifo (the kernel's), or
+    /// auto: bpf where build and kernel have it, else txq where mac80211 holds them, else fifo.
     #[arg(long, default_value = "auto")]
     pub(crate) backend: linux::Backend,
     /// Measure the queue that is there, decide and show; change nothing. Needs no privilege.

@@ -38,23 +38,18 @@ impl Governed {
         let mut route = Route::open()?;
         let link = route.link(&place.device)?;
         let discipline = Discipline::load(Path::new(FOLDER), mechanism.hard)?;
-        let (former, state) = claim(place, &mut route, &link, force)?;
-        let credit = never_pushes_back(&link.name).then(Credit::default);
-        let limited = discipline.free_slot(mechanism, start.measures, start.at).and_then(|mut slot| {
-            slot.set_limit(start.limit)?;
-            discipline.release_by(&mut slot, credit)?;
-            Ok(slot)
-        });
-        let slot = match limited {
-            Ok(slot) => slot,
-            Err(error) => {
-                state.forget()?;
-                return Err(error);
+        match install(place, &mut route, &link, &discipline, (mechanism, start, force)) {
+            Ok((slot, former, state)) => {
+                Ok(Self { route, link, slot, former, state: Some(state), discipline: Some(discipline) })
             }
-        };
-        let former = former.governed_by(slot.handle());
-        let state = former.make_way(state, &mut route, KIND, None)?;
-        Ok(Self { route, link, slot, former, state: Some(state), discipline: Some(discipline) })
+            Err(error) => {
+                // Nothing is to stay of what was loaded in vain; what went wrong first is what is told.
+                if discipline.is_unused().unwrap_or_default() {
+                    let _ = discipline.unload();
+                }
+                Err(error)
+            }
+        }
     }
 
     /// Why the slot no longer serves this interface.
@@ -66,6 +61,33 @@ impl Governed {
             Err(error) => error,
         }
     }
+}
+
+/// Puts a queue of the loaded discipline in its place.
+fn install(
+    place: &Place,
+    route: &mut Route,
+    link: &Link,
+    discipline: &Discipline,
+    (mechanism, start, force): (Mechanism, &Start, bool),
+) -> Result<(Slot, Former, State), Error> {
+    let (former, state) = claim(place, route, link, force)?;
+    let credit = never_pushes_back(&link.name).then(Credit::default);
+    let limited = discipline.free_slot(mechanism, start.measures, start.at).and_then(|mut slot| {
+        slot.set_limit(start.limit)?;
+        discipline.release_by(&mut slot, credit)?;
+        Ok(slot)
+    });
+    let slot = match limited {
+        Ok(slot) => slot,
+        Err(error) => {
+            state.forget()?;
+            return Err(error);
+        }
+    };
+    let former = former.governed_by(slot.handle());
+    let state = former.make_way(state, route, KIND, None)?;
+    Ok((slot, former, state))
 }
 
 /// Whether the interface is one of mac80211, which takes every packet at once.
@@ -107,8 +129,8 @@ impl Device for Governed {
     }
 
     fn adapt(&mut self, wish: &Wish, start: &Start) -> Result<bool, Error> {
-        let Some(discipline) = self.discipline.as_ref().filter(|_| !wish.dry_run && wish.backend != Backend::Fifo)
-        else {
+        let serves = !wish.dry_run && matches!(wish.backend, Backend::Auto | Backend::Bpf);
+        let Some(discipline) = self.discipline.as_ref().filter(|_| serves) else {
             return Ok(false);
         };
         let mechanism = Mechanism::of(&wish.settings)?;
