@@ -53,6 +53,13 @@ impl Agent {
     }
 }
 
+/// A test that failed must not leave an agent behind, which would keep its output open.
+impl Drop for Agent {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+    }
+}
+
 fn make(name: &str) -> bool {
     is_own();
     let made = shell(&format!("ip link add {name} type veth peer name p{name}")).status.success();

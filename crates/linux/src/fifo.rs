@@ -261,7 +261,8 @@ impl Device for Fifo {
     }
 
     fn adapt(&mut self, wish: &Wish, start: &Start) -> Result<bool, Error> {
-        if wish.dry_run || wish.backend == Backend::Bpf || Kind::of(&wish.settings).ok() != Some(self.kind) {
+        let serves = matches!(wish.backend, Backend::Auto | Backend::Fifo);
+        if wish.dry_run || !serves || Kind::of(&wish.settings).ok() != Some(self.kind) {
             return Ok(false);
         }
         self.watched.measure(start);

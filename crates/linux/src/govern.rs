@@ -73,7 +73,8 @@ pub fn govern(
     let mut agent = Agent::new(wishes, patience, signals)?;
     let governed = agent.begin(listen, host).and_then(|()| agent.run(signals, host));
     agent.manager.tell("STOPPING=1");
-    agent.governors.iter_mut().fold(governed, |so_far, governor| so_far.and(governor.end(host)))
+    let is_news = !matches!(governed, Err(Error::Gone { .. } | Error::Replaced { .. }));
+    agent.governors.iter_mut().fold(governed, |so_far, governor| so_far.and(governor.end(is_news, host)))
 }
 
 struct Agent {
@@ -241,7 +242,7 @@ impl Agent {
             let stays = wishes.iter().any(|wish| wish.place == governor.wish.place);
             if !stays {
                 // Whatever comes of it has been told.
-                let _ = governor.end(host);
+                let _ = governor.end(true, host);
             }
             stays
         });

@@ -204,15 +204,15 @@ impl Governor {
             Error::Replaced { .. } => (What::Replaced, Instant::NEVER),
             _ => (What::Failed, round.now + NEXT_ATTEMPT),
         };
+        let index = self.governed_index();
+        // Where the interface is gone or its queue another's, there is nothing to put back. Whatever comes of it is told, and
+        // the next attempt begins with it.
+        let _ = self.let_go(!matches!(what, What::Gone | What::Replaced), round.host);
         if what == What::Failed {
-            // Whatever comes of it has been told, and the next attempt begins with it.
-            let _ = self.let_go(round.host);
             self.wait(until, error.to_string(), round);
             return;
         }
-        let index = self.governed_index();
         self.tell(what, error.to_string(), round.host);
-        let _ = self.let_go(round.host);
         match index {
             Some(index) if what == What::Replaced => {
                 self.phase = Phase::Ended { index };
@@ -257,7 +257,7 @@ impl Governor {
             return Ok(());
         }
         self.tell(What::Changed, "another queue is needed: what waits is lost".into(), round.host);
-        let _ = self.let_go(round.host);
+        let _ = self.let_go(true, round.host);
         self.phase = Phase::Waiting { until: round.now };
         Ok(())
     }
@@ -270,15 +270,14 @@ impl Governor {
         }
     }
 
-    /// Lets go of the queue. The former one comes back, but where its interface is gone or another program has put its own
-    /// there, which has been told. An error is why the former queue should be back and is not; it has been told as well.
-    fn let_go(&mut self, host: &mut dyn Host) -> Result<(), Error> {
+    /// Lets go of the queue, so that the former one comes back, and tells so where that `is_news`. An error is why the former
+    /// queue should be back and is not; it has been told.
+    fn let_go(&mut self, is_news: bool, host: &mut dyn Host) -> Result<(), Error> {
         let ended = std::mem::replace(&mut self.phase, Phase::Waiting { until: Instant::NEVER });
         let Phase::Governing(mut governing) = ended else { return Ok(()) };
         self.status.kind.clear();
-        let is_told = self.status.events.back().is_some_and(|event| matches!(event.what, What::Gone | What::Replaced));
         match governing.device.restore() {
-            Ok(()) | Err(Error::Replaced { .. }) if is_told || self.wish.dry_run => {}
+            Ok(()) | Err(Error::Replaced { .. }) if !is_news || self.wish.dry_run => {}
             Ok(()) => self.tell(What::Restored, "the former queue is back".into(), host),
             Err(error) => {
                 self.tell(What::Failed, format!("the former queue is not back: {error}"), host);
@@ -288,10 +287,10 @@ impl Governor {
         Ok(())
     }
 
-    /// The end. An error is why the former queue is not back.
-    pub(super) fn end(&mut self, host: &mut dyn Host) -> Result<(), Error> {
+    /// The end. An error is why the former queue is not back; that it is back is told where it `is_news`.
+    pub(super) fn end(&mut self, is_news: bool, host: &mut dyn Host) -> Result<(), Error> {
         self.status.state = State::Ended;
-        self.let_go(host)
+        self.let_go(is_news, host)
     }
 
     fn wait(&mut self, until: Instant, why: String, round: &mut Round) {
