@@ -70,6 +70,9 @@ claims: build
 browser: claims
 	python3 tests/browser/chromium.py
 	python3 tests/browser/check_report.py target/claims/report.html target/screenshots
+	$(SLUICE) run scenarios/adth/s1a.toml --set 'duration=30 s' --record-intervals target/n1.jsonl --node n1 > target/n1.txt
+	$(SLUICE) replay target/n1.jsonl --controller adth --controller alt --report target/replay.html
+	python3 tests/browser/check_report.py target/replay.html
 
 # Goes on where it was interrupted; outcomes are kept in target/peers.
 peers: build
