@@ -74,9 +74,11 @@ fn connect(socket: &Path, request: &[u8]) -> Result<Option<UnixStream>, Error> {
         Err(error) => {
             return match error.kind() {
                 ErrorKind::NotFound | ErrorKind::ConnectionRefused => Ok(None),
-                ErrorKind::PermissionDenied => Err(Error::Unsuitable(format!(
-                    "not permitted to ask the agent at {shown}: that is for its owner and group; run it with sudo"
-                ))),
+                ErrorKind::PermissionDenied => {
+                    let what =
+                        format!("ask the agent at {shown}, which answers its owner and group (run it with sudo)");
+                    Err(failed(&what, error))
+                }
                 _ => Err(failed(&format!("ask the agent at {shown}"), error)),
             };
         }
