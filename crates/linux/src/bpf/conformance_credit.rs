@@ -204,3 +204,27 @@ fn release_by_credit_in_c_decides_and_measures_as_in_rust() {
         assert_eq!(compared, 2 * STEPS);
     }
 }
+
+#[test]
+fn with_an_agent_that_is_silent_packets_leave_without_credit() {
+    let hard = Limit::Packets(60);
+    let mechanism = Mechanism { hard, fallback: hard, overflow: End::Tail, purge: Purge::Tail };
+    let Some(mut kernel) = InKernel::new(mechanism, Measures::default()) else {
+        eprintln!("skipped: to load a program into the kernel needs CAP_BPF");
+        return;
+    };
+    let silent_from = START + Duration::from_secs(1);
+    kernel.settings.set_credit(Some(CREDIT));
+    kernel.settings.valid_until = silent_from.as_nanos();
+    kernel.write();
+    for number in 1..=10 {
+        kernel.step_by_credit(Some(Numbered { number, len: Bytes::new(1_000) }), START);
+    }
+    let leaves = |now| {
+        let ((number, _), mark) = kernel.step_by_credit(None, now);
+        (number, mark != 0)
+    };
+    // Nothing is known of the device yet: two, and no more.
+    assert_eq!([START; 3].map(leaves), [(Some(1), true), (Some(2), true), (None, false)]);
+    assert_eq!([silent_from; 3].map(leaves), [(Some(3), false), (Some(4), false), (Some(5), false)]);
+}

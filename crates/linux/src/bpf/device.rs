@@ -6,11 +6,16 @@ use crate::former::{Former, State, claim, shown};
 use crate::rtnetlink::{Link, ROOT, Route};
 use crate::{Backend, Capabilities, Device, Error, Place, Quality, Start, Wish};
 use control::{Interval, Limit};
+use rustix::thread::nanosleep;
+use rustix::time::Timespec;
 use std::path::Path;
 use units::Instant;
 
 /// Where the kernel keeps the discipline while there are agents.
 pub const FOLDER: &str = "/sys/fs/bpf/sluice";
+
+/// Milliseconds that a queue which is to go has for what waits in it.
+const MOST_PAUSES: u32 = 250;
 
 /// An interface with our queue.
 #[derive(Debug)]
@@ -18,6 +23,7 @@ pub struct Governed {
     route: Route,
     link: Link,
     slot: Slot,
+    credit: Option<Credit>,
     former: Former,
     /// Both are absent once the former queue is back.
     state: Option<State>,
@@ -25,8 +31,8 @@ pub struct Governed {
 }
 
 impl Governed {
-    /// Puts our queue in its place, which must be the root. What waited in the former queue is lost, as with any change
-    /// of a discipline. What a killed agent left is put back first.
+    /// Puts our queue in its place, which must be the root, at a moment at which nothing waits in the former queue, or
+    /// after a quarter of a second: what waits then is lost, as with any change of a discipline. What a killed agent left is put back first.
     ///
     /// # Errors
     /// No such interface; no privilege; a kernel without such disciplines; another agent is there; a former queue that
@@ -38,9 +44,10 @@ impl Governed {
         let mut route = Route::open()?;
         let link = route.link(&place.device)?;
         let discipline = Discipline::load(Path::new(FOLDER), mechanism.hard)?;
-        match install(place, &mut route, &link, &discipline, (mechanism, start, force)) {
+        let credit = never_pushes_back(&link.name).then(Credit::default);
+        match install(place, &mut route, &link, &discipline, (mechanism, credit, start, force)) {
             Ok((slot, former, state)) => {
-                Ok(Self { route, link, slot, former, state: Some(state), discipline: Some(discipline) })
+                Ok(Self { route, link, slot, credit, former, state: Some(state), discipline: Some(discipline) })
             }
             Err(error) => {
                 // Nothing is to stay of what was loaded in vain; what went wrong first is what is told.
@@ -49,6 +56,18 @@ impl Governed {
                 }
                 Err(error)
             }
+        }
+    }
+
+    /// The device takes what waits as it likes, for as long as it is given.
+    fn drain(&mut self) {
+        let index = self.link.index.into();
+        if let Some(discipline) = &self.discipline
+            && self.slot.interface().is_ok_and(|interface| interface == Some(index))
+        {
+            // Where it fails, credit goes on: then less drains.
+            let _ = discipline.release_by(&mut self.slot, None);
+            let_drain(|| Ok(self.slot.backlog()?.packets == 0));
         }
     }
 
@@ -69,10 +88,9 @@ fn install(
     route: &mut Route,
     link: &Link,
     discipline: &Discipline,
-    (mechanism, start, force): (Mechanism, &Start, bool),
+    (mechanism, credit, start, force): (Mechanism, Option<Credit>, &Start, bool),
 ) -> Result<(Slot, Former, State), Error> {
     let (former, state) = claim(place, route, link, force)?;
-    let credit = never_pushes_back(&link.name).then(Credit::default);
     let limited = discipline.free_slot(mechanism, start.measures, start.at).and_then(|mut slot| {
         slot.set_limit(start.limit)?;
         discipline.release_by(&mut slot, credit)?;
@@ -86,8 +104,22 @@ fn install(
         }
     };
     let former = former.governed_by(slot.handle());
+    let_drain(|| Ok(route.qdiscs(link.index)?.iter().all(|qdisc| qdisc.counters.backlog_packets == 0)));
     let state = former.make_way(state, route, KIND, None)?;
     Ok((slot, former, state))
+}
+
+/// Waits for a queue to be empty, not for long: what waits when a discipline goes is lost. A queue that cannot be read is
+/// taken as empty.
+fn let_drain(mut is_empty: impl FnMut() -> Result<bool, Error>) {
+    let pause = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+    for _ in 0..MOST_PAUSES {
+        if is_empty().unwrap_or(true) {
+            break;
+        }
+        // A pause that a signal cuts short is short, no more.
+        let _ = nanosleep(&pause);
+    }
 }
 
 /// Whether the interface is one of mac80211, which takes every packet at once.
@@ -113,6 +145,7 @@ impl Device for Governed {
 
     fn restore(&mut self) -> Result<(), Error> {
         let Some(state) = self.state.take() else { return Ok(()) };
+        self.drain();
         let restored = state.end(&self.former, &mut self.route);
         let unloaded = match self.discipline.take() {
             Some(discipline) if discipline.is_unused()? => discipline.unload(),
@@ -141,7 +174,10 @@ impl Device for Governed {
     }
 
     fn capabilities(&self) -> Capabilities {
-        let service = Quality::Estimated("time between two departures while packets wait");
+        let service = match self.credit {
+            Some(_) => Quality::Measured,
+            None => Quality::Estimated("time between two departures while packets wait"),
+        };
         Capabilities {
             kind: KIND,
             purges: true,

@@ -33,8 +33,9 @@ impl Chain {
         }
         for node in 0..NODES {
             let device = format!("wlan{node}");
-            // Few beacons, which the model of the chain does not have.
-            let join = "mesh join chain freq 2412 NOHT beacon-interval 1000 mesh_fwding=0";
+            // Few beacons and no search for a path that is known: the model of the chain has neither.
+            let join = "mesh join chain freq 2412 NOHT beacon-interval 1000 mesh_fwding=0 \
+                        mesh_hwmp_active_path_timeout=600000";
             at(node, &format!("iw dev {device} set type mp; ip link set {device} gso_max_segs 1 up"));
             at(node, &format!("iw dev {device} {join}; ip addr add 10.8.0.{}/24 dev {device}", node + 1));
             at(node, &format!("sysctl -qw net.ipv6.conf.{device}.disable_ipv6=1"));

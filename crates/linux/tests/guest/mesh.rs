@@ -4,7 +4,8 @@ use super::chain::{Chain, NODES, Sink, at, send};
 use super::queues::start;
 use super::{MECHANISM, load, now, pause_until, shell};
 use control::{Controller, Interval, LimitController, Name, Parameters, adth};
-use linux::bpf::{Credit, Discipline, Governed, Slot};
+use libbpf_rs::query::{ProgInfoIter, ProgramInfo};
+use linux::bpf::{Below, Credit, Discipline, Governed, Slot};
 use linux::rtnetlink::ROOT;
 use linux::{Device, Place, STATE_FOLDER};
 use std::sync::atomic::Ordering;
@@ -19,17 +20,24 @@ const COMPUTING: Duration = Duration::from_micros(200);
 /// 6.2 Mb/s on the air, of which the first hop carries less than half.
 const OFFERED_EVERY: Duration = Duration::from_micros(1_400);
 const WARM_UP: Duration = Duration::from_secs(5);
-const RUN: Duration = Duration::from_secs(20);
+const RUN: Duration = Duration::from_secs(15);
 /// The nodes that send data.
 const SENDERS: usize = NODES - 1;
 /// ADTH section 4.2.1 and its claim adth-s1a: it loses at most so much more than a FIFO, of what is offered.
 const MORE_LOSS: f64 = 0.08;
+
+/// Of `scenarios/live/chain.toml`, means of ten seeds: packets that come in the ten seconds after the warm-up, and a service
+/// time. May differ by a tenth: docs/live-vs-simulated.md.
+const SIMULATED_PACKETS: u64 = 3_200;
+const SIMULATED_SERVICE: Duration = Duration::from_micros(3_090);
 
 /// A node's queue with what moves its limit, and what was measured after the warm-up.
 struct Node {
     slot: Slot,
     controller: Controller,
     next_update: Instant,
+    /// When the test began.
+    below: Below,
     seen: Interval,
     /// Sum over packets, and how many.
     nodal: (Duration, u64),
@@ -42,8 +50,15 @@ impl Node {
         discipline.release_by(&mut slot, Some(Credit::default())).unwrap();
         at(node, &format!("tc qdisc replace dev wlan{node} root handle {:x}: sluice", slot.handle() >> 16));
         slot.take_interval(now()).unwrap();
-        let (seen, nodal, service) = Default::default();
-        Self { slot, controller, next_update: now(), seen, nodal, service }
+        let (below, seen, nodal, service) = Default::default();
+        Self { slot, controller, next_update: now(), below, seen, nodal, service }
+    }
+
+    /// What was until now does not count.
+    fn begin(&mut self) {
+        self.slot.take_interval(now()).unwrap();
+        self.below = self.slot.below().unwrap();
+        self.next_update = now();
     }
 
     fn update(&mut self, warm_at: Instant) {
@@ -81,9 +96,11 @@ struct Outcome {
 }
 
 impl Outcome {
+    /// Of what was offered after the warm-up. What leaves a full queue after the end is no gain.
     fn loss(&self) -> f64 {
+        let offered = (RUN - WARM_UP).as_nanos() / OFFERED_EVERY.as_nanos();
         #[expect(clippy::cast_precision_loss, reason = "thousands")]
-        let (received, offered) = (self.received as f64, self.offered as f64);
+        let (received, offered) = (self.timely as f64, offered as f64);
         1.0 - received / offered
     }
 
@@ -99,20 +116,44 @@ impl Outcome {
         println!();
     }
 
-    /// Every packet is somewhere: what the medium gave up is in `failed`.
-    fn is_accounted_for(&self, failed: u64) {
-        let mut came = self.offered;
+    /// `delay` is the simulated one, in milliseconds, and `within` a fifth of it or three standard deviations between seeds.
+    fn is_as_simulated(&self, delay: u64, within: u64) {
+        let (simulated, within) = (Duration::from_millis(delay), Duration::from_millis(within));
+        assert!(self.delay + within >= simulated && self.delay <= simulated + within, "{:?}, {delay} ms", self.delay);
+        assert!(self.timely.abs_diff(SIMULATED_PACKETS) * 10 <= SIMULATED_PACKETS, "{}", self.timely);
+        for node in &self.nodes {
+            let service = (node.service.0 / node.service.1).as_nanos();
+            let simulated = SIMULATED_SERVICE.as_nanos();
+            assert!(service.abs_diff(simulated) * 10 <= simulated, "{service} ns");
+        }
+    }
+
+    /// Every packet is somewhere: what the medium gave up is in `failed`. A completion that comes while the same processor
+    /// is at another is not seen, `unseen` of them: the kernel lets no BPF program interrupt itself.
+    fn is_accounted_for(&self, failed: u64, unseen: u64) {
+        let (mut came, mut lost) = (self.offered, 0);
         for (number, node) in self.nodes.iter().enumerate() {
             let Interval { arrived, sent, dropped, backlog, .. } = node.seen;
             assert_eq!(arrived.packets, sent.packets + dropped.packets + backlog.packets, "node {number}");
             assert_eq!(backlog.packets, 0, "node {number}");
-            let below = node.slot.below().unwrap();
-            assert_eq!((below.taken, below.lost), (below.completed, 0), "node {number}");
+            let (before, after) = (node.below, node.slot.below().unwrap());
+            let (taken, completed) = (after.taken - before.taken, after.completed - before.completed);
+            assert_eq!(taken, completed + after.lost - before.lost, "node {number}");
+            assert_eq!(taken, sent.packets, "node {number}");
+            lost += after.lost - before.lost;
             came -= dropped.packets;
         }
         assert_eq!(self.nodes[0].seen.arrived.packets, self.offered);
         assert_eq!(came, self.received + failed);
+        println!("      given up below: {lost}, completions not seen: {unseen}");
+        assert!(lost <= unseen, "{lost} given up, {unseen} not seen");
     }
+}
+
+/// How often the programs that see packets being freed were left out.
+fn unseen() -> u64 {
+    let ours = |program: &ProgramInfo| program.name == "sluice_consumed" || program.name == "sluice_dropped";
+    ProgInfoIter::default().filter(ours).map(|program| program.recursion_misses).sum()
 }
 
 /// Offers too much to the chain under a controller at each node.
@@ -123,6 +164,10 @@ fn overload(chain: &Chain, name: Name, parameters: &Parameters) -> Outcome {
     let controller = || Controller::new(name, parameters, MECHANISM.hard).unwrap();
     let mut nodes: Vec<Node> = (0..SENDERS).map(|node| Node::new(&discipline, node, controller())).collect();
     let sink = Sink::new();
+    // Code that runs for the first time is read from the host, while the guest's clock runs away.
+    send(OFFERED_EVERY * 4, now() + Duration::from_millis(500), || ());
+    pause_until(now() + Duration::from_millis(500));
+    nodes.iter_mut().for_each(Node::begin);
     let start = now();
     let warm_at = start + WARM_UP;
     let offered = send(OFFERED_EVERY, start + RUN, || nodes.iter_mut().for_each(|node| node.update(warm_at)));
@@ -137,7 +182,7 @@ fn overload(chain: &Chain, name: Name, parameters: &Parameters) -> Outcome {
     for node in &mut nodes {
         node.take_interval();
     }
-    let delays = sink.end();
+    let delays: Vec<_> = sink.end().into_iter().filter(|(sent, _)| *sent >= start).collect();
     for node in 0..SENDERS {
         at(node, &format!("tc qdisc del dev wlan{node} root"));
     }
@@ -147,7 +192,7 @@ fn overload(chain: &Chain, name: Name, parameters: &Parameters) -> Outcome {
     let delay = warm.iter().copied().sum::<Duration>() / timely;
     let outcome = Outcome { offered, received: delays.len() as u64, delay, timely, nodes };
     outcome.show(name.as_str());
-    outcome.is_accounted_for(failed() - before);
+    outcome.is_accounted_for(failed() - before, unseen());
     discipline.unload().unwrap();
     outcome
 }
@@ -176,7 +221,9 @@ fn adth_holds_the_delay_of_each_hop_at_its_target_where_a_fifo_fills_up() {
     let fifo = overload(&chain, Name::None, &Parameters::default());
     // Each packet of the source waits for 1000 before it, and each of those for its exchange and the relay's.
     assert!(fifo.delay >= EXCHANGE * 2 * 900, "{:?}", fifo.delay);
-    for target in [50, 100, 200].map(Duration::from_millis) {
+    fifo.is_as_simulated(3_220, 644);
+    for (target, delay, within) in [(100, 129, 28), (200, 263, 115)] {
+        let target = Duration::from_millis(target);
         let params = adth::Params { target_delay: target, ..adth::Params::default() };
         let adth = overload(&chain, Name::Adth, &Parameters { adth: Some(params), ..Parameters::default() });
         for (number, node) in adth.nodes.iter().enumerate() {
@@ -186,6 +233,7 @@ fn adth_holds_the_delay_of_each_hop_at_its_target_where_a_fifo_fills_up() {
         }
         assert!(adth.delay <= (target + EXCHANGE * 4) * 2, "{:?} at {target:?}", adth.delay);
         assert!(adth.loss() <= fifo.loss() + MORE_LOSS, "{} against {}", adth.loss(), fifo.loss());
+        adth.is_as_simulated(delay, within);
     }
     chain.end();
 }
@@ -217,7 +265,7 @@ fn completions_that_never_come_do_not_stop_a_queue() {
     phase(1);
     let (again, lost) = phase(4);
     assert!(again * 10 >= with_all * 9, "{again} against {with_all}");
-    assert_eq!(lost, 0);
+    assert!(lost <= unseen(), "{lost} given up");
     assert!(!sink.end().is_empty());
     at(0, "tc qdisc del dev wlan0 root");
     discipline.unload().unwrap();
@@ -234,13 +282,16 @@ fn attaching_to_an_interface_of_mac80211_makes_packets_wait_there() {
     let mut device = Governed::attach(&place, MECHANISM, &start(), false).unwrap();
     device.take_interval(now()).unwrap();
     let mut most = 0;
-    send(OFFERED_EVERY, now() + Duration::from_secs(2), || {
+    let sent = send(OFFERED_EVERY, now() + Duration::from_secs(2), || {
         most = most.max(device.take_interval(now()).unwrap().backlog.packets);
     });
     device.restore().unwrap();
     assert_eq!(shell("tc -j qdisc show dev wlan0"), before);
     // More than half of what is offered is more than the air carries.
     let offered = Duration::from_secs(2).as_nanos() / OFFERED_EVERY.as_nanos();
-    assert!(most > offered / 4 && !sink.end().is_empty(), "{most} of {offered}");
+    assert!(most > offered / 4, "{most} of {offered}");
+    // What waited went down to the radio before the queue went.
+    pause_until(now() + Duration::from_secs(5));
+    assert_eq!(sink.end().len() as u64, sent - chain.medium.counts.failed.load(Ordering::Relaxed));
     chain.end();
 }

@@ -1,13 +1,13 @@
 //! Counters, slots, what is left behind.
 
 use super::slow_link::SlowLink;
-use super::{HEADERS, MECHANISM, dummy, install, load, now, shell, towards};
-use control::{Interval, Measures};
-use linux::bpf::{FOLDER, Governed};
+use super::{HEADERS, MECHANISM, dummy, install, load, now, pause_until, shell, towards};
+use control::{Interval, Limit, Measures};
+use linux::bpf::{Credit, FOLDER, Governed};
 use linux::rtnetlink::ROOT;
 use linux::{Device, Error, Place, Restorer, STATE_FOLDER, Start};
 use std::path::Path;
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, Instant};
 
 const LEN: usize = 1_000;
 
@@ -188,4 +188,34 @@ fn what_an_agent_wrote_down_is_enough_to_put_the_former_queue_back() {
     assert!(discipline.is_unused().unwrap());
     discipline.unload().unwrap();
     shell("ip link del one");
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn what_waits_survives_attaching_new_settings_and_detaching() {
+    const PACKETS: u32 = 100;
+    // A tenth of a second for what waits at each change, and none is lost.
+    let link = SlowLink::new(1_250_000);
+    shell("tc qdisc replace dev sl0 root handle 7: pfifo limit 1000");
+    let place = Place { device: "sl0".into(), parent: ROOT, state_folder: STATE_FOLDER.into() };
+    send(9, PACKETS);
+    let mut device = Governed::attach(&place, MECHANISM, &start(), false).unwrap();
+    send(9, PACKETS);
+    device.set_limit(Limit::Packets(500)).unwrap();
+    let discipline = load();
+    let handle = 0x51c0_0000;
+    let mut slot = discipline.take_over(handle, MECHANISM, Measures::default(), now()).unwrap();
+    assert!(slot.backlog().unwrap().packets > 0);
+    for credit in [Some(Credit::default()), None, Some(Credit { packets: 1, ..Credit::default() })] {
+        discipline.release_by(&mut slot, credit).unwrap();
+        send(9, PACKETS / 10);
+    }
+    drop((slot, discipline));
+    device.restore().unwrap();
+    assert!(shell("tc qdisc show dev sl0").contains("pfifo 7:"));
+    let offered = u64::from(PACKETS * 2 + PACKETS / 10 * 3);
+    pause_until(now() + Duration::from_millis(500));
+    // Ours begin with zeros; the kernel sends some by itself.
+    let received = link.end().delays;
+    assert_eq!(received.iter().filter(|(sent, _)| *sent == Instant::ZERO).count() as u64, offered);
 }
