@@ -169,7 +169,8 @@ impl Device for Governed {
         let mechanism = Mechanism::of(&wish.settings)?;
         // Looks whether there is room for the hard limit.
         Discipline::load(Path::new(FOLDER), mechanism.hard)?;
-        self.slot = discipline.take_over(self.slot.handle(), mechanism, start.measures, start.at)?;
+        let slot = discipline.take_over(self.slot.handle(), mechanism, start.measures, start.at)?;
+        self.slot = slot.following(&self.slot);
         self.slot.set_limit(start.limit).map(|()| true)
     }
 

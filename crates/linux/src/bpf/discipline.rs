@@ -285,6 +285,11 @@ impl Slot {
         self.write()
     }
 
+    /// Counts go on from the last reading of `before`, of the same queue.
+    pub(super) fn following(self, before: &Self) -> Self {
+        Self { reading: before.reading, ..self }
+    }
+
     fn write(&self) -> Result<(), Error> {
         let bytes = self.settings.to_bytes();
         let update = self.settings_map.update(&self.number.to_ne_bytes(), &bytes, MapFlags::ANY);

@@ -243,6 +243,8 @@ impl Governor {
         if let Some(why) = obstacle(controller.name(), governing.device.as_ref()) {
             return Err(Error::Unsuitable(why));
         }
+        // What was counted under the old settings is not for the new controller.
+        self.status.pass_over(&governing.device.take_interval(round.now)?);
         let adapted = wish.gso_segments == self.wish.gso_segments && governing.device.adapt(&wish, &start)?;
         governing.interval = interval(&controller);
         governing.every = governing.device.capabilities().look_every;

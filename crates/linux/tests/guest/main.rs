@@ -17,6 +17,7 @@ mod overload;
 mod program;
 mod queues;
 mod rate_steps;
+mod reload;
 mod slow_link;
 mod txq;
 

@@ -1,0 +1,69 @@
+//! Settings that change while the real `sluice` governs a full queue.
+
+use super::program::{Program, nothing_is_left, queue, said};
+use super::slow_link::SlowLink;
+use super::{HEADERS, now, pause_until, towards};
+use control::Limit;
+use linux::status::Status;
+use linux::{STATE_FOLDER, agents};
+use std::path::Path;
+use units::Duration;
+
+const CONFIG: &str = "/tmp/agent.toml";
+const LEN: usize = 1_000;
+const SENT: u64 = 300;
+/// An interval of a queue without a controller, and one more.
+const SEEN: Duration = Duration::from_millis(2_500);
+
+fn configure(queue: &str) {
+    std::fs::write(CONFIG, format!("[interface.sl0]\nbackend = \"bpf\"\n[interface.sl0.queue]\n{queue}\n")).unwrap();
+}
+
+fn status() -> Status {
+    let sockets = agents::sockets(Path::new(STATE_FOLDER)).unwrap();
+    agents::status(&sockets[0]).unwrap().unwrap().remove(0)
+}
+
+fn backlog(status: &Status) -> u64 {
+    status.last.unwrap().backlog.packets
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn settings_that_are_read_again_cost_no_packet_that_waits() {
+    // Two packets a second.
+    let link = SlowLink::new(2 * LEN as u64);
+    configure("limit = 1000");
+    let program = Program::attached("agent --config /tmp/agent.toml", "sl0");
+    let socket = towards(9);
+    for _ in 0..SENT {
+        socket.send(&[0; LEN - HEADERS]).unwrap();
+    }
+    pause_until(now() + SEEN);
+    let (mut before, handle) = (status(), queue("sl0"));
+    assert!(backlog(&before) > SENT - 50, "{before:?}");
+    // Another limit; another end to drop from; another controller, that measures in another way.
+    for (settings, limit) in [
+        ("limit = 900", 900),
+        ("limit = 900\ndiscipline = \"drop-head\"\npurge = \"none\"", 900),
+        ("limit = 800\ncontroller = \"alt\"\nalt = { initial = 700, b1 = 0.001, idle_threshold = 3 }", 700),
+    ] {
+        configure(settings);
+        program.signal("HUP");
+        pause_until(now() + SEEN);
+        assert!(said().contains("nothing that waits is lost"), "{}", said());
+        let after = status();
+        let Limit::Packets(packets) = after.limit else { panic!("{after:?}") };
+        assert!((limit - 5..=limit).contains(&packets), "{after:?}");
+        let sent = after.totals.sent.packets - before.totals.sent.packets;
+        assert_eq!(after.totals.dropped.packets, 0, "{after:?}");
+        assert_eq!(after.totals.arrived.packets, after.totals.sent.packets + backlog(&after), "{after:?}");
+        assert!(sent <= 10 && backlog(&after) + sent >= backlog(&before), "{before:?} {after:?}");
+        assert_eq!((after.totals.restarts, queue("sl0") == handle), (0, true), "{}", queue("sl0"));
+        before = after;
+    }
+    program.signal("TERM");
+    assert_eq!(program.end(), Some(0), "{}", said());
+    nothing_is_left();
+    link.end();
+}
