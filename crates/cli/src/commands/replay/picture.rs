@@ -13,10 +13,8 @@ pub(super) fn page(args: &args::Replay, out: &Path, recorded: &[Decision], all: 
     let names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
     let about = "What each controller decides when it sees the recorded intervals. The recorded queue did not feel these limits: \
                  its backlog and delay are those under the limit that was recorded.";
-    let mut charts = vec![limits(recorded, all, "packets", packets), limits(recorded, all, "B", bytes)];
-    charts.retain(|chart| {
-        chart.lines.iter().any(|(name, points)| name != BACKLOG && points.iter().any(|point| point.value.is_some()))
-    });
+    let mut charts: Vec<Chart> =
+        [Unit::Packets, Unit::Bytes].iter().filter_map(|unit| unit.limits(recorded, all)).collect();
     charts.extend([delay(recorded, all), service(recorded), rate(recorded)]);
     Page {
         title: format!("{}: {}", args.file.display(), names.join(", ")),
@@ -36,32 +34,34 @@ fn command(args: &args::Replay, out: &Path) -> String {
     words.join(" ")
 }
 
-const BACKLOG: &str = "backlog, recorded";
-
-fn packets(limit: Limit) -> Option<f64> {
-    match limit {
-        Limit::Packets(packets) => Some(f64::from(packets)),
-        Limit::Bytes(_) => None,
-    }
+/// What limits count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    Packets,
+    Bytes,
 }
 
-fn bytes(limit: Limit) -> Option<f64> {
-    match limit {
-        Limit::Packets(_) => None,
-        Limit::Bytes(bytes) => Some(bytes.count() as f64),
+impl Unit {
+    /// Those of the limits that count this, beside the backlog; none where no limit does.
+    fn limits(self, recorded: &[Decision], all: &[Replayed]) -> Option<Chart> {
+        let counted = |decisions: &[Decision]| {
+            let own = |limit: Limit| matches!(limit, Limit::Packets(_)) == (self == Self::Packets);
+            let value = |decision: &Decision| own(decision.limit).then(|| decision.limit.count() as f64);
+            points(decisions, value)
+        };
+        let mut lines = vec![("limit, recorded".to_owned(), counted(recorded))];
+        lines.extend(all.iter().map(|one| (one.name.clone(), counted(&one.decided))));
+        lines.retain(|(_, points)| points.iter().any(|point| point.value.is_some()));
+        if lines.is_empty() {
+            return None;
+        }
+        let (unit, backlog): (_, fn(&Decision) -> Option<f64>) = match self {
+            Self::Packets => ("packets", |decision| Some(decision.seen.backlog.packets as f64)),
+            Self::Bytes => ("B", |decision| Some(decision.seen.backlog.bytes.count() as f64)),
+        };
+        lines.insert(0, ("backlog, recorded".to_owned(), points(recorded, backlog)));
+        Some(Chart { title: "Limit".into(), y_title: format!("limit, backlog ({unit})"), lines, ..Chart::default() })
     }
-}
-
-fn limits(recorded: &[Decision], all: &[Replayed], unit: &str, of: fn(Limit) -> Option<f64>) -> Chart {
-    let backlog = move |decision: &Decision| {
-        of(Limit::Packets(0))
-            .map(|_| decision.seen.backlog.packets as f64)
-            .or(Some(decision.seen.backlog.bytes.count() as f64))
-    };
-    let mut lines = vec![(BACKLOG.to_owned(), points(recorded, backlog))];
-    lines.push(("limit, recorded".to_owned(), points(recorded, |decision| of(decision.limit))));
-    lines.extend(all.iter().map(|one| (one.name.clone(), points(&one.decided, |decision| of(decision.limit)))));
-    Chart { title: "Limit".into(), y_title: format!("limit, backlog ({unit})"), lines, ..Chart::default() }
 }
 
 fn delay(recorded: &[Decision], all: &[Replayed]) -> Chart {
