@@ -224,6 +224,8 @@ fn restore_left(folder: &Path, device: &str, parent: u32) -> Result<bool, Error>
         put_back(&left.former, &mut Route::open()?)?;
     }
     state.forget()?;
+    #[cfg(feature = "bpf")]
+    crate::bpf::Discipline::unload_unused(Path::new(crate::bpf::FOLDER))?;
     Ok(left.is_some())
 }
 

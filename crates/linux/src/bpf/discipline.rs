@@ -111,6 +111,18 @@ impl Discipline {
         Ok(found)
     }
 
+    /// Takes the kind away where it serves no interface any more: agents that were killed leave it.
+    ///
+    /// # Errors
+    /// The maps cannot be read, or the folder not be removed.
+    pub fn unload_unused(folder: &Path) -> Result<(), Error> {
+        if !folder.join(LINK).exists() {
+            return Ok(());
+        }
+        let found = Self::find(folder)?;
+        if found.is_unused()? { found.unload() } else { Ok(()) }
+    }
+
     fn find(folder: &Path) -> Result<Self, Error> {
         let open = |name: &str, size: usize| {
             let map = MapHandle::from_pinned_path(folder.join(name)).map_err(|error| refused("find", &error))?;
