@@ -57,7 +57,8 @@ struct sluice_measured {
 	__u64 sojourn_max;
 	__u64 sojourn_last;
 	/* From one departure to the next with the queue never empty in between, ns: the service time of a device that pushes
-	 * back. By credit: until the packet was completed, from when the one before was or it was handed down itself. The average is in 1/256 ns, and NO_AVERAGE before there is one. */
+	 * back. By credit: until the packet was completed, from when the one before was or it was handed down itself. The
+	 * average is in 1/256 ns, and NO_AVERAGE before there is one. */
 	__u64 service_count;
 	__u64 service_sum;
 	__u64 service_max;
