@@ -216,10 +216,45 @@ fn obstacle(qdisc: &Qdisc, qdiscs: &[Qdisc], route: &mut Route) -> Result<Option
 /// back later is refused, unless `force`d: then the kernel's default is to come back.
 pub(crate) fn claim(place: &Place, route: &mut Route, link: &Link, force: bool) -> Result<(Former, State), Error> {
     let (state, left) = State::lock(&place.state_folder, &place.device, place.parent)?;
+    claim_locked((state, left), route, link, place.parent, force)
+}
+
+/// As [`claim`]; but where a killed agent left a discipline of `kind` in its place, that stays, and what stood there before
+/// it is still what is to come back. True in that case.
+#[cfg(feature = "bpf")]
+pub(crate) fn claim_or_keep(
+    place: &Place,
+    route: &mut Route,
+    link: &Link,
+    force: bool,
+    kind: &str,
+) -> Result<(Former, State, bool), Error> {
+    let (state, left) = State::lock(&place.state_folder, &place.device, place.parent)?;
+    let here = route.qdisc(link.index, place.parent)?;
+    let stands = |kept: &Kept| {
+        let former = &kept.former;
+        let is_ours = here.as_ref().is_some_and(|here| here.handle == former.ours && here.kind == kind);
+        former.index == link.index && former.phy.is_none() && is_ours
+    };
+    match left {
+        Some(kept) if stands(&kept) => Ok((kept.former, state, true)),
+        left => {
+            claim_locked((state, left), route, link, place.parent, force).map(|(former, state)| (former, state, false))
+        }
+    }
+}
+
+fn claim_locked(
+    (state, left): (State, Option<Kept>),
+    route: &mut Route,
+    link: &Link,
+    parent: u32,
+    force: bool,
+) -> Result<(Former, State), Error> {
     if let Some(left) = left {
         put_back(&left.former, route)?;
     }
-    let (mut former, obstacle) = Former::read(route, link, place.parent)?;
+    let (mut former, obstacle) = Former::read(route, link, parent)?;
     if let Some(obstacle) = obstacle {
         if !force {
             state.forget()?;
@@ -312,7 +347,8 @@ impl State {
         link: &Link,
         segments: u32,
     ) -> Result<(), Error> {
-        former.segments = Some(link.gso_max_segs);
+        // Of a killed agent whose queue goes on it stands there already.
+        former.segments.get_or_insert(link.gso_max_segs);
         self.keep(former)?;
         route.set_segments(link.index, segments)
     }

@@ -2,7 +2,7 @@
 
 use super::Credit;
 use super::discipline::{Discipline, KIND, Mechanism, Slot};
-use crate::former::{Former, State, claim, shown};
+use crate::former::{Former, State, claim_or_keep, shown};
 use crate::rtnetlink::{Link, ROOT, Route};
 use crate::{Backend, Capabilities, Device, Error, Place, Quality, Start, Wish};
 use control::{Interval, Limit};
@@ -32,7 +32,8 @@ pub struct Governed {
 
 impl Governed {
     /// Puts our queue in its place, which must be the root, at a moment at which nothing waits in the former queue, or
-    /// after a quarter of a second: what waits then is lost, as with any change of a discipline. What a killed agent left is put back first.
+    /// after a quarter of a second: what waits then is lost, as with any change of a discipline. A queue that a killed agent
+    /// left goes on, and no packet of it is lost.
     ///
     /// # Errors
     /// No such interface; no privilege; a kernel without such disciplines; another agent is there; a former queue that
@@ -90,12 +91,18 @@ fn install(
     discipline: &Discipline,
     (mechanism, credit, start, force): (Mechanism, Option<Credit>, &Start, bool),
 ) -> Result<(Slot, Former, State), Error> {
-    let (former, state) = claim(place, route, link, force)?;
-    let limited = discipline.free_slot(mechanism, start.measures, start.at).and_then(|mut slot| {
+    let (former, state, stands) = claim_or_keep(place, route, link, force, KIND)?;
+    let begin = |mut slot: Slot| {
         slot.set_limit(start.limit)?;
         discipline.release_by(&mut slot, credit)?;
         Ok(slot)
-    });
+    };
+    if stands {
+        // No packet that waits is lost with the agent that was killed.
+        let slot = discipline.take_over(former.ours(), mechanism, start.measures, start.at).and_then(begin)?;
+        return Ok((slot, former, state));
+    }
+    let limited = discipline.free_slot(mechanism, start.measures, start.at).and_then(begin);
     let slot = match limited {
         Ok(slot) => slot,
         Err(error) => {

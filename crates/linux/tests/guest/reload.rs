@@ -1,4 +1,4 @@
-//! Settings that change while the real `sluice` governs a full queue.
+//! A full queue while the settings of the real `sluice` change, or another takes the place of one that was killed.
 
 use super::program::{Program, nothing_is_left, queue, said};
 use super::slow_link::SlowLink;
@@ -64,6 +64,35 @@ fn settings_that_are_read_again_cost_no_packet_that_waits() {
     }
     program.signal("TERM");
     assert_eq!(program.end(), Some(0), "{}", said());
+    nothing_is_left();
+    link.end();
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn a_queue_that_a_killed_agent_left_is_taken_over_with_all_that_waits() {
+    let link = SlowLink::new(2 * LEN as u64);
+    let before = queue("sl0");
+    configure("limit = 1000");
+    let command = "agent --config /tmp/agent.toml";
+    let program = Program::attached(command, "sl0");
+    let socket = towards(9);
+    for _ in 0..SENT {
+        socket.send(&[0; LEN - HEADERS]).unwrap();
+    }
+    pause_until(now() + SEEN);
+    let (full, handle) = (backlog(&status()), queue("sl0"));
+    assert!(full > SENT - 50, "{full}");
+    program.kill();
+    // The fall-back would hold after 5 s.
+    let next = Program::attached(command, "sl0");
+    pause_until(now() + SEEN);
+    let after = status();
+    assert_eq!((queue("sl0"), after.totals.dropped.packets), (handle, 0), "{after:?}");
+    assert!(backlog(&after) + 12 >= full, "{full} before, {after:?}");
+    next.signal("TERM");
+    assert_eq!(next.end(), Some(0), "{}", said());
+    assert_eq!(queue("sl0"), before);
     nothing_is_left();
     link.end();
 }
