@@ -67,7 +67,7 @@ PARTS = [
 def main():
     names = sys.argv[1:]
     try:
-        image.have(PACKAGES)
+        image.have(image.HOST | PACKAGES)
         image.build()
     except image.Impossible as why:
         print(f"SKIPPED, all live tests on a real kernel: {why}")
