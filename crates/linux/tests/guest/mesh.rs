@@ -222,7 +222,7 @@ fn adth_holds_the_delay_of_each_hop_at_its_target_where_a_fifo_fills_up() {
     // Each packet of the source waits for 1000 before it, and each of those for its exchange and the relay's.
     assert!(fifo.delay >= EXCHANGE * 2 * 900, "{:?}", fifo.delay);
     fifo.is_as_simulated(3_220, 644);
-    for (target, delay, within) in [(100, 129, 28), (200, 263, 115)] {
+    for (target, delay, within) in [(50, 61, 12), (100, 129, 28), (200, 263, 115)] {
         let target = Duration::from_millis(target);
         let params = adth::Params { target_delay: target, ..adth::Params::default() };
         let adth = overload(&chain, Name::Adth, &Parameters { adth: Some(params), ..Parameters::default() });
