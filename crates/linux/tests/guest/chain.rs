@@ -24,6 +24,9 @@ pub(super) struct Chain {
 
 impl Chain {
     pub(super) fn new() -> Self {
+        // A test that failed left its own.
+        shell("for n in n1 n2; do [ ! -e /run/netns/$n ] || ip netns del $n; done");
+        shell("[ ! -d /sys/module/mac80211_hwsim ] || modprobe -r mac80211_hwsim");
         shell("modprobe mac80211_hwsim radios=3");
         let medium = Medium::new(NODES);
         for node in 1..NODES {
