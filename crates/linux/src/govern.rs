@@ -121,7 +121,7 @@ impl Agent {
                 // Where it is not there, the user is told which are.
                 Route::open()?.link(&self.governors[at].wish.place.device)?;
             }
-            let Err(error) = self.with(at, host, Governor::take_up) else { continue };
+            let Err(error) = self.with(at, now(), host, Governor::take_up) else { continue };
             if self.patience == Patience::End || matches!(error, Error::NotPermitted { .. }) {
                 return Err(error);
             }
@@ -272,8 +272,7 @@ impl Agent {
         host: &mut dyn Host,
         what: impl FnOnce(&mut Governor, &mut Round) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let mut round = Round { host: &mut *host, links: &self.links, looks: &self.looks, now };
-        match what(&mut self.governors[at], &mut round) {
+        match self.with(at, now, &mut *host, what) {
             Ok(()) => Ok(()),
             Err(error) if self.patience == Patience::End => Err(error),
             Err(error) => {
@@ -283,19 +282,19 @@ impl Agent {
         }
     }
 
-    fn with(
+    fn with<T>(
         &mut self,
         at: usize,
+        now: Instant,
         host: &mut dyn Host,
-        what: impl FnOnce(&mut Governor, &mut Round) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let mut round = Round { host, links: &self.links, looks: &self.looks, now: now() };
+        what: impl FnOnce(&mut Governor, &mut Round) -> T,
+    ) -> T {
+        let mut round = Round { host, links: &self.links, looks: &self.looks, now };
         what(&mut self.governors[at], &mut round)
     }
 
     fn lost(&mut self, at: usize, error: &Error, host: &mut dyn Host) {
-        let mut round = Round { host, links: &self.links, looks: &self.looks, now: now() };
-        self.governors[at].fail(error, &mut round);
+        self.with(at, now(), host, |governor, round| governor.fail(error, round));
     }
 
     /// What the service manager shows.
