@@ -56,6 +56,7 @@ docs: charts
 	python3 tests/links.py
 
 unit: charts
+	python3 tests/modules.py
 	cargo test --workspace --locked
 	python3 tests/peers.py
 

@@ -2,11 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "all of this is tests")]
 
-mod command;
-mod namespace;
-
-use command::{sluice, stderr, stdout};
-use namespace::{end, in_namespace, is_own, run, shell};
+use crate::command::{sluice, stderr, stdout};
+use crate::namespace::{end, in_namespace, is_own, run, shell};
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;

@@ -1,8 +1,6 @@
 //! Bad input is refused with exit status 2, names its place, and leaves earlier results whole.
 
-mod command;
-
-use command::{CHAIN, scenario, sluice, stderr, stdout};
+use crate::command::{CHAIN, scenario, sluice, stderr, stdout};
 use std::fs;
 use std::path::Path;
 

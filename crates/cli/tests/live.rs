@@ -1,11 +1,8 @@
 //! The live commands on this machine's own kernel, in network namespaces that need no privilege. Each test runs itself
 //! again inside of one; where namespaces or a kind of interface are not allowed, it says so and passes.
 
-mod command;
-mod namespace;
-
-use command::{sluice, stderr, stdout};
-use namespace::{end, in_namespace, is_own, run, shell};
+use crate::command::{sluice, stderr, stdout};
+use crate::namespace::{end, in_namespace, is_own, run, shell};
 use std::io::{BufRead as _, BufReader};
 use std::net::UdpSocket;
 use std::path::Path;

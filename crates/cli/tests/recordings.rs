@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
 
-mod command;
-
-use command::{sluice, stderr, stdout};
+use crate::command::{sluice, stderr, stdout};
 use std::path::Path;
 use std::process::Output;
 

@@ -1,8 +1,6 @@
 //! Sweeps: the same results whatever the threads, interrupts that lose nothing, claims that decide the exit status.
 
-mod command;
-
-use command::{CHAIN, scenario, sluice, stderr, stdout, without_times};
+use crate::command::{CHAIN, scenario, sluice, stderr, stdout, without_times};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

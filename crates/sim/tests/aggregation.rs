@@ -1,8 +1,6 @@
 //! A-MPDU and A-MSDU in whole networks. The accounts of packets are checked at the end of every debug run.
 
-mod networks;
-
-use networks::{network, run};
+use crate::networks::{network, run};
 use proptest::prelude::*;
 use sim::World;
 use units::Duration;

@@ -1,8 +1,6 @@
 //! EDCA in whole networks: categories, bursts, refusals.
 
-mod networks;
-
-use networks::{network, run};
+use crate::networks::{network, run};
 use sim::World;
 use sim::results::Outcome;
 

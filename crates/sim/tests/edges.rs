@@ -1,8 +1,6 @@
 //! Networks at the edges of what can be described, and descriptions beyond them.
 
-mod networks;
-
-use networks::{network, run};
+use crate::networks::{network, run};
 use sim::World;
 
 const PAIR: &str = "[nodes]\ncount = 2\nplacement = \"chain\"\nspacing = \"10 m\"\n";

@@ -4,9 +4,7 @@
 //! commit that changes a line says why. All arithmetic is in integers, or in IEEE doubles with `libm`'s functions, so
 //! that the lines hold on every machine.
 
-mod networks;
-
-use networks::run;
+use crate::networks::run;
 use std::fmt::Write as _;
 
 const RECORDED: &str = include_str!("fingerprints.csv");

@@ -3,9 +3,7 @@
 //! Back-off is zero, so that every moment follows from the standard's times: data 966 us, ACK and CTS 304 us, RTS 352 us,
 //! SIFS 10 us, DIFS 50 us, time-out 222 us after a frame's end, 0.1 us of propagation.
 
-mod networks;
-
-use networks::network;
+use crate::networks::network;
 use sim::World;
 use sim::trace::{Kind, What};
 

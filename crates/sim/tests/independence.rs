@@ -1,8 +1,6 @@
 //! What a network's results must not depend on, and stations that hold each other back for nothing.
 
-mod networks;
-
-use networks::{network, run};
+use crate::networks::{network, run};
 use proptest::prelude::*;
 use sim::World;
 use sim::results::{Flow, Node, Outcome};

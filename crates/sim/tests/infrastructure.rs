@@ -1,8 +1,6 @@
 //! Access points, their stations, and wired links.
 
-mod networks;
-
-use networks::{network, run};
+use crate::networks::{network, run};
 use proptest::prelude::*;
 use sim::World;
 use sim::results::{Outcome, Queue};

@@ -2,9 +2,7 @@
 //!
 //! The accounts themselves are checked inside the simulator at the end of every debug run, and these are debug runs.
 
-mod networks;
-
-use networks::network;
+use crate::networks::network;
 use proptest::prelude::*;
 use sim::World;
 use sim::config::Network;

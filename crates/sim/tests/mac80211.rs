@@ -1,8 +1,6 @@
 //! An access point as Linux has it: FQ-CoDel for each station, airtime fairness, Airtime Queue Limits.
 
-mod networks;
-
-use networks::{network, run};
+use crate::networks::{network, run};
 use proptest::prelude::*;
 use sim::World;
 use sim::results::{Flow, Outcome};

@@ -1,9 +1,7 @@
 //! Whatever the network, what is seen on the air keeps the rules: no node sends and receives at once, reservations are
 //! respected, nothing is decoded below the threshold, and every frame that is decoded was sent.
 
-mod networks;
-
-use networks::network;
+use crate::networks::network;
 use proptest::prelude::*;
 use sim::World;
 use sim::trace::{Event, Frame, Kind, What};

@@ -1,8 +1,6 @@
 //! Waiting times against queueing theory.
 
-mod networks;
-
-use networks::run;
+use crate::networks::run;
 use theory::queueing::Mg1;
 use units::Rate;
 

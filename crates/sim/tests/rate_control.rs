@@ -5,9 +5,7 @@
 //! 2 %; and ARF, which probes with one frame in eleven, pays for it: no more than 99 % of the best mode where a faster
 //! one never works.
 
-mod networks;
-
-use networks::run;
+use crate::networks::run;
 
 /// Goodput in bit/s of one saturated station at a transmit power; the signal to noise ratio is 7 dB above the dBm.
 fn goodput(standard: &str, power: f64, settings: &str, algorithm: &str) -> f64 {

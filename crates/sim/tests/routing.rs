@@ -1,8 +1,6 @@
 //! AODV over real radios: what it finds, what it costs, and that its accounts balance (checked at the end of each run).
 
-mod networks;
-
-use networks::{network, run};
+use crate::networks::{network, run};
 use proptest::prelude::*;
 use sim::World;
 use sim::results::Outcome;

@@ -1,8 +1,6 @@
 //! A saturated cell against the DCF model of crate `theory`, with the conventions of `docs/mac-conventions.md`.
 
-mod networks;
-
-use networks::run;
+use crate::networks::run;
 use theory::dcf::{Cell, Freezing, saturation};
 use units::{Bytes, Duration};
 

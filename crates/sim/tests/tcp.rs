@@ -1,8 +1,6 @@
 //! TCP flows and pings in a network.
 
-mod networks;
-
-use networks::{network, run};
+use crate::networks::{network, run};
 use sim::World;
 use sim::results::{Flow, Outcome};
 

@@ -3,9 +3,7 @@
 //! The accounts of packets and segments are checked inside the simulator at the end of every debug run, and these are
 //! debug runs.
 
-mod networks;
-
-use networks::{chain, network, run};
+use crate::networks::{chain, network, run};
 use proptest::prelude::*;
 use sim::World;
 use sim::config::Network;

@@ -1,9 +1,7 @@
 //! ALT under one TCP flow beside the fluid model of its buffer (`theory::alt`). The tolerance of 20 % is that of the
 //! document's claims.
 
-mod networks;
-
-use networks::run;
+use crate::networks::run;
 use sim::results::{Level, Outcome};
 use theory::alt::{Buffer, utilisation};
 

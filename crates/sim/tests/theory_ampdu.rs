@@ -5,9 +5,7 @@
 //! bystanders; and, with errors, 0.5 % for the Block Ack window, which the model does not have and which shortens few
 //! aggregates of up to 32 subframes. One station that loses nothing is exact: 0.3 % for the statistics of its back-off.
 
-mod networks;
-
-use networks::run;
+use crate::networks::run;
 use theory::ampdu::{Aggregate, saturation};
 use theory::dcf::{Cell, Freezing};
 use units::{Bytes, Duration};

@@ -13,15 +13,8 @@
 //! At the first comparison the reference let a station send that had just drawn 0 although its time-out was still to
 //! come, and let its other categories count meanwhile. The reference was wrong in both, not the simulator.
 
-mod networks;
-
-#[path = "../../theory/tests/draws/mod.rs"]
-mod draws;
-#[path = "../../theory/tests/edca_slots/mod.rs"]
-mod edca_slots;
-
-use edca_slots::{BusySlots, Colliders, Counted, Rules, play};
-use networks::run;
+use crate::edca_slots::{BusySlots, Colliders, Counted, Rules, play};
+use crate::networks::run;
 use sim::results::{Mac, Outcome};
 use theory::edca::{Category, Group, Medium, saturation};
 use units::{Bytes, Duration};

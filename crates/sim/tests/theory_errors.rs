@@ -1,8 +1,6 @@
 //! A lone sender whose frames are lost with a fixed ratio: every mean follows by hand from the DCF's rules.
 
-mod networks;
-
-use networks::run;
+use crate::networks::run;
 
 /// 802.11b, 1000 B at 11 Mb/s: frame 966 us, SIFS 10, ACK 304, DIFS 50, time-out 222, slot 20, in s.
 const ACKNOWLEDGED_S: f64 = 1330e-6;

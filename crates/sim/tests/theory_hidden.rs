@@ -5,9 +5,7 @@
 //! so that four deviations of a probability are below 0.015, of a throughput below 2.5 %. In 802.11a that includes frames
 //! which begin as another ends: the enumeration takes none as an overlap, the simulator those that its events order so.
 
-mod networks;
-
-use networks::run;
+use crate::networks::run;
 use theory::hidden::{Handshake, Pair, saturation};
 use units::{Bytes, Duration};
 

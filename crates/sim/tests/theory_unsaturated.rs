@@ -8,9 +8,7 @@
 //! It holds up to 80 % of the saturated throughput, and again from 120 % on. Between, stations that wait for the
 //! same frame's end meet after it, which the model spreads over all slots: there are more collisions than it predicts.
 
-mod networks;
-
-use networks::run;
+use crate::networks::run;
 use sim::results::Outcome;
 use theory::malone::{Arrivals, Buffer, Group, solve};
 use units::{Bytes, Duration};

@@ -1,8 +1,6 @@
 //! Kinds of traffic in a running network, and descriptions of traffic that cannot be meant.
 
-mod networks;
-
-use networks::{network, run};
+use crate::networks::{network, run};
 use sim::World;
 use sim::results::Outcome;
 

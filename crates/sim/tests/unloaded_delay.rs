@@ -1,8 +1,6 @@
 //! Delays of a single packet on an idle network, by hand from the standard's times.
 
-mod networks;
-
-use networks::{chain, one_packet, run};
+use crate::networks::{chain, one_packet, run};
 
 /// 1000 B of payload: 1064 B of MAC frame, 774 us at 11 Mb/s after 192 us of preamble.
 const DATA_US: f64 = 966.0;

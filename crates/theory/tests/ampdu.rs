@@ -1,8 +1,6 @@
 //! Aggregates beside a slot-exact Monte Carlo that keeps every sequence number.
 
-mod draws;
-
-use draws::Draws;
+use crate::draws::Draws;
 use std::collections::VecDeque;
 use theory::Error;
 use theory::ampdu::{Aggregate, saturation};

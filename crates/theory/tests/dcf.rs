@@ -1,8 +1,6 @@
 //! The solved cell beside a slot-exact Monte Carlo of the same conventions.
 
-mod draws;
-
-use draws::Draws;
+use crate::draws::Draws;
 use theory::Error;
 use theory::dcf::{Cell, Freezing, Saturation, saturation};
 use units::{Bytes, Duration};

@@ -7,10 +7,7 @@
 //!
 //! Where the model missed them, its stated validity ends, and the last test here shows that it does.
 
-mod draws;
-mod edca_slots;
-
-use edca_slots::{BusySlots, Colliders, Counted, Rules, play};
+use crate::edca_slots::{BusySlots, Colliders, Counted, Rules, play};
 use theory::Error;
 use theory::dcf::{self, Cell, Freezing};
 use theory::edca::{Category, Group, LEAST_SHARE, Medium, Outcome, saturation};

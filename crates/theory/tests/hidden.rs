@@ -1,8 +1,6 @@
 //! The hidden pair beside a Monte Carlo of the same rules, event by event.
 
-mod draws;
-
-use draws::Draws;
+use crate::draws::Draws;
 use theory::Error;
 use theory::hidden::{Handshake, Outcome, Pair, saturation};
 use units::{Bytes, Duration};

@@ -1,9 +1,7 @@
 //! Unsaturated stations beside a slot-exact Monte Carlo of the paper's rules, in which stations meet each other instead
 //! of a probability.
 
-mod draws;
-
-use draws::Draws;
+use crate::draws::Draws;
 use theory::Error;
 use theory::dcf::{self, Cell, Freezing};
 use theory::malone::{Arrivals, Buffer, Group, Outcome, solve};

@@ -2,7 +2,7 @@
 //! It shares no equation with `theory::edca`, and it judges the simulator where that model does not hold.
 #![allow(dead_code, reason = "each test file takes what it needs")]
 
-use super::draws::Draws;
+use crate::draws::Draws;
 use std::collections::BTreeMap;
 use theory::edca::{Category, Group, Medium};
 use units::Duration;

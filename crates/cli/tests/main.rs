@@ -1,0 +1,10 @@
+//! The integration tests of crate `cli`: one binary, so that its dependencies are linked once.
+
+mod agent;
+mod bad_input;
+mod command;
+mod live;
+mod namespace;
+mod observe;
+mod recordings;
+mod sweep;

@@ -1,0 +1,7 @@
+//! The integration tests of crate `control`: one binary, so that its dependencies are linked once.
+
+mod add_a_controller;
+mod every_controller;
+
+// Where the example of `add_a_controller` looks for them: at the root of the crate that it stands in.
+use control::{Count, Interval, Invalid, Limit, LimitController};

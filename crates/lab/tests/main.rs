@@ -1,0 +1,4 @@
+//! The integration tests of crate `lab`: one binary, so that its dependencies are linked once.
+
+mod parser;
+mod recorded;

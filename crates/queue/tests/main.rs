@@ -1,0 +1,6 @@
+//! The integration tests of crate `queue`: one binary, so that its dependencies are linked once.
+
+mod disciplines;
+mod fifo;
+mod measures;
+mod settings;

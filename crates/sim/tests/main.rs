@@ -1,0 +1,31 @@
+//! The integration tests of crate `sim`: one binary, so that its dependencies are linked once.
+
+mod aggregation;
+#[path = "../../theory/tests/draws/mod.rs"]
+mod draws;
+mod edca;
+#[path = "../../theory/tests/edca_slots/mod.rs"]
+mod edca_slots;
+mod edges;
+mod fingerprints;
+mod hidden_nodes;
+mod independence;
+mod infrastructure;
+mod invariants;
+mod mac80211;
+mod networks;
+mod on_the_air;
+mod queueing;
+mod rate_control;
+mod routing;
+mod saturation;
+mod tcp;
+mod tcp_networks;
+mod theory_alt;
+mod theory_ampdu;
+mod theory_edca;
+mod theory_errors;
+mod theory_hidden;
+mod theory_unsaturated;
+mod traffic;
+mod unloaded_delay;

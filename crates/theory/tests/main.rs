@@ -1,0 +1,10 @@
+//! The integration tests of crate `theory`: one binary, so that its dependencies are linked once.
+
+mod alt;
+mod ampdu;
+mod dcf;
+mod draws;
+mod edca;
+mod edca_slots;
+mod hidden;
+mod malone;

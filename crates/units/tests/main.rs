@@ -1,0 +1,3 @@
+//! The integration tests of crate `units`: one binary, so that its dependencies are linked once.
+
+mod text;

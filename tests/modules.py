@@ -1,0 +1,26 @@
+"""Check that every file of integration tests is a module of its crate's only test binary: a forgotten one would not run."""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MODULE = re.compile(r"^mod (\w+);", re.MULTILINE)
+
+
+def main():
+    forgotten = []
+    count = 0
+    for binary in sorted(ROOT.glob("crates/*/tests/main.rs")):
+        modules = set(MODULE.findall(binary.read_text()))
+        files = {path.stem for path in binary.parent.glob("*.rs")} - {"main"}
+        folders = {path.parent.name for path in binary.parent.glob("*/mod.rs")}
+        count += len(modules)
+        forgotten += [f"{binary.relative_to(ROOT)}: no `mod {name};`" for name in sorted((files | folders) - modules)]
+    if forgotten:
+        sys.exit("\n".join(forgotten))
+    print(f"modules: {count} of integration tests, none forgotten")
+
+
+if __name__ == "__main__":
+    main()
