@@ -4,12 +4,13 @@ SLUICE := target/release/sluice
 # Rust sources that cargo fmt does not find: modules declared by the registry's macro are among them.
 RUST := $(shell git ls-files '*.rs' 2>/dev/null)
 
-.PHONY: help run test test-live live build charts format lint docs unit claims browser capture peers peers-tcp bench \
+.PHONY: help run test check changed test-live live build charts format lint docs unit claims browser capture peers peers-tcp bench \
 	theory-plots criterion fuzz clean
 
 help:
 	@echo "make run     build, reproduce adth-s1a, write the report and say where it is"
 	@echo "make test    everything: format, lints, docs, unit and theory tests, claims, the report in a browser, captures in tshark, live use"
+	@echo "make check   between two edits: format, lints, unit tests of the crates that changed"
 	@echo "make live    build with our own queue discipline in BPF, for live use; needs Clang from release 16 on, libelf, zlib"
 	@echo "make test-live    live use in a Linux guest, which is built once; root"
 	@echo "make peers   the same networks in Sluice, ns-3 and ns-2: ten seeds each, one table of outcomes"
@@ -22,7 +23,16 @@ help:
 run: build
 	$(SLUICE) reproduce adth-s1a || test $$? -eq 1
 
-test: format lint docs unit claims browser capture test-live
+# What each stage took is printed at its end, and all of them at the end.
+test:
+	@MAKE="$(MAKE)" python3 tests/stages.py format lint docs unit claims browser capture test-live
+
+# Between two edits: warm below three minutes.
+check:
+	@MAKE="$(MAKE)" python3 tests/stages.py format lint changed
+
+changed: charts
+	python3 tests/changed.py
 
 charts: target/charts/vega.js
 
@@ -46,7 +56,7 @@ live: charts
 	@echo "target/release/sluice has our own queue discipline; try: $(SLUICE) doctor"
 
 format:
-	rustfmt --check --edition 2024 $(RUST)
+	@rustfmt --check --edition 2024 $(RUST)
 
 lint: charts
 	cargo clippy --workspace --all-targets --locked -- -D warnings

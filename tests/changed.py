@@ -1,0 +1,32 @@
+"""Run the unit tests of the crates whose files differ from the last commit, or from the one before if none does."""
+
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def files(*command):
+    listed = subprocess.run(["git", *command], cwd=ROOT, check=True, capture_output=True, text=True)
+    return listed.stdout.split()
+
+
+def main():
+    names = files("diff", "--name-only", "HEAD") + files("ls-files", "--others", "--exclude-standard")
+    names = names or files("diff", "--name-only", "HEAD~1")
+    parts = (pathlib.PurePath(name).parts for name in names)
+    crates = sorted({part[1] for part in parts if part[0] == "crates" and (ROOT / "crates" / part[1]).is_dir()})
+    if not crates:
+        print("changed: no crate")
+        return
+    print(f"changed: {' '.join(crates)}", flush=True)
+    # The workspace is selected whole, so that dependencies have the features that `make test` builds them with.
+    others = [crate.name for crate in (ROOT / "crates").iterdir() if crate.name not in crates]
+    excluded = [word for name in sorted(others) for word in ("--exclude", name)]
+    tests = ["cargo", "test", "--workspace", *excluded, "--locked", "--quiet", "--lib", "--bins"]
+    sys.exit(subprocess.run(tests, cwd=ROOT, check=False).returncode)
+
+
+if __name__ == "__main__":
+    main()
