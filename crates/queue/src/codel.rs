@@ -310,9 +310,44 @@ mod tests {
 
     #[test]
     fn what_fits_into_one_frame_is_never_dropped() {
-        let (mut state, mut line) = (State::default(), line(13, Instant::ZERO, Ecn::NotEct));
-        // Behind the twelfth there is one more, less than the MTU.
-        assert_eq!(drops(law(false), &mut state, &mut line, 1_000), [(110, 11)]);
-        assert!(!state.dropping);
+        // Each time the packet that leaves has waited for as long as the clock runs, and one is behind it: 1000 B, less
+        // than the MTU. With two behind it, which is more, drops begin after an interval.
+        for (packets, first_drop) in [(2, None), (3, Some(110))] {
+            let mut state = State::default();
+            let dropped_at = (10..=1_000).step_by(10).find(|&millis| {
+                let mut line = line(packets, Instant::ZERO, Ecn::NotEct);
+                law(false).dequeue(&mut state, at(millis), &mut line);
+                !line.dropped.is_empty()
+            });
+            assert_eq!(dropped_at, first_drop, "{packets} packets");
+        }
+    }
+
+    #[test]
+    fn bytes_behind_count_as_one_frame_up_to_the_mtu_itself() {
+        for (mtu, first_drop) in [(1_000, None), (999, Some(110))] {
+            let law = Law::new(&Params { mtu: Bytes::new(mtu), ..Params::default() });
+            let mut state = State::default();
+            let dropped_at = (10..=1_000).step_by(10).find(|&millis| {
+                let mut line = line(2, Instant::ZERO, Ecn::NotEct);
+                law.dequeue(&mut state, at(millis), &mut line);
+                !line.dropped.is_empty()
+            });
+            assert_eq!(dropped_at, first_drop, "an MTU of {mtu} B");
+        }
+    }
+
+    #[test]
+    fn a_wait_of_the_target_itself_is_too_long() {
+        let target = Duration::from_millis(5);
+        for (wait, first_drop) in [(target, Some(110)), (target.saturating_sub(Duration::from_nanos(1)), None)] {
+            let mut state = State::default();
+            let dropped_at = (10..=1_000).step_by(10).find(|&millis| {
+                let mut line = line(9, at(millis), Ecn::NotEct);
+                law(false).dequeue(&mut state, at(millis) + wait, &mut line);
+                !line.dropped.is_empty()
+            });
+            assert_eq!(dropped_at, first_drop, "a wait of {wait}");
+        }
     }
 }

@@ -109,6 +109,23 @@ fn the_longest_flow_makes_way_half_at_once() {
 }
 
 #[test]
+fn what_was_looked_at_ahead_is_not_what_waits_behind() {
+    for discipline in ["codel", "fq-codel"] {
+        // Two packets are looked at when they have waited too long, for an interval not yet. When the third is judged,
+        // with four there is one behind it, less than the MTU, and nothing is dropped; with five there are two.
+        for (packets, dropped) in [(4, &[][..]), (5, &[3])] {
+            let mut queue = queue(&format!("discipline = \"{discipline}\""));
+            put(&mut queue, 0, 1, 1..=packets);
+            let mut gone = Vec::new();
+            let second = queue.peek(at(10), 1, &mut |packet| gone.push(packet.number)).copied();
+            assert_eq!((second, gone.as_slice()), (Some(piece(1, 2)), &[][..]));
+            queue.peek(at(120), 2, &mut |packet| gone.push(packet.number));
+            assert_eq!(gone, dropped, "{discipline}, {packets} packets");
+        }
+    }
+}
+
+#[test]
 fn each_flow_has_a_codel_of_its_own() {
     let mut queue = queue("discipline = \"fq-codel\"\n[fq_codel]\necn = false");
     let mut dropped = BTreeMap::new();

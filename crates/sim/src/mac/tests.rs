@@ -325,6 +325,25 @@ fn a_packet_that_finds_the_medium_busy_after_the_post_backoff_draws_a_new_one() 
 }
 
 #[test]
+fn a_failure_doubles_the_window_and_adds_one() {
+    for (cw_min, cw_max, windows) in [
+        (31, 1_023, &[31, 63, 127, 255, 511, 1_023, 1_023][..]),
+        (15, 1_023, &[15, 31, 63, 127, 255, 511, 1_023, 1_023]),
+        // A largest window that is no power of two less one, and a smallest of nothing.
+        (7, 50, &[7, 15, 31, 50, 50]),
+        (0, 3, &[0, 1, 3, 3]),
+    ] {
+        let mut rules = conventions();
+        rules.access = rules.access.map(|access| Access { cw_min, cw_max, ..access });
+        let Bench { mut station, rules } = Bench::new(rules);
+        for &window in windows {
+            assert_eq!(station.contenders[0].cw, window, "from {cw_min} to {cw_max}");
+            station.widen(0, &rules);
+        }
+    }
+}
+
+#[test]
 fn eifs_follows_what_the_convention_says() {
     // After: a frame with a wrong check sum, a frame lost in its header, a signal; and the first, then a good frame 300
     // us later.
