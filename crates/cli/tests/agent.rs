@@ -88,7 +88,7 @@ fn files(folder: &Path) -> usize {
 
 #[test]
 fn interfaces_that_go_come_back_change_their_name_or_their_queue_are_followed() {
-    in_namespace("inner_follow");
+    in_namespace("agent::inner_follow");
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn inner_follow() {
 
 #[test]
 fn settings_that_are_read_again_hold_at_once_and_wrong_ones_change_nothing() {
-    in_namespace("inner_reload");
+    in_namespace("agent::inner_reload");
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn inner_reload() {
 
 #[test]
 fn the_service_manager_hears_of_the_agent_and_a_stop_of_seconds_makes_no_interval() {
-    in_namespace("inner_notify");
+    in_namespace("agent::inner_notify");
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn the_packages_configurations_and_scripts_are_sound() {
 
 #[test]
 fn an_agent_that_cannot_begin_says_why_and_changes_nothing() {
-    in_namespace("inner_refusals");
+    in_namespace("agent::inner_refusals");
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use crate::command::{stderr, stdout};
 use std::process::{Child, Command, Output};
 
-/// Runs the ignored test `inner` of this file in a network namespace of its own.
+/// Runs the ignored test `inner`, named with its module, in a network namespace of its own.
 pub fn in_namespace(inner: &str) {
     let allowed = Command::new("unshare").args(["-rn", "true"]).output().is_ok_and(|output| output.status.success());
     if !allowed {
@@ -17,7 +17,8 @@ pub fn in_namespace(inner: &str) {
     let mut command = Command::new("unshare");
     command.arg("-rn").arg(own).args(["--ignored", "--exact", "--nocapture", inner]);
     let output = command.output().expect("the machine plays along");
-    assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));
+    let ran = stdout(&output).contains("test result: ok. 1 passed");
+    assert!(output.status.success() && ran, "{}{}", stdout(&output), stderr(&output));
     eprint!("{}", stderr(&output));
 }
 
