@@ -1,7 +1,7 @@
 # The two commands of the README: `make run` and `make test`. Both do all set-up. `make help` lists the rest.
 
 SLUICE := target/release/sluice
-# Rust sources that cargo fmt does not find: modules declared by the registry's macro are among them.
+# All Rust sources: those of the fuzzer, which is no part of the workspace, are among them.
 RUST := $(shell git ls-files '*.rs' 2>/dev/null)
 
 .PHONY: help run test check changed test-live live build charts format lint docs unit claims browser capture peers peers-tcp bench \

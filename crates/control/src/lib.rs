@@ -5,9 +5,13 @@
 //! [`Controller::new`].
 //!
 //! To add a controller `foo`, write `foo.rs` with `foo::Params` (serde, `Default`) and a `foo::Foo` that has
-//! `new(&Params, Limit) -> Result<Foo, Invalid>` and is a [`LimitController`]; then name it in the registry below.
+//! `new(&Params, Limit) -> Result<Foo, Invalid>` and is a [`LimitController`]; then name it below, as a module and in the registry.
 #![no_std]
 
+pub mod adth;
+pub mod alt;
+pub mod astar;
+pub mod ebdp;
 mod interval;
 mod invalid;
 mod limit;

@@ -1,14 +1,13 @@
-//! The list of controllers, turned into types: adding one takes its file and its line, and no other crate is touched.
+//! The list of controllers, turned into types: adding one takes its file, its module and its line, and no other crate is
+//! touched.
 
-/// Declares each controller's module, and makes of the list: [`Name`](crate::Name), [`Parameters`](crate::Parameters),
+/// Makes of the list of modules and types: [`Name`](crate::Name), [`Parameters`](crate::Parameters),
 /// [`Controller`](crate::Controller) and [`for_each_controller!`](crate::for_each_controller).
 macro_rules! controllers {
     ($($(#[$doc:meta])* $module:ident: $Type:ident,)*) => {
         registry::controllers! { @with_dollar ($) $($(#[$doc])* $module: $Type,)* }
     };
     (@with_dollar ($d:tt) $($(#[$doc:meta])* $module:ident: $Type:ident,)*) => {
-        $(pub mod $module;)*
-
         /// The controllers that there are. Written as their parameter tables are called: `adth`.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[derive(serde::Serialize, serde::Deserialize)]

@@ -148,5 +148,7 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
 fn with_entry(lib: &str, entry: &str) -> String {
     let start = lib.find("registry::controllers! {").expect("lib.rs has the registry");
     let end = start + lib[start..].find("\n}").expect("the registry ends") + 1;
-    format!("{}{entry}{}", &lib[..end], &lib[end..])
+    let registered = format!("{}{entry}{}", &lib[..end], &lib[end..]);
+    let module = block_with("rust", "pub mod fixed_drain;");
+    registered.replacen("mod interval;", &format!("{module}mod interval;"), 1)
 }
