@@ -2,16 +2,36 @@
 
 use crate::failure::{Failure, INTERRUPTED};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lab::printable;
 use lab::run::Watch;
 use rustix::termios::tcgetwinsize;
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::{thread, time};
 use units::Duration;
 
-/// Prints to standard output. A reader who has closed the pipe has seen enough: that is no error.
+/// How long after Ctrl-C a command may go on.
+const GRACE: time::Duration = time::Duration::from_millis(700);
+
+/// Prints text to standard output, whatever titles and names hold.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    write(&printable::lines(text))
+}
+
+/// Prints JSON to standard output.
+pub(crate) fn print_json(json: &str) -> Result<(), Failure> {
+    write(&printable::json(json))
+}
+
+/// Prints an error or a remark to standard error.
+pub(crate) fn complain(text: &str) {
+    eprintln!("{}", printable::lines(text));
+}
+
+/// A reader who has closed the pipe has seen enough: that is no error.
+fn write(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -24,7 +44,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 /// Prints what runs warn of to standard error.
 pub(crate) fn warn(warnings: &BTreeSet<&str>) {
     for warning in warnings {
-        eprintln!("warning: {warning}");
+        complain(&format!("warning: {warning}"));
     }
 }
 
@@ -44,7 +64,8 @@ pub(crate) struct Console {
 }
 
 impl Console {
-    /// Takes over Ctrl-C: once asks the runs to stop, twice stops the program.
+    /// Takes over Ctrl-C: once asks the runs to stop, twice stops the program. What does not stop within [`GRACE`], as a
+    /// network that takes long to build or a report of a large sweep, is stopped too: files appear whole or not at all.
     pub(crate) fn new() -> Result<Self, Failure> {
         let stop = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&stop);
@@ -52,6 +73,7 @@ impl Console {
             if asked.swap(true, Ordering::Relaxed) {
                 std::process::exit(i32::from(INTERRUPTED));
             }
+            thread::spawn(end_anyway);
         };
         ctrlc::set_handler(handler).map_err(|error| Failure::failed(format!("cannot take over Ctrl-C: {error}")))?;
         Ok(Self { stop, bar: ProgressBar::hidden() })
@@ -73,6 +95,14 @@ impl Console {
     pub(crate) fn end(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// Ends the program [`GRACE`] after Ctrl-C, if it is still there.
+#[expect(clippy::disallowed_methods, reason = "a person's patience is real time")]
+fn end_anyway() {
+    thread::sleep(GRACE);
+    complain("error: interrupted; what was finished is kept");
+    std::process::exit(i32::from(INTERRUPTED));
 }
 
 impl Watch for Console {

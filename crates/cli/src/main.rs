@@ -19,7 +19,7 @@ fn main() -> ExitCode {
     match commands::run(Args::parse()) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
-            eprintln!("error: {failure}");
+            console::complain(&format!("error: {failure}"));
             ExitCode::from(failure.code())
         }
     }

@@ -2,7 +2,9 @@
 
 mod agent;
 mod bad_input;
+mod ceilings;
 mod command;
+mod interrupts;
 mod live;
 mod namespace;
 mod observe;

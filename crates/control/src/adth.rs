@@ -9,7 +9,7 @@
 //! - A6: section 4.2.1 describes a threshold with a memory that it lacks; `latch` adds it.
 //! - A7: it tests what arrived and divides by what was sent; here both are tested.
 
-use crate::{Interval, Invalid, Limit, LimitController, Stat};
+use crate::{Interval, Invalid, Limit, LimitController, SHORTEST_INTERVAL, Stat};
 use core::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
@@ -23,7 +23,7 @@ pub struct Params {
     /// Target for the nodal delay (`D`): time in the queue and in the MAC of this node. Default 200 ms.
     #[serde(deserialize_with = "units::positive")]
     pub target_delay: Duration,
-    /// Time between two runs of the controller (`Ts`). Default: half the target (section 3.2.5); at most a quarter of
+    /// Time between two runs of the controller (`Ts`), at least 100 us. Default: half the target (section 3.2.5); at most a quarter of
     /// it is advised for real networks (section 5.4).
     #[serde(deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
     pub interval: Option<Duration>,
@@ -100,7 +100,7 @@ impl Adth {
     /// ADTH with `params` for a queue that can hold at most `hard_limit` (`maxQueLimit`).
     ///
     /// # Errors
-    /// A zero target or interval; bounds of the factor that are not above zero, not finite, or crossed.
+    /// A zero target; an interval below [`SHORTEST_INTERVAL`]; bounds of the factor that are not above zero, not finite, or crossed.
     pub fn new(params: &Params, hard_limit: Limit) -> Result<Self, Invalid> {
         let Params { target_delay, interval, phi_min, phi_max, .. } = *params;
         let above_zero = |number: f64| number > 0.0 && number.is_finite();
@@ -108,8 +108,11 @@ impl Adth {
         if target_delay.is_zero() {
             return refuse("adth.target_delay", "must be above zero");
         }
-        if interval.is_some_and(Duration::is_zero) {
-            return refuse("adth.interval", "must be above zero");
+        if interval.is_some_and(|interval| interval < SHORTEST_INTERVAL) {
+            return refuse("adth.interval", "must be at least 100 us");
+        }
+        if interval.is_none() && target_delay / 2 < SHORTEST_INTERVAL {
+            return refuse("adth.target_delay", "must be at least 200 us: the interval is half of it");
         }
         if !above_zero(phi_min) {
             return refuse("adth.phi_min", "must be above zero");
@@ -122,7 +125,7 @@ impl Adth {
         }
         Ok(Self {
             params: params.clone(),
-            interval: interval.unwrap_or((target_delay / 2).max(Duration::from_nanos(1))),
+            interval: interval.unwrap_or(target_delay / 2),
             hard_limit,
             phi: 1.0,
             first: true,

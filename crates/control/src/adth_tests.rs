@@ -136,7 +136,11 @@ fn parameters_that_cannot_work_are_refused() {
         Adth::new(&params, Limit::Packets(9)).unwrap_err().to_string()
     };
     assert_eq!(refused(|p| p.target_delay = Duration::ZERO), "adth.target_delay must be above zero");
-    assert_eq!(refused(|p| p.interval = Some(Duration::ZERO)), "adth.interval must be above zero");
+    assert_eq!(refused(|p| p.interval = Some(Duration::from_micros(99))), "adth.interval must be at least 100 us");
+    assert_eq!(
+        refused(|p| p.target_delay = Duration::from_micros(199)),
+        "adth.target_delay must be at least 200 us: the interval is half of it"
+    );
     assert_eq!(refused(|p| p.phi_min = f64::NAN), "adth.phi_min must be above zero");
     assert_eq!(refused(|p| p.phi_max = f64::INFINITY), "adth.phi_max must be above zero");
     assert_eq!(refused(|p| p.phi_min = 1.5), "adth.phi_min must not be above phi_max");

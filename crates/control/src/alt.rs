@@ -8,7 +8,7 @@
 //! - B10: the algorithm sets neither the threshold nor the interval; both are parameters.
 //! - The size to begin with is not stated; here it is the largest.
 
-use crate::{Interval, Invalid, Limit, LimitController, Measures, Warning};
+use crate::{Interval, Invalid, Limit, LimitController, Measures, SHORTEST_INTERVAL, Warning};
 use core::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
 use units::Duration;
@@ -29,7 +29,7 @@ pub struct Params {
     #[serde(deserialize_with = "crate::above_zero")]
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
     pub b1: f64,
-    /// Time between two runs of the controller (`t`). Default 1 s.
+    /// Time between two runs of the controller (`t`), at least 100 us. Default 1 s.
     #[serde(deserialize_with = "units::positive")]
     pub interval: Duration,
     /// The smallest limit (`q_min`), in packets. Default 5.
@@ -69,7 +69,7 @@ impl Alt {
     /// ALT with `params` for a queue that can hold at most `hard_limit`.
     ///
     /// # Errors
-    /// Steps that are not above zero, or not finite; a zero interval; limits that are crossed.
+    /// Steps that are not above zero, or not finite; an interval below [`SHORTEST_INTERVAL`]; limits that are crossed.
     pub fn new(params: &Params, hard_limit: Limit) -> Result<Self, Invalid> {
         let above_zero = |number: f64| number > 0.0 && number.is_finite();
         let refuse = |parameter, why| Err(Invalid { parameter, why });
@@ -79,8 +79,8 @@ impl Alt {
         if !above_zero(params.b1) {
             return refuse("alt.b1", "must be above zero");
         }
-        if params.interval.is_zero() {
-            return refuse("alt.interval", "must be above zero");
+        if params.interval < SHORTEST_INTERVAL {
+            return refuse("alt.interval", "must be at least 100 us");
         }
         if params.q_min > params.q_max {
             return refuse("alt.q_min", "must not be above q_max");

@@ -91,7 +91,7 @@ fn parameters_that_cannot_work_are_refused() {
     assert_eq!(refused(|p| p.a1 = f64::NAN), "alt.a1 must be above zero");
     assert_eq!(refused(|p| p.b1 = -1.0), "alt.b1 must be above zero");
     assert_eq!(refused(|p| p.b1 = f64::INFINITY), "alt.b1 must be above zero");
-    assert_eq!(refused(|p| p.interval = Duration::ZERO), "alt.interval must be above zero");
+    assert_eq!(refused(|p| p.interval = Duration::from_micros(99)), "alt.interval must be at least 100 us");
     assert_eq!(refused(|p| p.q_min = number(1_601)), "alt.q_min must not be above q_max");
     assert_eq!(refused(|p| p.initial = Some(number(4))), "alt.initial must be from q_min to q_max");
     assert_eq!(refused(|p| p.initial = Some(number(1_601))), "alt.initial must be from q_min to q_max");

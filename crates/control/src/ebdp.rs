@@ -8,7 +8,7 @@
 //!   sample; until then the hard limit holds.
 //! - It computes the limit at each arrival; here that happens every `interval`.
 
-use crate::{Interval, Invalid, Limit, LimitController, Measures};
+use crate::{Interval, Invalid, Limit, LimitController, Measures, SHORTEST_INTERVAL};
 use core::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
 use units::Duration;
@@ -30,7 +30,8 @@ pub struct Params {
     #[serde(deserialize_with = "crate::above_zero")]
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = 1)))]
     pub weight: f64,
-    /// Time between two runs of the controller. Default 10 ms, in which the average of service times hardly moves.
+    /// Time between two runs of the controller, at least 100 us. Default 10 ms, in which the average of service times hardly
+    /// moves.
     #[serde(deserialize_with = "units::positive")]
     pub interval: Duration,
 }
@@ -57,7 +58,7 @@ impl Ebdp {
     /// eBDP with `params` for a queue that can hold at most `hard_limit` (`Q_max_eBDP`).
     ///
     /// # Errors
-    /// A zero target or interval; a weight that is not above zero and at most one.
+    /// A zero target; an interval below [`SHORTEST_INTERVAL`]; a weight that is not above zero and at most one.
     pub fn new(params: &Params, hard_limit: Limit) -> Result<Self, Invalid> {
         let refuse = |parameter, why| Err(Invalid { parameter, why });
         if params.t_max.is_zero() {
@@ -66,8 +67,8 @@ impl Ebdp {
         if !(params.weight > 0.0 && params.weight <= 1.0) {
             return refuse("ebdp.weight", "must be above zero and at most 1");
         }
-        if params.interval.is_zero() {
-            return refuse("ebdp.interval", "must be above zero");
+        if params.interval < SHORTEST_INTERVAL {
+            return refuse("ebdp.interval", "must be at least 100 us");
         }
         Ok(Self { params: params.clone(), hard_limit })
     }
@@ -153,7 +154,7 @@ mod tests {
     fn parameters_that_cannot_work_are_refused() {
         let refused = |change: fn(&mut Params)| ebdp(change, Limit::Packets(9)).unwrap_err().to_string();
         assert_eq!(refused(|p| p.t_max = Duration::ZERO), "ebdp.t_max must be above zero");
-        assert_eq!(refused(|p| p.interval = Duration::ZERO), "ebdp.interval must be above zero");
+        assert_eq!(refused(|p| p.interval = Duration::from_micros(99)), "ebdp.interval must be at least 100 us");
         for weight in [0.0, -0.1, 1.001, f64::NAN, f64::INFINITY] {
             let refused = ebdp(|p| p.weight = weight, Limit::Packets(9)).unwrap_err();
             assert_eq!(refused.to_string(), "ebdp.weight must be above zero and at most 1", "{weight}");

@@ -25,6 +25,10 @@ pub use registry::UnknownName;
 
 use units::Duration;
 
+/// No controller decides more often: no link serves a packet in so short a time that there would be news, and a host that
+/// is called at each nanosecond does nothing else.
+pub const SHORTEST_INTERVAL: Duration = Duration::from_micros(100);
+
 registry::controllers! {
     /// Adaptive Dynamic Threshold: bounds the time that a packet spends at a node.
     adth: Adth,
@@ -38,8 +42,8 @@ registry::controllers! {
 
 /// A policy that moves the limit of a queue.
 pub trait LimitController {
-    /// How often the host calls [`update`](Self::update). Constant over the controller's life and never zero;
-    /// [`Duration::MAX`] where it need not be called at all.
+    /// How often the host calls [`update`](Self::update). Constant over the controller's life and at least
+    /// [`SHORTEST_INTERVAL`]; [`Duration::MAX`] where it need not be called at all.
     fn interval(&self) -> Duration;
 
     /// The limit for the next interval, from what the queue measured since the last call.

@@ -49,11 +49,6 @@ pub(crate) trait Observer {
     fn finish(&mut self) -> io::Result<()>;
 }
 
-/// How often the watcher is asked, in simulated time.
-const SLICE: Duration = Duration::from_secs(1);
-/// How often events are handed to an observer: they wait in memory.
-const OBSERVED_SLICE: Duration = Duration::from_millis(10);
-
 /// Runs `network` with `seed` to its end; nothing when the watcher stopped it.
 ///
 /// # Errors
@@ -61,17 +56,17 @@ const OBSERVED_SLICE: Duration = Duration::from_millis(10);
 pub fn run(network: &Network, seed: u64, watch: &dyn Watch) -> Result<Option<Timed>, sim::BuildError> {
     let (wall, cpu) = (seconds(ClockId::Monotonic), seconds(ClockId::ThreadCPUTime));
     let mut world = sim::World::new(network, seed)?;
-    let mut left = network.duration;
-    while !world.finished() {
-        if watch.stopped() {
-            return Ok(None);
-        }
-        world.advance(SLICE);
-        let passed = left.min(SLICE);
-        left = left - passed;
-        watch.advanced(passed);
+    while !world.finished() && !watch.stopped() {
+        advance(&mut world, watch);
     }
-    Ok(Some(timed(world.finish(), wall, cpu)))
+    Ok(world.finished().then(|| timed(world.finish(), wall, cpu)))
+}
+
+/// Runs on for a little while, and tells the watcher how far it came.
+fn advance(world: &mut sim::World, watch: &dyn Watch) {
+    let before = world.now();
+    world.advance_a_little();
+    watch.advanced(world.now().since(before));
 }
 
 /// Runs `world` to its end as [`run`] does, and tells `observer` all that happens at the nodes that it watches.
@@ -85,10 +80,8 @@ pub(crate) fn observed(
 ) -> io::Result<Option<Timed>> {
     let (wall, cpu) = (seconds(ClockId::Monotonic), seconds(ClockId::ThreadCPUTime));
     while !world.finished() && !watch.stopped() {
-        let before = world.now();
-        world.advance(OBSERVED_SLICE);
+        advance(&mut world, watch);
         observer.see(&world.take_events())?;
-        watch.advanced(world.now().since(before));
     }
     observer.finish()?;
     Ok(world.finished().then(|| timed(world.finish(), wall, cpu)))

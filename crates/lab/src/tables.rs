@@ -4,7 +4,6 @@ use crate::grid::Grid;
 use crate::statistics::Interval;
 use crate::study::{Reported, Ruling, Study, Table, Verdict};
 use sim::results::Outcome;
-use std::fmt::Write as _;
 
 /// The verdicts on a study's claims, a block a claim: what is said, what the document reports, what was measured. At most
 /// `width` characters wide, if the words allow it.
@@ -154,11 +153,9 @@ fn push_row(text: &mut String, row: &[String], widths: &[usize], right: &[usize]
         let mut line = String::new();
         for (column, (cell, &width)) in cells.iter().zip(widths).enumerate() {
             let cell = cell.get(number).map_or("", String::as_str);
-            let _ = if right.contains(&column) {
-                write!(line, "{cell:>width$}  ")
-            } else {
-                write!(line, "{cell:<width$}  ")
-            };
+            let room = " ".repeat(width.saturating_sub(self::width(cell)));
+            let (before, after) = if right.contains(&column) { (room.as_str(), "") } else { ("", room.as_str()) };
+            line.extend([before, cell, after, "  "]);
         }
         text.push_str(line.trim_end());
         text.push('\n');

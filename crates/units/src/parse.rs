@@ -56,6 +56,7 @@ pub struct ParseError {
 pub(crate) enum Fault {
     NotWritten,
     UnknownUnit(Excerpt),
+    Exponent,
     Negative,
     TooLarge,
     TooFine,
@@ -104,6 +105,10 @@ impl fmt::Display for ParseError {
             }
             Fault::UnknownUnit(unit) => {
                 write!(f, "{text} has an unknown unit {unit}; {name} is written with {units}")
+            }
+            Fault::Exponent => {
+                let examples = Examples(self.kind);
+                write!(f, "{text} has an exponent; write {name} as a plain number and a unit: {examples}")
             }
             Fault::Negative => write!(f, "{text} is negative; {name} is zero or more"),
             Fault::TooLarge if largest.is_empty() => write!(f, "{text} is too large"),
@@ -157,7 +162,9 @@ impl<'a> Written<'a> {
     }
 
     pub(crate) fn unknown_unit(&self) -> ParseError {
-        self.refuse(Fault::UnknownUnit(Excerpt::of(self.unit)))
+        let exponent = self.unit.strip_prefix(['e', 'E']).map(|rest| rest.trim_start_matches(['-', '+']));
+        let exponent = exponent.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        self.refuse(if exponent { Fault::Exponent } else { Fault::UnknownUnit(Excerpt::of(self.unit)) })
     }
 
     /// The number times `scale`, exactly; an error where that is negative, no whole number, or beyond 64 bits.

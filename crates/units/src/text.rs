@@ -136,12 +136,12 @@ integer_text!(
     Kind {
         name: "a size",
         examples: &["1500 B", "64 kB", "2 MiB"],
-        units: "B, kB, MB, KiB or MiB",
+        units: "B, kB, MB, GB, KiB, MiB or GiB",
         smallest: "B",
         zero: "0 B",
         largest: "18446744073709.551615 MB",
     },
-    read [("B", 1), ("kB", 1_000), ("MB", 1_000_000), ("KiB", 1 << 10), ("MiB", 1 << 20)],
+    read [("B", 1), ("kB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)],
     // Packet sizes stay in bytes: 1518 B, not 1.518 kB.
     print [("MB", 1_000_000, 10_000_000), ("kB", 1_000, 10_000)]
 );

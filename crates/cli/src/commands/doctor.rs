@@ -1,7 +1,7 @@
 //! `sluice doctor`.
 
 use crate::args;
-use crate::console::print;
+use crate::console::{print, print_json};
 use crate::failure::Failure;
 use linux::{Diagnosis, Finding};
 
@@ -9,7 +9,7 @@ pub(super) fn doctor(args: &args::Doctor) -> Result<(), Failure> {
     let diagnosis = linux::diagnose(args.device.as_deref())?;
     if args.json {
         let text = serde_json::to_string(&diagnosis).map_err(|error| Failure::failed(error.to_string()))?;
-        return print(&(text + "\n"));
+        return print_json(&(text + "\n"));
     }
     print(&text(&diagnosis))
 }

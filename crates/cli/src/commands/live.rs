@@ -1,7 +1,7 @@
 //! `sluice attach`, `sluice detach` and `sluice record`.
 
 use crate::args;
-use crate::console::print;
+use crate::console::{print, print_json};
 use crate::failure::{FAILED, Failure};
 use control::{Controller, Name};
 use lab::live;
@@ -189,7 +189,7 @@ fn opening(device: &dyn Device, controller: &Controller, dry_run: bool, remarks:
 }
 
 fn tell(decision: &Decision, json: bool) -> Result<(), Failure> {
-    if json { print(&line(decision)?) } else { print(&(row(decision) + "\n")) }
+    if json { print_json(&line(decision)?) } else { print(&(row(decision) + "\n")) }
 }
 
 /// A decision for a person.

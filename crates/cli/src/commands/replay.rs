@@ -4,7 +4,7 @@ mod picture;
 
 use super::live::{controller, line, row, settings};
 use crate::args;
-use crate::console::print;
+use crate::console::{print, print_json};
 use crate::failure::Failure;
 use control::{LimitController as _, Name};
 use lab::live;
@@ -41,7 +41,7 @@ pub(super) fn replay(args: &args::Replay) -> Result<(), Failure> {
         _ if args.json => (0..recorded.len()).map(|number| object(&recorded, &all, number)).collect(),
         _ => Ok((0..recorded.len()).map(|number| side_by_side(&recorded, &all, number)).collect()),
     };
-    print(&lines?)
+    if args.json { print_json(&lines?) } else { print(&lines?) }
 }
 
 /// The intervals of a recording, of which there must be some.

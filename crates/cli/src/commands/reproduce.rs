@@ -2,7 +2,7 @@
 
 use super::{report, targets};
 use crate::args;
-use crate::console::{Console, print, warn, width};
+use crate::console::{Console, complain, print, print_json, warn, width};
 use crate::failure::{DIFFERS, Failure, HOLDS};
 use lab::scenario::{Scenario, Wishes};
 use lab::shell::quoted;
@@ -47,10 +47,11 @@ pub(super) fn reproduce(args: &args::Reproduce) -> Result<u8, Failure> {
     }
     let out = report_path(args, &experiments);
     // A build without the charting library still rules on claims.
-    let report = report::write(&studies, &out)?.map(|()| out).map_err(|error| eprintln!("no report: {error}")).ok();
+    let report =
+        report::write(&studies, &out)?.map(|()| out).map_err(|error| complain(&format!("no report: {error}"))).ok();
     if args.json {
         for (study, experiment) in studies.iter().zip(&experiments) {
-            print(&object(study, &experiment.folder, report.as_deref()))?;
+            print_json(&object(study, &experiment.folder, report.as_deref()))?;
         }
     } else if let Some(out) = report {
         print(&format!("report: {}\n", out.display()))?;

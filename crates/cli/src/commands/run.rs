@@ -3,7 +3,7 @@
 use super::reproduce::build;
 use super::targets;
 use crate::args;
-use crate::console::{Console, print, warn, width};
+use crate::console::{Console, print, print_json, warn, width};
 use crate::failure::{DIFFERS, Failure, HOLDS};
 use lab::capture::{self, Wanted};
 use lab::run::Timed;
@@ -39,7 +39,7 @@ pub(super) fn run(args: args::Run) -> Result<u8, Failure> {
     warn(&study::warnings(&runs));
     let Some(run) = runs.first() else { return Err(Failure::failed("the scenario has no case")) };
     if args.json {
-        print(&json(run, &verdicts)?)?;
+        print_json(&json(run, &verdicts)?)?;
     } else {
         print(&text(&scenario, run, &verdicts))?;
         if !varied.is_empty() {

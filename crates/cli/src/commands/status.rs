@@ -1,7 +1,7 @@
 //! `sluice status`.
 
 use crate::args;
-use crate::console::{print, width};
+use crate::console::{print, print_json, width};
 use crate::failure::Failure;
 use lab::tables::{Columns, table};
 use linux::agents;
@@ -21,7 +21,7 @@ pub(super) fn status(args: &args::Status) -> Result<(), Failure> {
     }
     if args.json {
         let text = serde_json::to_string(&statuses).map_err(|error| Failure::failed(error.to_string()))?;
-        print(&(text + "\n"))?;
+        print_json(&(text + "\n"))?;
     } else if running {
         print(&text(&statuses, width()))?;
     }

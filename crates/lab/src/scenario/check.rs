@@ -2,17 +2,16 @@
 //! and charts about results that will not exist.
 
 use super::source::Refusal;
-use super::{Draft, Scenario, document, hints, in_case};
+use super::{Draft, Scenario, ceilings, document, hints, in_case};
 use crate::claims::{Condition, Question};
 use crate::label;
 use crate::measure::{self, Missing};
 use crate::run;
 use crate::study::{Axis, Chart, Claim, First, Labels, Reported, Spacing, Statistic, Table, Take, Window};
 use serde_json::Value;
-use sim::config::{Network, TrafficKind};
-use std::collections::BTreeMap;
+use sim::config::Network;
+use std::collections::{BTreeMap, BTreeSet};
 use toml::de::DeTable;
-use units::Duration;
 
 /// Checks a scenario that was read without fault.
 ///
@@ -40,12 +39,15 @@ pub(super) fn check(draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Names stand in tables, in paths of results, and of nodes in names of files.
+const LONGEST_NAME: usize = 200;
+
 /// The simulator refuses a name that is used twice too, but only here it is known where the second one stands. That names
 /// are parts of dotted paths is known only here.
 fn names(draft: &Draft) -> Result<(), Refusal> {
     for (key, what) in [("node", "nodes"), ("flow", "flows")] {
         let elements = draft.network.get(key).and_then(|elements| elements.get_ref().as_array());
-        let mut seen = Vec::new();
+        let mut seen = BTreeSet::new();
         for element in elements.into_iter().flat_map(|elements| elements.iter()) {
             let Some(name) = element.get_ref().get("name") else { continue };
             let text = name.get_ref().as_str().unwrap_or_default();
@@ -53,10 +55,13 @@ fn names(draft: &Draft) -> Result<(), Refusal> {
                 let refusal = draft.source.refuse(name.span(), format!("`{text}` cannot be a name"));
                 return Err(refusal.note("names are parts of dotted paths, where `*` stands for all of them"));
             }
-            if seen.contains(&text) {
+            if text.len() > LONGEST_NAME {
+                let message = format!("a name has {LONGEST_NAME} bytes at most");
+                return Err(draft.source.refuse(name.span(), message));
+            }
+            if !seen.insert(text) {
                 return Err(draft.source.refuse(name.span(), format!("two {what} are called `{text}`")));
             }
-            seen.push(text);
         }
     }
     Ok(())
@@ -72,58 +77,13 @@ fn blank(draft: &Draft, chosen: &[usize], network: &Network) -> Result<Value, Re
             None => draft.source.refuse_file(message),
         }
     };
-    affordable(network).map_err(|(path, message)| refuse(Some(path), message))?;
-    plausible(network).map_err(|(path, message)| refuse(Some(&path), message))?;
+    ceilings::check(network).map_err(|(path, message)| refuse(Some(&path), message))?;
     run::blank(network).map_err(|error| {
         let refusal = refuse(error.path(), error.to_string()).note(error.note().unwrap_or_default());
         error
             .unknown()
             .map_or(refusal.clone(), |unknown| hints::with_names(refusal, &unknown.name, &strs(&unknown.known)))
     })
-}
-
-/// A slip of the keyboard should not fill the memory: that kills the program without a word.
-fn affordable(network: &Network) -> Result<(), (&'static str, String)> {
-    const MOST_NODES: u32 = 10_000;
-    const MOST_STEPS: u64 = 1_000_000;
-    if network.nodes.as_ref().is_some_and(|nodes| nodes.count > MOST_NODES) {
-        return Err(("nodes.count", format!("more than {MOST_NODES} nodes")));
-    }
-    let described: u64 = network.node.iter().map(|node| u64::from(node.count.unwrap_or(1))).sum();
-    if described > u64::from(MOST_NODES) {
-        return Err(("node", format!("more than {MOST_NODES} nodes")));
-    }
-    match network.record.series {
-        Some(step) if step.is_zero() => Err(("record.series", "the spacing of a series is above zero".to_owned())),
-        Some(step) if network.duration.div_floor(step) > MOST_STEPS => {
-            Err(("record.series", format!("the series would have more than {MOST_STEPS} steps")))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// What can be simulated but hardly be meant: its results are empty or the same whatever happens, or it fills the memory.
-fn plausible(network: &Network) -> Result<(), (String, String)> {
-    const MOST_TRANSFERS: u64 = 1_000_000;
-    for flow in &network.flow {
-        let refuse = |key: &str, message: &str| Err((format!("flow.{}.{key}", flow.name), message.to_owned()));
-        if flow.start >= network.duration {
-            return refuse("start", "the flow starts when the run is over");
-        }
-        if flow.stop.is_some_and(|stop| stop <= flow.start) {
-            return refuse("stop", "the flow stops before it starts");
-        }
-        if flow.deadline.is_some_and(Duration::is_zero) {
-            return refuse("deadline", "a deadline of zero is always missed");
-        }
-        // None waits for another: if the network is too slow for them, all are open at once.
-        let lasts = flow.stop.unwrap_or(network.duration).min(network.duration) - flow.start;
-        let transfers = flow.traffic.every.map_or(0, |every| lasts.div_floor(every));
-        if flow.traffic.kind == TrafficKind::Transfer && transfers > MOST_TRANSFERS {
-            return refuse("traffic.every", "more than 1000000 transfers");
-        }
-    }
-    Ok(())
 }
 
 /// A table of parameters for a controller that no queue of any case has is a slip, not a wish.

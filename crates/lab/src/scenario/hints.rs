@@ -5,21 +5,35 @@ use crate::schema::Tables;
 
 /// Of `known`, the name that `name` was most probably meant to be.
 pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    let name = name.to_lowercase();
+    let name = plain(name);
+    let letters = name.chars().count();
     // A third of the letters may be wrong; a beginning or end of at least three letters
     // counts as a slip of one.
-    let allowed = (name.chars().count() / 3).max(1);
+    let allowed = (letters / 3).max(1);
     known
         .into_iter()
         .filter_map(|other| {
-            let lower = other.to_lowercase();
+            let lower = plain(other);
             let part = |of: &str, part: &str| part.len() >= 3 && (of.starts_with(part) || of.ends_with(part));
-            let begun = part(&lower, &name) || part(&name, &lower);
-            let distance = if begun { 1 } else { strsim::osa_distance(&name, &lower) };
+            let distance = if lower == name {
+                0
+            } else if part(&lower, &name) || part(&name, &lower) {
+                1
+            } else if lower.chars().count().abs_diff(letters) > allowed {
+                // As many slips at least; and a name of a megabyte is not compared letter by letter.
+                return None;
+            } else {
+                strsim::osa_distance(&name, &lower)
+            };
             (distance <= allowed).then_some((distance, other))
         })
         .min_by_key(|&(distance, _)| distance)
         .map(|(_, other)| other)
+}
+
+/// Without what is easily mistaken: capitals, and `_` for `-`.
+fn plain(name: &str) -> String {
+    name.to_lowercase().replace('_', "-")
 }
 
 /// "did you mean `x`?", or nothing.

@@ -1,6 +1,7 @@
 //! Scenario files: read, refused with the place and the nearest right name, or turned into cases to run.
 
 mod attachments;
+mod ceilings;
 mod check;
 mod document;
 mod hints;
@@ -32,6 +33,12 @@ const LARGEST_FILE: u64 = 16 << 20;
 
 /// A sweep of more cases than this was hardly meant; every case's network is built before the first run.
 const MOST_CASES: usize = 10_000;
+
+/// Each run keeps a file.
+const MOST_RUNS: usize = 100_000;
+
+/// The id names a folder, and systems allow names of 255 bytes.
+const LONGEST_ID: usize = 100;
 
 /// A scenario, ready to run.
 #[derive(Clone, Debug)]
@@ -213,6 +220,7 @@ impl<'s> Draft<'s> {
         let root = table(&source)?;
         let tables = Tables::get();
         known_at_top(&source, &root, tables)?;
+        ceilings::few_tables(&source, &root)?;
         let (mut lab, mut network) = (root.clone(), root.clone());
         for key in root.keys().map(|key| key.get_ref().as_ref()) {
             if LAB_KEYS.contains(&key) {
@@ -288,10 +296,15 @@ impl<'s> Draft<'s> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         match &self.head.id {
             None => {
-                let id: String = stem.chars().map(|c| if plain(c) { c } else { '-' }).collect();
+                let id: String = stem.chars().take(LONGEST_ID).map(|c| if plain(c) { c } else { '-' }).collect();
                 Ok(if id.trim_matches('.').is_empty() { "scenario".to_owned() } else { id })
             }
-            Some(id) if id.chars().all(plain) && !id.trim_matches('.').is_empty() => Ok(id.clone()),
+            Some(id) if id.len() <= LONGEST_ID && id.chars().all(plain) && !id.trim_matches('.').is_empty() => {
+                Ok(id.clone())
+            }
+            Some(id) if id.len() > LONGEST_ID => {
+                Err(self.refuse_at("id", format!("an id names a folder: {LONGEST_ID} letters at most")))
+            }
             Some(id) => {
                 let message =
                     format!("`{id}` cannot be an id: it names a folder; use letters, digits, `-`, `_` and `.`");
@@ -301,9 +314,15 @@ impl<'s> Draft<'s> {
     }
 
     fn cases(&self) -> Result<Vec<Case>, Refusal> {
-        let count = self.vary.axes.iter().map(|axis| axis.choices.len()).try_fold(1_usize, usize::checked_mul);
-        if count.is_none_or(|count| count > MOST_CASES) {
+        let product = |count: usize, axis: &vary::Axis| count.checked_mul(axis.choices.len());
+        let count = self.vary.axes.iter().try_fold(1_usize, product);
+        let Some(count) = count.filter(|&count| count <= MOST_CASES) else {
             return Err(self.refuse_at("vary", format!("the sweep has more than {MOST_CASES} cases")));
+        };
+        let seeds = self.vary.seeds.len();
+        if count * seeds > MOST_RUNS {
+            let message = format!("{count} cases with {seeds} seeds each are more than {MOST_RUNS} runs");
+            return Err(self.refuse_at("vary", message));
         }
         let mut cases = Vec::new();
         for chosen in self.combinations() {

@@ -1,5 +1,6 @@
 //! Where a scenario's words came from, so that every refusal can point at its place.
 
+use crate::printable::shown;
 use std::fmt;
 use std::ops::Range;
 
@@ -27,12 +28,12 @@ impl Source<'_> {
     pub(super) fn refuse(&self, span: Range<usize>, message: impl Into<String>) -> Refusal {
         let place = match span.start.checked_sub(self.text.len() + 1) {
             Some(k) => match self.sets.get(k) {
-                Some(set) => Place::Set(printable(set)),
+                Some(set) => Place::Set(sentence(set)),
                 None => Place::File(self.name.to_owned()),
             },
             None => Place::Line(self.line(span)),
         };
-        Refusal { place, message: printable(&message.into()), notes: Vec::new() }
+        Refusal { place, message: sentence(&message.into()), notes: Vec::new() }
     }
 
     /// A refusal of the file as a whole.
@@ -67,17 +68,18 @@ impl Source<'_> {
 /// One character for each character, none of which moves the cursor or colours the terminal: the caret must stay under its
 /// word, and a file must not write on the screen as it likes.
 fn printable(line: &str) -> String {
-    line.chars()
-        .map(|c| {
-            if c == '\t' {
-                ' '
-            } else if c.is_control() {
-                '\u{fffd}'
-            } else {
-                c
-            }
-        })
-        .collect()
+    line.chars().map(|c| if c == '\t' { ' ' } else { shown(c) }).collect()
+}
+
+/// What is said of a place, printable; of a text as long as a file, its beginning and its end.
+fn sentence(text: &str) -> String {
+    const MOST: usize = 2_000;
+    let length = text.chars().count();
+    if length <= MOST {
+        return printable(text);
+    }
+    let part = |from: usize| text.chars().skip(from).take(MOST / 2).collect::<String>();
+    printable(&format!("{} ... {}", part(0), part(length - MOST / 2)))
 }
 
 /// Why a scenario is not run: what is wrong, where, what was expected, and the nearest right name.
@@ -109,7 +111,7 @@ struct Line {
 impl Refusal {
     /// A refusal of a file as a whole.
     pub fn file(name: &str, message: impl Into<String>) -> Self {
-        Self { place: Place::File(name.to_owned()), message: printable(&message.into()), notes: Vec::new() }
+        Self { place: Place::File(name.to_owned()), message: sentence(&message.into()), notes: Vec::new() }
     }
 
     /// Adds a line below the quoted place.
@@ -117,7 +119,7 @@ impl Refusal {
     pub(super) fn note(mut self, note: impl Into<String>) -> Self {
         let note = note.into();
         if !note.is_empty() {
-            self.notes.push(printable(&note));
+            self.notes.push(sentence(&note));
         }
         self
     }

@@ -112,7 +112,8 @@ impl Model {
         let luck = self.channel.shadowing_luck();
         let counts = |metres: f64| counts(self.received(metres) * luck);
         let (mut near, mut far) = (0.0, 1.0);
-        while counts(far) {
+        // A signal that counts everywhere, by a law or a power that nobody means, must not keep the search going for ever.
+        while far < f64::INFINITY && counts(far) {
             (near, far) = (far, far * 2.0);
         }
         while far - near > far * ROUNDING {

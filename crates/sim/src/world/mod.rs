@@ -123,6 +123,9 @@ struct Flow {
 /// How many packets of a saturated flow wait at its source: one to hand over and one behind it.
 const SATURATION: u32 = 2;
 
+/// So many events take a millisecond or a few.
+const A_LITTLE: u64 = 4096;
+
 /// A network and its state at a moment.
 pub struct World {
     now: Instant,
@@ -174,7 +177,18 @@ impl World {
 
     /// Runs on for `span` of simulated time, but not beyond the end. The results do not depend on the spans.
     pub fn advance(&mut self, span: Duration) {
-        self.until = (self.now + span).min(self.end);
+        self.handle_until((self.now + span).min(self.end), u64::MAX);
+    }
+
+    /// Runs on for some milliseconds of real time: to the end, but for a few thousand events at most. They are counted
+    /// because any number of them may share a moment of simulated time.
+    pub fn advance_a_little(&mut self) {
+        self.handle_until(self.end, self.handled + A_LITTLE);
+    }
+
+    /// Handles the events before `until`, until so many have been handled since the start.
+    fn handle_until(&mut self, until: Instant, most: u64) {
+        self.until = until;
         while self.events.next_time().is_some_and(|time| time < self.until)
             && let Some((now, event)) = self.events.pop()
         {
@@ -196,6 +210,9 @@ impl World {
                 Event::Message { node, packet } => self.delay_ends(node, packet),
                 Event::Step => self.step(),
                 Event::WarmedUp => self.restart_statistics(),
+            }
+            if self.handled >= most {
+                return;
             }
         }
         self.now = self.until;

@@ -8,6 +8,10 @@ use super::transport::{self, Answered};
 use crate::config::{self, Network};
 use crate::mac::{BROADCAST, Conventions};
 use crate::record::{FlowRecord, Identity};
+use std::collections::BTreeSet;
+
+/// No network has more flows: what was hardly meant should not take minutes to build.
+const MOST: usize = 10_000;
 
 pub(super) fn flows(
     network: &Network,
@@ -36,6 +40,10 @@ pub(super) fn flows(
                 return Err(BuildError::new(path("to"), message));
             }
             let tcp = answered.and_then(|answered| answered.settings);
+            if flows.len() == MOST {
+                let message = format!("more than {MOST} flows, those that `*` stands for counted one by one");
+                return Err(BuildError::new(format!("flow.{}", described.name), message));
+            }
             let supply = traffic.supply(&name, tcp, seed)?;
             flows.push(flow(described, name, ends, (names, rules), supply));
             answers.push(answered);
@@ -66,9 +74,9 @@ pub(super) fn flows(
             }
         }
     }
-    for (index, flow) in flows.iter().enumerate() {
-        if flows[..index].iter().any(|other| other.identity.name == flow.identity.name) {
-            let name = &flow.identity.name;
+    let mut known = BTreeSet::new();
+    for Flow { identity: Identity { name, .. }, .. } in &flows {
+        if !known.insert(name) {
             return Err(BuildError::new(format!("flow.{name}"), format!("two flows are called `{name}`")));
         }
     }

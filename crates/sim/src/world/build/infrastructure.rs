@@ -3,9 +3,15 @@
 use super::super::wired::Wire;
 use super::super::{BuildError, Node};
 use super::nodes::Site;
-use crate::config::{Network, Protocol, Queues, Role};
+use crate::config::{Network, Protocol, Queues, Role, Wired};
 use crate::mac::Frame;
 use crate::radio::Medium;
+use units::{Bytes, Rate};
+
+/// The fastest link of IEEE 802.3.
+const FASTEST_WIRE: Rate = Rate::mbps(800_000);
+/// What a wired link may hold: over 1 Gb/s as much as two seconds of it.
+const MOST_UNDER_WAY: Bytes = Bytes::new(250_000_000);
 
 /// How nodes are joined, beyond what their radios reach. Nodes with a radio come first, wired ones after them.
 #[derive(Debug)]
@@ -176,6 +182,24 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
     Ok(())
 }
 
+/// What no wire carries, or what is on it would fill the memory.
+fn check_wire(wired: &Wired, index: usize) -> Result<(), BuildError> {
+    let rates = std::iter::once(("rate".to_owned(), wired.rate));
+    let steps = wired.at.iter().enumerate().map(|(step, at)| (format!("at.{step}.rate"), at.rate));
+    for (key, rate) in rates.chain(steps) {
+        if rate > FASTEST_WIRE {
+            let message = format!("no wire carries more than {FASTEST_WIRE}");
+            return Err(BuildError::new(format!("wired.{index}.{key}"), message));
+        }
+        let under_way = rate.as_bps() as f64 / 8.0 * wired.delay.as_secs_f64();
+        if under_way > MOST_UNDER_WAY.count() as f64 {
+            let message = format!("at {rate} more than {MOST_UNDER_WAY} would be on their way at once");
+            return Err(BuildError::new(format!("wired.{index}.delay"), message));
+        }
+    }
+    Ok(())
+}
+
 /// The ends of the wired links.
 fn wires(network: &Network, sites: &[Site], access: bool) -> Result<Vec<[u32; 2]>, BuildError> {
     let mut wires: Vec<[u32; 2]> = Vec::new();
@@ -199,6 +223,7 @@ fn wires(network: &Network, sites: &[Site], access: bool) -> Result<Vec<[u32; 2]
         if a == b {
             return refuse(format!("the link ends where it starts, at `{a}`"));
         }
+        check_wire(wired, index)?;
         if wired.at.windows(2).any(|pair| pair[1].time <= pair[0].time) {
             let message = "steps come one after another: each at a later `time` than the one before";
             return Err(BuildError::new(format!("wired.{index}.at"), message));

@@ -8,6 +8,7 @@ use crate::config::{Category, Network, Placement, Queues, Role, Shape};
 use crate::engine::{Purpose, Stream};
 use crate::mac::{Conventions, Station};
 use crate::record::{NodeRecord, QueueRecord};
+use std::collections::{BTreeMap, BTreeSet};
 use units::{Instant, Length};
 
 /// A node as described; its position is none where the model of mobility places it.
@@ -22,16 +23,18 @@ pub(super) fn sites(network: &Network) -> Result<Vec<Site>, BuildError> {
             sites.push(Site { name: format!("n{index}"), position, ..Site::default() });
         }
     }
+    let placed: BTreeMap<String, usize> = sites.iter().map(|site| site.name.clone()).zip(0..).collect();
+    let mut known = BTreeSet::new();
     let described: Vec<Site> = network.node.iter().flat_map(alike).collect();
     for node in &described {
         let path = format!("node.{}", node.name);
-        if described.iter().filter(|other| other.name == node.name).count() > 1 {
+        if !known.insert(&node.name) {
             return Err(BuildError::new(path, format!("two nodes are called `{}`", node.name)));
         }
         if node.name.is_empty() || node.name.ends_with('*') || node.name == "broadcast" {
             return Err(BuildError::new(path, format!("a node cannot be called `{}`", node.name)));
         }
-        match sites.iter_mut().find(|site| site.name == node.name) {
+        match placed.get(&node.name).map(|&index| &mut sites[index]) {
             Some(site) => *site = Site { position: node.position.or(site.position), ..node.clone() },
             None => sites.push(node.clone()),
         }

@@ -5,6 +5,12 @@ use super::nodes::Site;
 use crate::config;
 use crate::radio::{Channel, Mode, Refusal, Timing};
 
+/// What stations of any standard radiate, and what is left of it, with room on both sides: licence-free ones may radiate
+/// 36 dBm at most, and noise at room temperature has -101 dBm in 20 MHz.
+const POWERS: (f64, f64) = (-200.0, 60.0);
+/// The strongest signal over the weakest.
+const MOST_DECIBELS: f64 = 200.0;
+
 /// Thresholds are given as powers or as ranges, not as both.
 pub(super) fn check_radio(radio: &config::Radio) -> Result<(), BuildError> {
     let both = [
@@ -18,6 +24,28 @@ pub(super) fn check_radio(radio: &config::Radio) -> Result<(), BuildError> {
     for (given, one, other) in both {
         if given {
             return Err(BuildError::new(format!("radio.{other}"), format!("give `{one}` or `{other}`, not both")));
+        }
+    }
+    let powers = [
+        ("tx_power", radio.tx_power),
+        ("receive_threshold", radio.receive_threshold),
+        ("carrier_sense_threshold", radio.carrier_sense_threshold),
+    ];
+    for (key, power) in powers {
+        if power.is_some_and(|power| !(POWERS.0..=POWERS.1).contains(&power.as_dbm())) {
+            let message = "a radio's power lies between -200 dBm, far below noise, and 60 dBm, a kilowatt";
+            return Err(BuildError::new(format!("radio.{key}"), message));
+        }
+    }
+    let ratios = [
+        ("capture_threshold", radio.capture_threshold),
+        ("errors.noise_figure", radio.errors.noise_figure),
+        ("fading.shadowing", radio.fading.shadowing),
+    ];
+    for (key, ratio) in ratios {
+        if ratio.is_some_and(|ratio| ratio.as_db().abs() > MOST_DECIBELS) {
+            let message = format!("at most {MOST_DECIBELS} dB: between the strongest signal and noise lie hardly more");
+            return Err(BuildError::new(format!("radio.{key}"), message));
         }
     }
     let lengths = [

@@ -11,6 +11,9 @@ use crate::net::{RouteError, Routes, aodv};
 use crate::radio::{Medium, Timing};
 use units::Duration;
 
+/// A hello message of 802.11b takes about as long.
+const SHORTEST_HELLO: Duration = Duration::from_millis(1);
+
 pub(super) fn routing(
     network: &Network,
     (nodes, infrastructure): (&[Node], &Infrastructure),
@@ -62,6 +65,11 @@ fn check_aodv(given: &Aodv) -> Result<(), BuildError> {
         ("allowed_hello_loss", u32::from(given.allowed_hello_loss)),
         ("buffer_packets", given.buffer_packets),
     ];
+    if given.hello && given.hello_interval < SHORTEST_HELLO {
+        let message =
+            format!("a node that says hello more often than each {SHORTEST_HELLO} has no time for anything else");
+        return Err(BuildError::new("routing.aodv.hello_interval", message));
+    }
     match counts.into_iter().find(|&(_, count)| count == 0) {
         Some((key, _)) => Err(BuildError::new(format!("routing.aodv.{key}"), format!("`{key}` must be at least 1"))),
         None => Ok(()),

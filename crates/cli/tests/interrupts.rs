@@ -1,0 +1,81 @@
+//! Ctrl-C ends any command within a second, whatever the simulation does.
+
+use crate::command::{CHAIN, scenario, sluice, stderr};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A second, and as much for a machine that does much else.
+const SOON: Duration = Duration::from_secs(2);
+
+#[expect(clippy::disallowed_methods, reason = "the test is about real time")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+#[expect(clippy::disallowed_methods, reason = "the test waits for another program")]
+fn wait(span: Duration) {
+    std::thread::sleep(span);
+}
+
+/// Interrupts a command that would not end by itself; gives what it says.
+fn interrupted(text: &str, arguments: &[&str]) -> String {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    scenario(folder.path(), text);
+    let mut child = sluice(folder.path())
+        .args(arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    wait(Duration::from_millis(1500));
+    assert!(child.try_wait().expect("it is ours").is_none(), "{arguments:?} ended by itself");
+    let begun = now();
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("there is kill").success());
+    let output = child.wait_with_output().expect("it ends");
+    assert!(begun.elapsed() < SOON, "{arguments:?} went on for {:?}", begun.elapsed());
+    assert_eq!(output.status.code(), Some(130), "{arguments:?}: {}", stderr(&output));
+    stderr(&output)
+}
+
+const RUN: [&str; 2] = ["run", "chain.toml"];
+const SWEEP: [&str; 6] = ["reproduce", "chain.toml", "--out", "out", "--threads", "3"];
+
+/// Packets without end, all at one moment: simulated time stands still.
+fn flood() -> String {
+    let burst = "{ kind = \"web\", size = \"900 MB\", size_shape = 1.0001, reading = \"10 us\" }";
+    CHAIN
+        .replace("{ kind = \"cbr\", rate = \"2.5 Mb/s\", packet = \"1000 B\" }", burst)
+        .replace(
+            "\"flow.*.traffic.rate\" = [\"0.5 Mb/s\", \"2.5 Mb/s\"]",
+            "\"flow.*.traffic.packet\" = [\"1 kB\", \"2 kB\"]",
+        )
+        .replace("\"flow.*.traffic.rate\" = \"0.5 Mb/s\"", "\"flow.*.traffic.packet\" = \"1 kB\"")
+        .replace("\"flow.*.traffic.rate\" = \"2.5 Mb/s\"", "\"flow.*.traffic.packet\" = \"1 kB\"")
+}
+
+#[test]
+fn in_a_flood_of_events_at_one_moment() {
+    assert!(interrupted(&flood(), &RUN).contains("nothing is kept"));
+    assert!(interrupted(&flood(), &SWEEP).contains("the same command goes on from there"));
+    let traced = [&RUN as &[&str], &["--trace", "events.jsonl", "--node", "n2"]].concat();
+    assert!(interrupted(&flood(), &traced).contains("the files end there"));
+}
+
+#[test]
+fn in_a_long_run_of_slow_events() {
+    let slow = CHAIN.replace("duration = \"3 s\"", "duration = \"100000000 s\"").replace("series = \"500 ms\"", "");
+    let slow = slow.split("[[chart]]").next().unwrap().to_owned();
+    assert!(interrupted(&slow, &RUN).contains("nothing is kept"));
+    assert!(interrupted(&slow, &SWEEP).contains("the same command goes on from there"));
+}
+
+/// Nodes that changed direction a thousand times a second since the last packet, months ago: one event takes minutes.
+#[test]
+fn in_an_event_that_does_not_end() {
+    let text = "title = \"Moths\"\nduration = \"1000000000 s\"\n\
+        mobility = { model = \"random-waypoint\", area = [\"1 m\", \"1 m\"], speed = { from = \"1000 m/s\", to = \"1000 m/s\" } }\n\
+        nodes.count = 2\n[[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"n1\"\nstart = \"900000000 s\"\n\
+        traffic = { kind = \"saturated\", packet = \"100 B\" }\n";
+    assert!(interrupted(text, &RUN).contains("what was finished is kept"));
+    assert!(interrupted(text, &SWEEP).contains("what was finished is kept"));
+}

@@ -1,0 +1,42 @@
+//! Text from files and results on a terminal: a title must not move the cursor, colour the screen or hide what follows.
+
+use std::fmt::Write as _;
+
+/// The character, or a mark in place of one that commands the terminal or turns the direction of what follows.
+pub fn shown(c: char) -> char {
+    let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if c.is_control() || turns { '\u{fffd}' } else { c }
+}
+
+/// Lines of text with a mark in place of every such character.
+pub fn lines(text: &str) -> String {
+    text.chars().map(|c| if matches!(c, '\n' | '\t') { c } else { shown(c) }).collect()
+}
+
+/// JSON with an escape in place of every such character: it means the same.
+pub fn json(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c == '\n' || shown(c) == c {
+            safe.push(c);
+        } else {
+            let _ = write!(safe, "\\u{:04x}", u32::from(c));
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_commands_the_terminal() {
+        let title = "a\u{1b}[31mb\u{9b}2J\u{7f}\u{202e}c\td\né";
+        assert_eq!(lines(title), "a\u{fffd}[31mb\u{fffd}2J\u{fffd}\u{fffd}c\td\né");
+        let written = serde_json::to_string(title).unwrap();
+        let safe = json(&written);
+        assert!(!safe.contains(|c: char| shown(c) != c), "{safe:?}");
+        assert_eq!(serde_json::from_str::<String>(&safe).unwrap(), title);
+    }
+}

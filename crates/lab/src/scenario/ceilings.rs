@@ -1,0 +1,119 @@
+//! What can be simulated but hardly be meant: it would take for ever, fill the memory, or say nothing.
+
+use super::source::{Refusal, Source};
+use sim::config::{Flow, Network, Traffic, TrafficKind, Transport};
+use toml::de::DeTable;
+use units::{Bytes, Duration};
+
+/// A network is built and looked at before it runs.
+const MOST_NODES: u32 = 10_000;
+/// Of the flows that `*` stands for the simulator takes care.
+const MOST_FLOWS: usize = 10_000;
+/// What a series holds: steps, times the flows and nodes that have one.
+const MOST_STEPS: u64 = 1_000_000;
+const MOST_VALUES: u64 = 20_000_000;
+const MOST_TRANSFERS: u64 = 1_000_000;
+/// Packets that one flow makes in a second. A link of 10 Gb/s carries 15 million of the smallest.
+const MOST_PACKETS: f64 = 2e7;
+/// The packets of a burst without a pace are made in one instant.
+const MOST_IN_A_BURST: u64 = 1_000_000;
+/// As the simulator has it.
+const WEB_PACKET: Bytes = Bytes::new(1_000);
+
+/// The path of the key at fault, and what is wrong with it.
+type Fault = (String, String);
+
+/// Refuses a file with more nodes or flows than a network may have, before much is made of it.
+pub(super) fn few_tables(source: &Source, root: &DeTable) -> Result<(), Refusal> {
+    for (key, most) in [("node", MOST_NODES as usize), ("flow", MOST_FLOWS)] {
+        let elements = root.get(key).and_then(|elements| elements.get_ref().as_array());
+        if let Some(first) = elements.and_then(|elements| elements.get(most)) {
+            return Err(source.refuse(first.span(), format!("more than {most} tables `[[{key}]]`")));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses networks that are not worth building.
+pub(super) fn check(network: &Network) -> Result<(), Fault> {
+    let refuse = |key: &str, message: String| Err((key.to_owned(), message));
+    let placed = network.nodes.as_ref().map_or(0, |nodes| nodes.count);
+    if placed > MOST_NODES {
+        return refuse("nodes.count", format!("more than {MOST_NODES} nodes"));
+    }
+    let described: u64 = network.node.iter().map(|node| u64::from(node.count.unwrap_or(1))).sum();
+    if described > u64::from(MOST_NODES) {
+        return refuse("node", format!("more than {MOST_NODES} nodes"));
+    }
+    if let Some(step) = network.record.series {
+        if step.is_zero() {
+            return refuse("record.series", "the spacing of a series is above zero".to_owned());
+        }
+        let steps = network.duration.div_floor(step);
+        if steps > MOST_STEPS {
+            return refuse("record.series", format!("the series would have more than {MOST_STEPS} steps"));
+        }
+        let each = u64::from(placed) + described + network.flow.len() as u64;
+        if steps.saturating_mul(each) > MOST_VALUES {
+            let message =
+                format!("{steps} steps of {each} nodes and flows: more than {MOST_VALUES} would fill the memory");
+            return refuse("record.series", message);
+        }
+    }
+    network.flow.iter().try_for_each(|flow| {
+        of_flow(flow, network.duration).map_err(|(key, message)| (format!("flow.{}.{key}", flow.name), message))
+    })
+}
+
+/// The key within the flow's table.
+fn of_flow(flow: &Flow, duration: Duration) -> Result<(), Fault> {
+    let refuse = |key: &str, message: &str| Err((key.to_owned(), message.to_owned()));
+    if flow.start >= duration {
+        return refuse("start", "the flow starts when the run is over");
+    }
+    if flow.stop.is_some_and(|stop| stop <= flow.start) {
+        return refuse("stop", "the flow stops before it starts");
+    }
+    if flow.deadline.is_some_and(Duration::is_zero) {
+        return refuse("deadline", "a deadline of zero is always missed");
+    }
+    // None waits for another: if the network is too slow for them, all are open at once.
+    let lasts = flow.stop.unwrap_or(duration).min(duration) - flow.start;
+    let transfers = flow.traffic.every.map_or(0, |every| lasts.div_floor(every));
+    if flow.traffic.kind == TrafficKind::Transfer && transfers > MOST_TRANSFERS {
+        return refuse("traffic.every", "more than 1000000 transfers");
+    }
+    if flow.transport == Transport::Tcp { Ok(()) } else { packets(flow) }
+}
+
+/// Packets come however slow the network is, so that nothing but a ceiling bounds how many.
+fn packets(flow: &Flow) -> Result<(), Fault> {
+    let Traffic { kind, rate, packet, size, .. } = flow.traffic;
+    let packet = packet.unwrap_or(WEB_PACKET).max(Bytes::new(1));
+    let first = rate.map(|rate| ("traffic.rate".to_owned(), rate, 1.0));
+    let steps = flow.at.iter().enumerate().filter_map(|(number, step)| match (step.rate, step.scale, rate) {
+        (Some(rate), ..) => Some((format!("at.{number}.rate"), rate, 1.0)),
+        (None, Some(scale), Some(rate)) => Some((format!("at.{number}.scale"), rate, scale)),
+        _ => None,
+    });
+    for (key, rate, scale) in first.into_iter().chain(steps) {
+        let each_second = rate.as_bps() as f64 * scale / packet.bits() as f64;
+        if each_second > MOST_PACKETS {
+            let times = if key.ends_with("scale") { format!(" times {scale:e}") } else { String::new() };
+            let message = format!(
+                "packets of {packet} at {rate}{times} are more than {} million a second; a link of 10 Gb/s carries 15 million",
+                MOST_PACKETS / 1e6
+            );
+            return Err((key, message));
+        }
+    }
+    if kind == TrafficKind::Web
+        && let Some(size) = size
+        && size.count() / packet.count() > MOST_IN_A_BURST
+    {
+        let message =
+            format!("bursts of more than {MOST_IN_A_BURST} packets, which no queue takes; over TCP they may be longer");
+        return Err(("traffic.size".to_owned(), message));
+    }
+    Ok(())
+}
