@@ -103,7 +103,8 @@ Examples:
 With `--json` one object is printed; its keys are explained in docs/results.md. Times are in seconds, rates in bit/s.
 Claims are ruled on only where the scenario varies nothing.")]
 pub(crate) struct Run {
-    /// The scenario's file.
+    /// The scenario's file, or its id (of the files in ./scenarios).
+    #[arg(value_name = "FILE|ID")]
     pub(crate) file: PathBuf,
     /// The seed of the random numbers.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]

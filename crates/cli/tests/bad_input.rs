@@ -33,7 +33,14 @@ const FAULTS: &[Fault] = &[
     fault("limit = 200", "limit = 2.5", &["chain.toml:28:9: expected a number of packets such as 1000"]),
     fault("[queue]", "[[queue]]", &["chain.toml:26:1: expected one table", "table `[queue]`"]),
     fault("title = \"Two hops, two schemes\"", "title = 5", &["chain.toml:2:9: expected text in quotes"]),
+    fault("limit = 200", "a.b.c = 200", &["chain.toml:28:1: unknown key `a`"]),
+    fault("limit = 200", "limit = \"200\"", &["chain.toml:28:9: a number of packets is written without quotes"]),
     // Quantities.
+    fault(
+        "duration = \"3 s\"",
+        "duration = \"1e300 s\"",
+        &["chain.toml:5:12", "has an exponent; write a duration as a plain"],
+    ),
     fault("[\"0 m\", \"0 m\"]", "[\"0 m\"]", &["chain.toml:15:12: expected x and y"]),
     fault("[\"0 m\", \"0 m\"]", "[\"0 m\", \"0 m\", \"2 m\"]", &["chain.toml:15:12: expected x and y"]),
     fault("deadline = \"200 ms\"", "deadline = \"0 s\"", &["chain.toml:39:12", "always missed"]),
@@ -94,7 +101,37 @@ const FAULTS: &[Fault] = &[
     fault("seeds = 2", "seeds = 2\ntitle = [\"a\"]", &["chain.toml:46:1", "`title` is not of the network"]),
     fault("seeds = 2", "seeds = 0", &["chain.toml:45:9", "how many seeds"]),
     fault("label = \"ADTH\"", "label = \"FIFO\"", &["chain.toml:48:5", "two values called `FIFO`"]),
+    fault(
+        "{ label = \"FIFO\", set = { \"queue.controller\" = \"none\" } },",
+        "\"none\",",
+        &["chain.toml:47:5: `scheme` is no key of the network that could be \"none\"", "{ label = \"small\", set = "],
+    ),
+    fault(
+        "\"flow.*.traffic.rate\" = [",
+        "\"flw.*.traffic.rate\" = [",
+        &["chain.toml:50:25: `flw.*.traffic.rate` is no key", "did you mean `flow`?"],
+    ),
     // Claims and charts.
+    fault(
+        "where = { scheme = \"ADTH\" }",
+        "where = \"ADTH\"",
+        &["chain.toml:57:9: expected a table", "{ scheme = \"ADTH\" }"],
+    ),
+    fault(
+        "where = { \"flow.*.traffic.rate\" = \"0.5 Mb/s\" }",
+        "where = { \"flow.*.traffic.rate\" = \"500 kb/s\" }",
+        &["chain.toml:67:35: `flow.*.traffic.rate` has no value called `500 kb/s`", "as in `[vary]`: `0.5 Mb/s`"],
+    ),
+    fault(
+        "where = { \"flow.*.traffic.rate\" = \"0.5 Mb/s\" }",
+        "where = { flow.fwd.traffic.rate = \"0.5 Mb/s\" }",
+        &["chain.toml:67:35: `[vary]` has no `flow.fwd.traffic.rate`", "did you mean `flow.*.traffic.rate`?"],
+    ),
+    fault(
+        "where = { scheme = \"ADTH\" }",
+        "where = { scheme = \"*\" }",
+        &["chain.toml:57:20", "leave `scheme` out here"],
+    ),
     fault("flows.*.loss_ratio", "flows.*.los_ratio", &["chain.toml:66:11", "did you mean `loss_ratio`?"]),
     fault("flows.*.loss_ratio", "flows.back.loss_ratio", &["chain.toml:66:11", "expected `forward`"]),
     fault("flows.*.loss_ratio", "flows.*.delay_s", &["chain.toml:66:11", "is not a number", "`p99`"]),
@@ -177,8 +214,10 @@ fn files_that_are_no_scenarios_are_refused() {
     }
     for (name, words) in [
         ("missing.toml", "no such file"),
-        ("./none/missing.toml", "no such file"),
+        ("./none/missing.toml", "there is no folder ./none"),
         ("blanc.toml", "did you mean `blank.toml`?"),
+        ("./blanc.toml", "did you mean `./blank.toml`?"),
+        ("nowhere/blank.toml", "there is no folder nowhere"),
         ("blank", "did you mean `blank.toml`?"),
         ("/dev/zero", "too large"),
     ] {
@@ -204,6 +243,9 @@ fn a_key_set_from_outside_is_checked_as_the_file_is() {
         ("flow.forward.to=n7", "there is no node `n7`"),
         ("node.n1.queue.limit=[1", "not TOML"),
         ("queue.adth=5", "expected a table"),
+        ("node.n1.queue.adth.targt=5 ms", "unknown key `targt`"),
+        ("mac.edca.voice.cw_minn=3", "did you mean `cw_min`?"),
+        ("node.n7.queue.limit=5", "no `[[node]]` is named `n7`"),
     ];
     for (set, words) in cases {
         let output = sluice(folder.path()).args(["run", "chain.toml", "--set", set]).output().unwrap();
@@ -270,7 +312,7 @@ fn a_report_needs_results() {
     fs::create_dir(folder.path().join("empty")).unwrap();
     fs::write(folder.path().join("file"), b"").unwrap();
     for (of, words) in
-        [("none", "no such folder"), ("file", "not a folder"), ("empty", "no results of `sluice reproduce`")]
+        [("none", "no such file or folder"), ("file", "not a folder"), ("empty", "no results of `sluice reproduce`")]
     {
         let output = sluice(folder.path()).args(["report", of]).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{of}");

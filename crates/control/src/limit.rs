@@ -101,6 +101,11 @@ impl<'de> Deserialize<'de> for Limit {
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Limit, E> {
+                if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+                    return Err(E::custom(
+                        "a number of packets is written without quotes; a size has a unit, as \"64 kB\"",
+                    ));
+                }
                 text.parse().map(Limit::Bytes).map_err(E::custom)
             }
         }

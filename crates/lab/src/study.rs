@@ -102,7 +102,7 @@ pub struct Claim {
     /// Instead of the values: where along an axis they first come near the largest of them.
     #[serde(default)]
     pub first: Option<First>,
-    /// The cases that it speaks of: axis = label, or axis = a list of labels. Default: all.
+    /// The cases that it speaks of: axis = label, or axis = a list of labels, as `{ scheme = "ADTH" }`. Default: all.
     #[serde(default, rename = "where")]
     pub cases: BTreeMap<String, Labels>,
     /// Compare each case with the one that differs from it only in these labels. With several labels (a list, or `*` for

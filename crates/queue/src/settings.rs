@@ -27,6 +27,7 @@ pub enum Discipline {
     /// CoDel (RFC 8289): drops packets that leave while all wait too long.
     Codel,
     /// FQ-CoDel (RFC 8290): flows take turns, each with a CoDel of its own. At the limit the longest flow makes way.
+    #[serde(alias = "fq_codel")]
     FqCodel,
     /// PIE (RFC 8033): drops packets that come, with a probability that keeps the wait at a reference.
     Pie,

@@ -1,5 +1,6 @@
 //! `sluice report`.
 
+use super::targets;
 use crate::console::print;
 use crate::failure::Failure;
 use lab::report::ReportError;
@@ -31,8 +32,11 @@ fn studies(folder: &Path) -> Result<Vec<Study>, Failure> {
         Err(error) => return Err(error.into()),
     }
     if !folder.is_dir() {
-        let why = if folder.exists() { "is a file, not a folder of results" } else { "there is no such folder" };
-        return Err(wrong(why));
+        return Err(if folder.exists() {
+            wrong("is a file, not a folder of results")
+        } else {
+            targets::missing(folder)
+        });
     }
     let folders = store::folders(folder);
     if folders.is_empty() {

@@ -14,10 +14,8 @@ use lab::study::{self, Ruling, Run, Verdict};
 use lab::{claims, run, sweep, tables};
 use std::path::Path;
 
-pub(super) fn run(args: args::Run) -> Result<u8, Failure> {
-    if matches!(args.file.try_exists(), Ok(false)) {
-        return Err(targets::missing(&args.file));
-    }
+pub(super) fn run(mut args: args::Run) -> Result<u8, Failure> {
+    args.file = targets::one(&args.file)?;
     let command = command(&args);
     let wishes = Wishes { set: args.set, seeds: None, quick: false, base_only: true };
     let scenario = Scenario::load(&args.file, &wishes)?;

@@ -1,6 +1,7 @@
 //! From ids, files and folders to scenario files.
 
 use crate::failure::Failure;
+use lab::scenario::missing::sentence;
 use lab::scenario::{Scenario, Wishes, nearest};
 use std::fs;
 use std::io::ErrorKind;
@@ -27,6 +28,19 @@ pub(super) fn files(targets: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
+/// The one scenario file that an argument names: a path, or the id of a scenario.
+pub(super) fn one(target: &Path) -> Result<PathBuf, Failure> {
+    let is_word = target.components().count() == 1 && target.extension().is_none();
+    match target.to_str() {
+        Some(id) if is_word && Path::new(HOME).join(id).is_dir() => {
+            Err(Failure::wrong(format!("{id}: is a folder of scenarios: name one, or `sluice reproduce {id}` for all")))
+        }
+        Some(id) if is_word && !target.exists() && Path::new(HOME).is_dir() => by_id(id),
+        _ if matches!(target.try_exists(), Ok(false)) => Err(missing(target)),
+        _ => Ok(target.to_owned()),
+    }
+}
+
 /// The scenario files of one argument: a path, a folder of `scenarios`, or the id of a scenario.
 fn named(target: &Path) -> Result<Vec<PathBuf>, Failure> {
     match fs::metadata(target) {
@@ -50,14 +64,7 @@ fn named(target: &Path) -> Result<Vec<PathBuf>, Failure> {
 
 /// A file that is not there, with the name of one that is.
 pub(super) fn missing(path: &Path) -> Failure {
-    let message = format!("{}: there is no such file or folder", path.display());
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    // A link that leads nowhere is in the folder, but is of no help.
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok()).filter(|other| *other != name);
-    let names: Vec<String> = names.collect();
-    Failure::wrong(message + &did_you_mean(&name, &names))
+    Failure::wrong(sentence(path))
 }
 
 fn did_you_mean(name: &str, known: &[String]) -> String {
@@ -116,5 +123,5 @@ fn by_id(id: &str) -> Result<PathBuf, Failure> {
         }
     }
     let hint = did_you_mean(id, &known);
-    Err(Failure::wrong(format!("{id}: no scenario in `scenarios` has this id; there are {}{hint}", known.join(", "))))
+    Err(Failure::wrong(format!("{id}: no scenario in `scenarios` has this id{hint}; `sluice list` has all")))
 }

@@ -1,9 +1,10 @@
 //! The files that a scenario names: looked for beside it, read once, attached to every network that names them.
 
 use super::source::Refusal;
-use super::{Draft, read};
+use super::{Draft, missing, read};
 use sim::config::Network;
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,8 +25,14 @@ pub(super) fn attach<'n>(
         for (key, attachment) in network.attachments() {
             let path = attachment.path().to_owned();
             if !known.contains_key(&path) {
-                let bytes = read(&folder.join(&path), LARGEST)
-                    .map_err(|error| draft.refuse_at(&key, format!("`{path}` cannot be read: {error}")))?;
+                let file = folder.join(&path);
+                let bytes = read(&file, LARGEST).map_err(|error| {
+                    if error.kind() == ErrorKind::NotFound {
+                        let beside = "the files that a scenario names are looked for in its own folder";
+                        return draft.refuse_at(&key, missing::sentence(&file)).note(beside);
+                    }
+                    draft.refuse_at(&key, format!("`{path}` cannot be read: {error}"))
+                })?;
                 if bytes.len() as u64 > LARGEST {
                     return Err(draft.refuse_at(&key, format!("`{path}` is larger than {} MiB", LARGEST >> 20)));
                 }

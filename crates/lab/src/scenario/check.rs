@@ -89,20 +89,27 @@ fn blank(draft: &Draft, chosen: &[usize], network: &Network) -> Result<Value, Re
 /// A table of parameters for a controller that no queue of any case has is a slip, not a wish.
 fn every_controller_is_used(draft: &Draft) -> Result<(), Refusal> {
     let mut used = Vec::new();
+    let mut of_file = Vec::new();
     let mut given = Vec::new();
     let combinations = draft.combinations();
+    let name_of = |queue: &DeTable| Some(queue.get("controller")?.get_ref().as_str()?.to_owned());
     for chosen in combinations.iter().map(Vec::as_slice).chain([[].as_slice()]) {
         let network = draft.network_with(chosen)?;
         for queue in queues(&network) {
-            let name = queue.get("controller").and_then(|name| name.get_ref().as_str());
-            used.extend(name.map(str::to_owned));
+            used.extend(name_of(queue));
             let tables =
                 queue.iter().filter(|(key, _)| control::Name::ALL.iter().any(|name| name.as_str() == key.get_ref()));
             given.extend(tables.map(|(key, _)| (key.get_ref().to_string(), key.span())));
         }
+        // Whoever sets another controller from outside need not take out what the file has for its own.
+        if !draft.set.is_empty()
+            && let Ok(file) = draft.file_with(chosen)
+        {
+            of_file.extend(queues(&file).into_iter().filter_map(name_of));
+        }
     }
     given.sort_by_key(|(_, span)| span.start);
-    match given.into_iter().find(|(name, _)| !used.contains(name)) {
+    match given.into_iter().find(|(name, _)| !used.contains(name) && !of_file.contains(name)) {
         None => Ok(()),
         Some((name, span)) => {
             used.sort();
@@ -305,7 +312,15 @@ impl Future<'_, '_> {
             let known = strs(&self.axis(&place, name)?.labels);
             if let Some(label) = labels.iter().find(|label| !known.contains(label)) {
                 let refusal = self.draft.refuse_at(&place, format!("`{name}` has no value called `{label}`"));
-                return Err(hints::with_names(refusal, label, &known));
+                let same =
+                    known.iter().find(|known| label::place(known).is_some_and(|at| label::place(label) == Some(at)));
+                return Err(match (label, same) {
+                    ("*", _) => {
+                        refusal.note(format!("leave `{name}` out here: without it all of its values are meant"))
+                    }
+                    (_, Some(same)) => refusal.note(format!("write it as in `[vary]`: `{same}`")),
+                    _ => hints::with_names(refusal, label, &known),
+                });
             }
         }
         Ok(())

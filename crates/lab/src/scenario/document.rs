@@ -1,9 +1,10 @@
 //! A scenario as a tree of values that remember their place: finding keys, laying changes over it.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeArray, DeInteger, DeTable, DeValue};
 
 /// A value of the tree.
 pub(super) type Value<'s> = Spanned<DeValue<'s>>;
@@ -55,7 +56,40 @@ pub(super) fn apply<'s>(root: &mut DeTable<'s>, change: &Change<'s>) -> Result<(
     if path.iter().any(|segment| segment.is_empty()) {
         return Err(Miss::new(format!("`{}` is not a dotted path of keys", change.path)));
     }
+    if let ["node", name, _, ..] = path[..] {
+        describe_placed(root, name, &change.span);
+    }
     set_in_table(root, &path, change)
+}
+
+/// Gives the node `name` that `[nodes]` places a table `[[node]]` of its own, or with `*` all of them, where they have none.
+fn describe_placed(root: &mut DeTable<'_>, name: &str, span: &Range<usize>) {
+    let count = table(root, "nodes").and_then(|nodes| nodes.get("count")?.get_ref().as_integer().and_then(number));
+    let named = |number: u64| if number == 0 { "n0".to_owned() } else { format!("n{number}") };
+    let placed: Vec<String> = match (count, name.strip_prefix('n').and_then(|digits| digits.parse().ok())) {
+        (Some(count @ 1..=MOST_PLACED), _) if name == "*" => (0..count).map(named).collect(),
+        (Some(count), Some(index)) if index < count && named(index) == name => vec![name.to_owned()],
+        _ => return,
+    };
+    let empty = || Spanned::new(span.clone(), DeValue::Array(DeArray::new()));
+    if !root.contains_key("node") {
+        root.insert(Spanned::new(span.clone(), Cow::Borrowed("node")), empty());
+    }
+    let Some(DeValue::Array(nodes)) = root.get_mut("node").map(Spanned::get_mut) else { return };
+    let known: BTreeSet<String> = nodes.iter().filter_map(name_of).map(str::to_owned).collect();
+    for name in placed.into_iter().filter(|name| !known.contains(name)) {
+        let key = Spanned::new(span.clone(), Cow::Borrowed("name"));
+        let name = Spanned::new(span.clone(), DeValue::String(Cow::Owned(name)));
+        nodes.push(Spanned::new(span.clone(), DeValue::Table(DeTable::from_iter([(key, name)]))));
+    }
+}
+
+/// No network has more nodes.
+const MOST_PLACED: u64 = 10_000;
+
+/// A whole number that is not negative.
+pub(super) fn number(written: &DeInteger) -> Option<u64> {
+    u64::from_str_radix(written.as_str(), written.radix()).ok()
 }
 
 fn set_in_table<'s>(table: &mut DeTable<'s>, path: &[&str], change: &Change<'s>) -> Result<(), Miss> {
@@ -182,25 +216,32 @@ pub(super) fn name_of<'d>(element: &'d Value<'_>) -> Option<&'d str> {
 
 /// The place of the key at `path`, or of the nearest table around it. For a plain value the place of the value.
 pub(super) fn locate(root: &DeTable<'_>, path: &str) -> Option<Range<usize>> {
-    let mut segments = path.split('.');
-    let (key, mut node) = root.get_key_value(segments.next()?)?;
-    let mut key = key.span();
-    for segment in segments {
-        let below = match node.get_ref() {
-            DeValue::Table(table) => table.get_key_value(segment).map(|(name, value)| (name.span(), value)),
+    let (mut key, mut node, mut rest) = below(root, path)?;
+    while let Some(path) = rest {
+        let found = match node.get_ref() {
+            DeValue::Table(table) => below(table, path),
             DeValue::Array(array) => {
+                let (segment, rest) = path.split_once('.').map_or((path, None), |(one, rest)| (one, Some(rest)));
                 let named = array.iter().find(|element| name_of(element) == Some(segment));
                 let element = named.or_else(|| array.get(segment.parse::<usize>().ok()?));
-                element.map(|element| (element.span(), element))
+                element.map(|element| (element.span(), element, rest))
             }
             _ => None,
         };
-        match below {
-            Some(below) => (key, node) = below,
+        match found {
+            Some(found) => (key, node, rest) = found,
             None => break,
         }
     }
     Some(place_of(&key, node))
+}
+
+/// The key of a table with which a path begins, its value, and what is left of the path. A key may have dots itself.
+fn below<'d, 's, 'p>(table: &'d DeTable<'s>, path: &'p str) -> Option<(Range<usize>, &'d Value<'s>, Option<&'p str>)> {
+    let ends = path.match_indices('.').map(|(at, _)| at).chain([path.len()]);
+    let found =
+        |end: usize| table.get_key_value(&path[..end]).map(|(key, value)| (key.span(), value, path.get(end + 1..)));
+    ends.rev().find_map(found)
 }
 
 fn place_of(key: &Range<usize>, value: &Value<'_>) -> Range<usize> {

@@ -25,10 +25,13 @@ pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Opti
             } else {
                 strsim::osa_distance(&name, &lower)
             };
-            (distance <= allowed).then_some((distance, other))
+            // Of a name of one letter nothing would be left.
+            let alike = lower.chars().zip(name.chars()).take_while(|(a, b)| a == b).count();
+            (distance <= allowed && distance < letters.max(1)).then_some((distance, usize::MAX - alike, other))
         })
-        .min_by_key(|&(distance, _)| distance)
-        .map(|(_, other)| other)
+        // Slips at the beginning of a name are rarer.
+        .min_by_key(|&(distance, unlike, _)| (distance, unlike))
+        .map(|(.., other)| other)
 }
 
 /// Without what is easily mistaken: capitals, and `_` for `-`.
@@ -70,12 +73,15 @@ pub(super) fn unknown_key(key: &str, table: &str, known: &[&str], tables: &Table
         notes.push(format!("`{key}` is not of the network: it can neither be varied nor set from outside"));
         return notes;
     }
-    let homes = tables.with_key(key).filter(|home| home.path != table).map(|home| home.header.as_str());
+    // A key of a picture or a claim is hardly meant within the network.
+    let lab = |path: &str| super::LAB_KEYS.contains(&path.split('.').next().unwrap_or_default());
+    let near = |path: &str| path != table && (table.is_empty() || lab(table) == lab(path));
+    let homes = tables.with_key(key).filter(|home| near(&home.path)).map(|home| home.header.as_str());
     let homes = homes.collect::<Vec<_>>().join(" and of ");
     if !homes.is_empty() {
         notes.push(format!("`{key}` is a key of {homes}"));
     } else if let Some(other) = nearest(key, tables.all_keys().map(|(name, _)| name))
-        && let Some(home) = tables.with_key(other).next()
+        && let Some(home) = tables.with_key(other).find(|home| near(&home.path))
     {
         notes.push(format!("did you mean `{other}` of {}?", home.header));
     }
@@ -91,7 +97,12 @@ pub(super) fn explain(message: &str, paths: &[Vec<&str>], tables: &Tables) -> (S
     if let Some(unknown) = unknown(message) {
         let (name, known) = (unknown.name, &unknown.known);
         return match unknown.kind {
-            Kind::Key => (format!("unknown key `{name}`"), unknown_key(name, &home, known, tables)),
+            Kind::Key => {
+                // Tables made for a key set from outside stand where it does: the one is meant that lacks the key.
+                let lacking = paths.iter().find_map(|path| path.strip_suffix(&[name]));
+                let home = lacking.map_or(home, |above| above.join("."));
+                (format!("unknown key `{name}`"), unknown_key(name, &home, known, tables))
+            }
             Kind::Value => {
                 let notes = [expected("one of", known.iter().copied()), did_you_mean(name, known.iter().copied())];
                 (format!("unknown value `{name}`"), notes.into())
@@ -187,6 +198,10 @@ mod tests {
         assert_eq!(nearest("maximum", ["mean", "max"]), Some("max"));
         assert_eq!(nearest("colour", known), None);
         assert_eq!(nearest("", known), None);
+        assert_eq!(nearest("a", ["x", "y"]), None, "nothing would be left of it");
+        assert_eq!(nearest("fq_codel", ["codel", "fq-codel"]), Some("fq-codel"));
+        assert_eq!(nearest("s1", ["s4", "s1a", "t1"]), Some("s1a"));
+        assert_eq!(nearest(&"x".repeat(1_000_000), known), None);
     }
 
     #[test]

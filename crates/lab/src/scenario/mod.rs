@@ -3,8 +3,10 @@
 mod attachments;
 mod ceilings;
 mod check;
+mod conditions;
 mod document;
 mod hints;
+pub mod missing;
 mod other;
 mod source;
 mod vary;
@@ -176,7 +178,9 @@ fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 fn opened(path: &Path, name: &str, most: u64) -> Result<Vec<u8>, Refusal> {
     let bytes = read(path, most).map_err(|error| match error.kind() {
         io::ErrorKind::IsADirectory => Refusal::file(name, "is a folder, not a scenario file"),
-        io::ErrorKind::NotFound => Refusal::file(name, "there is no such file"),
+        io::ErrorKind::NotFound => {
+            Refusal::file(name, missing::sentence(path).trim_start_matches(name).trim_start_matches(": "))
+        }
         _ => Refusal::file(name, format!("cannot be read: {error}")),
     })?;
     if bytes.len() as u64 > most {
@@ -231,8 +235,9 @@ impl<'s> Draft<'s> {
         }
         lab.remove("vary");
         lab.remove("quick");
+        conditions::as_labels(&source, &mut lab);
         let head = deserialize(&source, lab, tables)?;
-        let mut vary = vary::read(&source, &root)?;
+        let mut vary = vary::read(&source, &root, tables)?;
         if let Some(count) = wishes.seeds {
             vary.limit_seeds(count);
         }
@@ -349,7 +354,15 @@ impl<'s> Draft<'s> {
 
     /// The network's tables with the chosen value of every axis; of none, the base.
     fn network_with(&self, chosen: &[usize]) -> Result<DeTable<'s>, Refusal> {
-        let mut network = self.network.clone();
+        self.with(self.network.clone(), chosen)
+    }
+
+    /// The network's tables as the file has them, without the keys set from outside.
+    fn file_with(&self, chosen: &[usize]) -> Result<DeTable<'s>, Refusal> {
+        self.with(self.root.clone(), chosen)
+    }
+
+    fn with(&self, mut network: DeTable<'s>, chosen: &[usize]) -> Result<DeTable<'s>, Refusal> {
         for (axis, &index) in self.vary.axes.iter().zip(chosen) {
             for change in &axis.choices[index].changes {
                 apply(&self.source, &mut network, change)?;
@@ -409,7 +422,9 @@ fn apply<'s>(source: &Source, root: &mut DeTable<'s>, change: &Change<'s>) -> Re
 fn table<'s>(source: &Source<'s>) -> Result<DeTable<'s>, Refusal> {
     let root = DeTable::parse(source.text).map_err(|error| {
         let end = source.text.len()..source.text.len();
-        source.refuse(error.span().unwrap_or(end), format!("not TOML: {}", error.message()))
+        let deep = error.message().contains("recurs");
+        let message = if deep { "tables or keys within each other, too many deep" } else { error.message() };
+        source.refuse(error.span().unwrap_or(end), format!("not TOML: {message}"))
     })?;
     Ok(root.into_inner())
 }

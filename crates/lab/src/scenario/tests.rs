@@ -141,3 +141,47 @@ fn without_variations_there_is_one_case_and_no_claim_about_others() {
     assert_eq!(scenario.cases[0].network.queue.controller, control::Name::Adth);
     assert!(refused(CHAIN, &wishes(&["queue.controller=adth"])).contains("is varied by `scheme`"));
 }
+
+const PLACED: &str =
+    "title = \"x\"\nduration = \"3 s\"\nnodes = { count = 3, placement = \"chain\", spacing = \"30 m\" }\n";
+
+#[test]
+fn a_node_of_nodes_is_set_by_its_name_and_all_of_them_by_a_star() {
+    let limits = |set: &[&str]| -> Vec<(String, Option<control::Limit>)> {
+        let nodes = parse(PLACED, &wishes(set)).base.node;
+        nodes.iter().map(|node| (node.name.clone(), node.queue.as_ref().map(|queue| queue.limit))).collect()
+    };
+    let packets = |limit| Some(control::Limit::Packets(limit));
+    assert_eq!(limits(&["node.n1.queue.limit=5"]), [("n1".to_owned(), packets(5))]);
+    let all = limits(&["node.n1.queue.limit=5", "node.*.queue.limit=7", "node.n2.queue.limit=9"]);
+    assert_eq!(all, [("n1".to_owned(), packets(7)), ("n0".to_owned(), packets(7)), ("n2".to_owned(), packets(9))]);
+    for name in ["n3", "n01", "m1", "n-1"] {
+        let said = refused(PLACED, &wishes(&[&format!("node.{name}.queue.limit=5")]));
+        assert!(said.contains(name), "{said}");
+    }
+}
+
+#[test]
+fn another_controller_from_outside_leaves_the_files_parameters_alone() {
+    let alone = CHAIN.split("[record]").next().unwrap().replace("[queue.adth]", "controller = \"adth\"\n[queue.adth]");
+    let checked = |set: &[&str]| {
+        let (text, wishes) = (alone.as_str(), wishes(set));
+        let draft = Draft::read(Source { name: "chain.toml", text, sets: &wishes.set }, &wishes).unwrap();
+        let scenario = draft.scenario("chain").unwrap();
+        check::check(&draft, &scenario).map_err(|refusal| refusal.to_string())
+    };
+    assert_eq!(checked(&["queue.controller=none"]), Ok(()));
+    let said = checked(&["queue.controller=none", "queue.alt.a1=3"]).unwrap_err();
+    assert!(said.contains("parameters of the controller `alt`"), "{said}");
+}
+
+#[test]
+fn labels_are_named_as_the_axis_is_written() {
+    let axis = "\"queue.limit\" = [50, 0x10]\n\"flow.*.traffic.rate\" = [\"0.5 Mb/s\", \"2.5 Mb/s\"]";
+    let text = CHAIN.replace("\"flow.*.traffic.rate\" = [\"0.5 Mb/s\", \"2.5 Mb/s\"]", axis);
+    let text = text.replace("where = { scheme = \"ADTH\" }", "where = { scheme = \"ADTH\", queue.limit = [50, 0x10] }");
+    let scenario = parse(&text, &wishes(&[]));
+    let wanted = &scenario.claims[0].cases["queue.limit"];
+    assert_eq!(wanted.iter().collect::<Vec<_>>(), ["50", "0x10"]);
+    assert_eq!(scenario.axes[1].labels, ["50", "0x10"]);
+}

@@ -1,11 +1,12 @@
 //! `[vary]`: the axes of a sweep, their values, and the seeds.
 
-use super::document::{Change, Value};
+use super::document::{Change, Value, number};
 use super::hints;
 use super::source::{Refusal, Source};
+use crate::schema::Tables;
 use std::ops::Range;
 use toml::Spanned;
-use toml::de::{DeInteger, DeTable, DeValue};
+use toml::de::{DeTable, DeValue};
 
 /// No sweep needs more seeds, and a slip of the keyboard should not start a million runs.
 const MOST_SEEDS: u64 = 10_000;
@@ -31,7 +32,7 @@ pub(super) struct Choice<'s> {
 }
 
 /// Reads the table `[vary]`; without one there is one case and seed 1.
-pub(super) fn read<'s>(source: &Source<'s>, root: &DeTable<'s>) -> Result<Vary<'s>, Refusal> {
+pub(super) fn read<'s>(source: &Source<'s>, root: &DeTable<'s>, tables: &Tables) -> Result<Vary<'s>, Refusal> {
     let mut vary = Vary { axes: Vec::new(), seeds: vec![1] };
     let Some((key, table)) = root.get_key_value("vary") else { return Ok(vary) };
     let DeValue::Table(table) = table.get_ref() else {
@@ -48,7 +49,7 @@ pub(super) fn read<'s>(source: &Source<'s>, root: &DeTable<'s>) -> Result<Vary<'
         if leaf.path == "seeds" {
             vary.seeds = seeds(source, leaf.value)?;
         } else {
-            vary.axes.push(axis(source, leaf)?);
+            vary.axes.push(axis(source, leaf, tables)?);
         }
     }
     Ok(vary)
@@ -108,11 +109,7 @@ fn seeds(source: &Source, value: &Value) -> Result<Vec<u64>, Refusal> {
     }
 }
 
-fn number(written: &DeInteger) -> Option<u64> {
-    u64::from_str_radix(written.as_str(), written.radix()).ok()
-}
-
-fn axis<'s>(source: &Source<'s>, leaf: Leaf<'_, 's>) -> Result<Axis<'s>, Refusal> {
+fn axis<'s>(source: &Source<'s>, leaf: Leaf<'_, 's>, tables: &Tables) -> Result<Axis<'s>, Refusal> {
     let Leaf { path: name, span, value } = leaf;
     let DeValue::Array(values) = value.get_ref() else {
         let refusal = source.refuse(value.span(), format!("`{name}` is varied over a list of values: write `[...]`"));
@@ -121,8 +118,21 @@ fn axis<'s>(source: &Source<'s>, leaf: Leaf<'_, 's>) -> Result<Axis<'s>, Refusal
     if values.is_empty() {
         return Err(source.refuse(value.span(), format!("`{name}` has no value to try")));
     }
+    let top = name.split('.').next().unwrap_or_default();
+    let network: Vec<&str> = tables.top_level().into_iter().filter(|key| !super::LAB_KEYS.contains(key)).collect();
     let mut choices: Vec<Choice> = Vec::with_capacity(values.len());
     for value in values {
+        if labelled(value).is_none() && !tables.top_level().contains(&top) {
+            let plain = source.text.get(value.span()).unwrap_or_default();
+            let refusal =
+                source.refuse(value.span(), format!("`{name}` is no key of the network that could be {plain}"));
+            return Err(refusal
+                .note(
+                    "a plain value sets the key that the axis is called by; an axis with a name of its own has values \
+                       such as { label = \"small\", set = { \"queue.limit\" = 50 } }",
+                )
+                .note(hints::did_you_mean(top, network.iter().copied())));
+        }
         let choice = if let Some(table) = labelled(value) {
             labelled_choice(source, value, table)?
         } else {

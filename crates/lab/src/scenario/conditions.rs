@@ -1,0 +1,58 @@
+//! The tables that name labels of axes (`where`, `against`), put in the form in which they are read.
+
+use super::document::Value;
+use super::source::Source;
+use std::borrow::Cow;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// In the claims, charts and tables of a scenario: `a.b = x` and `"a.b" = x` mean the same, as in `[vary]`, and a label that
+/// is a number there may be written as one here.
+pub(super) fn as_labels(source: &Source, lab: &mut DeTable) {
+    for (_, entries) in lab.iter_mut() {
+        let DeValue::Array(entries) = entries.get_mut() else { continue };
+        for entry in entries.iter_mut() {
+            let DeValue::Table(entry) = entry.get_mut() else { continue };
+            of_entry(source, entry);
+            let Some(DeValue::Array(cells)) = entry.get_mut("cell").map(Spanned::get_mut) else { continue };
+            for cell in cells.iter_mut() {
+                let DeValue::Table(cell) = cell.get_mut() else { continue };
+                of_entry(source, cell);
+            }
+        }
+    }
+}
+
+fn of_entry(source: &Source, entry: &mut DeTable) {
+    for key in ["where", "against"] {
+        if let Some(DeValue::Table(wanted)) = entry.get_mut(key).map(Spanned::get_mut) {
+            let mut flat = DeTable::new();
+            flatten(source, std::mem::take(wanted), "", &mut flat);
+            *wanted = flat;
+        }
+    }
+}
+
+fn flatten<'s>(source: &Source, table: DeTable<'s>, above: &str, flat: &mut DeTable<'s>) {
+    for (key, mut value) in table {
+        let name = if above.is_empty() { key.get_ref().to_string() } else { format!("{above}.{}", key.get_ref()) };
+        if let DeValue::Table(inner) = value.get_mut() {
+            flatten(source, std::mem::take(inner), &name, flat);
+            continue;
+        }
+        as_written(source, &mut value);
+        if let DeValue::Array(labels) = value.get_mut() {
+            labels.iter_mut().for_each(|label| as_written(source, label));
+        }
+        flat.insert(Spanned::new(key.span(), Cow::Owned(name)), value);
+    }
+}
+
+/// A number or a truth value becomes the text that stands in the file, as the labels of plain values are.
+fn as_written(source: &Source, value: &mut Value) {
+    if let (DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_), Some(text)) =
+        (value.get_ref(), source.text.get(value.span()))
+    {
+        *value = Spanned::new(value.span(), DeValue::String(Cow::Owned(text.to_owned())));
+    }
+}
