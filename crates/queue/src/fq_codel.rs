@@ -43,6 +43,12 @@ impl Default for Params {
 }
 
 impl Params {
+    /// CoDel's part of them.
+    fn law(&self) -> Law {
+        let Self { target, interval, mtu, ecn, .. } = *self;
+        Law::new(&codel::Params { target, interval, mtu, ecn })
+    }
+
     /// Refuses what cannot be meant.
     pub(crate) fn check(&self) -> Result<(), Invalid> {
         for (parameter, why, fine) in [
@@ -110,10 +116,9 @@ pub(crate) struct FqCodel<P> {
 impl<P: Packet> FqCodel<P> {
     /// Empty queues with so much room in all; `purges` if a shrinking limit discards what no longer fits.
     pub(crate) fn new(room: usize, params: &Params, purges: bool, seed: u64) -> Self {
-        let Params { target, interval, mtu, ecn, .. } = *params;
         let idle = Flow { queue: Chain::EMPTY, deficit: 0, codel: State::default(), listed: Listed::No, next: NONE };
         Self {
-            law: Law::new(&codel::Params { target, interval, mtu, ecn }),
+            law: params.law(),
             quantum: i64::try_from(params.quantum.count()).unwrap_or(i64::MAX),
             drop_batch: params.drop_batch,
             perturbation: mix(seed),
@@ -124,6 +129,11 @@ impl<P: Packet> FqCodel<P> {
             pool: Pool::new(room),
             passed: VecDeque::with_capacity(LOOK_AHEAD),
         }
+    }
+
+    /// Goes by other parameters of CoDel from the next packet on.
+    pub(crate) fn follow(&mut self, params: &Params) {
+        self.law = params.law();
     }
 
     /// A packet comes. For want of room packets go from the head of the longest queue: it counts as there already.

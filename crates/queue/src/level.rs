@@ -13,6 +13,8 @@ pub struct Level {
     pub max: u64,
     /// Its value at the end.
     pub last: u64,
+    /// Share of the time for which it was zero, 0 to 1.
+    pub zero: f64,
 }
 
 /// Follows a number over time.
@@ -25,16 +27,19 @@ pub(crate) struct Meter {
     max: u64,
     /// Value times nanoseconds, up to `since`.
     area: u128,
+    /// Nanoseconds at zero, up to `since`.
+    zero: u64,
 }
 
 impl Meter {
     pub(crate) fn new(now: Instant, value: u64) -> Self {
-        Self { value, since: now, start: now, min: value, max: value, area: 0 }
+        Self { value, since: now, start: now, min: value, max: value, area: 0, zero: 0 }
     }
 
     #[inline]
     pub(crate) fn set(&mut self, now: Instant, value: u64) {
         self.area += self.area_until(now);
+        self.zero += self.zero_until(now);
         self.since = now;
         self.value = value;
         self.min = self.min.min(value);
@@ -47,14 +52,22 @@ impl Meter {
 
     pub(crate) fn level(&self, now: Instant) -> Level {
         let span = now.since(self.start).as_nanos();
-        let area = self.area + self.area_until(now);
-        let mean = if span == 0 { self.value as f64 } else { area as f64 / span as f64 };
-        Level { mean, min: self.min, max: self.max, last: self.value }
+        let (area, zero) = (self.area + self.area_until(now), self.zero + self.zero_until(now));
+        let (mean, zero) = match span {
+            0 => (self.value as f64, f64::from(u8::from(self.value == 0))),
+            span => (area as f64 / span as f64, zero as f64 / span as f64),
+        };
+        Level { mean, min: self.min, max: self.max, last: self.value, zero }
     }
 
     #[inline]
     fn area_until(&self, now: Instant) -> u128 {
         u128::from(self.value) * u128::from(now.since(self.since).as_nanos())
+    }
+
+    #[inline]
+    fn zero_until(&self, now: Instant) -> u64 {
+        if self.value == 0 { now.since(self.since).as_nanos() } else { 0 }
     }
 }
 
@@ -73,9 +86,23 @@ mod tests {
         meter.set(at(20), 9);
         meter.set(at(50), 2);
         // (4 * 10 + 9 * 30 + 2 * 20) / 60
-        assert_eq!(meter.level(at(70)), Level { mean: 350.0 / 60.0, min: 0, max: 9, last: 2 });
+        assert_eq!(meter.level(at(70)), Level { mean: 350.0 / 60.0, min: 0, max: 9, last: 2, zero: 0.0 });
         meter.restart(at(70));
-        assert_eq!(meter.level(at(70)), Level { mean: 2.0, min: 2, max: 2, last: 2 });
-        assert_eq!(meter.level(at(90)), Level { mean: 2.0, min: 2, max: 2, last: 2 });
+        let two = Level { mean: 2.0, min: 2, max: 2, last: 2, zero: 0.0 };
+        assert_eq!(meter.level(at(70)), two);
+        assert_eq!(meter.level(at(90)), two);
+    }
+
+    #[test]
+    fn time_at_zero_is_a_share_of_the_time_since_the_start() {
+        let mut meter = Meter::new(at(0), 0);
+        assert!((meter.level(at(0)).zero - 1.0).abs() < 1e-12);
+        meter.set(at(30), 3);
+        meter.set(at(60), 0);
+        // 30 before, 20 of the last 40: 50 of 80.
+        assert!((meter.level(at(80)).zero - 0.625).abs() < 1e-12);
+        meter.set(at(100), 1);
+        meter.restart(at(100));
+        assert!(meter.level(at(200)).zero.abs() < 1e-12);
     }
 }

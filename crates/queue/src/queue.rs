@@ -4,7 +4,7 @@ use crate::account::{Account, Waiting};
 use crate::codel_queue::CodelQueue;
 use crate::early::EarlyDrop;
 use crate::fifo::{End, Fifo};
-use crate::fq_codel::FqCodel;
+use crate::fq_codel::{self, FqCodel};
 use crate::level::Level;
 use crate::measure::Totals;
 use crate::pie::Pie;
@@ -164,6 +164,14 @@ impl<P: Packet> Queue<P> {
         let Self { account, packets } = self;
         account.one_below(|account| packets.purge(account, dropped));
         account.settle(now);
+    }
+
+    /// FQ-CoDel goes by these parameters from the next packet on: `target`, `interval`, `mtu` and `ecn`; what its flows
+    /// remember stays. Another discipline takes no notice.
+    pub fn follow(&mut self, params: &fq_codel::Params) {
+        if let Packets::FqCodel(flows) = &mut self.packets {
+            flows.follow(params);
+        }
     }
 
     /// Takes out what is `unwanted`, wherever it waits, and discards it.

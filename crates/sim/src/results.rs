@@ -235,6 +235,8 @@ pub struct Queue {
     pub limit_bytes: Option<Level>,
     /// What waited.
     pub backlog_packets: Level,
+    /// Share of the time for which nothing waited.
+    pub empty_ratio: f64,
     /// Time in the queue.
     pub sojourn_s: Times,
     /// From the hand-over to the MAC until the ACK or the final failure; on a wired link the time of sending. Absent where

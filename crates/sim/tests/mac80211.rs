@@ -148,6 +148,52 @@ fn the_wait_for_the_mac_counts_as_a_wait_in_the_queue() {
     assert!((0.015..0.022).contains(&queue.sojourn_s.mean), "{:?}", queue.sojourn_s);
 }
 
+/// The access point has patience with slow stations.
+fn patient(text: &str) -> String {
+    text.replace("queues = \"mac80211\"", "queues = \"mac80211\"\nslow_station_codel = true")
+}
+
+#[test]
+fn patience_is_with_slow_stations_alone() {
+    let text = |rate: u32| {
+        let download = flow("down", ["server", "near"], "kind = \"greedy\"") + "transport = \"tcp\"\n";
+        let radio = format!("data_rate = \"{rate} Mb/s\"\n[tcp]\necn = true\n");
+        cell("mac80211", 20, &radio) + &server("10 ms") + &download
+    };
+    // Minstrel's frame of 1200 B takes some 0.36 ms at 54 Mb/s with gaps and ACK, 1.8 ms at 6 Mb/s: 24 and 4.8 Mb/s, as nine
+    // tenths count at most. Two stations are slow below 12.
+    let fast = text(54);
+    assert_eq!(run(&patient(&fast), 1), run(&fast, 1), "24 Mb/s are not slow");
+    let [plain, with] = [text(6), patient(&text(6))].map(|text| run(&text, 1));
+    let queue = |outcome: &Outcome| outcome.nodes[0].queues[0].clone();
+    let (plain, with) = (queue(&plain), queue(&with));
+    println!("{:?}\n{:?}", plain.sojourn_s, with.sojourn_s);
+    // Packets wait for about CoDel's target: 50 ms instead of 20, of which half would show.
+    assert!(with.sojourn_s.mean > plain.sojourn_s.mean + 0.015, "{:?} and {:?}", plain.sojourn_s, with.sojourn_s);
+    assert!(plain.marked_packets > Some(0) && plain.dropped_packets == 0, "{plain:?}");
+    assert!(with.marked_packets.is_none() && with.dropped_packets > 0, "without ECN: {with:?}");
+}
+
+#[test]
+fn what_is_slow_grows_with_the_stations() {
+    // 24 Mb/s are expected of 54: not slow beside two others, slow beside four, silent as they are.
+    let text = |others: u32| {
+        let download = flow("down", ["server", "near"], "kind = \"greedy\"") + "transport = \"tcp\"\n";
+        let others = format!("[[node]]\nname = \"other\"\ncount = {others}\nposition = [\"0 m\", \"5 m\"]\n");
+        cell("mac80211", 20, "") + &server("10 ms") + &others + &download
+    };
+    let waits = |text: &str| run(text, 1).nodes[0].queues[0].sojourn_s.mean;
+    assert!((waits(&patient(&text(1))) - waits(&text(1))).abs() < 1e-12, "three stations: 18 Mb/s");
+    assert!(waits(&patient(&text(3))) > waits(&text(3)) + 0.01, "five stations: 30 Mb/s");
+}
+
+#[test]
+fn patience_belongs_to_these_queues() {
+    let text = cell("per-station", 20, "").replace("queues =", "slow_station_codel = true\nqueues =");
+    let error = World::new(&network(&text), 1).err().expect("a refusal");
+    assert_eq!(error.path(), Some("node.ap.slow_station_codel"));
+}
+
 #[test]
 fn tables_of_queues_beside_it_are_refused() {
     for (table, path) in [

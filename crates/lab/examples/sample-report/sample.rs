@@ -333,6 +333,7 @@ fn node(n: usize, target: Option<f64>) -> Node {
         limit_packets: None,
         limit_bytes: None,
         backlog_packets: Level::default(),
+        empty_ratio: 1.0,
         sojourn_s: Times::default(),
         service_s: None,
         nodal_delay_s: Times::default(),

@@ -54,6 +54,11 @@ pub struct Node {
     /// How packets wait at an access point. Default `one`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queues: Option<Queues>,
+    /// With `queues = "mac80211"`: the patience with slow stations that Linux had from 4.12 to 6.15. CoDel has a target of
+    /// 50 ms and an interval of 300 ms, without ECN, towards stations whose expected throughput is below 6 Mb/s times the
+    /// stations of the access point.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub slow_station_codel: bool,
     /// Where it stands, or starts if it has `waypoints`: x and y.
     #[serde(default, deserialize_with = "place")]
     pub position: Option<[Length; 2]>,

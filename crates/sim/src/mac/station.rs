@@ -9,7 +9,7 @@ use super::buffer::{Buffer, Joins, Request, Size};
 use super::contention::Contender;
 use super::peers::Peers;
 use super::{
-    Answer, BROADCAST, CATEGORIES, Conventions, Due, Finished, Frame, Kind, Mpdu, Msdu, Rates, Reorder, Report,
+    Answer, BROADCAST, CATEGORIES, Conventions, Costs, Due, Finished, Frame, Kind, Mpdu, Msdu, Rates, Reorder, Report,
     SEQUENCES, Unanswered,
 };
 use crate::config::Eifs;
@@ -402,6 +402,11 @@ impl Station {
     /// How it sends data for this receiver.
     pub(crate) fn mode_to(&self, to: u32, timing: &Timing) -> Mode {
         if to == BROADCAST { timing.basic } else { self.rates.mode(to) }
+    }
+
+    /// The throughput that it expects towards a receiver, in bit/s: see [`Rates::expected_throughput`].
+    pub(crate) fn expected_throughput(&self, to: u32, costs: &Costs, mpdus: f64) -> f64 {
+        self.rates.expected_throughput(to, costs, mpdus)
     }
 
     /// What became of its last data frames may change how it sends the next ones.

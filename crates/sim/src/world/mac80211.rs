@@ -7,7 +7,7 @@
 
 use super::queues::Layout;
 use super::{Node, Queue, Taken, World};
-use crate::mac::{Frame, Kind, Msdu};
+use crate::mac::{Costs, Frame, Kind, Msdu};
 use crate::net::{Transit, Waiting, msdu_bytes};
 use control::Limit;
 use queue::{Discipline, Settings, fq_codel};
@@ -32,6 +32,9 @@ const LONGEST: Duration = Duration::from_micros(4_092);
 const PACKETS: u32 = 8_192;
 /// The queues that flows are hashed to, in all queues together.
 const FLOWS: u32 = 4_096;
+/// A station is slow that is expected to get less than this, in bit/s, times the number of stations
+/// (`STA_SLOW_THRESHOLD`).
+const SLOW: f64 = 6e6;
 
 /// The scheduler of an access point, and what it let through.
 #[derive(Debug)]
@@ -45,6 +48,8 @@ pub(super) struct Scheduler {
     broadcasting: Duration,
     /// Something has changed since nothing more could pass.
     moved: bool,
+    /// CoDel is patient with slow stations: what a frame costs, by which it is told who is slow.
+    patience: Option<Costs>,
 }
 
 /// An access category.
@@ -71,8 +76,8 @@ struct Share {
 }
 
 impl Scheduler {
-    /// A scheduler for the queues of an access point, which are empty.
-    pub(super) fn new(layout: &Layout) -> Self {
+    /// A scheduler for the queues of an access point, which are empty; `patience` if CoDel has some with slow stations.
+    pub(super) fn new(layout: &Layout, patience: Option<Costs>) -> Self {
         let share = |queue: usize| Share {
             category: queue % layout.categories,
             broadcasts: queue / layout.categories >= layout.stations.len(),
@@ -87,25 +92,32 @@ impl Scheduler {
             pending: Duration::ZERO,
             broadcasting: Duration::ZERO,
             moved: false,
+            patience,
         }
     }
 
     /// How its queues hold packets.
     pub(super) fn settings(&self) -> Settings {
-        let queues = u32::try_from(self.shares.len()).unwrap_or(u32::MAX);
-        let params = fq_codel::Params {
-            target: Duration::from_millis(20),
-            interval: Duration::from_millis(100),
-            mtu: Bytes::new(0),
-            quantum: Bytes::new(300),
-            flows: (FLOWS / queues).max(16),
-            ..fq_codel::Params::default()
-        };
         Settings {
             discipline: Discipline::FqCodel,
             limit: Limit::Packets(PACKETS),
-            fq_codel: Some(params),
+            fq_codel: Some(self.params(false)),
             ..Settings::default()
+        }
+    }
+
+    /// The parameters of a station's queue.
+    fn params(&self, slow: bool) -> fq_codel::Params {
+        let queues = u32::try_from(self.shares.len()).unwrap_or(u32::MAX);
+        let (target, interval) = if slow { (50, 300) } else { (20, 100) };
+        fq_codel::Params {
+            target: Duration::from_millis(target),
+            interval: Duration::from_millis(interval),
+            mtu: Bytes::new(0),
+            quantum: Bytes::new(300),
+            flows: (FLOWS / queues).max(16),
+            ecn: !slow,
+            ..fq_codel::Params::default()
         }
     }
 
@@ -234,6 +246,7 @@ impl World {
     #[inline(never)]
     fn pull_category(&mut self, node: u32, category: usize) {
         while let Some(queue) = self.next_to_pull(node, category) {
+            self.be_patient(node, queue);
             let Some((departure, left)) = self.dequeue(node, queue, 0) else {
                 if let Some(scheduler) = &mut self.nodes[node as usize].scheduler {
                     scheduler.leaves(category);
@@ -255,6 +268,20 @@ impl World {
 
     fn next_to_pull(&mut self, node: u32, category: usize) -> Option<usize> {
         self.nodes[node as usize].scheduler.as_mut()?.next(category)
+    }
+
+    /// CoDel goes by what is expected of the station now.
+    fn be_patient(&mut self, node: u32, queue: usize) {
+        let Node { station, queues, layout, scheduler, .. } = &mut self.nodes[node as usize];
+        let Some((scheduler, costs)) = scheduler.as_ref().and_then(|all| Some((all, all.patience.as_ref()?))) else {
+            return;
+        };
+        // Broadcasts have no station.
+        let Some(&to) = layout.stations.get(queue / layout.categories) else { return };
+        let mpdus = if self.rules.block_ack() { self.rules.aggregation.frames as f64 } else { 1.0 };
+        let expected = station.expected_throughput(to, costs, mpdus);
+        let slow = expected > 0.0 && expected < SLOW * layout.stations.len() as f64;
+        queues[queue].held.follow(&scheduler.params(slow));
     }
 
     /// How long a packet is expected to be on the air at the rate that holds now; where frames are aggregated, without the
@@ -304,7 +331,7 @@ mod tests {
         let mut layout = Layout::new(1, 0);
         layout.groups = stations as usize + 1;
         layout.stations = (1..=stations).collect();
-        Scheduler::new(&layout)
+        Scheduler::new(&layout, None)
     }
 
     fn packet() -> Waiting {

@@ -99,6 +99,7 @@ fn queue_result(world: &World, index: usize, queue: usize, covered: Duration) ->
     let queue = &node.queues[queue];
     let totals = queue.held.totals();
     let limit = level(queue.held.limit_level(world.end));
+    let backlog = queue.held.backlog_level(world.end);
     let (sojourn_s, nodal_delay_s) = queue.record.waits();
     let in_packets = matches!(queue.held.limit(), Limit::Packets(_));
     Queue {
@@ -110,7 +111,8 @@ fn queue_result(world: &World, index: usize, queue: usize, covered: Duration) ->
         marked_packets: (totals.marked.packets > 0).then_some(totals.marked.packets),
         limit_packets: in_packets.then_some(limit),
         limit_bytes: (!in_packets).then_some(limit),
-        backlog_packets: level(queue.held.backlog_level(world.end)),
+        backlog_packets: level(backlog),
+        empty_ratio: backlog.zero,
         sojourn_s,
         service_s: several.then(|| queue.record.service()),
         nodal_delay_s,

@@ -54,6 +54,24 @@ impl Costs {
         let payload = timing.duration(mode, REFERENCE) - mode.header();
         Candidate { payload: payload.as_nanos() as f64, overhead: overhead.as_nanos() as f64 }
     }
+
+    /// What a mode would carry to a peer in bit/s, if frames of so many MPDUs all arrived: as [`Minstrel::expected`] counts.
+    pub(super) fn clean(&self, mode: Mode, mpdus: f64) -> f64 {
+        bits(self.of(mode).throughput(1.0, mpdus))
+    }
+}
+
+impl Candidate {
+    /// MPDUs a nanosecond that a mode delivers at this success ratio, with so many in a frame.
+    fn throughput(&self, ratio: f64, mpdus: f64) -> f64 {
+        let time = self.payload + self.overhead / mpdus;
+        if ratio < USEFUL { 0.0 } else { ratio.min(GOOD) / time }
+    }
+}
+
+/// Reference payloads a nanosecond as bit/s.
+fn bits(mpdus_a_nanosecond: f64) -> f64 {
+    mpdus_a_nanosecond * REFERENCE.bits() as f64 * 1e9
 }
 
 /// The statistics of a mode.
@@ -203,9 +221,12 @@ impl Minstrel {
     /// MPDUs a nanosecond that a mode delivers.
     fn throughput(&self, index: usize) -> f64 {
         let Statistics { candidate, ratio, .. } = &self.modes[index];
-        let ratio = ratio.unwrap_or(0.0);
-        let time = candidate.payload + candidate.overhead / self.aggregate;
-        if ratio < USEFUL { 0.0 } else { ratio.min(GOOD) / time }
+        candidate.throughput(ratio.unwrap_or(0.0), self.aggregate)
+    }
+
+    /// What the best mode delivers, in bit/s; zero while nothing has arrived.
+    pub(super) fn expected(&self) -> f64 {
+        bits(self.throughput(self.best[0]))
     }
 }
 

@@ -68,6 +68,13 @@ impl Rates {
         self.modes[self.controls.as_ref().map_or(0, |controls| controls.index(to))]
     }
 
+    /// The throughput that rate control expects towards a peer, in bit/s; zero while it knows nothing. Without Minstrel-HT:
+    /// that of the mode, as if frames of so many MPDUs all arrived.
+    pub(crate) fn expected_throughput(&self, to: u32, costs: &Costs, mpdus: f64) -> f64 {
+        let minstrel = self.controls.as_ref().and_then(|controls| controls.minstrel(to));
+        minstrel.map_or_else(|| costs.clean(self.mode(to), mpdus), Minstrel::expected)
+    }
+
     /// What became of the data frames that were sent last.
     pub(crate) fn learn(&mut self, now: Instant, report: Report) {
         if let Some(controls) = &mut self.controls {
@@ -84,6 +91,14 @@ impl Controls {
             Ok(Control::Aarf(aarf)) => aarf.index(),
             Ok(Control::Minstrel(minstrel)) => minstrel.index(),
             Err(_) => 0,
+        }
+    }
+
+    fn minstrel(&self, to: u32) -> Option<&Minstrel> {
+        let place = self.peers.binary_search_by_key(&to, |&(address, _)| address).ok()?;
+        match &self.peers[place].1 {
+            Control::Minstrel(minstrel) => Some(minstrel),
+            Control::Arf(_) | Control::Aarf(_) => None,
         }
     }
 

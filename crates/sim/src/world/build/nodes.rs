@@ -6,7 +6,7 @@ use super::super::{BuildError, Node, Queue};
 use super::infrastructure::Infrastructure;
 use crate::config::{Category, Network, Placement, Queues, Role, Shape};
 use crate::engine::{Purpose, Stream};
-use crate::mac::{Conventions, Station};
+use crate::mac::{Conventions, Costs, Station};
 use crate::record::{NodeRecord, QueueRecord};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Instant, Length};
@@ -100,7 +100,8 @@ pub(super) fn nodes(
         let layout = layout(network, (site, address), infrastructure, Layout::new(rules.categories, before));
         let mut chance = Stream::new(seed, &site.name, Purpose::Queues);
         let categories = (0..layout.groups).flat_map(|_| (0..).take(layout.categories));
-        let scheduler = (site.queues == Some(Queues::Mac80211)).then(|| Box::new(Scheduler::new(&layout)));
+        let patience = site.slow_station_codel.then(|| Costs::new(&rules.timing));
+        let scheduler = (site.queues == Some(Queues::Mac80211)).then(|| Box::new(Scheduler::new(&layout, patience)));
         let queues = categories.map(|category| match &scheduler {
             Some(scheduler) => built(&scheduler.settings(), "queue", &mut chance),
             None => queue(site, network, rules.category(category), &mut chance),
