@@ -7,22 +7,31 @@ use crate::networks::network;
 use sim::World;
 use sim::trace::{Kind, What};
 
-/// A packet of `n0` comes after a second, one of `n2` `later` microseconds after it. The frames sent, as (microseconds
-/// after the first packet came, node, frame).
+/// A packet of `n0` for `n1` comes after a second, one of `n2` for it `later` microseconds after that. The frames sent.
 fn sent(later: u32, mac: &str) -> Vec<(f64, String, &'static str)> {
-    let start = 1_000_000 + later;
+    sent_in(3, [("n0", "n1", 0), ("n2", "n1", later)], "carrier_sense_range = \"40 m\"", mac)
+}
+
+/// A chain of so many nodes, 30 m apart, in which two packets go from one node to its neighbour: so many microseconds after
+/// a second each. The frames sent, as (microseconds after that second, node, frame).
+fn sent_in(count: u32, packets: [(&str, &str, u32); 2], radio: &str, mac: &str) -> Vec<(f64, String, &'static str)> {
+    let flow = |(from, to, later): (&str, &str, u32)| {
+        format!(
+            "[[flow]]\nname = \"{from}\"\nfrom = \"{from}\"\nto = \"{to}\"\nstart = \"{} us\"\n\
+             traffic = {{ kind = \"cbr\", rate = \"8 kb/s\", packet = \"1000 B\" }}\n",
+            1_000_000 + later
+        )
+    };
     let text = format!(
         "duration = \"1.1 s\"\n\
          [mac]\ncw_min = 0\ncw_max = 0\n{mac}\n\
-         [radio]\nrange = \"30 m\"\ncarrier_sense_range = \"40 m\"\n\
-         [nodes]\ncount = 3\nplacement = \"chain\"\nspacing = \"30 m\"\n\
-         [[flow]]\nname = \"left\"\nfrom = \"n0\"\nto = \"n1\"\nstart = \"1 s\"\n\
-         traffic = {{ kind = \"cbr\", rate = \"8 kb/s\", packet = \"1000 B\" }}\n\
-         [[flow]]\nname = \"right\"\nfrom = \"n2\"\nto = \"n1\"\nstart = \"{start} us\"\n\
-         traffic = {{ kind = \"cbr\", rate = \"8 kb/s\", packet = \"1000 B\" }}\n"
+         [radio]\nrange = \"30 m\"\n{radio}\n\
+         [nodes]\ncount = {count}\nplacement = \"chain\"\nspacing = \"30 m\"\n{}{}",
+        flow(packets[0]),
+        flow(packets[1])
     );
     let mut world = World::new(&network(&text), 1).expect("a network that can be built");
-    world.watch(&[0, 1, 2]);
+    world.watch(&(0..count).collect::<Vec<_>>());
     world.advance(units::Duration::from_secs(10));
     let events = world.take_events();
     world.finish();
@@ -81,4 +90,37 @@ fn a_cts_reserves_the_medium_against_the_hidden_sender() {
         (2006.4 + 1652.3, "n1", "ACK"),
     ];
     assert_sent(&sent(500, "rts_threshold = \"500 B\""), &expected);
+}
+
+#[test]
+fn a_hidden_rts_within_sifs_takes_the_cts_away_where_the_medium_has_to_be_idle_for_it() {
+    // n1 has n0's RTS at 352.1 and owes a CTS at 362.1; n2's RTS reaches it at 357.1 and lasts until 709.1.
+    let rts = "rts_threshold = \"500 B\"\n";
+    let standard = sent(357, rts);
+    assert_sent(&standard[..3], &[(0.0, "n0", "RTS"), (357.0, "n2", "RTS"), (362.1, "n1", "CTS")]);
+    // Without a CTS each gives up 222 us after the end of its RTS and sends it again at once, 574 us after the last: 7 times
+    // both. Each of n0's begins while n1 receives one of n2's, and spoils it, until n0 has given up at 3796.
+    let mut expected = Vec::new();
+    for attempt in 0..7 {
+        let start = f64::from(attempt) * 574.0;
+        expected.extend([(start, "n0", "RTS"), (start + 357.0, "n2", "RTS")]);
+    }
+    expected.extend([(3801.0 + 362.1, "n1", "CTS"), (3801.0 + 676.2, "n2", "DATA"), (3801.0 + 1652.3, "n1", "ACK")]);
+    assert_sent(&sent(357, &format!("{rts}answer_rts = \"unless-busy\"")), &expected);
+}
+
+#[test]
+fn a_signal_too_weak_to_be_decoded_holds_the_receiver_where_any_signal_can() {
+    // n1 sends to n0, and 500 us later n4 to n3, which senses n1 at 60 m without being able to decode it, 6 dB below n4.
+    let run = |capture: &str| {
+        let radio = format!("capture_threshold = \"5 dB\"\ncapture = \"{capture}\"");
+        sent_in(5, [("n1", "n0", 0), ("n4", "n3", 500)], &radio, "")
+    };
+    let received = [(0.0, "n1", "DATA"), (500.0, "n4", "DATA"), (976.1, "n0", "ACK"), (1476.1, "n3", "ACK")];
+    assert_sent(&run("first-frame"), &received);
+    assert_sent(&run("strongest-preamble"), &received);
+    // Both are lost at n3; n4 tries again after 966 + 222 us.
+    let mut expected = received[..3].to_vec();
+    expected.extend([(1688.0, "n4", "DATA"), (2664.1, "n3", "ACK")]);
+    assert_sent(&run("any-signal"), &expected);
 }

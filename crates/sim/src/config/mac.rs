@@ -33,6 +33,10 @@ pub struct Mac {
     pub eifs: Eifs,
     /// From when the back-off slots that follow a missing ACK or CTS count.
     pub timeout_deferral: TimeoutDeferral,
+    /// What a packet waits for that comes to a station without another one, and without a back-off left over.
+    pub first_access: FirstAccess,
+    /// When an RTS is answered.
+    pub answer_rts: AnswerRts,
     /// Who decides about the mode of data frames.
     pub rate_control: RateControl,
 }
@@ -206,4 +210,33 @@ pub enum TimeoutDeferral {
     None,
     /// From DIFS, or AIFS, after the end of the time-out (ns-3).
     Difs,
+}
+
+/// What a packet waits for that comes to a station without another one, and without a back-off left over (see
+/// `docs/mac-conventions.md`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum FirstAccess {
+    /// Nothing, on a medium that has been idle for DIFS or AIFS; a back-off where the medium is busy or reserved, or turns busy
+    /// before DIFS is over, or the station owes a response (the standard).
+    #[default]
+    Immediate,
+    /// DIFS from its coming (under EDCA nothing); a back-off where the medium is sensed busy, or reserved, when it comes. A
+    /// response that the station owes does not count, and neither does what begins later (ns-3).
+    Difs,
+    /// DIFS from its coming and a back-off, on an idle medium too (ns-2).
+    BackOff,
+}
+
+/// When an RTS is answered (see `docs/mac-conventions.md`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum AnswerRts {
+    /// Unless the medium is reserved when the RTS ends (the standard).
+    #[default]
+    UnlessReserved,
+    /// Unless the medium is reserved when the RTS ends, or reserved or sensed busy when the CTS is due (ns-2).
+    UnlessBusy,
 }

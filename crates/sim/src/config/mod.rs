@@ -19,11 +19,12 @@ mod wired;
 pub use attachment::Attachment;
 pub use errors::{ErrorModel, Errors, Fading, FadingModel};
 pub use mac::{
-    Access, Aggregation, Contention, Edca, Eifs, Mac, MissedBlockAck, MostBytes, RtsThreshold, TimeoutDeferral,
+    Access, Aggregation, AnswerRts, Contention, Edca, Eifs, FirstAccess, Mac, MissedBlockAck, MostBytes, RtsThreshold,
+    TimeoutDeferral,
 };
 pub use mobility::{Mobility, MobilityModel, Speeds, WalkStart, Waypoint};
 pub use nodes::{CategoryQueues, Node, Placement, Queues, Role, Shape};
-pub use radio::{BProtection, ChannelWidth, GuardInterval, Preamble, Propagation, Radio, Standard};
+pub use radio::{BProtection, Capture, ChannelWidth, GuardInterval, Preamble, Propagation, Radio, Standard};
 pub use rate_control::{RateAlgorithm, RateControl};
 pub use record::Record;
 pub use routing::{Aodv, Protocol, Route, Routing, RoutingPriority};

@@ -56,10 +56,29 @@ pub struct Radio {
     /// How far a frame's power must lie above the sum of all others to be decoded. Default 10 dB. With the error models
     /// `nist` and `yans` it counts only when the frame begins, and noise counts too: default 4 dB.
     pub capture_threshold: Option<Decibels>,
+    /// Which of several signals a receiver decodes.
+    pub capture: Capture,
     /// What spoils frames besides collisions.
     pub errors: Errors,
     /// How the power of a signal departs from the mean at its distance.
     pub fading: Fading,
+}
+
+/// Which of several signals a receiver decodes (see `docs/mac-conventions.md`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Capture {
+    /// The first frame that begins strong enough while none is being decoded. It is decoded to its end, whatever comes.
+    #[default]
+    FirstFrame,
+    /// 4 us after a frame has begun, the strongest of those that have begun by then, if it is strong enough (ns-3). What can
+    /// be decoded also keeps the medium busy.
+    StrongestPreamble,
+    /// The first signal that is sensed, also one too weak to be decoded and one that begins while the node itself sends: it
+    /// holds the receiver to its end. What begins meanwhile is overlooked if it is weaker by `capture_threshold`; else both
+    /// are lost, and the longer one holds the receiver (ns-2). Signals too weak to be sensed are left out.
+    AnySignal,
 }
 
 /// An IEEE 802.11 physical layer.

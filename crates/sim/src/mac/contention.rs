@@ -5,6 +5,7 @@
 
 use super::station::{Station, Step};
 use super::{Access, Conventions};
+use crate::config::FirstAccess;
 use units::{Duration, Instant};
 
 /// The state of one access category's contention.
@@ -13,11 +14,13 @@ pub(super) struct Contender {
     /// Slots still to wait; `None`: no back-off is due.
     pub(super) backoff: Option<u16>,
     pub(super) cw: u16,
+    /// Its slots count from here at the earliest.
+    earliest: Instant,
 }
 
 impl Contender {
     pub(super) fn new(access: &Access) -> Self {
-        Self { backoff: None, cw: access.cw_min }
+        Self { backoff: None, cw: access.cw_min, earliest: Instant::ZERO }
     }
 
     /// The slots left once the medium has been idle for `idle` since they began to count. The DCF counts a slot at its
@@ -34,21 +37,40 @@ impl Contender {
 }
 
 impl Station {
-    /// A category has a new frame. On a medium that has been idle for its space it goes out at once (10.3.4.2).
+    /// A category has a new frame. On a medium that has been idle for its space it goes out at once (10.3.4.2), or after
+    /// what another convention asks for.
     pub(super) fn contend(&mut self, now: Instant, category: usize, rules: &Conventions) {
         self.wanting |= 1 << category;
         let engaged = self.step != Step::Access || self.response.is_some() || self.turning;
         if engaged || self.busy || now < self.nav {
-            if self.contenders[category].backoff.is_none() {
+            let excused = rules.first_access == FirstAccess::Difs && self.only_owes(now, rules);
+            if self.contenders[category].backoff.is_none() && !excused {
                 self.draw(category);
             }
             if engaged {
                 return;
             }
-        } else if self.access_time(category, rules) <= now {
+        } else if self.contenders[category].backoff.is_none() || self.access_time(category, rules) <= now {
             self.contenders[category].backoff = None;
+            let space = rules.access[category].space;
+            match rules.first_access {
+                FirstAccess::Immediate => {}
+                FirstAccess::Difs if rules.edca() => {}
+                FirstAccess::Difs => self.contenders[category].earliest = now + space,
+                FirstAccess::BackOff => {
+                    self.contenders[category].earliest = now + space;
+                    self.draw(category);
+                }
+            }
         }
         self.schedule(now, rules);
+    }
+
+    /// Does nothing but a response that it owes stand between it and the medium? The frame to which it responds may have
+    /// ended just now.
+    fn only_owes(&self, now: Instant, rules: &Conventions) -> bool {
+        let idle = !self.busy || self.deadline == now + rules.timing.sifs;
+        self.response.is_some() && self.step == Step::Access && !self.turning && idle && self.nav <= now
     }
 
     /// The medium has turned busy.
@@ -95,7 +117,7 @@ impl Station {
                     self.contenders[category].count_down(slots, seen.since(start), (wants, rules));
                 }
             }
-            None if wants => self.draw(category),
+            None if wants && rules.first_access != FirstAccess::Difs => self.draw(category),
             None => {}
         }
     }
@@ -105,7 +127,8 @@ impl Station {
     fn start(&self, category: usize, rules: &Conventions) -> Instant {
         let access = &rules.access[category];
         let timed_out = self.timed_out + access.after_timeout;
-        (self.idle_from + self.eifs_surplus + access.space).max(self.nav + access.space).max(timed_out)
+        let idle = (self.idle_from + self.eifs_surplus + access.space).max(self.nav + access.space);
+        idle.max(timed_out).max(self.contenders[category].earliest)
     }
 
     /// When a category's back-off ends, if the medium stays idle.

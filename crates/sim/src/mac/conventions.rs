@@ -1,7 +1,7 @@
 //! What is the same at every station of a network: the rules of access and the choices that the standard leaves.
 
 use super::BLOCK_ACK;
-use crate::config::{Category, Eifs, MissedBlockAck};
+use crate::config::{AnswerRts, Category, Eifs, FirstAccess, MissedBlockAck};
 use crate::radio::Timing;
 use units::{Bytes, Duration};
 
@@ -60,6 +60,8 @@ pub(crate) struct Conventions {
     pub(crate) cts_to_self: bool,
     pub(crate) aggregation: Aggregation,
     pub(crate) eifs: Eifs,
+    pub(crate) first_access: FirstAccess,
+    pub(crate) answer_rts: AnswerRts,
 }
 
 impl Conventions {

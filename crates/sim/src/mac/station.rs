@@ -12,7 +12,7 @@ use super::{
     Answer, BROADCAST, CATEGORIES, Conventions, Costs, Due, Finished, Frame, Kind, Mpdu, Msdu, Rates, Reorder, Report,
     SEQUENCES, Unanswered,
 };
-use crate::config::Eifs;
+use crate::config::{AnswerRts, Eifs};
 use crate::engine::{Handle, Stream};
 use crate::radio::{Mode, Timing};
 use std::collections::VecDeque;
@@ -293,6 +293,11 @@ impl Station {
     pub(crate) fn timer(&mut self, now: Instant, receiving: bool, rules: &Conventions) -> Due {
         self.deadline = Instant::NEVER;
         if let Some(response) = self.response.take() {
+            let unavailable = self.busy || now < self.nav;
+            if response.kind == Kind::Cts && rules.answer_rts == AnswerRts::UnlessBusy && unavailable {
+                self.schedule(now, rules);
+                return Due::Wait;
+            }
             self.step = Step::Responding;
             return Due::Send(self.filled(response));
         }

@@ -2,12 +2,13 @@
 //! 304, RTS 352; SIFS 10, slot 20, DIFS 50, EIFS 364, time-out 222, turn-around 5.
 
 use super::*;
-use crate::config::{Eifs, MissedBlockAck, Preamble, Radio};
+use crate::config::{AnswerRts, Eifs, FirstAccess, MissedBlockAck, Preamble, Radio};
 use crate::engine::{Arena, Handle, Purpose, Stream};
 use crate::radio::{DsssRate, Mode, Timing};
 use units::{Bytes, Duration, Instant};
 
 mod aggregates;
+mod choices;
 mod exchange;
 
 const ME: u32 = 0;
@@ -43,6 +44,8 @@ fn conventions() -> Conventions {
             missed: MissedBlockAck::Retransmit,
         },
         eifs: Eifs::BadFrame,
+        first_access: FirstAccess::Immediate,
+        answer_rts: AnswerRts::UnlessReserved,
     }
 }
 

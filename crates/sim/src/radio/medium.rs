@@ -2,14 +2,17 @@
 //!
 //! A frame reaches its listeners one after another, nearest first, as a *front* (it begins there) and a *tail* (it ends
 //! there). A node decodes the first frame that begins strong enough above everything else while the node neither sends
-//! nor decodes. What becomes of that frame the error model decides; without one it is lost, or the MPDUs are that are in
+//! nor decodes (or another by another convention: `medium/capture.rs`). What becomes of that frame the error model decides; without one it is lost, or the MPDUs are that are in
 //! the air then, where the sum of all others comes within the capture threshold of it.
 
 use super::reception::{Decoded, History, Judge, Mpdu, Shape};
 use super::{Links, Reception};
+use crate::config::Capture;
 use crate::engine::{Arena, Handle};
+use capture::{Arrival, Preamble};
 use units::{Duration, Instant};
 
+mod capture;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -50,6 +53,8 @@ enum Header {
     Lost,
     /// An error model has to say.
     Open,
+    /// Nobody looks for one: the signal only holds the receiver.
+    Unsought,
 }
 
 /// A node's receiver.
@@ -112,6 +117,8 @@ pub(crate) struct Medium<F> {
     histories: Vec<History>,
     /// Of every receiver, where powers fade: that of each frame that is here now.
     powers: Vec<Vec<(Handle, u64)>>,
+    /// Of every receiver, where the strongest preamble is chosen: that one so far.
+    preambles: Vec<Option<Preamble>>,
     air: Arena<Transmission<F>>,
     on_air: u32,
     on_air_since: Instant,
@@ -125,6 +132,7 @@ impl<F: Copy> Medium<F> {
             receivers: vec![Receiver::default(); links.nodes()],
             histories: vec![History::new(); links.nodes()],
             powers: vec![Vec::new(); links.nodes()],
+            preambles: vec![None; links.nodes()],
             reception: links.reception(),
             judge,
             links,
@@ -140,7 +148,13 @@ impl<F: Copy> Medium<F> {
         let receiver = &mut self.receivers[from as usize];
         debug_assert!(!receiver.sending, "a node sends one frame at a time");
         receiver.sending = true;
-        receiver.lock = None;
+        match &mut receiver.lock {
+            Some(lock) if self.reception.order == Capture::AnySignal => {
+                lock.header = Header::Unsought;
+            }
+            lock => *lock = None,
+        }
+        self.preambles[from as usize] = None;
         let turned_busy = receiver.settle(now, self.reception.carrier_sense);
         // A frame keeps its listeners: while one still passes them, the sender's links stay as they are.
         if receiver.passing == 0 {
@@ -187,6 +201,9 @@ impl<F: Copy> Medium<F> {
         let transmission = self.air.get(of);
         let (link, next) = self.links.at(transmission.from, index);
         let next = next.map(|delay| transmission.start + delay);
+        if self.reception.order == Capture::StrongestPreamble {
+            self.choose(link.to, now);
+        }
         let receiver = &mut self.receivers[link.to as usize];
         let (power, decodable) = if self.judge.fades() {
             let faded = self.judge.faded(link.to, link.power);
@@ -201,32 +218,45 @@ impl<F: Copy> Medium<F> {
             if lock.keeps_history {
                 self.histories[link.to as usize].push((now, others));
             }
-            if !self.judge.by_ratio() && !self.reception.stands_out(lock.power, others as f64) {
+            let by_threshold = !self.judge.by_ratio();
+            if by_threshold && self.reception.order == Capture::AnySignal {
+                self.clash(Arrival { of, node: link.to, power, decodable }, now);
+            } else if by_threshold && !self.reception.stands_out(lock.power, others as f64) {
                 lock.intact = false;
                 if now < lock.header_end {
                     lock.header = Header::Lost;
                 }
             }
+        } else if self.reception.order != Capture::FirstFrame {
+            self.meet(Arrival { of, node: link.to, power, decodable }, now);
         } else if !receiver.sending && decodable {
             let others = receiver.energy - power;
-            let shape = transmission.shape;
-            if self.reception.stands_out(power, others as f64 + self.judge.noise(shape.mode)) {
-                let by_ratio = self.judge.by_ratio();
-                let keeps_history = by_ratio || shape.aggregate;
-                if keeps_history {
-                    let history = &mut self.histories[link.to as usize];
-                    history.clear();
-                    history.push((now, others));
-                } else if !self.judge.is_plain() {
-                    // What disturbed an earlier frame is not held against this one.
-                    self.histories[link.to as usize].clear();
-                }
-                let header_end = now + transmission.header;
-                let header = if by_ratio { Header::Open } else { Header::Read };
-                receiver.lock = Some(Lock { of, power, start: now, header_end, intact: true, header, keeps_history });
+            if self.reception.stands_out(power, others as f64 + self.judge.noise(transmission.shape.mode)) {
+                self.lock(link.to, (of, power), now, now);
             }
         }
+        let receiver = &mut self.receivers[link.to as usize];
         Reach { node: link.to, turned_busy: receiver.settle(now, self.reception.carrier_sense), next }
+    }
+
+    /// A node decodes a frame that began at `start`, from `now` on.
+    #[inline]
+    fn lock(&mut self, node: u32, (of, power): (Handle, u64), start: Instant, now: Instant) {
+        let transmission = self.air.get(of);
+        let receiver = &mut self.receivers[node as usize];
+        let by_ratio = self.judge.by_ratio();
+        let keeps_history = by_ratio || transmission.shape.aggregate;
+        if keeps_history {
+            let history = &mut self.histories[node as usize];
+            history.clear();
+            history.push((now, receiver.energy - power));
+        } else if !self.judge.is_plain() {
+            // What disturbed an earlier frame is not held against this one.
+            self.histories[node as usize].clear();
+        }
+        let header_end = start + transmission.header;
+        let header = if by_ratio { Header::Open } else { Header::Read };
+        receiver.lock = Some(Lock { of, power, start, header_end, intact: true, header, keeps_history });
     }
 
     /// The tail of a frame leaves its `index`-th listener; `mpdus` are those of an aggregate.
@@ -235,10 +265,18 @@ impl<F: Copy> Medium<F> {
         let transmission = self.air.get(of);
         let (link, next) = self.links.at(transmission.from, index);
         let next = next.map(|delay| transmission.end + delay);
+        if self.reception.order == Capture::StrongestPreamble {
+            self.choose(link.to, now);
+            self.forget(link.to, of);
+        }
         let receiver = &mut self.receivers[link.to as usize];
         let power = if self.judge.fades() { forget_power(&mut self.powers[link.to as usize], of) } else { link.power };
         receiver.energy -= power;
         let what = match receiver.lock {
+            Some(Lock { of: held, header: Header::Unsought, .. }) if held == of => {
+                receiver.lock = None;
+                self.unlocked(link.to, power)
+            }
             Some(lock) if lock.of == of => {
                 receiver.lock = None;
                 let intact = self.judge_frame(link.to, lock, mpdus);
@@ -302,6 +340,7 @@ impl<F: Copy> Medium<F> {
 
     /// Does `node` decode a frame whose PHY header it has read?
     pub(crate) fn receives(&mut self, node: u32, now: Instant) -> bool {
+        self.choose(node, now);
         let Some(mut lock) = self.receivers[node as usize].lock else { return false };
         if now < lock.header_end {
             return false;

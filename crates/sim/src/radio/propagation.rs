@@ -1,7 +1,7 @@
 //! How signals weaken with distance, and from that how strongly one node hears another.
 
 use super::channel::Channel;
-use crate::config::{Propagation, Radio};
+use crate::config::{Capture, Propagation, Radio};
 use units::{Duration, Length, Power};
 
 /// Metres per second.
@@ -19,6 +19,8 @@ pub(crate) struct Reception {
     pub(crate) receive: u64,
     /// Signal / all others must reach this ratio.
     pub(crate) capture: f64,
+    /// Which of several signals is decoded.
+    pub(crate) order: Capture,
 }
 
 /// How one node hears another.
@@ -54,6 +56,7 @@ pub(super) struct Model {
     carrier_sense: u64,
     floor: u64,
     capture: f64,
+    order: Capture,
     range: f64,
     sense_range: f64,
     /// No single signal is stronger, in attowatts, so that the sum of all fits into 64 bits.
@@ -78,6 +81,7 @@ impl Model {
             carrier_sense: 0,
             floor: 0,
             capture: radio.capture_threshold.unwrap_or(channel.capture_threshold()).as_ratio(),
+            order: radio.capture,
             range: radio.range.map_or(f64::INFINITY, Length::as_metres),
             sense_range: f64::INFINITY,
             ceiling: u64::MAX / (nodes as u64).max(1),
@@ -100,9 +104,11 @@ impl Model {
         let sensed =
             threshold(radio.carrier_sense_threshold, sense_range.or(range.map(|metres| 2.0 * metres)), receive);
         model.receive = receive;
+        let sensed = if model.order == Capture::StrongestPreamble { sensed.min(receive) } else { sensed };
         model.carrier_sense = attowatts(sensed).max(1);
         // The weakest single signal that can spoil the weakest decodable frame; what is weaker is left out.
-        model.floor = attowatts(channel.least_power(sensed.min(receive).min(receive / model.capture))).max(1);
+        let spoils = if model.order == Capture::AnySignal { sensed } else { receive / model.capture };
+        model.floor = attowatts(channel.least_power(sensed.min(receive).min(spoils))).max(1);
         model.reach = model.farthest(|watts| attowatts(watts) >= model.floor);
         model
     }
@@ -137,7 +143,8 @@ impl Model {
     }
 
     pub(super) fn reception(&self) -> Reception {
-        Reception { carrier_sense: self.carrier_sense, receive: attowatts(self.receive), capture: self.capture }
+        let (carrier_sense, receive) = (self.carrier_sense, attowatts(self.receive));
+        Reception { carrier_sense, receive, capture: self.capture, order: self.order }
     }
 
     /// How long a signal takes over `metres`: at least a nanosecond, as nobody hears a frame in the instant in which it

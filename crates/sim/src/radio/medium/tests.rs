@@ -24,6 +24,10 @@ fn shape(micros: u64) -> Shape {
 
 /// A medium on which node `from` arrives at node `to` with `powers[from][to]`; zero: not at all.
 fn medium(powers: &[Vec<u64>]) -> Medium<u32> {
+    medium_with(powers, Capture::FirstFrame)
+}
+
+fn medium_with(powers: &[Vec<u64>], order: Capture) -> Medium<u32> {
     let link = |(to, &power): (usize, &u64)| {
         (power > 0).then(|| Link {
             to: u32::try_from(to).expect("few nodes"),
@@ -33,14 +37,18 @@ fn medium(powers: &[Vec<u64>]) -> Medium<u32> {
         })
     };
     let of = powers.iter().map(|row| row.iter().enumerate().filter_map(link).collect()).collect();
-    let reception = Reception { carrier_sense: 100, receive: 100, capture: 10.0 };
+    let reception = Reception { carrier_sense: 100, receive: 100, capture: 10.0, order };
     Medium::new(Links::fixed(of, reception), Judge::by_capture())
 }
 
 /// Sends frames (sender, start, end), which carry their sender's number, and says what their tails were to node 0.
 fn at_node_0(powers_at_0: &[u64], frames: &[(usize, u64, u64)]) -> Vec<(u32, &'static str)> {
+    at_node_0_with(Capture::FirstFrame, powers_at_0, frames)
+}
+
+fn at_node_0_with(order: Capture, powers_at_0: &[u64], frames: &[(usize, u64, u64)]) -> Vec<(u32, &'static str)> {
     let rows: Vec<Vec<u64>> = powers_at_0.iter().map(|&power| vec![power]).collect();
-    let mut medium = medium(&rows);
+    let mut medium = medium_with(&rows, order);
     let mut times: Vec<(u64, bool, usize)> = Vec::new();
     for (index, &(_, start, end)) in frames.iter().enumerate() {
         times.extend([(start, true, index), (end, false, index)]);
@@ -77,6 +85,7 @@ fn at_node_0(powers_at_0: &[u64], frames: &[(usize, u64, u64)]) -> Vec<(u32, &'s
         }
     }
     assert_eq!(medium.receivers[0].energy, 0);
+    assert!(medium.receivers[0].lock.is_none());
     found
 }
 
@@ -140,6 +149,60 @@ fn weak_signals_together_keep_the_medium_busy() {
 }
 
 #[test]
+fn any_signal_that_is_sensed_can_hold_the_receiver() {
+    let ns_2 = |powers: &[u64], frames: &[(usize, u64, u64)]| at_node_0_with(Capture::AnySignal, powers, frames);
+    // A weak frame is being received when one comes that is ten times as strong: both are lost. The longer one holds the
+    // receiver: node 3's frame is lost to it although nothing else is as strong.
+    let frames = [(1, 0, 1_000), (2, 500, 1_500), (3, 1_100, 1_400)];
+    assert_eq!(ns_2(&[0, 100, 1_000, 20_000], &frames), [(1, "noise"), (3, "noise"), (2, "noise")]);
+    // The weak one is the longer one and keeps the receiver.
+    let frames = [(1, 0, 1_000), (2, 500, 700), (3, 800, 900)];
+    assert_eq!(ns_2(&[0, 100, 1_000, 20_000], &frames), [(2, "noise"), (3, "noise"), (1, "bad")]);
+    // What is ten times as weak is overlooked, one by one: three of them together do not matter.
+    let frames = [(1, 0, 1_000), (2, 300, 600), (3, 400, 700), (4, 500, 800)];
+    let found = ns_2(&[0, 1_000, 100, 100, 100], &frames);
+    assert_eq!(found, [(2, "noise"), (3, "noise"), (4, "noise"), (1, "good")]);
+    // What began while the node sent holds it afterwards, as does what it was receiving when it began to send.
+    let found = ns_2(&[0, 100, 5_000], &[(0, 0, 200), (1, 100, 1_500), (2, 500, 1_000)]);
+    assert_eq!(found, [(2, "noise"), (1, "noise")]);
+    let found = ns_2(&[0, 100, 5_000], &[(1, 0, 1_500), (0, 100, 200), (2, 500, 1_000)]);
+    assert_eq!(found, [(2, "noise"), (1, "noise")]);
+    // By the rule of the first frame the strong one is received in both cases.
+    let found = at_node_0(&[0, 100, 5_000], &[(1, 0, 1_500), (0, 100, 200), (2, 500, 1_000)]);
+    assert_eq!(found, [(2, "good"), (1, "noise")]);
+}
+
+#[test]
+fn the_strongest_preamble_of_four_microseconds_is_chosen() {
+    let ns_3 =
+        |powers: &[u64], frames: &[(usize, u64, u64)]| at_node_0_with(Capture::StrongestPreamble, powers, frames);
+    for (second, expected) in [
+        // Heard within the time of the first, which is then noise.
+        (3, [(1, "noise"), (2, "good")]),
+        // The first has been chosen, and is spoilt in its header.
+        (4, [(1, "bad header"), (2, "noise")]),
+    ] {
+        let found = ns_3(&[0, 100, 1_000], &[(1, 0, 900), (2, second, 1_000)]);
+        assert_eq!(found, expected, "second at {second}");
+    }
+    // Two alike: neither is detected, and what comes then is judged by itself.
+    let found = ns_3(&[0, 100, 100, 5_000], &[(1, 0, 900), (2, 1, 1_000), (3, 500, 700)]);
+    assert_eq!(found, [(3, "good"), (1, "noise"), (2, "noise")]);
+    // A weaker one within the time disturbs the choice if it comes within 10 dB.
+    for (weaker, what) in [(100, "good"), (101, "noise")] {
+        let found = ns_3(&[0, 1_000, weaker], &[(1, 0, 900), (2, 2, 3)]);
+        assert_eq!(found[1], (1, "good"), "gone before the choice");
+        let found = ns_3(&[0, 1_000, weaker], &[(1, 0, 900), (2, 2, 800)]);
+        assert_eq!(found, [(2, "noise"), (1, what)]);
+    }
+    // Alone, the header ends as always, though the choice was made later.
+    let mut medium = medium_with(&[vec![0], vec![1_000]], Capture::StrongestPreamble);
+    let (of, _) = medium.start(1, 1, at(0), shape(1_000));
+    assert!(medium.front(of, 0, at(0)).turned_busy);
+    assert!(!medium.receives(0, at(191)) && medium.receives(0, at(192)));
+}
+
+#[test]
 fn a_node_that_sends_receives_nothing() {
     // What began while it sent, also where it ends later.
     assert_eq!(at_node_0(&[0, 1_000], &[(0, 0, 500), (1, 100, 400)]), [(1, "nothing")]);
@@ -181,12 +244,13 @@ proptest! {
     /// Whoever sends when: once all is over, no energy is left, nobody is busy or decodes.
     #[test]
     fn energy_returns_to_zero(
+        order in prop::sample::select(vec![Capture::FirstFrame, Capture::StrongestPreamble, Capture::AnySignal]),
         powers in prop::collection::vec(prop::collection::vec(0_u64..2_000, 5), 5),
         frames in prop::collection::vec((0_u32..5, 0_u64..2_000, 1_u64..500), 1..40),
     ) {
         let mut powers = powers;
         (0..5).for_each(|node| powers[node][node] = 0);
-        let mut medium = medium(&powers);
+        let mut medium = medium_with(&powers, order);
         // (time, order, act); a front comes before the tail at the same time.
         let mut acts = BTreeSet::new();
         for &(from, start, length) in &frames {

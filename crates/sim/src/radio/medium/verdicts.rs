@@ -41,7 +41,8 @@ fn medium(radio: &Radio, powers: &[u64]) -> Medium<u32> {
         let decodable = power >= receive;
         vec![Link { to: 0, delay: Duration::from_nanos(1), power, decodable }]
     };
-    let reception = Reception { carrier_sense: receive, receive, capture: channel.capture_threshold().as_ratio() };
+    let (capture, order) = (channel.capture_threshold().as_ratio(), Capture::FirstFrame);
+    let reception = Reception { carrier_sense: receive, receive, capture, order };
     let judge = Judge::new(&channel, &reception, &names, 5);
     Medium::new(Links::fixed(powers.iter().map(link).collect(), reception), judge)
 }

@@ -54,6 +54,8 @@ pub(super) fn conventions(network: &Network) -> Result<Conventions, BuildError> 
         cts_to_self: mac.cts_to_self || network.radio.b_protection == BProtection::CtsToSelf,
         aggregation: aggregation(network)?,
         eifs: mac.eifs,
+        first_access: mac.first_access,
+        answer_rts: mac.answer_rts,
     })
 }
 

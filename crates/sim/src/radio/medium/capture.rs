@@ -1,0 +1,93 @@
+//! Which of several signals holds a receiver, where the convention is not that of the first frame.
+
+use super::{Header, Lock, Medium};
+use crate::config::Capture;
+use crate::engine::Handle;
+use units::{Duration, Instant};
+
+/// How long ns-3's receiver listens before it chooses among preambles: the first OFDM symbol of a preamble.
+const DETECTION: Duration = Duration::from_micros(4);
+
+/// The strongest frame that has begun while a receiver listens for preambles.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Preamble {
+    of: Handle,
+    power: u64,
+    start: Instant,
+}
+
+/// A signal that begins at a node.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    pub(super) of: Handle,
+    pub(super) node: u32,
+    pub(super) power: u64,
+    pub(super) decodable: bool,
+}
+
+impl<F: Copy> Medium<F> {
+    /// A signal begins at a node that decodes nothing, by another rule than that of the first frame.
+    #[cold]
+    pub(super) fn meet(&mut self, arrival: Arrival, now: Instant) {
+        let Arrival { of, node, power, decodable } = arrival;
+        let sending = self.receivers[node as usize].sending;
+        match self.reception.order {
+            Capture::StrongestPreamble => {
+                let preamble = &mut self.preambles[node as usize];
+                if !sending && decodable && preamble.is_none_or(|other| power > other.power) {
+                    *preamble = Some(Preamble { of, power, start: now });
+                }
+            }
+            Capture::AnySignal if decodable && !sending => self.lock(node, (of, power), now, now),
+            Capture::AnySignal if power >= self.reception.carrier_sense => self.occupy(node, (of, power), now),
+            Capture::FirstFrame | Capture::AnySignal => {}
+        }
+    }
+
+    /// Chooses among the preambles that have begun at a node, if the time has come. Nothing has changed there since then.
+    pub(super) fn choose(&mut self, node: u32, now: Instant) {
+        let Some(Preamble { of, power, start }) = self.preambles[node as usize] else { return };
+        let chosen = start + DETECTION;
+        if now < chosen {
+            return;
+        }
+        self.preambles[node as usize] = None;
+        let others = self.receivers[node as usize].energy - power;
+        let noise = self.judge.noise(self.air.get(of).shape.mode);
+        if self.reception.stands_out(power, others as f64 + noise) {
+            self.lock(node, (of, power), start, chosen);
+        }
+    }
+
+    /// A signal is over at a node: it is not chosen any more.
+    pub(super) fn forget(&mut self, node: u32, of: Handle) {
+        self.preambles[node as usize].take_if(|preamble| preamble.of == of);
+    }
+
+    /// A signal begins while another one holds the receiver, which overlooks it or loses both (ns-2).
+    #[cold]
+    pub(super) fn clash(&mut self, arrival: Arrival, now: Instant) {
+        let Arrival { of, node, power, decodable } = arrival;
+        let Some(lock) = &mut self.receivers[node as usize].lock else { return };
+        let noticed = decodable || power >= self.reception.carrier_sense;
+        if !noticed || self.reception.stands_out(lock.power, power as f64) {
+            return;
+        }
+        lock.intact = false;
+        if now < lock.header_end && lock.header != Header::Unsought {
+            lock.header = Header::Lost;
+        }
+        // Both have travelled as far as this node when they end here.
+        let (held, new) = (self.air.get(lock.of), self.air.get(of));
+        if new.shape.duration > held.shape.duration.saturating_sub(now.since(lock.start)) {
+            self.occupy(node, (of, power), now);
+        }
+    }
+
+    /// A signal that is not decoded holds the receiver.
+    fn occupy(&mut self, node: u32, (of, power): (Handle, u64), now: Instant) {
+        let header = Header::Unsought;
+        let held = Lock { of, power, start: now, header_end: now, intact: false, header, keeps_history: false };
+        self.receivers[node as usize].lock = Some(held);
+    }
+}
