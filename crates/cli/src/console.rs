@@ -6,6 +6,7 @@ use lab::printable;
 use lab::run::Watch;
 use rustix::termios::tcgetwinsize;
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,9 +26,10 @@ pub(crate) fn print_json(json: &str) -> Result<(), Failure> {
     write(&printable::json(json))
 }
 
-/// Prints an error or a remark to standard error.
-pub(crate) fn complain(text: &str) {
-    eprintln!("{}", printable::lines(text));
+/// Prints an error or a remark to standard error. Where it cannot be written there is nobody to tell: nothing ends for that,
+/// least of all governing.
+pub(crate) fn complain(text: impl Display) {
+    let _ = writeln!(io::stderr(), "{}", printable::lines(&text.to_string()));
 }
 
 /// A reader who has closed the pipe has seen enough: that is no error.
@@ -44,7 +46,7 @@ fn write(text: &str) -> Result<(), Failure> {
 /// Prints what runs warn of to standard error.
 pub(crate) fn warn(warnings: &BTreeSet<&str>) {
     for warning in warnings {
-        complain(&format!("warning: {warning}"));
+        complain(format_args!("warning: {warning}"));
     }
 }
 

@@ -1,5 +1,6 @@
 //! A terminal as a whole screen that is drawn again and again, and given back as it was.
 
+use crate::console::complain;
 use crate::failure::{FAILED, Failure};
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 use std::fmt::Write as _;
@@ -39,7 +40,7 @@ impl Terminal {
         let former = self.former.clone();
         std::panic::set_hook(Box::new(move |panic| {
             leave(&former);
-            eprintln!("error: this is a fault in Sluice: {panic}");
+            complain(format_args!("error: this is a fault in Sluice: {panic}"));
             std::process::exit(i32::from(FAILED));
         }));
     }

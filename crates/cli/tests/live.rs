@@ -105,6 +105,45 @@ fn inner_kill() {
 }
 
 #[test]
+fn output_that_cannot_be_written_ends_no_governing() {
+    in_namespace("live::inner_unwritable");
+}
+
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_unwritable() {
+    if !has_interface() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    run("tc qdisc replace dev v0 root handle 7: pfifo limit 77");
+    let before = queues();
+    let full = || std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let closed = || {
+        let (read, write) = std::io::pipe().unwrap();
+        drop(read);
+        write
+    };
+    let outputs: [[Stdio; 2]; 3] =
+        [[full().into(), full().into()], [Stdio::null(), closed().into()], [closed().into(), full().into()]];
+    for (number, [out, err]) in outputs.into_iter().enumerate() {
+        let mut command = sluice(folder.path());
+        command.args(["attach", "v0", "--state", "state", "--record", "/dev/full"]);
+        let mut child = command.stdout(out).stderr(err).spawn().unwrap();
+        let until = std::time::Duration::from_secs(2);
+        while !queues().contains("\"handle\":\"51") {
+            assert!(child.try_wait().unwrap().is_none(), "{number}: it ended and changed nothing");
+        }
+        // More than one interval of a queue without a controller, each with something to write.
+        #[expect(clippy::disallowed_methods, reason = "intervals of a real interface take real time")]
+        std::thread::sleep(until);
+        assert!(child.try_wait().unwrap().is_none(), "{number}: it does not govern any more");
+        assert_eq!(end(&mut child, "TERM"), Some(3), "{number}: the recording is not whole");
+        assert_eq!(queues(), before, "{number}");
+    }
+}
+
+#[test]
 fn the_former_queue_comes_back_when_the_agent_panics_and_its_device_is_out_of_reach() {
     in_namespace("live::inner_panic");
 }

@@ -2,6 +2,7 @@
 //!
 //! A [`Device`] joins what senses a queue to what moves its limit; [`control::Controller`] decides in between and knows
 //! nothing of Linux. No packet passes through this crate: the kernel holds them.
+#![deny(clippy::print_stdout, clippy::print_stderr, reason = "they panic where nothing can be written; hosts speak")]
 
 pub mod agent;
 pub mod agents;

@@ -2,6 +2,7 @@
 
 use super::live::{create, listening, restore_on_panic, write};
 use crate::args;
+use crate::console::complain;
 use crate::failure::Failure;
 use lab::scenario;
 use linux::agent::Signals;
@@ -73,7 +74,7 @@ impl Host for Serving<'_> {
         if let Some((_, file)) = self.recordings.get_mut(&status.device)
             && let Err(failure) = write(file, decision)
         {
-            eprintln!("{}: {failure}; it is not recorded any longer", status.device);
+            complain(format_args!("{}: {failure}; it is not recorded any longer", status.device));
             self.recordings.remove(&status.device);
         }
         ControlFlow::Continue(())
@@ -81,8 +82,8 @@ impl Host for Serving<'_> {
 
     fn happened(&mut self, event: &Event) {
         match serde_json::to_string(event) {
-            Ok(line) if self.args.json => eprintln!("{line}"),
-            _ => eprintln!("{event}"),
+            Ok(line) if self.args.json => complain(line),
+            _ => complain(event),
         }
     }
 
@@ -97,7 +98,7 @@ impl Host for Serving<'_> {
         let places: Vec<Place> = wishes.iter().map(|wish| wish.place.clone()).collect();
         restore_on_panic(places);
         if metrics(&config) != self.listen {
-            eprintln!("metrics.listen holds from the next start on");
+            complain("metrics.listen holds from the next start on");
         }
         Some(Ok(wishes))
     }

@@ -1,7 +1,7 @@
 //! `sluice attach`, `sluice detach` and `sluice record`.
 
 use crate::args;
-use crate::console::{print, print_json};
+use crate::console::{complain, print, print_json};
 use crate::failure::{FAILED, Failure};
 use control::{Controller, Name};
 use lab::live;
@@ -77,35 +77,39 @@ struct Attaching {
 }
 
 impl Attaching {
+    /// Shows and records a decision; what cannot be written is not tried again.
     fn take(&mut self, decision: &Decision) -> Result<(), Failure> {
-        if self.rows {
-            tell(decision, self.json)?;
+        let shown = if self.rows { tell(decision, self.json) } else { Ok(()) };
+        self.rows &= shown.is_ok();
+        let recorded = self.file.as_mut().map_or(Ok(()), |file| write(file, decision));
+        if recorded.is_err() {
+            self.file = None;
         }
-        self.file.as_mut().map_or(Ok(()), |file| write(file, decision))
+        recorded.and(shown)
     }
 }
 
 impl Host for Attaching {
     fn attached(&mut self, device: &dyn Device, controller: &Controller, remarks: &[String]) {
         if self.rows {
-            eprint!("{}", opening(device, controller, self.dry_run, remarks));
+            complain(opening(device, controller, self.dry_run, remarks).trim_end());
         }
     }
 
     fn decided(&mut self, _: &Status, decision: &Decision) -> ControlFlow<()> {
-        match self.take(decision) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(failure) => {
-                self.broken = Some(failure);
-                ControlFlow::Break(())
-            }
+        let Err(failure) = self.take(decision) else { return ControlFlow::Continue(()) };
+        let ends = self.dry_run;
+        if !ends {
+            complain(format_args!("{failure}; governing goes on"));
         }
+        self.broken = Some(failure);
+        if ends { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     fn happened(&mut self, event: &Event) {
         // What was taken up is told at more length.
         if event.what != What::Attached {
-            eprintln!("{event}");
+            complain(event);
         }
     }
 
@@ -152,11 +156,11 @@ pub(super) fn restore_on_panic(places: Vec<Place>) {
         })
         .collect();
     std::panic::set_hook(Box::new(move |panic| {
-        eprintln!("error: this is a fault in Sluice: {panic}");
+        complain(format_args!("error: this is a fault in Sluice: {panic}"));
         for (device, restorer) in &places {
             match restorer.restore() {
-                Ok(()) => eprintln!("{device} has its former queue back"),
-                Err(error) => eprintln!("error: {error}; `sluice detach {device}` tries again"),
+                Ok(()) => complain(format_args!("{device} has its former queue back")),
+                Err(error) => complain(format_args!("error: {error}; `sluice detach {device}` tries again")),
             }
         }
         std::process::exit(i32::from(FAILED));

@@ -48,7 +48,7 @@ pub(super) fn reproduce(args: &args::Reproduce) -> Result<u8, Failure> {
     let out = report_path(args, &experiments);
     // A build without the charting library still rules on claims.
     let report =
-        report::write(&studies, &out)?.map(|()| out).map_err(|error| complain(&format!("no report: {error}"))).ok();
+        report::write(&studies, &out)?.map(|()| out).map_err(|error| complain(format_args!("no report: {error}"))).ok();
     if args.json {
         for (study, experiment) in studies.iter().zip(&experiments) {
             print_json(&object(study, &experiment.folder, report.as_deref()))?;
