@@ -143,6 +143,131 @@ fn inner_unwritable() {
     }
 }
 
+/// Of interface v0.
+fn segments() -> String {
+    let shown = stdout(&shell("ip -d link show dev v0"));
+    shown.split("gso_max_segs ").nth(1).and_then(|rest| rest.split(' ').next()).expect("the kernel says it").to_owned()
+}
+
+#[test]
+fn segments_come_back_after_a_kill_and_a_second_agent() {
+    in_namespace("live::inner_segments_after_a_kill");
+}
+
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_segments_after_a_kill() {
+    if !has_interface() {
+        return;
+    }
+    run("ip link set v0 gso_max_segs 40");
+    let folder = tempfile::tempdir().unwrap();
+    for _ in 0..5 {
+        let (mut child, _lines) = attach(folder.path(), &["--gso-segments", "1"]);
+        while segments() != "1" {}
+        assert_eq!(end(&mut child, "KILL"), None);
+        let (mut next, _lines) = attach(folder.path(), &["--gso-segments", "2", "--set", "limit=20"]);
+        while segments() != "2" {}
+        assert_eq!(end(&mut next, "TERM"), Some(0));
+        assert_eq!(segments(), "40");
+    }
+}
+
+#[test]
+fn state_that_is_not_ours_is_neither_followed_nor_waited_for_nor_believed() {
+    in_namespace("live::inner_foreign_state");
+}
+
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_foreign_state() {
+    use std::os::unix::fs::PermissionsExt as _;
+    if !has_interface() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let before = queues();
+    let (state, victim) = (folder.path().join("state"), folder.path().join("victim"));
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let detach = |words: &[&str]| {
+        let output = sluice(folder.path()).arg("detach").args(words).args(["--state", "state"]).output().unwrap();
+        (output.status.code(), stdout(&output) + &stderr(&output))
+    };
+
+    let (mut child, _lines) = attach(folder.path(), &[]);
+    let file = std::fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().path());
+    let file = file.into_iter().find(|path| path.extension().is_some_and(|kind| kind == "json")).unwrap();
+    assert_eq!((mode(&state), mode(&file)), (0o710, 0o600));
+    // The number of another process, as when numbers are given again.
+    let mut stranger = Command::new("sleep").arg("60").spawn().unwrap();
+    let text = std::fs::read_to_string(&file).unwrap();
+    let forged = text.replace(&format!("\"process\":{}", child.id()), &format!("\"process\":{}", stranger.id()));
+    assert_ne!(forged, text);
+    std::fs::write(&file, forged).unwrap();
+    let (code, said) = detach(&["v0"]);
+    assert!(code == Some(2) && said.contains("did not end within 3 s"), "{said}");
+    assert!(stranger.try_wait().unwrap().is_none(), "a process that governs nothing is signalled");
+    stranger.kill().unwrap();
+    stranger.wait().unwrap();
+    std::fs::write(&file, text).unwrap();
+    assert_eq!(detach(&["v0"]), (Some(0), "v0 has its former queue back\n".into()));
+    child.wait().unwrap();
+
+    let attach_refused = |why: &str| {
+        let output = sluice(folder.path()).args(["attach", "v0", "--state", "state"]).output().unwrap();
+        assert!(output.status.code() == Some(2) && stderr(&output).contains(why), "{why}: {}", stderr(&output));
+        assert_eq!(queues(), before);
+    };
+    std::fs::write(&victim, "precious").unwrap();
+    std::os::unix::fs::symlink(&victim, &file).unwrap();
+    attach_refused("is a symbolic link");
+    std::fs::remove_file(&file).unwrap();
+    std::fs::hard_link(&victim, &file).unwrap();
+    attach_refused("has another name");
+    std::fs::remove_file(&file).unwrap();
+    run(&format!("mkfifo {}", file.display()));
+    attach_refused("is no plain file");
+    assert_eq!(detach(&["v0"]).0, Some(2));
+    std::fs::remove_file(&file).unwrap();
+    run(&format!("chmod 777 {}", state.display()));
+    attach_refused("may be written by others");
+    run(&format!("chmod 700 {}", state.display()));
+    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "precious");
+    for name in ["../x", "..", "a/b", "", "a-name-that-is-too-long"] {
+        let (code, said) = detach(&[name]);
+        assert!(code == Some(2) && said.contains("is no name of an interface"), "{name}: {said}");
+    }
+    assert_eq!(detach(&["nosuch"]).0, Some(2));
+}
+
+#[test]
+fn detach_says_where_else_an_interface_is_governed() {
+    in_namespace("live::inner_elsewhere");
+}
+
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_elsewhere() {
+    if !has_interface() {
+        return;
+    }
+    run("tc qdisc replace dev v0 root handle 1: htb default 10");
+    run("tc class add dev v0 parent 1: classid 1:10 htb rate 5mbit burst 2k cburst 2k");
+    run("tc qdisc add dev v0 parent 1:10 handle 10: pfifo limit 1000");
+    let (before, folder) = (queues(), tempfile::tempdir().unwrap());
+    let (mut child, _lines) = attach(folder.path(), &["--parent", "1:10"]);
+    let detach =
+        |more: &[&str]| sluice(folder.path()).args(["detach", "v0", "--state", "state"]).args(more).output().unwrap();
+    let elsewhere = detach(&[]);
+    assert_eq!(elsewhere.status.code(), Some(2));
+    assert!(stderr(&elsewhere).contains("`sluice detach v0 --parent 1:10` ends that"), "{}", stderr(&elsewhere));
+    let twice = sluice(folder.path()).args(["attach", "v0", "--parent", "1:10", "--state", "state"]).output().unwrap();
+    assert!(stderr(&twice).contains("`sluice detach v0 --parent 1:10` ends that"), "{}", stderr(&twice));
+    assert_eq!(stdout(&detach(&["--parent", "1:10"])), "v0 has its former queue back\n");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(queues(), before);
+}
+
 #[test]
 fn the_former_queue_comes_back_when_the_agent_panics_and_its_device_is_out_of_reach() {
     in_namespace("live::inner_panic");

@@ -4,13 +4,13 @@ use crate::agents;
 use crate::backend::{Backend, Wish};
 use crate::device::{Capabilities, Device, Error, Quality};
 use crate::estimate::Estimator;
-use crate::former::{Former, State, claim, governor, put_back};
+use crate::former::{Former, claim, put_back};
 use crate::looks::Looks;
 use crate::rtnetlink::{Counters, Link, Qdisc, ROOT, Route};
+use crate::state::{Governor, State, detach_command, governor, other_places};
 use control::{Interval, Limit, Measures};
 use queue::{Discipline, Settings};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, kill_process};
 use std::path::{Path, PathBuf};
 use units::{Duration, Instant};
 
@@ -190,19 +190,26 @@ impl Fifo {
 pub fn detach(place: &Place) -> Result<bool, Error> {
     let Place { device, parent, state_folder } = place;
     agents::forget_killed(state_folder);
-    if let Some(process) = governor(state_folder, device, *parent)? {
-        return end(process, state_folder, device, *parent).map(|()| true);
+    if let Some(governor) = governor(state_folder, device, *parent)? {
+        return end(governor, state_folder, device, *parent).map(|()| true);
     }
-    restore_left(state_folder, device, *parent)
+    if restore_left(state_folder, device, *parent)? {
+        return Ok(true);
+    }
+    if let [other, ..] = other_places(state_folder, device, *parent)?[..] {
+        let (here, there) = (shown_place(*parent), shown_place(other));
+        let command = detach_command(device, other);
+        let message = format!("{device} is not governed at {here} but at {there}: `{command}` ends that");
+        return Err(Error::Unsuitable(message));
+    }
+    // What governed an interface that is gone may be put back, and was; a name that nothing has is a mistake.
+    Route::open()?.link(device).map(|_| false)
 }
 
-fn end(process: u32, folder: &Path, device: &str, parent: u32) -> Result<(), Error> {
-    let what = format!("end process {process}, which governs {device}");
-    let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
-    let Some(pid) = pid else { return Err(Error::Unsuitable(format!("cannot {what}"))) };
-    match kill_process(pid, Signal::TERM) {
-        // It ended by itself meanwhile.
-        Ok(()) | Err(Errno::SRCH) => {}
+fn end(governs: Governor, folder: &Path, device: &str, parent: u32) -> Result<(), Error> {
+    let what = format!("end process {}, which governs {device}", governs.process);
+    match governs.terminate() {
+        Ok(()) => {}
         Err(Errno::PERM) => return Err(Error::NotPermitted { what }),
         Err(errno) => return Err(Error::Kernel { what, source: errno.into() }),
     }

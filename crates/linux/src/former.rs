@@ -5,15 +5,8 @@ use crate::fifo::Place;
 use crate::nl80211::Wireless;
 use crate::options::to_make_again;
 use crate::rtnetlink::{Link, Qdisc, ROOT, Route};
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
+use crate::state::{Kept, State};
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File};
-use std::io::{self, Read as _, Seek as _, Write as _};
-use std::path::{Path, PathBuf};
-
-/// Where agents write down what to put back.
-pub const STATE_FOLDER: &str = "/run/sluice";
 
 /// Disciplines that the kernel makes again, equal, from the options that it shows. All but codel and fq are tested so; of
 /// those the kernel's source says it.
@@ -115,6 +108,11 @@ impl Former {
             return Err(error);
         }
         Ok(state)
+    }
+
+    /// Packets of the interface could hold so many segments. What was written down first stays.
+    pub(crate) fn remember_segments(&mut self, segments: u32) {
+        self.segments.get_or_insert(segments);
     }
 
     /// The kernel's default is to come back instead.
@@ -272,162 +270,5 @@ pub(crate) fn put_back(former: &Former, route: &mut Route) -> Result<(), Error> 
     match former.restore(route) {
         Err(Error::Replaced { .. }) => Ok(()),
         done => done,
-    }
-}
-
-/// The file in which a running agent keeps a [`Former`]. It is locked while the agent lives, so that one that is not
-/// locked was left by an agent that was killed.
-#[derive(Debug)]
-pub(crate) struct State {
-    path: PathBuf,
-    file: File,
-}
-
-/// What a state file says.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Kept {
-    /// The agent's process.
-    pub(crate) process: u32,
-    pub(crate) former: Former,
-}
-
-impl State {
-    /// Opens and locks the file for a place; also what a killed agent left in it.
-    pub(crate) fn lock(folder: &Path, device: &str, parent: u32) -> Result<(Self, Option<Kept>), Error> {
-        let path = path(folder, device, parent)?;
-        fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
-        let open = File::options().read(true).write(true).create(true).truncate(false).open(&path);
-        let mut file = open.map_err(|error| failed(&path, error))?;
-        let locked = flock(&file, FlockOperation::NonBlockingLockExclusive);
-        let mut text = String::new();
-        file.read_to_string(&mut text).map_err(|error| failed(&path, error))?;
-        let kept: Option<Kept> = serde_json::from_str(&text).ok();
-        match locked {
-            Ok(()) => {}
-            Err(Errno::WOULDBLOCK) => {
-                let process = kept.map_or_else(String::new, |kept| format!(" (process {})", kept.process));
-                let message = format!("{device} is governed already{process}; `sluice detach {device}` ends that");
-                return Err(Error::Unsuitable(message));
-            }
-            Err(errno) => return Err(failed(&path, errno.into())),
-        }
-        if kept.is_none() && !text.is_empty() {
-            let path = path.display();
-            return Err(Error::Unsuitable(format!(
-                "{path} is damaged: look at `tc qdisc`, mend it and remove the file"
-            )));
-        }
-        let mut state = Self { path, file };
-        if let Some(left) = &kept {
-            // From now on the process in the file is this one: `detach` must not signal a number that is anybody's now.
-            state.keep(&left.former)?;
-        }
-        Ok((state, kept))
-    }
-
-    /// Writes down what to put back, before anything is changed.
-    pub(crate) fn keep(&mut self, former: &Former) -> Result<(), Error> {
-        let kept = Kept { process: std::process::id(), former: former.clone() };
-        let text = serde_json::to_vec(&kept).map_err(|error| failed(&self.path, error.into()))?;
-        let write = |file: &mut File| {
-            file.rewind()?;
-            file.set_len(0)?;
-            file.write_all(&text)?;
-            file.sync_all()
-        };
-        write(&mut self.file).map_err(|error| failed(&self.path, error))
-    }
-
-    /// Packets of the interface hold at most so many segments from now on. What it was is written down first.
-    pub(crate) fn limit_segments(
-        &mut self,
-        former: &mut Former,
-        route: &mut Route,
-        link: &Link,
-        segments: u32,
-    ) -> Result<(), Error> {
-        // Of a killed agent whose queue goes on it stands there already.
-        former.segments.get_or_insert(link.gso_max_segs);
-        self.keep(former)?;
-        route.set_segments(link.index, segments)
-    }
-
-    /// Puts the former queue back and takes the file away. Where another program has put a queue there, that one stays, and
-    /// there is nothing to put back later.
-    pub(crate) fn end(self, former: &Former, route: &mut Route) -> Result<(), Error> {
-        let restored = former.restore(route);
-        match restored {
-            Ok(()) | Err(Error::Replaced { .. }) => self.forget().and(restored),
-            failed => failed,
-        }
-    }
-
-    /// Takes the file away: there is nothing to put back any more.
-    pub(crate) fn forget(self) -> Result<(), Error> {
-        fs::remove_file(&self.path).map_err(|error| failed(&self.path, error))
-    }
-}
-
-/// Puts a former queue back from outside the device that replaced it: for a panic, when the device is out of reach.
-#[derive(Debug)]
-pub struct Restorer(Result<PathBuf, Error>);
-
-impl Restorer {
-    /// For the queue at `parent` of a device.
-    pub fn new(folder: &Path, device: &str, parent: u32) -> Self {
-        Self(path(folder, device, parent))
-    }
-
-    /// Puts back what this process wrote down when it attached. Does nothing where nothing was replaced.
-    ///
-    /// # Errors
-    /// The former queue cannot be put back.
-    pub fn restore(&self) -> Result<(), Error> {
-        let Ok(path) = &self.0 else { return Ok(()) };
-        let Ok(text) = fs::read_to_string(path) else { return Ok(()) };
-        let Ok(kept) = serde_json::from_str::<Kept>(&text) else { return Ok(()) };
-        if kept.process != std::process::id() {
-            return Ok(());
-        }
-        kept.former.restore(&mut Route::open()?)?;
-        fs::remove_file(path).map_err(|error| failed(path, error))
-    }
-}
-
-/// The process that governs a place now, if one does.
-pub(crate) fn governor(folder: &Path, device: &str, parent: u32) -> Result<Option<u32>, Error> {
-    let path = path(folder, device, parent)?;
-    let mut file = match File::open(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        file => file.map_err(|error| failed(&path, error))?,
-    };
-    match flock(&file, FlockOperation::NonBlockingLockShared) {
-        Ok(()) => return Ok(None),
-        Err(Errno::WOULDBLOCK) => {}
-        Err(errno) => return Err(failed(&path, errno.into())),
-    }
-    let mut text = String::new();
-    file.read_to_string(&mut text).map_err(|error| failed(&path, error))?;
-    match serde_json::from_str::<Kept>(&text) {
-        Ok(kept) => Ok(Some(kept.process)),
-        // The agent has locked the file and not written it yet.
-        Err(_) => Err(Error::Unsuitable(format!("{device} is being attached at this moment; try again"))),
-    }
-}
-
-/// Interfaces of different network namespaces may have one name.
-fn path(folder: &Path, device: &str, parent: u32) -> Result<PathBuf, Error> {
-    let namespace = rustix::fs::stat("/proc/thread-self/ns/net")
-        .map_err(|errno| failed(Path::new("/proc/thread-self/ns/net"), errno.into()))?;
-    let place = if parent == ROOT { "root".into() } else { format!("{parent:x}") };
-    Ok(folder.join(format!("{device}.{}.{place}.json", namespace.st_ino)))
-}
-
-fn failed(path: &Path, source: io::Error) -> Error {
-    let what = format!("keep the former queue in {}", path.display());
-    match source.kind() {
-        io::ErrorKind::PermissionDenied => Error::NotPermitted { what },
-        _ => Error::Kernel { what, source },
     }
 }

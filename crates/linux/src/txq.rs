@@ -9,11 +9,12 @@ use crate::backend::{Backend, Wish};
 use crate::device::{Capabilities, Device, Error, Quality};
 use crate::estimate::Estimator;
 use crate::fifo::{Place, Start};
-use crate::former::{Former, State, put_back};
+use crate::former::{Former, put_back};
 use crate::nl80211::{Phy, Wireless, counters};
 use crate::rtnetlink::{Link, ROOT, Route};
+use crate::state::{State, open};
 use control::{Interval, Limit};
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, OFlags, flock};
 use std::fs::File;
 use std::path::Path;
 use units::{Duration, Instant};
@@ -103,7 +104,7 @@ fn claim(wireless: &mut Wireless, link: &Link, folder: &Path) -> Result<(Phy, u3
     };
     let path = folder.join(format!("phy{}.lock", phy.number));
     let failed = |source| Error::Kernel { what: format!("lock {}", path.display()), source };
-    let lock = File::create(&path).map_err(failed)?;
+    let lock = open(&path, OFlags::RDWR | OFlags::CREATE)?;
     match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok((phy, limit, lock)),
         Err(rustix::io::Errno::WOULDBLOCK) => Err(Error::Unsuitable(format!(

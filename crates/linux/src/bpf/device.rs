@@ -2,8 +2,9 @@
 
 use super::Credit;
 use super::discipline::{Discipline, KIND, Mechanism, Slot};
-use crate::former::{Former, State, claim_or_keep, shown};
+use crate::former::{Former, claim_or_keep, shown};
 use crate::rtnetlink::{Link, ROOT, Route};
+use crate::state::State;
 use crate::{Backend, Capabilities, Device, Error, Place, Quality, Start, Wish};
 use control::{Interval, Limit};
 use rustix::thread::nanosleep;
