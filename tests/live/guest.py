@@ -7,7 +7,8 @@ Output and exit status are the command's. The folder where this is called is /ho
     instructions   an instruction takes 1 ns: the guest's clock counts executed instructions
     host           the host's time, two processors
 
-In virtual time keep files of the host out of what is measured: while the guest waits for them its clock runs away.
+The guest's own files are in memory. In virtual time keep /host out of what is measured: while the guest waits for a file
+of the host its clock runs away.
 """
 
 import argparse
@@ -88,13 +89,11 @@ def machine(talk, share, clock, descriptor, kernel):
     return [
         "qemu-system-x86_64", "-M", "q35,hpet=off", "-cpu", "max", "-m", "1024", *CLOCKS[clock],
         "-display", "none", "-nodefaults", "-no-reboot", "-no-user-config",
-        "-kernel", image.PLACE / f"vmlinuz-{kernel}", "-initrd", image.PLACE / f"first-{kernel}.cpio.gz",
+        "-kernel", image.PLACE / f"vmlinuz-{kernel}", "-initrd", image.PLACE / f"tree-{kernel}.cpio",
         "-append", line,
         "-serial", f"file:{talk / 'console'}",
         "-device", "virtio-serial-pci", "-add-fd", f"fd={descriptor},set=1",
         "-chardev", "file,id=out,path=/dev/fdset/1,append=on", "-device", "virtserialport,chardev=out,name=out,nr=1",
-        "-fsdev", f"local,id=tree,path={image.PLACE / 'tree'},security_model=none,readonly=on",
-        "-device", "virtio-9p-pci,fsdev=tree,mount_tag=tree",
         "-fsdev", f"local,id=host,path={share},security_model=none",
         "-device", "virtio-9p-pci,fsdev=host,mount_tag=host",
     ]  # fmt: skip

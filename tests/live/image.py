@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Makes the guest of the live tests from Debian's packages, in target/guest, once for each state of these sources."""
 
-import gzip
 import hashlib
 import lzma
 import os
@@ -16,13 +15,14 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PLACE = ROOT / "target/guest"
-SOURCES = [HERE / "guest/init", HERE / "guest/second", pathlib.Path(__file__).resolve()]
+# The guest's files, while it is made.
+TREE = PLACE / "tree"
+SOURCES = [HERE / "guest/init", pathlib.Path(__file__).resolve()]
 
 # What the host needs; Debian's names.
 HOST = {
     "qemu-system-x86_64": "qemu-system-x86",
     "mmdebstrap": "mmdebstrap",
-    "busybox": "busybox-static",
     "cpio": "cpio",
     "depmod": "kmod",
 }
@@ -39,11 +39,12 @@ KERNELS = {
 USERLAND = ["ethtool", "iperf3", "iproute2", "iputils-ping", "iw", "kmod", "mount", "procps", "wireless-regdb"]
 # Loaded by the tests, with what they depend on.
 MODULES = [
-    *("9p", "9pnet_virtio", "overlay"),
+    *("9p", "9pnet_virtio"),
     *("dummy", "ifb", "slip", "tun", "veth", "mac80211_hwsim", "ccm", "cmac", "ctr", "gcm", "tcp_diag"),
     *("sch_cake", "sch_codel", "sch_fq", "sch_fq_codel", "sch_htb", "sch_netem", "sch_prio", "sch_tbf"),
 ]
-FIRST_MODULES = ["9pnet_virtio", "9p", "overlay"]
+# What no test needs of the tree, by the beginning of its path.
+LEFT_OUT = ("boot/", "usr/include/", "usr/share/", "var/cache/", "var/lib/apt/", "var/lib/dpkg/")
 
 
 class Impossible(Exception):
@@ -70,9 +71,10 @@ def build():
         (image,) = unpacked.glob("**/vmlinuz*")
         shutil.copy(image, PLACE / f"vmlinuz-{kernel}")
         modules(unpacked / "usr", kernel)
-        first_stage(kernel)
+        archive(kernel)
         shutil.rmtree(unpacked)
     shutil.rmtree(packages.folder)
+    shutil.rmtree(TREE)
     made_by.write_text(key)
 
 
@@ -148,19 +150,19 @@ class Packages:
 
 
 def userland(packages):
-    """The guest's tree, shared with it read-only."""
+    """The guest's tree."""
     include = f"--include={','.join(USERLAND)}"
     line = f"deb {packages.origin()} {RELEASE} main"
     options = ["--quiet", "--mode=root", "--variant=apt", '--aptopt=Acquire::Retries "5"', include]
-    patiently(["mmdebstrap", *options, RELEASE, PLACE / "tree", line], makes=PLACE / "tree")
-    shutil.copy(HERE / "guest/second", PLACE / "tree/second")
-    (PLACE / "tree/second").chmod(0o755)
+    patiently(["mmdebstrap", *options, RELEASE, TREE, line], makes=TREE)
+    shutil.copy(HERE / "guest/init", TREE / "init")
+    (TREE / "init").chmod(0o755)
 
 
 def modules(unpacked, kernel):
     """The modules of a kernel, uncompressed: to decompress them is slow in the guest."""
     subprocess.run(["depmod", "-b", unpacked, kernel], check=True)
-    target = PLACE / "tree/usr/lib/modules" / kernel
+    target = TREE / "usr/lib/modules" / kernel
     target.mkdir(parents=True)
     source = unpacked / "lib/modules" / kernel
     for file in source.glob("modules.*"):
@@ -169,7 +171,7 @@ def modules(unpacked, kernel):
         uncompressed = target / file.relative_to(source).with_suffix("")
         uncompressed.parent.mkdir(parents=True, exist_ok=True)
         uncompressed.write_bytes(lzma.decompress(file.read_bytes()))
-    subprocess.run(["depmod", "-b", PLACE / "tree/usr", kernel], check=True)
+    subprocess.run(["depmod", "-b", TREE / "usr", kernel], check=True)
 
 
 def dependencies(base, kernel, names):
@@ -180,22 +182,15 @@ def dependencies(base, kernel, names):
     return list(dict.fromkeys(files))
 
 
-def first_stage(kernel):
-    """The initial memory file system for a kernel: what it takes to mount the tree."""
-    stage = PLACE / "first"
-    for folder in ("bin", "dev", "layer", "modules", "proc", "root", "sys", "tree"):
-        (stage / folder).mkdir(parents=True)
-    shutil.copy(shutil.which("busybox"), stage / "bin/busybox")
-    for number, file in enumerate(dependencies(PLACE / "tree/usr", kernel, FIRST_MODULES)):
-        shutil.copy(file, stage / f"modules/{number:02}-{file.name}")
-    shutil.copy(HERE / "guest/init", stage / "init")
-    (stage / "init").chmod(0o755)
-    names = "\n".join(str(path.relative_to(stage)) for path in sorted(stage.rglob("*")))
-    archive = subprocess.run(
-        ["cpio", "-o", "-H", "newc", "--quiet"], cwd=stage, input=names.encode(), check=True, capture_output=True
-    ).stdout
-    (PLACE / f"first-{kernel}.cpio.gz").write_bytes(gzip.compress(archive, compresslevel=1))
-    shutil.rmtree(stage)
+def archive(kernel):
+    """The memory file system of a guest with this kernel: the tree, with the modules of no other."""
+    others = tuple(f"usr/lib/modules/{other}" for other in KERNELS if other != kernel)
+    paths = (str(path.relative_to(TREE)) for path in sorted(TREE.rglob("*")))
+    names = "\n".join(path for path in paths if not path.startswith(LEFT_OUT + others))
+    # Not compressed: to decompress it is slow in the guest.
+    with (PLACE / f"tree-{kernel}.cpio").open("wb") as file:
+        command = ["cpio", "-o", "-H", "newc", "--quiet"]
+        subprocess.run(command, cwd=TREE, input=names.encode(), stdout=file, check=True)
 
 
 if __name__ == "__main__":

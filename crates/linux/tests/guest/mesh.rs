@@ -20,15 +20,20 @@ const COMPUTING: Duration = Duration::from_micros(200);
 /// 6.2 Mb/s on the air, of which the first hop carries less than half.
 const OFFERED_EVERY: Duration = Duration::from_micros(1_400);
 const WARM_UP: Duration = Duration::from_secs(5);
-const RUN: Duration = Duration::from_secs(15);
+const RUN: Duration = Duration::from_secs(60);
 /// The nodes that send data.
 const SENDERS: usize = NODES - 1;
 /// ADTH section 4.2.1 and its claim adth-s1a: it loses at most so much more than a FIFO, of what is offered.
 const MORE_LOSS: f64 = 0.08;
 
-/// Of `scenarios/live/chain.toml`, means of ten seeds: packets that come in the ten seconds after the warm-up, and a service
+/// Packets without a completion: of the last ones at most one a node, and of those that were given up while others came
+/// one in so many.
+const UNANSWERED: u64 = 1;
+const ONE_IN: u64 = 1_000;
+
+/// Of `scenarios/live/chain.toml`, means of ten seeds: packets that come in the 55 seconds after the warm-up, and a service
 /// time. May differ by a tenth: docs/live-vs-simulated.md.
-const SIMULATED_PACKETS: u64 = 3_200;
+const SIMULATED_PACKETS: u64 = 17_600;
 const SIMULATED_SERVICE: Duration = Duration::from_micros(3_090);
 
 /// A node's queue with what moves its limit, and what was measured after the warm-up.
@@ -131,23 +136,24 @@ impl Outcome {
     /// Every packet is somewhere: what the medium gave up is in `failed`. A completion that comes while the same processor
     /// is at another is not seen, `unseen` of them: the kernel lets no BPF program interrupt itself.
     fn is_accounted_for(&self, failed: u64, unseen: u64) {
-        let (mut came, mut lost) = (self.offered, 0);
+        let mut came = self.offered;
         for (number, node) in self.nodes.iter().enumerate() {
             let Interval { arrived, sent, dropped, backlog, .. } = node.seen;
             assert_eq!(arrived.packets, sent.packets + dropped.packets + backlog.packets, "node {number}");
             assert_eq!(backlog.packets, 0, "node {number}");
             let (before, after) = (node.below, node.slot.below().unwrap());
             let (taken, completed) = (after.taken - before.taken, after.completed - before.completed);
+            let lost = after.lost - before.lost;
+            println!("      node {number}: {taken} taken, {completed} completed, {lost} given up");
             assert_eq!(taken, sent.packets, "node {number}");
             // It is given up when the next packet leaves, and after the last there is none.
-            assert!(completed + after.lost - before.lost <= taken, "node {number}");
-            lost += taken - completed;
+            assert!(taken - completed - lost <= UNANSWERED, "node {number}");
+            assert!(lost * ONE_IN < taken, "node {number}");
             came -= dropped.packets;
         }
         assert_eq!(self.nodes[0].seen.arrived.packets, self.offered);
         assert_eq!(came, self.received + failed);
-        println!("      without a completion: {lost}, completions not seen: {unseen}");
-        assert!(lost <= unseen, "{lost} without a completion, {unseen} not seen");
+        println!("      completions not seen: {unseen}");
     }
 }
 
@@ -162,6 +168,7 @@ fn overload(chain: &Chain, name: Name, parameters: &Parameters) -> Outcome {
     let failed = || chain.medium.counts.failed.load(Ordering::Relaxed);
     let before = failed();
     let discipline = load();
+    let unseen_before = unseen();
     let controller = || Controller::new(name, parameters, MECHANISM.hard).unwrap();
     let mut nodes: Vec<Node> = (0..SENDERS).map(|node| Node::new(&discipline, node, controller())).collect();
     let sink = Sink::new();
@@ -193,7 +200,7 @@ fn overload(chain: &Chain, name: Name, parameters: &Parameters) -> Outcome {
     let delay = warm.iter().copied().sum::<Duration>() / timely;
     let outcome = Outcome { offered, received: delays.len() as u64, delay, timely, nodes };
     outcome.show(name.as_str());
-    outcome.is_accounted_for(failed() - before, unseen());
+    outcome.is_accounted_for(failed() - before, unseen() - unseen_before);
     discipline.unload().unwrap();
     outcome
 }
@@ -222,8 +229,8 @@ fn adth_holds_the_delay_of_each_hop_at_its_target_where_a_fifo_fills_up() {
     let fifo = overload(&chain, Name::None, &Parameters::default());
     // Each packet of the source waits for 1000 before it, and each of those for its exchange and the relay's.
     assert!(fifo.delay >= EXCHANGE * 2 * 900, "{:?}", fifo.delay);
-    fifo.is_as_simulated(3_220);
-    for (target, delay) in [(50, 61), (100, 129), (200, 263)] {
+    fifo.is_as_simulated(3_354);
+    for (target, delay) in [(50, 62), (100, 131), (200, 273)] {
         let target = Duration::from_millis(target);
         let params = adth::Params { target_delay: target, ..adth::Params::default() };
         let adth = overload(&chain, Name::Adth, &Parameters { adth: Some(params), ..Parameters::default() });
