@@ -98,6 +98,8 @@ Examples:
   sluice run scenarios/adth/s1a.toml --set 'flow.*.deadline=400 ms' --out out
   sluice run scenarios/adth/s1a.toml --set 'duration=2 s' --pcap frames --node n1
   tshark -r frames/n1.pcap
+  sluice run scenarios/adth/s1a.toml --case scheme=ADTH-DF --case target=1s \
+      --trace events.jsonl --flow forward --event delivered
   sluice run scenarios/adth/s1a.toml --record-intervals n1.jsonl --node n1
 
 With `--json` one object is printed; its keys are explained in docs/results.md. Times are in seconds, rates in bit/s.
@@ -124,6 +126,8 @@ pub(crate) struct Run {
     /// Write every event (frames, packets, limits) to this file, one JSON object a line.
     #[arg(long, value_name = "FILE", conflicts_with = "out")]
     pub(crate) trace: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) chosen: Chosen,
     /// Write the intervals of one queue to this file, as `sluice record` does on a live interface: for `sluice replay` and
     /// `sluice scenario-from`.
     #[arg(long, value_name = "FILE", conflicts_with = "out")]
@@ -134,6 +138,29 @@ pub(crate) struct Run {
     /// Only this node in --pcap, --trace and --record-intervals. May be given several times.
     #[arg(long, value_name = "NAME")]
     pub(crate) node: Vec<String>,
+    /// Run the case of `[vary]` that has this label, instead of the network as it stands in the file. May be given several
+    /// times, for an axis each.
+    #[arg(long, value_name = "AXIS=LABEL")]
+    pub(crate) case: Vec<String>,
+}
+
+/// Which events a trace has.
+#[derive(Debug, Default, Group)]
+pub(crate) struct Chosen {
+    /// Only this flow's packets, and the frames that carry them, in --trace: its name, or `up*` for all whose names begin
+    /// so. May be given several times.
+    #[arg(long, value_name = "NAME", requires = "trace")]
+    pub(crate) flow: Vec<String>,
+    /// Only these events in --trace: sends, hears, spoilt, queued, dropped, acknowledged, delivered, limit. May be given
+    /// several times.
+    #[arg(long, value_name = "EVENT", requires = "trace")]
+    pub(crate) event: Vec<String>,
+}
+
+impl From<Chosen> for lab::capture::Filter {
+    fn from(Chosen { flow, event }: Chosen) -> Self {
+        Self { flows: flow, events: event }
+    }
 }
 
 /// Run whole experiments, rule on their claims and write a report.
@@ -146,6 +173,7 @@ Examples:
   sluice reproduce                    all of ./scenarios
   sluice reproduce adth-s1a --quick   two seeds instead of all
   sluice reproduce my.toml --seeds 30 --out /tmp/my
+  sluice reproduce my.toml --seeds 1 --trace events --event delivered
 
 Results go to results/ID, or with --out: of one experiment into DIR itself, of several into DIR/ID each, with one report \
 for all in DIR. A folder that holds other experiments' results is refused.
@@ -173,6 +201,14 @@ pub(crate) struct Reproduce {
     /// Keep the results in this folder [default: results/ID].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Write every event of every run to DIR/ID/CASE.jsonl, one JSON object a line. All runs are made anew.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) trace: Option<PathBuf>,
+    /// Only this node in --trace. May be given several times.
+    #[arg(long, value_name = "NAME", requires = "trace")]
+    pub(crate) node: Vec<String>,
+    #[command(flatten)]
+    pub(crate) chosen: Chosen,
 }
 
 /// List experiments: id, runs, claims and title.

@@ -65,6 +65,7 @@ impl From<SweepError> for Failure {
         match error {
             SweepError::Stopped { .. } => Self::interrupted(error.to_string()),
             SweepError::Store(_) | SweepError::Build(_) => Self::wrong(error.to_string()),
+            SweepError::Recording(error) => error.into(),
             SweepError::Threads { .. } => Self::failed(error.to_string()),
         }
     }

@@ -10,3 +10,4 @@ mod namespace;
 mod observe;
 mod recordings;
 mod sweep;
+mod traces;

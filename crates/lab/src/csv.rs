@@ -1,8 +1,12 @@
 //! Results as tables: one line a flow or node, the keys of the results as columns (`delay_s.max`).
 
-use crate::study::Run;
+use crate::label::short;
+use crate::study::{Axis, Run};
 use serde_json::Value;
+use sim::results::Series;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 /// Every flow of every run.
 pub(crate) fn flows(runs: &[Run]) -> String {
@@ -12,6 +16,55 @@ pub(crate) fn flows(runs: &[Run]) -> String {
 /// Every node of every run; its queues as `queues.NAME.KEY`.
 pub(crate) fn nodes(runs: &[Run]) -> String {
     table(runs, |run| serde_json::to_value(&run.outcome.nodes))
+}
+
+/// The time series of one run: a line a step, the end of the step first, then every series by the key that charts use for
+/// it.
+pub(crate) fn series(series: &Series) -> String {
+    let of = |kind: &str, name: &str, entry: serde_json::Result<Value>| -> Vec<(String, Vec<Value>)> {
+        let Ok(Value::Object(keys)) = entry else { return Vec::new() };
+        let column = |(key, values): (String, Value)| match values {
+            Value::Array(values) => Some((format!("{kind}.{name}.{key}"), values)),
+            _ => None,
+        };
+        keys.into_iter().filter_map(column).collect()
+    };
+    let flows = series.flows.iter().flat_map(|flow| of("flows", &flow.name, serde_json::to_value(flow)));
+    let nodes = series.nodes.iter().flat_map(|node| of("nodes", &node.name, serde_json::to_value(node)));
+    let columns: Vec<(String, Vec<Value>)> = flows.chain(nodes).collect();
+    let steps = columns.iter().map(|(_, values)| values.len()).max().unwrap_or(0);
+    let mut text = line(std::iter::once("time_s").chain(columns.iter().map(|(name, _)| name.as_str())));
+    for step in 0..steps {
+        // Whole nanoseconds, as simulated time is.
+        let _ = write!(text, "{}", ((step + 1) as f64 * series.step_s * 1e9).round() / 1e9);
+        for (_, values) in &columns {
+            let _ = match values.get(step) {
+                None | Some(Value::Null) => write!(text, ","),
+                Some(value) => write!(text, ",{value}"),
+            };
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// What tells a run from the others of its study, as the name of a file: `scheme-ADTH_target-200-ms_seed-1`.
+pub(crate) fn file_name(axes: &[Axis], labels: &BTreeMap<String, String>, seed: u64) -> String {
+    const MOST: usize = 150;
+    let labels = axes.iter().filter_map(|axis| Some((&axis.name, labels.get(&axis.name)?)));
+    let parts = labels.map(|(axis, label)| plain(&format!("{}-{label}", short(axis))));
+    let mut name: String = parts.collect::<Vec<_>>().join("_").chars().take(MOST).collect();
+    if !name.is_empty() {
+        name.push('_');
+    }
+    format!("{name}seed-{seed}")
+}
+
+/// Letters, digits and points; dashes for the rest.
+fn plain(text: &str) -> String {
+    let kept = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '+');
+    let words: Vec<&str> = text.split(|c| !kept(c)).filter(|word| !word.is_empty()).collect();
+    words.join("-")
 }
 
 fn table(runs: &[Run], entries: impl Fn(&Run) -> serde_json::Result<Value>) -> String {
@@ -82,6 +135,7 @@ fn line<'c>(cells: impl Iterator<Item = &'c str>) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+    use sim::results::{FlowSeries, NodeSeries};
 
     #[test]
     fn lists_become_columns_by_name() {
@@ -90,6 +144,26 @@ mod tests {
         flatten(&node, "", &mut cells);
         let expected = [("name", "n0"), ("queues.be.name", "be"), ("queues.be.sojourn_s.max", "0.5"), ("limit", "")];
         assert_eq!(cells, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    }
+
+    #[test]
+    fn a_series_has_a_line_a_step_with_its_time() {
+        let flow = FlowSeries {
+            name: "a, b".to_owned(),
+            goodput_bps: vec![1e6, 2.5],
+            delay_mean_s: vec![None, Some(0.25)],
+            delay_max_s: vec![None, Some(0.5)],
+            ..FlowSeries::default()
+        };
+        let node = NodeSeries { name: "n0 be".to_owned(), limit: vec![5.0, 6.0], ..NodeSeries::default() };
+        let text = series(&Series { step_s: 0.1, flows: vec![flow], nodes: vec![node] });
+        let lines: Vec<&str> = text.lines().collect();
+        let head =
+            ["time_s", "\"flows.a, b.goodput_bps\"", "\"flows.a, b.delay_mean_s\"", "\"flows.a, b.delay_max_s\""];
+        assert!(lines[0].starts_with(&head.join(",")) && lines[0].contains(",nodes.n0 be.limit,"), "{text}");
+        assert!(lines[1].starts_with("0.1,1000000.0,,,5.0,"), "{text}");
+        assert!(lines[2].starts_with("0.2,2.5,0.25,0.5,6.0,"), "{text}");
+        assert_eq!(lines.len(), 3);
     }
 
     #[test]

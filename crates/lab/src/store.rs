@@ -1,14 +1,15 @@
 //! A study's folder: each finished run is kept at once, so that an interrupted sweep goes on from there.
 //!
-//! `runs/KEY.json` and `series/KEY.json` are written as runs finish; `results.jsonl` (a run a line), `flows.csv`,
-//! `nodes.csv`, `claims.json`, `scenario.toml` and `manifest.json` when all are there. Every file appears whole or not at
-//! all: it is written beside its place and then moved there.
+//! `runs/KEY.json` and `runs/series/KEY.json` are written as runs finish; `results.jsonl` (a run a line), `flows.csv`,
+//! `nodes.csv`, `series/CASE.csv`, `claims.json`, `scenario.toml` and `manifest.json` when all are there. Every file appears
+//! whole or not at all: it is written beside its place and then moved there.
 
 use crate::csv;
 use crate::study::{Axis, Chart, Run, Study, Table};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sim::results::Series;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -107,7 +108,7 @@ impl Store {
         if let Some(of) = [of, below].into_iter().find(|of| !of.is_empty()) {
             return Err(StoreError::Taken { path: folder.to_owned(), of });
         }
-        for part in ["runs", "series"] {
+        for part in ["runs", "runs/series", "series"] {
             let path = folder.join(part);
             fs::create_dir_all(&path).map_err(|error| StoreError::Write { path, error })?;
         }
@@ -166,10 +167,33 @@ impl Store {
         self.write("results.jsonl", &lines)?;
         self.write("flows.csv", csv::flows(&study.runs).as_bytes())?;
         self.write("nodes.csv", csv::nodes(&study.runs).as_bytes())?;
+        self.write_series(study)?;
         self.write("claims.json", &json(&study.claims))?;
         self.write("scenario.toml", study.text.as_bytes())?;
         // Last: a folder with a manifest is a finished study.
         self.write("manifest.json", &json(&manifest))
+    }
+
+    /// The time series as tables, each under the name of its case; those of an earlier command go.
+    fn write_series(&self, study: &Study) -> Result<(), StoreError> {
+        let folder = self.folder.join("series");
+        let of_case =
+            study.runs.iter().enumerate().filter_map(|(number, run)| Some((number, run, run.outcome.series.as_ref()?)));
+        let mut written: BTreeSet<PathBuf> = BTreeSet::new();
+        for (number, run, series) in of_case {
+            let name = csv::file_name(&study.axes, &run.case, run.seed);
+            let path = folder.join(format!("{name}.csv"));
+            // Labels may differ only in signs that a file's name does not have.
+            let path = if written.contains(&path) { folder.join(format!("{name}_{number}.csv")) } else { path };
+            write_whole(&path, csv::series(series).as_bytes())?;
+            written.insert(path);
+        }
+        for path in entries(&folder) {
+            if path.extension().is_some_and(|extension| extension == "csv") && !written.contains(&path) {
+                fs::remove_file(&path).map_err(|error| StoreError::Write { path, error })?;
+            }
+        }
+        Ok(())
     }
 
     /// Reads a finished study back.
@@ -220,7 +244,7 @@ impl Store {
     }
 
     fn series_path(&self, key: &str) -> PathBuf {
-        self.folder.join("series").join(format!("{key}.json"))
+        self.folder.join("runs").join("series").join(format!("{key}.json"))
     }
 }
 

@@ -1,12 +1,16 @@
 //! Sweeps: every case of a scenario with every seed, on all cores, kept run by run.
 
+use crate::capture::{self, Filter, RecordingError, Wanted};
 use crate::claims;
+use crate::csv;
 use crate::run::{self, Timed, Watch};
 use crate::scenario::{Case, Scenario};
 use crate::store::{Store, StoreError};
 use crate::study::{Run, Study};
 use rayon::prelude::*;
 use sim::config::Network;
+use std::fs;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use thiserror::Error;
 use units::Duration;
@@ -31,6 +35,9 @@ pub enum SweepError {
     /// A network could not be built.
     #[error(transparent)]
     Build(#[from] sim::BuildError),
+    /// Events could not be written down.
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
     /// The system gave no threads.
     #[error("cannot start {threads} threads: {reason}")]
     Threads {
@@ -50,6 +57,19 @@ pub struct Settings {
     pub build: String,
     /// The command that makes these runs again.
     pub command: String,
+    /// Events are written down: every run is made anew.
+    pub traces: Option<Traces>,
+}
+
+/// The files of events of a sweep.
+#[derive(Clone, Debug)]
+pub struct Traces {
+    /// The folder, with a file a run, named by its case and seed.
+    pub folder: PathBuf,
+    /// The nodes; none for all.
+    pub nodes: Vec<String>,
+    /// Which events.
+    pub filter: Filter,
 }
 
 struct Job<'s> {
@@ -74,7 +94,7 @@ pub fn run(scenario: &Scenario, store: &Store, settings: &Settings, watch: &dyn 
     let finished = AtomicUsize::new(0);
     let work = || -> Result<Vec<Option<Run>>, SweepError> {
         let one = |job: &Job| {
-            finish(scenario, job, store, watch).inspect(|run| {
+            finish(scenario, job, (store, settings.traces.as_ref()), watch).inspect(|run| {
                 finished.fetch_add(usize::from(run.is_some()), Ordering::Relaxed);
             })
         };
@@ -155,16 +175,47 @@ pub fn record(scenario: &str, case: &Case, seed: u64, timed: Timed) -> Run {
 }
 
 /// A run from the store, or a new one, which is kept there; nothing when stopped.
-fn finish(scenario: &Scenario, job: &Job, store: &Store, watch: &dyn Watch) -> Result<Option<Run>, SweepError> {
+fn finish(
+    scenario: &Scenario,
+    job: &Job,
+    (store, traces): (&Store, Option<&Traces>),
+    watch: &dyn Watch,
+) -> Result<Option<Run>, SweepError> {
     if watch.stopped() {
         return Ok(None);
     }
-    if let Some(kept) = store.run(&job.key, job.network.record.series.is_some()) {
+    if traces.is_none()
+        && let Some(kept) = store.run(&job.key, job.network.record.series.is_some())
+    {
         watch.advanced(job.network.duration);
         return Ok(Some(kept));
     }
-    let Some(timed) = run::run(&job.network, job.seed, watch)? else { return Ok(None) };
+    let timed = match traces {
+        None => run::run(&job.network, job.seed, watch)?,
+        Some(traces) => traced(scenario, job, traces, watch)?,
+    };
+    let Some(timed) = timed else { return Ok(None) };
     let mut run = record(&scenario.id, job.case, job.seed, timed);
     store.keep(&job.key, &mut run)?;
     Ok(Some(run))
+}
+
+/// A new run whose events are written down. The file has its name when it is whole.
+fn traced(scenario: &Scenario, job: &Job, traces: &Traces, watch: &dyn Watch) -> Result<Option<Timed>, RecordingError> {
+    let name = csv::file_name(&scenario.axes, &job.case.labels, job.seed);
+    // Labels may differ only in signs that a file's name does not have.
+    let alike = scenario.cases.iter().filter(|case| csv::file_name(&scenario.axes, &case.labels, job.seed) == name);
+    let rank = alike.take_while(|case| case.labels != job.case.labels).count();
+    let name = if rank == 0 { name } else { format!("{name}_{rank}") };
+    let whole = traces.folder.join(format!("{name}.jsonl"));
+    let part = traces.folder.join(format!("{name}.jsonl.part"));
+    let refused = |error| RecordingError::Write { path: whole.clone(), error };
+    fs::create_dir_all(&traces.folder).map_err(refused)?;
+    let Traces { nodes, filter, .. } = traces.clone();
+    let wanted = Wanted { trace: Some(part.clone()), nodes, filter, ..Wanted::default() };
+    let timed = capture::record(&job.network, job.seed, watch, &wanted)?;
+    if timed.is_some() {
+        fs::rename(&part, &whole).map_err(refused)?;
+    }
+    Ok(timed)
 }

@@ -22,7 +22,7 @@ use crate::failure::{Failure, HOLDS};
 pub(crate) fn run(args: Args) -> Result<u8, Failure> {
     match args.command {
         Command::Run(args) => run::run(args),
-        Command::Reproduce(args) => reproduce::reproduce(&args),
+        Command::Reproduce(args) => reproduce::reproduce(args),
         Command::List(args) => list::list(&args.targets).map(|()| HOLDS),
         Command::Report(args) => report::report(&args.folder, args.out).map(|()| HOLDS),
         Command::Attach(args) => live::attach(&args).map(|()| HOLDS),

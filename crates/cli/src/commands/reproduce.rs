@@ -8,7 +8,7 @@ use lab::scenario::{Scenario, Wishes};
 use lab::shell::quoted;
 use lab::store::{self, Store, StoreError};
 use lab::study::{Ruling, Study};
-use lab::sweep::{self, Settings, SweepError};
+use lab::sweep::{self, Settings, SweepError, Traces};
 use lab::tables;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,12 @@ struct Experiment {
     command: String,
 }
 
-pub(super) fn reproduce(args: &args::Reproduce) -> Result<u8, Failure> {
+pub(super) fn reproduce(mut args: args::Reproduce) -> Result<u8, Failure> {
+    let traces = args.trace.take().map(|folder| {
+        let filter = std::mem::take(&mut args.chosen).into();
+        Traces { folder, nodes: std::mem::take(&mut args.node), filter }
+    });
+    let args = &args;
     let experiments = experiments(args)?;
     let build = build()?;
     // All folders are made before anything runs: one that cannot be written to is known at once.
@@ -34,7 +39,8 @@ pub(super) fn reproduce(args: &args::Reproduce) -> Result<u8, Failure> {
     for (experiment, store) in experiments.iter().zip(&stores) {
         let scenario = &experiment.scenario;
         let threads = args.threads.unwrap_or(0);
-        let settings = Settings { threads, build: build.clone(), command: experiment.command.clone() };
+        let traces = traces.clone().map(|traces| Traces { folder: traces.folder.join(&scenario.id), ..traces });
+        let settings = Settings { threads, build: build.clone(), command: experiment.command.clone(), traces };
         console.begin(&scenario.id, sweep::simulated_time(scenario));
         let done = sweep::run(scenario, store, &settings, &console);
         console.end();

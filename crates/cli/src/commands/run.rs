@@ -17,14 +17,19 @@ use std::path::Path;
 pub(super) fn run(mut args: args::Run) -> Result<u8, Failure> {
     args.file = targets::one(&args.file)?;
     let command = command(&args);
-    let wishes = Wishes { set: args.set, seeds: None, quick: false, base_only: true };
+    let wishes = Wishes { set: args.set, seeds: None, quick: false, base_only: args.case.is_empty() };
     let scenario = Scenario::load(&args.file, &wishes)?;
-    let varied: Vec<String> = scenario.axes.iter().map(|axis| axis.name.clone()).collect();
-    let scenario = scenario.without_variations(args.seed);
+    let mut varied: Vec<String> = scenario.axes.iter().map(|axis| axis.name.clone()).collect();
+    let scenario = if args.case.is_empty() {
+        scenario.without_variations(args.seed)
+    } else {
+        varied.clear();
+        scenario.only(&args.case, args.seed).map_err(Failure::wrong)?
+    };
     let mut console = Console::new()?;
     console.begin(&scenario.id, sweep::simulated_time(&scenario));
-    let args::Run { pcap, trace, node: nodes, record_intervals: intervals, queue, .. } = args;
-    let wanted = Wanted { pcap, trace, nodes, intervals, queue };
+    let args::Run { pcap, trace, chosen, node: nodes, record_intervals: intervals, queue, .. } = args;
+    let wanted = Wanted { pcap, trace, filter: chosen.into(), nodes, intervals, queue };
     let done = match &args.out {
         _ if wanted.pcap.is_some() || wanted.trace.is_some() || wanted.intervals.is_some() => {
             observed(&scenario, &wanted, &console)
@@ -77,7 +82,7 @@ fn kept(
     command: String,
     console: &Console,
 ) -> Result<(Vec<Run>, Vec<Verdict>), Failure> {
-    let settings = sweep::Settings { threads: 1, build: build()?, command };
+    let settings = sweep::Settings { threads: 1, build: build()?, command, traces: None };
     let store = Store::create(out, &scenario.id)?;
     let study = sweep::run(scenario, &store, &settings, console)?;
     Ok((study.runs, study.claims))
@@ -108,5 +113,6 @@ fn command(args: &args::Run) -> String {
     let mut words =
         vec!["sluice run".to_owned(), quoted(&args.file.display().to_string()), format!("--seed {}", args.seed)];
     words.extend(args.set.iter().map(|set| format!("--set {}", quoted(set))));
+    words.extend(args.case.iter().map(|case| format!("--case {}", quoted(case))));
     words.join(" ")
 }

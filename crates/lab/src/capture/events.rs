@@ -5,6 +5,25 @@ use sim::radio::Mode;
 use sim::trace::{Cause, Ecn, Event, Frame, Kind, Mpdu, Owner, Packet, Segment, What};
 use std::io::{self, Write};
 
+/// What events are called.
+pub(super) const EVENTS: [&str; 8] =
+    ["sends", "hears", "spoilt", "queued", "dropped", "acknowledged", "delivered", "limit"];
+
+/// What an event is called.
+pub(super) fn name_of(what: &What) -> &'static str {
+    let place = match what {
+        What::Sends(_) => 0,
+        What::Hears(..) => 1,
+        What::Spoilt(..) => 2,
+        What::Queued(_) => 3,
+        What::Dropped(..) => 4,
+        What::Acknowledged(_) => 5,
+        What::Delivered(..) => 6,
+        What::Limit { .. } => 7,
+    };
+    EVENTS[place]
+}
+
 /// An event file.
 #[derive(Debug)]
 pub(super) struct Events<W> {
@@ -120,7 +139,7 @@ impl Names {
         let mut line = Line {
             t_ns: event.at.as_nanos(),
             node: self.node(Some(event.node)),
-            event: "",
+            event: name_of(&event.what),
             frame: None,
             packet: None,
             power_dbm: None,
@@ -129,14 +148,11 @@ impl Names {
             limit: None,
         };
         match &event.what {
-            What::Sends(frame) => (line.event, line.frame) = ("sends", Some(self.frame(frame))),
-            What::Hears(frame, power) => {
-                (line.event, line.frame, line.power_dbm) = ("hears", Some(self.frame(frame)), Some(power.as_dbm()));
+            What::Sends(frame) => line.frame = Some(self.frame(frame)),
+            What::Hears(frame, power) | What::Spoilt(frame, power) => {
+                (line.frame, line.power_dbm) = (Some(self.frame(frame)), Some(power.as_dbm()));
             }
-            What::Spoilt(frame, power) => {
-                (line.event, line.frame, line.power_dbm) = ("spoilt", Some(self.frame(frame)), Some(power.as_dbm()));
-            }
-            What::Queued(packet) => (line.event, line.packet) = ("queued", Some(self.packet(packet))),
+            What::Queued(packet) | What::Acknowledged(packet) => line.packet = Some(self.packet(packet)),
             What::Dropped(packet, cause) => {
                 let cause = match cause {
                     Cause::Queue => "queue",
@@ -146,14 +162,12 @@ impl Names {
                     Cause::Link => "link",
                     Cause::Ttl => "ttl",
                 };
-                (line.event, line.packet, line.cause) = ("dropped", Some(self.packet(packet)), Some(cause));
+                (line.packet, line.cause) = (Some(self.packet(packet)), Some(cause));
             }
-            What::Acknowledged(packet) => (line.event, line.packet) = ("acknowledged", Some(self.packet(packet))),
             What::Delivered(packet, delay) => {
-                line.event = "delivered";
                 (line.packet, line.delay_ns) = (Some(self.packet(packet)), Some(delay.as_nanos()));
             }
-            What::Limit { limit, .. } => (line.event, line.limit) = ("limit", Some(limit.count() as f64)),
+            What::Limit { limit, .. } => line.limit = Some(limit.count() as f64),
         }
         line
     }

@@ -3,6 +3,7 @@
 
 mod addresses;
 mod events;
+mod filter;
 mod frame;
 mod internet;
 mod pcap;
@@ -10,5 +11,6 @@ mod recording;
 
 use addresses::Addresses;
 use events::Events;
+pub use filter::Filter;
 use pcap::Capture;
 pub use recording::{RecordingError, Wanted, record};

@@ -1,6 +1,7 @@
 //! The files of one run: a capture a node, the events, and the intervals of a queue.
 
-use super::{Addresses, Capture, Events};
+use super::filter::Sieve;
+use super::{Addresses, Capture, Events, Filter};
 use crate::run::{self, Observer, Timed, Watch};
 use crate::scenario::nearest;
 use control::Decision;
@@ -19,6 +20,8 @@ pub struct Wanted {
     pub pcap: Option<PathBuf>,
     /// The file of the events.
     pub trace: Option<PathBuf>,
+    /// Which events.
+    pub filter: Filter,
     /// The nodes; none for all.
     pub nodes: Vec<String>,
     /// The file of the intervals of one queue, of those of the nodes.
@@ -30,9 +33,11 @@ pub struct Wanted {
 /// Why a run cannot be written down.
 #[derive(Debug, Error)]
 pub enum RecordingError {
-    /// There is no such node.
-    #[error("there is no node `{name}`{}", hint.as_ref().map_or_else(String::new, |hint| format!("; did you mean `{hint}`?")))]
-    UnknownNode {
+    /// There is no such node, flow or event.
+    #[error("there is no {what} `{name}`{}", hint.as_ref().map_or_else(String::new, |hint| format!("; did you mean `{hint}`?")))]
+    Unknown {
+        /// "node", "flow" or "event".
+        what: &'static str,
         /// The name asked for.
         name: String,
         /// The nearest that there is.
@@ -100,7 +105,7 @@ const MOST_CAPTURES: usize = 500;
 #[derive(Debug)]
 struct Files {
     captures: Vec<Option<Capture<BufWriter<File>>>>,
-    events: Option<Events<BufWriter<File>>>,
+    events: Option<(Events<BufWriter<File>>, Sieve)>,
     intervals: Option<Intervals>,
 }
 
@@ -163,11 +168,12 @@ impl Files {
         }
         let mut events = None;
         if let Some(path) = &wanted.trace {
+            let sieve = Sieve::new(&wanted.filter, roster)?;
             let file = File::create(path).map_err(|error| refused(path, error))?;
             let nodes = roster.nodes.iter().map(|node| node.name.clone()).collect();
             let back = |protocol| matches!(protocol, Protocol::EchoReply(_) | Protocol::TcpBack(_));
             let flows = roster.flows.iter().map(|flow| (flow.name.clone(), back(flow.protocol))).collect();
-            events = Some(Events::new(BufWriter::new(file), nodes, flows));
+            events = Some((Events::new(BufWriter::new(file), nodes, flows), sieve));
         }
         let intervals = wanted.intervals.as_deref();
         let intervals = intervals.map(|path| Intervals::create(roster, nodes, path, wanted.queue.as_deref()));
@@ -181,7 +187,9 @@ impl Observer for Files {
             if let Some(capture) = &mut self.captures[event.node as usize] {
                 capture.add(event)?;
             }
-            if let Some(file) = &mut self.events {
+            if let Some((file, sieve)) = &mut self.events
+                && sieve.passes(event)
+            {
                 file.add(event)?;
             }
             if let Some(file) = &mut self.intervals {
@@ -193,7 +201,7 @@ impl Observer for Files {
 
     fn finish(&mut self) -> io::Result<()> {
         self.captures.iter_mut().flatten().try_for_each(Capture::flush)?;
-        self.events.as_mut().map_or(Ok(()), Events::flush)?;
+        self.events.as_mut().map_or(Ok(()), |(file, _)| file.flush())?;
         self.intervals.as_mut().map_or(Ok(()), |intervals| intervals.to.flush())
     }
 }
@@ -211,7 +219,7 @@ fn chosen(roster: &Roster, names: &[String]) -> Result<Vec<u32>, RecordingError>
         let found = all().find(|(_, node)| node.name == *name).map(|(index, _)| index);
         found.ok_or_else(|| {
             let known = roster.nodes.iter().map(|node| node.name.as_str());
-            RecordingError::UnknownNode { name: name.clone(), hint: nearest(name, known).map(ToString::to_string) }
+            RecordingError::Unknown { what: "node", name: name.clone(), hint: nearest(name, known).map(str::to_owned) }
         })
     };
     names.iter().map(find).collect()

@@ -157,6 +157,50 @@ impl Scenario {
         self
     }
 
+    /// The one case that has these labels, `axis=label` each, with one seed; claims, charts and tables, which are about all
+    /// cases, go. An axis that is not named keeps its only label.
+    ///
+    /// # Errors
+    /// A label that there is not, or labels that several cases have.
+    pub fn only(mut self, wanted: &[String], seed: u64) -> Result<Self, String> {
+        for choice in wanted {
+            let Some((name, label)) = choice.split_once('=') else {
+                return Err(format!("--case '{choice}': expected AXIS=LABEL"));
+            };
+            let Some(axis) = self.axes.iter().find(|axis| axis.name == name.trim()) else {
+                let known = hints::expected("one of", self.axes.iter().map(|axis| axis.name.as_str()));
+                return Err(format!("--case '{choice}': this scenario varies no `{}`; {known}", name.trim()));
+            };
+            let label =
+                axis.labels.iter().find(|known| **known == label.trim() || known.replace(' ', "") == label.trim());
+            let Some(label) = label else {
+                let known = hints::expected("one of", axis.labels.iter().map(String::as_str));
+                return Err(format!("--case '{choice}': no such label; {known}"));
+            };
+            self.cases.retain(|case| case.labels.get(&axis.name) == Some(label));
+        }
+        if self.cases.is_empty() {
+            return Err("--case: no case has all of these labels; name each axis once".to_owned());
+        }
+        if self.cases.len() != 1 {
+            let open = |axis: &&Axis| {
+                self.cases.iter().any(|case| case.labels[&axis.name] != self.cases[0].labels[&axis.name])
+            };
+            let open: Vec<&str> = self.axes.iter().filter(open).map(|axis| axis.name.as_str()).collect();
+            return Err(format!(
+                "--case: {} cases have these labels; say which by {}",
+                self.cases.len(),
+                open.join(", ")
+            ));
+        }
+        self.base = self.cases[0].network.clone();
+        self.claims.clear();
+        self.charts.clear();
+        self.tables.clear();
+        self.seeds = vec![seed];
+        Ok(self)
+    }
+
     /// Reads a scenario from bytes without building its networks. `name` stands in refusals; its stem is the default id.
     ///
     /// # Errors

@@ -1,0 +1,69 @@
+//! Which events go into a trace: those of some flows, and those of some kinds.
+
+use super::RecordingError;
+use super::events::{EVENTS, name_of};
+use crate::measure::means;
+use crate::scenario::nearest;
+use sim::trace::{Event, Owner, Packet, Roster, What};
+
+/// What is chosen; all where nothing is.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// Flows by name, or the beginning of their names and `*`; `routing` for packets of the routing protocol. A frame is a
+    /// flow's if it carries one of its packets, acknowledgements and replies included; control frames are nobody's.
+    pub flows: Vec<String>,
+    /// Events, as the file names them: `delivered`.
+    pub events: Vec<String>,
+}
+
+/// The filter in the numbers of one network.
+#[derive(Debug)]
+pub(super) struct Sieve {
+    events: Vec<String>,
+    /// By flow; none where all pass.
+    flows: Option<Vec<bool>>,
+    routing: bool,
+}
+
+impl Sieve {
+    pub(super) fn new(filter: &Filter, roster: &Roster) -> Result<Self, RecordingError> {
+        const ROUTING: &str = "routing";
+        for event in &filter.events {
+            if !EVENTS.contains(&event.as_str()) {
+                let hint = nearest(event, EVENTS).map(str::to_owned);
+                return Err(RecordingError::Unknown { what: "event", name: event.clone(), hint });
+            }
+        }
+        let names = || roster.flows.iter().map(|flow| flow.name.as_str());
+        for flow in &filter.flows {
+            if flow != ROUTING && !names().any(|name| means(flow, name)) {
+                let hint = nearest(flow, names()).map(str::to_owned);
+                return Err(RecordingError::Unknown { what: "flow", name: flow.clone(), hint });
+            }
+        }
+        let chosen = |name: &str| filter.flows.iter().any(|flow| means(flow, name));
+        let flows = (!filter.flows.is_empty()).then(|| names().map(chosen).collect());
+        Ok(Self { events: filter.events.clone(), flows, routing: chosen(ROUTING) })
+    }
+
+    pub(super) fn passes(&self, event: &Event) -> bool {
+        if !self.events.is_empty() && !self.events.iter().any(|name| name == name_of(&event.what)) {
+            return false;
+        }
+        let Some(flows) = &self.flows else { return true };
+        let ours = |packet: &Packet| match packet.of {
+            Owner::Flow(flow) => flows.get(flow as usize).copied().unwrap_or(false),
+            Owner::Routing => self.routing,
+        };
+        match &event.what {
+            What::Sends(frame) | What::Hears(frame, _) | What::Spoilt(frame, _) => {
+                frame.mpdus.iter().flat_map(|mpdu| &mpdu.packets).any(ours)
+            }
+            What::Queued(packet)
+            | What::Dropped(packet, _)
+            | What::Acknowledged(packet)
+            | What::Delivered(packet, _) => ours(packet),
+            What::Limit { .. } => false,
+        }
+    }
+}
