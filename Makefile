@@ -4,7 +4,8 @@ SLUICE := target/release/sluice
 # All Rust sources: those of the fuzzer, which is no part of the workspace, are among them.
 RUST := $(shell git ls-files '*.rs' 2>/dev/null)
 
-.PHONY: help run test check changed test-live live build charts format lint docs unit claims browser capture peers peers-tcp bench \
+.PHONY: help run test check changed test-live live build charts format lint docs unit claims browser capture peers \
+	peers-tcp peers-patched bench bench-optimised \
 	theory-plots criterion fuzz clean
 
 help:
@@ -15,7 +16,9 @@ help:
 	@echo "make test-live    live use in a Linux guest, which is built once; root"
 	@echo "make peers   the same networks in Sluice, ns-3 and ns-2: ten seeds each, one table of outcomes"
 	@echo "make peers-tcp    TCP in Sluice and ns-3: some two hours, nearly all of it ns-3"
+	@echo "make peers-patched    what differences are explained by: ns-2 is built from Debian's source with single rules changed"
 	@echo "make bench   the same networks in Sluice, ns-3 and ns-2: what they cost"
+	@echo "make bench-optimised    the same, beside an ns-3 built from source without logging: forty minutes of CPU once"
 	@echo "make theory-plots    draw what docs/theory.md shows: predictions as lines, simulations as points"
 	@echo "make build charts format lint docs unit claims browser capture criterion fuzz    single steps"
 
@@ -87,10 +90,14 @@ browser: claims
 
 # Goes on where it was interrupted; outcomes are kept in target/peers.
 peers: build
-	python3 bench/peers/compare.py --seeds 10 --only a --only b --only c --only d --only e --only f --only g --only i
+	python3 bench/peers/compare.py --seeds 10 --only a --only b --only c --only d --only e --only f --only g --only i --only j
 
 peers-tcp: build
 	python3 bench/peers/compare.py --seeds 10 --only h
+
+# The copy of ns-2 with bench/peers/patches applied; whether it is the package while no rule is changed; the experiments.
+peers-patched: build
+	python3 bench/peers/experiments.py --only 'ns-2*'
 
 # Captures of short runs, opened with tshark.
 capture: build
@@ -104,6 +111,9 @@ test-live: charts
 # Leave the machine alone meanwhile.
 bench: build
 	python3 bench/peers/cost.py
+
+bench-optimised: build
+	python3 bench/peers/cost.py --optimised
 
 # Writes docs/theory/*.png.
 theory-plots: build

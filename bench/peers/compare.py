@@ -2,7 +2,7 @@
 """Compare Sluice with ns-3 and ns-2: the same networks in all three, several seeds, one table.
 
 Figures are means over seeds with 95 % t-intervals; 'agree' means that the two intervals overlap. Sluice follows the
-conventions of the peer that it is compared with (networks.py). What differs is looked up in explained.toml: the section
+conventions of the peer that it is compared with (networks.py); beside it stands what it gives by the standard. What differs is looked up in explained.toml: the section
 of docs/validation.md that shows by an experiment where the difference comes from. A difference that no entry covers, or
 that is larger than the entry says, is UNEXPLAINED and makes the exit status 1.
 
@@ -33,12 +33,12 @@ def jobs(cases, seeds, peers):
             for peer in (peer for peer in case.peers() if peer in peers):
                 yield case, "sluice", seed, peer
                 yield case, peer, seed, peer
+            yield case, "sluice", seed, None
 
 
-def outcome(toolbox, job):
+def outcome(toolbox, job, changed=simulators.Changed()):
     """A run's outcome, kept or fresh."""
-    case, simulator, seed, peer = job
-    command = toolbox.command(case, simulator, seed, peer)
+    command = toolbox.command(*job, changed=changed)
     kept = toolbox.out / "outcomes" / f"{toolbox.identity(command)}.json"
     if kept.exists():
         return json.loads(kept.read_text())
@@ -50,10 +50,10 @@ def outcome(toolbox, job):
     return found
 
 
-def collect(toolbox, todo):
-    """Every job's figures, two runs at a time: {job: {measure: value}}."""
+def collect(toolbox, todo, at_once):
+    """Every job's figures: {job: {measure: value}}."""
     figures = {}
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
         running = {pool.submit(outcome, toolbox, job): job for job in todo}
         try:
             for future in concurrent.futures.as_completed(running):
@@ -80,11 +80,11 @@ def compare(cases, seeds, peers, figures, explained):
     for case in cases:
         for label in case.measures:
             for peer in (peer for peer in case.peers() if peer in peers):
-                ours, theirs = (statistic.interval([figures[case, simulator, seed, peer][label]
-                                                    for seed in range(1, seeds + 1)])
-                                for simulator in ("sluice", peer))
+                ours, theirs, standard = (
+                    statistic.interval([figures[case, simulator, seed, follows][label] for seed in range(1, seeds + 1)])
+                    for simulator, follows in (("sluice", peer), (peer, peer), ("sluice", None)))
                 row = {"network": case.name, "measure": label, "peer": peer, "sluice": ours, "theirs": theirs,
-                       "verdict": statistic.verdict(ours, theirs)}
+                       "standard": standard, "verdict": statistic.verdict(ours, theirs)}
                 row["explained"] = explanation(row, explained) if row["verdict"] == "differ" else None
                 rows.append(row)
     return rows
@@ -93,12 +93,15 @@ def compare(cases, seeds, peers, figures, explained):
 def explanation(row, explained):
     """The section that explains a difference, or None; an entry does not cover a larger one than it says."""
     ours, theirs = row["sluice"][0], row["theirs"][0]
-    for entry in explained:
-        fits = row["peer"] == entry["peer"] and row["measure"] in entry["measures"] and any(
-            fnmatch.fnmatch(row["network"], name) for name in entry["networks"])
-        if fits and abs(ours - theirs) <= entry["most"] * max(abs(ours), abs(theirs)):
-            return entry["section"]
-    return None
+    gap = abs(ours - theirs) / max(abs(ours), abs(theirs))
+    return covering(row["network"], row["measure"], row["peer"], explained, gap)
+
+
+def covering(network, measure, peer, explained, gap=0.0):
+    """The section that speaks of a network's measure beside a peer, and covers a relative difference, or None."""
+    return next((entry["section"] for entry in explained
+                 if peer == entry["peer"] and measure in entry["measures"] and gap <= entry["most"]
+                 and any(fnmatch.fnmatch(network, name) for name in entry["networks"])), None)
 
 
 def load_explained():
@@ -113,12 +116,12 @@ def load_explained():
 
 def print_table(rows, seeds):
     """The table for people."""
-    print(f"{'network':<16} {'measure':<25} {'peer':<5} {'peer: mean ± 95 %':>24} {'Sluice: mean ± 95 %':>24}  "
-          f"verdict ({seeds} seeds)")
+    print(f"{'network':<16} {'measure':<25} {'peer':<5} {'peer: mean ± 95 %':>24} "
+          f"{'Sluice as the peer':>24} {'as the standard':>24}  verdict ({seeds} seeds)")
     for row in rows:
         note = {"differ": f": {row['explained'] or 'UNEXPLAINED'}"}.get(row["verdict"], "")
         print(f"{row['network']:<16} {row['measure']:<25} {row['peer']:<5} {statistic.show(row['theirs']):>24} "
-              f"{statistic.show(row['sluice']):>24}  {row['verdict']}{note}")
+              f"{statistic.show(row['sluice']):>24} {statistic.show(row['standard']):>24}  {row['verdict']}{note}")
     differ = [row for row in rows if row["verdict"] == "differ"]
     open_rows = [row for row in differ if not row["explained"]]
     print(f"\n{len(rows)} rows: {len(rows) - len(differ)} inside the intervals, {len(differ) - len(open_rows)} differ "
@@ -128,20 +131,25 @@ def print_table(rows, seeds):
 def chosen(only):
     """The cases whose letter or name matches."""
     compared = [case for case in networks.CASES if case.measures]
-    cases = [case for case in compared
-             if not only or any(fnmatch.fnmatch(case.name, want) or case.network == want for want in only)]
+    cases = [case for case in compared if wanted(case, only)]
     if not cases:
         sys.exit(f"no such network; there are: {', '.join(case.name for case in compared)}")
     return cases
+
+
+def wanted(case, only):
+    """Is a case among the letters and names that were asked for?"""
+    return not only or any(fnmatch.fnmatch(case.name, want) or case.network == want for want in only)
 
 
 def main():
     """Run what was asked for; exit status 1 where a difference is not explained."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", default=[], metavar="NETWORK",
-                        help="a letter (a to i) or a name, as 'cell-b *' (repeatable; default: all)")
+                        help="a letter (a to j) or a name, as 'cell-b *' (repeatable; default: all)")
     parser.add_argument("--peer", choices=sorted(simulators.PEERS), action="append", help="default: both")
     parser.add_argument("--seeds", type=int, default=10, metavar="K", help="seeds 1 to K (default 10)")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="runs at a time (default 2)")
     parser.add_argument("--json", action="store_true", help="print the table as JSON")
     parser.add_argument("--out", type=pathlib.Path, default=simulators.ROOT / "target/peers", metavar="DIR",
                         help="programs and outcomes go here (default target/peers)")
@@ -155,7 +163,7 @@ def main():
     toolbox = simulators.Toolbox(options.out.resolve(), options.sluice.resolve())
     toolbox.prepare(peers)
     try:
-        figures = collect(toolbox, list(jobs(cases, options.seeds, peers)))
+        figures = collect(toolbox, list(jobs(cases, options.seeds, peers)), options.jobs)
     except RuntimeError as failure:
         sys.exit(str(failure))
     rows = compare(cases, options.seeds, peers, figures, explained)

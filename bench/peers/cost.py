@@ -1,63 +1,120 @@
 #!/usr/bin/env python3
-"""What the compared networks cost in Sluice, ns-3 and ns-2: CPU time and memory, with the outcomes of the same runs.
+"""What the compared networks cost in Sluice, ns-3 and ns-2: CPU time and memory, for equal outcomes.
 
-CPU is the process's user and system time, start-up included, per simulated second, warm-up included: the median over
-the seeds. Memory is the largest peak of resident memory. Runs go one after the other, the simulators by turns, so that
-a slow spell of the machine meets all; leave the machine alone meanwhile. ns-2 runs without its trace.
+CPU is the process's user and system time, start-up included, per simulated second, warm-up included. Each peer is set
+against Sluice under that peer's conventions, run right before and after it: a slow spell of the machine meets both. The
+ratio is the median over the seeds of the peer's CPU over the mean of Sluice's. Memory is the largest peak of resident
+memory. ns-2 runs without its trace.
 
-Debian's ns-3 has logging compiled in (switched off here): the same source built without it gave the same outcomes in
-0.74 to 0.90 of the CPU time, so divide its ratios by up to 1.35 for a comparison with such a build.
+Unequal work is divided out: `a frame` is the ratio of CPU times a frame on the air that contends for the medium (data
+frames, an aggregate being one, RTS and routing packets). Where both outcomes are alike it is the ratio a second. Outcomes
+are alike when mean goodput and frames differ by no more than TOLERANCE; a difference that is larger must be explained in
+docs/validation.md (explained.toml), else the exit status is 1. ns-2's outcomes come from runs with its trace, those of
+compare.py.
+
+Debian's ns-3 has logging compiled in (switched off here). With --optimised the same source is built without it and
+without assertions, with -O3 for this processor, some forty minutes of CPU once, and measured beside the package.
 """
 
 import argparse
 import json
+import os
 import pathlib
 import statistics
 import sys
 
+import compare
+import copies
 import networks
 import simulators
 import statistic
 
 GRID = simulators.SCENARIOS / "grid-2500.toml"
 
+# Relative difference of mean goodput, and of mean frames a second, within which two simulators did the same work.
+TOLERANCE = 0.05
 
-def measure(toolbox, case, seeds):
-    """{simulator: {"cpu": [...], "peak": [...], "goodput": [...]}} of one network."""
-    found = {}
-    for seed in range(1, seeds + 1):
-        for simulator in ("sluice", *case.peers()):
-            command = toolbox.command(case, simulator, seed, peer="ns-3", traced=False)
-            outcome, cpu, peak = simulators.run(command)
-            runs = found.setdefault(simulator, {"cpu": [], "peak": [], "goodput": []})
-            runs["cpu"].append(cpu / case.simulated)
-            runs["peak"].append(peak)
-            runs["goodput"].append(sum(flow["goodput_bps"] for flow in outcome["flows"]) / 1e6)
+
+def goodput(outcome):
+    """Of all flows, Mb/s."""
+    return sum(flow["goodput_bps"] for flow in outcome["flows"]) / 1e6
+
+
+def frames(outcome):
+    """Frames a second that contended for the medium."""
+    of_nodes = sum(node["mac"]["attempts"] + node["mac"].get("rts_attempts", 0) for node in outcome["nodes"])
+    return (of_nodes + outcome.get("totals", {}).get("routing_packets", 0)) / outcome["simulated_s"]
+
+
+def measure(toolbox, case, peer, seed, ns3):
+    """One seed's figures of a peer and of Sluice as the peer: {simulator: {"cpu", "peak", "goodput", "frames"}}."""
+    peers = {peer: None} | ({"ns-3 -O3": ns3} if peer == "ns-3" and ns3 else {})
+    found, own = {}, []
+    for name, folder in peers.items():
+        own.append(simulators.run(toolbox.command(case, "sluice", seed, peer)))
+        standard = toolbox.ns3
+        toolbox.ns3 = folder or standard
+        outcome, cpu, peak = simulators.run(toolbox.command(case, peer, seed, peer, traced=False))
+        toolbox.ns3 = standard
+        own.append(simulators.run(toolbox.command(case, "sluice", seed, peer)))
+        if peer == "ns-2":
+            outcome = compare.outcome(toolbox, (case, peer, seed, peer))
+        found[name] = figures(case, outcome, cpu, peak)
+    outcomes, cpus, peaks = zip(*own, strict=True)
+    found["sluice"] = figures(case, outcomes[0], statistics.mean(cpus), max(peaks))
     return found
 
 
-def summarise(case, found):
-    """A row a simulator, with the ratios to Sluice."""
-    figures = {simulator: (statistics.median(runs["cpu"]), max(runs["peak"])) for simulator, runs in found.items()}
-    cpu, peak = figures["sluice"]
-    return [{"network": case.name, "simulator": simulator, "cpu_s_per_simulated_s": its_cpu, "peak_mib": its_peak,
-             "cpu_ratio": its_cpu / cpu, "peak_ratio": its_peak / peak,
-             "goodput_mbps": statistic.interval(found[simulator]["goodput"])}
-            for simulator, (its_cpu, its_peak) in figures.items()]
+def figures(case, outcome, cpu, peak):
+    """One run's figures."""
+    return {"cpu": cpu / case.simulated, "peak": peak, "goodput": goodput(outcome), "frames": frames(outcome)}
+
+
+def summarise(case, peer, runs, explained):
+    """A row for each simulator of one network and peer."""
+    own = [run["sluice"] for run in runs]
+    rows = []
+    for name in runs[0]:
+        theirs = [run[name] for run in runs]
+        means = {key: (statistics.mean(its[key] for its in own), statistics.mean(its[key] for its in theirs))
+                 for key in ("goodput", "frames")}
+        rows.append({
+            "network": case.name, "beside": peer, "simulator": name,
+            "cpu_s_per_simulated_s": statistics.median(its["cpu"] for its in theirs),
+            "peak_mib": max(its["peak"] for its in theirs),
+            "goodput_mbps": statistic.interval([its["goodput"] for its in theirs]),
+            "frames_per_s": statistic.interval([its["frames"] for its in theirs]),
+            "ratio": statistics.median(a["cpu"] / b["cpu"] for a, b in zip(theirs, own, strict=True)),
+            "ratio_per_frame": statistics.median(
+                a["cpu"] / a["frames"] / (b["cpu"] / b["frames"]) for a, b in zip(theirs, own, strict=True)),
+            "alike": {key: abs(a - b) <= TOLERANCE * max(a, b) for key, (a, b) in means.items()},
+        })
+        rows[-1]["why"] = None if all(rows[-1]["alike"].values()) else reason(case, peer, rows[-1]["alike"], explained)
+    return rows
+
+
+def reason(case, peer, alike, explained):
+    """The section that explains why outcomes are not alike, or None."""
+    words = ([] if alike["goodput"] else ["Mb/s", "delivered"]) + ([] if alike["frames"] else ["frames", "packets"])
+    sections = [compare.covering(case.name, label, peer, explained)
+                for label in case.measures if any(word in label for word in words)]
+    return next((section for section in sections if section), None)
 
 
 def print_rows(rows):
-    """One network's rows."""
+    """One network's rows beside one peer."""
     for row in rows:
-        ratios = "" if row["simulator"] == "sluice" else f"{row['cpu_ratio']:10.1f} {row['peak_ratio']:10.1f}"
-        print(f"{row['network']:<14} {row['simulator']:<8} {1e3 * row['cpu_s_per_simulated_s']:12.3f} "
-              f"{row['peak_mib']:9.1f} {statistic.show(row['goodput_mbps']):>20} {ratios}", flush=True)
+        note = ""
+        if row["simulator"] != "sluice":
+            unlike = " and ".join(key for key, alike in row["alike"].items() if not alike)
+            note = f"{row['ratio']:8.1f} {row['ratio_per_frame']:8.1f}"
+            note += f"  {unlike} not alike: {row['why'] or 'UNEXPLAINED'}" if unlike else ""
+        print(f"{row['network']:<16} {row['simulator']:<9} {1e3 * row['cpu_s_per_simulated_s']:10.3f} {row['peak_mib']:7.1f} "
+              f"{statistic.show(row['goodput_mbps']):>18} {statistic.show(row['frames_per_s']):>18} {note}", flush=True)
 
 
 def grid(toolbox, seeds):
-    """The grid of 2500 nodes: events a CPU second, CPU a simulated second, memory; None where there is no such file."""
-    if not GRID.exists():
-        return None
+    """The grid of 2500 nodes: events a CPU second, CPU a simulated second, memory."""
     rates, cpus, peaks = [], [], []
     for seed in range(1, seeds + 1):
         outcome, cpu, peak = simulators.run([str(toolbox.sluice), "run", str(GRID), "--seed", str(seed), "--json"])
@@ -68,9 +125,12 @@ def grid(toolbox, seeds):
 
 
 def main():
-    """Measure and print."""
+    """Measure and print; exit status 1 where outcomes are not alike and nothing explains it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=3, metavar="K", help="runs of each simulator (default 3)")
+    parser.add_argument("--only", action="append", default=[], metavar="NETWORK",
+                        help="a letter or a name, as for compare.py (repeatable; default: all that cost is measured of)")
+    parser.add_argument("--seeds", type=int, default=3, metavar="K", help="seeds 1 to K (default 3)")
+    parser.add_argument("--optimised", action="store_true", help="beside Debian's ns-3 one built from its source")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="keep the figures in this file too")
     parser.add_argument("--out", type=pathlib.Path, default=simulators.ROOT / "target/peers", metavar="DIR",
                         help="programs go here (default target/peers)")
@@ -81,22 +141,28 @@ def main():
         parser.error("--seeds: at least 1")
     toolbox = simulators.Toolbox(options.out.resolve(), options.sluice.resolve())
     toolbox.prepare(simulators.PEERS)
-    print(f"{'network':<14} {'':<8} {'CPU, ms/sim s':>12} {'peak, MiB':>9} {'goodput, Mb/s':>20} {'CPU ratio':>10} "
-          f"{'peak ratio':>10}   ({options.seeds} seeds)")
+    ns3 = toolbox.link_ns3(copies.ns3(toolbox.out)) if options.optimised else None
+    explained = compare.load_explained()
+    load = os.getloadavg()[0]
+    print(f"{'network':<16} {'':<9} {'ms/sim s':>10} {'MiB':>7} {'goodput, Mb/s':>18} {'frames a second':>18} "
+          f"{'CPU':>8} {'a frame':>8}   ({options.seeds} seeds, load at the start {load:.1f})")
     rows = []
     try:
-        for case in (case for case in networks.CASES if case.cost):
-            rows += summarise(case, measure(toolbox, case, options.seeds))
-            print_rows(rows[-1 - len(case.peers()):])
-        large = grid(toolbox, options.seeds)
+        for case in (case for case in networks.CASES if case.cost and compare.wanted(case, options.only)):
+            for peer in case.peers():
+                runs = [measure(toolbox, case, peer, seed, ns3) for seed in range(1, options.seeds + 1)]
+                rows += summarise(case, peer, runs, explained)
+                print_rows([row for row in rows if (row["network"], row["beside"]) == (case.name, peer)])
+        large = None if options.only else grid(toolbox, options.seeds)
     except RuntimeError as failure:
         sys.exit(str(failure))
     if large:
-        print(f"grid-2500      sluice   {large['events_per_cpu_s'] / 1e6:.1f} million events a CPU second, "
+        print(f"grid-2500        sluice   {large['events_per_cpu_s'] / 1e6:.1f} million events a CPU second, "
               f"{large['cpu_s']:.1f} s of CPU, {large['peak_mib']:.0f} MiB")
     if options.json:
-        options.json.write_text(json.dumps({"networks": rows, "grid": large}, indent=1) + "\n")
+        options.json.write_text(json.dumps({"networks": rows, "grid": large, "load": load}, indent=1) + "\n")
+    return any(row["simulator"] != "sluice" and not all(row["alike"].values()) and not row["why"] for row in rows)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

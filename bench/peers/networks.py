@@ -35,7 +35,7 @@ class Case:
     """One network with its parameters.
 
     `ns3` and `ns2` are a program and its options, empty where the peer has none. `conventions` are those of a peer that
-    matter in this network alone.
+    matter in this network alone; `rules` those of patches/ without which ns-2 cannot run it.
     """
 
     network: str
@@ -47,6 +47,7 @@ class Case:
     ns3: tuple = ()
     ns2: tuple = ()
     conventions: dict = dataclasses.field(default_factory=dict)
+    rules: tuple = ()
     cost: bool = False
 
     def peers(self):
@@ -54,8 +55,8 @@ class Case:
         return [peer for peer, program in (("ns-3", self.ns3), ("ns-2", self.ns2)) if program]
 
     def settings_as(self, peer):
-        """Sluice's settings for this network under a peer's conventions."""
-        return self.settings | CONVENTIONS[peer] | self.conventions.get(peer, {})
+        """Sluice's settings for this network under a peer's conventions, or the standard's where that is None."""
+        return self.settings | (CONVENTIONS[peer] | self.conventions.get(peer, {}) if peer else {})
 
 
 def mac_rate(key):
@@ -191,7 +192,7 @@ def tcps():
     reno, cubic = "--congestion=TcpLinuxReno", "--congestion=TcpCubic"
     tables = {"codel": "CoDelQueueDisc", "fq-codel": "FqCoDelQueueDisc"}
     yield from (Case("h", f"tcp fifo-{limit}", "peer-tcp", TCP, 100.0, {"queue.limit": limit},
-                     ("ns3-tcp", reno, f"--limit={limit}")) for limit in (50, 400))
+                     ("ns3-tcp", reno, f"--limit={limit}"), cost=limit == 400) for limit in (50, 400))
     yield Case("h", "tcp fifo-400 cubic", "peer-tcp", TCP, 100.0, {"tcp.congestion": "cubic"}, ("ns3-tcp", cubic))
     yield Case("h", "tcp uploads", "peer-tcp-uploads", TCP | {"uploads, Mb/s": category_goodput("up")}, 60.0, {},
                ("ns3-tcp", reno, "--uploads=10", "--edca=1", "--duration=60"))
@@ -212,6 +213,22 @@ def aqms():
                  {"wired.0.queue.discipline": name, "flow.bulk.traffic.rate": f"{bulk} Mb/s"},
                  ("ns3-aqm", f"--disc={disc}", f"--bulk={bulk}"))
             for bulk in (12, 20) for name, disc in discs.items()]
+
+
+def tcp_chains():
+    """Network (j): a download over 1 to 10 hops. ns-2 passes packets on without AODV only in the copy."""
+    measures = {"goodput, Mb/s": category_goodput("down"), "repeated segments, 1/s": repeated_rate,
+                "data frames, 1/s": mac_rate("attempts"), "not acknowledged, 1/s": mac_rate("collisions"),
+                "given up, 1/s": mac_rate("retry_drops")}
+    for hops in range(1, 11):
+        settings = {"nodes.count": hops + 1, "flow.down.to": f"n{hops}"}
+        yield Case("j", f"tcp static {hops}", "peer-tcp-chain", measures, 60.0, settings,
+                   ("ns3-tcp-chain", f"--hops={hops}"), ("tcp-chain.tcl", "hops", hops, "routing", "static"),
+                   rules=("static-routes",))
+        yield Case("j", f"tcp aodv {hops}", "peer-tcp-chain-aodv",
+                   measures | {"routing packets, 1/s": routing_rate}, 60.0, settings,
+                   ("ns3-tcp-chain", f"--hops={hops}", "--routing=aodv"), ("tcp-chain.tcl", "hops", hops),
+                   conventions=AODV, cost=hops in (1, 10))
 
 
 CASES = [
@@ -236,4 +253,5 @@ CASES = [
          ("mobile.tcl", "movement", "{movement}"), conventions=AODV, cost=True),
     *tcps(),
     *aqms(),
+    *tcp_chains(),
 ]

@@ -1,15 +1,16 @@
 """How the three simulators are found, installed, built and run."""
 
-import functools
-import hashlib
+import dataclasses
 import json
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
+
+import copies
+import packages
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -17,11 +18,21 @@ SCENARIOS = ROOT / "scenarios/reference"
 PEERS = {"ns-3": ("libns3-dev", "/usr/include/ns3/wifi-module.h"), "ns-2": ("ns2", "/usr/bin/ns")}
 
 
+@dataclasses.dataclass(frozen=True)
+class Changed:
+    """What an experiment changes: rules of the copy of ns-2, options of a peer's program, settings of Sluice's scenario."""
+
+    rules: tuple = ()
+    options: tuple = ()
+    settings: tuple = ()  # pairs
+
+
 class Toolbox:
     """The simulators' programs, built into `out`."""
 
     def __init__(self, out, sluice):
         self.out, self.sluice = out, sluice
+        self.ns3 = out  # the folder of ns-3's programs
         self.movement = SCENARIOS / "peer-mobile.ns_movements"  # which all three read
 
     def prepare(self, peers):
@@ -29,57 +40,44 @@ class Toolbox:
         self.out.mkdir(parents=True, exist_ok=True)
         if not self.sluice.exists():
             sys.exit(f"{self.sluice} is missing: run `make build`")
-        install([PEERS[peer] for peer in peers])
+        packages.install([PEERS[peer] for peer in peers])
         if "ns-3" in peers:
             subprocess.run(["make", "-s", "-C", HERE / "ns3", f"OUT={self.out}"], check=True)
 
-    def command(self, case, simulator, seed, peer, traced=True):
-        """The command of one run; Sluice follows the conventions of `peer`."""
+    def link_ns3(self, build):
+        """ns-3's programs with an own build of its libraries; returns their folder."""
+        folder = self.out / "ns3-optimised"
+        subprocess.run(["make", "-s", "-C", HERE / "ns3", f"OUT={folder}", f"NS3={build}"], check=True)
+        return folder
+
+    def command(self, case, simulator, seed, peer, traced=True, changed=Changed()):
+        """The command of one run; Sluice follows the conventions of `peer`, or the standard's where that is None."""
         if simulator == "sluice":
-            settings = case.settings_as(peer)
+            settings = case.settings_as(peer) | dict(changed.settings)
             words = [self.sluice, "run", scenario(case), "--seed", seed, "--json"]
             words += [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
         elif simulator == "ns-3":
-            words = [self.out / case.ns3[0], *case.ns3[1:], f"--seed={seed}"]
+            words = [self.ns3 / case.ns3[0], *case.ns3[1:], *changed.options, f"--seed={seed}"]
         else:
-            words = ["/usr/bin/ns", HERE / "ns2" / case.ns2[0], *case.ns2[1:], "seed", seed]
+            rules = (*case.rules, *changed.rules)
+            program = ["env", f"NS2_RULES={','.join(rules)}", copies.ns2(self.out)] if rules else ["/usr/bin/ns"]
+            words = [*program, HERE / "ns2" / case.ns2[0], *case.ns2[1:], *changed.options, "seed", seed]
             words += [] if traced else ["trace", "none"]
         return [str(word).replace("{movement}", str(self.movement)) for word in words]
 
     def identity(self, command):
         """What an outcome depends on: the command and the content of every file that it names or that goes with it."""
-        digest = hashlib.sha256(json.dumps(command).encode())
         files = [pathlib.Path(word) for word in command if word.startswith("/")]
         if any(file.suffix == ".tcl" for file in files):
             files += sorted((HERE / "ns2").glob("*.tcl"))
         if self.sluice in files:
             files.append(self.movement)
-        for file in files:
-            digest.update(content(file))
-        return digest.hexdigest()[:32]
-
-
-@functools.cache
-def content(file):
-    """Digest of a file that does not change while this runs."""
-    return hashlib.sha256(file.read_bytes()).digest()
+        return packages.digest(files, json.dumps(command))
 
 
 def scenario(case):
     """The scenario's file."""
     return SCENARIOS / f"{case.scenario}.toml"
-
-
-def install(packages):
-    """Install Debian's packages whose file is missing, where we may; leave with a hint elsewhere."""
-    missing = [package for package, file in packages if not pathlib.Path(file).exists()]
-    if not missing:
-        return
-    command = ["apt-get", "install", "-y", "--no-install-recommends", *missing]
-    if os.geteuid() != 0 or not shutil.which("apt-get"):
-        sys.exit(f"Debian's {' and '.join(missing)} are missing. Install them with: sudo {' '.join(command)}")
-    subprocess.run(["apt-get", "update", "-qq"], check=True, stdout=sys.stderr)
-    subprocess.run(command, check=True, stdout=sys.stderr)
 
 
 def run(command):

@@ -3,9 +3,9 @@
 
 # Run to the end. Results leave out the warm-up.
 proc run_network {} {
-    global ns opt flow_names sinks at_warmup
+    global ns opt flow_names at_warmup
     $ns at $opt(warmup) {
-        foreach name $flow_names { set at_warmup($name) [$sinks($name) set npkts_] }
+        foreach name $flow_names { set at_warmup($name) [counted $name] }
     }
     $ns at $opt(duration) {
         $ns flush-trace
@@ -16,15 +16,31 @@ proc run_network {} {
     $ns run
 }
 
+# A flow's packets received and, of TCP, segments sent and sent again, since the start. A TCP sink counts bytes in order.
+proc counted {name} {
+    global sinks sources flow_payload
+    if {![info exists sources($name)]} { return [$sinks($name) set npkts_] }
+    set source $sources($name)
+    set segment [expr {$flow_payload($name) + [$source set tcpip_base_hdr_size_] + [$source set ts_option_size_]}]
+    list [expr {[$sinks($name) set bytes_] / $segment}] [$source set ndatapack_] [$source set nrexmitpack_]
+}
+
 proc report_sinks {} {
-    global opt flow_names flow_payload sinks at_warmup
-    set seconds [expr {$opt(duration) - $opt(warmup)}]
-    foreach name $flow_names {
-        set got [expr {[$sinks($name) set npkts_] - $at_warmup($name)}]
-        lappend flows [object name "\"$name\"" received_packets $got \
-            goodput_bps [expr {8.0 * $flow_payload($name) * $got / $seconds}]]
-    }
+    global flow_names
+    foreach name $flow_names { lappend flows [flow_by_agents $name] }
     print_outcome [list flows "\[[join $flows ", "]\]"]
+}
+
+# What the flow's own agents counted after the warm-up.
+proc flow_by_agents {name} {
+    global opt flow_payload at_warmup
+    set seconds [expr {$opt(duration) - $opt(warmup)}]
+    foreach key {received sent again} after [counted $name] before $at_warmup($name) {
+        if {$after ne ""} { set since($key) [expr {$after - $before}] }
+    }
+    object name "\"$name\"" received_packets $since(received) \
+        goodput_bps [expr {8.0 * $flow_payload($name) * $since(received) / $seconds}] \
+        {*}[expr {[info exists since(sent)] ? [list sent_packets $since(sent) retransmits $since(again)] : {}}]
 }
 
 proc report_trace {} {
@@ -45,9 +61,13 @@ proc object {args} {
 }
 
 proc flow_objects {} {
-    global opt flow_names flow_payload sent got delays
+    global opt flow_names flow_payload sources sent got delays
     set seconds [expr {$opt(duration) - $opt(warmup)}]
     foreach name $flow_names {
+        if {[info exists sources($name)]} {
+            lappend objects [flow_by_agents $name]
+            continue
+        }
         lappend objects [object name "\"$name\"" sent_packets $sent($name) received_packets $got($name) \
             goodput_bps [expr {8.0 * $flow_payload($name) * $got($name) / $seconds}] \
             loss_ratio [expr {$sent($name) ? 1 - double($got($name)) / $sent($name) : 0.0}] \
@@ -110,9 +130,10 @@ proc count_line {line} {
     }
 }
 
-# The application's packets by their number; one that arrives twice counts once.
+# The application's packets by their number; one that arrives twice counts once. TCP's agents count for themselves.
 proc count_packet {event time node id line counted} {
     global flow_of sent got delays made
+    if {![info exists flow_of([flow_key $line])]} return
     if {$event eq "s"} {
         set made($id) $time
         if {$counted} { incr sent($flow_of([flow_key $line])) }
@@ -153,7 +174,7 @@ proc count_routing {event node reason type line} {
     if {![info exists routing(sent)]} {
         array set routing {sent 0 search 0 repair 0 errors 0 NRTE 0 CBK 0 IFQ 0 TOUT 0 other 0}
     }
-    if {$event eq "D" && $type eq "cbr"} {
+    if {$event eq "D" && $type in {cbr tcp ack}} {
         incr routing([expr {[info exists routing($reason)] ? $reason : "other"}])
     }
     if {$type ne "AODV" || $event ni {s f}} return

@@ -2,10 +2,10 @@
 // ends sensing but not decoding each other; two-ray ground (here: free space); 802.11b 11/1 Mb/s; FIFO of 1000 packets
 // that drops its oldest; constant bit rate of 1.8 Mb/s in packets of 1000 B both ways: 0 -> 2 from 0 s, 2 -> 0 from 25 s,
 // the first halved at 50 s, the second at 75 s, end at 100 s. --routing=aodv without hello.
-#include "ns3/aodv-helper.h"
+#include "chain.h"
 #include "errors.h"
 #include "feedback.h"
-#include "network.h"
+#include "ns3/aodv-helper.h"
 
 // Sends one packet and plans the next with the gap that holds at that time.
 static void
@@ -14,43 +14,6 @@ SendCbr(Flow* flow, double rate, Time halveAt)
     flow->Send();
     const double now = Simulator::Now() < halveAt ? rate : rate / 2;
     Simulator::Schedule(Seconds(8.0 * flow->payload / now), &SendCbr, flow, rate, halveAt);
-}
-
-// Friis is what two-ray ground gives at 30 and 60 m: -54.6 and -60.6 dBm. The receive threshold lies half-way (in metres:
-// 42). ns-3 takes a Wi-Fi signal below the preamble detector's minimum for energy only and compares it with
-// CcaSensitivity; RxSensitivity would make it vanish, interference included.
-static YansWifiPhyHelper
-ChainPhy(const std::string& far, double capture)
-{
-    const double threshold = far == "frame" ? -82.0 : -57.6;
-    const double sensed = far == "none" ? -57.6 : -63.6;
-    YansWifiChannelHelper channel;
-    channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
-    channel.AddPropagationLoss("ns3::FriisPropagationLossModel", "Frequency", DoubleValue(2.412e9));
-    YansWifiPhyHelper phy;
-    phy.SetChannel(channel.Create());
-    phy.Set("TxPowerStart", DoubleValue(15));
-    phy.Set("TxPowerEnd", DoubleValue(15));
-    phy.Set("CcaSensitivity", DoubleValue(sensed));
-    phy.Set("CcaEdThreshold", DoubleValue(sensed));
-    // A neighbour's frame lies 6 dB above one from two hops away. From 4 dB ns-3 locks on it, and the payload survives by
-    // its error model or ends as a bad frame, with EIFS; with 10 dB, as in ns-2, both are lost as mere energy.
-    phy.SetPreambleDetectionModel("ns3::ThresholdPreambleDetectionModel",
-                                  "MinimumRssi", DoubleValue(threshold),
-                                  "Threshold", DoubleValue(capture));
-    return phy;
-}
-
-// The subnet's own route says that the other end is a neighbour; a host route is more specific.
-static void
-PinRoutes(const NodeContainer& nodes, const Ipv4InterfaceContainer& interfaces)
-{
-    for (const uint32_t end : {0, 2})
-    {
-        Ipv4StaticRoutingHelper()
-            .GetStaticRouting(nodes.Get(end)->GetObject<Ipv4>())
-            ->AddHostRouteTo(interfaces.GetAddress(2 - end), interfaces.GetAddress(1), 1);
-    }
 }
 
 int

@@ -1,0 +1,76 @@
+// Network (j): TCP over a chain (peer-tcp-chain, peer-tcp-chain-aodv). Nodes 0 to `hops` in a line, 30 m apart, 802.11b
+// 11/1 Mb/s; one greedy connection from the first to the last, Reno and SACK, segments of 1000 B; drop-tail FIFO of 50
+// packets. Radio as in network (d), but with ns-3's own capture and error model.
+#include "chain.h"
+#include "connection.h"
+#include "errors.h"
+#include "feedback.h"
+#include "ns3/aodv-helper.h"
+
+int
+main(int argc, char* argv[])
+{
+    uint32_t hops = 1;
+    double capture = 4.0, loseBelow = 0;
+    bool everyLink = false, forget = true;
+    std::string limit = "50p", routing = "static", far = "energy", congestion = "TcpLinuxReno",
+                recovery = "TcpClassicRecovery";
+    Run run(60, 10);
+    CommandLine cmd(__FILE__);
+    cmd.AddValue("hops", "nodes less one", hops);
+    cmd.AddValue("limit", "queue limit, e.g. 50p", limit);
+    cmd.AddValue("routing", "static or aodv", routing);
+    cmd.AddValue("far", "two hops away: energy (sensed, no frame), frame (decoded), none (not even sensed)", far);
+    cmd.AddValue("capture", "how far a preamble must lie above the sum of all else to be detected, dB (ns-3: 4)", capture);
+    cmd.AddValue("lose-below", "lose what lies less than this above interference, dB (0: ns-3's error model)", loseBelow);
+    cmd.AddValue("forget", "a neighbour not heard for 2 s is a broken link, also without hello (ns-3: yes)", forget);
+    cmd.AddValue("every-link", "every frame given up breaks a link, and nothing else does (ns-3: no)", everyLink);
+    cmd.AddValue("congestion", "TcpNewReno, TcpLinuxReno or TcpCubic", congestion);
+    cmd.AddValue("recovery", "TcpClassicRecovery or TcpPrrRecovery (ns-3's default)", recovery);
+    run.AddOptions(cmd);
+    cmd.Parse(argc, argv);
+    RngSeedManager::SetRun(run.seed);
+    LoseBelow(loseBelow);
+    if (everyLink)
+    {
+        BreakEveryFailedLink();
+    }
+    SetTcp(congestion, recovery, false);
+
+    NodeContainer nodes(hops + 1);
+    MobilityHelper mobility;
+    mobility.SetPositionAllocator("ns3::GridPositionAllocator", "DeltaX", DoubleValue(30), "GridWidth",
+                                  UintegerValue(hops + 1));
+    mobility.Install(nodes);
+    auto phy = ChainPhy(far, capture);
+    Radio radio = Radio::B();
+    radio.queue = limit;
+    auto devices = InstallDevices(nodes, phy, radio);
+
+    InternetStackHelper internet;
+    AodvHelper aodv;
+    aodv.Set("EnableHello", BooleanValue(false));
+    aodv.Set("AllowedHelloLoss", UintegerValue(forget ? 2 : 60000));
+    if (routing == "aodv")
+    {
+        internet.SetRoutingHelper(aodv);
+    }
+    internet.Install(nodes);
+    auto interfaces = AssignAddresses(devices);
+    run.Watch(devices);
+    if (routing == "aodv")
+    {
+        run.routing.emplace();
+        std::for_each(nodes.Begin(), nodes.End(), [&run](Ptr<Node> node) { run.routing->Watch(node); });
+    }
+    else
+    {
+        PinRoutes(nodes, interfaces);
+    }
+    Connection connection;
+    connection.name = "down";
+    connection.Open(nodes.Get(0), nodes.Get(hops), interfaces.GetAddress(hops), kPort, 0, Seconds(0));
+    run.others.push_back({[&connection] { connection.Restart(); },
+                          [&connection](double seconds) { return connection.Json(seconds); }});
+    run.Play();
+}
