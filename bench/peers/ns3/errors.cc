@@ -11,7 +11,7 @@ static double g_threshold = 0;
 void
 LoseBelow(double decibels)
 {
-    g_threshold = std::pow(10, decibels / 10);
+    g_threshold = decibels > 0 ? std::pow(10, decibels / 10) : 0;
 }
 
 double
