@@ -39,6 +39,22 @@ fn the_first_threshold_rests_on_the_measurements_alone() {
 }
 
 #[test]
+fn counts_that_contradict_each_other_measure_nothing() {
+    let whole = seen(295, 5);
+    for sent in [Count { packets: 0, ..whole.sent }, Count { bytes: Bytes::new(0), ..whole.sent }] {
+        let mut adth = adth(|_| ());
+        assert_eq!(adth.update(&Interval { sent, ..whole }), Limit::Packets(1_000), "{sent:?}");
+        assert_eq!(adth.update(&whole), Limit::Packets(78), "the first threshold is still to come");
+    }
+}
+
+#[test]
+fn the_host_is_told_the_target() {
+    let adth = adth(|params| params.target_delay = Duration::from_millis(70));
+    assert_eq!(adth.target_delay(), Some(Duration::from_millis(70)));
+}
+
+#[test]
 fn early_packets_raise_phi_by_half_the_error() {
     // Nodal delay 95 + 5 = 100 ms: beta = 0.5, phi = 1.25, then 1.5; 1.25 * 78 = 97.5 and 1.5 * 78 = 117.
     let mut adth = adth(|_| ());

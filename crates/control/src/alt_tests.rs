@@ -71,6 +71,7 @@ fn it_asks_for_its_threshold_and_for_no_average() {
     assert_eq!(alt.measures(), Measures { service_weight: None, idle_threshold: 2 });
     assert_eq!(alt.interval(), Duration::from_secs(1));
     assert_eq!(alt.target_delay(), None);
+    assert_eq!(alt.initial(), Some(Limit::Packets(9)), "its default is the largest");
 }
 
 #[test]

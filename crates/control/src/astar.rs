@@ -58,8 +58,8 @@ impl LimitController for Astar {
         self.idle += seen.idle;
         self.busy += seen.busy;
         if self.length >= self.alt.interval() {
-            let Self { length, idle, busy, .. } = *self;
-            self.alt_limit = self.alt.update(&Interval { length, idle, busy, ..Interval::default() });
+            let Self { idle, busy, .. } = *self;
+            self.alt_limit = self.alt.update(&Interval { idle, busy, ..Interval::default() });
             (self.length, self.idle, self.busy) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
         }
         self.ebdp.update(seen).smaller(self.alt_limit)
@@ -109,6 +109,12 @@ mod tests {
     use proptest::prelude::*;
     use std::string::ToString;
     use units::Bytes;
+
+    #[test]
+    fn it_begins_where_alt_does() {
+        let astar = Astar::new(&from(60), Limit::Packets(1_000)).unwrap();
+        assert_eq!(astar.initial(), Some(Limit::Packets(60)));
+    }
 
     /// Starts ALT at so many packets.
     fn from(packets: u32) -> Params {

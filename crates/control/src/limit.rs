@@ -152,6 +152,29 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_says_what_it_holds_in_its_own_unit_and_in_packets() {
+        let bytes = |bytes| Limit::Bytes(Bytes::new(bytes));
+        for (limit, count, packets) in [
+            (Limit::Packets(0), 0, 0.0),
+            (Limit::Packets(7), 7, 7.0),
+            (bytes(0), 0, 0.0),
+            (bytes(4_500), 4_500, 3.0),
+            (bytes(750), 750, 0.5),
+        ] {
+            assert_eq!((limit.count(), limit.is_zero()), (count, count == 0), "{limit}");
+            assert!((limit.in_packets() - packets).abs() < 1e-12, "{limit}");
+        }
+    }
+
+    #[test]
+    fn the_smaller_limit_is_that_of_the_same_unit() {
+        let (packets, bytes) = (Limit::Packets, |bytes| Limit::Bytes(Bytes::new(bytes)));
+        assert_eq!((packets(3).smaller(packets(2)), packets(2).smaller(packets(3))), (packets(2), packets(2)));
+        assert_eq!((bytes(3).smaller(bytes(2)), bytes(2).smaller(bytes(3))), (bytes(2), bytes(2)));
+        assert_eq!((packets(3).smaller(bytes(2)), bytes(3).smaller(packets(2))), (packets(3), bytes(3)));
+    }
+
+    #[test]
     fn a_limit_is_a_number_of_packets_or_a_size() {
         assert_eq!(read("1000"), Ok(Limit::Packets(1000)));
         assert_eq!(read("\"64 kB\""), Ok(Limit::Bytes(Bytes::new(64_000))));
