@@ -70,7 +70,7 @@ fn what_cannot_be_used_is_refused_at_its_line() {
     for (toml, line, message) in [
         ("\nlimit = 0", 2, "a limit must be above zero, and this is 0 packets"),
         ("limit = 1000001", 1, "a limit must be at most 1000000 packets, and this is 1000001 packets"),
-        ("limit = \"64\"", 1, "\"64\" is not a size; write a number and a unit: \"1500 B\""),
+        ("limit = \"64\"", 1, "a number of packets is written without quotes; a size has a unit, as \"64 kB\""),
         ("\n\ncontroler = \"adth\"", 3, "unknown field `controler`"),
         ("controller = \"codel\"", 1, "unknown variant `codel`, expected "),
         ("[adth]\n\ntarget_delay = \"0 s\"", 3, "\"0 s\" is zero; expected a duration above zero"),

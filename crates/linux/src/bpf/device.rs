@@ -1,7 +1,7 @@
 //! A queue of the discipline as a device: put in place of what was there, measured, limited, taken away.
 
 use super::Credit;
-use super::discipline::{Discipline, KIND, Mechanism, Slot};
+use super::discipline::{Discipline, KIND, Mechanism, Slot, alone};
 use crate::former::{Former, claim_or_keep, shown};
 use crate::rtnetlink::{Link, ROOT, Route};
 use crate::state::State;
@@ -45,6 +45,7 @@ impl Governed {
         }
         let mut route = Route::open()?;
         let link = route.link(&place.device)?;
+        let _alone = alone(Path::new(FOLDER))?;
         let discipline = Discipline::load(Path::new(FOLDER), mechanism.hard)?;
         let credit = never_pushes_back(&link.name).then(Credit::default);
         match install(place, &mut route, &link, &discipline, (mechanism, credit, start, force)) {
@@ -156,8 +157,8 @@ impl Device for Governed {
         self.drain();
         let restored = state.end(&self.former, &mut self.route);
         let unloaded = match self.discipline.take() {
-            Some(discipline) if discipline.is_unused()? => discipline.unload(),
-            _ => Ok(()),
+            Some(_) => Discipline::unload_unused(Path::new(FOLDER)),
+            None => Ok(()),
         };
         restored.and(unloaded)
     }

@@ -10,6 +10,10 @@ use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::Func;
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapMut, Object, ObjectBuilder, OpenObject};
 use queue::{End, Purge};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use rustix::thread::{Timespec, nanosleep};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use units::{Bytes, Duration, Instant};
@@ -50,6 +54,9 @@ impl Mechanism {
         Ok(Self { hard, fallback, overflow, purge: settings.purge.unwrap_or(purge) })
     }
 }
+
+/// How often, a millisecond apart, an agent asks for what others hold for a small part of a second each.
+const LONGEST_WAIT: u32 = 30_000;
 
 /// The kind as `tc qdisc` calls it.
 pub(super) const KIND: &str = "sluice";
@@ -116,6 +123,10 @@ impl Discipline {
     /// # Errors
     /// The maps cannot be read, or the folder not be removed.
     pub fn unload_unused(folder: &Path) -> Result<(), Error> {
+        if !folder.join(LINK).exists() {
+            return Ok(());
+        }
+        let _alone = alone(folder)?;
         if !folder.join(LINK).exists() {
             return Ok(());
         }
@@ -367,6 +378,27 @@ fn prepared(places: u32) -> libbpf_rs::Result<OpenObject> {
 }
 
 /// Registers the kind and keeps it, and what the agent needs, under `folder`.
+/// Waits until no other agent loads the discipline, takes a slot, makes a queue or unloads, and keeps all others from it for
+/// as long as this is held: a slot is another's until its queue stands, and what one has just pinned another must not take
+/// away. The lock is on the folder above, which stays.
+pub(super) fn alone(folder: &Path) -> Result<File, Error> {
+    let above = folder.parent().unwrap_or(folder);
+    let failed = |source: io::Error| Error::Kernel { what: format!("lock {}", above.display()), source };
+    let lock = File::open(above).map_err(failed)?;
+    let pause = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+    for _ in 0..LONGEST_WAIT {
+        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(lock),
+            Err(Errno::WOULDBLOCK | Errno::INTR) => {}
+            Err(errno) => return Err(failed(errno.into())),
+        }
+        // A pause that a signal cuts short is short, no more.
+        let _ = nanosleep(&pause);
+    }
+    let above = above.display();
+    Err(Error::Unsuitable(format!("another program holds the lock on {above}; `lsof {above}` says which")))
+}
+
 fn pin(mut object: Object, folder: &Path) -> Result<(), Error> {
     let make = |source| Error::Kernel {
         what: format!("make {} (is a file system of type bpf there?)", folder.display()),

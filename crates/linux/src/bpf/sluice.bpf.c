@@ -198,6 +198,12 @@ struct sk_buff *sluice_dequeue(__u64 *context)
 	return skb;
 }
 
+/* The kernel calls reset and destroy after an init that failed, too. Then the slot is another queue's. */
+static ALWAYS_INLINE int find_own(struct Qdisc *sch, struct queue *q)
+{
+	return sch->limit && find(sch, q);
+}
+
 SEC("struct_ops/sluice_init")
 int sluice_init(__u64 *context)
 {
@@ -212,6 +218,8 @@ int sluice_init(__u64 *context)
 	begin(q, bpf_ktime_get_ns());
 	q.is->interface = dev->ifindex;
 	q.is->header = dev->hard_header_len;
+	/* Zero in every new queue: it tells that this one has its slot. */
+	sch->limit = 1;
 	return 0;
 }
 
@@ -222,7 +230,7 @@ void sluice_reset(__u64 *context)
 	host_t host = { sch, 0 };
 	struct queue q;
 
-	if (!find(sch, &q))
+	if (!find_own(sch, &q))
 		return;
 	AT_MOST(MOST_PACKETS) {
 		if (!q.is->backlog_packets)
@@ -237,7 +245,7 @@ void sluice_destroy(__u64 *context)
 {
 	struct queue q;
 
-	if (find((void *)context[0], &q))
+	if (find_own((void *)context[0], &q))
 		q.is->interface = 0;
 }
 

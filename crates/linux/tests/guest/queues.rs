@@ -90,6 +90,62 @@ fn a_handle_without_a_slot_is_refused() {
 
 #[test]
 #[ignore = "needs the guest"]
+fn a_queue_that_is_refused_leaves_the_slot_to_whom_it_serves() {
+    let discipline = load();
+    dummy("one", 1);
+    dummy("two", 2);
+    let mut one = discipline.free_slot(MECHANISM, Measures::default(), now()).unwrap();
+    install(&one, "one");
+    send(1, 5);
+    // The slot is taken: the kernel refuses this queue, and destroys what it had begun of it.
+    shell(&format!("! tc qdisc replace dev two root handle {:x}: sluice", one.handle() >> 16));
+    assert!(one.interface().unwrap().is_some());
+    let two = discipline.free_slot(MECHANISM, Measures::default(), now()).unwrap();
+    assert_ne!(one.handle(), two.handle());
+    assert_eq!(one.take_interval(now()).unwrap().sent.packets, 5);
+    shell("ip link del one; ip link del two");
+    assert_eq!(one.interface().unwrap(), None);
+    discipline.unload().unwrap();
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn agents_that_begin_and_end_together_do_not_break_each_other() {
+    const TOGETHER: u8 = 8;
+    const ROUNDS: u32 = 100;
+    for number in 0..TOGETHER {
+        dummy(&format!("d{number}"), 10 + number);
+    }
+    let attach = |number: u8| {
+        let place = Place { device: format!("d{number}"), parent: ROOT, state_folder: STATE_FOLDER.into() };
+        Governed::attach(&place, MECHANISM, &start(), false)
+    };
+    for round in 0..ROUNDS {
+        let begin = std::sync::Barrier::new(usize::from(TOGETHER));
+        let agent = |number: u8| {
+            begin.wait();
+            let mut device = attach(number).unwrap_or_else(|error| panic!("round {round}: {error}"));
+            let interval = device.take_interval(now()).unwrap_or_else(|error| panic!("round {round}: {error}"));
+            begin.wait();
+            device.restore().unwrap_or_else(|error| panic!("round {round}: {error}"));
+            interval
+        };
+        let agent = &agent;
+        std::thread::scope(|threads| {
+            let agents: Vec<_> = (0..TOGETHER).map(|number| threads.spawn(move || agent(number))).collect();
+            for ended in agents {
+                balanced(&ended.join().unwrap());
+            }
+        });
+        assert!(!Path::new(FOLDER).exists(), "round {round}");
+    }
+    for number in 0..TOGETHER {
+        shell(&format!("ip link del d{number}"));
+    }
+}
+
+#[test]
+#[ignore = "needs the guest"]
 fn a_queue_that_goes_while_it_is_full_frees_its_packets_and_its_slot() {
     let discipline = load();
     for how_it_goes in
