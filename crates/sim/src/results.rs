@@ -70,6 +70,9 @@ pub struct Flow {
     pub received_packets: u64,
     /// Packets still on their way at the end; what goes back (acknowledgements, replies) is not among them.
     pub in_flight_packets: u64,
+    /// Payload that the source made per second of simulated time; only where its rate or its packets' lengths are random.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered_bps: Option<f64>,
     /// Payload received per second of simulated time, whenever it was sent. TCP: in order, and every byte once.
     pub goodput_bps: f64,
     /// 1 - received / sent. Packets still on their way count as lost, as in the documents.

@@ -173,7 +173,7 @@ fn what_would_never_end_is_refused() {
     let text =
         format!("duration = \"1 s\"\n{PAIR}{}", flow("f", "kind = \"cbr\", rate = \"1 Mb/s\", packet = \"1000 B\""));
     let mut without_payload = network(&text);
-    without_payload.flow[0].traffic.packet = Some(units::Bytes::new(0));
+    without_payload.flow[0].traffic.packet = Some(sim::config::Lengths::One(units::Bytes::new(0)));
     assert_eq!(World::new(&without_payload, 1).err().expect("refused").path(), Some("flow.f.traffic.packet"));
     let mut without_step = network(&text);
     without_step.record.series = Some(units::Duration::ZERO);

@@ -121,6 +121,102 @@ fn a_bad_recording_is_refused_with_its_name_and_the_reason() {
     }
 }
 
+/// A flow of the testbed's generator: Ethernet frames of random lengths at a random load.
+const DRAWN: &str = "kind = \"cbr\", overhead = \"46 B\", packet = { from = \"128 B\", to = \"1518 B\" }, \
+     rate = { from = \"1 Mb/s\", to = \"1.8 Mb/s\", draw = \"load\" }";
+
+#[test]
+fn flows_that_share_a_draw_have_the_same_load_in_a_run_and_another_in_the_next() {
+    let text = text("20 s", "count = 2", DRAWN)
+        + &format!("[[flow]]\nname = \"g\"\nfrom = \"n1\"\nto = \"n0\"\ntraffic = {{ {DRAWN} }}\n");
+    let mut seen = Vec::new();
+    for seed in 1..=20 {
+        let flows = run(&text, seed).flows;
+        assert_eq!(flows.iter().map(|flow| flow.name.as_str()).collect::<Vec<_>>(), ["f-1", "f-2", "g"]);
+        // What is no payload counts in the rate: 46 B of each frame.
+        let loads: Vec<f64> = flows
+            .iter()
+            .map(|flow| flow.offered_bps.expect("its load is drawn") + flow.sent_packets as f64 * 368.0 / 20.0)
+            .collect();
+        for load in &loads {
+            // A run ends within a frame of at most 1518 B.
+            assert!((0.0..=1518.0 * 8.0 / 20.0 + 1.0).contains(&(load - loads[0]).abs()), "{loads:?}");
+            assert!((1e6..=1.8e6 + 1518.0 * 8.0 / 20.0).contains(load), "{loads:?}");
+        }
+        assert_ne!(flows[0].offered_bps, flows[1].offered_bps, "lengths are the flow's own");
+        seen.push(loads[0]);
+    }
+    // Uniform on 1.0 to 1.8 Mb/s: standard deviation 231 kb/s, of a mean of 20 values 52 kb/s.
+    let mean = seen.iter().sum::<f64>() / 20.0;
+    assert!((mean - 1.4e6).abs() < 4.0 * 52e3, "{mean}");
+    let own = text.replace(", draw = \"load\"", "");
+    let flows = run(&own, 1).flows;
+    assert!((flows[0].offered_bps.unwrap() - flows[1].offered_bps.unwrap()).abs() > 1e3, "draws of their own");
+}
+
+#[test]
+fn lengths_and_loads_do_not_depend_on_the_queue_or_on_other_flows() {
+    let alone = text("5 s", "", DRAWN);
+    let short = alone.replace("limit = 20000", "limit = 1");
+    let other = alone.clone() + "[[flow]]\nname = \"g\"\nfrom = \"n1\"\nto = \"n0\"\ntraffic = { kind = \"voice\" }\n";
+    let offered = |text: &str| run(text, 3).flows[0].offered_bps;
+    assert_eq!(offered(&alone), offered(&short));
+    assert_eq!(offered(&alone), offered(&other));
+    assert_eq!(run(&text("5 s", "", "kind = \"voice\""), 3).flows[0].offered_bps, None, "nothing of it is drawn");
+}
+
+#[test]
+fn draws_that_cannot_be_made_are_refused() {
+    let cbr = |keys: &str| format!("kind = \"cbr\", {keys}");
+    for (extra, traffic, path, words) in [
+        ("", cbr("rate = \"1 Mb/s\", packet = []"), "traffic.packet", "no lengths"),
+        ("", cbr("rate = \"1 Mb/s\", packet = [\"1 kB\", \"0 B\"]"), "traffic.packet", "without payload"),
+        ("", cbr("rate = \"1 Mb/s\", packet = [\"1 kB\", \"3 kB\"]"), "traffic.packet", "at most 2268 B"),
+        (
+            "",
+            cbr("rate = \"1 Mb/s\", packet = { from = \"2 kB\", to = \"1 kB\" }"),
+            "traffic.packet",
+            "at least 2000 B",
+        ),
+        ("", cbr("rate = \"1 Mb/s\", packet = \"46 B\", overhead = \"46 B\""), "traffic.packet", "leave no payload"),
+        (
+            "",
+            cbr("rate = { from = \"2 Mb/s\", to = \"1 Mb/s\" }, packet = \"1 kB\""),
+            "traffic.rate",
+            "at least 2 Mb/s",
+        ),
+        ("", cbr("rate = { from = \"0 b/s\", to = \"0 b/s\" }, packet = \"1 kB\""), "traffic.rate", "ever sent"),
+        (
+            "",
+            cbr("rate = { from = \"0 b/s\", to = \"1 Mb/s\", every = \"1 us\" }, packet = \"1 kB\""),
+            "traffic.rate.every",
+            "each 1 ms",
+        ),
+        (
+            "at = [{ time = \"500 ms\", scale = 2 }]",
+            cbr("rate = { from = \"0 b/s\", to = \"1 Mb/s\", every = \"1 s\" }, packet = \"1 kB\""),
+            "at",
+            "has no steps",
+        ),
+        ("", "kind = \"saturated\", packet = [\"1 kB\"]".to_owned(), "traffic.packet", "`cbr` and `poisson`"),
+        (
+            "",
+            "kind = \"web\", size = \"1 kB\", reading = \"1 s\", rate = { from = \"1 b/s\", to = \"2 b/s\" }"
+                .to_owned(),
+            "traffic.rate",
+            "`cbr` and `poisson`",
+        ),
+        ("count = 0", "kind = \"voice\"".to_owned(), "count", "no flow at all"),
+    ] {
+        let (found, message) = refusal(extra, &traffic);
+        assert_eq!(found, format!("flow.f.{path}"), "{traffic}");
+        assert!(message.contains(words), "{traffic}: {message}");
+    }
+    let stations = text("1 s", "count = 2", "kind = \"voice\"").replace("from = \"n0\"", "from = \"*\"");
+    let Err(error) = World::new(&network(&stations), 1) else { panic!("a count of a count") };
+    assert_eq!(error.path(), Some("flow.f.count"));
+}
+
 #[test]
 fn keys_of_another_kind_are_refused() {
     for (extra, traffic, path, words) in [

@@ -1,7 +1,7 @@
 //! Sizes in bytes and rates in bit/s.
 
 use crate::Duration;
-use core::ops::{Add, AddAssign, Mul};
+use core::ops::{Add, AddAssign, Mul, Sub};
 
 /// A size in whole bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,6 +34,14 @@ impl Add for Bytes {
 impl AddAssign for Bytes {
     fn add_assign(&mut self, other: Self) {
         *self = *self + other;
+    }
+}
+
+/// Zero where more is taken than there is.
+impl Sub for Bytes {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
     }
 }
 

@@ -163,3 +163,9 @@ fn the_schema_has_the_pattern_and_examples() {
     let schema = schemars::schema_for!(Length);
     assert_eq!(schema.get("pattern").unwrap(), "^[-+]?[0-9]+(\\.[0-9]+)? *(cm|m|km)$");
 }
+
+#[test]
+fn nothing_is_left_where_more_bytes_are_taken_than_there_are() {
+    assert_eq!(Bytes::new(128) - Bytes::new(46), Bytes::new(82));
+    assert_eq!(Bytes::new(46) - Bytes::new(128), Bytes::new(0));
+}

@@ -1,7 +1,7 @@
 //! What can be simulated but hardly be meant: it would take for ever, fill the memory, or say nothing.
 
 use super::source::{Refusal, Source};
-use sim::config::{Flow, Network, Traffic, TrafficKind, Transport};
+use sim::config::{Flow, Lengths, Load, Network, Traffic, TrafficKind, Transport};
 use toml::de::DeTable;
 use units::{Bytes, Duration};
 
@@ -53,7 +53,8 @@ pub(super) fn check(network: &Network) -> Result<(), Fault> {
         if steps > MOST_STEPS {
             return refuse("record.series", format!("the series would have more than {MOST_STEPS} steps"));
         }
-        let each = u64::from(placed) + described + network.flow.len() as u64;
+        let flows: u64 = network.flow.iter().map(|flow| u64::from(flow.count.unwrap_or(1))).sum();
+        let each = u64::from(placed) + described + flows;
         if steps.saturating_mul(each) > MOST_VALUES {
             let message =
                 format!("{steps} steps of {each} nodes and flows: more than {MOST_VALUES} would fill the memory");
@@ -88,8 +89,10 @@ fn of_flow(flow: &Flow, duration: Duration) -> Result<(), Fault> {
 
 /// Packets come however slow the network is, so that nothing but a ceiling bounds how many.
 fn packets(flow: &Flow) -> Result<(), Fault> {
-    let Traffic { kind, rate, packet, size, .. } = flow.traffic;
-    let packet = packet.unwrap_or(WEB_PACKET).max(Bytes::new(1));
+    let Traffic { kind, size, .. } = flow.traffic;
+    // Of what is drawn, the most.
+    let rate = flow.traffic.rate.as_ref().map(Load::highest);
+    let packet = flow.traffic.packet.as_ref().map_or(WEB_PACKET, Lengths::shortest).max(Bytes::new(1));
     let first = rate.map(|rate| ("traffic.rate".to_owned(), rate, 1.0));
     let steps = flow.at.iter().enumerate().filter_map(|(number, step)| match (step.rate, step.scale, rate) {
         (Some(rate), ..) => Some((format!("at.{number}.rate"), rate, 1.0)),

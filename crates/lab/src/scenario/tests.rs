@@ -34,7 +34,7 @@ fn a_case_has_its_values_and_says_which_they_are() {
     let case = &scenario.cases[3];
     assert_eq!(case.network.queue.controller, control::Name::Adth);
     assert_eq!(case.network.queue.limit, control::Limit::Packets(77));
-    assert_eq!(case.network.flow[0].traffic.rate, Some(units::Rate::kbps(2500)));
+    assert_eq!(case.network.flow[0].traffic.rate, Some(sim::config::Load::One(units::Rate::kbps(2500))));
     let set: Vec<_> = case.set.iter().map(|(key, value)| format!("{key}={value}")).collect();
     assert_eq!(set, ["flow.*.traffic.rate=\"2.5 Mb/s\"", "queue.controller=\"adth\"", "queue.limit=77"]);
     assert_eq!(scenario.base.queue.controller, control::Name::None);

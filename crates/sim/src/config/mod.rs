@@ -4,6 +4,7 @@
 //! library's interface at once. Reading them from a file, sweeps and claims belong to crate `lab`.
 
 mod attachment;
+mod draws;
 mod errors;
 mod mac;
 mod mobility;
@@ -17,6 +18,7 @@ mod traffic;
 mod wired;
 
 pub use attachment::Attachment;
+pub use draws::{LengthRange, Lengths, Load, LoadRange};
 pub use errors::{ErrorModel, Errors, Fading, FadingModel};
 pub use mac::{
     Access, Aggregation, AnswerRts, Contention, Edca, Eifs, FirstAccess, Mac, MissedBlockAck, MostBytes, RtsThreshold,

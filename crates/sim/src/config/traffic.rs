@@ -1,6 +1,6 @@
 //! The `[[flow]]` tables: what is sent, from where to where.
 
-use super::{Attachment, Tcp};
+use super::{Attachment, Lengths, Load, Tcp};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Rate};
 
@@ -17,6 +17,9 @@ pub struct Flow {
     /// The node that receives; `*` for a flow to every station but the sender, named `name-node`, `up*` for one to every
     /// station whose name begins so; `broadcast` for all in range of the sender.
     pub to: String,
+    /// So many flows alike, named `name-1`, `name-2`, ..., each with random numbers of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u32>,
     /// What is sent.
     pub traffic: Traffic,
     /// What carries it. `tcp` for the kinds `greedy`, `transfer` and, if you like, `web`.
@@ -88,14 +91,20 @@ pub enum Category {
 pub struct Traffic {
     /// The pattern.
     pub kind: TrafficKind,
-    /// Rate of UDP payload. `cbr`, `poisson`: the mean. `on-off`: while on. `web`: the pace of a burst; without it the
-    /// packets of a burst come at one time.
+    /// Rate of UDP payload. `cbr`, `poisson`: the mean, which may be drawn for each run, as
+    /// `{ from = "1 Mb/s", to = "2 Mb/s" }`. `on-off`: while on. `web`: the pace of a burst; without it the packets of a
+    /// burst come at one time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<Rate>,
-    /// UDP payload of a packet, at most 2268 B: 8 B of UDP, 20 B of IP and the MAC's headers come on top. `web`: of every
-    /// packet of a burst but the last; default 1000 B. `ping`: what comes with a request and its reply; default 56 B.
-    #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
-    pub packet: Option<Bytes>,
+    pub rate: Option<Load>,
+    /// UDP payload of a packet, at most 2268 B: 8 B of UDP, 20 B of IP and the MAC's headers come on top. `cbr`, `poisson`:
+    /// it may be drawn for each packet, from a list or as `{ from = "128 B", to = "1518 B" }`. `web`: of every packet of a
+    /// burst but the last; default 1000 B. `ping`: what comes with a request and its reply; default 56 B.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packet: Option<Lengths>,
+    /// `cbr`, `poisson`: bytes of headers that `packet` and `rate` count with the payload: 28 B where they speak of IP
+    /// packets, 46 B of Ethernet frames, as traffic generators do. Default 0 B.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overhead: Option<Bytes>,
     /// Mean time on. `voice`: of a talk spurt; default 1.004 s (ITU-T P.59).
     #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
     pub on: Option<Duration>,

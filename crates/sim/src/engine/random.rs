@@ -11,6 +11,8 @@ pub(crate) enum Purpose {
     Backoff,
     /// A flow's packet times.
     Traffic,
+    /// The rate of the flows that share a draw.
+    Load,
     /// What is random in the queues of a node.
     Queues,
     /// A node's routing protocol.
@@ -32,6 +34,7 @@ impl Purpose {
         match self {
             Self::Backoff => "backoff",
             Self::Traffic => "traffic",
+            Self::Load => "load",
             Self::Queues => "queues",
             Self::Routing => "routing",
             Self::Motion => "motion",

@@ -10,6 +10,8 @@ use units::{Bytes, Duration};
 #[derive(Debug, Default)]
 pub(crate) struct FlowRecord {
     pub(crate) sent: u64,
+    /// Their payload.
+    pub(crate) offered: Bytes,
     pub(crate) received: u64,
     /// Payload that arrived, also of packets made during the warm-up.
     pub(crate) bytes: Bytes,
@@ -44,6 +46,8 @@ pub(crate) struct Identity {
     pub(crate) from: String,
     pub(crate) to: String,
     pub(crate) kind: &'static str,
+    /// Its load is drawn at random.
+    pub(crate) drawn: bool,
     pub(crate) deadline: Option<Duration>,
 }
 
@@ -84,6 +88,7 @@ impl FlowRecord {
 
     pub(crate) fn result(&self, identity: &Identity, covered: Duration) -> Flow {
         let delay_s = self.delay.times();
+        let per_second = |volume: Bytes| volume.bits() as f64 / covered.as_secs_f64();
         let deadline_s = identity.deadline.map(Duration::as_secs_f64);
         let mut flow = Flow {
             name: identity.name.clone(),
@@ -93,7 +98,8 @@ impl FlowRecord {
             sent_packets: self.sent,
             received_packets: self.received,
             in_flight_packets: self.ledger.on_their_way(),
-            goodput_bps: self.bytes.bits() as f64 / covered.as_secs_f64(),
+            offered_bps: identity.drawn.then(|| per_second(self.offered)),
+            goodput_bps: per_second(self.bytes),
             loss_ratio: ratio(self.missing(), self.sent),
             delay_s,
             deadline_s,

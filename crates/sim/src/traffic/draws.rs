@@ -1,7 +1,46 @@
-//! Random sizes and times of sources.
+//! Random lengths, sizes and times of sources.
 
 use crate::engine::Stream;
-use units::Duration;
+use units::{Bytes, Duration};
+
+/// Lengths of packets.
+#[derive(Clone, Debug)]
+pub(crate) enum Lengths {
+    One(Bytes),
+    /// One of these, of which there is at least one, all as likely.
+    Any(Vec<Bytes>),
+    /// Any whole number of bytes from the one to the other, all as likely.
+    Between(Bytes, Bytes),
+}
+
+impl Lengths {
+    /// Draws only where there is a choice.
+    pub(crate) fn draw(&self, random: &mut Stream) -> Bytes {
+        match self {
+            Self::One(length) => *length,
+            Self::Any(lengths) => {
+                let index = random.up_to(lengths.len() as u64 - 1);
+                lengths[usize::try_from(index).expect("an index of the list")]
+            }
+            Self::Between(from, to) => *from + Bytes::new(random.up_to((*to - *from).count())),
+        }
+    }
+
+    pub(crate) fn longest(&self) -> Bytes {
+        match self {
+            Self::One(length) | Self::Between(_, length) => *length,
+            Self::Any(lengths) => lengths.iter().copied().max().unwrap_or_default(),
+        }
+    }
+
+    pub(crate) fn mean_bits(&self) -> f64 {
+        match self {
+            Self::One(length) => length.bits() as f64,
+            Self::Any(lengths) => lengths.iter().map(|length| length.bits() as f64).sum::<f64>() / lengths.len() as f64,
+            Self::Between(from, to) => f64::midpoint(from.bits() as f64, to.bits() as f64),
+        }
+    }
+}
 
 /// A Pareto distribution: P(X > x) = (scale / x)^shape from `scale` on, not truncated (53 random bits reach
 /// 2^(53 / shape) times the scale).

@@ -9,12 +9,12 @@ mod steady;
 mod transfers;
 mod web;
 
-pub(crate) use draws::{Pareto, Times};
+pub(crate) use draws::{Lengths, Pareto, Times};
 pub(crate) use on_off::OnOff;
 pub(crate) use ping::Ping;
 pub(crate) use recording::Recording;
 pub(crate) use replay::Replay;
-pub(crate) use steady::{Segment, Steady};
+pub(crate) use steady::{Pace, Segment, Steady, uniform};
 pub(crate) use transfers::{Recurrence, Transfers, Volume};
 pub(crate) use web::Web;
 
@@ -47,6 +47,12 @@ impl Source {
             Self::Replay(replay) => replay.next(),
             Self::Ping(ping) => ping.next(),
         }
+    }
+
+    /// The payload of its first packet, or where lengths are random, of the longest; `None` when there is none left.
+    pub(crate) fn usual(&self) -> Option<Bytes> {
+        let payload = self.next()?.payload;
+        Some(if let Self::Steady(steady) = self { steady.longest() } else { payload })
     }
 
     /// Moves on to the packet after it.

@@ -1,6 +1,6 @@
-//! Packets of one length, evenly or exponentially spaced, at a rate that changes in steps.
+//! Packets of one length or of random lengths, evenly or exponentially spaced, at a rate that changes in steps or at random.
 
-use super::Emission;
+use super::{Emission, Lengths};
 use crate::engine::Stream;
 use units::{Bytes, Duration, Instant, Rate};
 
@@ -13,70 +13,129 @@ pub(crate) struct Segment {
     pub(crate) rate: Rate,
 }
 
+/// How the rate goes on.
+#[derive(Debug)]
+pub(crate) enum Pace {
+    /// In these segments. Where gaps are even each begins with a packet, whenever the one before it was.
+    Steps(Vec<Segment>),
+    /// From `start` on uniform between two rates, drawn anew `every` so often. A gap that has begun goes on at the new rate.
+    Drawn { start: Instant, from: Rate, to: Rate, every: Duration, random: Stream },
+}
+
+impl Pace {
+    /// The segment with this number, and when it ends.
+    fn segment(&mut self, number: u64) -> Option<(Segment, Instant)> {
+        match self {
+            Self::Steps(segments) => {
+                let at = |number: u64| segments.get(usize::try_from(number).ok()?).copied();
+                Some((at(number)?, at(number + 1).map_or(Instant::NEVER, |next| next.start)))
+            }
+            Self::Drawn { start, from, to, every, random } => {
+                let begins = *start + *every * number;
+                Some((Segment { start: begins, rate: uniform(*from, *to, random) }, begins + *every))
+            }
+        }
+    }
+}
+
+/// A rate between two, every bit per second as likely.
+pub(crate) fn uniform(from: Rate, to: Rate, random: &mut Stream) -> Rate {
+    Rate::bps(from.as_bps() + random.up_to(to.as_bps().saturating_sub(from.as_bps())))
+}
+
 /// Makes packets at a constant mean rate.
+///
+/// The rate counts the lengths, so that evenly spaced packets follow each other by the time that the earlier one takes at
+/// the rate, whatever its length. Exponential gaps do not depend on lengths.
 #[derive(Debug)]
 pub(crate) struct Steady {
-    segments: Vec<Segment>,
+    pace: Pace,
     stop: Instant,
-    payload: Bytes,
-    /// The segment of the next packet, and how many packets of it came before.
-    segment: usize,
-    made: u64,
-    /// Gaps are exponential; constant without.
-    random: Option<Stream>,
+    lengths: Lengths,
+    /// What of a length is not payload.
+    overhead: Bytes,
+    /// Draws lengths, and exponential gaps.
+    random: Stream,
+    exponential: bool,
+    /// The segment of the next packet: its number, and when it ends.
+    number: u64,
+    segment: Segment,
+    ends: Instant,
+    /// Evenly spaced: what is sent in this segment before the next packet, in bits and, so that nothing is lost to
+    /// rounding, billionths of them: nanoseconds at one bit per second.
+    before: u128,
+    length: Bytes,
     next: Instant,
 }
 
 impl Steady {
-    /// A source that makes packets of `payload` bytes from its first segment's start until `stop`. With a stream the
-    /// gaps are exponential (Poisson), without constant (CBR).
-    pub(crate) fn new(segments: Vec<Segment>, stop: Instant, payload: Bytes, random: Option<Stream>) -> Self {
-        let start = segments.first().map_or(Instant::NEVER, |first| first.start);
-        let mut source = Self { segments, stop, payload, segment: 0, made: 0, random, next: Instant::NEVER };
-        source.next = source.find(start);
+    /// A source of packets of these lengths, of which `overhead` is no payload, at this pace until `stop`. Gaps are
+    /// `exponential` (Poisson) or even (CBR).
+    pub(crate) fn new(
+        mut pace: Pace,
+        stop: Instant,
+        (lengths, overhead): (Lengths, Bytes),
+        exponential: bool,
+        mut random: Stream,
+    ) -> Self {
+        let nothing = (Segment { start: Instant::NEVER, rate: Rate::bps(0) }, Instant::NEVER);
+        let (segment, ends) = pace.segment(0).unwrap_or(nothing);
+        let length = lengths.draw(&mut random);
+        let (number, before, next) = (0, 0, Instant::NEVER);
+        let mut source =
+            Self { pace, stop, lengths, overhead, random, exponential, number, segment, ends, before, length, next };
+        source.next = source.find(segment.start);
         source
     }
 
     pub(crate) fn next(&self) -> Option<Emission> {
-        (self.next < self.stop).then_some(Emission { at: self.next, payload: self.payload })
+        (self.next < self.stop).then(|| Emission { at: self.next, payload: self.length - self.overhead })
     }
 
     pub(crate) fn advance(&mut self) {
-        self.made += 1;
+        self.before = self.before.saturating_add(u128::from(self.length.bits()) * NANOS);
+        self.length = self.lengths.draw(&mut self.random);
         self.next = self.find(self.next);
     }
 
-    /// The first packet time in the current segment after `last`, or in one after it. A segment begins with a packet
-    /// when gaps are constant; exponential gaps have no memory, so that they begin anew.
-    fn find(&mut self, mut last: Instant) -> Instant {
-        while let Some(&Segment { start, rate }) = self.segments.get(self.segment) {
-            let time = self.in_segment(start, rate, last);
-            match self.segments.get(self.segment + 1) {
-                Some(next) if time >= next.start => {
-                    last = next.start;
-                    self.segment += 1;
-                    self.made = 0;
-                }
-                _ => return time,
-            }
-        }
-        Instant::NEVER
+    /// The payload of the longest packets.
+    pub(crate) fn longest(&self) -> Bytes {
+        self.lengths.longest() - self.overhead
     }
 
-    /// The next packet time if the current segment, which has this start and rate, went on for ever.
-    fn in_segment(&mut self, start: Instant, rate: Rate, last: Instant) -> Instant {
-        match &mut self.random {
-            _ if rate.is_zero() => Instant::NEVER,
-            Some(stream) => {
-                let gap = stream.exponential() * self.payload.bits() as f64 / rate.as_bps() as f64;
-                last + Duration::from_secs_f64(gap)
+    /// The first packet time in the current segment after `last`, or in one after it. Exponential gaps have no memory, so
+    /// that they begin anew with a segment.
+    fn find(&mut self, mut last: Instant) -> Instant {
+        loop {
+            let time = self.in_segment(last);
+            if time < self.ends || self.ends >= self.stop {
+                return time;
             }
-            None => {
-                // Counted from the segment's start, so that nothing is lost to rounding.
-                let nanos = u128::from(self.made) * u128::from(self.payload.bits()) * NANOS / u128::from(rate.as_bps());
-                start + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
-            }
+            last = self.ends;
+            self.number += 1;
+            let Some((segment, ends)) = self.pace.segment(self.number) else { return Instant::NEVER };
+            self.before = match self.pace {
+                Pace::Steps(_) => 0,
+                Pace::Drawn { every, .. } => {
+                    self.before.saturating_sub(u128::from(every.as_nanos()) * u128::from(self.segment.rate.as_bps()))
+                }
+            };
+            (self.segment, self.ends) = (segment, ends);
         }
+    }
+
+    /// The next packet time if the current segment went on for ever.
+    fn in_segment(&mut self, last: Instant) -> Instant {
+        let Segment { start, rate } = self.segment;
+        if rate.is_zero() {
+            return Instant::NEVER;
+        }
+        if self.exponential {
+            let gap = self.random.exponential() * self.lengths.mean_bits() / rate.as_bps() as f64;
+            return last + Duration::from_secs_f64(gap);
+        }
+        let nanos = self.before / u128::from(rate.as_bps());
+        start + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 }
 
@@ -89,13 +148,25 @@ mod tests {
         Instant::from_nanos(millis * 1_000_000)
     }
 
-    fn times(mut source: Steady) -> Vec<Instant> {
-        let mut times = Vec::new();
-        while let Some(Emission { at: time, .. }) = source.next() {
-            times.push(time);
+    fn cbr(segments: Vec<Segment>, stop: Instant) -> Steady {
+        Steady::new(Pace::Steps(segments), stop, (Lengths::One(Bytes::new(1000)), Bytes::new(0)), false, stream(1))
+    }
+
+    fn stream(seed: u64) -> Stream {
+        Stream::new(seed, "f", Purpose::Traffic)
+    }
+
+    fn packets(mut source: Steady) -> Vec<Emission> {
+        let mut packets = Vec::new();
+        while let Some(packet) = source.next() {
+            packets.push(packet);
             source.advance();
         }
-        times
+        packets
+    }
+
+    fn times(source: Steady) -> Vec<Instant> {
+        packets(source).into_iter().map(|packet| packet.at).collect()
     }
 
     #[test]
@@ -103,7 +174,7 @@ mod tests {
         // 1000 B at 0.8 Mb/s: 10 ms; from 35 ms on at 0.4 Mb/s: 20 ms.
         let segments =
             vec![Segment { start: at(0), rate: Rate::kbps(800) }, Segment { start: at(35), rate: Rate::kbps(400) }];
-        let found = times(Steady::new(segments, at(80), Bytes::new(1000), None));
+        let found = times(cbr(segments, at(80)));
         assert_eq!(found, [0, 10, 20, 30, 35, 55, 75].map(at));
     }
 
@@ -114,7 +185,7 @@ mod tests {
             Segment { start: at(0), rate: Rate::kbps(1800) },
             Segment { start: at(50_000), rate: Rate::kbps(900) },
         ];
-        assert_eq!(times(Steady::new(segments, at(100_000), Bytes::new(1000), None)).len(), 16_875);
+        assert_eq!(times(cbr(segments, at(100_000))).len(), 16_875);
     }
 
     #[test]
@@ -124,16 +195,16 @@ mod tests {
             Segment { start: at(15), rate: Rate::bps(0) },
             Segment { start: at(50), rate: Rate::kbps(800) },
         ];
-        assert_eq!(times(Steady::new(segments, at(65), Bytes::new(1000), None)), [0, 10, 50, 60].map(at));
+        assert_eq!(times(cbr(segments, at(65))), [0, 10, 50, 60].map(at));
     }
 
     #[test]
     fn a_pause_of_many_segments_is_passed_without_depth() {
         let mut segments: Vec<Segment> = (0..1_000_000).map(|n| Segment { start: at(n), rate: Rate::bps(0) }).collect();
         segments.push(Segment { start: at(1_000_000), rate: Rate::kbps(800) });
-        let random = Some(Stream::new(1, "f", Purpose::Traffic));
-        for random in [None, random] {
-            let first = Steady::new(segments.clone(), Instant::NEVER, Bytes::new(1000), random).next();
+        for exponential in [false, true] {
+            let (pace, lengths) = (Pace::Steps(segments.clone()), Lengths::One(Bytes::new(1000)));
+            let first = Steady::new(pace, Instant::NEVER, (lengths, Bytes::new(0)), exponential, stream(1)).next();
             assert!(
                 first.is_some_and(|Emission { at: time, .. }| (at(1_000_000)..at(1_001_000)).contains(&time)),
                 "{first:?}"
@@ -143,19 +214,74 @@ mod tests {
 
     #[test]
     fn the_longest_run_at_the_highest_rate_does_not_overflow() {
-        let segments = vec![Segment { start: at(0), rate: Rate::bps(1) }];
-        let mut source = Steady::new(segments, Instant::NEVER, Bytes::new(65_507), None);
-        source.made = u64::MAX - 1;
+        let mut source = cbr(vec![Segment { start: at(0), rate: Rate::bps(1) }], Instant::NEVER);
+        source.before = u128::MAX - 1;
         source.advance();
         assert_eq!(source.next(), None);
     }
 
     #[test]
-    fn poisson_packets_come_at_the_mean_rate() {
-        let random = Some(Stream::new(1, "f", Purpose::Traffic));
-        let segments = vec![Segment { start: at(0), rate: Rate::kbps(800) }];
-        let found = times(Steady::new(segments, at(1_000_000), Bytes::new(1000), random)).len();
-        // 100 000 expected, standard deviation 316.
-        assert!(found.abs_diff(100_000) < 1_000, "{found}");
+    fn poisson_packets_come_at_the_mean_rate_whatever_their_lengths() {
+        for lengths in [Lengths::One(Bytes::new(1000)), Lengths::Between(Bytes::new(500), Bytes::new(1500))] {
+            let pace = Pace::Steps(vec![Segment { start: at(0), rate: Rate::kbps(800) }]);
+            let found = times(Steady::new(pace, at(1_000_000), (lengths, Bytes::new(0)), true, stream(1))).len();
+            // 100 000 expected, standard deviation 316.
+            assert!(found.abs_diff(100_000) < 1_000, "{found}");
+        }
+    }
+
+    #[test]
+    fn a_packet_is_followed_by_the_time_that_it_takes_at_the_rate_with_its_headers() {
+        // 128 B to 1518 B with 46 B of headers at 1.2 Mb/s: 20 B take 400/3 us.
+        let pace = Pace::Steps(vec![Segment { start: at(0), rate: Rate::kbps(1_200) }]);
+        let lengths = Lengths::Between(Bytes::new(128), Bytes::new(1518));
+        let found = packets(Steady::new(pace, at(100_000), (lengths, Bytes::new(46)), false, stream(1)));
+        for pair in found.windows(2) {
+            let took = (pair[0].payload.bits() + 46 * 8) * 1_000_000_000;
+            let gap = pair[1].at.since(pair[0].at).as_nanos();
+            assert!(gap.abs_diff(took / 1_200_000) <= 1, "{gap} ns after {:?}", pair[0]);
+        }
+        // 15 MB in packets of 823 B on average: 18 226; the lengths have a standard deviation of 401.5 B, so 66 packets.
+        assert!(found.len().abs_diff(18_226) < 264, "{}", found.len());
+        // Chi-square of ten equal classes of lengths, 139.1 each: below 27.9 with probability 0.999.
+        let mut counts = [0_u32; 10];
+        for packet in &found {
+            counts[usize::try_from((packet.payload.count() - 82) * 10 / 1391).expect("a class")] += 1;
+        }
+        let expected = found.len() as f64 / 10.0;
+        let chi2: f64 = counts.iter().map(|&n| (f64::from(n) - expected).powi(2) / expected).sum();
+        assert!(chi2 < 27.9, "{chi2}");
+    }
+
+    #[test]
+    fn a_list_of_lengths_is_drawn_from_evenly() {
+        let pace = Pace::Steps(vec![Segment { start: at(0), rate: Rate::kbps(800) }]);
+        let lengths = Lengths::Any([100, 100, 400, 1400].map(Bytes::new).to_vec());
+        let found = packets(Steady::new(pace, at(200_000), (lengths, Bytes::new(0)), false, stream(1)));
+        let of = |length: u64| found.iter().filter(|packet| packet.payload == Bytes::new(length)).count() as f64;
+        // 20 MB in packets of 500 B on average. Four standard deviations of a share of a half, and of a quarter.
+        let n = found.len() as f64;
+        assert!((of(100) / n - 0.5).abs() < 2.0 / n.sqrt() && (of(1400) / n - 0.25).abs() < 1.74 / n.sqrt(), "{n}");
+        assert!((n - 40_000.0).abs() < 4.0 * 534.0 / 500.0 * n.sqrt(), "{n}");
+    }
+
+    #[test]
+    fn a_drawn_rate_is_uniform_and_a_gap_that_it_meets_goes_on() {
+        let mut rates = stream(7);
+        let draws: Vec<u64> =
+            (0..1000).map(|_| uniform(Rate::kbps(800), Rate::kbps(2400), &mut rates).as_bps()).collect();
+        // Uniform on 0.8 to 2.4 Mb/s: mean 1.6, standard deviation of the mean 0.0146.
+        let mean = draws.iter().sum::<u64>() as f64 / 1e9;
+        assert!((mean - 1.6).abs() < 0.06 && draws.iter().all(|rate| (800_000..=2_400_000).contains(rate)), "{mean}");
+
+        // The same draws, one each 30 ms: what is sent is what the rates add up to, but for the packet that is under way.
+        let (from, to, every) = (Rate::kbps(800), Rate::kbps(2400), Duration::from_millis(30));
+        let pace = Pace::Drawn { start: at(0), from, to, every, random: stream(7) };
+        let lengths = (Lengths::Between(Bytes::new(100), Bytes::new(1500)), Bytes::new(0));
+        let found = packets(Steady::new(pace, at(30_000), lengths, false, stream(1)));
+        let bits: u64 = found.iter().map(|packet| packet.payload.bits()).sum();
+        let due = draws.iter().sum::<u64>() as f64 * 0.03;
+        assert!((0.0..=12_000.0).contains(&(bits as f64 - due)), "{bits} bits, {due} due");
+        assert!(found.is_sorted_by_key(|packet| packet.at));
     }
 }

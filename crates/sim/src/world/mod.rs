@@ -265,7 +265,9 @@ impl World {
 
     /// A new packet of a flow joins the queue of its source.
     fn make_packet(&mut self, flow: u32, payload: Bytes) {
-        self.flows[flow as usize].record.sent += 1;
+        let record = &mut self.flows[flow as usize].record;
+        record.sent += 1;
+        record.offered += payload;
         self.launch(flow, Packet::new(Load::Flow(flow), self.now, network_bytes(payload)));
     }
 

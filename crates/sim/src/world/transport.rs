@@ -49,10 +49,10 @@ pub(super) enum Supply {
 }
 
 impl Supply {
-    /// Length with the IP header of the first packet, or where that is shorter, of the longest.
+    /// Length with the IP header of the first packet, or where that is shorter, or chance, of the longest.
     pub(super) fn first(&self) -> Option<Bytes> {
         match self {
-            Self::Source(source) => source.next().map(|packet| network_bytes(packet.payload)),
+            Self::Source(source) => source.usual().map(network_bytes),
             Self::Saturated { payload, .. } => Some(network_bytes(*payload)),
             Self::Transfers { settings, .. } => {
                 let stamp = settings.timestamps.then_some(Instant::ZERO);

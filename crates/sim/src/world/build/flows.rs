@@ -45,7 +45,7 @@ pub(super) fn flows(
                 return Err(BuildError::new(format!("flow.{}", described.name), message));
             }
             let supply = traffic.supply(&name, tcp, seed)?;
-            flows.push(flow(described, name, ends, (names, rules), supply));
+            flows.push(flow((described, traffic.is_drawn()), name, ends, (names, rules), supply));
             answers.push(answered);
             Ok(())
         };
@@ -59,7 +59,17 @@ pub(super) fn flows(
             (Some(from), Some(to)) if from == to => {
                 return Err(BuildError::new(path("to"), format!("flow `{}` ends where it starts", described.name)));
             }
-            (Some(from), Some(to)) => add(described.name.clone(), (from, to))?,
+            (Some(from), Some(to)) => match described.count {
+                None => add(described.name.clone(), (from, to))?,
+                Some(0) => return Err(BuildError::new(path("count"), "no flow at all: leave the table out")),
+                Some(count) => {
+                    (1..=count).try_for_each(|number| add(format!("{}-{number}", described.name), (from, to)))?;
+                }
+            },
+            _ if described.count.is_some() => {
+                let message = "`*` makes a flow of every station already; leave `count` out";
+                return Err(BuildError::new(path("count"), message));
+            }
             (None, None) => {
                 return Err(BuildError::new(path("to"), "`*` stands for all in `from` or in `to`, not both"));
             }
@@ -92,7 +102,7 @@ pub(super) fn flows(
 
 /// A flow called `name` between two nodes.
 fn flow(
-    described: &config::Flow,
+    (described, drawn): (&config::Flow, bool),
     name: String,
     (from, to): (u32, u32),
     (names, rules): (&[String], &Conventions),
@@ -102,6 +112,7 @@ fn flow(
         from: names[from as usize].clone(),
         to: names.get(to as usize).map_or("broadcast", String::as_str).to_owned(),
         kind: sources::kind_name(described.traffic.kind),
+        drawn,
         deadline: described.deadline,
         name,
     };

@@ -2,11 +2,12 @@
 
 use super::super::BuildError;
 use super::super::transport::Supply;
-use crate::config::{self, Flow, Spread, TrafficKind};
+use crate::config::{self, Flow, LengthRange, Load, LoadRange, Spread, TrafficKind};
 use crate::engine::{Purpose, Stream};
 use crate::net::MOST_PAYLOAD;
 use crate::traffic::{
-    OnOff, Pareto, Ping, Recording, Recurrence, Replay, Segment, Source, Steady, Times, Transfers, Volume, Web,
+    Lengths, OnOff, Pace, Pareto, Ping, Recording, Recurrence, Replay, Segment, Source, Steady, Times, Transfers,
+    Volume, Web, uniform,
 };
 use crate::transport::tcp::Settings;
 use units::{Bytes, Duration, Instant, Rate};
@@ -27,14 +28,16 @@ const WEB_PACKET: Bytes = Bytes::new(1_000);
 /// What `ping` sends on most systems.
 const PING_PACKET: Bytes = Bytes::new(56);
 const PING_EVERY: Duration = Duration::from_secs(1);
+/// With rates that change more often, finding the next packet of a slow flow could take longer than the run.
+const SHORTEST_DRAW: Duration = Duration::from_millis(1);
 /// With shorter times, finding the next packet could take longer than the run.
 const SHORTEST_TIME: Duration = Duration::from_micros(10);
 
 /// The name of a kind and the keys that it has.
 const fn keys(kind: TrafficKind) -> (&'static str, &'static [&'static str]) {
     match kind {
-        TrafficKind::Cbr => ("cbr", &["rate", "packet"]),
-        TrafficKind::Poisson => ("poisson", &["rate", "packet"]),
+        TrafficKind::Cbr => ("cbr", &["rate", "packet", "overhead"]),
+        TrafficKind::Poisson => ("poisson", &["rate", "packet", "overhead"]),
         TrafficKind::Saturated => ("saturated", &["packet"]),
         TrafficKind::OnOff => ("on-off", &["rate", "packet", "on", "off", "times", "times_shape"]),
         TrafficKind::Voice => ("voice", &["packetisation", "silence", "on", "off"]),
@@ -64,13 +67,24 @@ impl<'n> Traffic<'n> {
         let mut traffic = Self { flow, run, recording: None };
         traffic.check_keys()?;
         traffic.check_packet()?;
-        let steady = matches!(flow.traffic.kind, TrafficKind::Cbr | TrafficKind::Poisson);
-        if !steady && !flow.at.is_empty() {
+        traffic.check_rate()?;
+        if !traffic.is_steady() && !flow.at.is_empty() {
             let message = "steps change the rate of `cbr` and `poisson`; use several flows with `start` and `stop`";
             return Err(BuildError::new(traffic.path("at"), message));
         }
         traffic.recording = traffic.recording()?;
         Ok(traffic)
+    }
+
+    fn is_steady(&self) -> bool {
+        matches!(self.flow.traffic.kind, TrafficKind::Cbr | TrafficKind::Poisson)
+    }
+
+    /// Is its load left to chance, so that results have to say what it was?
+    pub(super) fn is_drawn(&self) -> bool {
+        let config::Traffic { packet, rate, .. } = &self.flow.traffic;
+        let of_one_length = matches!(packet, None | Some(config::Lengths::One(_)));
+        !of_one_length || matches!(rate, Some(Load::Drawn(_)))
     }
 
     fn path(&self, key: &str) -> String {
@@ -87,11 +101,12 @@ impl<'n> Traffic<'n> {
     }
 
     fn check_keys(&self) -> Result<(), BuildError> {
-        let config::Traffic { kind, rate, packet, on, off, times, times_shape, .. } = &self.flow.traffic;
+        let config::Traffic { kind, rate, packet, overhead, on, off, times, times_shape, .. } = &self.flow.traffic;
         let config::Traffic { packetisation, silence, size, size_shape, reading, every, file, .. } = &self.flow.traffic;
         let given = [
             ("rate", rate.is_some()),
             ("packet", packet.is_some()),
+            ("overhead", overhead.is_some()),
             ("on", on.is_some()),
             ("off", off.is_some()),
             ("times", times.is_some()),
@@ -138,7 +153,7 @@ impl<'n> Traffic<'n> {
     }
 
     fn check_packet(&self) -> Result<(), BuildError> {
-        let config::Traffic { kind, packet, packetisation, .. } = self.flow.traffic;
+        let config::Traffic { kind, ref packet, overhead, packetisation, .. } = self.flow.traffic;
         if kind == TrafficKind::Voice {
             let time = packetisation.unwrap_or(PACKETISATION);
             let samples = time.div_floor(SAMPLE);
@@ -148,12 +163,52 @@ impl<'n> Traffic<'n> {
                 return self.refuse("packetisation", message);
             }
         }
+        let Some(packet) = packet else { return Ok(()) };
         match packet {
-            Some(packet) if packet.count() == 0 => self.refuse("packet", "a packet without payload has no rate"),
-            Some(packet) if packet > MOST_PAYLOAD => {
-                let message =
-                    format!("a packet in one 802.11 frame carries at most {MOST_PAYLOAD}; there are no fragments");
-                self.refuse("packet", message)
+            config::Lengths::One(_) => {}
+            _ if !self.is_steady() => {
+                return self.refuse("packet", "only `cbr` and `poisson` have packets of random lengths");
+            }
+            config::Lengths::Any(list) if list.is_empty() => return self.refuse("packet", "a list of no lengths"),
+            config::Lengths::Between(LengthRange { from, to }) if from > to => {
+                return self.refuse("packet", format!("no length is at least {from} and at most {to}"));
+            }
+            config::Lengths::Any(_) | config::Lengths::Between(_) => {}
+        }
+        let (shortest, overhead) = (packet.shortest(), overhead.unwrap_or_default());
+        if shortest <= overhead {
+            let message = if overhead.count() == 0 {
+                "a packet without payload has no rate".to_owned()
+            } else {
+                format!("of {shortest} the headers of {overhead} leave no payload")
+            };
+            return self.refuse("packet", message);
+        }
+        if lengths(packet).longest() - overhead > MOST_PAYLOAD {
+            let message =
+                format!("a packet in one 802.11 frame carries at most {MOST_PAYLOAD}; there are no fragments");
+            return self.refuse("packet", message);
+        }
+        Ok(())
+    }
+
+    fn check_rate(&self) -> Result<(), BuildError> {
+        let Some(Load::Drawn(LoadRange { from, to, every, .. })) = &self.flow.traffic.rate else { return Ok(()) };
+        if !self.is_steady() {
+            return self.refuse("rate", "only `cbr` and `poisson` have a rate that is drawn");
+        }
+        if from > to {
+            return self.refuse("rate", format!("no rate is at least {from} and at most {to}"));
+        }
+        if to.is_zero() {
+            return self.refuse("rate", "at a rate of zero nothing is ever sent");
+        }
+        match every {
+            Some(every) if *every < SHORTEST_DRAW => {
+                self.refuse("rate.every", format!("a rate is drawn each {SHORTEST_DRAW} at most"))
+            }
+            Some(_) if !self.flow.at.is_empty() => {
+                Err(BuildError::new(self.path("at"), "a rate that is drawn again and again has no steps"))
             }
             _ => Ok(()),
         }
@@ -188,16 +243,18 @@ impl<'n> Traffic<'n> {
             let transfers = self.transfers(span, random)?;
             return Ok(Supply::Transfers { transfers, settings, opened: 0 });
         }
-        let config::Traffic { kind, rate, packet, .. } = self.flow.traffic;
+        let kind = self.flow.traffic.kind;
         Ok(Supply::Source(match kind {
             TrafficKind::Saturated => {
-                let payload = self.need("packet", packet)?;
+                let payload = self.need("packet", self.packet())?;
                 return Ok(Supply::Saturated { payload, start, stop });
             }
             TrafficKind::Cbr | TrafficKind::Poisson => {
-                let segments = self.segments(self.need("rate", rate)?, jitter)?;
-                let random = (kind == TrafficKind::Poisson).then_some(random);
-                Source::Steady(Steady::new(segments, stop, self.need("packet", packet)?, random))
+                let config::Traffic { packet, overhead, .. } = &self.flow.traffic;
+                let lengths = lengths(self.need("packet", packet.as_ref())?);
+                let pace = self.pace((name, seed), (start, jitter))?;
+                let exponential = kind == TrafficKind::Poisson;
+                Source::Steady(Steady::new(pace, stop, (lengths, overhead.unwrap_or_default()), exponential, random))
             }
             TrafficKind::OnOff => Source::OnOff(self.on_off(span, random)?),
             TrafficKind::Voice => self.voice(span, random),
@@ -209,7 +266,7 @@ impl<'n> Traffic<'n> {
             TrafficKind::Ping => {
                 let random = self.flow.traffic.times.is_some().then_some(random);
                 let every = self.flow.traffic.every.unwrap_or(PING_EVERY);
-                Source::Ping(Ping::new(packet.unwrap_or(PING_PACKET), every, span, random))
+                Source::Ping(Ping::new(self.packet().unwrap_or(PING_PACKET), every, span, random))
             }
             TrafficKind::Greedy | TrafficKind::Transfer => unreachable!("they were checked to be over TCP"),
         }))
@@ -230,6 +287,38 @@ impl<'n> Traffic<'n> {
             _ => (Volume::Endless, Recurrence::Once),
         };
         Ok(Transfers::new(volume, recurrence, span, random))
+    }
+
+    /// The rate, where it is not drawn.
+    fn rate(&self) -> Option<Rate> {
+        match self.flow.traffic.rate {
+            Some(Load::One(rate)) => Some(rate),
+            Some(Load::Drawn(_)) | None => None,
+        }
+    }
+
+    /// The length of packets, where it is not drawn.
+    fn packet(&self) -> Option<Bytes> {
+        match self.flow.traffic.packet {
+            Some(config::Lengths::One(packet)) => Some(packet),
+            _ => None,
+        }
+    }
+
+    /// The rate over time of the flow called `name`.
+    fn pace(&self, (name, seed): (&str, u64), (start, jitter): (Instant, Duration)) -> Result<Pace, BuildError> {
+        let rate = match self.need("rate", self.flow.traffic.rate.as_ref())? {
+            Load::One(rate) => *rate,
+            Load::Drawn(LoadRange { from, to, every, draw }) => {
+                let (from, to) = (*from, *to);
+                let mut random = Stream::new(seed, draw.as_deref().unwrap_or(name), Purpose::Load);
+                if let Some(every) = *every {
+                    return Ok(Pace::Drawn { start, from, to, every, random });
+                }
+                uniform(from, to, &mut random)
+            }
+        };
+        Ok(Pace::Steps(self.segments(rate, jitter)?))
     }
 
     fn segments(&self, rate: Rate, jitter: Duration) -> Result<Vec<Segment>, BuildError> {
@@ -262,12 +351,12 @@ impl<'n> Traffic<'n> {
     }
 
     fn on_off(&self, span: (Instant, Instant), random: Stream) -> Result<OnOff, BuildError> {
-        let config::Traffic { rate, packet, on, off, .. } = self.flow.traffic;
-        let rate = self.need("rate", rate)?;
+        let config::Traffic { on, off, .. } = self.flow.traffic;
+        let rate = self.need("rate", self.rate())?;
         if rate.is_zero() {
             return self.refuse("rate", "at a rate of zero nothing is sent while on either");
         }
-        let packet = self.need("packet", packet)?;
+        let packet = self.need("packet", self.packet())?;
         let (on, off) = (self.need("on", on)?, self.need("off", off)?);
         Ok(OnOff::new((packet, rate), (self.times(on), self.times(off)), share(on, off), span, random))
     }
@@ -276,7 +365,8 @@ impl<'n> Traffic<'n> {
         let config::Traffic { packetisation, silence, on, off, .. } = self.flow.traffic;
         let packet = Bytes::new(packetisation.unwrap_or(PACKETISATION).div_floor(SAMPLE));
         if silence != Some(true) {
-            return Source::Steady(Steady::new(vec![Segment { start, rate: SPEECH }], stop, packet, None));
+            let pace = Pace::Steps(vec![Segment { start, rate: SPEECH }]);
+            return Source::Steady(Steady::new(pace, stop, (Lengths::One(packet), Bytes::new(0)), false, random));
         }
         let (on, off) = (on.unwrap_or(TALK_SPURT), off.unwrap_or(PAUSE));
         let times = (Times::Exponential(on), Times::Exponential(off));
@@ -284,11 +374,11 @@ impl<'n> Traffic<'n> {
     }
 
     fn web(&self, span: (Instant, Instant), random: Stream) -> Result<Web, BuildError> {
-        let config::Traffic { rate, packet, .. } = self.flow.traffic;
+        let rate = self.rate();
         if rate.is_some_and(Rate::is_zero) {
             return self.refuse("rate", "at a rate of zero no burst ends; without `rate` it comes at one time");
         }
-        Ok(Web::new(packet.unwrap_or(WEB_PACKET), rate, self.bursts()?, span, random))
+        Ok(Web::new(self.packet().unwrap_or(WEB_PACKET), rate, self.bursts()?, span, random))
     }
 
     /// Sizes of bursts in bytes, and the times between them.
@@ -300,6 +390,14 @@ impl<'n> Traffic<'n> {
         }
         let sizes = Pareto::with_mean(mean.count() as f64, size_shape.unwrap_or(SIZE_SHAPE));
         Ok((sizes, self.times(self.need("reading", reading)?)))
+    }
+}
+
+fn lengths(described: &config::Lengths) -> Lengths {
+    match described {
+        config::Lengths::One(length) => Lengths::One(*length),
+        config::Lengths::Any(lengths) => Lengths::Any(lengths.clone()),
+        config::Lengths::Between(LengthRange { from, to }) => Lengths::Between(*from, *to),
     }
 }
 

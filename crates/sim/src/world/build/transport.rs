@@ -73,7 +73,8 @@ pub(super) fn answer(there: &mut Flow, (index, back): (u32, u32), answered: &Ans
     there.role = asked;
     there.record.transport = Some(Box::new(TransportRecord::new(answered.service)));
     let Identity { name, from, to, kind, .. } = &there.identity;
-    let identity = Identity { name: name.clone(), from: to.clone(), to: from.clone(), kind, deadline: None };
+    let (name, from, to) = (name.clone(), to.clone(), from.clone());
+    let identity = Identity { name, from, to, kind, drawn: false, deadline: None };
     Flow {
         identity,
         from: there.to,

@@ -1,0 +1,112 @@
+//! Values of `[[flow]]` that may be drawn at random: lengths of packets, rates.
+
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Error, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::fmt;
+use units::{Bytes, Duration, Rate};
+
+/// A length for all packets, or one drawn anew for each.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum Lengths {
+    /// The same for all.
+    One(Bytes),
+    /// Each time one of these, all as likely; one that stands there twice is twice as likely.
+    Any(Vec<Bytes>),
+    /// Each time any whole number of bytes in a range, all as likely.
+    Between(LengthRange),
+}
+
+impl Lengths {
+    /// The shortest that a packet may have; zero for a list of none.
+    pub fn shortest(&self) -> Bytes {
+        match self {
+            Self::One(length) | Self::Between(LengthRange { from: length, .. }) => *length,
+            Self::Any(lengths) => lengths.iter().copied().min().unwrap_or_default(),
+        }
+    }
+}
+
+/// The shortest and the longest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct LengthRange {
+    /// The shortest.
+    pub from: Bytes,
+    /// The longest.
+    pub to: Bytes,
+}
+
+/// A rate, or one drawn for each run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum Load {
+    /// The same in all runs.
+    One(Rate),
+    /// Uniform between two rates.
+    Drawn(LoadRange),
+}
+
+impl Load {
+    /// The highest that it may be.
+    pub fn highest(&self) -> Rate {
+        match self {
+            Self::One(rate) | Self::Drawn(LoadRange { to: rate, .. }) => *rate,
+        }
+    }
+}
+
+/// How a rate is drawn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct LoadRange {
+    /// The lowest.
+    pub from: Rate,
+    /// The highest.
+    pub to: Rate,
+    /// It is drawn anew so often, from the flow's start on. Default: once a run.
+    #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
+    pub every: Option<Duration>,
+    /// Flows that give their draws the same name, and the same range, have the same rate. Default: the flow's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draw: Option<String>,
+}
+
+/// Reads a quantity in quotes, a list of such, or a table: derived untagged enumerations lose what is wrong with a value.
+macro_rules! quantity_or {
+    ($Type:ident, $One:ident, $Table:ident, $expecting:literal $(, $List:ident)?) => {
+        impl<'de> Deserialize<'de> for $Type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Shape;
+                impl<'de> Visitor<'de> for Shape {
+                    type Value = $Type;
+
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str($expecting)
+                    }
+
+                    fn visit_str<E: Error>(self, text: &str) -> Result<$Type, E> {
+                        text.parse().map($Type::$One).map_err(E::custom)
+                    }
+
+                    $(fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<$Type, A::Error> {
+                        Vec::deserialize(SeqAccessDeserializer::new(list)).map($Type::$List)
+                    })?
+
+                    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<$Type, A::Error> {
+                        Deserialize::deserialize(MapAccessDeserializer::new(map)).map($Type::$Table)
+                    }
+                }
+                deserializer.deserialize_any(Shape)
+            }
+        }
+    };
+}
+
+quantity_or!(Lengths, One, Between, "a size, a list of sizes, or `{ from = \"128 B\", to = \"1518 B\" }`", Any);
+quantity_or!(Load, One, Drawn, "a rate, or `{ from = \"1 Mb/s\", to = \"2 Mb/s\" }`");
