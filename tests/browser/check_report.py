@@ -17,10 +17,12 @@ import os
 import pathlib
 import select
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
 import time
+import xml.etree.ElementTree
 
 INSTALL = "apt-get update && apt-get install -y --no-install-recommends chromium fonts-dejavu-core"
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -242,6 +244,52 @@ def hover_and_toggle(browser: Browser) -> list[str]:
     return found
 
 
+# Clicks a button of a figure and gives what would be saved: name, type, and the picture itself.
+SAVE = """(format) => new Promise((done) => {
+  const made = [];
+  URL.createObjectURL = (blob) => { made.push(blob); return "data:,"; };
+  HTMLAnchorElement.prototype.click = async function () {
+    const blob = made.pop();
+    const bytes = new Uint8Array(await blob.arrayBuffer());
+    let text = "";
+    for (const byte of bytes) text += String.fromCharCode(byte);
+    done({ name: this.download, type: blob.type, content: btoa(text) });
+  };
+  const button = [...document.querySelectorAll(".save button")].find((b) => b.textContent === format);
+  if (!button) done(null);
+  else button.click();
+})"""
+
+
+def saved(browser: Browser, folder: pathlib.Path | None) -> list[str]:
+    """The first figure can be saved as SVG and as PNG, in light colours, and stands by itself."""
+    found = []
+    size = browser.evaluate(
+        """(() => { const f = document.querySelector(".save").closest("figure");
+          const l = f.querySelector(".legend") ?? f.querySelector(".panels");
+          const p = f.querySelector(".panels").getBoundingClientRect();
+          return [p.right - Math.min(p.left, l.getBoundingClientRect().left), p.bottom - l.getBoundingClientRect().top]
+            .map(Math.ceil); })()"""
+    )
+    for kind in ("SVG", "PNG"):
+        got = browser.evaluate(f"({SAVE})({kind!r})")
+        if not got or not got["name"].endswith(f".{kind.lower()}"):
+            found.append(f"saves no {kind}: {got and got['name']}")
+            continue
+        content = base64.b64decode(got["content"])
+        if folder:
+            (folder / f"saved.{kind.lower()}").write_bytes(content)
+        if kind == "SVG":
+            text = content.decode()
+            root = xml.etree.ElementTree.fromstring(text)
+            texts = [node.text for node in root.iter("{http://www.w3.org/2000/svg}text") if node.text]
+            if "var(" in text or "NaN" in text or len(texts) < 5 or 'fill="#ffffff"' not in text:
+                found.append(f"the SVG does not stand by itself: {len(texts)} texts")
+        elif content[:8] != b"\x89PNG\r\n\x1a\n" or list(struct.unpack(">II", content[16:24])) != [3 * s for s in size]:
+            found.append(f"the PNG is no picture of three times {size}")
+    return found
+
+
 def screenshot(browser: Browser, file: pathlib.Path) -> None:
     """Writes a picture of the whole page."""
     size = browser.call("Page.getLayoutMetrics")["cssContentSize"]
@@ -273,7 +321,7 @@ def check(browser: Browser, report: pathlib.Path, folder: pathlib.Path | None) -
             if folder:
                 screenshot(browser, folder / f"{name}.png")
             if look["plots"] and not wrong and width == 1280:
-                wrong = hover_and_toggle(browser)
+                wrong = hover_and_toggle(browser) + saved(browser, folder)
             found += [f"{name}: {fault}" for fault in wrong]
     found += paper(browser, folder)
     return found + messages(browser.events, url)
