@@ -241,6 +241,53 @@ fn inner_foreign_state() {
 }
 
 #[test]
+fn doctor_advises_nothing_that_takes_away_what_a_user_made() {
+    in_namespace("live::inner_doctor");
+}
+
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_doctor() {
+    if !has_interface() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let doctor = |words: &[&str]| stdout(&sluice(folder.path()).args(["doctor", "v0"]).args(words).output().unwrap());
+    let advice = "sudo sluice attach v0 --parent 2:20 --controller adth --target-delay 50ms";
+    assert!(doctor(&[]).contains("tc qdisc add dev v0 root handle 1: htb"), "{}", doctor(&[]));
+    run("tc qdisc replace dev v0 root handle 2: htb default 20");
+    run("tc class add dev v0 parent 2: classid 2:20 htb rate 5mbit burst 2k cburst 2k");
+    let without = doctor(&[]);
+    assert!(without.contains("tc qdisc add dev v0 parent CLASS handle 20: pfifo limit 1000"), "{without}");
+    assert!(doctor(&["--parent", "2:20"]).contains("tc qdisc add dev v0 parent CLASS"));
+    run("tc qdisc add dev v0 parent 2:20 handle 20: pfifo limit 1000");
+    for said in [doctor(&[]), doctor(&["--parent", "2:20"])] {
+        assert!(said.contains(advice), "{said}");
+        assert!(!said.contains(" root ") && !said.contains("--force"), "{said}");
+    }
+    let before = queues();
+    let mut child = sluice(folder.path());
+    child.args([
+        "attach",
+        "v0",
+        "--parent",
+        "2:20",
+        "--controller",
+        "adth",
+        "--target-delay",
+        "50ms",
+        "--state",
+        "state",
+    ]);
+    let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while queues() == before {
+        assert!(child.try_wait().unwrap().is_none(), "the advice does not work");
+    }
+    assert_eq!(end(&mut child, "TERM"), Some(0));
+    assert_eq!(queues(), before);
+}
+
+#[test]
 fn detach_says_where_else_an_interface_is_governed() {
     in_namespace("live::inner_elsewhere");
 }

@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::former::{Former, shown};
 use crate::rtnetlink::{Link, ROOT, Route};
+use crate::shown_place;
 use serde::Serialize;
 use std::fs;
 use std::path::Path;
@@ -14,6 +15,8 @@ const BPF: u32 = 39;
 /// The first kernel with queue disciplines in BPF.
 const FIRST_KERNEL: (u32, u32) = (6, 16);
 /// A function that only kernels with BPF queue disciplines offer to BPF programs.
+/// Disciplines with classes, or a place for another below them.
+const CLASSFUL: [&str; 11] = ["cbq", "drr", "ets", "hfsc", "htb", "mqprio", "multiq", "netem", "prio", "qfq", "tbf"];
 const BPF_QDISC_SYMBOL: &[u8] = b"bpf_qdisc_bstats_update\0";
 /// Disciplines that are looked for, and the function of the kernel that takes their packets.
 const DISCIPLINES: [(&str, &str); 8] = [
@@ -62,11 +65,11 @@ impl Finding {
     }
 }
 
-/// Looks at the machine, and at the interface `device` or at all.
+/// Looks at the machine, and at the interface `device` or at all; of each, at the queue at `parent`.
 ///
 /// # Errors
 /// No such interface; the kernel does not answer.
-pub fn diagnose(device: Option<&str>) -> Result<Diagnosis, Error> {
+pub fn diagnose(device: Option<&str>, parent: u32) -> Result<Diagnosis, Error> {
     let mut route = Route::open()?;
     let links = match device {
         Some(name) => vec![route.link(name)?],
@@ -78,7 +81,7 @@ pub fn diagnose(device: Option<&str>) -> Result<Diagnosis, Error> {
     let machine = vec![granted, in_kernel, in_build, disciplines(&kernel)];
     let mut interfaces = Vec::new();
     for link in links {
-        let findings = interface(&link, &mut route, can_bpf)?;
+        let findings = interface((&link, parent), &mut route, can_bpf)?;
         interfaces.push((link.name, findings));
     }
     Ok(Diagnosis { kernel, machine, interfaces })
@@ -167,18 +170,25 @@ fn disciplines(kernel: &str) -> Finding {
     }
 }
 
-fn interface(link: &Link, route: &mut Route, can_bpf: bool) -> Result<Vec<Finding>, Error> {
-    let root = route.qdisc(link.index, ROOT)?;
-    let (_, obstacle) = Former::read(route, link, ROOT)?;
+fn interface((link, parent): (&Link, u32), route: &mut Route, can_bpf: bool) -> Result<Vec<Finding>, Error> {
+    let here = route.qdisc(link.index, parent)?;
+    let (_, obstacle) = Former::read(route, link, parent)?;
     let (driver, waits) = driver(link);
-    let mut findings = vec![possible(link, driver, can_bpf), waits];
+    let classes = if parent == ROOT { users_classes(link, route)? } else { None };
+    let possible = match (parent, &classes, &obstacle) {
+        (ROOT, Some(classes), _) => in_a_class(link, classes),
+        (ROOT, None, _) => possible(link, driver, can_bpf),
+        (_, _, None) => in_a_class(link, &[parent]),
+        (_, _, Some(_)) => in_a_class(link, &[]),
+    };
+    let mut findings = vec![possible, waits];
     findings.push(match obstacle {
-        None if root.is_none() => Finding::good("former queue", "none (noqueue); it can be put back as it is"),
-        None => Finding::good("former queue", format!("{}; it can be put back as it is", shown(root.as_ref()))),
-        Some(why) => {
-            let cure = "govern a class of it with --parent, or accept the kernel's default with --force";
-            Finding::bad("former queue", why, cure)
-        }
+        None if here.is_none() => Finding::good("former queue", "none (noqueue); it can be put back as it is"),
+        None => Finding::good("former queue", format!("{}; it can be put back as it is", shown(here.as_ref()))),
+        // What a user made is never given up on our advice.
+        Some(why) if classes.is_some() => Finding::bad("former queue", why, "govern a class of it, as above"),
+        Some(why) if parent != ROOT => Finding::bad("former queue", why, "as above"),
+        Some(why) => Finding::bad("former queue", why, "attach --force, after which the kernel's default comes back"),
     });
     if link.gso_max_segs > 1 {
         let found = "one packet of the queue may hold many segments (GSO), so that a limit in packets is a rough one";
@@ -200,6 +210,45 @@ enum Driver {
     Mac80211,
     /// It takes every packet.
     TakesAll,
+}
+
+/// The classes of a shaper that somebody made himself, and whose queues can be governed; none where the root is the
+/// kernel's, or a queue without classes.
+fn users_classes(link: &Link, route: &mut Route) -> Result<Option<Vec<u32>>, Error> {
+    let qdiscs = route.qdiscs(link.index)?;
+    let Some(root) = qdiscs.iter().find(|qdisc| qdisc.parent == ROOT && qdisc.handle != 0) else { return Ok(None) };
+    if !CLASSFUL.contains(&root.kind.as_str()) {
+        return Ok(None);
+    }
+    // Anywhere below: a class of a class has a queue of its own.
+    let mut classes = Vec::new();
+    for leaf in qdiscs.iter().filter(|qdisc| qdisc.parent < 0xffff_0000) {
+        if let (_, None) = Former::read(route, link, leaf.parent)? {
+            classes.push(leaf.parent);
+        }
+    }
+    Ok(Some(classes))
+}
+
+/// What to do with a shaper: nothing that would take it away.
+fn in_a_class(link: &Link, classes: &[u32]) -> Finding {
+    const TOPIC: &str = "possible";
+    let name = &link.name;
+    let command = |class: &u32| {
+        format!("sudo sluice attach {name} --parent {} --controller adth --target-delay 50ms", shown_place(*class))
+    };
+    if classes.is_empty() {
+        return Finding::bad(
+            TOPIC,
+            "a class of the shaper that stands there, once it has a queue with a handle; `tc class show dev DEV` names them",
+            format!(
+                "sudo tc qdisc add dev {name} parent CLASS handle 20: pfifo limit 1000; sudo sluice attach {name} --parent \
+                 CLASS --controller adth --target-delay 50ms"
+            ),
+        );
+    }
+    let commands: Vec<String> = classes.iter().map(command).collect();
+    Finding::good(TOPIC, format!("the kernel's FIFO in a class of the shaper: {}", commands.join(", or ")))
 }
 
 /// What `sluice attach` would do with this interface, and the command for it.
@@ -226,7 +275,7 @@ fn possible(link: &Link, driver: Driver, can_bpf: bool) -> Finding {
             TOPIC,
             "a queue forms only below a rate that you set: in a class of a shaper",
             format!(
-                "tc qdisc replace dev {name} root handle 1: htb default 10; tc class add dev {name} parent 1: classid \
+                "tc qdisc add dev {name} root handle 1: htb default 10; tc class add dev {name} parent 1: classid \
                  1:10 htb rate 50mbit; tc qdisc add dev {name} parent 1:10 handle 10: pfifo limit 1000; sluice attach \
                  {name} --parent 1:10 --controller adth --target-delay 50ms"
             ),
@@ -302,14 +351,14 @@ mod tests {
 
     #[test]
     fn each_interface_of_this_machine_is_ruled_on_and_what_is_missing_has_a_cure() {
-        let diagnosis = diagnose(None).unwrap();
+        let diagnosis = diagnose(None, ROOT).unwrap();
         assert!(diagnosis.interfaces.iter().any(|(name, _)| name == "lo"));
         let of_interfaces = diagnosis.interfaces.iter().flat_map(|(_, findings)| findings);
         for finding in diagnosis.machine.iter().chain(of_interfaces) {
             assert!(finding.good || finding.cure.is_some(), "{finding:?}");
         }
-        let one = diagnose(Some("lo")).unwrap();
+        let one = diagnose(Some("lo"), ROOT).unwrap();
         assert_eq!(one.interfaces.len(), 1);
-        assert!(diagnose(Some("no-such-0")).is_err());
+        assert!(diagnose(Some("no-such-0"), ROOT).is_err());
     }
 }

@@ -130,6 +130,9 @@ Examples:
 pub(crate) struct Doctor {
     /// The interface [default: all].
     pub(crate) device: Option<String>,
+    /// Where on the interface: root, or a class of a shaper as tc writes it, such as 1:10.
+    #[arg(long, value_name = "CLASS", default_value = "root", value_parser = linux::class, requires = "device")]
+    pub(crate) parent: u32,
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,

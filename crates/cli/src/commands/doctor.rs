@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use linux::{Diagnosis, Finding};
 
 pub(super) fn doctor(args: &args::Doctor) -> Result<(), Failure> {
-    let diagnosis = linux::diagnose(args.device.as_deref())?;
+    let diagnosis = linux::diagnose(args.device.as_deref(), args.parent)?;
     if args.json {
         let text = serde_json::to_string(&diagnosis).map_err(|error| Failure::failed(error.to_string()))?;
         return print_json(&(text + "\n"));
