@@ -74,13 +74,16 @@ impl Route {
     }
 
     /// The route is gone; by the sequence number in a route error, or by our own finding (6.11). Either way a number that
-    /// was valid grows, which makes sure that no older route through us is taken for newer. One that was not does not: a
-    /// neighbour that comes and goes would else be given numbers that it has never had, and its requests be taken for old.
+    /// was valid grows by one, which makes sure that no older route through us is taken for newer. It grows once: a route
+    /// that is gone already keeps its number, so that ours is never more than one ahead of the destination's own and the
+    /// destination's next request, for which it counts one on (6.1), is always new enough for us. A number that was not
+    /// valid does not grow either: a neighbour that comes and goes would else be given numbers that it has never had.
     pub(super) fn invalidate(&mut self, reported: Option<u32>) {
+        let grows = self.known && self.state == State::Valid;
         self.state = State::Invalid;
         self.sequence = match (self.sequence, reported) {
             (Some(own), Some(reported)) if newer(reported, own) => Some(reported),
-            (Some(own), _) if self.known => Some(own.wrapping_add(1)),
+            (Some(own), _) if grows => Some(own.wrapping_add(1)),
             (Some(own), _) => Some(own),
             (None, reported) => reported,
         };

@@ -52,6 +52,15 @@ impl Drawn {
     }
 }
 
+/// As above, but connected: each node but the first has a link to one before it.
+fn connected() -> impl Strategy<Value = Drawn> {
+    (drawn(), prop::collection::vec(any::<u32>(), 10)).prop_map(|(mut drawn, earlier)| {
+        drawn.links.truncate(3);
+        drawn.links.extend((1..drawn.nodes).map(|node| (node, earlier[node as usize] % node)));
+        drawn
+    })
+}
+
 /// The nodes that can be reached from one.
 fn reachable(net: &Net, from: u32) -> Vec<bool> {
     let mut found = vec![false; net.nodes.len()];
@@ -97,6 +106,51 @@ proptest! {
                 let expected = reachable(&net, a)[b as usize];
                 prop_assert_eq!(matches!(net.data[packet].fate, Fate::Arrived { .. }), expected, "{} to {}", a, b);
             }
+        }
+    }
+
+    /// Links break and mend, messages are lost, neighbours send what nobody asked for. From when all that is over, a search
+    /// takes no longer than the RFC allows: what is blacklisted is so for `BLACKLIST_TIMEOUT`, then one search goes
+    /// through its rings and its requests to all.
+    #[test]
+    fn whatever_has_broken_a_connected_network_finds_its_routes_again(drawn in connected()) {
+        let mut net = drawn.net();
+        let ends = [0, drawn.nodes - 1];
+        for &(what, a, b, millis) in &drawn.steps {
+            let b = ends[b as usize % 2];
+            let neighbour = net.links[a as usize].first().copied();
+            match (what, neighbour) {
+                _ if a == b => {}
+                (0 | 1, Some(other)) => {
+                    net.cut(a, other);
+                    net.send(a, b);
+                    net.run(Duration::from_millis(u64::from(millis)));
+                    net.join(a, other);
+                }
+                // A window of packets that are still on their way when the route goes.
+                (2..=4, Some(at)) if at != b => (0..millis % 64).for_each(|_| drop(net.stray(a, at, b))),
+                _ => { net.send(a, b); }
+            }
+            net.run(Duration::from_millis(u64::from(millis)));
+        }
+        net.loses = Box::new(|_, _, _| false);
+        let settings = &net.settings;
+        let rings = settings.ring_traversal_time(1) + settings.ring_traversal_time(3)
+            + settings.ring_traversal_time(5) + settings.ring_traversal_time(7);
+        let to_all = settings.net_traversal_time * ((1 << settings.given.rreq_retries) - 1);
+        let bound = settings.blacklist_timeout + rings + to_all;
+        // One after the other: a node that is itself sought learns what others have for its number, one that only seeks does
+        // not.
+        let [a, b] = ends;
+        for (from, to) in [(a, b), (b, a)] {
+            let over = net.now;
+            let mut sent = Vec::new();
+            while net.now < over + bound {
+                sent.push(net.send(from, to));
+                net.run(Duration::from_millis(500));
+            }
+            let arrived = |packet: &usize| matches!(net.data[*packet].fate, Fate::Arrived { .. });
+            prop_assert!(sent.iter().any(arrived), "from {} to {}", from, to);
         }
     }
 }

@@ -128,6 +128,15 @@ impl Net {
         number
     }
 
+    /// A neighbour hands over a packet, whether or not there is a route for it. Its number.
+    fn stray(&mut self, from: u32, at: u32, destination: u32) -> usize {
+        let number = self.data.len();
+        self.data.push(Data { origin: from, destination, fate: Fate::UnderWay, hops: 1 });
+        let packet = self.packets.insert(number);
+        self.events.push(self.now, Event::Data { from: Some(from), at, packet });
+        number
+    }
+
     fn run(&mut self, span: Duration) {
         let until = self.now + span;
         while self.events.next_time().is_some_and(|time| time <= until)
@@ -136,6 +145,7 @@ impl Net {
             self.now = now;
             self.handle(event);
             self.check_loops();
+            self.check_numbers();
         }
         self.now = until;
     }
@@ -279,6 +289,27 @@ impl Net {
                     steps += 1;
                     assert!(steps <= nodes, "a loop on the way from {start} to {destination} at {:?}", self.now);
                 }
+            }
+        }
+    }
+
+    /// No node's number for another is more than one ahead of that node's own, and none at all where the route is good:
+    /// only so is a node's next request always new enough for all others (6.1, 6.5).
+    fn check_numbers(&self) {
+        let ahead = |a: u32, b: u32| a.wrapping_sub(b).cast_signed();
+        for node in &self.nodes {
+            for destination in &self.nodes {
+                let Some(route) = node.table.find(destination.address) else { continue };
+                let Some(number) = route.sequence else { continue };
+                let most = i32::from(route.state != State::Valid || !route.known);
+                assert!(
+                    ahead(number, destination.sequence) <= most,
+                    "{} has number {number} for {}, whose own is {}, at {:?}",
+                    node.address,
+                    destination.address,
+                    destination.sequence,
+                    self.now
+                );
             }
         }
     }
