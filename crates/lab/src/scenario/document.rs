@@ -195,7 +195,8 @@ fn fill_each<'s>(tables: Option<&mut Value<'s>>, below: &DeTable<'s>) {
     }
 }
 
-fn fill<'s>(above: &mut DeTable<'s>, below: DeTable<'s>) {
+/// Gives a table the keys of another that it does not have.
+pub(super) fn fill<'s>(above: &mut DeTable<'s>, below: DeTable<'s>) {
     for (key, value) in below {
         match above.get_mut(key.get_ref().as_ref()).map(Spanned::get_mut) {
             None => drop(above.insert(key, value)),

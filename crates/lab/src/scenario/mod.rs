@@ -4,6 +4,7 @@ mod attachments;
 mod ceilings;
 mod check;
 mod conditions;
+mod conventions;
 mod document;
 mod hints;
 pub mod missing;
@@ -11,6 +12,7 @@ mod other;
 mod source;
 mod vary;
 
+pub(crate) use conventions::{Choice as ConventionsKey, markdown as conventions};
 pub use hints::nearest;
 pub use other::{load, parse};
 pub use source::Refusal;
@@ -413,7 +415,17 @@ impl<'s> Draft<'s> {
             }
         }
         document::inherit_queue(&mut network);
+        self.follow_conventions(&mut network)?;
         Ok(network)
+    }
+
+    /// Gives the keys that the network leaves out the values of the simulator whose conventions it follows.
+    fn follow_conventions(&self, network: &mut DeTable<'s>) -> Result<(), Refusal> {
+        let Some((key, value)) = network.remove_entry(conventions::KEY) else { return Ok(()) };
+        let span = value.span();
+        let chosen: ConventionsKey = deserialize(&self.source, DeTable::from_iter([(key, value)]), self.tables)?;
+        conventions::fill(network, chosen.conventions, &span);
+        Ok(())
     }
 
     fn deserialize_network(&self, table: DeTable<'s>) -> Result<Network, Refusal> {

@@ -50,11 +50,18 @@ axis by its name and of its values by their labels (a plain value is its own lab
 Keys, by their dotted paths, that have other values when `sluice reproduce --quick` is short of time, as in
 `duration = \"60 s\"`. `--set` comes after them.
 
+## Conventions
+
+`conventions` sets every key below that the scenario leaves out, so that the rules are those of one simulator:
+`--set conventions=ns-2`, or an axis `conventions = [\"standard\", \"ns-3\", \"ns-2\"]`. A key that is written in the file, set by
+`--set` or varied wins. What is covered and what each rule changes: `docs/mac-conventions.md`, `docs/routing.md`,
+`docs/tcp.md`.
+
 ";
 
 /// The reference, as Markdown.
 pub fn markdown() -> String {
-    let mut page = PREFACE.to_owned();
+    let mut page = format!("{PREFACE}{}\n", crate::scenario::conventions());
     for table in Tables::get().iter() {
         section(&mut page, table);
     }

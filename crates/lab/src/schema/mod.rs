@@ -7,7 +7,7 @@ mod tables;
 pub use markdown::markdown;
 pub(crate) use tables::Tables;
 
-use crate::scenario::Head;
+use crate::scenario::{ConventionsKey, Head};
 use schemars::JsonSchema as _;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
@@ -19,8 +19,10 @@ pub fn json() -> Value {
     let mut generator = SchemaSettings::default().into_generator();
     let mut whole = Head::json_schema(&mut generator).to_value();
     let network = Network::json_schema(&mut generator).to_value();
-    for (name, key) in network["properties"].as_object().into_iter().flatten() {
-        whole["properties"][name] = key.clone();
+    let conventions = ConventionsKey::json_schema(&mut generator).to_value();
+    let properties = |part: &Value| part["properties"].as_object().cloned().unwrap_or_default();
+    for (name, key) in properties(&conventions).into_iter().chain(properties(&network)) {
+        whole["properties"][name] = key;
     }
     let required = network["required"].as_array().into_iter().flatten();
     let all: Vec<Value> = whole["required"].as_array().into_iter().flatten().chain(required).cloned().collect();

@@ -29,7 +29,7 @@ pub use nodes::{CategoryQueues, Node, Placement, Queues, Role, Shape};
 pub use radio::{BProtection, Capture, ChannelWidth, GuardInterval, Preamble, Propagation, Radio, Standard};
 pub use rate_control::{RateAlgorithm, RateControl};
 pub use record::Record;
-pub use routing::{Aodv, Protocol, Route, Routing, RoutingPriority};
+pub use routing::{Aodv, ErrorsTo, Protocol, RepairBy, RepairWithin, ReplyWait, Route, Routing, RoutingPriority};
 pub use tcp::{Congestion, Recovery, Tcp};
 pub use traffic::{Category, Flow, Spread, Step, Traffic, TrafficKind, Transport};
 pub use wired::{RateStep, Wired};

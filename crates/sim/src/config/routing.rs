@@ -56,6 +56,55 @@ pub enum RoutingPriority {
     HeadOfQueue,
 }
 
+/// How far from the end of a route a node may be that repairs it (section 6.12).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RepairWithin {
+    /// At most `max_repair_ttl` hops from the destination.
+    #[default]
+    MaxRepairTtl,
+    /// The packet has come farther than it has yet to go (ns-2), however far that is.
+    NearerHalf,
+}
+
+/// How a node that repairs a route looks for a way round (section 6.12).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RepairBy {
+    /// By one request.
+    #[default]
+    OneRequest,
+    /// By as many requests as a packet's origin makes (ns-2).
+    WholeSearch,
+}
+
+/// How long a reply is waited for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ReplyWait {
+    /// `node_traversal_time` a hop both ways; `net_traversal_time` after a request to all, doubled with each more (6.3).
+    #[default]
+    TraversalTime,
+    /// 2 x TTL x the time a hop that the last three searches for this destination took, or before the first
+    /// `node_traversal_time`; after requests to all times their number; at most 10 s (ns-2).
+    Measured,
+}
+
+/// Who gets a route error.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ErrorsTo {
+    /// The neighbour that uses the route, by a frame with an ACK; all neighbours, by a broadcast, where several do.
+    #[default]
+    Precursors,
+    /// All neighbours, always by a broadcast (ns-2).
+    All,
+}
+
 /// The parameters of AODV: those of RFC 3561, section 10, under its names and with its defaults, then our own.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -110,6 +159,18 @@ pub struct Aodv {
     pub hello: bool,
     /// Where a link breaks, look for a way round it from there (section 6.12).
     pub local_repair: bool,
+    /// How far from the end of a route a node may be that repairs it.
+    pub repair_within: RepairWithin,
+    /// How a node that repairs a route looks for a way round.
+    pub repair_by: RepairBy,
+    /// How long a reply is waited for before the next request.
+    pub reply_wait: ReplyWait,
+    /// After a search in vain, no request for the destination is made for this long; its packets wait. ns-2: 10 s.
+    pub search_hold: Duration,
+    /// Who gets a route error.
+    pub errors_to: ErrorsTo,
+    /// A message of AODV that the MAC gives up is a broken link too, not only a data packet (ns-2).
+    pub message_failures: bool,
     /// Only the destination replies (the D flag).
     pub destination_only: bool,
     /// A node that replies for a destination tells it about the route back (the G flag).
@@ -154,6 +215,12 @@ impl Default for Aodv {
             jitter: Duration::from_millis(10),
             hello: false,
             local_repair: false,
+            repair_within: RepairWithin::default(),
+            repair_by: RepairBy::default(),
+            reply_wait: ReplyWait::default(),
+            search_hold: Duration::ZERO,
+            errors_to: ErrorsTo::default(),
+            message_failures: true,
             destination_only: false,
             gratuitous_rrep: false,
             rrep_ack: false,

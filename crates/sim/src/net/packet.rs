@@ -65,6 +65,13 @@ pub(crate) struct Packet {
     pub(crate) transit: Transit,
 }
 
+impl Packet {
+    /// Hops that a packet of data has come.
+    pub(crate) fn travelled(&self) -> u8 {
+        TTL.saturating_sub(self.ttl)
+    }
+}
+
 /// What the MAC of the node that holds a packet has to know of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transit {

@@ -140,7 +140,7 @@ impl World {
                 return;
             }
             Routing::Aodv(mesh) => {
-                let ends = Ends { origin: flow.from, destination: flow.to, previous };
+                let ends = Ends { origin: flow.from, destination: flow.to, previous, travelled: packet.travelled() };
                 mesh.nodes[node as usize].route(&ends, self.now, &mesh.settings)
             }
         };
@@ -153,9 +153,10 @@ impl World {
     }
 
     fn seek_route(&mut self, node: u32, previous: Option<u32>, handle: Handle) {
-        let Load::Flow(flow) = self.packets.get(handle).load else { return };
+        let packet = self.packets.get(handle);
+        let Load::Flow(flow) = packet.load else { return };
         let Flow { from: origin, to: destination, .. } = self.flows[flow as usize];
-        let ends = Ends { origin, destination, previous };
+        let ends = Ends { origin, destination, previous, travelled: packet.travelled() };
         self.tell(node, |aodv, cx| aodv.unroutable(handle, &ends, cx));
     }
 
@@ -312,11 +313,11 @@ impl World {
     pub(super) fn link_failed(&mut self, node: u32, handle: Handle, to: u32) {
         let packet = self.packets.get(handle);
         let Routing::Aodv(mesh) = &mut self.routing else { return self.drop_packet(node, handle) };
-        let purge = mesh.purge_on_failure;
+        let mut purge = mesh.purge_on_failure;
         let kept = match packet.load {
             Load::Routing { message, .. } => {
                 let message = mesh.messages.get(message);
-                self.tell(node, |aodv, cx| aodv.message_failed(&message, to, cx));
+                purge &= self.tell(node, |aodv, cx| aodv.message_failed(&message, to, cx));
                 false
             }
             // One that has arrived all the same is not sent again.
@@ -332,9 +333,10 @@ impl World {
 
     /// A data packet could not be sent. Does the node keep it, to send it by another way?
     fn packet_failed(&mut self, node: u32, packet: Handle, (to, missing): (u32, bool)) -> bool {
-        let Load::Flow(flow) = self.packets.get(packet).load else { return false };
+        let failed = self.packets.get(packet);
+        let Load::Flow(flow) = failed.load else { return false };
         let Flow { from: origin, to: destination, .. } = self.flows[flow as usize];
-        let ends = Ends { origin, destination, previous: None };
+        let ends = Ends { origin, destination, previous: None, travelled: failed.travelled() };
         let wanted = missing.then_some(packet);
         self.tell(node, |aodv, cx| aodv.packet_failed(wanted, to, (&ends, cx)))
     }

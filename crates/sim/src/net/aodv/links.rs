@@ -3,6 +3,7 @@
 use super::message::{List, Message, Unreachable};
 use super::table::State;
 use super::{Action, Aodv, Context, Ends, Settings};
+use crate::config::{ErrorsTo, RepairWithin};
 use crate::engine::{Handle, Stream};
 use units::{Duration, Instant};
 
@@ -65,11 +66,15 @@ impl Aodv {
     }
 
     /// The MAC has given up a message to a neighbour. One that does not get replies cannot use this node's links (6.8).
-    pub(crate) fn message_failed(&mut self, message: &Message, to: u32, cx: &mut Context) {
+    /// Does the link count as broken?
+    pub(crate) fn message_failed(&mut self, message: &Message, to: u32, cx: &mut Context) -> bool {
         if matches!(message, Message::Reply(_)) {
             self.blacklist(to, cx);
         }
-        self.link_failed(to, None, cx);
+        if cx.settings.given.message_failures {
+            self.link_failed(to, None, cx);
+        }
+        cx.settings.given.message_failures
     }
 
     /// The MAC has given up a data packet to a neighbour: the link counts as broken. Is the packet kept, to be sent by
@@ -97,7 +102,11 @@ impl Aodv {
             route.invalidate(None);
             let repair = of.filter(|ends| {
                 let wanted = cx.settings.given.local_repair && ends.origin != self.address;
-                wanted && ends.destination == route.destination && route.hops <= cx.settings.max_repair_ttl
+                let within = match cx.settings.given.repair_within {
+                    RepairWithin::MaxRepairTtl => route.hops <= cx.settings.max_repair_ttl,
+                    RepairWithin::NearerHalf => route.hops < ends.travelled,
+                };
+                wanted && ends.destination == route.destination && within
             });
             if repair.is_some() {
                 repaired = repair;
@@ -173,7 +182,9 @@ impl Aodv {
             self.counts.errors_sent += 1;
             let message = Message::Error { unreachable: cx.out.lists.insert(part), no_delete };
             match cx.out.precursors[..] {
-                [to] => cx.out.actions.push(Action::Send { message, to, after: Duration::ZERO }),
+                [to] if cx.settings.given.errors_to == ErrorsTo::Precursors => {
+                    cx.out.actions.push(Action::Send { message, to, after: Duration::ZERO });
+                }
                 _ => self.broadcast(message, cx),
             }
             if !no_delete {

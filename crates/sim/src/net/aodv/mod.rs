@@ -62,6 +62,8 @@ pub(crate) struct Ends {
     pub(crate) destination: u32,
     /// The neighbour that sent it; none at its origin.
     pub(crate) previous: Option<u32>,
+    /// Hops that it has come.
+    pub(crate) travelled: u8,
 }
 
 /// At most so many in any second (`RREQ_RATELIMIT`, `RERR_RATELIMIT`).
@@ -163,7 +165,9 @@ impl Aodv {
     /// A data packet for which [`route`](Self::route) knows no next hop. At its origin, and where the route is being
     /// repaired, it waits for one; elsewhere it is lost and those who sent it here are told (6.11, case ii).
     pub(crate) fn unroutable(&mut self, packet: Handle, ends: &Ends, cx: &mut Context) {
-        let sought = self.searches.iter().any(|search| search.destination == ends.destination);
+        // Where nothing is asked for the time being, only packets of its own wait.
+        let waits = |search: &Search| ends.previous.is_none() || !search.holds();
+        let sought = self.searches.iter().any(|search| search.destination == ends.destination && waits(search));
         match ends.previous {
             Some(previous) if !sought => {
                 cx.out.actions.push(Action::Discard { packet, why: Loss::NoRoute });

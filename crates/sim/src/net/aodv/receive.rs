@@ -155,6 +155,7 @@ impl Aodv {
         let Some(forward) = self.table.learn(offer, now) else { return };
         forward.expires = offer.until;
         if reply.originator == self.address {
+            self.note_pace(reply.destination, reply.hops, now);
             return;
         }
         let Some(back) = self.table.valid(reply.originator, now) else { return };

@@ -3,10 +3,14 @@
 use super::message::{Message, Request};
 use super::table::State;
 use super::{Action, Aodv, Context, Settings};
+use crate::config::{self, RepairBy, ReplyWait};
 use crate::engine::Handle;
 use crate::net::Loss;
 use std::collections::VecDeque;
-use units::Instant;
+use units::{Duration, Instant};
+
+/// `MAX_RREQ_TIMEOUT` of ns-2.
+const LONGEST_MEASURED_WAIT: Duration = Duration::from_secs(10);
 
 /// A destination that is being looked for.
 #[derive(Debug)]
@@ -17,10 +21,38 @@ pub(super) struct Search {
     attempts: u8,
     /// When the next request is made, or the search given up.
     pub(super) due: Instant,
-    /// The rate limit holds back the request.
-    held_back: bool,
+    /// When the last request was made.
+    asked: Instant,
+    stage: Stage,
     /// Hops of the route that is being repaired.
     pub(super) repairs: Option<u8>,
+}
+
+/// What a search does until it is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// It waits for a reply.
+    Asked,
+    /// The rate limit holds back the request.
+    HeldBack,
+    /// It was in vain, and is not begun again yet.
+    Holds,
+}
+
+impl Search {
+    fn new(destination: u32, ttl: u8, repairs: Option<u8>, now: Instant) -> Self {
+        Self { destination, ttl, attempts: 0, due: now, asked: now, stage: Stage::Asked, repairs }
+    }
+
+    /// Does its ring grow until it reaches all?
+    fn widens(&self, given: &config::Aodv) -> bool {
+        self.repairs.is_none() || given.repair_by == RepairBy::WholeSearch
+    }
+
+    /// Was it in vain, and is it not begun again yet?
+    pub(super) fn holds(&self) -> bool {
+        self.stage == Stage::Holds
+    }
 }
 
 /// Packets that wait for a route.
@@ -45,6 +77,11 @@ impl Buffer {
 
     pub(super) fn len(&self) -> usize {
         self.packets.len()
+    }
+
+    /// Does a packet wait for a route to this destination?
+    fn holds(&self, destination: u32, now: Instant) -> bool {
+        self.packets.iter().any(|held| held.destination == destination && held.until > now)
     }
 
     /// Takes a packet; the oldest makes way.
@@ -78,12 +115,15 @@ impl Buffer {
 impl Aodv {
     /// Starts to look for a destination. The first ring is a little larger than the last distance known (6.4).
     pub(super) fn search(&mut self, destination: u32, cx: &mut Context) {
+        let ttl = self.first_ring(destination, cx);
+        self.counts.searches += 1;
+        self.begin(Search::new(destination, ttl, None, cx.now), cx);
+    }
+
+    fn first_ring(&mut self, destination: u32, cx: &Context) -> u8 {
         let last = self.table.entry(destination, cx.now).hops;
         let given = &cx.settings.given;
-        let ttl = if last == 0 { given.ttl_start } else { last.saturating_add(given.ttl_increment) };
-        let ttl = cx.settings.ring(ttl);
-        self.counts.searches += 1;
-        self.begin(Search { destination, ttl, attempts: 0, due: cx.now, held_back: false, repairs: None }, cx);
+        cx.settings.ring(if last == 0 { given.ttl_start } else { last.saturating_add(given.ttl_increment) })
     }
 
     /// Looks for a way round a broken link: no farther than the destination was, or half-way back to the packet's
@@ -93,10 +133,13 @@ impl Aodv {
         let route = self.table.entry(destination, cx.now);
         route.state = State::Repairing;
         let hops = route.hops;
-        let ttl =
-            hops.max(back / 2).saturating_add(cx.settings.given.local_add_ttl).min(cx.settings.given.net_diameter);
+        let given = &cx.settings.given;
+        let ttl = match given.repair_by {
+            RepairBy::OneRequest => hops.max(back / 2).saturating_add(given.local_add_ttl).min(given.net_diameter),
+            RepairBy::WholeSearch => self.first_ring(destination, cx),
+        };
         self.counts.repairs += 1;
-        self.begin(Search { destination, ttl, attempts: 0, due: cx.now, held_back: false, repairs: Some(hops) }, cx);
+        self.begin(Search::new(destination, ttl, Some(hops), cx.now), cx);
     }
 
     fn begin(&mut self, mut search: Search, cx: &mut Context) {
@@ -108,22 +151,29 @@ impl Aodv {
     fn request(&mut self, search: &mut Search, cx: &mut Context) {
         let Context { now, settings, .. } = *cx;
         search.due = self.requests.next(now);
-        search.held_back = search.due > now;
-        if search.held_back {
+        if search.due > now {
+            search.stage = Stage::HeldBack;
             return;
         }
+        (search.stage, search.asked) = (Stage::Asked, now);
         self.requests.note(now);
         self.sequence = self.sequence.wrapping_add(1);
         self.request_id = self.request_id.wrapping_add(1);
         let given = &settings.given;
-        let wait = if search.repairs.is_none() && search.ttl == given.net_diameter {
+        if search.widens(given) && search.ttl == given.net_diameter {
             search.attempts = search.attempts.saturating_add(1);
-            // Binary exponential back-off (6.3).
-            settings.net_traversal_time * (1 << (search.attempts - 1).min(16))
-        } else {
-            settings.ring_traversal_time(search.ttl)
-        };
-        search.due = now + wait;
+        }
+        search.due = now
+            + match (given.reply_wait, search.attempts) {
+                (ReplyWait::Measured, attempts) => {
+                    let hop =
+                        self.table.entry(search.destination, now).pace.mean().unwrap_or(given.node_traversal_time);
+                    (hop * 2 * u64::from(search.ttl) * u64::from(attempts.max(1))).min(LONGEST_MEASURED_WAIT)
+                }
+                (ReplyWait::TraversalTime, 0) => settings.ring_traversal_time(search.ttl),
+                // Binary exponential back-off (6.3).
+                (ReplyWait::TraversalTime, attempts) => settings.net_traversal_time * (1 << (attempts - 1).min(16)),
+            };
         let request = Request {
             ttl: search.ttl,
             hops: 0,
@@ -157,6 +207,14 @@ impl Aodv {
         }
     }
 
+    /// A reply has come to a request of this node: how long a hop took, there and back.
+    pub(super) fn note_pace(&mut self, destination: u32, hops: u8, now: Instant) {
+        if let Some(search) = self.searches.iter().find(|search| search.destination == destination && !search.holds()) {
+            let pace = now.since(search.asked) / u64::from(hops.max(1));
+            self.table.entry(destination, now).pace.note(pace);
+        }
+    }
+
     /// Goes on with the searches whose time has come.
     pub(super) fn check_searches(&mut self, cx: &mut Context) {
         let mut at = 0;
@@ -166,8 +224,11 @@ impl Aodv {
                 continue;
             }
             let mut search = self.searches.swap_remove(at);
-            if self.goes_on(&mut search, cx) {
+            let asks = self.goes_on(&mut search, cx);
+            if asks {
                 self.request(&mut search, cx);
+            }
+            if asks || search.due > cx.now {
                 self.searches.push(search);
                 let last = self.searches.len() - 1;
                 self.searches.swap(at, last);
@@ -179,11 +240,19 @@ impl Aodv {
     /// No reply has come in time. Widens the ring, or gives up.
     fn goes_on(&mut self, search: &mut Search, cx: &mut Context) -> bool {
         let Context { now, settings, .. } = *cx;
-        if search.held_back {
-            return true;
+        match search.stage {
+            Stage::HeldBack => return true,
+            Stage::Holds if self.buffer.holds(search.destination, now) => {
+                // ns-2 remembers the TTL that it had reached.
+                (search.ttl, search.attempts) = (settings.given.net_diameter, 0);
+                self.counts.searches += 1;
+                return true;
+            }
+            Stage::Holds => return false,
+            Stage::Asked => {}
         }
         let widest = search.ttl >= settings.given.net_diameter;
-        if search.repairs.is_none() && (!widest || search.attempts < settings.given.rreq_retries) {
+        if search.widens(&settings.given) && (!widest || search.attempts < settings.given.rreq_retries) {
             search.ttl = settings.ring(search.ttl.saturating_add(settings.given.ttl_increment));
             return true;
         }
@@ -192,6 +261,8 @@ impl Aodv {
         if search.repairs.is_some() {
             self.table.entry(search.destination, now).state = State::Invalid;
             self.tell_unreachable(search.destination, cx);
+        } else if !settings.given.search_hold.is_zero() {
+            (search.stage, search.due) = (Stage::Holds, now + settings.given.search_hold);
         }
         false
     }

@@ -49,6 +49,27 @@ pub(crate) struct Route {
     pub(crate) blacklisted: Instant,
     /// The requests that it originated.
     pub(crate) seen: Seen,
+    /// How fast the searches for it were.
+    pub(super) pace: Pace,
+}
+
+/// How long the last searches for a node took, by hop.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pace {
+    last: [Option<Duration>; 3],
+}
+
+impl Pace {
+    pub(super) fn note(&mut self, pace: Duration) {
+        self.last = [Some(pace), self.last[0], self.last[1]];
+    }
+
+    /// Their mean; none before the first.
+    pub(super) fn mean(&self) -> Option<Duration> {
+        let known = self.last.iter().flatten().count() as u64;
+        let sum = self.last.iter().flatten().fold(Duration::ZERO, |sum, &pace| sum + pace);
+        (known > 0).then(|| sum / known)
+    }
 }
 
 impl Route {
@@ -64,6 +85,7 @@ impl Route {
             precursors: Vec::new(),
             blacklisted: Instant::ZERO,
             seen: Seen::default(),
+            pace: Pace::default(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! A network without radio: messages take a millisecond a hop, links are there or not, and a lost message is lost on
 //! purpose.
 
+mod conventions;
 mod graphs;
 mod traces;
 
@@ -128,13 +129,12 @@ impl Net {
         number
     }
 
-    /// A neighbour hands over a packet, whether or not there is a route for it. Its number.
-    fn stray(&mut self, from: u32, at: u32, destination: u32) -> usize {
+    /// A neighbour hands over a packet, whether or not there is a route for it.
+    fn stray(&mut self, from: u32, at: u32, destination: u32) {
         let number = self.data.len();
         self.data.push(Data { origin: from, destination, fate: Fate::UnderWay, hops: 1 });
         let packet = self.packets.insert(number);
         self.events.push(self.now, Event::Data { from: Some(from), at, packet });
-        number
     }
 
     fn run(&mut self, span: Duration) {
@@ -167,7 +167,9 @@ impl Net {
             if linked && !(self.loses)(from, to_one, &message) {
                 self.events.push(self.now + HOP, Event::Arrive { from, to: to_one, message });
             } else if to != ALL {
-                self.tell(from, |node, cx| node.message_failed(&message, to_one, cx));
+                self.tell(from, |node, cx| {
+                    node.message_failed(&message, to_one, cx);
+                });
             }
         }
     }
@@ -175,12 +177,12 @@ impl Net {
     /// A data packet is at a node.
     fn pass(&mut self, previous: Option<u32>, at: u32, packet: Handle) {
         let number = self.packets.get(packet);
-        let Data { origin, destination, .. } = self.data[number];
+        let Data { origin, destination, hops: travelled, .. } = self.data[number];
         if at == destination {
             self.end(packet, Fate::Arrived { hops: self.data[number].hops });
             return;
         }
-        let ends = Ends { origin, destination, previous };
+        let ends = Ends { origin, destination, previous, travelled };
         match self.nodes[at as usize].route(&ends, self.now, &self.settings) {
             Some(next) => self.forward(at, next, packet),
             None => self.tell(at, |node, cx| node.unroutable(packet, &ends, cx)),
@@ -189,13 +191,13 @@ impl Net {
 
     fn forward(&mut self, at: u32, next: u32, packet: Handle) {
         let number = self.packets.get(packet);
-        let Data { origin, destination, .. } = self.data[number];
+        let Data { origin, destination, hops: travelled, .. } = self.data[number];
         if self.links[at as usize].contains(&next) {
             self.data[number].hops += 1;
             self.events.push(self.now + HOP, Event::Data { from: Some(at), at: next, packet });
             return;
         }
-        let ends = Ends { origin, destination, previous: None };
+        let ends = Ends { origin, destination, previous: None, travelled };
         let mut kept = false;
         self.tell(at, |node, cx| kept = node.packet_failed(Some(packet), next, (&ends, cx)));
         if !kept {

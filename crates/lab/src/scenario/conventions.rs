@@ -1,0 +1,216 @@
+//! One key for all conventions: the rules on which simulators differ, laid under what the scenario says.
+
+use super::document;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::ops::Range;
+use std::sync::LazyLock;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// The key's name.
+pub(super) const KEY: &str = "conventions";
+
+/// The table of rules: by key, the value that each simulator has.
+const RULES: &str = include_str!("conventions.toml");
+
+/// The key, as a table of its own.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Choice {
+    /// Whose rules to follow where simulators differ: it sets the keys of the table under Conventions above that the
+    /// scenario leaves out.
+    #[serde(default)]
+    pub(super) conventions: Conventions,
+}
+
+/// A simulator whose rules can be followed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub(super) enum Conventions {
+    /// What the standards say, or the Linux kernel where they leave a choice: every key's own default.
+    #[default]
+    #[serde(rename = "standard")]
+    Standard,
+    /// What ns-3 does.
+    #[serde(rename = "ns-3")]
+    Ns3,
+    /// What ns-2.35 does, with the constants that it compiles in.
+    #[serde(rename = "ns-2")]
+    Ns2,
+}
+
+impl Conventions {
+    const ALL: [Self; 3] = [Self::Standard, Self::Ns3, Self::Ns2];
+
+    /// Its name in scenarios and in the table of rules.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Standard => "standard",
+            Self::Ns3 => "ns-3",
+            Self::Ns2 => "ns-2",
+        }
+    }
+}
+
+/// Sets the keys of the network that it leaves out. `span` is where the wish stands, so that a refusal of one of them
+/// points there.
+pub(super) fn fill(network: &mut DeTable<'_>, conventions: Conventions, span: &Range<usize>) {
+    if conventions == Conventions::Standard {
+        return;
+    }
+    for Rule { path, values } in rules() {
+        let value = &values[conventions as usize];
+        if is_default(value) {
+            continue;
+        }
+        let segments = path.split('.').rev();
+        let leaf = document::placed_at(value.clone(), span);
+        let below = segments.fold(leaf, |inner, segment| {
+            let key = Spanned::new(span.clone(), Cow::Borrowed(segment));
+            Spanned::new(span.clone(), DeValue::Table(DeTable::from_iter([(key, inner)])))
+        });
+        if let DeValue::Table(below) = below.into_inner() {
+            document::fill(network, below);
+        }
+    }
+}
+
+/// The table of rules, as Markdown.
+pub(crate) fn markdown() -> String {
+    let mut table = "| key | `standard` | `ns-3` | `ns-2` |\n|---|---|---|---|\n".to_owned();
+    for Rule { path, values } in rules() {
+        let cell = |value: &document::Value| match written(value) {
+            none if none.is_empty() => "its default".to_owned(),
+            some => format!("`{some}`"),
+        };
+        let [standard, ns3, ns2] = values.each_ref().map(cell);
+        let _ = writeln!(table, "| `{path}` | {standard} | {ns3} | {ns2} |");
+    }
+    table
+}
+
+/// A key and the value that it has by each of [`Conventions::ALL`].
+struct Rule {
+    path: String,
+    values: [document::Value<'static>; 3],
+}
+
+fn is_default(value: &document::Value) -> bool {
+    value.get_ref().as_str() == Some("")
+}
+
+/// The value as it is written in a scenario; nothing for a default.
+fn written(value: &document::Value) -> String {
+    match value.get_ref() {
+        DeValue::String(text) if text.is_empty() => String::new(),
+        DeValue::String(text) => format!("\"{text}\""),
+        DeValue::Integer(number) => number.to_string(),
+        DeValue::Boolean(flag) => flag.to_string(),
+        other => unreachable!("no rule is {other:?}"),
+    }
+}
+
+/// All rules, in the order of the file.
+fn rules() -> &'static [Rule] {
+    static ALL: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+        let mut rules = Vec::new();
+        let root = DeTable::parse(RULES).expect("the table of rules is TOML").into_inner();
+        collect(&root, "", &mut rules);
+        rules.sort_by_key(|(place, _)| *place);
+        rules.into_iter().map(|(_, rule)| rule).collect()
+    });
+    &ALL
+}
+
+fn collect(table: &DeTable<'static>, above: &str, rules: &mut Vec<(usize, Rule)>) {
+    for (key, value) in table {
+        let path = if above.is_empty() { key.get_ref().to_string() } else { format!("{above}.{}", key.get_ref()) };
+        let DeValue::Table(inner) = value.get_ref() else { unreachable!("`{path}` stands in a table of its values") };
+        if inner.contains_key("standard") {
+            let values = Conventions::ALL.map(|of| inner[of.name()].clone());
+            rules.push((key.span().start, Rule { path, values }));
+        } else {
+            collect(inner, &path, rules);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{Scenario, Wishes};
+    use crate::schema::Tables;
+    use sim::config::Eifs::{AnySignalKept, BadFrame};
+
+    const NETWORK: &str = "title = \"t\"\nduration = \"1 s\"\n[nodes]\ncount = 3\nplacement = \"chain\"\nspacing = \"30 m\"\n\
+        [[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"n2\"\ntraffic = { kind = \"saturated\", packet = \"500 B\" }\n";
+
+    fn read(text: &str, sets: &[String]) -> Result<Scenario, String> {
+        let wishes = Wishes { set: sets.to_vec(), ..Wishes::default() };
+        Scenario::parse("t.toml", text.as_bytes(), &wishes).map_err(|refusal| refusal.to_string())
+    }
+
+    /// All that a network is made of.
+    fn network(sets: &[String]) -> String {
+        serde_json::to_string(&read(NETWORK, sets).expect("a valid scenario").cases[0].network).expect("JSON")
+    }
+
+    /// The rules of a simulator, as somebody would write them by hand.
+    fn by_hand(of: Conventions) -> Vec<String> {
+        let rules = rules().iter().filter(|rule| !is_default(&rule.values[of as usize]));
+        rules.map(|rule| format!("{}={}", rule.path, written(&rule.values[of as usize]))).collect()
+    }
+
+    #[test]
+    fn each_simulators_conventions_are_its_rules_set_by_hand() {
+        for of in [Conventions::Ns3, Conventions::Ns2] {
+            let key = [format!("conventions={}", of.name())];
+            assert_eq!(network(&key), network(&by_hand(of)), "{of:?}");
+            assert_ne!(network(&key), network(&[]), "{of:?}");
+        }
+        assert_eq!(network(&["conventions=standard".to_owned()]), network(&[]));
+        assert_eq!(network(&by_hand(Conventions::Standard)), network(&[]));
+    }
+
+    #[test]
+    fn what_is_written_wins() {
+        let both = ["mac.eifs=never", "routing.aodv.local_repair=false", "conventions=ns-2"].map(str::to_owned);
+        let network = &read(NETWORK, &both).unwrap().cases[0].network;
+        assert_eq!(network.mac.eifs, sim::config::Eifs::Never);
+        assert!(!network.routing.aodv.local_repair);
+        assert_eq!(network.routing.aodv.rreq_ratelimit, 255);
+        let text = format!("conventions = \"ns-2\"\n{NETWORK}\n[mac]\neifs = \"bad-frame\"\n");
+        assert_eq!(read(&text, &[]).unwrap().base.mac.eifs, sim::config::Eifs::BadFrame);
+    }
+
+    #[test]
+    fn conventions_can_be_varied() {
+        let text = format!("{NETWORK}\n[vary]\nconventions = [\"standard\", \"ns-3\", \"ns-2\"]\n");
+        let cases = read(&text, &[]).unwrap().cases;
+        let eifs: Vec<_> = cases.iter().map(|case| (case.labels[KEY].as_str(), case.network.mac.eifs)).collect();
+        assert_eq!(eifs, [("standard", BadFrame), ("ns-3", BadFrame), ("ns-2", AnySignalKept)]);
+        assert_eq!(cases[2].set[KEY], "\"ns-2\"");
+    }
+
+    #[test]
+    fn an_unknown_simulator_is_refused_where_it_stands() {
+        let refusal = read(&format!("conventions = \"ns2\"\n{NETWORK}"), &[]).unwrap_err();
+        assert!(refusal.starts_with("t.toml:1:15: unknown value `ns2`"), "{refusal}");
+        assert!(refusal.contains("did you mean `ns-2`?"), "{refusal}");
+        assert!(read(NETWORK, &["conventions=3".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn the_standards_column_has_the_defaults_and_every_key_is_one_of_the_scenarios() {
+        for Rule { path, values } in rules() {
+            let (table, name) = path.rsplit_once('.').expect("in a table");
+            let table = Tables::get().at(table).unwrap_or_else(|| panic!("no table `{table}`"));
+            let key = table.keys.iter().find(|key| key.name == name).unwrap_or_else(|| panic!("no key `{path}`"));
+            let [standard, others @ ..] = values.each_ref().map(written);
+            assert_eq!(standard, key.default, "{path}");
+            assert!(others.iter().any(|other| *other != standard), "{path}: all agree");
+        }
+    }
+}
