@@ -4,7 +4,7 @@ SLUICE := target/release/sluice
 # All Rust sources: those of the fuzzer, which is no part of the workspace, are among them.
 RUST := $(shell git ls-files '*.rs' 2>/dev/null)
 
-.PHONY: help run test check changed test-live live build charts format lint docs unit claims browser capture peers \
+.PHONY: help run test check changed test-live live build charts format lint docs unit claims claims-all browser capture peers \
 	peers-tcp peers-patched bench bench-optimised \
 	theory-plots criterion fuzz clean
 
@@ -12,6 +12,7 @@ help:
 	@echo "make run     build, reproduce adth-s1a, write the report and say where it is"
 	@echo "make test    everything: format, lints, docs, unit and theory tests, claims, the report in a browser, captures in tshark, live use"
 	@echo "make check   between two edits: format, lints, unit tests of the crates that changed"
+	@echo "make claims-all    every claim of every scenario with all seeds: for a night"
 	@echo "make live    build with our own queue discipline in BPF, for live use; needs Clang from release 16 on, libelf, zlib"
 	@echo "make test-live    live use in a Linux guest, which is built once; root"
 	@echo "make peers   the same networks in Sluice, ns-3 and ns-2: ten seeds each, one table of outcomes"
@@ -76,10 +77,16 @@ unit: charts
 # All of ADTH and those of the buffer-sizing document that take two minutes of CPU together.
 QUICK := scenarios/adth buf-fig2 buf-fig4 buf-fig11 buf-fig13 buf-fig18 buf-fig19 buf-fig21
 
-# Experiments with two seeds; the verdicts must be those of the table, which docs/reproductions explains.
+# Experiments with three seeds; the verdicts must be those of the table, which docs/reproductions explains.
 claims: build
 	$(SLUICE) reproduce $(QUICK) --quick --out target/claims || test $$? -eq 1
-	python3 tests/claims.py target/claims
+	python3 tests/claims.py target/claims quick
+
+# Every claim of every scenario that has one, with all seeds: for a night. Goes on where it was interrupted.
+CLAIMED = $(shell grep -l '^\[\[claim\]\]' scenarios/*/*.toml)
+claims-all: build
+	$(SLUICE) reproduce $(CLAIMED) --out target/claims-all || test $$? -eq 1
+	python3 tests/claims.py target/claims-all all
 
 browser: claims
 	python3 tests/browser/chromium.py

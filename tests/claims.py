@@ -1,8 +1,8 @@
-"""Compare the verdicts of a reproduction with those on record: claims.py FOLDER [--write].
+"""Compare the verdicts of a reproduction with those on record: claims.py FOLDER quick|all [--write].
 
 Runs are deterministic, so the verdicts with a given number of seeds are the same on every machine. A verdict that
 changes is a change of a model, a scheme or a claim: look at it, explain it in docs/reproductions, then record it with
---write.
+--write. A quick run may say less than a full one and never something else; that is compared too.
 """
 
 import csv
@@ -10,7 +10,12 @@ import json
 import pathlib
 import sys
 
-RECORD = pathlib.Path(__file__).with_name("claims.csv")
+RECORDS = {
+    "quick": pathlib.Path(__file__).with_name("claims.csv"),
+    "all": pathlib.Path(__file__).with_name("claims-all.csv"),
+}
+# What says less than a verdict.
+LESS = {"not-confirmed", "needs-full-runs"}
 
 
 def measured(folder):
@@ -20,24 +25,42 @@ def measured(folder):
             yield claim["id"], claim["verdict"]
 
 
+def record(which):
+    """The verdicts on record; none where nothing is."""
+    if not RECORDS[which].exists():
+        return {}
+    with RECORDS[which].open(newline="") as file:
+        return {row["claim"]: row["verdict"] for row in csv.DictReader(file)}
+
+
+def contradictions():
+    """Yield what the quick runs on record say that the full ones do not."""
+    full = record("all")
+    for claim, verdict in record("quick").items():
+        if claim in full and verdict not in LESS and verdict != full[claim]:
+            yield f"{claim}: {verdict} in a quick run, {full[claim]} in a full one: give it `full = true` or longer quick runs"
+
+
 def main():
-    found = dict(measured(pathlib.Path(sys.argv[1])))
-    if "--write" in sys.argv[2:]:
-        with RECORD.open("w", newline="") as file:
+    folder, which = pathlib.Path(sys.argv[1]), sys.argv[2]
+    found = dict(measured(folder))
+    if "--write" in sys.argv[3:]:
+        with RECORDS[which].open("w", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows([("claim", "verdict"), *found.items()])
-        return
-    with RECORD.open(newline="") as file:
-        expected = {row["claim"]: row["verdict"] for row in csv.DictReader(file)}
+    expected = record(which)
     wrong = [
         f"{claim}: {found.get(claim, 'not ruled on')}, on record {expected.get(claim, 'not at all')}"
         for claim in sorted(found | expected)
         if found.get(claim) != expected.get(claim)
     ]
+    wrong += contradictions()
     for line in wrong:
         print(line, file=sys.stderr)
     if wrong or not found:
-        sys.exit(f"claims: {len(wrong)} verdicts differ from {RECORD.name}")
-    print(f"claims: {len(found)} verdicts as on record, {sum(v == 'holds' for v in found.values())} hold")
+        sys.exit(f"claims: {len(wrong)} verdicts are not those of {RECORDS[which].name}")
+    tally = {verdict: sum(v == verdict for v in found.values()) for verdict in sorted(set(found.values()))}
+    words = ", ".join(f"{n} {verdict}" for verdict, n in tally.items())
+    print(f"claims: {len(found)} verdicts as on record: {words}")
 
 
 if __name__ == "__main__":

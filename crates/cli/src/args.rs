@@ -28,7 +28,7 @@ Examples:
 
 Exit status:
   0    done, and all claims hold
-  1    done, and a claim differs
+  1    done, and a claim differs or is not confirmed
   2    wrong use, a wrong scenario, or a folder that cannot be written to
   3    failed while running, or not permitted
   130  interrupted"
@@ -171,7 +171,7 @@ Examples:
   sluice reproduce scenarios/adth     all of a folder
   sluice reproduce buffer-sizing      all of a folder in ./scenarios
   sluice reproduce                    all of ./scenarios
-  sluice reproduce adth-s1a --quick   two seeds instead of all
+  sluice reproduce adth-s1a --quick   three seeds instead of all
   sluice reproduce my.toml --seeds 30 --out /tmp/my
   sluice reproduce my.toml --seeds 1 --trace events --event delivered
 
@@ -183,7 +183,7 @@ pub(crate) struct Reproduce {
     /// Ids of experiments (of the files in ./scenarios), scenario files, or folders of them [default: scenarios].
     #[arg(value_name = "ID|FILE|DIR")]
     pub(crate) targets: Vec<PathBuf>,
-    /// Two seeds for each case, and what the file's table `quick` says; everything else as in the files.
+    /// Three seeds for each case, and what the file's table `quick` says; everything else as in the files.
     #[arg(long, conflicts_with = "seeds")]
     pub(crate) quick: bool,
     /// This many seeds for each case, instead of the files'.

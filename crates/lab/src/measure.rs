@@ -82,23 +82,30 @@ pub(crate) fn means(segment: &str, name: &str) -> bool {
     segment == name || segment.strip_suffix('*').is_some_and(|beginning| name.starts_with(beginning))
 }
 
-/// The series at `nodes.NAME.KEY` or `flows.NAME.KEY`, in the scenario's order; names may have dots, and `*` as in results.
-/// Empty where there is none.
-pub(crate) fn series(series: &Series, path: &str) -> Vec<Vec<Option<f64>>> {
+/// The series at `nodes.NAME.KEY` or `flows.NAME.KEY` with their names, in the scenario's order; names may have dots, and `*`
+/// as in results. Empty where there is none.
+pub(crate) fn series(series: &Series, path: &str) -> Vec<(String, Vec<Option<f64>>)> {
     let Some((kind, (name, field))) = path.split_once('.').and_then(|(k, rest)| Some((k, rest.rsplit_once('.')?)))
     else {
         return Vec::new();
     };
     let flows = series.flows.iter().filter(|flow| kind == "flows" && means(name, &flow.name));
     let nodes = series.nodes.iter().filter(|node| kind == "nodes" && means(name, &node.name));
-    let trees = flows.map(|flow| json!(flow)).chain(nodes.map(|node| json!(node)));
-    trees.filter_map(|tree| Some(tree[field].as_array()?.iter().map(Value::as_f64).collect())).collect()
+    let flows = flows.map(|flow| (flow.name.clone(), json!(flow)));
+    let trees = flows.chain(nodes.map(|node| (node.name.clone(), json!(node))));
+    let values = |tree: &Value| Some(tree[field].as_array()?.iter().map(Value::as_f64).collect());
+    trees.filter_map(|(name, tree)| Some((name, values(&tree)?))).collect()
 }
 
 /// The numbers at `path`, in the scenario's order; NaN for a result that is not a number. Empty where `path` leads nowhere.
 pub(crate) fn numbers(root: &Value, path: &str) -> Vec<f64> {
     let found = find(root, path).unwrap_or_default();
     found.into_iter().map(|found| found.value.as_f64().unwrap_or(f64::NAN)).collect()
+}
+
+/// Whose the values at `path` are: `n1 be`. Empty where `path` leads nowhere.
+pub(crate) fn names(root: &Value, path: &str) -> Vec<String> {
+    find(root, path).unwrap_or_default().into_iter().map(|found| found.names.join(" ")).collect()
 }
 
 #[cfg(test)]

@@ -91,7 +91,9 @@ pub struct Claim {
     pub source: String,
     /// The result that it speaks of: `flows.*.deadline_miss_ratio`, `nodes.n1.queues.*.nodal_delay_s.p999`,
     /// `totals.loss_ratio`. A name of a flow or node, or `*` for all; `down*` for all whose names begin so. With `series`:
-    /// the key of a time series.
+    /// the key of a time series. Or arithmetic on results, with spaces around `+ - * /`: `a / sum(b)`, with `sum`, `mean`,
+    /// `max`, `min`, `jain` (over flows or nodes; `max(a, b)` of two) and `abs`. Values of several flows or nodes are taken
+    /// one by one, a single value with each; in it a name that has spaces stands in quotes: `'nodes.ap be.limit'`.
     pub measure: String,
     /// The claim speaks of a time series, of which one value is taken.
     #[serde(default)]
@@ -99,7 +101,7 @@ pub struct Claim {
     /// The values of a case (of several flows or nodes) become one before cases are compared. Default: each stands by itself.
     #[serde(default)]
     pub together: Option<Together>,
-    /// Instead of the values: where along an axis they first come near the largest of them.
+    /// Instead of the values: where along an axis they first come near the largest of them, or fulfil a condition.
     #[serde(default)]
     pub first: Option<First>,
     /// The cases that it speaks of: axis = label, or axis = a list of labels, as `{ scheme = "ADTH" }`. Default: all.
@@ -119,17 +121,51 @@ pub struct Claim {
     /// Compare with this other result of the same case, or of the case of `against`: each value with each.
     #[serde(default)]
     pub than: Option<String>,
-    /// With `against` or `than`: `difference` (ours - theirs) or `ratio` (ours / theirs).
+    /// With `against` or `than`: `difference` (ours - theirs) or `ratio` (ours / theirs); of two series also `correlation`.
     #[serde(default)]
     pub compare: Compare,
-    /// How the values of the matching flows or nodes and cases become one a seed.
+    /// Each value becomes its difference from that of the label before it on this axis, with the same seed; with `compare =
+    /// "ratio"` and nothing else to compare with, its ratio to it.
+    #[serde(default)]
+    pub steps: Option<String>,
+    /// How the values of the matching flows or nodes and cases become one a seed; or that each stands by itself.
     #[serde(default)]
     pub statistic: Statistic,
+    /// Each seed's value becomes 1 where this condition holds and 0 elsewhere: their mean is the share of runs.
+    #[serde(default)]
+    pub share_of_runs: Option<String>,
+    /// How the seeds' values are ruled on.
+    #[serde(default)]
+    pub seeds: OverSeeds,
     /// What the document reports: a number, or words where it gives none.
     #[serde(default)]
     pub reported: Option<Reported>,
-    /// When the claim holds: "<= 0.001", "> 4", "-0.01 .. 0.08".
+    /// When the claim holds: "<= 400 ms", "> 4", "1.5 % .. 4.5 %", "!= 1"; a number without a unit is in SI units, a share without
+    /// `%` is one of 1. `zero`: no packet. Of each value the median over the seeds is 0 and their mean at most 0.003 %.
     pub holds: String,
+    /// It takes all seeds and the full length of the runs: `--quick` does not rule on it.
+    #[serde(default)]
+    pub full: bool,
+}
+
+/// How the values of the seeds are ruled on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OverSeeds {
+    /// By the 95 % interval of their mean: it holds if all of it lies where the claim says, differs if none does, and else
+    /// is not confirmed.
+    #[default]
+    Mean,
+    /// As by the mean, but it holds as long as the interval reaches where the claim says.
+    NotRefuted,
+    /// Every seed must hold: the worst decides. For never, always, within, largest.
+    Every,
+    /// One seed that holds is enough: the best decides.
+    Some,
+    /// By their standard deviation.
+    Deviation,
+    /// By their standard deviation over their mean.
+    RelativeDeviation,
 }
 
 /// A value of a time series.
@@ -145,9 +181,22 @@ pub struct Window {
     /// Up to this time. Default: the end.
     #[serde(default)]
     pub to: Option<Duration>,
-    /// Only in the steps in which this series of the same run is above zero: `nodes.ap.dropped_packets`.
+    /// Only in the steps in which this series of the same run, or what is computed of several, is above zero:
+    /// `nodes.ap.dropped_packets`.
     #[serde(default)]
     pub during: Option<String>,
+    /// Every series is averaged over bins of this length first, from time 0 on.
+    #[serde(default)]
+    pub bin: Option<Duration>,
+    /// `reaches`, `stays` and `share`: the condition, as in `holds`.
+    #[serde(default)]
+    pub when: Option<String>,
+    /// Divide by this other value of the same series: with `when` the series, else the value.
+    #[serde(default)]
+    pub relative_to: Option<Base>,
+    /// `reaches`, `stays` and `settling`: count not seconds but the sum of this series of the same run.
+    #[serde(default)]
+    pub counting: Option<String>,
     /// `settling`: near means closer to the final value than this share of it.
     #[serde(default)]
     pub within: Option<f64>,
@@ -171,8 +220,42 @@ pub enum Take {
     Last,
     /// The largest less the smallest, over the mean.
     Swing,
+    /// Their sum.
+    Sum,
+    /// The 5th percentile.
+    P5,
+    /// The median.
+    P50,
+    /// The 95th percentile.
+    P95,
+    /// Change per second, by least squares.
+    Slope,
     /// Seconds from `from` until it is first near its final value, the mean of the last fifth of the window.
     Settling,
+    /// Seconds from `from` until the end of the first step that fulfils `when`.
+    Reaches,
+    /// Seconds from `from` after which every step of the window fulfils `when`.
+    Stays,
+    /// The share of the steps that fulfil `when`.
+    Share,
+    /// The largest autocorrelation beyond the first lag at which it is below zero, up to half the window: 1 for a series
+    /// that repeats.
+    Periodicity,
+}
+
+/// A value of a series that others are divided by.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Base {
+    /// Which value: one that needs no further keys.
+    #[serde(default)]
+    pub take: Take,
+    /// From this time on. Default: the start.
+    #[serde(default)]
+    pub from: Duration,
+    /// Up to this time. Default: the end.
+    #[serde(default)]
+    pub to: Option<Duration>,
 }
 
 /// How the values of a case become one.
@@ -189,14 +272,18 @@ pub enum Together {
     Min,
 }
 
-/// Where along an axis values first come near the largest of them.
+/// Where along an axis values first come near the largest of them, or fulfil a condition.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct First {
     /// The axis; its labels are numbers or quantities (`50 packets`). The value is the number, a quantity's in its SI unit.
     pub axis: String,
     /// Near means at least this share of the largest value along the axis, above 0 and at most 1.
-    pub share: f64,
+    #[serde(default)]
+    pub share: Option<f64>,
+    /// Instead: the condition that the value (of several flows or nodes their sum) fulfils, as in `holds`.
+    #[serde(default)]
+    pub when: Option<String>,
 }
 
 /// Which of several cases.
@@ -239,6 +326,8 @@ pub enum Compare {
     Difference,
     /// Ours over theirs.
     Ratio,
+    /// Of two series: their correlation coefficient, step by step of the window.
+    Correlation,
 }
 
 /// How several values become one.
@@ -254,10 +343,13 @@ pub enum Statistic {
     Min,
     /// Their sum.
     Sum,
-    /// The largest step from one case to the next, in the axis' order: below zero if the values always fall.
-    MaxStep,
-    /// The smallest step from one case to the next: above zero if the values always rise.
-    MinStep,
+    /// The middle one: above a border if more than half of them are.
+    Median,
+    /// The largest less the smallest.
+    Range,
+    /// None: each value is ruled on by itself, with its own interval, and all must hold. With `steps` or `against` this is
+    /// an order.
+    Each,
 }
 
 /// What became of a claim.
@@ -273,17 +365,48 @@ pub struct Verdict {
     pub reported: Option<Reported>,
     /// When the claim holds.
     pub holds: String,
-    /// What was measured: mean over the seeds. NaN (in files `null`) where there is no value, as of a ratio to zero.
+    /// What was measured: mean over the seeds, or the value of the seed that decided. NaN (in files `null`) where there is
+    /// no value, as of a ratio to zero.
     #[serde(deserialize_with = "number_or_nan")]
     pub measured: f64,
-    /// Lower end of its 95 % interval over the seeds; equal to `measured` with one seed.
+    /// Lower end of its 95 % interval over the seeds, equal to `measured` with one seed; where one seed decides, the
+    /// smallest of them.
     #[serde(deserialize_with = "number_or_nan")]
     pub low: f64,
-    /// Upper end.
+    /// Upper end, or the largest.
     #[serde(deserialize_with = "number_or_nan")]
     pub high: f64,
-    /// `holds` or `differs`, by `measured`.
+    /// The unit of these three.
+    pub unit: Unit,
+    /// How the seeds were ruled on.
+    pub seeds: OverSeeds,
+    /// Which of several values decided, in words: "target = 400 ms, n1; seed 3". Empty where there is one.
+    pub at: String,
+    /// The outcome.
     pub verdict: Ruling,
+}
+
+/// The unit of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Unit {
+    /// Seconds.
+    #[serde(rename = "s")]
+    Seconds,
+    /// Bits per second.
+    #[serde(rename = "bit/s")]
+    BitsPerSecond,
+    /// Bytes.
+    #[serde(rename = "B")]
+    Bytes,
+    /// Packets.
+    #[serde(rename = "packets")]
+    Packets,
+    /// A share of 1.
+    #[serde(rename = "share")]
+    Share,
+    /// None, or none that is known.
+    #[serde(rename = "1")]
+    Number,
 }
 
 /// JSON has no NaN: it is written as `null`.
@@ -292,13 +415,43 @@ fn number_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::E
 }
 
 /// The verdict's word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ruling {
     /// The measured value lies where the claim says.
     Holds,
-    /// It does not.
+    /// It was not ruled on: the run was a short one.
+    NeedsFullRuns,
+    /// Its 95 % interval contains the border; or seeds that were not run could still refute it.
+    NotConfirmed,
+    /// It does not lie where the claim says.
     Differs,
+}
+
+impl Ruling {
+    /// True where the documents' statement does not stand: the exit status says so.
+    pub fn fails(self) -> bool {
+        matches!(self, Self::NotConfirmed | Self::Differs)
+    }
+
+    /// The word for people.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::NeedsFullRuns => "needs full runs",
+            Self::NotConfirmed => "not confirmed",
+            Self::Differs => "differs",
+        }
+    }
+}
+
+/// How much of what a scenario asks for was run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// All of it.
+    Full,
+    /// Fewer seeds, or shorter runs.
+    Reduced,
 }
 
 /// A picture of the report.

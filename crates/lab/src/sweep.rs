@@ -117,7 +117,7 @@ pub fn run(scenario: &Scenario, store: &Store, settings: &Settings, watch: &dyn 
         command: settings.command.clone(),
         axes: scenario.axes.clone(),
         seeds: scenario.seeds.clone(),
-        claims: claims::judge(&scenario.claims, &scenario.seeds, &runs),
+        claims: claims::judge(&scenario.claims, &scenario.seeds, &runs, scenario.extent),
         runs,
         charts: scenario.charts.clone(),
         tables: scenario.tables.clone(),

@@ -2,36 +2,35 @@
 
 use crate::grid::Grid;
 use crate::statistics::Interval;
-use crate::study::{Reported, Ruling, Study, Table, Verdict};
+use crate::study::{Reported, Study, Table, Unit, Verdict};
 use sim::results::Outcome;
 
 /// The verdicts on a study's claims, a block a claim: what is said, what the document reports, what was measured. At most
 /// `width` characters wide, if the words allow it.
 pub fn claims(verdicts: &[Verdict], width: usize) -> String {
     let rows = verdicts.iter().map(|verdict| {
-        let measured = number(verdict.measured);
+        let value = |value: f64| quantity(value, verdict.unit);
         let interval = if verdict.low.to_bits() == verdict.high.to_bits() {
             String::new()
         } else {
-            format!("{} .. {}", number(verdict.low), number(verdict.high))
+            format!("{} .. {}", value(verdict.low), value(verdict.high))
         };
-        let word = match verdict.verdict {
-            Ruling::Holds => "holds",
-            Ruling::Differs => "DIFFERS",
-        };
+        let at = if verdict.at.is_empty() { String::new() } else { format!("({})", verdict.at) };
+        // What does not stand is to be found at a glance.
+        let word = verdict.verdict.word();
         [
             verdict.id.clone(),
             verdict.says.clone(),
-            reported(verdict.reported.as_ref()),
-            measured,
-            interval,
-            word.to_owned(),
+            reported(verdict),
+            value(verdict.measured),
+            [interval, at].join(" ").trim().to_owned(),
+            if verdict.verdict.fails() { word.to_uppercase() } else { word.to_owned() },
         ]
     });
     table(
         &["claim", "says", "reported", "ours", "95 % interval", "verdict"],
         &rows.collect::<Vec<_>>(),
-        &Columns { right: &[3], prose: &[1, 2, 4] },
+        &Columns { right: &[3], prose: &[1, 2, 4, 5] },
         width,
     )
 }
@@ -97,14 +96,18 @@ pub fn asked(study: &Study, table: &Table, width: usize) -> String {
     format!("{}: {}\n{set}", table.title, titles.join(" / "))
 }
 
-/// Three significant digits.
+/// Three significant digits, those behind a point kept although they are zero.
 fn rounded(value: f64) -> String {
     match value.abs() {
         size if size.is_nan() => "-".to_owned(),
         size if size >= 100.0 => format!("{value:.0}"),
         size if size >= 10.0 => format!("{value:.1}"),
-        size if size >= 1.0 => format!("{value:.2}"),
-        _ => format!("{value:.3}"),
+        size if size >= 1.0 || size == 0.0 => format!("{value:.2}"),
+        size if size < 1e-4 => format!("{value:.2e}"),
+        size if size >= 0.1 => format!("{value:.3}"),
+        size if size >= 0.01 => format!("{value:.4}"),
+        size if size >= 0.001 => format!("{value:.5}"),
+        _ => format!("{value:.6}"),
     }
 }
 
@@ -187,11 +190,29 @@ fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-fn reported(value: Option<&Reported>) -> String {
-    match value {
+fn reported(verdict: &Verdict) -> String {
+    match &verdict.reported {
         None => "-".to_owned(),
-        Some(Reported::Number(value)) => number(*value),
+        Some(Reported::Number(value)) => quantity(*value, verdict.unit),
         Some(Reported::Words(words)) => words.clone(),
+    }
+}
+
+/// A value of a claim with its unit.
+fn quantity(value: f64, unit: Unit) -> String {
+    let scaled = |by: f64, unit: &str| format!("{} {unit}", number(value / by));
+    match (unit, value.abs()) {
+        _ if value.is_nan() => number(value),
+        (Unit::Seconds, size) if size >= 1.0 || size == 0.0 => scaled(1.0, "s"),
+        (Unit::Seconds, size) if size >= 1e-3 => scaled(1e-3, "ms"),
+        (Unit::Seconds, _) => scaled(1e-6, "us"),
+        (Unit::BitsPerSecond, size) if size >= 1e6 => scaled(1e6, "Mb/s"),
+        (Unit::BitsPerSecond, size) if size >= 1e3 => scaled(1e3, "kb/s"),
+        (Unit::BitsPerSecond, _) => scaled(1.0, "b/s"),
+        (Unit::Bytes, _) => scaled(1.0, "B"),
+        (Unit::Packets, _) => scaled(1.0, "packets"),
+        (Unit::Share, _) => scaled(0.01, "%"),
+        (Unit::Number, _) => number(value),
     }
 }
 
@@ -241,11 +262,26 @@ fn rate(bps: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::study::{OverSeeds, Ruling};
 
     #[test]
     fn numbers_have_four_digits() {
         let seen = [0.0, 0.001, 1234.6, 12.345_6, 0.123_456, 1.5e-7, -2.0, f64::NAN].map(number);
         assert_eq!(seen, ["0", "0.001", "1235", "12.35", "0.1235", "1.500e-7", "-2", "none"]);
+    }
+
+    #[test]
+    fn figures_of_tables_have_three_digits() {
+        let seen = [0.001_234, 0.0501, 0.5, 1.0, 12.345, 1234.5, 0.0, 5.9e-5].map(rounded);
+        assert_eq!(seen, ["0.00123", "0.0501", "0.500", "1.00", "12.3", "1234", "0.00", "5.90e-5"]);
+    }
+
+    #[test]
+    fn values_of_claims_have_their_units() {
+        assert_eq!(quantity(0.2514, Unit::Seconds), "251.4 ms");
+        assert_eq!(quantity(-0.0241, Unit::Share), "-2.41 %");
+        assert_eq!(quantity(4.7e6, Unit::BitsPerSecond), "4.7 Mb/s");
+        assert_eq!(quantity(f64::NAN, Unit::Seconds), "none");
     }
 
     #[test]
@@ -259,7 +295,10 @@ mod tests {
             measured: 0.000_5,
             low: 0.0,
             high: 0.001,
-            verdict: Ruling::Holds,
+            unit: Unit::Share,
+            seeds: OverSeeds::Mean,
+            at: "target = 200 ms".to_owned(),
+            verdict: Ruling::NotConfirmed,
         };
         for most in [60, 80, 100] {
             let text = claims(std::slice::from_ref(&verdict), most);
@@ -267,6 +306,8 @@ mod tests {
             assert!(text.lines().count() > 3, "{text}");
         }
         let text = claims(&[verdict], 100);
-        assert!(text.contains("0.0005") && text.contains("0 .. 0.001") && text.contains("holds"), "{text}");
+        for part in ["0.05 %", "0 % .. 0.1 %", "(target", "NOT CONFIRMED"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
     }
 }

@@ -28,6 +28,8 @@ pub struct Outcome {
 pub struct Times {
     /// Arithmetic mean.
     pub mean: f64,
+    /// 5th percentile.
+    pub p5: f64,
     /// Median.
     pub p50: f64,
     /// 95th percentile.
@@ -307,6 +309,9 @@ pub struct Totals {
     pub data_yield: f64,
     /// Share of time in which at least one node was sending.
     pub channel_busy_ratio: f64,
+    /// Data transmissions, repetitions included, of packets that did not arrive within their deadline / data transmissions.
+    /// Each hop and each packet of an aggregate counts; acknowledgements and replies do not.
+    pub wasted_transmission_ratio: f64,
     /// Messages of the routing protocol that nodes handed to their queues; absent with static routes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing_packets: Option<u64>,
@@ -355,8 +360,11 @@ pub struct NodeSeries {
     pub limit: Vec<f64>,
     /// Packets waiting at the end of the step.
     pub backlog_packets: Vec<u64>,
+    /// Packets that came in the step.
+    pub arrived_packets: Vec<u64>,
+    /// Packets handed to the MAC, or to the wired link, in the step.
+    pub sent_packets: Vec<u64>,
     /// Packets discarded in the step.
-    #[serde(default)]
     pub dropped_packets: Vec<u64>,
     /// Mean time in the queue of the packets completed in the step; absent where none was.
     pub sojourn_mean_s: Vec<Option<f64>>,

@@ -13,8 +13,8 @@ use lab::tables;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// `--quick`: the fewest seeds that still give an interval.
-const QUICK_SEEDS: usize = 2;
+/// `--quick`: with two seeds the interval is three times as wide, and confirms hardly anything.
+const QUICK_SEEDS: usize = 3;
 
 /// An experiment that is known to be right.
 struct Experiment {
@@ -63,7 +63,7 @@ pub(super) fn reproduce(mut args: args::Reproduce) -> Result<u8, Failure> {
         print(&format!("report: {}\n", out.display()))?;
     }
     let mut verdicts = studies.iter().flat_map(|study| &study.claims);
-    Ok(if verdicts.any(|verdict| verdict.verdict == Ruling::Differs) { DIFFERS } else { HOLDS })
+    Ok(if verdicts.any(|verdict| verdict.verdict.fails()) { DIFFERS } else { HOLDS })
 }
 
 /// Reads all scenarios before any runs.

@@ -10,7 +10,7 @@ use lab::run::Timed;
 use lab::scenario::{Scenario, Wishes};
 use lab::shell::quoted;
 use lab::store::Store;
-use lab::study::{self, Ruling, Run, Verdict};
+use lab::study::{self, Run, Verdict};
 use lab::{claims, run, sweep, tables};
 use std::path::Path;
 
@@ -50,8 +50,8 @@ pub(super) fn run(mut args: args::Run) -> Result<u8, Failure> {
             print(&format!("the network as it stands in the file; `sluice reproduce` varies {varied}\n"))?;
         }
     }
-    let differs = verdicts.iter().any(|verdict| verdict.verdict == Ruling::Differs);
-    Ok(if differs { DIFFERS } else { HOLDS })
+    let fails = verdicts.iter().any(|verdict| verdict.verdict.fails());
+    Ok(if fails { DIFFERS } else { HOLDS })
 }
 
 /// Runs, and writes down what happens at the nodes.
@@ -71,7 +71,7 @@ fn once(scenario: &Scenario, console: &Console) -> Result<(Vec<Run>, Vec<Verdict
 
 fn judged(scenario: &Scenario, timed: Timed) -> (Vec<Run>, Vec<Verdict>) {
     let runs = vec![sweep::record(&scenario.id, &scenario.cases[0], scenario.seeds[0], timed)];
-    let verdicts = claims::judge(&scenario.claims, &scenario.seeds, &runs);
+    let verdicts = claims::judge(&scenario.claims, &scenario.seeds, &runs, scenario.extent);
     (runs, verdicts)
 }
 

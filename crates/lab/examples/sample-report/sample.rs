@@ -1,6 +1,6 @@
 //! Made-up studies with the shapes of real ones: a load that rises and falls, a chain that grows, and hostile texts.
 
-use super::study::{Axis, Chart, Compare, Labels, Reported, Ruling, Run, Spacing, Study, Verdict};
+use super::study::{Axis, Chart, Compare, Labels, OverSeeds, Reported, Ruling, Run, Spacing, Study, Unit, Verdict};
 use sim::results::{Flow, FlowSeries, Level, Mac, Node, NodeSeries, Outcome, Queue, Series, Times, Totals};
 use std::collections::BTreeMap;
 
@@ -81,7 +81,7 @@ fn target_charts() -> Vec<Chart> {
 }
 
 fn claims() -> Vec<Verdict> {
-    let verdict = |n: usize, says: &str, reported, holds: &str, (measured, low, high), verdict| Verdict {
+    let verdict = |n: usize, says: &str, reported, holds: &str, ((measured, low, high), unit), verdict| Verdict {
         id: format!("sample-targets.{n}"),
         says: says.to_owned(),
         source: "ADTH section 4.2.1".to_owned(),
@@ -90,6 +90,9 @@ fn claims() -> Vec<Verdict> {
         measured,
         low,
         high,
+        unit,
+        seeds: OverSeeds::Mean,
+        at: String::new(),
         verdict,
     };
     vec![
@@ -98,7 +101,7 @@ fn claims() -> Vec<Verdict> {
             "no packet arrives after its deadline",
             Some(Reported::Number(0.0)),
             "<= 0.001",
-            (5.9e-5, 0.0, 1.3e-4),
+            ((5.9e-5, 0.0, 1.3e-4), Unit::Share),
             Ruling::Holds,
         ),
         verdict(
@@ -106,7 +109,7 @@ fn claims() -> Vec<Verdict> {
             "the peak one-way delay of FIFO-DF is above 7 s",
             Some(Reported::Words("above 7 s".to_owned())),
             "> 7",
-            (4.213_4, 4.101, 4.325_9),
+            ((4.213_4, 4.101, 4.325_9), Unit::Seconds),
             Ruling::Differs,
         ),
         verdict(
@@ -114,7 +117,7 @@ fn claims() -> Vec<Verdict> {
             "more packets are lost than with FIFO-DF, by 2 to 4 points",
             None,
             "0.02 .. 0.04",
-            (0.031, 0.031, 0.031),
+            ((0.031, 0.031, 0.031), Unit::Share),
             Ruling::Holds,
         ),
     ]
@@ -285,6 +288,7 @@ fn outcome(seed: u64, bound: Option<f64>, target: f64, with_series: bool) -> Out
             channel_busy_ratio: 0.9,
             deadline_miss_ratio: 0.0,
             data_yield: 0.95,
+            wasted_transmission_ratio: 0.1,
         },
         series: with_series.then_some(series),
     }
@@ -315,6 +319,8 @@ fn node_series(seed: u64, n: usize, governed: bool, delay: &dyn Fn(usize, usize)
             .map(|k| if governed && k > 260 { 110.0 + 8.0 * noise(seed, k / 5) } else { 1000.0 })
             .collect(),
         backlog_packets: (0..STEPS).map(backlog).collect(),
+        arrived_packets: vec![20; STEPS],
+        sent_packets: vec![20; STEPS],
         dropped_packets: vec![0; STEPS],
         sojourn_mean_s: times.clone(),
         nodal_delay_mean_s: times.clone(),

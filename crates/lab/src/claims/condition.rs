@@ -1,5 +1,7 @@
-//! When a claim holds: `<= 0.001`, `> 4`, `-0.01 .. 0.08`.
+//! When a claim holds: `<= 400 ms`, `> 4`, `1.5 % .. 4.5 %`, `!= 1`, `zero`.
 
+use super::quantity::quantity;
+use crate::study::{Ruling, Unit};
 use std::str::FromStr;
 
 /// A condition on a number.
@@ -11,9 +13,64 @@ pub(crate) enum Condition {
     Above(f64),
     /// Both ends included.
     Within(f64, f64),
+    /// Any other value.
+    Not(f64),
+    /// Nothing; of a claim over seeds with the exception that [`ZERO_AT_MOST`] grants.
+    Zero,
 }
 
+/// A share that is zero in the median seed may be this large over all seeds together: below the least share that the ADTH
+/// document counts as not zero (1 packet of 25 507).
+pub(super) const ZERO_AT_MOST: f64 = 3e-5;
+
 impl Condition {
+    /// The condition, and the unit that its numbers are written in.
+    pub(crate) fn read(text: &str) -> Result<(Self, Unit), String> {
+        let wrong = || {
+            format!(
+                "`{text}` is not a condition: write `<= 400 ms`, `< 4`, `>= 1 %`, `> 4`, `-0.01 .. 0.08`, `!= 1` or `zero`"
+            )
+        };
+        let read = |text: &str| quantity(text).ok_or_else(wrong);
+        let text = text.trim();
+        if text == "zero" {
+            return Ok((Self::Zero, Unit::Number));
+        }
+        if let Some((from, to)) = text.split_once("..") {
+            let (high, unit) = read(to)?;
+            // `1.5 .. 4.5 %`: the unit at the end is that of both.
+            let shared = to.trim().trim_start_matches(|c: char| c.is_ascii_digit() || "+-.e".contains(c));
+            let (low, of_low) = match read(from)? {
+                (_, Unit::Number) if unit != Unit::Number => read(&format!("{} {}", from.trim(), shared.trim()))?,
+                other => other,
+            };
+            if of_low != unit {
+                return Err(format!("`{text}` has two units that are not alike"));
+            }
+            if low > high {
+                return Err(format!("`{text}` never holds: {low} lies above {high}"));
+            }
+            return Ok((Self::Within(low, high), unit));
+        }
+        // The longer signs first: `<=` begins with `<`.
+        let after = |sign: &str| text.strip_prefix(sign);
+        let (limit, make): (&str, fn(f64) -> Self) = if let Some(limit) = after("<=") {
+            (limit, Self::AtMost)
+        } else if let Some(limit) = after(">=") {
+            (limit, Self::AtLeast)
+        } else if let Some(limit) = after("!=") {
+            (limit, Self::Not)
+        } else if let Some(limit) = after("<") {
+            (limit, Self::Below)
+        } else if let Some(limit) = after(">") {
+            (limit, Self::Above)
+        } else {
+            return Err(wrong());
+        };
+        let (limit, unit) = read(limit)?;
+        Ok((make(limit), unit))
+    }
+
     /// False for NaN.
     pub(crate) fn holds(self, value: f64) -> bool {
         match self {
@@ -22,7 +79,44 @@ impl Condition {
             Self::AtLeast(limit) => value >= limit,
             Self::Above(limit) => value > limit,
             Self::Within(low, high) => low <= value && value <= high,
+            Self::Not(other) => (value - other).abs() > 0.0,
+            Self::Zero => value == 0.0,
         }
+    }
+
+    /// True where some value between `low` and `high` holds.
+    pub(super) fn reaches(self, low: f64, high: f64) -> bool {
+        match self {
+            Self::AtMost(_) | Self::Below(_) => self.holds(low),
+            Self::AtLeast(_) | Self::Above(_) => self.holds(high),
+            Self::Within(from, to) => low <= to && high >= from,
+            Self::Not(_) => self.holds(low) || self.holds(high),
+            Self::Zero => low <= 0.0 && high >= 0.0,
+        }
+    }
+
+    /// Every value between `low` and `high` holds, none does, or some.
+    pub(super) fn rule(self, low: f64, high: f64) -> Ruling {
+        let between = matches!(self, Self::Not(other) if low <= other && other <= high);
+        if self.holds(low) && self.holds(high) && !between {
+            Ruling::Holds
+        } else if self.reaches(low, high) {
+            Ruling::NotConfirmed
+        } else {
+            Ruling::Differs
+        }
+    }
+
+    /// How far a value lies outside; below zero inside. The largest for NaN.
+    pub(super) fn excess(self, value: f64) -> f64 {
+        let excess = match self {
+            Self::AtMost(limit) | Self::Below(limit) => value - limit,
+            Self::AtLeast(limit) | Self::Above(limit) => limit - value,
+            Self::Within(low, high) => (low - value).max(value - high),
+            Self::Not(other) => -(value - other).abs(),
+            Self::Zero => value.abs(),
+        };
+        if value.is_nan() { f64::INFINITY } else { excess }
     }
 }
 
@@ -30,32 +124,7 @@ impl FromStr for Condition {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong =
-            || format!("`{text}` is not a condition: write `<= 0.001`, `< 4`, `>= 1`, `> 4` or `-0.01 .. 0.08`");
-        let number = |text: &str| match text.trim().parse::<f64>() {
-            Ok(value) if value.is_finite() => Ok(value),
-            _ => Err(wrong()),
-        };
-        let text = text.trim();
-        if let Some((low, high)) = text.split_once("..") {
-            let (low, high) = (number(low)?, number(high)?);
-            if low > high {
-                return Err(format!("`{text}` never holds: {low} lies above {high}"));
-            }
-            return Ok(Self::Within(low, high));
-        }
-        // The longer signs first: `<=` begins with `<`.
-        if let Some(limit) = text.strip_prefix("<=") {
-            number(limit).map(Self::AtMost)
-        } else if let Some(limit) = text.strip_prefix(">=") {
-            number(limit).map(Self::AtLeast)
-        } else if let Some(limit) = text.strip_prefix('<') {
-            number(limit).map(Self::Below)
-        } else if let Some(limit) = text.strip_prefix('>') {
-            number(limit).map(Self::Above)
-        } else {
-            Err(wrong())
-        }
+        Self::read(text).map(|(condition, _)| condition)
     }
 }
 
@@ -72,11 +141,22 @@ mod tests {
         assert_eq!(read("> 4e3"), Condition::Above(4e3));
         assert_eq!(read("-0.01 .. 0.08"), Condition::Within(-0.01, 0.08));
         assert_eq!(read("1..2"), Condition::Within(1.0, 2.0));
+        assert_eq!(read("zero"), Condition::Zero);
+    }
+
+    #[test]
+    fn numbers_may_have_units() {
+        let read = |text: &str| Condition::read(text).unwrap();
+        assert_eq!(read("<= 400 ms"), (Condition::AtMost(0.4), Unit::Seconds));
+        assert_eq!(read("1.5 % .. 4.5 %"), (Condition::Within(0.015, 0.045), Unit::Share));
+        assert_eq!(read("2 .. 3 s"), (Condition::Within(2.0, 3.0), Unit::Seconds));
+        assert_eq!(read("-1 .. 4.5 %"), (Condition::Within(-0.01, 0.045), Unit::Share));
+        assert!(Condition::read("1 s .. 4 %").unwrap_err().contains("two units"));
     }
 
     #[test]
     fn refuses_what_is_none() {
-        for text in ["", "5", "=< 5", "<= x", "<= NaN", "3 .. 1", "..", "1 .. 2 .. 3", "<= 1 %"] {
+        for text in ["", "5", "=< 5", "<= x", "<= NaN", "3 .. 1", "..", "1 .. 2 .. 3", "<= 1 parsec"] {
             assert!(text.parse::<Condition>().is_err(), "{text}");
         }
     }
@@ -87,5 +167,29 @@ mod tests {
         assert!(range.holds(1.0) && range.holds(2.0) && !range.holds(2.1) && !range.holds(f64::NAN));
         assert!(!Condition::Below(1.0).holds(1.0) && Condition::AtMost(1.0).holds(1.0));
         assert!(!Condition::AtLeast(1.0).holds(f64::NAN));
+    }
+
+    #[test]
+    fn an_interval_that_contains_a_border_confirms_nothing() {
+        use Ruling::{Differs, Holds, NotConfirmed};
+        let rule = |text: &str, low, high| text.parse::<Condition>().unwrap().rule(low, high);
+        assert_eq!(rule("> 0", 0.1, 0.2), Holds);
+        assert_eq!(rule("> 0", -0.1, 0.2), NotConfirmed);
+        assert_eq!(rule("> 0", 0.0, 0.2), NotConfirmed, "the border itself is outside");
+        assert_eq!(rule("> 0", -0.2, 0.0), Differs);
+        assert_eq!(rule("1 .. 2", 0.5, 2.5), NotConfirmed, "wider than the range");
+        assert_eq!(rule("1 .. 2", 2.5, 3.0), Differs);
+        assert_eq!(rule("1 .. 2", f64::NAN, f64::NAN), Differs);
+        assert_eq!(rule("!= 1", 1.1, 1.2), Holds);
+        assert_eq!(rule("!= 1", 0.9, 1.2), NotConfirmed);
+        assert_eq!(rule("!= 1", 1.0, 1.0), Differs);
+    }
+
+    #[test]
+    fn excess_is_the_distance_beyond_the_border() {
+        let excess = |text: &str, value| text.parse::<Condition>().unwrap().excess(value);
+        assert!(excess("<= 2", 3.0) > 0.0 && excess("<= 2", 1.0) < 0.0);
+        assert!(excess(">= 2", 1.0) > 0.0 && excess("1 .. 2", 0.5) > excess("1 .. 2", 1.5));
+        assert!(excess("<= 2", f64::NAN).is_infinite());
     }
 }

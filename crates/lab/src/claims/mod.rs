@@ -4,16 +4,20 @@
 //! averaged, so that the interval over the seeds is one of independent values.
 
 mod condition;
+mod expression;
+mod quantity;
 mod question;
+mod verdict;
 mod window;
 
 pub(crate) use condition::Condition;
+pub(crate) use expression::Expression;
 pub(crate) use question::Question;
 use question::{Facts, Seed};
+pub(crate) use verdict::unit;
 
 use crate::measure;
-use crate::statistics::interval;
-use crate::study::{Claim, Labels, Ruling, Run, Statistic, Verdict};
+use crate::study::{Claim, Extent, Labels, Run, Verdict};
 use std::collections::BTreeMap;
 
 pub(crate) type Case = BTreeMap<String, String>;
@@ -43,23 +47,23 @@ pub fn matches(wanted: &BTreeMap<String, Labels>, case: &Case) -> bool {
     wanted.iter().all(|(axis, labels)| case.get(axis).is_some_and(|label| labels.contains(label)))
 }
 
-/// The verdicts on `claims`, in their order. `runs` are all runs of a sweep: by case, then by seed.
-pub fn judge(claims: &[Claim], seeds: &[u64], runs: &[Run]) -> Vec<Verdict> {
+/// The verdicts on `claims`, in their order. `runs` are all runs of a sweep: by case, then by seed; `extent` says whether
+/// they are all that the scenario asks for.
+pub fn judge(claims: &[Claim], seeds: &[u64], runs: &[Run], extent: Extent) -> Vec<Verdict> {
     let questions: Vec<Question> = claims.iter().map(Question::from).collect();
-    let values = answers(&questions, seeds.len(), runs);
-    let reduced = |(claim, answer): (&Claim, &Answer)| {
-        let of_seeds: Vec<f64> = answer.by_seed.iter().map(|rows| reduce(claim.statistic, rows)).collect();
-        verdict(claim, &of_seeds)
-    };
-    claims.iter().zip(&values).map(reduced).collect()
+    let answers = answers(&questions, seeds.len(), runs);
+    let judged = claims.iter().zip(&questions).zip(&answers);
+    judged.map(|((claim, question), answer)| verdict::verdict(claim, question, answer, (seeds, runs), extent)).collect()
 }
 
 /// What was asked, of every case that was asked about.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Answer {
-    /// The cases, by index.
+    /// The cases, by index; of steps those that they lead to.
     pub(crate) cases: Vec<usize>,
-    /// By seed, a row a case, in it one value a flow or node.
+    /// Of steps: the cases that they come from.
+    before: Vec<usize>,
+    /// By seed, a row a case (a step), in it one value a flow or node.
     pub(crate) by_seed: Vec<Vec<Vec<f64>>>,
 }
 
@@ -77,39 +81,15 @@ pub(crate) fn answers(questions: &[Question], seeds: usize, runs: &[Run]) -> Vec
     let answer = |question: &Question| {
         let pairs = question.pairs(&cases);
         let by_seed = by_seed.iter().map(|seed| seed.rows(question, &pairs)).collect();
-        Answer { cases: pairs.into_iter().map(|(case, _)| case).collect(), by_seed }
+        let neighbours = question.neighbours(&pairs, &cases);
+        let case = |position: usize| pairs[position].0;
+        let (before, cases) = match neighbours {
+            Some(neighbours) => neighbours.into_iter().map(|(from, to)| (case(from), case(to))).unzip(),
+            None => (Vec::new(), (0..pairs.len()).map(case).collect()),
+        };
+        Answer { cases, before, by_seed }
     };
     questions.iter().map(answer).collect()
-}
-
-fn verdict(claim: &Claim, values: &[f64]) -> Verdict {
-    let seen = interval(values);
-    let holds = claim.holds.parse::<Condition>().is_ok_and(|condition| condition.holds(seen.mean));
-    Verdict {
-        id: claim.id.clone(),
-        says: claim.says.clone(),
-        source: claim.source.clone(),
-        reported: claim.reported.clone(),
-        holds: claim.holds.clone(),
-        measured: seen.mean,
-        low: seen.low,
-        high: seen.high,
-        verdict: if holds { Ruling::Holds } else { Ruling::Differs },
-    }
-}
-
-/// Makes one number of `rows`: a row a case, in it one value a flow or node.
-fn reduce(statistic: Statistic, rows: &[Vec<f64>]) -> f64 {
-    let all = || rows.iter().flatten().copied();
-    let steps = || rows.windows(2).flat_map(|pair| pair[1].iter().zip(&pair[0]).map(|(next, this)| next - this));
-    match statistic {
-        Statistic::Mean => all().sum::<f64>() / all().count() as f64,
-        Statistic::Sum => all().sum(),
-        Statistic::Max => extreme(all(), f64::max),
-        Statistic::Min => extreme(all(), f64::min),
-        Statistic::MaxStep => extreme(steps(), f64::max),
-        Statistic::MinStep => extreme(steps(), f64::min),
-    }
 }
 
 /// The largest or smallest; NaN if any value is (`f64::max` would pass over it), and for no values.

@@ -1,39 +1,48 @@
 //! What a claim, chart or table asks of every case: a result, alone or beside that of another case.
 
+use super::condition::Condition;
+use super::expression::{Column, Expression};
 use super::window;
 use super::{Case, matches};
 use crate::label;
 use crate::study::{Choose, Claim, Compare, First, Labels, Run, Together, Window};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A result of each case, and what it is compared with.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Question<'q> {
-    pub(crate) measure: &'q str,
+    pub(crate) measure: Expression,
     pub(crate) series: Option<&'q Window>,
     pub(crate) together: Option<Together>,
     pub(crate) first: Option<&'q First>,
     pub(crate) cases: &'q BTreeMap<String, Labels>,
     pub(crate) against: &'q BTreeMap<String, Labels>,
     pub(crate) choose: Choose,
-    pub(crate) reaching: Option<&'q str>,
-    pub(crate) than: Option<&'q str>,
+    pub(crate) reaching: Option<Expression>,
+    pub(crate) than: Option<Expression>,
     pub(crate) compare: Compare,
+    pub(crate) steps: Option<&'q str>,
+}
+
+/// An expression that cannot be read is refused when a scenario is; here it is a path that leads nowhere.
+fn expression(text: &str) -> Expression {
+    Expression::parse(text).unwrap_or_else(|_| Expression::Path(text.to_owned()))
 }
 
 impl<'q> From<&'q Claim> for Question<'q> {
     fn from(claim: &'q Claim) -> Self {
         Self {
-            measure: &claim.measure,
+            measure: expression(&claim.measure),
             series: claim.series.as_ref(),
             together: claim.together,
             first: claim.first.as_ref(),
             cases: &claim.cases,
             against: &claim.against,
             choose: claim.choose,
-            reaching: claim.reaching.as_deref(),
-            than: claim.than.as_deref(),
+            reaching: claim.reaching.as_deref().map(expression),
+            than: claim.than.as_deref().map(expression),
             compare: claim.compare,
+            steps: claim.steps.as_deref(),
         }
     }
 }
@@ -46,14 +55,37 @@ impl<'q> Question<'q> {
         cases: &'q BTreeMap<String, Labels>,
         (against, compare): (&'q BTreeMap<String, Labels>, Compare),
     ) -> Self {
-        let choose = Choose::Largest;
-        let (series, first, reaching, than) = (None, None, None, None);
-        Self { measure, series, together, first, cases, against, choose, reaching, than, compare }
+        let (choose, measure) = (Choose::Largest, expression(measure));
+        let (series, first, reaching, than, steps) = (None, None, None, None, None);
+        Self { measure, series, together, first, cases, against, choose, reaching, than, compare, steps }
     }
 
     /// The results that are needed to answer.
-    fn paths(&self) -> impl Iterator<Item = &'q str> {
-        [Some(self.measure), self.than, self.reaching].into_iter().flatten()
+    fn paths(&self) -> BTreeSet<&str> {
+        let all = [Some(&self.measure), self.than.as_ref(), self.reaching.as_ref()];
+        all.into_iter().flatten().filter(|_| self.series.is_none()).flat_map(Expression::paths).collect()
+    }
+
+    /// The neighbours along the axis of `steps`, as positions among `pairs`: which is subtracted, and from which. Nothing
+    /// where there are no steps, or `first` takes them already.
+    pub(crate) fn neighbours(&self, pairs: &[(usize, Vec<usize>)], cases: &[&Case]) -> Option<Vec<(usize, usize)>> {
+        let axis = self.steps.filter(|axis| self.first.is_none_or(|first| first.axis != *axis))?;
+        let label = |position: usize| cases[pairs[position].0].get(axis);
+        let alike =
+            |a: usize, b: usize| cases[a].iter().all(|(other, l)| other == axis || cases[b].get(other) == Some(l));
+        let mut order = Vec::new();
+        for position in 0..pairs.len() {
+            if !order.contains(&label(position)) {
+                order.push(label(position));
+            }
+        }
+        let before = |position: usize| {
+            let rank = order.iter().position(|known| *known == label(position))?;
+            let wanted = order.get(rank.checked_sub(1)?)?;
+            let found = |other: &usize| label(*other) == *wanted && alike(pairs[*other].0, pairs[position].0);
+            (0..pairs.len()).find(found)
+        };
+        Some((0..pairs.len()).filter_map(|position| Some((before(position)?, position))).collect())
     }
 
     /// The cases that are asked about, each with those that it may be compared with, by index. With `first`, one case
@@ -112,14 +144,21 @@ pub(crate) struct Seed<'r> {
 }
 
 impl Seed<'_> {
-    /// The values of every pair: a row a case, in it one value a flow or node. NaN where a ratio is of two zeros, which
-    /// no condition holds for.
+    /// The values of every pair: a row a case (a step), in it one value a flow or node. NaN where a ratio is of two zeros,
+    /// which no condition holds for.
     pub(crate) fn rows(&self, question: &Question, pairs: &[(usize, Vec<usize>)]) -> Vec<Vec<f64>> {
-        pairs.iter().map(|(case, others)| self.row(question, *case, others)).collect()
+        let rows: Vec<Vec<f64>> = pairs.iter().map(|(case, others)| self.row(question, *case, others)).collect();
+        let Some(neighbours) = question.neighbours(pairs, self.cases) else { return rows };
+        let alone = question.than.is_none() && question.against.is_empty();
+        let compare = if alone { question.compare } else { Compare::Difference };
+        let step = |(before, after): (usize, usize)| {
+            rows[after].iter().zip(&rows[before]).map(|(after, before)| compared(compare, *after, *before)).collect()
+        };
+        neighbours.into_iter().map(step).collect()
     }
 
     fn row(&self, question: &Question, case: usize, others: &[usize]) -> Vec<f64> {
-        let ours = self.values(question, case, question.measure);
+        let ours = self.values(question, case, &question.measure);
         let other = match others {
             [] => None,
             [one] => Some(*one),
@@ -128,27 +167,28 @@ impl Seed<'_> {
         if other.is_none() && question.than.is_none() {
             return ours;
         }
-        let theirs = self.values(question, other.unwrap_or(case), question.than.unwrap_or(question.measure));
-        let compare = |(ours, theirs): (f64, f64)| match question.compare {
-            Compare::Difference => ours - theirs,
-            Compare::Ratio => ours / theirs,
-        };
-        if question.than.is_some() {
-            return ours.iter().flat_map(|&ours| theirs.iter().map(move |&theirs| compare((ours, theirs)))).collect();
+        let (other, than) = (other.unwrap_or(case), question.than.as_ref().unwrap_or(&question.measure));
+        if let (Compare::Correlation, Some(window)) = (question.compare, question.series) {
+            return window::correlations((self.runs[case], &question.measure), (self.runs[other], than), window);
         }
-        ours.into_iter().zip(theirs).map(compare).collect()
+        let theirs = self.values(question, other, than);
+        let compare = |ours: f64, theirs: f64| compared(question.compare, ours, theirs);
+        if question.than.is_some() {
+            return ours.iter().flat_map(|&ours| theirs.iter().map(move |&theirs| compare(ours, theirs))).collect();
+        }
+        ours.into_iter().zip(theirs).map(|(ours, theirs)| compare(ours, theirs)).collect()
     }
 
     /// The one of several cases that ours is compared with.
     fn chosen(&self, question: &Question, case: usize, others: &[usize]) -> Option<usize> {
-        if let Some(result) = question.reaching {
+        if let Some(result) = &question.reaching {
             let reached = |case: usize| self.values(question, case, result).iter().sum::<f64>();
             let most = others.iter().map(|&other| reached(other)).fold(f64::NEG_INFINITY, f64::max);
             let enough = reached(case).min(most);
             return others.iter().copied().find(|&other| reached(other) >= enough);
         }
-        let path = question.than.unwrap_or(question.measure);
-        let value = |case: usize| self.values(question, case, path).iter().sum::<f64>();
+        let what = question.than.as_ref().unwrap_or(&question.measure);
+        let value = |case: usize| self.values(question, case, what).iter().sum::<f64>();
         let by_value = |a: &usize, b: &usize| value(*a).total_cmp(&value(*b));
         match question.choose {
             Choose::Largest => others.iter().copied().max_by(by_value),
@@ -157,15 +197,15 @@ impl Seed<'_> {
     }
 
     /// What a case yields before it is compared.
-    fn values(&self, question: &Question, case: usize, path: &str) -> Vec<f64> {
+    fn values(&self, question: &Question, case: usize, what: &Expression) -> Vec<f64> {
         match question.first {
-            Some(first) => vec![self.first(question, first, case, path)],
-            None => self.of_case(question, case, path),
+            Some(first) => vec![self.first(question, first, case, what)],
+            None => self.of_case(question, case, what),
         }
     }
 
-    /// The number meant by the first label along the axis whose value is near the largest.
-    fn first(&self, question: &Question, first: &First, case: usize, path: &str) -> f64 {
+    /// The number meant by the first label along the axis whose value is near the largest, or fulfils the condition.
+    fn first(&self, question: &Question, first: &First, case: usize, what: &Expression) -> f64 {
         let along = |other: &&usize| {
             let allowed = question.cases.get(&first.axis);
             self.cases[**other].iter().all(|(axis, label)| {
@@ -174,20 +214,39 @@ impl Seed<'_> {
             })
         };
         let all: Vec<usize> = (0..self.cases.len()).collect();
-        let of = |case: &usize| (*case, self.of_case(question, *case, path).iter().sum::<f64>());
-        let values: Vec<(usize, f64)> = all.iter().filter(along).map(of).collect();
+        let of = |case: &usize| (*case, self.of_case(question, *case, what).iter().sum::<f64>());
+        let mut values: Vec<(usize, f64)> = all.iter().filter(along).map(of).collect();
+        if question.steps == Some(first.axis.as_str()) {
+            let step = |pair: &[(usize, f64)]| (pair[1].0, compared(question.compare, pair[1].1, pair[0].1));
+            values = values.windows(2).map(step).collect();
+        }
         let most = values.iter().map(|(_, value)| *value).fold(f64::NEG_INFINITY, f64::max);
-        let reached = values.iter().find(|(_, value)| *value >= first.share * most);
+        let when = first.when.as_ref().and_then(|text| text.parse::<Condition>().ok());
+        let meant = |value: f64| when.map_or(value >= first.share.unwrap_or(1.0) * most, |when| when.holds(value));
+        let reached = values.iter().find(|(_, value)| meant(*value));
         let label = reached.and_then(|(case, _)| self.cases[*case].get(&first.axis));
         label.and_then(|label| label::place(label)).unwrap_or(f64::NAN)
     }
 
-    fn of_case(&self, question: &Question, case: usize, path: &str) -> Vec<f64> {
+    fn of_case(&self, question: &Question, case: usize, what: &Expression) -> Vec<f64> {
         let values = match question.series {
-            None => self.facts[case].at(path),
-            Some(window) => window::values(self.runs[case], path, window),
+            None => {
+                let single = |value: f64| -> Column { vec![Some(value)] };
+                let columns = what.values(&|path| self.facts[case].at(path).into_iter().map(single).collect());
+                columns.into_iter().map(|column| column.first().copied().flatten().unwrap_or(f64::NAN)).collect()
+            }
+            Some(window) => window::values(self.runs[case], what, window),
         };
         question.together.map_or(values.clone(), |together| vec![together.of(&values)])
+    }
+}
+
+/// Ours beside theirs.
+fn compared(compare: Compare, ours: f64, theirs: f64) -> f64 {
+    match compare {
+        Compare::Difference => ours - theirs,
+        Compare::Ratio => ours / theirs,
+        Compare::Correlation => f64::NAN,
     }
 }
 

@@ -1,4 +1,6 @@
+use super::verdict::reduce;
 use super::*;
+use crate::study::{Extent, Ruling, Statistic};
 use serde_json::{Value, json};
 
 fn claim(fields: &Value) -> Claim {
@@ -29,8 +31,10 @@ fn value_of(fields: &Value) -> f64 {
     let (claim, cases, trees) = (claim(fields), cases(), trees());
     let cases: Vec<&Case> = cases.iter().collect();
     let question = Question::from(&claim);
-    let facts: Vec<Facts> =
-        trees.iter().map(|tree| Facts::new(&[question], |path| measure::numbers(tree, path))).collect();
+    let facts: Vec<Facts> = trees
+        .iter()
+        .map(|tree| Facts::new(std::slice::from_ref(&question), |path| measure::numbers(tree, path)))
+        .collect();
     let seed = Seed { cases: &cases, facts: facts.iter().collect(), runs: Vec::new() };
     reduce(claim.statistic, &seed.rows(&question, &question.pairs(&cases)))
 }
@@ -44,6 +48,8 @@ fn reduces_cases_and_flows_to_one_number() {
     assert_near(value_of(&json!({ "where": { "scheme": "fifo" }, "statistic": "max" })), 40.0);
     assert_near(value_of(&json!({ "where": { "scheme": "fifo" }, "statistic": "min" })), 1.0);
     assert_near(value_of(&json!({ "where": { "scheme": "fifo" } })), 77.0 / 6.0);
+    let median = json!({ "where": { "scheme": "fifo" }, "measure": "flows.a.v", "statistic": "median" });
+    assert_near(value_of(&median), 2.0);
     assert_near(
         value_of(&json!({ "where": { "load": ["1", "3"] }, "measure": "flows.a.v", "statistic": "sum" })),
         5.75,
@@ -135,38 +141,68 @@ fn the_first_label_that_comes_near_the_largest_is_a_number() {
     // One scheme's beside the other's, and the step from one scheme to the next.
     let beside = json!({ "where": { "scheme": "fifo" }, "against": { "scheme": "adth" }, "compare": "ratio" });
     assert_near(value_of(&fields(0.9, &beside)), 3.0);
-    assert_near(value_of(&fields(0.9, &json!({ "statistic": "min-step" }))), -2.0);
+    assert_near(value_of(&fields(0.9, &json!({ "steps": "scheme" }))), -2.0);
+}
+
+#[test]
+fn the_first_label_that_fulfils_a_condition_is_a_number() {
+    // fifo, flow a: 1, 2, 4 at loads 1, 2, 3; its steps double.
+    let first = |first: &Value, steps: bool| {
+        let mut fields =
+            json!({ "where": { "scheme": "fifo" }, "measure": "flows.a.v", "first": first, "compare": "ratio" });
+        if steps {
+            fields["steps"] = json!("load");
+        }
+        value_of(&fields)
+    };
+    assert_near(first(&json!({ "axis": "load", "when": "> 1.5" }), false), 2.0);
+    assert!(first(&json!({ "axis": "load", "when": "> 5" }), false).is_nan(), "it never does");
+    // Where the largest step is: both are by a factor of 2, and the first counts.
+    assert_near(first(&json!({ "axis": "load", "share": 1.0 }), true), 2.0);
 }
 
 #[test]
 fn steps_follow_the_cases() {
     // fifo, flow a: +1, +2; flow b: +10, +20. adth: 0, -0.25; -1, -2.
-    assert_near(value_of(&json!({ "where": { "scheme": "fifo" }, "statistic": "min-step" })), 1.0);
-    assert_near(value_of(&json!({ "where": { "scheme": "fifo" }, "statistic": "max-step" })), 20.0);
-    assert_near(value_of(&json!({ "where": { "scheme": "adth" }, "statistic": "max-step" })), 0.0);
+    let steps = |more: &Value| {
+        let mut fields = json!({ "steps": "load" });
+        fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        value_of(&fields)
+    };
+    assert_near(steps(&json!({ "where": { "scheme": "fifo" }, "statistic": "min" })), 1.0);
+    assert_near(steps(&json!({ "where": { "scheme": "fifo" }, "statistic": "max" })), 20.0);
+    // Along one axis while another varies too, and as ratios.
+    assert_near(steps(&json!({ "statistic": "min" })), -2.0);
+    assert_near(steps(&json!({ "where": { "scheme": "fifo" }, "compare": "ratio", "statistic": "range" })), 0.0);
+    // Of what is left: from load 1 to 3.
+    assert_near(steps(&json!({ "where": { "scheme": "fifo", "load": ["1", "3"] }, "measure": "flows.a.v" })), 3.0);
+}
+
+#[test]
+fn a_measure_may_be_computed() {
+    // fifo at load 1: 10 / 11; at load 3: 40 / 44.
+    let fields =
+        json!({ "where": { "scheme": "fifo" }, "measure": "flows.b.v / sum(flows.*.v)", "statistic": "range" });
+    assert_near(value_of(&fields), 0.0);
+    assert_near(
+        value_of(&json!({ "where": { "scheme": "fifo", "load": "1" }, "measure": "flows.b.v - 2 * flows.a.v" })),
+        8.0,
+    );
 }
 
 #[test]
 fn what_cannot_be_computed_does_not_hold() {
     assert!(reduce(Statistic::Max, &[vec![1.0, f64::NAN]]).is_nan());
     assert!(reduce(Statistic::Mean, &[]).is_nan());
-    let verdict = verdict(&claim(&json!({})), &[f64::NAN]);
+    let verdict = ruled(&json!({ "holds": "<= 2" }), &[f64::NAN, 1.0, 1.0]);
     assert_eq!(verdict.verdict, Ruling::Differs);
     let text = serde_json::to_string(&verdict).unwrap();
     let back: Verdict = serde_json::from_str(&text).unwrap();
     assert!(back.measured.is_nan(), "{text}");
 }
 
-#[test]
-fn the_ruling_is_by_the_mean_over_the_seeds() {
-    let seen = verdict(&claim(&json!({ "holds": "<= 2" })), &[1.0, 2.0, 3.0]);
-    assert_eq!(seen.verdict, Ruling::Holds);
-    assert_near(seen.measured, 2.0);
-    assert!(seen.low < 0.0 && seen.high > 4.0);
-}
-
-/// Runs of two cases with three seeds, whose loss ratios are given.
-fn runs(losses: [(&str, [f64; 3]); 2]) -> Vec<Run> {
+/// Runs of some cases with some seeds, whose loss ratios are given.
+fn runs(losses: &[(&str, &[f64])]) -> Vec<Run> {
     let network = "duration = \"1 ns\"\n[[node]]\nname = \"n0\"\nposition = [\"0 m\", \"0 m\"]";
     let network: sim::config::Network = toml::from_str(network).unwrap();
     let blank = sim::World::new(&network, 1).unwrap().finish();
@@ -184,7 +220,7 @@ fn runs(losses: [(&str, [f64; 3]); 2]) -> Vec<Run> {
             outcome,
         }
     };
-    let of_case = |(scheme, losses): &(&str, [f64; 3])| {
+    let of_case = |(scheme, losses): &(&str, &[f64])| {
         losses.iter().zip(1..).map(|(loss, seed)| run(scheme, seed, *loss)).collect::<Vec<_>>()
     };
     losses.iter().flat_map(of_case).collect()
@@ -198,10 +234,99 @@ fn each_seed_is_compared_with_itself() {
         "against": { "scheme": "fifo" },
         "holds": "0.3 .. 0.5",
     }))];
-    let runs = runs([("fifo", [0.1, 0.2, 0.3]), ("adth", [0.4, 0.6, 0.8])]);
-    let verdicts = judge(&claims, &[1, 2, 3], &runs);
+    let runs = runs(&[("fifo", &[0.1, 0.2, 0.3]), ("adth", &[0.4, 0.6, 0.8])]);
+    let verdicts = judge(&claims, &[1, 2, 3], &runs, Extent::Full);
     // Differences 0.3, 0.4, 0.5: mean 0.4, deviation 0.1, half width t(2) * 0.1 / sqrt(3) = 0.248414.
     assert_near(verdicts[0].measured, 0.4);
     assert!((verdicts[0].low - 0.151_586).abs() < 1e-6 && (verdicts[0].high - 0.648_414).abs() < 1e-6, "{verdicts:?}");
-    assert_eq!(verdicts[0].verdict, Ruling::Holds);
+    assert_eq!(verdicts[0].verdict, Ruling::NotConfirmed, "the interval is wider than the window");
+}
+
+/// The verdict on the loss ratios of one case.
+fn ruled(fields: &Value, losses: &[f64]) -> Verdict {
+    ruled_as(fields, losses, Extent::Full)
+}
+
+fn ruled_as(fields: &Value, losses: &[f64], extent: Extent) -> Verdict {
+    let mut whole = json!({ "measure": "totals.loss_ratio" });
+    whole.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    let seeds: Vec<u64> = (1..).take(losses.len()).collect();
+    judge(&[claim(&whole)], &seeds, &runs(&[("fifo", losses)]), extent).remove(0)
+}
+
+#[test]
+fn an_interval_that_contains_the_border_confirms_nothing() {
+    let losses = [0.1, 0.2, 0.3];
+    let word = |holds: &str| ruled(&json!({ "holds": holds }), &losses).verdict;
+    // 0.2 plus or minus 0.248.
+    assert_eq!(word("<= 50 %"), Ruling::Holds);
+    assert_eq!(word("<= 0.2"), Ruling::NotConfirmed);
+    assert_eq!(word("> 0.5"), Ruling::Differs);
+    let not_refuted = |holds: &str| ruled(&json!({ "holds": holds, "seeds": "not-refuted" }), &losses).verdict;
+    assert_eq!((not_refuted("> 0.4"), not_refuted("> 0.5")), (Ruling::Holds, Ruling::Differs));
+}
+
+#[test]
+fn every_seed_must_hold_and_the_worst_is_shown() {
+    let every = |holds: &str| ruled(&json!({ "holds": holds, "seeds": "every" }), &[0.1, 0.3, 0.2]);
+    let seen = every("<= 0.25");
+    assert_eq!((seen.verdict, seen.measured, seen.low, seen.high), (Ruling::Differs, 0.3, 0.1, 0.3));
+    assert_eq!(seen.at, "seed 2");
+    assert_eq!(every("<= 0.3").verdict, Ruling::Holds);
+    let some = ruled(&json!({ "holds": ">= 0.3", "seeds": "some" }), &[0.1, 0.3, 0.2]);
+    assert_eq!((some.verdict, some.measured), (Ruling::Holds, 0.3));
+}
+
+#[test]
+fn a_short_run_says_less_but_nothing_else() {
+    let reduced = |fields: &Value, losses: &[f64]| ruled_as(fields, losses, Extent::Reduced).verdict;
+    let every = json!({ "holds": "<= 0.2", "seeds": "every" });
+    assert_eq!(reduced(&every, &[0.1, 0.2]), Ruling::NotConfirmed, "another seed may be worse");
+    assert_eq!(reduced(&every, &[0.1, 0.3]), Ruling::Differs);
+    let some = json!({ "holds": "> 0.2", "seeds": "some" });
+    assert_eq!(reduced(&some, &[0.1, 0.3]), Ruling::Holds);
+    assert_eq!(reduced(&some, &[0.1, 0.1]), Ruling::NotConfirmed);
+    assert_eq!(reduced(&json!({ "holds": "zero" }), &[0.0, 0.0]), Ruling::NotConfirmed);
+    let full = json!({ "holds": "<= 0.2", "full": true });
+    assert_eq!(reduced(&full, &[0.1, 0.1]), Ruling::NeedsFullRuns);
+    assert_eq!(ruled(&full, &[0.1, 0.1]).verdict, Ruling::Holds);
+    let mean = json!({ "holds": "<= 0.2" });
+    assert_eq!(reduced(&mean, &[0.1]), Ruling::NotConfirmed, "one of several seeds has no interval");
+    assert_eq!(ruled(&mean, &[0.1]).verdict, Ruling::Holds, "the scenario asks for one");
+}
+
+#[test]
+fn zero_is_none_in_the_median_seed_and_next_to_none_in_all() {
+    let word = |losses: &[f64]| ruled(&json!({ "holds": "zero" }), losses).verdict;
+    assert_eq!(word(&[0.0; 5]), Ruling::Holds);
+    assert_eq!(word(&[0.0, 0.0, 0.0, 1e-4, 0.0]), Ruling::Holds, "0.002 % over all");
+    assert_eq!(word(&[0.0, 0.0, 0.0, 2e-4, 0.0]), Ruling::Differs, "0.004 % over all");
+    assert_eq!(word(&[1e-6, 1e-6, 0.0, 1e-6, 0.0]), Ruling::Differs, "the median seed has some");
+}
+
+#[test]
+fn shares_and_spreads_of_runs() {
+    let share = ruled(&json!({ "share_of_runs": "> 15 %", "holds": ">= 50 %" }), &[0.1, 0.2, 0.3, 0.4]);
+    assert_near(share.measured, 0.75);
+    let spread = ruled(&json!({ "seeds": "deviation", "holds": "0.09 .. 0.11" }), &[0.1, 0.2, 0.3]);
+    assert_eq!(spread.verdict, Ruling::Holds);
+    assert_near(ruled(&json!({ "seeds": "relative-deviation", "holds": "> 0" }), &[0.1, 0.2, 0.3]).measured, 0.5);
+}
+
+#[test]
+fn each_value_is_ruled_on_by_itself() {
+    // Means 0.2, 0.3 and 0.5: the middle case's seeds lie so far apart that its interval contains 0.1.
+    let cases: [(&str, &[f64]); 3] = [("1", &[0.2, 0.21, 0.19]), ("2", &[0.1, 0.3, 0.5]), ("3", &[0.5, 0.51, 0.49])];
+    let rule = |holds: &str| {
+        let claims = [claim(&json!({ "measure": "totals.loss_ratio", "statistic": "each", "holds": holds }))];
+        judge(&claims, &[1, 2, 3], &runs(&cases), Extent::Full).remove(0)
+    };
+    let seen = rule("> 0.1");
+    assert_eq!((seen.verdict, seen.at.as_str()), (Ruling::NotConfirmed, "scheme = 2"));
+    let seen = rule("> 0.3");
+    assert_eq!((seen.verdict, seen.at.as_str()), (Ruling::Differs, "scheme = 1"));
+    let steps =
+        [claim(&json!({ "measure": "totals.loss_ratio", "steps": "scheme", "statistic": "each", "holds": "> 0" }))];
+    let seen = judge(&steps, &[1, 2, 3], &runs(&cases), Extent::Full).remove(0);
+    assert_eq!((seen.verdict, seen.at.as_str()), (Ruling::NotConfirmed, "scheme = 1 to 2"), "{seen:?}");
 }

@@ -1,52 +1,214 @@
 //! One value of a time series.
 
+use super::condition::Condition;
+use super::expression::{Column, Expression};
 use crate::measure;
-use crate::study::{Run, Take, Window};
+use crate::study::{Base, Run, Take, Window};
+use std::iter;
 use units::Duration;
 
-/// The value of every series at `path`; none where the run recorded none.
-pub(super) fn values(run: &Run, path: &str, window: &Window) -> Vec<f64> {
-    let Some(series) = &run.outcome.series else { return Vec::new() };
-    let during = window.during.as_ref().map(|path| measure::series(series, path));
-    let when = during.as_ref().and_then(|found| found.first());
-    let step = series.step_s;
-    let of = |values: &Vec<Option<f64>>| value(values, step, window, when);
-    measure::series(series, path).iter().map(of).collect()
+/// A step that counts: the time of its end and its value.
+type Step = (f64, f64);
+
+/// The value of every series that `what` yields; none where the run recorded none.
+pub(super) fn values(run: &Run, what: &Expression, window: &Window) -> Vec<f64> {
+    let Some(clock) = Clock::new(run, window) else { return Vec::new() };
+    clock.columns(run, what).iter().map(|series| clock.value(series)).collect()
 }
 
-/// The value that the window asks for; NaN where no step has one, or where it never settles.
-fn value(values: &[Option<f64>], step: f64, window: &Window, when: Option<&Vec<Option<f64>>>) -> f64 {
-    // A step belongs to the window when all of it does; half a step forgives the rounding of times.
-    let from = seconds(window.from) - step / 2.0;
-    let to = window.to.map_or(f64::INFINITY, seconds) + step / 2.0;
-    let inside = |index: usize| index as f64 * step >= from && (index + 1) as f64 * step <= to;
-    let counts = |index: usize| when.is_none_or(|when| when.get(index).copied().flatten().is_some_and(|v| v > 0.0));
-    let steps = values.iter().enumerate().filter(|(index, _)| inside(*index) && counts(*index));
-    let seen: Vec<(f64, f64)> = steps.filter_map(|(index, v)| Some(((index + 1) as f64 * step, (*v)?))).collect();
+/// The correlation coefficients of every two series that the expressions yield for the two runs.
+pub(super) fn correlations(ours: (&Run, &Expression), theirs: (&Run, &Expression), window: &Window) -> Vec<f64> {
+    let seen = |(run, what): (&Run, &Expression)| -> Vec<Vec<Step>> {
+        let Some(clock) = Clock::new(run, window) else { return Vec::new() };
+        clock.columns(run, what).iter().map(|series| clock.steps(series, window.from, window.to)).collect()
+    };
+    iter::zip(seen(ours), seen(theirs)).map(|(a, b)| correlation(&a, &b)).collect()
+}
+
+/// A window of one run, with the series that say which of its steps count and what passes meanwhile.
+struct Clock<'w> {
+    window: &'w Window,
+    /// How long a step is, or a bin of several.
+    step: f64,
+    /// How many steps of the run make one of these.
+    bin: usize,
+    during: Option<Column>,
+    counting: Option<Column>,
+}
+
+impl<'w> Clock<'w> {
+    fn new(run: &Run, window: &'w Window) -> Option<Self> {
+        let step = run.outcome.series.as_ref()?.step_s;
+        let bin = window.bin.map_or(1, |bin| whole(seconds(bin) / step).max(1));
+        let mut clock = Self { window, step: step * bin as f64, bin, during: None, counting: None };
+        let of =
+            |text: &Option<String>| clock.columns(run, &Expression::parse(text.as_ref()?).ok()?).into_iter().next();
+        let (during, counting) = (of(&window.during), of(&window.counting));
+        (clock.during, clock.counting) = (during, counting);
+        Some(clock)
+    }
+
+    /// What an expression yields, of series whose steps are averaged over the bins first.
+    fn columns(&self, run: &Run, what: &Expression) -> Vec<Column> {
+        let Some(series) = &run.outcome.series else { return Vec::new() };
+        what.values(&|path| {
+            let found = measure::series(series, path).into_iter();
+            found.map(|(_, series)| if self.bin == 1 { series } else { binned(&series, self.bin) }).collect()
+        })
+    }
+
+    /// The steps that count.
+    fn steps(&self, series: &[Option<f64>], from: Duration, to: Option<Duration>) -> Vec<Step> {
+        let step = self.step;
+        // A step belongs to the window when all of it does; half a step forgives the rounding of times.
+        let start = seconds(from) - step / 2.0;
+        let end = to.map_or(f64::INFINITY, seconds) + step / 2.0;
+        let inside = |index: usize| index as f64 * step >= start && (index + 1) as f64 * step <= end;
+        let chosen = |index: usize| match &self.during {
+            None => true,
+            Some(during) => during.get(index).copied().flatten().is_some_and(|value| value > 0.0),
+        };
+        let counts = series.iter().enumerate().filter(|(index, _)| inside(*index) && chosen(*index));
+        counts.filter_map(|(index, value)| Some(((index + 1) as f64 * step, (*value)?))).collect()
+    }
+
+    /// The value that the window asks for; NaN where no step has one, or where what is waited for never comes.
+    fn value(&self, series: &[Option<f64>]) -> f64 {
+        let window = self.window;
+        let base = |base: &Base| simple(base.take, &self.steps(series, base.from, base.to));
+        let base = window.relative_to.as_ref().map_or(1.0, base);
+        let mut seen = self.steps(series, window.from, window.to);
+        let when = window.when.as_ref().and_then(|text| text.parse::<Condition>().ok());
+        if when.is_some() {
+            for (_, value) in &mut seen {
+                *value /= base;
+            }
+        }
+        match (window.take, when) {
+            (Take::Settling, _) => self.passed(settling(&seen, window)),
+            (Take::Reaches, Some(when)) => {
+                self.passed(seen.iter().find(|(_, value)| when.holds(*value)).map(|(time, _)| *time))
+            }
+            (Take::Stays, Some(when)) => self.passed(stays(&seen, when, seconds(window.from))),
+            (Take::Share, Some(when)) => {
+                seen.iter().filter(|(_, value)| when.holds(*value)).count() as f64 / seen.len() as f64
+            }
+            (take, _) => simple(take, &seen) / base,
+        }
+    }
+
+    /// What has passed since the window's start: seconds, or the sum of the series that is counted.
+    fn passed(&self, until: Option<f64>) -> f64 {
+        let (Some(until), from) = (until, seconds(self.window.from)) else { return f64::NAN };
+        let Some(counting) = &self.counting else {
+            // The difference of two times is a whole number of nanoseconds, and is compared with such.
+            return ((until - from) * 1e9).round() / 1e9;
+        };
+        let end = |index: usize| (index + 1) as f64 * self.step;
+        let within = |index: usize| end(index) > from + self.step / 2.0 && end(index) <= until + self.step / 2.0;
+        let counted = counting.iter().enumerate().filter(|(index, _)| within(*index)).filter_map(|(_, value)| *value);
+        // A bin has the mean of its steps.
+        counted.sum::<f64>() * self.bin as f64
+    }
+}
+
+/// The means of so many steps each; of those of them that have a value.
+fn binned(series: &[Option<f64>], steps: usize) -> Column {
+    let mean = |bin: &[Option<f64>]| {
+        let values: Vec<f64> = bin.iter().copied().flatten().collect();
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    };
+    series.chunks(steps).map(mean).collect()
+}
+
+/// A value that needs nothing but the steps; NaN of no steps, and where no such value exists.
+fn simple(take: Take, seen: &[Step]) -> f64 {
     let all = || seen.iter().map(|(_, value)| *value);
     let mean = || all().sum::<f64>() / seen.len() as f64;
-    match window.take {
+    match take {
         Take::Mean => mean(),
         Take::Max => super::extreme(all(), f64::max),
         Take::Min => super::extreme(all(), f64::min),
         Take::Last => all().next_back().unwrap_or(f64::NAN),
         Take::Swing => (super::extreme(all(), f64::max) - super::extreme(all(), f64::min)) / mean(),
-        Take::Settling => settling(&seen, window),
+        Take::Sum => {
+            if seen.is_empty() {
+                f64::NAN
+            } else {
+                all().sum()
+            }
+        }
+        Take::P5 => percentile(all().collect(), 0.05),
+        Take::P50 => percentile(all().collect(), 0.5),
+        Take::P95 => percentile(all().collect(), 0.95),
+        Take::Slope => slope(seen),
+        Take::Periodicity => periodicity(&all().collect::<Vec<_>>()),
+        Take::Settling | Take::Reaches | Take::Stays | Take::Share => f64::NAN,
     }
 }
 
-/// Time from the window's start to the end of the first step whose value is near the final one.
-fn settling(seen: &[(f64, f64)], window: &Window) -> f64 {
+/// The end of the first step whose value is near the final one.
+fn settling(seen: &[Step], window: &Window) -> Option<f64> {
     let tail = &seen[seen.len() - seen.len().div_ceil(5)..];
     let last = tail.iter().map(|(_, value)| value).sum::<f64>() / tail.len() as f64;
-    let Some((_, first)) = seen.first() else { return f64::NAN };
+    let (_, first) = seen.first()?;
     let near = match (window.within, window.covered) {
         (Some(within), _) => within * last.abs(),
         (None, Some(covered)) => (1.0 - covered) * (last - first).abs(),
-        (None, None) => return f64::NAN,
+        (None, None) => return None,
     };
-    let settled = seen.iter().find(|(_, value)| (value - last).abs() <= near);
-    settled.map_or(f64::NAN, |(time, _)| time - seconds(window.from))
+    seen.iter().find(|(_, value)| (value - last).abs() <= near).map(|(time, _)| *time)
+}
+
+/// The end of the last step that does not fulfil the condition, or the window's start; nothing where the last one does not.
+fn stays(seen: &[Step], when: Condition, from: f64) -> Option<f64> {
+    match seen.iter().rposition(|(_, value)| !when.holds(*value)) {
+        None => (!seen.is_empty()).then_some(from),
+        Some(index) => (index + 1 < seen.len()).then(|| seen[index].0),
+    }
+}
+
+/// The smallest value that this share of them does not exceed.
+fn percentile(mut values: Vec<f64>, share: f64) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let rank = whole((share * values.len() as f64).ceil()).max(1);
+    values.get(rank - 1).copied().unwrap_or(f64::NAN)
+}
+
+fn slope(seen: &[Step]) -> f64 {
+    let n = seen.len() as f64;
+    let (time, value) = seen.iter().fold((0.0, 0.0), |(t, v), (time, value)| (t + time / n, v + value / n));
+    let both: f64 = seen.iter().map(|(t, v)| (t - time) * (v - value)).sum();
+    both / seen.iter().map(|(t, _)| (t - time).powi(2)).sum::<f64>()
+}
+
+/// The coefficient over the steps that both have; NaN where one does not change.
+fn correlation(ours: &[Step], theirs: &[Step]) -> f64 {
+    let other = |time: f64| theirs.iter().find(|(at, _)| (at - time).abs() < 1e-6).map(|(_, value)| *value);
+    let pairs: Vec<(f64, f64)> = ours.iter().filter_map(|(time, value)| Some((*value, other(*time)?))).collect();
+    let n = pairs.len() as f64;
+    let (a, b) = pairs.iter().fold((0.0, 0.0), |(a, b), (x, y)| (a + x / n, b + y / n));
+    let sum = |of: fn(f64, f64) -> f64| pairs.iter().map(|(x, y)| of(x - a, y - b)).sum::<f64>();
+    sum(|x, y| x * y) / (sum(|x, _| x * x) * sum(|_, y| y * y)).sqrt()
+}
+
+/// The largest autocorrelation beyond the first lag at which it is below zero, up to half the series.
+fn periodicity(values: &[f64]) -> f64 {
+    let n = values.len();
+    let mean = values.iter().sum::<f64>() / n as f64;
+    let power = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / n as f64;
+    let at = |lag: usize| {
+        let products = values.iter().zip(&values[lag..]).map(|(a, b)| (a - mean) * (b - mean));
+        products.sum::<f64>() / (n - lag) as f64 / power
+    };
+    let beyond = (1..=n / 2).map(at).skip_while(|coefficient| *coefficient >= 0.0);
+    super::extreme(beyond, f64::max)
+}
+
+/// The nearest whole number.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of steps of a series")]
+fn whole(number: f64) -> usize {
+    number.round() as usize
 }
 
 fn seconds(time: Duration) -> f64 {
@@ -58,7 +220,11 @@ mod tests {
     use super::*;
 
     fn window(take: Take) -> Window {
-        Window { take, from: Duration::ZERO, to: None, during: None, within: None, covered: None }
+        serde_json::from_value(serde_json::json!({ "take": take })).unwrap()
+    }
+
+    fn value(series: &[Option<f64>], step: f64, window: &Window, during: Option<&Column>) -> f64 {
+        Clock { window, step, bin: 1, during: during.cloned(), counting: None }.value(series)
     }
 
     fn near(left: f64, right: f64) {
@@ -103,5 +269,73 @@ mod tests {
         near(value(&falling(), 0.5, &half, None), 3.5);
         let later = Window { from: Duration::from_secs(2), ..quarter };
         near(value(&falling(), 0.5, &later, None), 2.5);
+    }
+
+    #[test]
+    fn waiting_for_a_condition() {
+        let when = |take: Take, when: &str| Window { when: Some(when.to_owned()), ..window(take) };
+        // At or below 6 from the eighth step on, which ends at 4 s; above 5 until the eighth.
+        near(value(&falling(), 0.5, &when(Take::Reaches, "<= 6"), None), 4.0);
+        near(value(&falling(), 0.5, &when(Take::Stays, "<= 5"), None), 4.0);
+        near(value(&falling(), 0.5, &when(Take::Stays, "<= 10"), None), 0.0);
+        assert!(value(&falling(), 0.5, &when(Take::Stays, "> 5"), None).is_nan(), "it does not stay");
+        assert!(value(&falling(), 0.5, &when(Take::Reaches, "> 50"), None).is_nan());
+        near(value(&falling(), 0.5, &when(Take::Share, ">= 10"), None), 0.2);
+        let from = Window { from: Duration::from_millis(75_000), ..when(Take::Reaches, ">= 1") };
+        let late: Vec<Option<f64>> = (0..400).map(|k| Some(f64::from(u8::from(k >= 376)))).collect();
+        assert!(value(&late, 0.2, &from, None) <= 0.4, "75.4 - 75 is above 0.4 in binary");
+    }
+
+    #[test]
+    fn values_are_divided_by_others_of_the_same_series() {
+        let base =
+            |take, from, to| Some(Base { take, from: Duration::from_secs(from), to: Some(Duration::from_secs(to)) });
+        let after = Window { from: Duration::from_secs(5), relative_to: base(Take::Mean, 0, 2), ..window(Take::Mean) };
+        near(value(&falling(), 0.5, &after, None), 0.4);
+        let half =
+            Window { when: Some("<= 0.5".to_owned()), relative_to: base(Take::Max, 0, 10), ..window(Take::Reaches) };
+        near(value(&falling(), 0.5, &half, None), 4.5);
+    }
+
+    #[test]
+    fn what_passes_meanwhile_is_counted() {
+        let window = Window { when: Some("<= 6".to_owned()), from: Duration::from_secs(2), ..window(Take::Reaches) };
+        let counting = Some(vec![Some(10.0); 20]);
+        let clock = Clock { window: &window, step: 0.5, bin: 1, during: None, counting };
+        near(clock.value(&falling()), 40.0);
+    }
+
+    #[test]
+    fn bins_average_their_steps() {
+        assert_eq!(binned(&[Some(1.0), Some(3.0), Some(2.0), None, None], 2), [Some(2.0), Some(2.0), None]);
+    }
+
+    #[test]
+    fn percentiles_slopes_and_sums() {
+        let rising: Vec<Option<f64>> = (1..=20).map(|k| Some(f64::from(k))).collect();
+        near(value(&rising, 0.5, &window(Take::P5), None), 1.0);
+        near(value(&rising, 0.5, &window(Take::P50), None), 10.0);
+        near(value(&rising, 0.5, &window(Take::P95), None), 19.0);
+        near(value(&rising, 0.5, &window(Take::Slope), None), 2.0);
+        near(value(&rising, 0.5, &window(Take::Sum), None), 210.0);
+        assert!(value(&[None], 0.5, &window(Take::Sum), None).is_nan());
+    }
+
+    #[test]
+    fn what_repeats_is_periodic_and_what_falls_is_not() {
+        let saw: Vec<Option<f64>> = (0..60).map(|k| Some(f64::from(k % 6))).collect();
+        near(value(&saw, 1.0, &window(Take::Periodicity), None), 1.0);
+        let falling: Vec<Option<f64>> = (0..60).map(|k| Some(f64::from(-k))).collect();
+        assert!(value(&falling, 1.0, &window(Take::Periodicity), None) < 0.0);
+        assert!(value(&[Some(1.0); 9], 1.0, &window(Take::Periodicity), None).is_nan(), "a constant has no period");
+    }
+
+    #[test]
+    fn correlation_by_hand() {
+        let steps = |values: &[f64]| values.iter().enumerate().map(|(k, v)| (k as f64, *v)).collect::<Vec<_>>();
+        near(correlation(&steps(&[1.0, 2.0, 3.0]), &steps(&[2.0, 4.0, 6.0])), 1.0);
+        // Deviations -1, 0, 1 and -1, 1, 0: 1 / 2.
+        near(correlation(&steps(&[1.0, 2.0, 3.0]), &steps(&[1.0, 3.0, 2.0])), 0.5);
+        assert!(correlation(&steps(&[1.0, 2.0]), &steps(&[5.0, 5.0])).is_nan());
     }
 }

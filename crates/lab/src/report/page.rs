@@ -2,7 +2,7 @@
 
 use super::lines;
 use super::picture::{Data, Picture, Style, Tracks};
-use super::text::{Escaped, count, json_in_script, number, ranges};
+use super::text::{Escaped, count, json_in_script, number, quantity, ranges};
 use crate::grid::Grid;
 use crate::label::short;
 use crate::shell;
@@ -82,29 +82,40 @@ fn write(
 /// What holds and what differs, study by study, with links: the table of contents.
 fn summary(out: &mut String, studies: &[Study]) -> fmt::Result {
     let claims = || studies.iter().flat_map(|study| &study.claims);
-    let holds = claims().filter(|claim| claim.verdict == Ruling::Holds).count();
-    let differs = claims().count() - holds;
+    let tally = |ruling: Ruling, claims: &mut dyn Iterator<Item = &Verdict>| {
+        claims.filter(|claim| claim.verdict == ruling).count()
+    };
+    // Claims that were not ruled on have a column only where there are any: in a short run.
+    let all = [Ruling::Holds, Ruling::Differs, Ruling::NotConfirmed, Ruling::NeedsFullRuns];
+    let (always, short) = all.split_at(3);
+    let short = short.iter().filter(|ruling| tally(**ruling, &mut claims()) > 0);
+    let columns: Vec<Ruling> = always.iter().chain(short).copied().collect();
+    let tags = columns.iter().map(|ruling| tag(*ruling, Some(tally(*ruling, &mut claims()))));
     write!(
         out,
-        "<nav aria-label=\"Experiments\">\n<p class=\"tally\">{}: {} {}</p>\n\
+        "<nav aria-label=\"Experiments\">\n<p class=\"tally\">{}: {}</p>\n\
          <table class=\"contents\"><caption class=\"unseen\">Experiments and their claims</caption>\n<thead><tr>\
-         <th scope=\"col\">Experiment</th><th scope=\"col\" class=\"number\">Holds</th>\
-         <th scope=\"col\" class=\"number\">Differs</th></tr></thead>\n<tbody>\n",
+         <th scope=\"col\">Experiment</th>",
         count(claims().count(), "claim"),
-        tag(Ruling::Holds, Some(holds)),
-        tag(Ruling::Differs, Some(differs)),
+        tags.collect::<Vec<_>>().join(" "),
     )?;
+    for ruling in &columns {
+        write!(out, "<th scope=\"col\" class=\"number\">{}</th>", capital(ruling.word()))?;
+    }
+    out.push_str("</tr></thead>\n<tbody>\n");
     for (n, study) in studies.iter().enumerate() {
-        let holds = study.claims.iter().filter(|claim| claim.verdict == Ruling::Holds).count();
-        let differs = study.claims.len() - holds;
-        writeln!(
+        write!(
             out,
-            "<tr><th scope=\"row\"><a href=\"#study-{n}\">{}</a> <span class=\"id\">{}</span></th>\
-             <td class=\"number\">{holds}</td><td class=\"number{}\">{differs}</td></tr>",
+            "<tr><th scope=\"row\"><a href=\"#study-{n}\">{}</a> <span class=\"id\">{}</span></th>",
             Escaped(&study.title),
             Escaped(&study.id),
-            if differs > 0 { " some" } else { "" },
         )?;
+        for ruling in &columns {
+            let n = tally(*ruling, &mut study.claims.iter());
+            let class = if n > 0 && ruling.fails() { " some" } else { "" };
+            write!(out, "<td class=\"number{class}\">{n}</td>")?;
+        }
+        out.push_str("</tr>\n");
     }
     out.push_str("</tbody></table>\n</nav>\n");
     Ok(())
@@ -183,16 +194,27 @@ pub(super) fn paragraphs(out: &mut String, text: &str) -> fmt::Result {
 
 /// `✓ holds`, `≠ differs`: told by sign and word, not by colour alone.
 fn tag(ruling: Ruling, n: Option<usize>) -> String {
-    let (class, sign, word) = match ruling {
-        Ruling::Holds => ("holds", "✓", "holds"),
-        Ruling::Differs => ("differs", "≠", "differs"),
+    let (class, sign) = match ruling {
+        Ruling::Holds => ("holds", "✓"),
+        Ruling::Differs => ("differs", "≠"),
+        Ruling::NotConfirmed => ("not-confirmed", "?"),
+        Ruling::NeedsFullRuns => ("needs-full-runs", "–"),
     };
+    let word = ruling.word();
     let told = match n {
         None => word.to_owned(),
         Some(1) => format!("1 {word}"),
-        Some(n) => format!("{n} {}", word.trim_end_matches('s')),
+        Some(n) => {
+            let (verb, rest) = word.split_once(' ').map_or((word, ""), |(verb, rest)| (verb, rest));
+            format!("{n} {} {rest}", verb.trim_end_matches('s')).trim_end().to_owned()
+        }
     };
     format!("<span class=\"tag {class}\"><span aria-hidden=\"true\">{sign} </span>{told}</span>")
+}
+
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn claims(out: &mut String, study: &Study) -> fmt::Result {
@@ -208,10 +230,7 @@ fn claims(out: &mut String, study: &Study) -> fmt::Result {
     }
     out.push_str("</tr></thead>\n<tbody role=\"rowgroup\">\n");
     for claim in &study.claims {
-        let class = match claim.verdict {
-            Ruling::Holds => "holds",
-            Ruling::Differs => "differs",
-        };
+        let class = if claim.verdict.fails() { "differs" } else { "holds" };
         writeln!(
             out,
             "<tr role=\"row\" class=\"{class}\"><th scope=\"row\" role=\"rowheader\"><span class=\"id\">{}</span> {} \
@@ -231,7 +250,8 @@ fn claims(out: &mut String, study: &Study) -> fmt::Result {
     if study.seeds.len() > 1 {
         writeln!(
             out,
-            "<p class=\"note\">Measured: mean over {} and its 95 % interval. The verdict goes by the mean.</p>",
+            "<p class=\"note\">Measured: mean over {} and its 95 % interval, which decides: a claim whose border it contains is \
+             not confirmed. Where one seed decides, its value and those of the smallest and the largest.</p>",
             count(study.seeds.len(), "seed")
         )?;
     }
@@ -278,22 +298,25 @@ fn asked(out: &mut String, study: &Study, table: &Table) -> fmt::Result {
 
 fn reported(claim: &Verdict) -> String {
     match &claim.reported {
-        Some(Reported::Number(value)) => format!("<span class=\"value\">{}</span>", number(*value, DIGITS)),
+        Some(Reported::Number(value)) => format!("<span class=\"value\">{}</span>", quantity(*value, claim.unit)),
         Some(Reported::Words(words)) => Escaped(words).to_string(),
         None => "<span class=\"absent\">no number</span>".to_owned(),
     }
 }
 
 fn measured(claim: &Verdict) -> String {
-    let mean = number(claim.measured, DIGITS);
     if claim.measured.is_nan() {
         return "<span class=\"absent\">no value</span>".to_owned();
     }
-    if claim.low.total_cmp(&claim.high).is_eq() {
-        return format!("<span class=\"value\">{mean}</span>");
+    let mut text = format!("<span class=\"value\">{}</span>", quantity(claim.measured, claim.unit));
+    if claim.low.total_cmp(&claim.high).is_ne() {
+        let (low, high) = (quantity(claim.low, claim.unit), quantity(claim.high, claim.unit));
+        let _ = write!(text, " <span class=\"interval\">{low} to {high}</span>");
     }
-    let (low, high) = (number(claim.low, DIGITS), number(claim.high, DIGITS));
-    format!("<span class=\"value\">{mean}</span> <span class=\"interval\">{low} to {high}</span>")
+    if !claim.at.is_empty() {
+        let _ = write!(text, " <span class=\"interval\">{}</span>", Escaped(&claim.at));
+    }
+    text
 }
 
 /// Legend, panels, notes and, over an axis, the values as a table.

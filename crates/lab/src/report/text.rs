@@ -1,5 +1,6 @@
 //! Text and numbers as a person reads them, and text made harmless inside HTML.
 
+use crate::study::Unit;
 use std::fmt;
 
 /// Text from a scenario or a result, safe in HTML text and in double-quoted attributes.
@@ -102,6 +103,21 @@ pub(super) fn seconds(value: f64) -> String {
     }
 }
 
+/// A value with its unit: `400 ms`, `1.8 Mb/s`, `3.1 %`, `50 packets`.
+pub(super) fn quantity(value: f64, unit: Unit) -> String {
+    let scaled = |by: f64, unit: &str| format!("{} {unit}", number(value / by, 4));
+    match unit {
+        Unit::Seconds => seconds(value),
+        Unit::BitsPerSecond if value.abs() >= 1e6 => scaled(1e6, "Mb/s"),
+        Unit::BitsPerSecond if value.abs() >= 1e3 => scaled(1e3, "kb/s"),
+        Unit::BitsPerSecond => scaled(1.0, "b/s"),
+        Unit::Bytes => scaled(1.0, "B"),
+        Unit::Packets => scaled(1.0, "packets"),
+        Unit::Share => scaled(0.01, "%"),
+        Unit::Number => number(value, 4),
+    }
+}
+
 /// `1 run`, `3 runs`
 pub(super) fn count(n: usize, thing: &str) -> String {
     if n == 1 { format!("1 {thing}") } else { format!("{n} {thing}s") }
@@ -153,6 +169,15 @@ mod tests {
         assert_eq!(seconds(0.167), "167 ms");
         assert_eq!(seconds(2.5e-4), "250 µs");
         assert_eq!(seconds(0.0), "0 s");
+    }
+
+    #[test]
+    fn values_have_their_units() {
+        assert_eq!(quantity(1.8e6, Unit::BitsPerSecond), "1.8 Mb/s");
+        assert_eq!(quantity(-0.031, Unit::Share), "−3.1 %");
+        assert_eq!(quantity(-0.0025, Unit::Seconds), "−2.5 ms");
+        assert_eq!(quantity(50.0, Unit::Packets), "50 packets");
+        assert_eq!(quantity(0.98, Unit::Number), "0.98");
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub(super) fn words(path: &str) -> String {
         Some("min") => Some("smallest "),
         Some("mean") => Some("mean "),
         Some("last") => Some("last "),
+        Some("p5") => Some("5th percentile of "),
         Some("p50") => Some("median "),
         Some("p95") => Some("95th percentile of "),
         Some("p99") => Some("99th percentile of "),

@@ -3,11 +3,11 @@
 
 use super::source::Refusal;
 use super::{Draft, Scenario, ceilings, document, hints, in_case};
-use crate::claims::{Condition, Question};
+use crate::claims::{self, Condition, Expression, Question};
 use crate::label;
 use crate::measure::{self, Missing};
 use crate::run;
-use crate::study::{Axis, Chart, Claim, First, Labels, Reported, Spacing, Statistic, Table, Take, Window};
+use crate::study::{Axis, Chart, Claim, Compare, First, Labels, Reported, Spacing, Statistic, Table, Take, Window};
 use serde_json::Value;
 use sim::config::Network;
 use std::collections::{BTreeMap, BTreeSet};
@@ -152,7 +152,7 @@ impl Future<'_, '_> {
         if matches!(claim.reported, Some(Reported::Number(value)) if !value.is_finite()) {
             return Err(self.draft.refuse_at(&at("reported"), "expected a number, or words in quotes"));
         }
-        claim.holds.parse::<Condition>().map_err(|message| self.draft.refuse_at(&at("holds"), message))?;
+        self.check_conditions(&at, claim)?;
         self.check_labels(&at("where"), &claim.cases)?;
         self.check_against(&at("against"), &claim.against)?;
         if let Some(first) = &claim.first {
@@ -167,23 +167,83 @@ impl Future<'_, '_> {
         for case in pairs.iter().flat_map(|(case, others)| others.iter().chain([case])) {
             let blank = &self.blanks[*case];
             if let Some(window) = &claim.series {
-                self.check_series(&at("measure"), &claim.measure, blank)?;
                 self.check_window(&at("series"), window, blank)?;
-                continue;
             }
-            let paths = [
+            let leaf = if claim.series.is_some() { Leaf::Series } else { Leaf::Number };
+            let measures = [
                 ("measure", Some(&claim.measure)),
                 ("than", claim.than.as_ref()),
                 ("reaching", claim.reaching.as_ref()),
             ];
-            for (key, path) in paths {
-                path.map_or(Ok(()), |path| self.check_measure(&at(key), path, blank, Leaf::Number))?;
+            for (key, text) in measures {
+                text.map_or(Ok(()), |text| self.check_expression(&at(key), text, blank, leaf))?;
             }
         }
-        if matches!(claim.statistic, Statistic::MaxStep | Statistic::MinStep) {
-            let along = claim.first.as_ref().map(|first| first.axis.as_str());
-            let chosen: Vec<_> = pairs.iter().map(|(case, _)| labels[*case]).collect();
-            self.check_steps(&at("statistic"), &chosen, along)?;
+        if let Some(axis) = &claim.steps {
+            let of_first = claim.first.as_ref().is_some_and(|first| first.axis == *axis);
+            self.axis(&at("steps"), axis)?;
+            if !of_first && Question::from(claim).neighbours(&pairs, &labels).is_none_or(|steps| steps.is_empty()) {
+                return Err(self
+                    .draft
+                    .refuse_at(&at("steps"), format!("the claim's cases have one label of `{axis}` only")));
+            }
+        }
+        Ok(())
+    }
+
+    /// The conditions can be read, and their numbers are in the unit of what is measured.
+    fn check_conditions(&self, at: &dyn Fn(&str) -> String, claim: &Claim) -> Result<(), Refusal> {
+        for (key, text) in
+            [("measure", Some(&claim.measure)), ("than", claim.than.as_ref()), ("reaching", claim.reaching.as_ref())]
+        {
+            text.map_or(Ok(()), |text| self.parsed(&at(key), text).map(drop))?;
+        }
+        let read =
+            |key: &str, text: &str| Condition::read(text).map_err(|message| self.draft.refuse_at(&at(key), message));
+        let (condition, written) = read("holds", &claim.holds)?;
+        let measured = claims::unit(claim, &Question::from(claim));
+        if !measured.takes(written) {
+            let message = format!("{} is held against {}", measured.words(), written.words());
+            return Err(self.draft.refuse_at(&at("holds"), message));
+        }
+        if condition == Condition::Zero && claim.statistic != Statistic::default() {
+            let message = "`zero` goes by each value: there is no statistic of all";
+            return Err(self.draft.refuse_at(&at("statistic"), message));
+        }
+        for (key, text) in [
+            ("share_of_runs", claim.share_of_runs.as_ref()),
+            ("first.when", claim.first.as_ref().and_then(|first| first.when.as_ref())),
+            ("series.when", claim.series.as_ref().and_then(|window| window.when.as_ref())),
+        ] {
+            text.map_or(Ok(()), |text| read(key, text).map(drop))?;
+        }
+        let alone = claim.than.is_none() && claim.against.is_empty();
+        if claim.compare == Compare::Correlation && (alone || claim.series.is_none()) {
+            let message = "a correlation is one of two series: it needs `series`, and `against` or `than`";
+            return Err(self.draft.refuse_at(&at("compare"), message));
+        }
+        Ok(())
+    }
+
+    fn parsed(&self, at: &str, text: &str) -> Result<Expression, Refusal> {
+        Expression::parse(text).map_err(|message| self.draft.refuse_at(at, message))
+    }
+
+    /// Every result of an expression exists, and lists that are taken together are as long as each other.
+    fn check_expression(&self, at: &str, text: &str, blank: &Value, leaf: Leaf) -> Result<(), Refusal> {
+        let expression = self.parsed(at, text)?;
+        for path in expression.paths() {
+            match leaf {
+                Leaf::Number => self.check_measure(at, path, blank, leaf)?,
+                Leaf::Series => self.check_series(at, path, blank)?,
+            }
+        }
+        let root = if leaf == Leaf::Series { &blank["series"] } else { blank };
+        let found = |path: &str| measure::find(root, path).map_or(0, |found| found.len());
+        if expression.values(&|path| vec![vec![None]; found(path)]).is_empty() {
+            let counts = expression.paths().into_iter().map(|path| format!("`{path}` has {}", found(path)));
+            let message = format!("these cannot be taken one by one: {}", counts.collect::<Vec<_>>().join(", "));
+            return Err(self.draft.refuse_at(at, message));
         }
         Ok(())
     }
@@ -200,24 +260,55 @@ impl Future<'_, '_> {
             let message = format!("`{}` has the label `{label}`, which is no number", first.axis);
             return Err(self.draft.refuse_at(&format!("{at}.axis"), message));
         }
-        if first.share > 0.0 && first.share <= 1.0 {
+        if first.share.is_some() == first.when.is_some() {
+            return Err(self.draft.refuse_at(at, "`first` needs either `share` or `when`"));
+        }
+        if first.share.is_none_or(|share| share > 0.0 && share <= 1.0) {
             return Ok(());
         }
         Err(self.draft.refuse_at(&format!("{at}.share"), "a share of the largest value is above 0 and at most 1"))
     }
 
     fn check_window(&self, at: &str, window: &Window, blank: &Value) -> Result<(), Refusal> {
-        if let Some(during) = &window.during {
-            self.check_series(&format!("{at}.during"), during, blank)?;
+        for (key, text) in [("during", &window.during), ("counting", &window.counting)] {
+            let at = format!("{at}.{key}");
+            text.as_ref().map_or(Ok(()), |text| self.check_expression(&at, text, blank, Leaf::Series))?;
         }
-        let duration = self.scenario.base.duration;
-        if window.to.unwrap_or(duration) <= window.from || window.from >= duration {
-            return Err(self.draft.refuse_at(&format!("{at}.from"), "the window is empty: it ends before it starts"));
+        let step = self.scenario.base.record.series;
+        if let (Some(bin), Some(step)) = (window.bin, step)
+            && (bin < step || !bin.as_nanos().is_multiple_of(step.as_nanos()))
+        {
+            return Err(self.draft.refuse_at(&format!("{at}.bin"), "a bin is a multiple of the series' steps"));
+        }
+        // A run that was made shorter from outside has values of some windows and not of others.
+        let duration = self.scenario.base.duration.max(self.draft.duration());
+        let mut spans = vec![("from", window.from, window.to)];
+        if let Some(base) = &window.relative_to {
+            spans.push(("relative_to", base.from, base.to));
+        }
+        for (key, from, to) in spans {
+            if to.unwrap_or(duration) <= from || from >= duration {
+                let message = "the window is empty: it ends before it starts";
+                return Err(self.draft.refuse_at(&format!("{at}.{key}"), message));
+            }
+        }
+        let waits = matches!(window.take, Take::Reaches | Take::Stays | Take::Share);
+        if waits != window.when.is_some() {
+            let message = "`reaches`, `stays` and `share`, and nothing else, need a condition `when`";
+            return Err(self.draft.refuse_at(&format!("{at}.take"), message));
         }
         let settles = window.take == Take::Settling;
         if settles != (window.within.is_some() != window.covered.is_some()) {
             let message = "`settling`, and nothing else, needs either `within` or `covered`";
             return Err(self.draft.refuse_at(&format!("{at}.take"), message));
+        }
+        if window.counting.is_some() && !matches!(window.take, Take::Reaches | Take::Stays | Take::Settling) {
+            let message = "only what is waited for is counted: `reaches`, `stays` and `settling`";
+            return Err(self.draft.refuse_at(&format!("{at}.counting"), message));
+        }
+        let of_base = window.relative_to.as_ref().map(|base| base.take);
+        if of_base.is_some_and(|take| matches!(take, Take::Settling | Take::Reaches | Take::Stays | Take::Share)) {
+            return Err(self.draft.refuse_at(&format!("{at}.relative_to"), "this value needs further keys"));
         }
         let good = |share: Option<f64>| share.is_none_or(|share| share > 0.0 && share < 1.0);
         if good(window.within) && good(window.covered) {
@@ -232,20 +323,6 @@ impl Future<'_, '_> {
             return Err(refusal.note("add a table `[record]` with `series = \"100 ms\"`"));
         }
         self.check_measure(at, path, &blank["series"], Leaf::Series)
-    }
-
-    /// A step from one case to the next means something along one axis only.
-    fn check_steps(&self, at: &str, chosen: &[&BTreeMap<String, String>], first: Option<&str>) -> Result<(), Refusal> {
-        let varies = |axis: &&Axis| {
-            first != Some(&axis.name) && chosen.iter().any(|case| case.get(&axis.name) != chosen[0].get(&axis.name))
-        };
-        let axes: Vec<&str> = self.scenario.axes.iter().filter(varies).map(|axis| axis.name.as_str()).collect();
-        if axes.len() == 1 {
-            return Ok(());
-        }
-        let refusal =
-            self.draft.refuse_at(at, format!("steps go along one axis, and this claim's cases vary in {}", axes.len()));
-        Err(refusal.note("fix the others in `where`, so that only one axis has several labels"))
     }
 
     fn check_chart(&self, index: usize, chart: &Chart) -> Result<(), Refusal> {
@@ -273,7 +350,7 @@ impl Future<'_, '_> {
             return Err(self.draft.refuse_at(&at("x"), message));
         }
         let cases = self.scenario.cases.iter().zip(&self.blanks);
-        for (_, blank) in cases.filter(|(case, _)| crate::claims::matches(&chart.cases, &case.labels)) {
+        for (_, blank) in cases.filter(|(case, _)| claims::matches(&chart.cases, &case.labels)) {
             for (number, path) in chart.y.iter().enumerate() {
                 let place = at(&format!("y.{number}"));
                 if over_time {
@@ -297,10 +374,10 @@ impl Future<'_, '_> {
             return Err(self.draft.refuse_at(&at("cell"), "a table shows at least one result"));
         }
         let cases = self.scenario.cases.iter().zip(&self.blanks);
-        for (_, blank) in cases.filter(|(case, _)| crate::claims::matches(&table.cases, &case.labels)) {
+        for (_, blank) in cases.filter(|(case, _)| claims::matches(&table.cases, &case.labels)) {
             for (number, cell) in table.cell.iter().enumerate() {
                 self.check_against(&at(&format!("cell.{number}.against")), &cell.against)?;
-                self.check_measure(&at(&format!("cell.{number}.measure")), &cell.measure, blank, Leaf::Number)?;
+                self.check_expression(&at(&format!("cell.{number}.measure")), &cell.measure, blank, Leaf::Number)?;
             }
         }
         Ok(())
@@ -359,7 +436,7 @@ fn strs(names: &[String]) -> Vec<&str> {
 }
 
 /// What a path leads to.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Leaf {
     Number,
     Series,

@@ -18,7 +18,7 @@ pub use other::{load, parse};
 pub use source::Refusal;
 
 use crate::schema::Tables;
-use crate::study::{Axis, Chart, Claim, Table};
+use crate::study::{Axis, Chart, Claim, Extent, Table};
 use document::Change;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -30,6 +30,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 use toml::Spanned;
 use toml::de::DeTable;
+use units::Duration;
 use vary::Vary;
 
 /// No scenario is larger, in bytes.
@@ -65,6 +66,8 @@ pub struct Scenario {
     pub axes: Vec<Axis>,
     /// The seeds of every case.
     pub seeds: Vec<u64>,
+    /// Whether that is all that the file asks for.
+    pub extent: Extent,
     /// Every combination of the axes' values, the last axis changing fastest.
     pub cases: Vec<Case>,
     /// What is claimed.
@@ -153,6 +156,9 @@ impl Scenario {
             self.claims.clear();
             self.charts.clear();
             self.tables.clear();
+        }
+        if self.seeds.len() > 1 {
+            self.extent = Extent::Reduced;
         }
         self.seeds = vec![seed];
         self.cases = vec![Case { labels: BTreeMap::new(), set: self.set.clone(), network: self.base.clone() }];
@@ -260,6 +266,7 @@ struct Draft<'s> {
     /// The network's part of it, with the keys set from outside.
     network: DeTable<'s>,
     set: Vec<Change<'s>>,
+    extent: Extent,
     head: Head,
     vary: Vary<'s>,
     tables: &'static Tables,
@@ -284,10 +291,19 @@ impl<'s> Draft<'s> {
         conditions::as_labels(&source, &mut lab);
         let head = deserialize(&source, lab, tables)?;
         let mut vary = vary::read(&source, &root, tables)?;
+        let mut extent = Extent::Full;
         if let Some(count) = wishes.seeds {
+            // A short run has no more seeds than the file.
+            let count = if wishes.quick { count.min(vary.seeds.len()) } else { count };
+            if count < vary.seeds.len() {
+                extent = Extent::Reduced;
+            }
             vary.limit_seeds(count);
         }
         let mut set = if wishes.quick { vary::quick(&source, &root)? } else { Vec::new() };
+        if !set.is_empty() {
+            extent = Extent::Reduced;
+        }
         for change in &set {
             apply(&source, &mut network, change)?;
         }
@@ -296,7 +312,7 @@ impl<'s> Draft<'s> {
             apply(&source, &mut network, &change)?;
             set.push(change);
         }
-        let draft = Self { source, root, network, set, head, vary, tables };
+        let draft = Self { source, root, network, set, extent, head, vary, tables };
         if !wishes.base_only {
             draft.no_change_is_lost()?;
         }
@@ -331,15 +347,22 @@ impl<'s> Draft<'s> {
             about: self.head.about.trim().to_owned(),
             file: self.source.name.to_owned(),
             text: self.source.text.to_owned(),
-            base,
             set,
             axes: axes.collect(),
             seeds: self.vary.seeds.clone(),
+            extent: if base.duration < self.duration() { Extent::Reduced } else { self.extent },
+            base,
             cases: self.cases()?,
             claims: self.head.claim.clone(),
             charts: self.head.chart.clone(),
             tables: self.head.table.clone(),
         })
+    }
+
+    /// The duration that the file asks for; without one that can be read, zero.
+    fn duration(&self) -> Duration {
+        let text = self.root.get("duration").and_then(|duration| duration.get_ref().as_str());
+        text.and_then(|text| text.parse().ok()).unwrap_or(Duration::ZERO)
     }
 
     /// The id names a folder, so it is a plain word.

@@ -55,6 +55,8 @@ pub(crate) struct Packet {
     pub(crate) serial: u32,
     /// How many more hops it may go.
     pub(crate) ttl: u8,
+    /// How often it has been sent by radio so far, on all of its hops.
+    pub(crate) transmissions: u16,
     /// When the application, or a protocol, made it. Of a ping's reply: when its request was made.
     pub(crate) created: Instant,
     /// Length with all headers from IP's on.
@@ -97,7 +99,7 @@ impl Packet {
     /// A packet without a segment that is made now and has not left yet.
     pub(crate) fn new(load: Load, created: Instant, length: Bytes) -> Self {
         let (segment, ecn, transit) = (None, Ecn::NotEct, Transit::NONE);
-        Self { load, serial: 0, ttl: TTL, created, length, segment, ecn, transit }
+        Self { load, serial: 0, ttl: TTL, transmissions: 0, created, length, segment, ecn, transit }
     }
 
     /// What the application gave to UDP.

@@ -16,6 +16,10 @@ pub(crate) struct FlowRecord {
     /// Payload that arrived, also of packets made during the warm-up.
     pub(crate) bytes: Bytes,
     pub(crate) late: u64,
+    /// Data transmissions of its packets.
+    pub(crate) transmissions: u64,
+    /// Those of packets that arrived in time, until then.
+    pub(crate) useful_transmissions: u64,
     pub(crate) delay: Summary,
     pub(crate) lost: Lost,
     pub(crate) ledger: Ledger,
@@ -52,9 +56,12 @@ pub(crate) struct Identity {
 }
 
 impl FlowRecord {
-    pub(crate) fn receive(&mut self, delay: Duration, deadline: Option<Duration>) {
+    /// A packet that was sent so often has arrived.
+    pub(crate) fn receive(&mut self, delay: Duration, deadline: Option<Duration>, transmissions: u16) {
+        let late = deadline.is_some_and(|deadline| delay > deadline);
         self.received += 1;
-        self.late += u64::from(deadline.is_some_and(|deadline| delay > deadline));
+        self.late += u64::from(late);
+        self.useful_transmissions += if late { 0 } else { u64::from(transmissions) };
         self.delay.record(delay);
     }
 

@@ -9,6 +9,6 @@ mod summary;
 mod transport;
 
 pub(crate) use ledger::{FlowRecord, Identity, Ledger, NodeRecord, QueueRecord, ratio};
-pub(crate) use series::Recorder;
+pub(crate) use series::{Passed, Recorder};
 pub(crate) use summary::Summary;
 pub(crate) use transport::{Service, TransportRecord};

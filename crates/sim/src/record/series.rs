@@ -23,8 +23,16 @@ struct FlowStep {
 struct NodeStep {
     sojourn: Span,
     nodal: Span,
-    /// Packets that the queue had discarded when the step began.
-    dropped: u64,
+    /// What had passed through the queue when the step began.
+    before: Passed,
+}
+
+/// Packets that have passed through a queue since its statistics began.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Passed {
+    pub(crate) arrived: u64,
+    pub(crate) sent: u64,
+    pub(crate) dropped: u64,
 }
 
 impl Recorder {
@@ -68,21 +76,23 @@ impl Recorder {
         step.nodal.record(waited + service);
     }
 
-    /// Ends a step that lasted `length`; `queues` yields every queue's limit, its backlog, and how many packets it has
-    /// discarded since its statistics began.
-    pub(crate) fn end_step(&mut self, length: Duration, queues: impl Iterator<Item = (f64, u64, u64)>) {
+    /// Ends a step that lasted `length`; `queues` yields every queue's limit, its backlog, and what has passed through it.
+    pub(crate) fn end_step(&mut self, length: Duration, queues: impl Iterator<Item = (f64, u64, Passed)>) {
         for (series, step) in self.series.flows.iter_mut().zip(&mut self.flows) {
             let FlowStep { bytes, delay } = std::mem::take(step);
             series.goodput_bps.push(bytes.bits() as f64 / length.as_secs_f64());
             series.delay_mean_s.push(delay.mean());
             series.delay_max_s.push(delay.max());
         }
-        for ((series, step), (limit, backlog, dropped)) in self.series.nodes.iter_mut().zip(&mut self.nodes).zip(queues)
+        // The warm-up's end sets the counts back.
+        let since = |before: u64, now: u64| now.checked_sub(before).unwrap_or(now);
+        for ((series, step), (limit, backlog, passed)) in self.series.nodes.iter_mut().zip(&mut self.nodes).zip(queues)
         {
-            let NodeStep { sojourn, nodal, dropped: before } =
-                std::mem::replace(step, NodeStep { dropped, ..NodeStep::default() });
-            // The warm-up's end sets the count back.
-            series.dropped_packets.push(dropped.checked_sub(before).unwrap_or(dropped));
+            let NodeStep { sojourn, nodal, before } =
+                std::mem::replace(step, NodeStep { before: passed, ..NodeStep::default() });
+            series.arrived_packets.push(since(before.arrived, passed.arrived));
+            series.sent_packets.push(since(before.sent, passed.sent));
+            series.dropped_packets.push(since(before.dropped, passed.dropped));
             series.limit.push(limit);
             series.backlog_packets.push(backlog);
             series.sojourn_mean_s.push(sojourn.mean());

@@ -31,6 +31,7 @@ impl Summary {
         let quantile = |q| (self.histogram.ranked(rank(self.n, q)) as f64 / 1e6).min(max);
         Times {
             mean: self.nanos as f64 / self.n as f64 / 1e9,
+            p5: quantile(0.05),
             p50: quantile(0.5),
             p95: quantile(0.95),
             p99: quantile(0.99),
@@ -59,7 +60,9 @@ mod tests {
         }
         let times = summary.times();
         assert!((times.mean - 0.5005).abs() < 1e-12 && (times.max - 1.0).abs() < 1e-12);
-        for (found, expected) in [(times.p50, 0.5), (times.p95, 0.95), (times.p99, 0.99), (times.p999, 0.999)] {
+        for (found, expected) in
+            [(times.p5, 0.05), (times.p50, 0.5), (times.p95, 0.95), (times.p99, 0.99), (times.p999, 0.999)]
+        {
             assert!((found / expected - 1.0).abs() < 1e-3, "{found} for {expected}");
         }
     }

@@ -7,6 +7,7 @@
 use super::{Event, World};
 use crate::engine::Handle;
 use crate::mac::{Answer, BROADCAST, Due, Frame, Kind, Unanswered};
+use crate::net::Load;
 use crate::radio::{Shape, Signal};
 use units::Instant;
 
@@ -68,6 +69,7 @@ impl World {
                 _ => {}
             }
         }
+        self.count_transmissions(node, &frame);
         self.note_sent(node, &frame);
         let (of, turned_busy) = self.medium.start(node, frame, self.now, shape);
         if turned_busy {
@@ -77,6 +79,31 @@ impl World {
             self.events.push_soon(time, Event::Front { of, listener: 0 });
         }
         self.events.push(self.now + duration, Event::Sent { of });
+    }
+
+    /// Every packet of a data frame has been sent once more.
+    fn count_transmissions(&mut self, node: u32, frame: &Frame) {
+        let Self { nodes, packets, flows, warmup, .. } = self;
+        let mut count = |first: Handle| {
+            let mut next = Some(first);
+            while let Some(handle) = next {
+                let packet = packets.get_mut(handle);
+                next = packet.transit.next;
+                packet.transmissions = packet.transmissions.saturating_add(1);
+                if let Load::Flow(flow) = packet.load
+                    && packet.created >= *warmup
+                {
+                    flows[flow as usize].record.transmissions += 1;
+                }
+            }
+        };
+        match frame.kind {
+            Kind::Data { packet, .. } if frame.to != BROADCAST => count(packet),
+            Kind::Aggregate { .. } => {
+                nodes[node as usize].station.in_flight().for_each(|mpdu| count(mpdu.packet));
+            }
+            _ => {}
+        }
     }
 
     /// The sender has sent all of a frame.

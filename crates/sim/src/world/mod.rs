@@ -20,7 +20,7 @@ use crate::engine::{Arena, EventQueue, Handle};
 use crate::mac::{BROADCAST, Conventions, Finished, Frame, Mpdu, Msdu, Station};
 use crate::net::{Load, Loss, Packet, Transit, Waiting, msdu_bytes, network_bytes};
 use crate::radio::Medium;
-use crate::record::{FlowRecord, Identity, NodeRecord, QueueRecord, Recorder};
+use crate::record::{FlowRecord, Identity, NodeRecord, Passed, QueueRecord, Recorder};
 use crate::results::Outcome;
 use crate::trace::What;
 use crate::traffic::Emission;
@@ -538,7 +538,7 @@ impl World {
             recorder.got(index, payload);
         }
         if packet.created >= self.warmup {
-            flow.record.receive(delay, flow.identity.deadline);
+            flow.record.receive(delay, flow.identity.deadline, packet.transmissions);
         }
         self.note_delivered(node, &packet);
     }
@@ -574,7 +574,10 @@ impl World {
         let length = self.now.since(self.last_step);
         let queues = self.nodes.iter().flat_map(|node| &node.queues);
         let levels = queues.map(|Queue { held, .. }| {
-            (held.limit().count() as f64, held.backlog().packets, held.totals().dropped.packets)
+            let totals = held.totals();
+            let (arrived, sent) = (totals.arrived.packets, totals.sent.packets);
+            let passed = Passed { arrived, sent, dropped: totals.dropped.packets };
+            (held.limit().count() as f64, held.backlog().packets, passed)
         });
         recorder.end_step(length, levels);
         self.record_windows();

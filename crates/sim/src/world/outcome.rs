@@ -36,6 +36,8 @@ pub(super) fn outcome(mut world: World) -> Outcome {
     let sent = sum_of(|record| record.sent);
     let received = sum_of(|record| record.received);
     let late = sum_of(|record| record.late);
+    let transmissions = sum_of(|record| record.transmissions);
+    let useful = sum_of(|record| record.useful_transmissions);
     let totals = Totals {
         goodput_bps: sum,
         // Nothing received is shared equally.
@@ -45,6 +47,7 @@ pub(super) fn outcome(mut world: World) -> Outcome {
         deadline_miss_ratio: ratio(late, received),
         data_yield: ratio(received - late, sent),
         channel_busy_ratio: world.medium.on_air_time(world.end).as_secs_f64() / covered.as_secs_f64(),
+        wasted_transmission_ratio: ratio(transmissions - useful, transmissions),
         routing_packets,
         routing_overhead: routing_packets.map(|packets| ratio(packets, received)),
     };

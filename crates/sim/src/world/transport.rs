@@ -145,7 +145,7 @@ impl World {
                 recorder.arrived(index, delay);
             }
             if packet.created >= self.warmup {
-                flow.record.receive(delay, flow.identity.deadline);
+                flow.record.receive(delay, flow.identity.deadline, packet.transmissions);
             }
         }
         let connection = self.connections.get(slot);

@@ -1,0 +1,272 @@
+//! From the values of the seeds to a verdict.
+
+use super::condition::ZERO_AT_MOST;
+use super::{Answer, Condition, Question, extreme};
+use crate::measure;
+use crate::statistics::interval;
+use crate::study::{Claim, Compare, Extent, OverSeeds, Ruling, Run, Statistic, Take, Unit, Verdict};
+use std::collections::BTreeSet;
+
+/// The verdict on a claim whose question has this answer; `seeds` and `runs` are the sweep's.
+pub(super) fn verdict(
+    claim: &Claim,
+    question: &Question,
+    answer: &Answer,
+    (seeds, runs): (&[u64], &[Run]),
+    extent: Extent,
+) -> Verdict {
+    let rule = Rule::new(claim, extent);
+    let (judged, place) = if rule.apart() {
+        worst(&rule, answer)
+    } else {
+        let of_seed = |rows: &Vec<Vec<f64>>| reduce(claim.statistic, rows);
+        (rule.judge(&answer.by_seed.iter().map(of_seed).collect::<Vec<_>>()), None)
+    };
+    // A shorter run may end before a window of a series.
+    let needs_more = extent == Extent::Reduced && (claim.full || (claim.series.is_some() && judged.measured.is_nan()));
+    Verdict {
+        id: claim.id.clone(),
+        says: claim.says.clone(),
+        source: claim.source.clone(),
+        reported: claim.reported.clone(),
+        holds: claim.holds.clone(),
+        measured: judged.measured,
+        low: judged.low,
+        high: judged.high,
+        unit: unit(claim, question),
+        seeds: claim.seeds,
+        at: at(question, answer, place, judged.seed, (seeds, runs)),
+        verdict: if needs_more { Ruling::NeedsFullRuns } else { judged.ruling },
+    }
+}
+
+/// How values of seeds are ruled on.
+struct Rule {
+    condition: Option<Condition>,
+    share_of_runs: Option<Condition>,
+    seeds: OverSeeds,
+    statistic: Statistic,
+    extent: Extent,
+}
+
+/// What came of one value of each seed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Judgement {
+    ruling: Ruling,
+    measured: f64,
+    low: f64,
+    high: f64,
+    /// The seed that decided, by its place in the list.
+    seed: Option<usize>,
+    /// How far beyond the border.
+    excess: f64,
+}
+
+impl Rule {
+    fn new(claim: &Claim, extent: Extent) -> Self {
+        let read = |text: &String| text.parse::<Condition>().ok();
+        Self {
+            condition: read(&claim.holds),
+            share_of_runs: claim.share_of_runs.as_ref().and_then(read),
+            seeds: claim.seeds,
+            statistic: claim.statistic,
+            extent,
+        }
+    }
+
+    /// True where every value is ruled on by itself.
+    fn apart(&self) -> bool {
+        self.statistic == Statistic::Each || self.condition == Some(Condition::Zero)
+    }
+
+    fn judge(&self, values: &[f64]) -> Judgement {
+        let Some(condition) = self.condition else { return Judgement::none() };
+        if condition == Condition::Zero {
+            return self.zero(values);
+        }
+        let holding = |value: &f64| self.share_of_runs.map_or(*value, |when| f64::from(u8::from(when.holds(*value))));
+        let values: Vec<f64> = values.iter().map(holding).collect();
+        let seen = interval(&values);
+        // One of several seeds has no interval that could confirm anything.
+        let lone = self.extent == Extent::Reduced && values.len() == 1;
+        let judgement = Judgement {
+            ruling: if lone { Ruling::NotConfirmed } else { condition.rule(seen.low, seen.high) },
+            measured: seen.mean,
+            low: seen.low,
+            high: seen.high,
+            seed: None,
+            excess: condition.excess(seen.mean),
+        };
+        match self.seeds {
+            OverSeeds::Mean => judgement,
+            OverSeeds::NotRefuted if lone => judgement,
+            OverSeeds::NotRefuted => {
+                let reached = condition.reaches(seen.low, seen.high);
+                Judgement { ruling: if reached { Ruling::Holds } else { Ruling::Differs }, ..judgement }
+            }
+            OverSeeds::Every => self.by_seed(condition, &values, |a, b| a > b),
+            OverSeeds::Some => self.by_seed(condition, &values, |a, b| a < b),
+            OverSeeds::Deviation => self.single(condition, deviation(&values)),
+            OverSeeds::RelativeDeviation => self.single(condition, deviation(&values) / seen.mean),
+        }
+    }
+
+    /// No packet: zero in the median seed and next to nothing over all. Seeds that were not run may have had some.
+    fn zero(&self, values: &[f64]) -> Judgement {
+        let median = median(values.to_vec());
+        let mean = interval(values).mean;
+        let ruling = match self.extent {
+            Extent::Reduced => Ruling::NotConfirmed,
+            Extent::Full if median == 0.0 && mean <= ZERO_AT_MOST => Ruling::Holds,
+            Extent::Full => Ruling::Differs,
+        };
+        let (low, high) = range(values);
+        Judgement { ruling, measured: mean, low, high, seed: None, excess: mean }
+    }
+
+    /// The seed that lies farthest outside, or farthest inside, decides; `before` says which of two excesses comes first.
+    fn by_seed(&self, condition: Condition, values: &[f64], before: fn(f64, f64) -> bool) -> Judgement {
+        let (low, high) = range(values);
+        let with_excess = values.iter().map(|value| condition.excess(*value)).enumerate();
+        let pick = |a: (usize, f64), b: (usize, f64)| if before(b.1, a.1) { b } else { a };
+        let Some((seed, excess)) = with_excess.reduce(pick) else { return Judgement::none() };
+        let measured = values[seed];
+        let holds = condition.holds(measured);
+        // Seeds that were not run could be worse than the worst, or better than the best.
+        let settled = self.extent == Extent::Full || holds == (self.seeds == OverSeeds::Some);
+        let ruling = match (settled, holds) {
+            (false, _) => Ruling::NotConfirmed,
+            (true, true) => Ruling::Holds,
+            (true, false) => Ruling::Differs,
+        };
+        Judgement { ruling, measured, low, high, seed: Some(seed), excess }
+    }
+
+    /// One number of all seeds, whose own spread is not known.
+    fn single(&self, condition: Condition, value: f64) -> Judgement {
+        let ruling = match self.extent {
+            Extent::Reduced => Ruling::NotConfirmed,
+            Extent::Full if condition.holds(value) => Ruling::Holds,
+            Extent::Full => Ruling::Differs,
+        };
+        Judgement { ruling, measured: value, low: value, high: value, seed: None, excess: condition.excess(value) }
+    }
+}
+
+impl Judgement {
+    /// Of no value.
+    fn none() -> Self {
+        let none = f64::NAN;
+        Self { ruling: Ruling::Differs, measured: none, low: none, high: none, seed: None, excess: f64::INFINITY }
+    }
+}
+
+/// Rules on every value by itself; the one that decides, with its row and its place in it.
+fn worst(rule: &Rule, answer: &Answer) -> (Judgement, Option<(usize, usize)>) {
+    let mut decides: Option<(Judgement, (usize, usize))> = None;
+    let Some(first) = answer.by_seed.first() else { return (Judgement::none(), None) };
+    for (row, values) in first.iter().enumerate() {
+        for column in 0..values.len() {
+            let of_seed = |rows: &Vec<Vec<f64>>| rows[row].get(column).copied().unwrap_or(f64::NAN);
+            let judged = rule.judge(&answer.by_seed.iter().map(of_seed).collect::<Vec<_>>());
+            let worse = |than: &Judgement| (judged.ruling, judged.excess) > (than.ruling, than.excess);
+            if decides.as_ref().is_none_or(|(than, _)| worse(than)) {
+                decides = Some((judged, (row, column)));
+            }
+        }
+    }
+    decides.map_or((Judgement::none(), None), |(judged, place)| (judged, Some(place)))
+}
+
+/// Makes one number of `rows`: a row a case, in it one value a flow or node.
+pub(super) fn reduce(statistic: Statistic, rows: &[Vec<f64>]) -> f64 {
+    let all = || rows.iter().flatten().copied();
+    match statistic {
+        Statistic::Mean | Statistic::Each => all().sum::<f64>() / all().count() as f64,
+        Statistic::Sum => all().sum(),
+        Statistic::Max => extreme(all(), f64::max),
+        Statistic::Min => extreme(all(), f64::min),
+        Statistic::Median => median(all().collect()),
+        Statistic::Range => extreme(all(), f64::max) - extreme(all(), f64::min),
+    }
+}
+
+/// The middle value; of two the larger. NaN sorts last and counts as large; of no values it is the outcome.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+fn range(values: &[f64]) -> (f64, f64) {
+    (extreme(values.iter().copied(), f64::min), extreme(values.iter().copied(), f64::max))
+}
+
+/// The standard deviation of the population that the seeds are drawn from; NaN of fewer than two.
+fn deviation(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt()
+}
+
+/// The unit of what a claim measures.
+pub(crate) fn unit(claim: &Claim, question: &Question) -> Unit {
+    let compared = claim.than.is_some() || !claim.against.is_empty() || claim.steps.is_some();
+    let of_series = claim.series.as_ref().map(|window| (window.take, window));
+    let measured = match of_series {
+        Some((Take::Share, _)) => Unit::Share,
+        Some((Take::Settling | Take::Reaches | Take::Stays, window)) => {
+            window.counting.as_deref().map_or(Unit::Seconds, Unit::of)
+        }
+        Some((Take::Swing | Take::Slope | Take::Periodicity, _)) => Unit::Number,
+        Some((_, window)) if window.relative_to.is_some() => Unit::Number,
+        _ => question.measure.unit(),
+    };
+    match (claim.seeds, claim.compare) {
+        _ if claim.share_of_runs.is_some() => Unit::Share,
+        (OverSeeds::RelativeDeviation, _) => Unit::Number,
+        (_, Compare::Ratio | Compare::Correlation) if compared => Unit::Number,
+        _ if claim.first.is_some() => Unit::Number,
+        _ => measured,
+    }
+}
+
+/// Which value decided: the labels of its case as far as the claim's cases differ, whose it is, and the seed.
+fn at(
+    question: &Question,
+    answer: &Answer,
+    place: Option<(usize, usize)>,
+    seed: Option<usize>,
+    (seeds, runs): (&[u64], &[Run]),
+) -> String {
+    let case_of = |index: usize| &runs[index * seeds.len()];
+    let mut words = Vec::new();
+    if let Some((row, column)) = place {
+        let run = case_of(answer.cases[row]);
+        for (axis, label) in &run.case {
+            let labels: BTreeSet<_> = answer.cases.iter().filter_map(|&index| case_of(index).case.get(axis)).collect();
+            let before =
+                answer.before.get(row).map(|&index| &case_of(index).case[axis]).filter(|before| *before != label);
+            match before {
+                Some(before) => words.push(format!("{axis} = {before} to {label}")),
+                None if labels.len() > 1 => words.push(format!("{axis} = {label}")),
+                None => {}
+            }
+        }
+        let names = |path: &str| match (&run.outcome.series, question.series) {
+            (Some(series), Some(_)) => measure::series(series, path).into_iter().map(|(name, _)| name).collect(),
+            _ => measure::names(&measure::branch(&run.outcome, path), path),
+        };
+        let names = if question.together.is_some() || question.first.is_some() || question.than.is_some() {
+            Vec::new()
+        } else {
+            question.measure.names(&names)
+        };
+        words.extend(names.get(column).filter(|name| names.len() > 1 && !name.is_empty()).cloned());
+    }
+    let seed = seed.filter(|_| seeds.len() > 1).map(|seed| format!("seed {}", seeds[seed]));
+    [words.join(", "), seed.unwrap_or_default()]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("; ")
+}
