@@ -74,8 +74,8 @@ unit: charts
 	cargo test --workspace --locked
 	python3 tests/peers.py
 
-# All of ADTH and those of the buffer-sizing document that take two minutes of CPU together.
-QUICK := scenarios/adth buf-fig2 buf-fig4 buf-fig11 buf-fig13 buf-fig18 buf-fig19 buf-fig21
+# All of ADTH, and of the buffer-sizing document the experiments of which short runs say something: a minute of CPU.
+QUICK := scenarios/adth buf-intro buf-fig2 buf-fig4 buf-fig9 buf-fig21
 
 # Experiments with three seeds; the verdicts must be those of the table, which docs/reproductions explains.
 claims: build

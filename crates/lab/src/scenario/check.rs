@@ -156,7 +156,7 @@ impl Future<'_, '_> {
         self.check_labels(&at("where"), &claim.cases)?;
         self.check_against(&at("against"), &claim.against)?;
         if let Some(first) = &claim.first {
-            self.check_first(&at("first"), first)?;
+            self.check_first(&at("first"), first, &claim.cases)?;
         }
         let labels: Vec<_> = self.scenario.cases.iter().map(|case| &case.labels).collect();
         let pairs = Question::from(claim).pairs(&labels);
@@ -254,9 +254,10 @@ impl Future<'_, '_> {
         against.keys().try_for_each(|axis| self.axis(&format!("{at}.{axis}"), axis).map(drop))
     }
 
-    fn check_first(&self, at: &str, first: &First) -> Result<(), Refusal> {
+    fn check_first(&self, at: &str, first: &First, cases: &BTreeMap<String, Labels>) -> Result<(), Refusal> {
         let axis = self.axis(&format!("{at}.axis"), &first.axis)?;
-        if let Some(label) = axis.labels.iter().find(|label| label::place(label).is_none()) {
+        let asked = |label: &&String| cases.get(&first.axis).is_none_or(|labels| labels.contains(label));
+        if let Some(label) = axis.labels.iter().filter(asked).find(|label| label::place(label).is_none()) {
             let message = format!("`{}` has the label `{label}`, which is no number", first.axis);
             return Err(self.draft.refuse_at(&format!("{at}.axis"), message));
         }
