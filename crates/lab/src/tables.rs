@@ -35,11 +35,19 @@ pub fn claims(verdicts: &[Verdict], width: usize) -> String {
     )
 }
 
-/// The flows of a run, at most `width` characters wide, if the names allow it.
+/// The flows of a run, at most `width` characters wide, if the names allow it. Where there is TCP, beside what arrived in order
+/// stands what arrived at all.
 pub fn flows(outcome: &Outcome, width: usize) -> String {
+    let tcp = outcome.flows.iter().any(|flow| flow.carried_bps.is_some());
+    let with_carried = |mut cells: Vec<String>, carried: String| {
+        if tcp {
+            cells.insert(3, carried);
+        }
+        cells
+    };
     let rows = outcome.flows.iter().map(|flow| {
         let late = flow.deadline_s.map_or_else(|| "-".to_owned(), |_| percent(flow.deadline_miss_ratio));
-        [
+        let cells = vec![
             flow.name.clone(),
             format!("{} -> {}", flow.from, flow.to),
             rate(flow.goodput_bps),
@@ -48,10 +56,12 @@ pub fn flows(outcome: &Outcome, width: usize) -> String {
             time(flow.delay_s.p99),
             time(flow.delay_s.max),
             late,
-        ]
+        ];
+        with_carried(cells, flow.carried_bps.map_or_else(|| "-".to_owned(), rate))
     });
-    let head = ["flow", "path", "goodput", "loss", "delay mean", "99 %", "max", "late"];
-    table(&head, &rows.collect::<Vec<_>>(), &FIGURES, width)
+    let rows: Vec<_> = rows.collect();
+    let head = ["flow", "path", "goodput", "loss", "delay mean", "99 %", "max", "late"].map(str::to_owned);
+    table(&with_carried(head.into(), "carried".to_owned()), &rows, &FIGURES, width)
 }
 
 /// The queues of a run, at most `width` characters wide, if the names allow it.
@@ -121,7 +131,7 @@ pub struct Columns<'c> {
 }
 
 /// Two names, then figures.
-const FIGURES: Columns<'static> = Columns { right: &[2, 3, 4, 5, 6, 7], prose: &[] };
+const FIGURES: Columns<'static> = Columns { right: &[2, 3, 4, 5, 6, 7, 8], prose: &[] };
 
 /// A table with a line under its head. Where it would be wider than `most`, the widest column that can be is made narrower.
 pub fn table<H: AsRef<str>, R: AsRef<[String]>>(head: &[H], rows: &[R], columns: &Columns, most: usize) -> String {

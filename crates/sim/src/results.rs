@@ -77,6 +77,10 @@ pub struct Flow {
     pub offered_bps: Option<f64>,
     /// Payload received per second of simulated time, whenever it was sent. TCP: in order, and every byte once.
     pub goodput_bps: f64,
+    /// TCP: what reached the receiver per second at all, in order or not, every byte once. What waits for a byte before it is
+    /// in this and not yet in `goodput_bps`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carried_bps: Option<f64>,
     /// 1 - received / sent. Packets still on their way count as lost, as in the documents.
     pub loss_ratio: f64,
     /// One-way delay of the packets received.
@@ -112,6 +116,9 @@ pub struct Flow {
     /// TCP: times that a congestion mark (ECN) reduced the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marks: Option<u64>,
+    /// TCP: tail loss probes (RFC 8985, section 7) that were sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tail_probes: Option<u64>,
     /// TCP, `transfer` and `web`: connections opened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfers: Option<u64>,
@@ -342,6 +349,9 @@ pub struct FlowSeries {
     pub delay_mean_s: Vec<Option<f64>>,
     /// Largest one-way delay of the packets received in the step; absent where none was.
     pub delay_max_s: Vec<Option<f64>>,
+    /// TCP: what reached the receiver per second at all, in order or not, every byte once; empty for others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub carried_bps: Vec<f64>,
     /// TCP: the congestion windows of the open connections at the end of the step, in full segments; empty for others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cwnd_packets: Vec<f64>,

@@ -135,6 +135,7 @@ fn values(series: &Series, key: &str) -> Option<Vec<Option<f64>>> {
         let flow = series.flows.iter().find(|flow| flow.name == name)?;
         return match field {
             "goodput_bps" => Some(all(&flow.goodput_bps)),
+            "carried_bps" => Some(all(&flow.carried_bps)),
             "delay_mean_s" => Some(flow.delay_mean_s.clone()),
             "delay_max_s" => Some(flow.delay_max_s.clone()),
             _ => None,

@@ -15,6 +15,12 @@ pub struct Tcp {
     /// How losses are found and repaired. Default `sack`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Recovery>,
+    /// What shows that a segment is lost, where `recovery` is "sack". Default `rack-tlp`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_detection: Option<LossDetection>,
+    /// By what the window grows in slow start. Default `bytes`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slow_start: Option<SlowStart>,
     /// Explicit congestion notification (RFC 3168): queues that can, mark packets instead of dropping them. Default false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<bool>,
@@ -74,6 +80,32 @@ pub enum Recovery {
     Reno,
 }
 
+/// What shows that a segment is lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum LossDetection {
+    /// A segment that was sent later has arrived, and a reordering window has passed; a probe for the last segments of all
+    /// (RFC 8985, as in Linux). Lost repetitions are found too.
+    #[default]
+    RackTlp,
+    /// Three ranges, or more than two segments, have arrived of what is behind it (RFC 6675; ns-2, ns-3). A lost repetition
+    /// takes a timeout.
+    DuplicateAcks,
+}
+
+/// By what the window grows in slow start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum SlowStart {
+    /// By all that an acknowledgement acknowledges (RFC 3465; Linux, ns-3).
+    #[default]
+    Bytes,
+    /// By at most a segment an acknowledgement (RFC 5681, 3.1; ns-2).
+    Acks,
+}
+
 impl Tcp {
     /// With the keys of `shared` where this table has none.
     #[must_use]
@@ -81,6 +113,8 @@ impl Tcp {
         Self {
             congestion: self.congestion.or(shared.congestion),
             recovery: self.recovery.or(shared.recovery),
+            loss_detection: self.loss_detection.or(shared.loss_detection),
+            slow_start: self.slow_start.or(shared.slow_start),
             ecn: self.ecn.or(shared.ecn),
             segment: self.segment.or(shared.segment),
             initial_window: self.initial_window.or(shared.initial_window),

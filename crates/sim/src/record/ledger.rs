@@ -116,7 +116,7 @@ impl FlowRecord {
             ..Flow::default()
         };
         if let Some(transport) = &self.transport {
-            transport.report(&mut flow);
+            transport.report(&mut flow, covered);
         }
         flow
     }

@@ -16,6 +16,7 @@ pub(crate) struct Recorder {
 #[derive(Clone, Copy, Debug, Default)]
 struct FlowStep {
     bytes: Bytes,
+    carried: Bytes,
     delay: Span,
 }
 
@@ -61,6 +62,11 @@ impl Recorder {
         self.flows[flow as usize].bytes += payload;
     }
 
+    /// So much of a TCP flow's data has arrived, in order or not.
+    pub(crate) fn carried(&mut self, flow: u32, payload: Bytes) {
+        self.flows[flow as usize].carried += payload;
+    }
+
     /// At the end of a step: the congestion windows of a TCP flow's connections, in segments, and the largest of their
     /// smoothed round-trip times.
     pub(crate) fn windows(&mut self, flow: usize, cwnd: f64, srtt: Option<Duration>) {
@@ -79,8 +85,9 @@ impl Recorder {
     /// Ends a step that lasted `length`; `queues` yields every queue's limit, its backlog, and what has passed through it.
     pub(crate) fn end_step(&mut self, length: Duration, queues: impl Iterator<Item = (f64, u64, Passed)>) {
         for (series, step) in self.series.flows.iter_mut().zip(&mut self.flows) {
-            let FlowStep { bytes, delay } = std::mem::take(step);
+            let FlowStep { bytes, carried, delay } = std::mem::take(step);
             series.goodput_bps.push(bytes.bits() as f64 / length.as_secs_f64());
+            series.carried_bps.push(carried.bits() as f64 / length.as_secs_f64());
             series.delay_mean_s.push(delay.mean());
             series.delay_max_s.push(delay.max());
         }
@@ -101,7 +108,9 @@ impl Recorder {
         }
     }
 
-    pub(crate) fn into_series(self) -> Series {
+    pub(crate) fn into_series(mut self) -> Series {
+        let others = self.series.flows.iter_mut().filter(|flow| flow.cwnd_packets.is_empty());
+        others.for_each(|flow| flow.carried_bps.clear());
         self.series
     }
 }

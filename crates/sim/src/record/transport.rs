@@ -3,7 +3,7 @@
 use super::Summary;
 use crate::results::Flow;
 use crate::transport::tcp::Counts;
-use units::Duration;
+use units::{Bytes, Duration};
 
 /// What an application asked its transport for, and so which results there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub(crate) struct TransportRecord {
     service: Service,
     pub(crate) rtt: Summary,
     pub(crate) srtt_max: Duration,
+    /// Data that arrived, in order or not, each byte once.
+    pub(crate) carried: Bytes,
     /// What the senders did.
     pub(crate) counts: Counts,
     pub(crate) transfers: u64,
@@ -36,6 +38,7 @@ impl TransportRecord {
             service,
             rtt: Summary::default(),
             srtt_max: Duration::ZERO,
+            carried: Bytes::default(),
             counts: Counts::default(),
             transfers: 0,
             completed: 0,
@@ -46,12 +49,13 @@ impl TransportRecord {
 
     /// A sender that had done so much `before` has done so much `now`.
     pub(crate) fn count(&mut self, now: Counts, before: Counts) {
-        let Counts { segments, retransmits, timeouts, recoveries, marks } = &mut self.counts;
+        let Counts { segments, retransmits, timeouts, recoveries, marks, probes } = &mut self.counts;
         *segments += now.segments - before.segments;
         *retransmits += now.retransmits - before.retransmits;
         *timeouts += now.timeouts - before.timeouts;
         *recoveries += now.recoveries - before.recoveries;
         *marks += now.marks - before.marks;
+        *probes += now.probes - before.probes;
     }
 
     /// Counts from now on.
@@ -59,18 +63,20 @@ impl TransportRecord {
         *self = Self::new(self.service);
     }
 
-    /// Adds what this service has to a flow's results.
-    pub(crate) fn report(&self, flow: &mut Flow) {
+    /// Adds what this service has to the results of a flow that cover so much time.
+    pub(crate) fn report(&self, flow: &mut Flow, covered: Duration) {
         flow.rtt_s = Some(self.rtt.times());
         if self.service == Service::Echo {
             flow.replies = Some(self.replies);
             return;
         }
+        flow.carried_bps = Some(self.carried.bits() as f64 / covered.as_secs_f64());
         flow.srtt_max_s = Some(self.srtt_max.as_secs_f64());
         flow.retransmits = Some(self.counts.retransmits);
         flow.timeouts = Some(self.counts.timeouts);
         flow.recoveries = Some(self.counts.recoveries);
         flow.marks = Some(self.counts.marks);
+        flow.tail_probes = Some(self.counts.probes);
         if self.service == Service::Transfers {
             flow.transfers = Some(self.transfers);
             flow.transfers_completed = Some(self.completed);

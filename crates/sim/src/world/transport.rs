@@ -152,10 +152,16 @@ impl World {
         if connection.closed {
             return;
         }
+        let before = connection.receiver.arrived();
         let fresh = connection.receiver.receive(self.now, segment, packet.ecn == Ecn::Ce);
+        let carried = Bytes::new(connection.receiver.arrived() - before);
         flow.record.bytes += Bytes::new(fresh);
+        if let Some(record) = &mut flow.record.transport {
+            record.carried += carried;
+        }
         if let Some(recorder) = &mut self.recorder {
             recorder.got(index, Bytes::new(fresh));
+            recorder.carried(index, carried);
         }
         let Some(missing) = &mut connection.missing else { return };
         *missing -= fresh;

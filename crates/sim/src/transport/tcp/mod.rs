@@ -5,6 +5,7 @@
 //! what is not.
 
 mod congestion;
+mod rack;
 mod ranges;
 mod receiver;
 mod recovery;
@@ -17,7 +18,7 @@ mod settings;
 pub(crate) use receiver::Receiver;
 pub(crate) use segment::{Block, Sacks, Segment};
 pub(crate) use sender::{Counts, Sender};
-pub(crate) use settings::{Congestion, Recovery, Settings};
+pub(crate) use settings::{Congestion, LossDetection, Recovery, Settings, SlowStart};
 
 #[cfg(test)]
 mod tests;

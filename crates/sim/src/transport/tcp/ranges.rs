@@ -59,6 +59,16 @@ impl Ranges {
         Block { start, end: next.map_or(u64::MAX, |range| range.start) }
     }
 
+    /// The parts of `block` that are not in the set.
+    pub(super) fn gaps(&self, block: Block) -> impl Iterator<Item = Block> + '_ {
+        let mut from = block.start;
+        std::iter::from_fn(move || {
+            let hole = self.hole(from);
+            from = hole.end.min(block.end);
+            (hole.start < block.end).then_some(Block { start: hole.start, end: from })
+        })
+    }
+
     /// The lowest range.
     pub(super) fn first(&self) -> Option<Block> {
         self.0.front().copied()
@@ -107,6 +117,8 @@ mod tests {
                     prop_assert!(merged.start <= block.start && merged.end >= block.end);
                 }
                 prop_assert_eq!(&octets(&ranges), &reference);
+                let gaps: BTreeSet<u64> = ranges.gaps(block).flat_map(|gap| gap.start..gap.end).collect();
+                prop_assert_eq!(gaps, (block.start..block.end).filter(|octet| !reference.contains(octet)).collect());
                 let apart: Vec<Block> = ranges.descending().collect();
                 prop_assert!(apart.windows(2).all(|pair| pair[1].end < pair[0].start));
                 let hole = ranges.hole(start);

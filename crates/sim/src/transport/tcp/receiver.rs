@@ -25,6 +25,10 @@ pub(crate) struct Receiver {
     held: Ranges,
     /// An octet of each range that changed last, the latest first, for the blocks of a SACK option.
     recent: [Option<u64>; Sacks::MOST],
+    /// Octets of data that have arrived at all, each once.
+    arrived: u64,
+    /// Octets that came twice since the last acknowledgement, for its first block (D-SACK: RFC 2883, section 4).
+    twice: Option<Block>,
     /// The number of the FIN, when it has come.
     fin: Option<u64>,
     /// An acknowledgement is due now.
@@ -52,6 +56,8 @@ impl Receiver {
             nxt: 0,
             held: Ranges::default(),
             recent: [None; Sacks::MOST],
+            arrived: 0,
+            twice: None,
             fin: None,
             due: false,
             unacknowledged: 0,
@@ -112,11 +118,19 @@ impl Receiver {
     fn accept(&mut self, now: Instant, segment: &Segment) -> u64 {
         let edge = self.nxt.saturating_add(self.settings.advertised_window.count());
         let block = Block { start: segment.start.max(self.nxt), end: segment.end().min(edge) };
-        if block.start >= block.end {
+        let known = block.start >= block.end;
+        if known && segment.end() <= self.nxt {
+            self.twice = Some(Block { start: segment.start, end: segment.end() });
+        } else if !known && self.held.missing(block) == 0 {
+            self.twice = Some(block);
+        }
+        if known {
             self.due = true;
             return 0;
         }
+        self.arrived += self.held.missing(block);
         if segment.fin && block.end == segment.end() {
+            self.arrived -= u64::from(self.fin.is_none());
             self.fin = Some(segment.end() - 1);
         }
         if block.start > self.nxt {
@@ -153,6 +167,11 @@ impl Receiver {
         recent[0] = Some(range.start);
         recent[1..].iter_mut().zip(others).for_each(|(place, octet)| *place = Some(octet));
         self.recent = recent;
+    }
+
+    /// Octets of data that have arrived so far, in order or not, each once.
+    pub(crate) fn arrived(&self) -> u64 {
+        self.arrived
     }
 
     /// When [`Self::expire`] is to be called.
@@ -199,12 +218,13 @@ impl Receiver {
     }
 
     /// The ranges that changed last, as many as there is room for.
-    fn sacks(&self) -> Sacks {
+    fn sacks(&mut self) -> Sacks {
         let mut sacks = Sacks::NONE;
+        let twice = take(&mut self.twice).filter(|_| self.settings.has_rack());
         if self.settings.recovery == Recovery::Sack {
             let room = Sacks::MOST - usize::from(self.settings.timestamps);
             let ranges = self.recent.iter().flatten().filter_map(|&octet| self.held.containing(octet));
-            ranges.take(room).for_each(|range| sacks.push(range));
+            twice.into_iter().chain(ranges).take(room).for_each(|block| sacks.push(block));
         }
         sacks
     }

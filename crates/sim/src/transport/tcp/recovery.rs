@@ -100,6 +100,20 @@ impl LossRecovery {
         Duplicate::Loss
     }
 
+    /// Losses were found by time (RFC 8985), among them one of a `repetition`; `nxt` is the next new octet: whether a fast
+    /// recovery begins. After a timeout one does as in Linux, when what was repeated since is lost again.
+    pub(super) fn begin_by_time(&mut self, nxt: u64, repetition: bool) -> bool {
+        let begins = match self.phase {
+            Phase::Open => true,
+            Phase::Fast { .. } => false,
+            Phase::TimedOut { .. } => repetition,
+        };
+        if begins {
+            self.phase = Phase::Fast { point: nxt, partial: false };
+        }
+        begins
+    }
+
     /// All below `una` is acknowledged, for the first time.
     pub(super) fn progress(&mut self, una: u64) -> Progress {
         self.duplicates = 0;

@@ -82,6 +82,23 @@ impl Scoreboard {
         true
     }
 
+    /// The parts of a block of a SACK option that are news, as [`Self::mark`] would take them.
+    pub(super) fn news(&self, block: Block) -> impl Iterator<Item = Block> + '_ {
+        let valid = block.end <= self.nxt;
+        let block = Block { start: block.start.max(self.una), end: if valid { block.end } else { 0 } };
+        self.sacked.gaps(block)
+    }
+
+    /// Nothing beyond what is acknowledged has arrived, as far as is known.
+    pub(super) fn nothing_sacked(&self) -> bool {
+        self.sacked.is_empty()
+    }
+
+    /// The receiver reports the very octet that it waits for, and so has dropped what it had reported (RFC 2018, section 8).
+    pub(super) fn is_reneged(&self) -> bool {
+        self.sacked.first().is_some_and(|range| range.start == self.una)
+    }
+
     /// The first segment not acknowledged is lost: `IsLost(HighACK + 1)`.
     pub(super) fn first_is_lost(&self) -> bool {
         self.loss_edge().number > self.una
@@ -140,7 +157,7 @@ impl Scoreboard {
     pub(super) fn time_out(&mut self) {
         self.begin_recovery();
         self.timed_out_to = self.nxt;
-        if self.sacked.first().is_some_and(|range| range.start == self.una) {
+        if self.is_reneged() {
             self.sacked.clear();
         }
     }

@@ -1,12 +1,16 @@
 //! The end that has data: what it does when segments arrive and when its timer expires. What it sends then is in `output`.
 
+mod losses;
 mod output;
+mod tail;
 
 use super::congestion::{Growth, Window};
+use super::rack::Rack;
 use super::recovery::{Duplicate, LossRecovery, Progress};
 use super::rto::{Backoff, Rto};
 use super::scoreboard::Scoreboard;
 use super::{Recovery, Segment, Settings};
+use tail::Tail;
 use units::{Duration, Instant};
 
 /// What a sender has done so far.
@@ -22,6 +26,8 @@ pub(crate) struct Counts {
     pub(crate) recoveries: u64,
     /// Times that a congestion mark reduced the window.
     pub(crate) marks: u64,
+    /// Tail loss probes that were sent.
+    pub(crate) probes: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +46,8 @@ struct Due {
     first: bool,
     /// A probe of a closed window.
     probe: bool,
+    /// A tail loss probe.
+    tail: bool,
     ack: bool,
     /// With the next new data: the window was reduced.
     cwr: bool,
@@ -52,6 +60,8 @@ pub(crate) struct Sender {
     settings: Settings,
     state: State,
     board: Scoreboard,
+    /// Where losses are found by time.
+    rack: Option<Rack>,
     window: Window,
     recovery: LossRecovery,
     rto: Rto,
@@ -69,6 +79,9 @@ pub(crate) struct Sender {
     due: Due,
     /// The retransmission timer or, with nothing outstanding, the persist timer.
     timer: Instant,
+    /// When the reordering window has passed of what may be lost.
+    reordering: Instant,
+    tail: Tail,
     /// When data were last sent.
     last_sent: Instant,
     /// How often in a row a closed window was probed.
@@ -80,6 +93,8 @@ pub(crate) struct Sender {
     ecn: bool,
     /// One reduction a window: none until this is acknowledged (RFC 3168, 6.1.2).
     reduced_at: u64,
+    /// When the window last fell because of a loss.
+    reduced_when: Instant,
     /// Without timestamps: an octet and when it was sent, for the round-trip time of its acknowledgement.
     timed: Option<(u64, Instant)>,
     echo: Option<Instant>,
@@ -94,6 +109,7 @@ impl Sender {
             settings: *settings,
             state: State::Closed,
             board: Scoreboard::new(settings.segment.count()),
+            rack: settings.has_rack().then(Rack::default),
             window: Window::new(settings),
             recovery: LossRecovery::new(settings.recovery),
             rto: Rto::new(settings.rto_min),
@@ -105,12 +121,15 @@ impl Sender {
             probed: false,
             due: Due::default(),
             timer: Instant::NEVER,
+            reordering: Instant::NEVER,
+            tail: Tail::NONE,
             last_sent: Instant::ZERO,
             probes: Backoff::default(),
             timed_out_at: 0,
             limited: false,
             ecn: false,
             reduced_at: 0,
+            reduced_when: Instant::ZERO,
             timed: None,
             echo: None,
             sample: None,
@@ -155,26 +174,36 @@ impl Sender {
         if self.settings.timestamps {
             self.echo = segment.stamp.or(self.echo);
         }
-        let fresh = self.settings.recovery == Recovery::Sack && self.update(segment);
+        let duplicate = self.reports_duplicate(segment, ack);
+        if let Some(rack) = &mut self.rack {
+            rack.hear(ack, self.board.nxt(), duplicate.is_some_and(|block| !self.tail.sent(block)));
+        }
+        let fresh = self.settings.recovery == Recovery::Sack && self.update(now, segment);
         let repeats = segment.window == self.offered && self.board.flight() > 0;
         self.offer(ack, segment.window);
         let (una, flight) = (self.board.una(), self.flight_size());
         if ack > una {
             self.advance(now, ack, segment);
-        } else if !segment.syn && if self.settings.recovery == Recovery::Sack { fresh } else { repeats } {
+        } else if self.rack.is_none()
+            && !segment.syn
+            && if self.settings.recovery == Recovery::Sack { fresh } else { repeats }
+        {
             self.duplicate(now);
+        }
+        if self.rack.is_some() {
+            let bare = ack == una && !fresh && repeats;
+            self.judge_probe(now, ack, duplicate, bare);
+            self.look_for_losses(now);
         }
         if segment.syn {
             self.shake(segment, ack > una);
         } else if segment.ece && self.ecn && ack >= self.reduced_at {
             self.counts.marks += 1;
-            self.reduce(flight);
+            self.reduce(now, flight);
         }
-    }
-
-    /// `Update` of RFC 6675: whether a SACK option tells anything new.
-    fn update(&mut self, segment: &Segment) -> bool {
-        segment.sacks.blocks().iter().filter(|&&block| self.board.mark(block)).count() > 0
+        if ack > una {
+            self.watch_tail(now);
+        }
     }
 
     fn offer(&mut self, ack: u64, window: u64) {
@@ -202,10 +231,18 @@ impl Sender {
         self.measure(now, ack, segment);
         let acked = ack - self.board.una();
         self.board.acknowledge(ack);
+        if let Some(rack) = &mut self.rack {
+            rack.acknowledge(ack, now);
+        }
         self.probed = false;
         self.due.first = false;
         let mut restart = true;
-        match self.recovery.progress(ack) {
+        let recovering = !self.recovery.is_open();
+        let progress = self.recovery.progress(ack);
+        if let Some(rack) = self.rack.as_mut().filter(|_| recovering && self.recovery.is_open()) {
+            rack.recovered();
+        }
+        match progress {
             Progress::Normal if segment.syn || segment.ece && self.ecn => {}
             Progress::Normal => {
                 let (srtt, limited) = (self.rto.srtt(), self.limited);
@@ -262,26 +299,33 @@ impl Sender {
             Duplicate::Departure if self.settings.recovery == Recovery::Sack => {}
             Duplicate::Departure => self.window.inflate(1),
             Duplicate::Loss => {
-                self.counts.recoveries += 1;
-                self.board.begin_recovery();
-                // A mark in this window of data has reduced it already (RFC 3168, 6.1.2).
-                if una >= self.reduced_at {
-                    self.reduce(self.flight_size());
-                }
+                self.begin_recovery(now);
                 if self.settings.recovery != Recovery::Sack {
                     self.window.inflate(3);
+                    // Against a timeout while the repetition is on its way.
+                    self.timer = now + self.rto.timeout();
                 }
-                self.due.first = true;
-                self.timed = None;
-                // Against a timeout while the repetition is on its way (RFC 6675, section 6).
-                self.timer = now + self.rto.timeout();
             }
         }
     }
 
+    /// Fast recovery begins with a repetition.
+    fn begin_recovery(&mut self, now: Instant) {
+        self.counts.recoveries += 1;
+        self.board.begin_recovery();
+        // A mark in this window of data has reduced it already (RFC 3168, 6.1.2).
+        if self.board.una() >= self.reduced_at {
+            self.reduce(now, self.flight_size());
+        }
+        self.due.first = true;
+        self.timed = None;
+        self.tail = Tail::NONE;
+    }
+
     /// Congestion with `flight` octets outstanding: the window falls, once for all that is outstanding.
-    fn reduce(&mut self, flight: u64) {
+    fn reduce(&mut self, now: Instant, flight: u64) {
         self.window.reduce(flight);
+        self.reduced_when = now;
         self.reduced_at = self.board.nxt();
         self.due.cwr = self.ecn;
     }
@@ -294,11 +338,20 @@ impl Sender {
 
     /// When [`Self::expire`] is to be called.
     pub(crate) fn deadline(&self) -> Instant {
-        self.timer
+        self.timer.min(self.reordering).min(self.tail.at)
     }
 
     /// The deadline has come; nothing happens before it.
     pub(crate) fn expire(&mut self, now: Instant) {
+        if self.reordering <= now {
+            self.reordering = Instant::NEVER;
+            self.look_for_losses(now);
+        }
+        if self.tail.at <= now {
+            self.tail.cancel();
+            self.due.tail = true;
+            return;
+        }
         if now < self.timer || self.state == State::Closed {
             return;
         }
@@ -312,14 +365,14 @@ impl Sender {
             self.timer = now + self.probes.stretch(self.rto.timeout());
             return;
         } else {
-            self.time_out();
+            self.time_out(now);
         }
         self.rto.back_off();
         self.timer = now + self.rto.timeout();
     }
 
     /// The retransmission timer expired (RFC 6298, 5.4 to 5.6).
-    fn time_out(&mut self) {
+    fn time_out(&mut self, now: Instant) {
         self.counts.timeouts += 1;
         let una = self.board.una();
         if una > self.timed_out_at {
@@ -328,11 +381,17 @@ impl Sender {
             let slow = self.recovery.is_fast() && self.settings.recovery != Recovery::Sack;
             self.window.lower_threshold(self.flight_size(), slow);
         }
-        self.window.collapse();
-        self.timed_out_at = una;
+        if let Some(rack) = &mut self.rack {
+            rack.time_out(now, self.rto.srtt(), self.board.is_reneged());
+        }
         self.board.time_out();
+        self.window.collapse(self.pipe());
+        self.timed_out_at = una;
+        self.tail = Tail::NONE;
+        self.reordering = Instant::NEVER;
         self.recovery.time_out(self.board.nxt());
         self.reduced_at = self.board.nxt();
+        self.reduced_when = now;
         self.timed = None;
         self.due.first = false;
         self.due.cwr = self.ecn;
@@ -366,6 +425,16 @@ impl Sender {
     #[cfg(test)]
     pub(super) fn ssthresh(&self) -> u64 {
         self.window.ssthresh()
+    }
+
+    #[cfg(test)]
+    pub(super) fn una(&self) -> u64 {
+        self.board.una()
+    }
+
+    #[cfg(test)]
+    pub(super) fn flight(&self) -> u64 {
+        self.board.flight()
     }
 
     #[cfg(test)]

@@ -22,11 +22,32 @@ pub(crate) enum Recovery {
     Sack,
 }
 
+/// What shows that a segment is lost, where there are selective acknowledgements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LossDetection {
+    /// The time since it was sent (RFC 8985).
+    RackTlp,
+    /// How much has arrived of what is behind it (RFC 6675, section 4).
+    DuplicateAcks,
+}
+
+/// By what the window grows in slow start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SlowStart {
+    /// By all that is acknowledged (RFC 3465 without its limit, RFC 9406 with L unlimited; Linux, ns-3).
+    Bytes,
+    /// By at most a segment an acknowledgement (RFC 5681, 3.1; ns-2).
+    Acks,
+}
+
 /// The settings of a connection. Whoever builds them has checked that `segment` and `initial_window` are at least 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) congestion: Congestion,
     pub(crate) recovery: Recovery,
+    /// Of use with [`Recovery::Sack`] only.
+    pub(crate) loss_detection: LossDetection,
+    pub(crate) slow_start: SlowStart,
     /// Explicit congestion notification (RFC 3168).
     pub(crate) ecn: bool,
     /// The most payload of a segment, SMSS.
@@ -45,11 +66,20 @@ pub(crate) struct Settings {
     pub(crate) timestamps: bool,
 }
 
+impl Settings {
+    /// Losses are found by time, and the receiver reports what came twice.
+    pub(crate) fn has_rack(&self) -> bool {
+        self.recovery == Recovery::Sack && self.loss_detection == LossDetection::RackTlp
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
             congestion: Congestion::Reno,
             recovery: Recovery::Sack,
+            loss_detection: LossDetection::RackTlp,
+            slow_start: SlowStart::Bytes,
             ecn: false,
             segment: Bytes::new(1000),
             initial_window: 10,

@@ -3,12 +3,11 @@
 mod closed_form;
 mod handshake;
 mod link;
-
 mod loss;
+mod loss_by_time;
 mod mark;
 mod oracle;
 mod properties;
-
 mod receiving;
 mod trace;
 mod windows;

@@ -6,7 +6,7 @@ use crate::config::{self, Category, Network, Tcp, TrafficKind, Transport};
 use crate::mac::Conventions;
 use crate::net::{MOST_SEGMENT, ip_bytes};
 use crate::record::{FlowRecord, Identity, Service, TransportRecord};
-use crate::transport::tcp::{Congestion, Recovery, Segment, Settings};
+use crate::transport::tcp::{Congestion, LossDetection, Recovery, Segment, Settings, SlowStart};
 use units::{Bytes, Duration, Instant};
 
 /// The largest window that RFC 7323, 2.3, can advertise.
@@ -136,6 +136,14 @@ fn settings(described: &Tcp) -> Result<Settings, (&'static str, String)> {
             config::Recovery::NewReno => Recovery::NewReno,
             config::Recovery::Reno => Recovery::Reno,
         },
+        loss_detection: match described.loss_detection.unwrap_or_default() {
+            config::LossDetection::RackTlp => LossDetection::RackTlp,
+            config::LossDetection::DuplicateAcks => LossDetection::DuplicateAcks,
+        },
+        slow_start: match described.slow_start.unwrap_or_default() {
+            config::SlowStart::Bytes => SlowStart::Bytes,
+            config::SlowStart::Acks => SlowStart::Acks,
+        },
         ecn: described.ecn.unwrap_or(defaults.ecn),
         segment: described.segment.unwrap_or(defaults.segment),
         initial_window: described.initial_window.unwrap_or(defaults.initial_window),
@@ -147,6 +155,10 @@ fn settings(described: &Tcp) -> Result<Settings, (&'static str, String)> {
     };
     let stamp = settings.timestamps.then_some(Instant::ZERO);
     let most = MOST_SEGMENT.count() - Segment { stamp, ..Segment::EMPTY }.header().count();
+    if described.loss_detection == Some(config::LossDetection::RackTlp) && settings.recovery != Recovery::Sack {
+        let message = "RACK needs selective acknowledgements: set `recovery = \"sack\"`, or leave `loss_detection` out";
+        return Err(("loss_detection", message.to_owned()));
+    }
     if settings.segment.count() == 0 {
         return Err(("segment", "segments without payload carry nothing: at least 1 B".to_owned()));
     }
@@ -175,6 +187,7 @@ fn settings(described: &Tcp) -> Result<Settings, (&'static str, String)> {
 /// Is the key the flow's own?
 fn given(own: &Tcp, key: &str) -> bool {
     match key {
+        "loss_detection" => own.loss_detection.is_some(),
         "segment" => own.segment.is_some(),
         "initial_window" => own.initial_window.is_some(),
         "advertised_window" => own.advertised_window.is_some(),

@@ -3,7 +3,7 @@
 mod cubic;
 mod reno;
 
-use super::{Congestion, Settings};
+use super::{Congestion, Settings, SlowStart};
 use cubic::Cubic;
 use reno::Reno;
 use units::{Duration, Instant};
@@ -33,6 +33,7 @@ pub(super) struct Window {
     initial: u64,
     cwnd: u64,
     ssthresh: u64,
+    slow_start: SlowStart,
     law: Law,
 }
 
@@ -45,7 +46,7 @@ impl Window {
             Congestion::Reno => Law::Reno(Reno::default()),
             Congestion::Cubic => Law::Cubic(Cubic::new(segment)),
         };
-        Self { segment, initial, cwnd: initial, ssthresh: u64::MAX, law }
+        Self { segment, initial, cwnd: initial, ssthresh: u64::MAX, slow_start: settings.slow_start, law }
     }
 
     pub(super) fn cwnd(&self) -> u64 {
@@ -66,13 +67,23 @@ impl Window {
             }
             return;
         }
-        let more = if self.cwnd < self.ssthresh {
-            growth.acked.min(self.segment)
-        } else {
-            match &mut self.law {
-                Law::Reno(reno) => reno.increase(self.cwnd, growth.acked, self.segment),
-                Law::Cubic(cubic) => cubic.increase(self.cwnd, growth),
+        let mut growth = growth;
+        if self.cwnd < self.ssthresh {
+            let most = match self.slow_start {
+                SlowStart::Bytes => self.ssthresh - self.cwnd,
+                SlowStart::Acks => self.segment,
+            };
+            let more = growth.acked.min(most);
+            self.cwnd += more;
+            growth.acked -= more;
+            // What goes beyond the threshold counts for congestion avoidance, as in Linux.
+            if self.cwnd < self.ssthresh || growth.acked == 0 || self.slow_start == SlowStart::Acks {
+                return;
             }
+        }
+        let more = match &mut self.law {
+            Law::Reno(reno) => reno.increase(self.cwnd, growth.acked, self.segment),
+            Law::Cubic(cubic) => cubic.increase(self.cwnd, growth),
         };
         self.cwnd = self.cwnd.saturating_add(more);
     }
@@ -94,12 +105,13 @@ impl Window {
         self.ssthresh = if again { threshold.min(self.ssthresh) } else { threshold };
     }
 
-    /// The retransmission timer expired (RFC 5681, 3.1; RFC 9438, 4.8): back to slow start from one segment.
-    pub(super) fn collapse(&mut self) {
+    /// The retransmission timer expired (RFC 5681, 3.1; RFC 9438, 4.8): back to slow start from one segment, beside `pipe` octets
+    /// that are still held to be in the network (as Linux has it).
+    pub(super) fn collapse(&mut self, pipe: u64) {
         if let Law::Cubic(cubic) = &mut self.law {
             cubic.forget();
         }
-        self.cwnd = self.segment;
+        self.cwnd = pipe.saturating_add(self.segment);
     }
 
     /// The sender was idle for longer than the timeout (RFC 5681, 4.1).

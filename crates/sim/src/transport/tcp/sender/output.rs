@@ -12,7 +12,9 @@ impl Sender {
             State::Closed => None,
             State::SynSent => take(&mut self.due.syn).then(|| self.syn(now)),
             State::Established => {
-                let data = self.repetition(now).or_else(|| self.fresh(now)).or_else(|| self.probe(now));
+                let tail = if take(&mut self.due.tail) { self.tail_probe(now) } else { None };
+                let data =
+                    tail.or_else(|| self.repetition(now)).or_else(|| self.fresh(now)).or_else(|| self.probe(now));
                 let acknowledgement = take(&mut self.due.ack).then(|| self.empty(now));
                 data.or(acknowledgement)
             }
@@ -20,7 +22,12 @@ impl Sender {
     }
 
     fn syn(&mut self, now: Instant) -> Segment {
-        self.board.sent(1);
+        let syn = Block { start: 0, end: 1 };
+        if self.board.nxt() == 0 {
+            self.note_sent(now, syn);
+        } else if let Some(rack) = &mut self.rack {
+            rack.repeat(syn, now);
+        }
         if self.counts.timeouts == 0 {
             self.timed = Some((0, now));
         }
@@ -38,31 +45,38 @@ impl Sender {
 
     /// Something that was sent before.
     fn repetition(&mut self, now: Instant) -> Option<Segment> {
-        let block = if let Some(hole) = self.hole() {
-            let block = self.cut(hole);
-            self.board.repeat(block);
-            block
-        } else {
-            self.rescue()?
-        };
+        if let Some(hole) = self.hole() {
+            return Some(self.repeat(now, hole));
+        }
+        let block = self.rescue()?;
         self.counts.retransmits += 1;
-        // The careful variant of RFC 6675, section 6; without SACK the timer is left to the acknowledgements.
-        if self.settings.recovery == Recovery::Sack {
+        Some(self.data(now, block))
+    }
+
+    /// The first segment of `hole` again.
+    pub(super) fn repeat(&mut self, now: Instant, hole: Block) -> Segment {
+        let block = self.cut(hole);
+        self.note_repeated(now, block);
+        self.counts.retransmits += 1;
+        // Time for the first segment, as in Linux, and for no other, or a first that is lost again would never be missed;
+        // without SACK the timer is left to the acknowledgements.
+        if self.settings.recovery == Recovery::Sack && block.start == self.board.una() {
             self.timer = now + self.rto.timeout();
         }
-        Some(self.data(now, block))
+        self.tail.cancel();
+        self.data(now, block)
     }
 
     /// What rules (1) and (3) of `NextSeg` repeat (RFC 6675, section 4), or slow start after a timeout.
     fn hole(&mut self) -> Option<Block> {
         if take(&mut self.due.first) {
-            return Some(self.board.first_hole());
+            return Some(self.first_lost());
         }
         let bound = self.recovery.repeat_below()?;
         if self.room() < self.settings.segment.count() {
             return None;
         }
-        let lost = self.board.lost_hole(bound);
+        let lost = self.lost(bound);
         // Rule (2), new data, comes before those without certainty.
         if lost.is_none() && self.is_out_of_data() { self.board.doubtful_hole() } else { lost }
     }
@@ -73,9 +87,10 @@ impl Sender {
         if room && self.is_out_of_data() { self.board.rescue() } else { None }
     }
 
-    /// In a recovery with SACK that has no new data to send.
+    /// In a recovery with SACK that counts losses and has no new data to send. RACK repeats nothing without certainty.
     fn is_out_of_data(&self) -> bool {
-        self.recovery.is_fast() && self.settings.recovery == Recovery::Sack && self.fresh_block().is_none()
+        let counts = self.settings.recovery == Recovery::Sack && self.rack.is_none();
+        self.recovery.is_fast() && counts && self.fresh_block().is_none()
     }
 
     /// Data sent for the first time.
@@ -96,21 +111,27 @@ impl Sender {
             self.limited = true;
             return None;
         }
-        self.board.sent(block.end);
-        if idle {
+        Some(self.send_new(now, block))
+    }
+
+    /// Puts `block`, which follows all that was sent before, on its way.
+    pub(super) fn send_new(&mut self, now: Instant, block: Block) -> Segment {
+        if self.board.flight() == 0 {
             self.probes = super::Backoff::default();
             self.timer = now + self.rto.timeout();
         }
+        self.note_sent(now, block);
+        self.watch_tail(now);
         if self.timed.is_none() && self.recovery.is_open() {
             self.timed = Some((block.start, now));
         }
         let cwr = take(&mut self.due.cwr);
-        Some(Segment { ect: self.ecn, cwr, ..self.data(now, block) })
+        Segment { ect: self.ecn, cwr, ..self.data(now, block) }
     }
 
     /// The octets that may be sent next as far as the receiver's window allows; of a segment that does not fit, a part only
     /// where that is at least half of the largest window ever seen (RFC 9293, 3.8.6.2.1).
-    fn fresh_block(&self) -> Option<Block> {
+    pub(super) fn fresh_block(&self) -> Option<Block> {
         let start = self.board.nxt();
         if start >= self.last() {
             return None;
@@ -128,7 +149,7 @@ impl Sender {
         let sack = self.settings.recovery == Recovery::Sack;
         let limited_transmit = self.settings.limited_transmit;
         let by_pipe = self.recovery.is_timed_out() || sack && (limited_transmit || self.recovery.is_fast());
-        let outstanding = if by_pipe { self.board.pipe() } else { self.board.flight() };
+        let outstanding = if by_pipe { self.pipe() } else { self.board.flight() };
         let beyond = if limited_transmit { self.recovery.limited_transmit() } else { 0 };
         let allowed = self.window.cwnd().saturating_add(beyond * self.settings.segment.count());
         allowed.saturating_sub(outstanding)

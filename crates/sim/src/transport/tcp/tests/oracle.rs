@@ -181,6 +181,7 @@ impl Ends for Theirs {
 /// This crate's ends, set to what smoltcp does.
 fn ours(congestion: Congestion) -> Ours {
     Ours::new(&Settings {
+        slow_start: SlowStart::Acks,
         congestion,
         recovery: Recovery::Reno,
         initial_window: 2,

@@ -28,11 +28,14 @@ use units::{Bytes, Duration, Instant};
 
 pub(super) const SEGMENT: u64 = 1000;
 
-/// Settings of a trace: segments of 1000 octets, no timestamps, an initial window of `initial` segments.
+/// Settings of a trace: segments of 1000 octets, no timestamps, an initial window of `initial` segments; losses are counted,
+/// and slow start counts acknowledgements.
 pub(super) fn plain(recovery: Recovery, initial: u32) -> Settings {
     Settings {
         segment: Bytes::new(SEGMENT),
         recovery,
+        loss_detection: LossDetection::DuplicateAcks,
+        slow_start: SlowStart::Acks,
         initial_window: initial,
         timestamps: false,
         limited_transmit: false,

@@ -1,0 +1,288 @@
+//! RACK: a segment is lost when one that was sent after it has arrived and a reordering window has passed since it should
+//! have (RFC 8985, section 6). It holds for repetitions too, so that a lost repetition is found like any other loss.
+
+use super::{Block, scoreboard::DUP_THRESH};
+use std::collections::VecDeque;
+use units::{Duration, Instant};
+
+/// Recoveries after which a reordering window that D-SACK had widened is narrow again (RFC 8985, 6.2, step 4).
+const PERSIST: u32 = 16;
+/// The widest reordering window, in quarters of the shortest round-trip time; Linux keeps it in an octet.
+const WIDEST: u32 = 255;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// In the network, as far as is known.
+    Flying,
+    Lost,
+    /// SACKed.
+    Arrived,
+}
+
+/// Octets that were last sent together.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    block: Block,
+    at: Instant,
+    repeated: bool,
+    state: State,
+}
+
+/// The segment that was sent last among those that have arrived.
+#[derive(Clone, Copy, Debug)]
+struct Newest {
+    /// `RACK.xmit_ts`.
+    at: Instant,
+    /// `RACK.end_seq`.
+    end: u64,
+    /// `RACK.rtt`.
+    rtt: Duration,
+}
+
+/// What a look for losses has found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    /// A repetition is newly lost that was sent then, the latest of them.
+    pub(super) repetition: Option<Instant>,
+    /// When to look again, because of what may only be late.
+    pub(super) again: Option<Instant>,
+}
+
+/// When what is outstanding was last sent, and what that says about losses.
+#[derive(Debug, Default)]
+pub(super) struct Rack {
+    /// What is outstanding, without gaps, by its numbers.
+    sent: VecDeque<Sent>,
+    /// Each transmission, by its time. Those that are of no account any more are only removed at the front.
+    order: VecDeque<(Instant, Block)>,
+    /// Octets in the network.
+    flying: u64,
+    /// SACKed segments (`RACK.segs_sacked`).
+    arrived: u32,
+    /// No octet below is lost and still to be repeated.
+    lost_from: u64,
+    newest: Option<Newest>,
+    min_rtt: Option<Duration>,
+    /// The highest octet that has arrived (`RACK.fack`), and what it was before this acknowledgement.
+    highest: u64,
+    highest_before: u64,
+    /// `RACK.reordering_seen`.
+    reordering: bool,
+    /// `RACK.reo_wnd_mult` less one.
+    wider: u32,
+    /// `RACK.reo_wnd_persist`.
+    persist: u32,
+    /// D-SACK widens the window no more until this is acknowledged (`RACK.dsack_round`).
+    round: Option<u64>,
+}
+
+impl Rack {
+    /// `block`, which follows all that was sent before, is sent for the first time.
+    pub(super) fn send(&mut self, block: Block, now: Instant) {
+        self.sent.push_back(Sent { block, at: now, repeated: false, state: State::Flying });
+        self.order.push_back((now, block));
+        self.flying += block.len();
+    }
+
+    /// `block` is sent again.
+    pub(super) fn repeat(&mut self, block: Block, now: Instant) {
+        self.cut(block.start);
+        self.cut(block.end);
+        for index in self.within(block) {
+            let sent = &mut self.sent[index];
+            if sent.state == State::Arrived {
+                continue;
+            }
+            if sent.state == State::Lost {
+                self.flying += sent.block.len();
+            }
+            *sent = Sent { at: now, repeated: true, state: State::Flying, ..*sent };
+        }
+        self.order.push_back((now, block));
+    }
+
+    /// An acknowledgement comes; what it says follows. `duplicate`: it reports octets that came twice (RFC 2883), of which
+    /// `una` are acknowledged and `nxt` are sent.
+    pub(super) fn hear(&mut self, una: u64, nxt: u64, duplicate: bool) {
+        self.highest_before = self.highest;
+        self.round = self.round.filter(|&end| una < end);
+        // As in Linux, what came twice says nothing about reordering where none was ever seen.
+        if duplicate && self.reordering && self.round.is_none() {
+            self.round = Some(nxt);
+            self.wider = (self.wider + 1).min(WIDEST);
+            self.persist = PERSIST;
+        }
+    }
+
+    /// `block` is SACKed, and no part of it was.
+    pub(super) fn arrive(&mut self, block: Block, now: Instant) {
+        self.cut(block.start);
+        self.cut(block.end);
+        for index in self.within(block) {
+            let sent = self.sent[index];
+            if sent.state != State::Arrived {
+                self.take(&sent, now);
+                self.sent[index].state = State::Arrived;
+                self.arrived += 1;
+            }
+        }
+    }
+
+    /// All octets below `una` are acknowledged.
+    pub(super) fn acknowledge(&mut self, una: u64, now: Instant) {
+        self.cut(una);
+        while let Some(sent) = self.sent.front().copied().filter(|sent| sent.block.end <= una) {
+            self.sent.pop_front();
+            if sent.state == State::Arrived {
+                self.arrived -= 1;
+            } else {
+                self.take(&sent, now);
+            }
+        }
+    }
+
+    /// Steps 1 to 3 of RFC 8985, 6.2, for a segment that has arrived.
+    fn take(&mut self, sent: &Sent, now: Instant) {
+        if sent.state == State::Flying {
+            self.flying -= sent.block.len();
+        }
+        let end = sent.block.end;
+        if !sent.repeated && end < self.highest_before {
+            self.reordering = true;
+        }
+        self.highest = self.highest.max(end);
+        let rtt = now.since(sent.at);
+        if !sent.repeated {
+            self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
+        } else if self.min_rtt.is_none_or(|least| rtt < least) {
+            // What arrived was sent before the repetition.
+            return;
+        }
+        if self.newest.is_none_or(|newest| (sent.at, end) > (newest.at, newest.end)) {
+            self.newest = Some(Newest { at: sent.at, end, rtt });
+        }
+    }
+
+    /// The reordering window (step 4 of RFC 8985, 6.2); `recovering`: in fast recovery or after a timeout.
+    fn window(&self, recovering: bool, srtt: Option<Duration>) -> Duration {
+        if !self.reordering && (recovering || self.arrived >= DUP_THRESH) {
+            return Duration::ZERO;
+        }
+        let least = self.min_rtt.unwrap_or(Duration::ZERO);
+        (least / 4 * u64::from(self.wider + 1)).min(srtt.unwrap_or(Duration::ZERO))
+    }
+
+    /// Marks what is lost (step 5 of RFC 8985, 6.2).
+    pub(super) fn detect(&mut self, now: Instant, recovering: bool, srtt: Option<Duration>) -> Found {
+        let mut found = Found::default();
+        let Some(newest) = self.newest else { return found };
+        let patience = newest.rtt + self.window(recovering, srtt);
+        let mut index = 0;
+        while let Some(&(at, block)) = self.order.get(index) {
+            if at > newest.at {
+                break;
+            }
+            let flying = self.within(block).any(|index| self.sent[index].at == at && self.is_flying(index));
+            let earlier = (at, block.end) < (newest.at, newest.end);
+            let overdue = flying && earlier && at + patience <= now;
+            if overdue {
+                self.lose(block, at, &mut found);
+            } else if flying && earlier {
+                found.again = Some(at + patience);
+            }
+            if index == 0 && (overdue || !flying) {
+                self.order.pop_front();
+            } else {
+                index += 1;
+            }
+        }
+        found
+    }
+
+    /// The transmission of `block` at `at` is lost, as far as it is the last of its octets and they have not arrived.
+    fn lose(&mut self, block: Block, at: Instant, found: &mut Found) {
+        for index in self.within(block) {
+            if self.sent[index].at == at && self.is_flying(index) {
+                if self.sent[index].repeated {
+                    found.repetition = found.repetition.max(Some(at));
+                }
+                self.mark_lost(index);
+            }
+        }
+    }
+
+    /// The retransmission timer expired: the first segment is lost, and what is overdue (RFC 8985, 6.3); `reneged`: all is, as
+    /// the receiver dropped what it had reported.
+    pub(super) fn time_out(&mut self, now: Instant, srtt: Option<Duration>, reneged: bool) {
+        let rtt = self.newest.map_or(Duration::ZERO, |newest| newest.rtt);
+        let patience = rtt + self.window(true, srtt);
+        for index in 0..self.sent.len() {
+            if reneged && self.sent[index].state == State::Arrived {
+                self.arrived -= 1;
+                self.flying += self.sent[index].block.len();
+                self.sent[index].state = State::Flying;
+            }
+            if self.is_flying(index) && (index == 0 || reneged || self.sent[index].at + patience <= now) {
+                self.mark_lost(index);
+            }
+        }
+    }
+
+    /// A recovery is over.
+    pub(super) fn recovered(&mut self) {
+        self.persist = self.persist.saturating_sub(1);
+        if self.persist == 0 {
+            self.wider = 0;
+        }
+    }
+
+    /// Octets in the network: those outstanding that neither have arrived nor are lost.
+    pub(super) fn pipe(&self) -> u64 {
+        self.flying
+    }
+
+    /// The lowest segment that is lost and not sent again.
+    pub(super) fn lost(&mut self) -> Option<Block> {
+        let from = self.sent.partition_point(|sent| sent.block.end <= self.lost_from);
+        let lost = self.sent.range(from..).find(|sent| sent.state == State::Lost).map(|sent| sent.block);
+        self.lost_from = lost.map_or(u64::MAX, |block| block.start);
+        lost
+    }
+
+    /// The highest segment that was sent, where it has not arrived.
+    pub(super) fn last(&self) -> Option<Block> {
+        self.sent.back().filter(|sent| sent.state != State::Arrived).map(|sent| sent.block)
+    }
+
+    fn is_flying(&self, index: usize) -> bool {
+        self.sent[index].state == State::Flying
+    }
+
+    fn mark_lost(&mut self, index: usize) {
+        let sent = &mut self.sent[index];
+        sent.state = State::Lost;
+        self.flying -= sent.block.len();
+        self.lost_from = self.lost_from.min(sent.block.start);
+    }
+
+    /// Where the octets of `block` are in [`Self::sent`].
+    fn within(&self, block: Block) -> std::ops::Range<usize> {
+        let first = self.sent.partition_point(|sent| sent.block.end <= block.start);
+        first..first + self.sent.range(first..).take_while(|sent| sent.block.start < block.end).count()
+    }
+
+    /// Sees to it that no entry goes over `number`: acknowledgements need not keep to the bounds of segments.
+    fn cut(&mut self, number: u64) {
+        let index = self.sent.partition_point(|sent| sent.block.end <= number);
+        if let Some(sent) = self.sent.get_mut(index).filter(|sent| sent.block.start < number) {
+            let upper = Sent { block: Block { start: number, end: sent.block.end }, ..*sent };
+            sent.block.end = number;
+            self.arrived += u32::from(upper.state == State::Arrived);
+            self.sent.insert(index + 1, upper);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "tests/rack.rs"]
+mod tests;

@@ -1,0 +1,80 @@
+//! What a sender takes for lost: by the count of what arrived behind it (RFC 6675), or by time (RFC 8985).
+
+use super::Sender;
+use crate::transport::tcp::{Block, Segment};
+use units::Instant;
+
+impl Sender {
+    /// `block` is sent for the first time.
+    pub(super) fn note_sent(&mut self, now: Instant, block: Block) {
+        self.board.sent(block.end);
+        if let Some(rack) = &mut self.rack {
+            rack.send(block, now);
+        }
+    }
+
+    /// `block` is sent again.
+    pub(super) fn note_repeated(&mut self, now: Instant, block: Block) {
+        match &mut self.rack {
+            Some(rack) => rack.repeat(block, now),
+            None => self.board.repeat(block),
+        }
+    }
+
+    /// `Update` of RFC 6675: whether a SACK option tells anything new.
+    pub(super) fn update(&mut self, now: Instant, segment: &Segment) -> bool {
+        let mut news = false;
+        for &block in segment.sacks.blocks() {
+            if let Some(rack) = &mut self.rack {
+                self.board.news(block).for_each(|part| rack.arrive(part, now));
+            }
+            news |= self.board.mark(block);
+        }
+        news
+    }
+
+    /// Octets in the network, by what is known.
+    pub(super) fn pipe(&self) -> u64 {
+        self.rack.as_ref().map_or_else(|| self.board.pipe(), |rack| rack.pipe())
+    }
+
+    /// What is lost and to be repeated next, below `bound` where losses are counted.
+    pub(super) fn lost(&mut self, bound: u64) -> Option<Block> {
+        match &mut self.rack {
+            Some(rack) => rack.lost(),
+            None => self.board.lost_hole(bound),
+        }
+    }
+
+    /// What begins a fast recovery, whatever the window says.
+    pub(super) fn first_lost(&mut self) -> Block {
+        let lost = self.rack.as_mut().and_then(|rack| rack.lost());
+        lost.unwrap_or_else(|| self.board.first_hole())
+    }
+
+    /// RACK looks for losses, after an acknowledgement or when the reordering window has passed.
+    pub(super) fn look_for_losses(&mut self, now: Instant) {
+        let (recovering, srtt) = (!self.recovery.is_open(), self.rto.srtt());
+        let Some(rack) = &mut self.rack else { return };
+        let found = rack.detect(now, recovering, srtt);
+        self.reordering = found.again.unwrap_or(Instant::NEVER);
+        if self.reordering != Instant::NEVER {
+            self.tail.cancel();
+        }
+        let repetition = found.repetition.is_some();
+        if (repetition || rack.lost().is_some()) && self.recovery.begin_by_time(self.board.nxt(), repetition) {
+            self.begin_recovery(now);
+        }
+        // A repetition of after the last reduction that is lost is one more sign of congestion (RFC 5681, 4.3; RFC 8985, 3.4).
+        if self.reduced_when < now && found.repetition.is_some_and(|sent| sent >= self.reduced_when) {
+            self.reduce(now, self.flight_size());
+        }
+    }
+
+    /// Whether the acknowledgement reports octets that came twice (RFC 2883, section 4).
+    pub(super) fn reports_duplicate(&self, segment: &Segment, ack: u64) -> Option<Block> {
+        let [first, others @ ..] = segment.sacks.blocks() else { return None };
+        let inside = others.first().is_some_and(|second| second.start <= first.start && first.end <= second.end);
+        (first.end <= ack || inside).then_some(*first)
+    }
+}

@@ -1,0 +1,83 @@
+//! Tail loss probes: where nothing comes back, one segment is sent that makes the receiver speak (RFC 8985, section 7).
+
+use super::{Segment, Sender, State};
+use crate::transport::tcp::Block;
+use units::{Duration, Instant};
+
+/// How long a receiver may hold the acknowledgement of a single segment (`TLP.max_ack_delay`; Linux: 200 ms).
+const LONGEST_DELAYED_ACK: Duration = Duration::from_millis(200);
+/// The probe's timeout where no round-trip time is known (RFC 8985, 7.2).
+const WITHOUT_RTT: Duration = Duration::from_secs(1);
+
+/// The probe of a flight's tail.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tail {
+    /// When it is due (PTO).
+    pub(super) at: Instant,
+    /// A probe is out, and this was SND.NXT then (`TLP.end_seq`); whether it was sent before (`TLP.is_retrans`).
+    out: Option<(u64, bool)>,
+}
+
+impl Tail {
+    pub(super) const NONE: Self = Self { at: Instant::NEVER, out: None };
+
+    /// The probe repeated what ends with `block`.
+    pub(super) fn sent(&self, block: Block) -> bool {
+        self.out.is_some_and(|(end, _)| end == block.end)
+    }
+
+    /// Another timer takes its place.
+    pub(super) fn cancel(&mut self) {
+        self.at = Instant::NEVER;
+    }
+}
+
+impl Sender {
+    /// New data were sent, or acknowledged: the probe is due when the next acknowledgement is late, and before a timeout
+    /// (RFC 8985, 7.2).
+    pub(super) fn watch_tail(&mut self, now: Instant) {
+        let quiet = self.recovery.is_open() && self.board.nothing_sacked() && self.reordering == Instant::NEVER;
+        let flight = self.board.flight();
+        let possible = self.rack.is_some() && self.state == State::Established && flight > 0;
+        self.tail.at = if possible && quiet && self.tail.out.is_none() {
+            let held = if flight <= self.settings.segment.count() { LONGEST_DELAYED_ACK } else { Duration::ZERO };
+            let timeout = self.rto.srtt().map_or(WITHOUT_RTT, |srtt| srtt * 2 + held);
+            (now + timeout).min(self.timer)
+        } else {
+            Instant::NEVER
+        };
+    }
+
+    /// The probe: new data if there are any, else the last segment again, whatever the congestion window says (RFC 8985, 7.3).
+    pub(super) fn tail_probe(&mut self, now: Instant) -> Option<Segment> {
+        let (segment, again) = if let Some(block) = self.fresh_block() {
+            (self.send_new(now, block), false)
+        } else {
+            let last = self.rack.as_ref()?.last()?;
+            (self.repeat(now, last), true)
+        };
+        self.counts.probes += 1;
+        self.tail = Tail { at: Instant::NEVER, out: Some((self.board.nxt(), again)) };
+        // The timeout stays the last resort.
+        self.timer = now + self.rto.timeout();
+        Some(segment)
+    }
+
+    /// What an acknowledgement says about the probe (RFC 8985, 7.4); `duplicate`: octets that came twice, `bare`: it says nothing
+    /// else.
+    pub(super) fn judge_probe(&mut self, now: Instant, ack: u64, duplicate: Option<Block>, bare: bool) {
+        let Some((end, again)) = self.tail.out.filter(|&(end, _)| ack >= end) else { return };
+        let both_came = duplicate.is_some_and(|block| block.end == end);
+        if !again || both_came {
+            self.tail.out = None;
+        } else if ack > end {
+            // The probe has mended a loss that nothing else told of.
+            self.tail.out = None;
+            if self.board.una() >= self.reduced_at {
+                self.reduce(now, self.flight_size());
+            }
+        } else if bare {
+            self.tail.out = None;
+        }
+    }
+}
