@@ -111,6 +111,13 @@ impl Segment {
         self.start + u64::from(self.length) + u64::from(self.syn) + u64::from(self.fin)
     }
 
+    /// The octets that it reports to have come twice (D-SACK: RFC 2883, section 4).
+    pub(super) fn twice(&self) -> Option<Block> {
+        let [first, others @ ..] = self.sacks.blocks() else { return None };
+        let inside = others.first().is_some_and(|second| second.start <= first.start && first.end <= second.end);
+        (self.ack >= Some(first.end) || inside).then_some(*first)
+    }
+
     /// The TCP header with its options.
     pub(crate) fn header(&self) -> Bytes {
         let timestamps = if self.stamp.is_some() { TIMESTAMPS } else { 0 };
@@ -141,6 +148,19 @@ mod tests {
         let old = Segment { syn: true, window: 65_535, ..Segment::EMPTY };
         let sizes = [plain, stamped, full, syn, old].map(|segment| segment.header().count());
         assert_eq!(sizes, [20, 32, 60, 40, 24]);
+    }
+
+    #[test]
+    fn a_first_block_below_the_acknowledgement_or_within_the_second_came_twice() {
+        let of = |blocks: &[(u64, u64)]| {
+            let mut sacks = Sacks::NONE;
+            for &(start, end) in blocks {
+                sacks.push(Block { start, end });
+            }
+            Segment { ack: Some(100), sacks, ..Segment::EMPTY }.twice().map(|block| block.start)
+        };
+        assert_eq!([of(&[(50, 100)]), of(&[(120, 140), (110, 140)])], [Some(50), Some(120)]);
+        assert_eq!([of(&[]), of(&[(50, 101)]), of(&[(120, 140), (130, 150)])], [None; 3]);
     }
 
     #[test]

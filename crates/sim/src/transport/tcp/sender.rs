@@ -174,7 +174,7 @@ impl Sender {
         if self.settings.timestamps {
             self.echo = segment.stamp.or(self.echo);
         }
-        let duplicate = self.reports_duplicate(segment, ack);
+        let duplicate = segment.twice();
         if let Some(rack) = &mut self.rack {
             rack.hear(ack, self.board.nxt(), duplicate.is_some_and(|block| !self.tail.sent(block)));
         }

@@ -1,7 +1,7 @@
 //! What a sender takes for lost: by the count of what arrived behind it (RFC 6675), or by time (RFC 8985).
 
 use super::Sender;
-use crate::transport::tcp::{Block, Segment};
+use crate::transport::tcp::{Block, Segment, rack::Rack};
 use units::Instant;
 
 impl Sender {
@@ -35,7 +35,7 @@ impl Sender {
 
     /// Octets in the network, by what is known.
     pub(super) fn pipe(&self) -> u64 {
-        self.rack.as_ref().map_or_else(|| self.board.pipe(), |rack| rack.pipe())
+        self.rack.as_ref().map_or_else(|| self.board.pipe(), Rack::pipe)
     }
 
     /// What is lost and to be repeated next, below `bound` where losses are counted.
@@ -48,7 +48,7 @@ impl Sender {
 
     /// What begins a fast recovery, whatever the window says.
     pub(super) fn first_lost(&mut self) -> Block {
-        let lost = self.rack.as_mut().and_then(|rack| rack.lost());
+        let lost = self.rack.as_mut().and_then(Rack::lost);
         lost.unwrap_or_else(|| self.board.first_hole())
     }
 
@@ -69,12 +69,5 @@ impl Sender {
         if self.reduced_when < now && found.repetition.is_some_and(|sent| sent >= self.reduced_when) {
             self.reduce(now, self.flight_size());
         }
-    }
-
-    /// Whether the acknowledgement reports octets that came twice (RFC 2883, section 4).
-    pub(super) fn reports_duplicate(&self, segment: &Segment, ack: u64) -> Option<Block> {
-        let [first, others @ ..] = segment.sacks.blocks() else { return None };
-        let inside = others.first().is_some_and(|second| second.start <= first.start && first.end <= second.end);
-        (first.end <= ack || inside).then_some(*first)
     }
 }

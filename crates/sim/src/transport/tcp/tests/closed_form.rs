@@ -224,7 +224,7 @@ fn a_queue_of_seconds_causes_no_timeout_but_where_the_smoothed_time_lags() {
         for timestamps in [true, false] {
             for slow_start in [SlowStart::Acks, SlowStart::Bytes] {
                 let rto_min = Duration::from_millis(200);
-                let settings = Settings { rto_min, timestamps, slow_start, ..settings(congestion, Recovery::Sack) };
+                let settings = Settings { slow_start, rto_min, timestamps, ..settings(congestion, Recovery::Sack) };
                 let mut ends = Ours::new(&settings);
                 watch(&mut ends, &Link { rate: Rate::mbps(1), ..link_of(100, 400) });
                 assert!(ends.counts().recoveries > 1, "{congestion:?}");
