@@ -289,6 +289,33 @@ mod tests {
     }
 
     #[test]
+    fn a_state_that_begins_again_takes_up_more_than_one_drop_within_sixteen_intervals() {
+        let begun = |count, last_count, since: Duration| {
+            let mut state = State { count, last_count, drop_next: at(1_000), ..State::default() };
+            law(false).begin(&mut state, at(1_000) + since);
+            state.count
+        };
+        let sixteen = Duration::from_millis(1_600);
+        let just = sixteen.saturating_sub(Duration::from_nanos(1));
+        assert_eq!((begun(7, 2, just), begun(7, 2, sixteen)), (5, 1), "less than sixteen intervals is recent");
+        assert_eq!((begun(4, 2, just), begun(3, 2, just)), (2, 1), "a single drop says nothing of the rate");
+        // What was dropped for want of room counts among them.
+        let mut state = State { count: 3, last_count: 2, drop_next: at(1_000), ..State::default() };
+        state.overflowed(4);
+        law(false).begin(&mut state, at(1_001));
+        assert_eq!(state.count, 5);
+    }
+
+    #[test]
+    fn a_target_or_an_interval_of_nothing_is_refused() {
+        let refused = |params: Params| params.check().map_err(|invalid| invalid.to_string());
+        assert_eq!(refused(Params::default()), Ok(()));
+        let of = |key| Err(format!("codel.{key} must be above zero"));
+        assert_eq!(refused(Params { target: Duration::ZERO, ..Params::default() }), of("target"));
+        assert_eq!(refused(Params { interval: Duration::ZERO, ..Params::default() }), of("interval"));
+    }
+
+    #[test]
     fn when_several_drops_are_due_they_happen_at_once() {
         let (mut state, mut line) = (State::default(), line(100, Instant::ZERO, Ecn::NotEct));
         drops(law(false), &mut state, &mut line, 210);

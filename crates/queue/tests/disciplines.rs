@@ -295,3 +295,89 @@ proptest! {
         }
     }
 }
+
+/// What can be asked of a queue in which CoDel has nothing to drop.
+#[derive(Clone, Debug)]
+enum Asked {
+    Comes(bool),
+    Looks(usize),
+    Goes(usize),
+    Limit(u32),
+    MakesWay,
+    Without(u32),
+}
+
+fn asked() -> impl Strategy<Value = Vec<Asked>> {
+    let one = prop_oneof![
+        6 => any::<bool>().prop_map(Asked::Comes),
+        3 => (0_usize..12).prop_map(Asked::Looks),
+        4 => (0_usize..12).prop_map(Asked::Goes),
+        1 => (1_u32..16).prop_map(Asked::Limit),
+        1 => Just(Asked::MakesWay),
+        1 => (2_u32..5).prop_map(Asked::Without),
+    ];
+    prop::collection::vec(one, 1..200)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// However far its host looks ahead: with a target that is never reached CoDel is the plain queue.
+    #[test]
+    fn codel_without_a_reason_to_drop_is_a_drop_tail_queue(asked in asked(), purge in prop::sample::select(vec!["head", "tail", "none"])) {
+        let settings = |discipline: &str| format!(
+            "discipline = \"{discipline}\"\nlimit = 16\npurge = \"{purge}\"\n[codel]\ntarget = \"1000 s\""
+        );
+        let mut queues = ["codel", "drop-tail"].map(|discipline| queue(&settings(discipline)));
+        for (number, asked) in (0_u32..).zip(asked) {
+            let now = at(u64::from(number));
+            let [codel, plain] = queues.each_mut().map(|queue| {
+                let mut gone = Vec::new();
+                let mut dropped = |packet: Piece| gone.push(packet.number);
+                let seen = match asked {
+                    Asked::Comes(first) if first => { queue.enqueue_first(now, piece(1, number), &mut dropped); None }
+                    Asked::Comes(_) => { queue.enqueue(now, piece(1, number), &mut dropped); None }
+                    Asked::Looks(index) => queue.peek(now, index, &mut dropped).map(|packet| packet.number),
+                    Asked::Goes(index) => queue.take(now, index, &mut dropped).map(|departure| departure.packet.number),
+                    Asked::Limit(packets) => { queue.set_limit(now, Limit::Packets(packets), &mut dropped); None }
+                    Asked::MakesWay => { queue.make_way(now, &mut dropped); None }
+                    Asked::Without(part) => {
+                        queue.discard_where(now, &mut |packet| packet.number.is_multiple_of(part), &mut dropped);
+                        None
+                    }
+                };
+                (seen, gone, queue.backlog(), queue.totals())
+            });
+            prop_assert_eq!(codel, plain, "{:?}", asked);
+        }
+    }
+}
+
+#[test]
+fn one_packet_makes_way_and_the_limit_stays() {
+    let mut queue = queue("limit = 10");
+    put(&mut queue, 0, 1, 1..=5);
+    let mut gone = Vec::new();
+    queue.make_way(at(1), &mut |packet| gone.push(packet.number));
+    assert_eq!((gone.as_slice(), queue.backlog().packets, queue.limit()), (&[5][..], 4, Limit::Packets(10)));
+}
+
+#[test]
+fn marks_are_counted() {
+    for discipline in ["codel", "fq-codel"] {
+        let table = if discipline == "codel" { "codel" } else { "fq_codel" };
+        let mut queue = queue(&format!("discipline = \"{discipline}\"\n[{table}]\necn = true"));
+        let mut marks = 0;
+        for tick in 0..400 {
+            for _ in 0..2 {
+                let packet = Piece { ecn: Ecn::Ect, ..piece(1, 0) };
+                queue.enqueue(at(tick), packet, &mut |_| panic!("a packet that can be marked is dropped"));
+            }
+            let departure = queue.take(at(tick), 0, &mut |_| panic!("a packet that can be marked is dropped"));
+            marks += u64::from(departure.is_some_and(|departure| departure.packet.ecn == Ecn::Ce));
+        }
+        let counted = queue.totals().marked;
+        assert!(marks > 0, "{discipline}");
+        assert_eq!((counted.packets, counted.bytes), (marks, Bytes::new(marks * 1_000)), "{discipline}");
+    }
+}
