@@ -62,7 +62,7 @@ pub(super) fn fill(network: &mut DeTable<'_>, conventions: Conventions, span: &R
     }
     for Rule { path, values } in rules() {
         let value = &values[conventions as usize];
-        if is_default(value) {
+        if is_default(value) || path == ERROR_MODEL && without_powers(network) {
             continue;
         }
         let segments = path.split('.').rev();
@@ -75,6 +75,15 @@ pub(super) fn fill(network: &mut DeTable<'_>, conventions: Conventions, span: &R
             document::fill(network, below);
         }
     }
+}
+
+/// The rule that asks for powers.
+const ERROR_MODEL: &str = "radio.errors.model";
+
+/// With `propagation = "range"` frames have no powers, which the error models compare: such a scenario keeps its threshold.
+fn without_powers(network: &DeTable<'_>) -> bool {
+    let radio = network.get("radio").and_then(|radio| radio.get_ref().get("propagation"));
+    radio.and_then(|propagation| propagation.get_ref().as_str()) == Some("range")
 }
 
 /// The table of rules, as Markdown.
@@ -141,7 +150,7 @@ fn collect(table: &DeTable<'static>, above: &str, rules: &mut Vec<(usize, Rule)>
 mod tests {
     use super::*;
     use crate::scenario::{Scenario, Wishes};
-    use crate::schema::Tables;
+    use crate::schema::{Key, Tables};
     use sim::config::Eifs::{AnySignalKept, BadFrame};
 
     const NETWORK: &str = "title = \"t\"\nduration = \"1 s\"\n[nodes]\ncount = 3\nplacement = \"chain\"\nspacing = \"30 m\"\n\
@@ -163,6 +172,13 @@ mod tests {
         rules.map(|rule| format!("{}={}", rule.path, written(&rule.values[of as usize]))).collect()
     }
 
+    /// The key at this path, as the reference has it.
+    fn key(path: &str) -> &'static Key {
+        let (table, name) = path.rsplit_once('.').expect("in a table");
+        let table = Tables::get().at(table).unwrap_or_else(|| panic!("no table `{table}`"));
+        table.keys.iter().find(|key| key.name == name).unwrap_or_else(|| panic!("no key `{path}`"))
+    }
+
     #[test]
     fn each_simulators_conventions_are_its_rules_set_by_hand() {
         for of in [Conventions::Ns3, Conventions::Ns2] {
@@ -171,7 +187,10 @@ mod tests {
             assert_ne!(network(&key), network(&[]), "{of:?}");
         }
         assert_eq!(network(&["conventions=standard".to_owned()]), network(&[]));
-        assert_eq!(network(&by_hand(Conventions::Standard)), network(&[]));
+        let defaults = by_hand(Conventions::Standard)
+            .into_iter()
+            .filter(|set| set.split_once('=').is_some_and(|(path, _)| !key(path).default.is_empty()));
+        assert_eq!(network(&defaults.collect::<Vec<_>>()), network(&[]));
     }
 
     #[test]
@@ -183,6 +202,17 @@ mod tests {
         assert_eq!(network.routing.aodv.rreq_ratelimit, 255);
         let text = format!("conventions = \"ns-2\"\n{NETWORK}\n[mac]\neifs = \"bad-frame\"\n");
         assert_eq!(read(&text, &[]).unwrap().base.mac.eifs, sim::config::Eifs::BadFrame);
+    }
+
+    #[test]
+    fn frames_without_powers_keep_their_threshold() {
+        use sim::config::ErrorModel::{self, Nist};
+        let model = |range: &str| -> ErrorModel {
+            let sets = ["conventions=ns-3".to_owned(), format!("radio.propagation={range}")];
+            read(NETWORK, &sets).unwrap().base.radio.errors.model
+        };
+        assert_eq!(model("two-ray"), Nist);
+        assert_eq!(model("range"), ErrorModel::None);
     }
 
     #[test]
@@ -205,11 +235,11 @@ mod tests {
     #[test]
     fn the_standards_column_has_the_defaults_and_every_key_is_one_of_the_scenarios() {
         for Rule { path, values } in rules() {
-            let (table, name) = path.rsplit_once('.').expect("in a table");
-            let table = Tables::get().at(table).unwrap_or_else(|| panic!("no table `{table}`"));
-            let key = table.keys.iter().find(|key| key.name == name).unwrap_or_else(|| panic!("no key `{path}`"));
+            let key = key(path);
             let [standard, others @ ..] = values.each_ref().map(written);
-            assert_eq!(standard, key.default, "{path}");
+            // A key that another inherits has its default in words.
+            let in_words = format!("Default `{}`.", standard.trim_matches('"'));
+            assert!(standard == key.default || key.default.is_empty() && key.about.contains(&in_words), "{path}");
             assert!(others.iter().any(|other| *other != standard), "{path}: all agree");
         }
     }

@@ -5,6 +5,8 @@ mod markdown;
 mod tables;
 
 pub use markdown::markdown;
+#[cfg(test)]
+pub(crate) use tables::Key;
 pub(crate) use tables::Tables;
 
 use crate::scenario::{ConventionsKey, Head};
