@@ -1,6 +1,6 @@
 //! What besides distance decides what becomes of signals: errors, fading and shadowing.
 
-use super::errors::Errors;
+use super::errors::{Errors, Tables};
 use super::fading::{Fading, Shadowing};
 use super::settings::Refusal;
 use crate::config::Radio;
@@ -10,6 +10,8 @@ use units::Decibels;
 #[derive(Clone, Debug)]
 pub(crate) struct Channel {
     pub(super) errors: Errors,
+    /// With an error model that goes by ratios: the one from which on nothing is lost, in any mode of the standard.
+    certain: f64,
     pub(super) fading: Option<Fading>,
     pub(super) shadowing: Option<Shadowing>,
 }
@@ -19,13 +21,20 @@ impl Channel {
     pub(crate) fn new(radio: &Radio, names: &[String], seed: u64) -> Result<Self, Refusal> {
         let errors = Errors::new(radio)?;
         let fading = Fading::new(radio)?;
-        Ok(Self { errors, fading, shadowing: Shadowing::new(radio, names, seed) })
+        let certain = match errors {
+            Errors::Snr(model) => {
+                let mut tables = Tables::new(model);
+                radio.all_modes().into_iter().map(|mode| tables.least_certain(mode)).fold(0.0, f64::max)
+            }
+            Errors::None | Errors::Fixed { .. } => f64::INFINITY,
+        };
+        Ok(Self { errors, certain, fading, shadowing: Shadowing::new(radio, names, seed) })
     }
 
     /// A channel of nothing but distance.
     #[cfg(test)]
     pub(super) fn clear() -> Self {
-        Self { errors: Errors::None, fading: None, shadowing: None }
+        Self { errors: Errors::None, certain: f64::INFINITY, fading: None, shadowing: None }
     }
 
     /// How far a frame lies above everything else to be decoded, where the scenario does not say.
@@ -33,15 +42,16 @@ impl Channel {
         Decibels::new(if matches!(self.errors, Errors::Snr(_)) { 4.0 } else { 10.0 })
     }
 
-    /// Mean powers, in watts, below which signals are left out where stronger ones than `threshold` count by themselves:
-    /// those that not even rare luck would raise to it, and that are less than a tenth of the noise.
-    pub(super) fn least_power(&self, threshold: f64) -> f64 {
+    /// Mean powers, in watts, below which signals are left out where stronger ones than `threshold` count by themselves and
+    /// frames from `receive` on are decoded: those that not even rare luck would raise to it, and that are less than a tenth
+    /// of the noise, or of what costs the weakest frame anything.
+    pub(super) fn least_power(&self, threshold: f64, receive: f64) -> f64 {
         let luck = self.fading.map_or(1.0, Fading::luck);
-        let against_noise = match &self.errors {
-            Errors::Snr(model) => model.least_noise() * 1e-18 / 10.0,
+        let disturbs = match &self.errors {
+            Errors::Snr(model) => (model.least_noise() * 1e-18).max(receive / self.certain) / 10.0,
             Errors::None | Errors::Fixed { .. } => f64::INFINITY,
         };
-        threshold.min(against_noise) / luck
+        threshold.min(disturbs) / luck
     }
 
     /// The factor by which the power between two nodes departs from the mean at their distance.

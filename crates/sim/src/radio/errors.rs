@@ -5,11 +5,13 @@
 
 mod dsss;
 mod nist;
+mod table;
 mod yans;
 
 use super::mode::{DsssRate, Mode, OfdmRate};
 use super::settings::Refusal;
 use crate::config::{ErrorModel, Radio};
+pub(super) use table::Tables;
 use units::{Decibels, Duration};
 
 /// Boltzmann's constant in J/K, and the temperature of the noise in K.
@@ -149,14 +151,17 @@ impl Snr {
         self.noise(Mode::Ofdm(OfdmRate::M6))
     }
 
-    /// The probability that `bits` in a row survive at this ratio of powers. It grows with the ratio and falls with the
-    /// number of bits.
+    /// The probability that `bits` in a row survive at this ratio of powers, by the formula. It grows with the ratio and
+    /// falls with the number of bits.
     pub(super) fn success(&self, mode: Mode, ratio: f64, bits: f64) -> f64 {
-        if bits <= 0.0 {
-            return 1.0;
-        }
+        if bits <= 0.0 { 1.0 } else { libm::exp(-bits * self.failures(mode, ratio)) }
+    }
+
+    /// -ln of the probability that a bit survives; a symbol's is shared by its bits. Infinite where the bound on a bit error
+    /// ratio reaches 1.
+    fn failures(&self, mode: Mode, ratio: f64) -> f64 {
         let error = match mode {
-            Mode::Dsss { rate, .. } => return dsss::success(rate, ratio, bits),
+            Mode::Dsss { rate, .. } => return dsss::failures(rate, ratio),
             Mode::Ofdm(_) | Mode::Ht { .. } | Mode::Nominal { .. } => {
                 let coding = coding(mode);
                 match self.formula {
@@ -165,7 +170,7 @@ impl Snr {
                 }
             }
         };
-        all_survive(error, bits)
+        -libm::log1p(-error)
     }
 }
 

@@ -35,6 +35,8 @@ pub(crate) struct Transmission<F> {
 struct Lock {
     of: Handle,
     power: u64,
+    /// The most power that others ever had meanwhile.
+    worst: u64,
     start: Instant,
     /// When it is over, the node knows that a frame has begun.
     header_end: Instant,
@@ -216,6 +218,7 @@ impl<F: Copy> Medium<F> {
         if let Some(lock) = &mut receiver.lock {
             let others = receiver.energy - lock.power;
             if lock.keeps_history {
+                lock.worst = lock.worst.max(others);
                 self.histories[link.to as usize].push((now, others));
             }
             let by_threshold = !self.judge.by_ratio();
@@ -246,17 +249,18 @@ impl<F: Copy> Medium<F> {
         let receiver = &mut self.receivers[node as usize];
         let by_ratio = self.judge.by_ratio();
         let keeps_history = by_ratio || transmission.shape.aggregate;
+        let others = receiver.energy - power;
         if keeps_history {
             let history = &mut self.histories[node as usize];
             history.clear();
-            history.push((now, receiver.energy - power));
+            history.push((now, others));
         } else if !self.judge.is_plain() {
             // What disturbed an earlier frame is not held against this one.
             self.histories[node as usize].clear();
         }
         let header_end = start + transmission.header;
         let header = if by_ratio { Header::Open } else { Header::Read };
-        receiver.lock = Some(Lock { of, power, start, header_end, intact: true, header, keeps_history });
+        receiver.lock = Some(Lock { of, power, worst: others, start, header_end, intact: true, header, keeps_history });
     }
 
     /// The tail of a frame leaves its `index`-th listener; `mpdus` are those of an aggregate.
@@ -323,7 +327,7 @@ impl<F: Copy> Medium<F> {
 
     fn decoded(&self, lock: &Lock) -> Decoded {
         let shape = self.air.get(lock.of).shape;
-        Decoded { shape, power: lock.power, start: lock.start }
+        Decoded { shape, power: lock.power, worst: lock.worst, start: lock.start }
     }
 
     /// A frame that is in the air.

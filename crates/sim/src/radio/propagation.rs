@@ -108,7 +108,7 @@ impl Model {
         model.carrier_sense = attowatts(sensed).max(1);
         // The weakest single signal that can spoil the weakest decodable frame; what is weaker is left out.
         let spoils = if model.order == Capture::AnySignal { sensed } else { receive / model.capture };
-        model.floor = attowatts(channel.least_power(sensed.min(receive).min(spoils))).max(1);
+        model.floor = attowatts(channel.least_power(sensed.min(receive).min(spoils), receive)).max(1);
         model.reach = model.farthest(|watts| attowatts(watts) >= model.floor);
         model
     }

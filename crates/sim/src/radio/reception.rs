@@ -2,7 +2,7 @@
 //! interference in each interval of constant interference.
 
 use super::channel::Channel;
-use super::errors::{Errors, Snr, all_survive, header_field};
+use super::errors::{Errors, Tables, all_survive, header_field};
 use super::fading::Fading;
 use super::mode::Mode;
 use super::propagation::Reception;
@@ -36,6 +36,8 @@ pub(crate) struct Mpdu {
 pub(super) struct Decoded {
     pub(super) shape: Shape,
     pub(super) power: u64,
+    /// The most power that others ever had meanwhile, in attowatts.
+    pub(super) worst: u64,
     /// When its first bit was here.
     pub(super) start: Instant,
 }
@@ -46,6 +48,8 @@ pub(super) type History = Vec<(Instant, u64)>;
 /// What decides about the frames that a node decodes.
 pub(crate) struct Judge {
     errors: Errors,
+    /// Of the model, where it goes by the ratio of powers.
+    tables: Option<Box<Tables>>,
     fading: Option<Fading>,
     /// The weakest power that can be decoded, in attowatts.
     receive: u64,
@@ -61,7 +65,15 @@ impl Judge {
     /// By the capture threshold alone.
     #[cfg(test)]
     pub(super) fn by_capture() -> Self {
-        Self { errors: Errors::None, fading: None, receive: 0, ceiling: u64::MAX, luck: Vec::new(), powers: Vec::new() }
+        Self {
+            errors: Errors::None,
+            tables: None,
+            fading: None,
+            receive: 0,
+            ceiling: u64::MAX,
+            luck: Vec::new(),
+            powers: Vec::new(),
+        }
     }
 
     /// What the channel does to frames at nodes of these names.
@@ -72,6 +84,10 @@ impl Judge {
         };
         Self {
             errors: channel.errors,
+            tables: match channel.errors {
+                Errors::Snr(model) => Some(Box::new(Tables::new(model))),
+                Errors::None | Errors::Fixed { .. } => None,
+            },
             fading: channel.fading,
             receive: reception.receive,
             ceiling: u64::MAX / (names.len() as u64).max(1),
@@ -117,18 +133,20 @@ impl Judge {
     }
 
     /// Draws whether `node` reads the PHY header, whose end has passed.
-    #[cold]
     pub(super) fn reads_header(&mut self, node: u32, frame: &Decoded, history: &History) -> bool {
-        let Errors::Snr(model) = self.errors else { return true };
+        let (Errors::Snr(model), Some(tables)) = (&self.errors, &mut self.tables) else { return true };
         let field = header_field(frame.shape.mode);
+        let noise = model.noise(field.mode);
+        if tables.is_certain(field.mode, frame.least_ratio(noise)) {
+            return true;
+        }
         let span = (frame.start + field.begins, frame.start + field.ends);
-        let chance = survival(&model, (field.mode, field.bits), frame.power, span, history);
+        let chance = survival(tables, (field.mode, field.bits, noise), frame.power, span, history);
         self.luck[node as usize].happens(chance)
     }
 
     /// Which MPDUs of a frame `node` gets, a bit each from the lowest, where the header was read; `mpdus` are those of an
     /// aggregate.
-    #[cold]
     pub(super) fn survivors(
         &mut self,
         node: u32,
@@ -139,19 +157,29 @@ impl Judge {
     ) -> u64 {
         let whole = [Mpdu { start: Bytes::new(0), length: frame.shape.psdu }];
         let mpdus = if frame.shape.aggregate { mpdus } else { &whole };
-        if self.is_plain() && history.iter().all(|&(_, others)| reception.stands_out(frame.power, others as f64)) {
+        let certain = match (&self.errors, &mut self.tables) {
+            (Errors::Snr(model), Some(tables)) => {
+                tables.is_certain(frame.shape.mode, frame.least_ratio(model.noise(frame.shape.mode)))
+            }
+            (Errors::None, _) => history.iter().all(|&(_, others)| reception.stands_out(frame.power, others as f64)),
+            _ => false,
+        };
+        if certain {
             return (0..mpdus.len()).fold(0, |intact, index| intact | 1 << index);
         }
         let mut intact = 0;
         for (index, mpdu) in mpdus.iter().enumerate() {
             let span = frame.span(mpdu);
             let bits = mpdu.length.bits() as f64;
-            let chance = match &self.errors {
-                Errors::Snr(model) => survival(model, (frame.shape.mode, bits), frame.power, span, history),
-                Errors::None | Errors::Fixed { .. } if !undisturbed(frame.power, span, history, reception) => 0.0,
-                Errors::Fixed { control: false, .. } if frame.shape.control => 1.0,
-                Errors::Fixed { packets, bits: bit, .. } => (1.0 - packets) * all_survive(*bit, bits),
-                Errors::None => 1.0,
+            let chance = match (&self.errors, &mut self.tables) {
+                (Errors::Snr(model), Some(tables)) => {
+                    let mode = frame.shape.mode;
+                    survival(tables, (mode, bits, model.noise(mode)), frame.power, span, history)
+                }
+                _ if !undisturbed(frame.power, span, history, reception) => 0.0,
+                (Errors::Fixed { control: false, .. }, _) if frame.shape.control => 1.0,
+                (Errors::Fixed { packets, bits: bit, .. }, _) => (1.0 - packets) * all_survive(*bit, bits),
+                (Errors::None | Errors::Snr(_), _) => 1.0,
             };
             let open = chance > 0.0 && chance < 1.0;
             let survives = if open { self.luck[node as usize].happens(chance) } else { chance > 0.0 };
@@ -162,6 +190,11 @@ impl Judge {
 }
 
 impl Decoded {
+    /// The frame's power over the noise and the most that others ever had.
+    fn least_ratio(&self, noise: f64) -> f64 {
+        self.power as f64 / (noise + self.worst as f64)
+    }
+
     /// When an MPDU of the frame is here: its share of the payload's time.
     fn span(&self, mpdu: &Mpdu) -> (Instant, Instant) {
         let begins = self.start + self.shape.mode.header();
@@ -181,16 +214,23 @@ fn intervals((from, to): (Instant, Instant), history: &History) -> impl Iterator
     })
 }
 
-/// The probability that bits survive that are spread evenly over a span.
-fn survival(model: &Snr, (mode, bits): (Mode, f64), power: u64, span: (Instant, Instant), history: &History) -> f64 {
+/// The probability that bits survive that are spread evenly over a span, in which there is so much noise.
+fn survival(
+    tables: &mut Tables,
+    (mode, bits, noise): (Mode, f64, f64),
+    power: u64,
+    span: (Instant, Instant),
+    history: &History,
+) -> f64 {
     let length = span.1.since(span.0).as_nanos() as f64;
-    let noise = model.noise(mode);
-    intervals(span, history)
-        .map(|(nanos, others)| {
-            let ratio = power as f64 / (noise + others as f64);
-            model.success(mode, ratio, bits * nanos as f64 / length)
-        })
-        .product()
+    let mut chance = 1.0;
+    for (nanos, others) in intervals(span, history) {
+        chance *= tables.success(mode, power as f64 / (noise + others as f64), bits * nanos as f64 / length);
+        if chance <= 0.0 {
+            break;
+        }
+    }
+    chance
 }
 
 /// Did the frame stand out during all of a span?

@@ -2,7 +2,6 @@
 //! CCK as orthogonal signals of 8 chips.
 
 use super::super::mode::DsssRate;
-use super::all_survive;
 
 /// Hertz over which every rate is spread.
 const BANDWIDTH: f64 = 22e6;
@@ -11,17 +10,15 @@ const STEPS: u32 = 160;
 /// Symbols of CCK a second.
 const CCK_SYMBOLS: f64 = 1.375e6;
 
-/// The probability that `bits` survive at this ratio of signal to noise and interference.
-pub(super) fn success(rate: DsssRate, ratio: f64, bits: f64) -> f64 {
+/// -ln of the probability that a bit survives at this ratio of signal to noise and interference. CCK loses whole symbols, of
+/// 4 or 8 bits.
+pub(super) fn failures(rate: DsssRate, ratio: f64) -> f64 {
     match rate {
-        DsssRate::K1000 => all_survive(0.5 * libm::exp(-ratio * BANDWIDTH / 1e6), bits),
-        DsssRate::K2000 => all_survive(dqpsk(ratio * BANDWIDTH / 2e6), bits),
-        DsssRate::K5500 => all_survive(cck_4(ratio * BANDWIDTH / CCK_SYMBOLS / 2.0), bits / 4.0),
-        DsssRate::K11000 => {
-            // Two of the other kind side by side, each with half the energy.
-            let one = 1.0 - cck_4(ratio * BANDWIDTH / CCK_SYMBOLS / 4.0);
-            all_survive(1.0 - one * one, bits / 8.0)
-        }
+        DsssRate::K1000 => -libm::log1p(-0.5 * libm::exp(-ratio * BANDWIDTH / 1e6)),
+        DsssRate::K2000 => -libm::log1p(-dqpsk(ratio * BANDWIDTH / 2e6)),
+        DsssRate::K5500 => -libm::log1p(-cck_4(ratio * BANDWIDTH / CCK_SYMBOLS / 2.0)) / 4.0,
+        // Two of the other kind side by side, each with half the energy.
+        DsssRate::K11000 => -2.0 * libm::log1p(-cck_4(ratio * BANDWIDTH / CCK_SYMBOLS / 4.0)) / 8.0,
     }
 }
 

@@ -69,7 +69,7 @@ fn dsss_and_cck_give_the_success_ratios_of_their_report() {
         (K11000, -86.0, 0.973, 5e-3),
     ];
     for (rate, dbm, expected, tolerance) in points {
-        let found = dsss::success(rate, ratio(dbm + 100.552_278_6 - 7.0), 8.0 * 1078.0);
+        let found = libm::exp(-8.0 * 1078.0 * dsss::failures(rate, ratio(dbm + 100.552_278_6 - 7.0)));
         assert!((found - expected).abs() <= tolerance, "{rate:?} at {dbm} dBm: {found}, reported {expected}");
     }
 }
@@ -164,5 +164,55 @@ proptest! {
         // Chunks at one ratio are as good as the whole.
         let halves = libm::pow(model.success(mode, ratio(db), bits / 2.0), 2.0);
         prop_assert!((halves - success).abs() < 1e-9);
+    }
+}
+
+/// A mode for each curve of the tables, and those whose ratio means something else.
+fn curves() -> Vec<Mode> {
+    let dsss = DsssRate::ALL.map(|rate| Mode::Dsss { rate, preamble: Preamble::Long });
+    let ht = (0..8).map(|index| Mode::Ht {
+        mcs: Mcs::new(index).expect("a scheme"),
+        width: ChannelWidth::Mhz40,
+        guard: GuardInterval::Short,
+    });
+    dsss.into_iter().chain(OfdmRate::ALL.map(Mode::Ofdm)).chain(ht).collect()
+}
+
+#[test]
+fn tables_keep_to_the_formulas_over_the_whole_range() {
+    for formula in [Formula::Nist, Formula::Yans] {
+        let (exact, mut tables) = (snr(formula), Tables::new(snr(formula)));
+        let mut worst: f64 = 0.0;
+        for mode in curves() {
+            // From -100 to 40 dB in steps that no cell's width divides: every part of a cell is met.
+            for step in 0..1_400 {
+                let ratio = ratio(-100.0 + 0.100_03 * f64::from(step));
+                // Bits that make the error largest, about where one failure is expected, and others.
+                let failures = exact.failures(mode, ratio);
+                for bits in [0.01, 24.0, 8_512.0, 524_280.0, (1.0 / failures).clamp(0.01, 524_280.0)] {
+                    let error = (tables.success(mode, ratio, bits) - libm::exp(-bits * failures)).abs();
+                    assert!(error <= table::MOST_ERROR, "{formula:?} {mode:?} at {ratio}, {bits} bits: {error:e}");
+                    worst = worst.max(error);
+                }
+            }
+        }
+        assert!(worst > 1e-7, "the bound is meant to be near: {worst:e}");
+    }
+}
+
+#[test]
+fn what_tables_call_certain_is_not_lost_once_in_ten_million_of_the_longest_frames() {
+    for formula in [Formula::Nist, Formula::Yans] {
+        let (exact, mut tables) = (snr(formula), Tables::new(snr(formula)));
+        for mode in curves() {
+            let certain = (0..460).map(|step| ratio(-7.0 + 0.1 * f64::from(step)));
+            let first =
+                certain.into_iter().find(|&ratio| tables.is_certain(mode, ratio)).expect("some ratio is enough");
+            assert!(exact.success(mode, first, 524_280.0) > 1.0 - 1e-7, "{mode:?} at {first}");
+            assert!(
+                exact.success(mode, first / 2.0, 524_280.0) < 1.0 - 1e-9,
+                "{mode:?}: certain earlier than at {first}"
+            );
+        }
     }
 }

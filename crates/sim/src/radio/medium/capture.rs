@@ -87,7 +87,8 @@ impl<F: Copy> Medium<F> {
     /// A signal that is not decoded holds the receiver.
     fn occupy(&mut self, node: u32, (of, power): (Handle, u64), now: Instant) {
         let header = Header::Unsought;
-        let held = Lock { of, power, start: now, header_end: now, intact: false, header, keeps_history: false };
+        let (start, header_end) = (now, now);
+        let held = Lock { of, power, worst: 0, start, header_end, intact: false, header, keeps_history: false };
         self.receivers[node as usize].lock = Some(held);
     }
 }

@@ -1,0 +1,166 @@
+//! The error models by tables: what a frame costs to judge must not depend on how long its formula is.
+//!
+//! A curve gives, over the ratio of signal to noise and interference, the logarithm of `-ln(success of a bit)`, which is nearly
+//! a straight line over the ratio wherever a code fails exponentially. Knots lie at 128 ratios an octave and are read off the
+//! bits of the ratio itself; each is computed by the formula, by `libm` alone, when it is needed first. Between two of them
+//! the line is straight. No probability departs from the formula's by more than [`MOST_ERROR`], whatever the bits.
+
+use super::super::mode::{DsssRate, Mode};
+use super::{CodeRate, Coding, Formula, Snr, bandwidth, coded_rate, coding};
+
+/// The most that a probability of success may depart from the formula's.
+#[cfg(test)]
+pub(super) const MOST_ERROR: f64 = 1e-4;
+/// Where a bit fails less often than 1e-13 nothing is lost: of the longest frames there are (65535 B), one in twenty million.
+/// This is the logarithm.
+const LN_CERTAIN: f64 = -29.933_606_208_922_594;
+/// Where more than one coded bit in twenty fails, the union bound runs into its pole, and is computed as it is.
+const LN_POLE: f64 = -3.0;
+/// Curves end where failures are rarer than anything that is told apart.
+const LEAST: f64 = 1e-30;
+
+/// Bits of the mantissa that count within an octave: 128 knots.
+const PARTS: u32 = 7;
+const SHIFT: u32 = 52 - PARTS;
+/// The first knot is at a ratio of 2^-28 (-84 dB), the last at 2^12 (36 dB).
+const FIRST: u64 = (1023 - 28) << PARTS;
+const CELLS: usize = 40 << PARTS;
+
+/// The curves of a model.
+#[derive(Clone, Debug)]
+pub(in crate::radio) struct Tables {
+    model: Snr,
+    /// By [`curve`]; empty until it is used, its knots NaN until they are.
+    curves: [Vec<f64>; 13],
+}
+
+impl Tables {
+    pub(in crate::radio) fn new(model: Snr) -> Self {
+        Self { model, curves: Default::default() }
+    }
+
+    /// The probability that `bits` in a row survive at this ratio of powers.
+    pub(in crate::radio) fn success(&mut self, mode: Mode, ratio: f64, bits: f64) -> f64 {
+        if bits <= 0.0 {
+            return 1.0;
+        }
+        let (index, part) = cell(self.over(mode, ratio));
+        let from = self.knot(mode, index);
+        if from <= LN_CERTAIN {
+            return 1.0;
+        }
+        let to = self.knot(mode, (index + 1).min(CELLS));
+        if to == f64::INFINITY {
+            return 0.0;
+        }
+        if from > LN_POLE && !matches!(mode, Mode::Dsss { .. }) {
+            return self.model.success(mode, ratio, bits);
+        }
+        libm::exp(-bits * libm::exp(from + part * (to - from)))
+    }
+
+    /// Is nothing lost at this ratio of powers, however long the frame?
+    #[inline]
+    pub(in crate::radio) fn is_certain(&mut self, mode: Mode, ratio: f64) -> bool {
+        let (index, _) = cell(self.over(mode, ratio));
+        self.knot(mode, index) <= LN_CERTAIN
+    }
+
+    /// The ratio of powers from which on nothing is lost, or the next knot's.
+    pub(in crate::radio) fn least_certain(&mut self, mode: Mode) -> f64 {
+        let (mut lost, mut certain) = (0, CELLS);
+        while certain - lost > 1 {
+            let middle = (lost + certain) / 2;
+            *(if self.knot(mode, middle) <= LN_CERTAIN { &mut certain } else { &mut lost }) = middle;
+        }
+        f64::from_bits((FIRST + certain as u64) << SHIFT) / self.over(mode, 1.0)
+    }
+
+    /// What a curve is drawn over: the ratio of powers, or that of a coded bit's energy to the density of the noise.
+    #[inline]
+    fn over(&self, mode: Mode, ratio: f64) -> f64 {
+        match (mode, self.model.formula) {
+            (Mode::Dsss { .. }, _) | (_, Formula::Nist) => ratio,
+            (_, Formula::Yans) => ratio * bandwidth(mode) / coded_rate(mode, coding(mode)),
+        }
+    }
+
+    #[inline]
+    fn knot(&mut self, mode: Mode, index: usize) -> f64 {
+        let curve = curve(mode);
+        match self.curves[curve].get(index) {
+            Some(&known) if !known.is_nan() => known,
+            _ => self.compute(mode, index),
+        }
+    }
+
+    #[cold]
+    fn compute(&mut self, mode: Mode, index: usize) -> f64 {
+        let over = f64::from_bits((FIRST + index as u64) << SHIFT);
+        let ratio = over / self.over(mode, 1.0);
+        let knots = &mut self.curves[curve(mode)];
+        if knots.is_empty() {
+            knots.resize(CELLS + 1, f64::NAN);
+        }
+        knots[index] = libm::log(self.model.failures(mode, ratio).max(LEAST));
+        knots[index]
+    }
+}
+
+/// The knot at or below a ratio, and how far it is from there to the next one: 0 to 1.
+#[inline]
+fn cell(ratio: f64) -> (usize, f64) {
+    let bits = ratio.to_bits();
+    match (bits >> SHIFT).checked_sub(FIRST) {
+        None => (0, 0.0),
+        Some(cell) if cell >= CELLS as u64 => (CELLS, 0.0),
+        Some(cell) => {
+            let part = bits & ((1 << SHIFT) - 1);
+            (usize::try_from(cell).expect("below CELLS"), part as f64 / (1_u64 << SHIFT) as f64)
+        }
+    }
+}
+
+/// Which curve a mode goes by: DSSS by its rate, OFDM by modulation and code.
+#[inline]
+fn curve(mode: Mode) -> usize {
+    match mode {
+        Mode::Dsss { rate: DsssRate::K1000, .. } => 0,
+        Mode::Dsss { rate: DsssRate::K2000, .. } => 1,
+        Mode::Dsss { rate: DsssRate::K5500, .. } => 2,
+        Mode::Dsss { rate: DsssRate::K11000, .. } => 3,
+        Mode::Ofdm(_) | Mode::Ht { .. } | Mode::Nominal { .. } => match coding(mode) {
+            Coding { points: 2, code: CodeRate::Half } => 4,
+            Coding { points: 2, .. } => 5,
+            Coding { points: 4, code: CodeRate::Half } => 6,
+            Coding { points: 4, .. } => 7,
+            Coding { points: 16, code: CodeRate::Half } => 8,
+            Coding { points: 16, .. } => 9,
+            Coding { code: CodeRate::FiveSixths, .. } => 12,
+            Coding { code: CodeRate::ThreeQuarters, .. } => 11,
+            Coding { .. } => 10,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_logarithm_is_that_of_the_rate() {
+        assert!((libm::log(1e-13) - LN_CERTAIN).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_cell_begins_at_its_knot() {
+        assert_eq!(cell(1.0), (28 << PARTS, 0.0));
+        assert_eq!(cell(1.0 + 1.0 / 256.0), (28 << PARTS, 0.5));
+        assert_eq!(cell(0.0), (0, 0.0));
+        assert_eq!(cell(1e9), (CELLS, 0.0));
+        assert_eq!(cell(f64::INFINITY), (CELLS, 0.0));
+        for index in [0, 1, 777, CELLS - 1] {
+            assert_eq!(cell(f64::from_bits((FIRST + index as u64) << SHIFT)), (index, 0.0));
+        }
+    }
+}
