@@ -1,6 +1,7 @@
 //! The integration tests of crate `sim`: one binary, so that its dependencies are linked once.
 
 mod aggregation;
+mod capture_margin;
 #[path = "../../theory/tests/draws/mod.rs"]
 mod draws;
 mod edca;

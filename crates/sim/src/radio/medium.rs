@@ -10,9 +10,11 @@ use super::{Links, Reception};
 use crate::config::Capture;
 use crate::engine::{Arena, Handle};
 use capture::{Arrival, Preamble};
+use margin::Margins;
 use units::{Duration, Instant};
 
 mod capture;
+mod margin;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -121,6 +123,8 @@ pub(crate) struct Medium<F> {
     powers: Vec<Vec<(Handle, u64)>>,
     /// Of every receiver, where the strongest preamble is chosen: that one so far.
     preambles: Vec<Option<Preamble>>,
+    /// Of every receiver: how near its verdicts by the capture threshold were.
+    margins: Vec<Margins>,
     air: Arena<Transmission<F>>,
     on_air: u32,
     on_air_since: Instant,
@@ -135,6 +139,7 @@ impl<F: Copy> Medium<F> {
             histories: vec![History::new(); links.nodes()],
             powers: vec![Vec::new(); links.nodes()],
             preambles: vec![None; links.nodes()],
+            margins: vec![Margins::default(); links.nodes()],
             reception: links.reception(),
             judge,
             links,
@@ -217,8 +222,8 @@ impl<F: Copy> Medium<F> {
         receiver.energy += power;
         if let Some(lock) = &mut receiver.lock {
             let others = receiver.energy - lock.power;
+            lock.worst = lock.worst.max(others);
             if lock.keeps_history {
-                lock.worst = lock.worst.max(others);
                 self.histories[link.to as usize].push((now, others));
             }
             let by_threshold = !self.judge.by_ratio();
@@ -236,6 +241,8 @@ impl<F: Copy> Medium<F> {
             let others = receiver.energy - power;
             if self.reception.stands_out(power, others as f64 + self.judge.noise(transmission.shape.mode)) {
                 self.lock(link.to, (of, power), now, now);
+            } else if self.judge.by_threshold() {
+                self.margins[link.to as usize].weigh(power, others, self.reception.capture);
             }
         }
         let receiver = &mut self.receivers[link.to as usize];
@@ -283,6 +290,9 @@ impl<F: Copy> Medium<F> {
             }
             Some(lock) if lock.of == of => {
                 receiver.lock = None;
+                if self.judge.by_threshold() && self.reception.order != Capture::AnySignal {
+                    self.margins[link.to as usize].weigh(lock.power, lock.worst, self.reception.capture);
+                }
                 let intact = self.judge_frame(link.to, lock, mpdus);
                 match intact {
                     Ok(0) => Signal::Bad { header_read: true },
@@ -384,6 +394,11 @@ impl<F: Copy> Medium<F> {
         receiver.busy_time + running
     }
 
+    /// How near the verdicts of every node were by the capture threshold (as a ratio) since the statistics began.
+    pub(crate) fn margins(&self) -> (&[Margins], f64) {
+        (&self.margins, self.reception.capture)
+    }
+
     /// How long at least one node has been sending since the statistics began.
     pub(crate) fn on_air_time(&self, now: Instant) -> Duration {
         let running = if self.on_air > 0 { now.since(self.on_air_since) } else { Duration::ZERO };
@@ -394,6 +409,7 @@ impl<F: Copy> Medium<F> {
     pub(crate) fn restart_statistics(&mut self, now: Instant) {
         self.on_air_time = Duration::ZERO;
         self.on_air_since = now;
+        self.margins.fill(Margins::default());
         for receiver in &mut self.receivers {
             receiver.busy_time = Duration::ZERO;
             receiver.busy_since = now;

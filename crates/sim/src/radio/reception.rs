@@ -123,6 +123,12 @@ impl Judge {
         matches!(self.errors, Errors::Snr(_))
     }
 
+    /// Does the capture threshold alone decide between frames whose powers follow from where nodes stand?
+    #[inline]
+    pub(super) fn by_threshold(&self) -> bool {
+        self.tables.is_none() && self.fading.is_none()
+    }
+
     /// The noise that stands against the beginning of a frame, in attowatts.
     #[inline]
     pub(super) fn noise(&self, mode: Mode) -> f64 {

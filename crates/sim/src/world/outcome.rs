@@ -56,7 +56,10 @@ pub(super) fn outcome(mut world: World) -> Outcome {
     Outcome { simulated_s, events: world.handled, warnings, flows, nodes, totals, series }
 }
 
-/// What the controllers warn of, each warning once.
+/// Nodes that a warning names; the others are counted.
+const NAMED: usize = 6;
+
+/// What the controllers warn of, each warning once, and whether outcomes hang on the capture threshold.
 fn warnings(world: &World) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
     for queue in world.nodes.iter().flat_map(|node| &node.queues) {
@@ -66,7 +69,34 @@ fn warnings(world: &World) -> Vec<String> {
             told.push(warning);
         }
     }
+    told.extend(capture_warning(world));
     told
+}
+
+/// Where a noticeable share of a node's verdicts on frames would be others with a capture threshold 1 dB higher or lower, the
+/// run says more about the threshold than about the network.
+fn capture_warning(world: &World) -> Option<String> {
+    let (margins, capture) = world.medium.margins();
+    let noticed: Vec<_> = margins.iter().zip(&world.nodes).filter(|(margins, _)| margins.is_noticeable()).collect();
+    let decibels = |ratio: f64| 10.0 * libm::log10(ratio);
+    let distance = |ratio: f64| libm::fabs(decibels(ratio) - decibels(capture));
+    let nearest = noticed.iter().filter_map(|(margins, _)| margins.nearest);
+    let nearest = nearest.min_by(|&a, &b| distance(a).total_cmp(&distance(b)))?;
+    let verdicts = noticed.iter().map(|(margins, _)| margins.verdicts).sum();
+    let share = 100.0 * ratio(noticed.iter().map(|(margins, _)| margins.near).sum(), verdicts);
+    let names: Vec<&str> = noticed.iter().take(NAMED).map(|(_, node)| node.name.as_str()).collect();
+    let others = match noticed.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!(
+        "radio.capture_threshold: {share:.0} % of the verdicts on frames at {}{others} hang on less than 1 dB: the frame lies \
+         {:.2} dB above the interference in the nearest, the threshold is {:.2} dB; half a decibel of distance would change \
+         the outcome (`radio.errors.model = \"nist\"` decides such frames by chance)",
+        names.join(", "),
+        decibels(nearest),
+        decibels(capture),
+    ))
 }
 
 fn node(world: &World, index: usize, covered: Duration) -> Node {

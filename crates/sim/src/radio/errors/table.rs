@@ -70,7 +70,7 @@ impl Tables {
     pub(in crate::radio) fn least_certain(&mut self, mode: Mode) -> f64 {
         let (mut lost, mut certain) = (0, CELLS);
         while certain - lost > 1 {
-            let middle = (lost + certain) / 2;
+            let middle = usize::midpoint(lost, certain);
             *(if self.knot(mode, middle) <= LN_CERTAIN { &mut certain } else { &mut lost }) = middle;
         }
         f64::from_bits((FIRST + certain as u64) << SHIFT) / self.over(mode, 1.0)

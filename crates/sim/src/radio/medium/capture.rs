@@ -70,6 +70,9 @@ impl<F: Copy> Medium<F> {
         let Arrival { of, node, power, decodable } = arrival;
         let Some(lock) = &mut self.receivers[node as usize].lock else { return };
         let noticed = decodable || power >= self.reception.carrier_sense;
+        if noticed && lock.intact && self.judge.by_threshold() {
+            self.margins[node as usize].weigh(lock.power, power, self.reception.capture);
+        }
         if !noticed || self.reception.stands_out(lock.power, power as f64) {
             return;
         }

@@ -1,0 +1,73 @@
+//! How near the capture threshold a node's verdicts on frames lie.
+//!
+//! Where positions make all powers, a frame that lies half a decibel above the threshold is received each time, and half a
+//! decibel below it never. A run whose frames lie there says more about the threshold than about the network.
+
+/// A verdict is near the threshold if one that is 1 dB higher or lower would be another one.
+const NEAR: f64 = 1.258_925_411_794_167_2;
+
+/// A node's verdicts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Margins {
+    /// All, also on frames that nothing disturbed.
+    pub(crate) verdicts: u64,
+    /// Those near the threshold.
+    pub(crate) near: u64,
+    /// The frame's power over that of all else in the nearest one.
+    pub(crate) nearest: Option<f64>,
+}
+
+impl Margins {
+    /// A frame of this power met no more than this power of all else together.
+    #[inline]
+    pub(super) fn weigh(&mut self, power: u64, others: u64, capture: f64) {
+        self.verdicts += 1;
+        let threshold = others as f64 * capture;
+        let power = power as f64;
+        if power * NEAR >= threshold && power < threshold * NEAR {
+            self.near += 1;
+            let ratio = power / others as f64;
+            let distance = |ratio: f64| libm::fabs(libm::log(ratio / capture));
+            if self.nearest.is_none_or(|nearest| distance(ratio) < distance(nearest)) {
+                self.nearest = Some(ratio);
+            }
+        }
+    }
+
+    /// Does the outcome of a noticeable share hang on less than 1 dB? One in twenty.
+    pub(crate) fn is_noticeable(&self) -> bool {
+        self.near > 0 && self.near * 20 >= self.verdicts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_is_near_within_one_decibel_of_the_threshold() {
+        let near = |power: u64, others: u64| {
+            let mut margins = Margins::default();
+            margins.weigh(power, others, 10.0);
+            margins.near == 1
+        };
+        // 9.54 dB, as three hops against one in free space; 8.99, 9.01, 10.99 and 11.01 dB.
+        assert!(near(900, 100));
+        assert_eq!([near(793, 100), near(796, 100), near(1_256, 100), near(1_262, 100)], [false, true, true, false]);
+        // Equal powers, and nothing else there.
+        assert!(!near(1_000, 1_000) && !near(1_000, 0));
+    }
+
+    #[test]
+    fn one_in_twenty_is_noticed_and_the_nearest_is_kept() {
+        let mut margins = Margins::default();
+        margins.weigh(900, 100, 10.0);
+        margins.weigh(1_010, 100, 10.0);
+        margins.weigh(1_100, 100, 10.0);
+        assert_eq!(margins.nearest, Some(10.1));
+        (0..57).for_each(|_| margins.weigh(1_000, 0, 10.0));
+        assert!(margins.is_noticeable());
+        margins.weigh(1_000, 1_000, 10.0);
+        assert!(!margins.is_noticeable());
+    }
+}
