@@ -1,7 +1,8 @@
-"""Writes the tables of claims in this folder's pages from the verdicts of runs: `python3 docs/reproductions/verdicts.py FOLDER`.
+"""Writes the tables of claims in this folder's pages from the verdicts of runs: `python3 docs/reproductions/verdicts.py FOLDER [OTHER]`.
 
 FOLDER is what `sluice reproduce` wrote: of one experiment, or of several. Prints a Markdown table for each experiment, in the order of
-the claims' numbers, and a line with the totals.
+the claims' numbers, and a line with the totals. OTHER has the same experiments under the conventions of ns-2
+(`--set conventions=ns-2`), whose values and verdicts are set beside.
 """
 
 import json
@@ -55,20 +56,32 @@ def place(identity):
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", identity)]
 
 
-def main(folder):
+def verdicts_of(folder):
     files = [folder / "claims.json"] if (folder / "claims.json").exists() else sorted(folder.glob("*/claims.json"))
-    verdicts = [verdict for file in files for verdict in json.loads(file.read_text())]
-    verdicts.sort(key=lambda verdict: place(verdict["id"]))
+    return [verdict for file in files for verdict in json.loads(file.read_text())]
+
+
+def main(folder, other=None):
+    verdicts = sorted(verdicts_of(folder), key=lambda verdict: place(verdict["id"]))
+    others = {verdict["id"]: verdict for verdict in verdicts_of(other)} if other else {}
     group = None
     for verdict in verdicts:
         if verdict["id"].rsplit(".", 1)[0] != group:
             group = verdict["id"].rsplit(".", 1)[0]
-            print("\n| claim | document | ours | holds if | verdict |\n|---|---:|---:|---|---|")
+            beside = verdict["id"] in others
+            print("\n| claim | document | ours | holds if | verdict |" + (" ns-2's conventions |" if beside else ""))
+            print("|---|---:|---:|---|---|" + ("---|" if beside else ""))
         cells = [f"{verdict['id']}: {verdict['says']}", reported(verdict), measured(verdict), verdict["holds"], WORDS[verdict["verdict"]]]
+        if beside:
+            there = others[verdict["id"]]
+            (value,), unit = scale([there["measured"]], there["unit"])
+            cells.append(f"{digits(value)} {unit}".strip() + f", {WORDS[there['verdict']]}")
         print("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    counts = {word: sum(verdict["verdict"] == word for verdict in verdicts) for word in WORDS}
-    print(f"\n{len(verdicts)} claims: " + ", ".join(f"{count} {word}" for word, count in counts.items() if count))
+    for word, of in [("", verdicts), (" under the conventions of ns-2", others.values())]:
+        counts = {word: sum(verdict["verdict"] == word for verdict in of) for word in WORDS}
+        if of:
+            print(f"\n{len(of)} claims{word}: " + ", ".join(f"{count} {word}" for word, count in counts.items() if count))
 
 
 if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]))
+    main(*map(pathlib.Path, sys.argv[1:3]))
