@@ -98,6 +98,7 @@ pub(crate) fn blank(network: &Network) -> Result<Value, sim::BuildError> {
     let outcome = sim::World::new(&no_time, 0)?.finish();
     let mut tree = measure::tree(&outcome);
     tree["series"] = serde_json::to_value(&outcome.series).unwrap_or_default();
+    tree["distributions"] = serde_json::to_value(&outcome.distributions).unwrap_or_default();
     Ok(tree)
 }
 

@@ -463,10 +463,13 @@ pub struct Chart {
     /// The document's figure or table, or a remark.
     #[serde(default)]
     pub about: String,
-    /// `time`, or the name of an axis of `[vary]` (its labels are the x values).
+    /// `time`, `cdf`, or the name of an axis of `[vary]` (its labels are the x values). `cdf`: over delays, the share of
+    /// packets that took no longer; with `log` the share that took longer.
     pub x: String,
     /// Over `time`: keys of the series (`flows.*.delay_max_s`, `nodes.n1.limit`), from the first seed. Over an axis:
-    /// measures as in a claim (`flows.*.delay_s.max`), mean and 95 % interval over the seeds.
+    /// measures as in a claim (`flows.*.delay_s.max`), mean and 95 % interval over the seeds. `cdf`: distributions
+    /// (`flows.*.delay_s`, `rtt_s`, `completion_s`; `nodes.*.sojourn_s`, `nodal_delay_s`), each quantile averaged over the
+    /// seeds.
     pub y: Vec<String>,
     /// The y axis' title with its unit: "one-way delay (s)".
     pub y_title: String,
@@ -488,7 +491,7 @@ pub struct Chart {
     /// A logarithmic y axis.
     #[serde(default)]
     pub log: bool,
-    /// The x axis over labels that are numbers or quantities above zero: to scale, or logarithmic.
+    /// The x axis of a `cdf`, or over labels that are numbers or quantities above zero: to scale, or logarithmic.
     #[serde(default)]
     pub x_scale: Spacing,
     /// Over an axis: the values of a case become one, as in a claim.

@@ -1,7 +1,10 @@
 //! Made-up studies with the shapes of real ones: a load that rises and falls, a chain that grows, and hostile texts.
 
 use super::study::{Axis, Chart, Compare, Labels, OverSeeds, Reported, Ruling, Run, Spacing, Study, Unit, Verdict};
-use sim::results::{Flow, FlowSeries, Level, Mac, Node, NodeSeries, Outcome, Queue, Series, Times, Totals};
+use sim::results::{
+    Distributions, Flow, FlowDistribution, FlowSeries, Level, Mac, Node, NodeSeries, Outcome, Queue, Series, Times,
+    Totals, shares,
+};
 use std::collections::BTreeMap;
 
 /// A title that would break a page that trusts it.
@@ -75,6 +78,20 @@ fn target_charts() -> Vec<Chart> {
             deadline: true,
             about: "The deadline is twice the target.".to_owned(),
             ..over("target", "Largest one-way delay over the target", &["flows.*.delay_s.max"], "one-way delay (s)")
+        },
+        Chart {
+            panels: Some("target".to_owned()),
+            colour: Some("scheme".to_owned()),
+            cases: ends(),
+            deadline: true,
+            ..over("cdf", "How delays are distributed", &["flows.*.delay_s"], "share of packets (%)")
+        },
+        Chart {
+            colour: Some("scheme".to_owned()),
+            cases: only("target", &["1 s"]),
+            log: true,
+            x_scale: Spacing::Log,
+            ..over("cdf", "Their tails", &["flows.*.delay_s"], "share of packets above")
         },
         Chart { ..over("time", "Nothing recorded", &["flows.sideways.delay_max_s"], "delay (s)") },
     ]
@@ -291,6 +308,22 @@ fn outcome(seed: u64, bound: Option<f64>, target: f64, with_series: bool) -> Out
             wasted_transmission_ratio: 0.1,
         },
         series: with_series.then_some(series),
+        distributions: Some(Distributions {
+            flows: (0..2).map(|n| flow_distribution(names[n], n, &delay)).collect(),
+            nodes: Vec::new(),
+        }),
+    }
+}
+
+fn flow_distribution(name: &str, n: usize, delay: &dyn Fn(usize, usize) -> f64) -> FlowDistribution {
+    let mut delays: Vec<f64> = (0..STEPS).map(|k| delay(n, k)).collect();
+    delays.sort_by(f64::total_cmp);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of the steps")]
+    let at = |share: &f64| delays[((share * STEPS as f64) as usize).min(STEPS - 1)];
+    FlowDistribution {
+        name: name.to_owned(),
+        delay_s: shares().iter().map(at).collect(),
+        ..FlowDistribution::default()
     }
 }
 

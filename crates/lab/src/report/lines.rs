@@ -1,6 +1,7 @@
 //! From a chart as the scenario asks for it to a picture: which runs, which lines, their names, colours and rules.
 
-use super::picture::{Data, Line, Panel, Picture, Rule, Style, Tracks, Y, elements};
+use super::distribution::{self, Values};
+use super::picture::{Data, Line, Panel, Picture, Rule, Style, Track, Tracks, Y, elements};
 use super::text::{count, ranges, seconds};
 use super::words::words;
 use crate::claims::{self, Question};
@@ -63,15 +64,22 @@ pub(super) fn picture(
     if cases.is_empty() {
         return Err("No run is of the kind that this picture asks for.".to_owned());
     }
-    let maker = Maker { study, chart, scale: scale(study, chart) };
-    if chart.x != "time" && maker.scale.is_none() {
+    let mut maker = Maker { study, chart, scale: scale(study, chart), values: None };
+    if chart.x == CDF {
+        let curves: Vec<Vec<f64>> = cases.iter().flat_map(|case| maker.curves(case)).map(|(.., curve)| curve).collect();
+        maker.values = Values::new(chart, &curves);
+        if maker.values.is_none() {
+            return Err(maker.nothing(&cases));
+        }
+    } else if chart.x != "time" && maker.scale.is_none() {
         return Err(format!("The scenario varies no “{}”, so there is nothing to draw it over.", chart.x));
     }
     let mut frames = Vec::new();
     for (title, cases) in maker.panels(&cases) {
-        let drafts = match &maker.scale {
-            None => maker.over_time(&cases, (number, &mut *data, &mut *tracks)),
-            Some(scale) => maker.over_axis(&cases, scale),
+        let drafts = match (&maker.scale, &maker.values) {
+            (_, Some(values)) => maker.over_values(&cases, values, data),
+            (Some(scale), None) => maker.over_axis(&cases, scale),
+            (None, None) => maker.over_time(&cases, (number, &mut *data, &mut *tracks)),
         };
         let rules = maker.rules(&cases);
         frames.push(Frame { title, drafts, rules });
@@ -101,7 +109,11 @@ struct Maker<'a> {
     study: &'a Study,
     chart: &'a Chart,
     scale: Option<Scale>,
+    values: Option<Values>,
 }
+
+/// What `x` is in a chart of distributions.
+pub(crate) const CDF: &str = "cdf";
 
 impl Maker<'_> {
     /// The cases of every panel, in the order of the axis' labels.
@@ -132,6 +144,27 @@ impl Maker<'_> {
                     let identity = Identity { element, measure: words(key), labels: self.labels(case) };
                     drafts.push(Draft { identity, series: Some(index), points: Vec::new() });
                 }
+            }
+        }
+        drafts
+    }
+
+    /// The distributions of a case: whose, of what, and its quantiles.
+    fn curves(&self, case: &Case) -> Vec<(String, String, Vec<f64>)> {
+        let of = |key: &String| {
+            let measure = words(key);
+            distribution::quantiles(case.runs, key).into_iter().map(move |(name, curve)| (name, measure.clone(), curve))
+        };
+        self.chart.y.iter().flat_map(of).collect()
+    }
+
+    fn over_values(&self, cases: &[&Case], values: &Values, data: &mut Data) -> Vec<Draft> {
+        let mut drafts = Vec::new();
+        for case in cases {
+            for (element, measure, curve) in self.curves(case) {
+                data.series.push(Track { step: 0.0, values: values.shares(&curve, self.chart.log) });
+                let identity = Identity { element, measure, labels: self.labels(case) };
+                drafts.push(Draft { identity, series: Some(data.series.len() - 1), points: Vec::new() });
             }
         }
         drafts
@@ -273,11 +306,14 @@ impl Maker<'_> {
             })
             .collect();
         let y = self.y(&panels, data);
-        Ok(Picture { id, x: self.scale.clone(), y, panels, notes, legend })
+        Ok(Picture { id, x: self.scale.clone(), values: self.values.clone(), y, panels, notes, legend })
     }
 
     /// Why no line has a value.
     fn nothing(&self, cases: &[Case]) -> String {
+        if self.chart.x == CDF && cases.iter().all(|case| case.runs[0].outcome.distributions.is_none()) {
+            return "These runs recorded no distributions, so there is nothing to draw.".to_owned();
+        }
         if self.scale.is_none() && cases.iter().all(|case| case.runs[0].outcome.series.is_none()) {
             return "These runs recorded no series over time, so there is nothing to draw.".to_owned();
         }
@@ -307,7 +343,14 @@ impl Maker<'_> {
     fn notes(&self, cases: &[Case], data: &Data, frames: &[Frame]) -> Vec<String> {
         let mut notes = Vec::new();
         let seeds: Vec<u64> = cases[0].runs.iter().map(|run| run.seed).collect();
-        if self.scale.is_some() {
+        if self.values.is_some() {
+            let side = if self.chart.log { "above" } else { "up to" };
+            let over = match seeds.len() {
+                1 => format!("Seed {}", ranges(&seeds)),
+                count => format!("Quantiles averaged over {count} seeds"),
+            };
+            notes.push(format!("The share {side} each value. {over}."));
+        } else if self.scale.is_some() {
             if seeds.len() > 1 {
                 notes.push(format!("Means over {} with 95 % intervals.", count(seeds.len(), "seed")));
             } else {
@@ -326,6 +369,13 @@ impl Maker<'_> {
     }
 
     fn y(&self, panels: &[Panel], data: &Data) -> Y {
+        if self.values.is_some() {
+            let shown = panels.iter().flat_map(|panel| &panel.lines).flat_map(|line| means(line.series, &[], data));
+            let least = shown.filter(|share| *share > 0.0).fold(1.0, f64::min);
+            let domain = if self.chart.log { [least.min(0.1), 1.0] } else { [0.0, 1.0] };
+            let (title, factor) = readable_unit(&self.chart.y_title, 1.0);
+            return Y { title, factor, log: self.chart.log, domain };
+        }
         let lines = panels.iter().flat_map(|panel| &panel.lines);
         let mut values: Vec<f64> = lines.flat_map(|line| line_values(line.series, &line.points, data)).collect();
         for rule in panels.iter().flat_map(|panel| &panel.rules) {

@@ -3,6 +3,7 @@
 //! `page` writes the document; `lines` turns a scenario's charts into `picture`s, which the page's script (`page.js`)
 //! draws with the library that `build.rs` embeds. All text from scenarios is escaped.
 
+mod distribution;
 mod lines;
 mod page;
 mod picture;
@@ -11,6 +12,8 @@ pub mod timeline;
 mod words;
 
 use crate::study::Study;
+
+pub(crate) use lines::CDF;
 
 /// The charting library; empty when this crate was built before `make charts`.
 const LIBRARY: &str = include_str!(concat!(env!("OUT_DIR"), "/charts.js"));

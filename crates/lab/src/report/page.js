@@ -48,6 +48,13 @@
         return row;
       });
     }
+    if (picture.values) {
+      return picture.values.at.map((at, i) => {
+        const row = { x: at };
+        panel.lines.forEach((line, k) => { row[`y${k}`] = scaled(data.series[line.series].values[i] ?? null); });
+        return row;
+      });
+    }
     const tracks = panel.lines.map((line) => data.series[line.series]);
     const longest = tracks.reduce((a, b) => (b.values.length * b.step > a.values.length * a.step ? b : a));
     return longest.values.map((_, i) => {
@@ -61,7 +68,14 @@
   }
 
   function xEncoding(picture, all, width) {
-    const { x } = picture;
+    const { x, values } = picture;
+    if (values) {
+      const domain = [all[0].x, all[all.length - 1].x];
+      return {
+        field: "x", type: "quantitative", title: values.title, scale: { type: values.log ? "log" : "linear", domain, nice: false },
+        axis: values.log ? { format: "~g", tickCount: 5 } : { tickCount: Math.max(3, Math.round(width / 90)) },
+      };
+    }
     if (!x) {
       return {
         field: "x", type: "quantitative", title: "time (s)",
@@ -145,6 +159,17 @@
     const text = {
       type: "text", text: rule.name, align: "right", baseline: "bottom", dx: -4, dy: -4, fontSize: 12, color: "var(--rule)",
     };
+    if (rule.at !== undefined && picture.values) {
+      const at = { ...x, datum: rule.at * picture.values.factor };
+      delete at.field;
+      if (at.datum > x.scale.domain[1]) return [];
+      const once = { values: [{}] };
+      const end = at.datum > x.scale.domain[1] * 0.7 ? { align: "right", dx: -4 } : { align: "left", dx: 4 };
+      return [
+        { data: once, mark: { type: "rule", ...line }, encoding: { x: at } },
+        { data: once, mark: { ...text, ...end, baseline: "bottom", dy: -6 }, encoding: { x: at, y: { value: "height" } } },
+      ];
+    }
     if (rule.at !== undefined) {
       const at = { ...y, datum: rule.at * factor };
       const once = { values: [{}] };
@@ -206,7 +231,7 @@
 
   function fill(tip, picture, panel, row, place) {
     const title = document.createElement("p");
-    title.textContent = picture.x ? picture.x.labels[place] : `${figure(row.x)} s`;
+    title.textContent = picture.x ? picture.x.labels[place] : `${figure(row.x)} ${picture.values?.unit ?? "s"}`;
     const table = document.createElement("table");
     panel.lines.forEach((line, k) => {
       const cells = table.insertRow();

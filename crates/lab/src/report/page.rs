@@ -73,10 +73,7 @@ fn write(
     out.push_str("<footer><p>Made by Sluice. Charts: Vega-Lite, embedded; this page fetches nothing.</p></footer>\n");
     let json = serde_json::to_string(&data).expect("numbers and texts always have a JSON form");
     writeln!(out, "<script type=\"application/json\" id=\"data\">{}</script>", json_in_script(&json))?;
-    write!(
-        out,
-        "<script>\n{library}</script>\n<script>\n{SCRIPT}</script>\n<script>\n{SAVE}</script>\n</body>\n</html>\n"
-    )
+    write!(out, "<script>\n{library}</script>\n<script>\n{SCRIPT}{SAVE}</script>\n</body>\n</html>\n")
 }
 
 /// What holds and what differs, study by study, with links: the table of contents.

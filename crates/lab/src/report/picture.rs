@@ -1,5 +1,6 @@
 //! What the page's script draws: pictures made of panels, lines and rules, in SI units, with every series stored once.
 
+use super::distribution::Values;
 use super::text;
 use crate::label::Scale;
 use serde::{Serialize, Serializer};
@@ -29,6 +30,9 @@ pub(super) struct Picture {
     /// Absent over time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) x: Option<Scale>,
+    /// Of distributions: the places of the series' values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) values: Option<Values>,
     pub(super) y: Y,
     pub(super) panels: Vec<Panel>,
     /// What the reader must know to read it right: seeds, steps, what is not shown.

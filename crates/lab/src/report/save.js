@@ -2,7 +2,6 @@
 // shows, with every colour written out, so that any program can read it.
 (() => {
   "use strict";
-  const NS = "http://www.w3.org/2000/svg";
   const SCALE = 3;
 
   // The page's variables outside of its rules for dark screens, as #rrggbb.
@@ -29,7 +28,7 @@
   }
 
   function part(name, attributes, text) {
-    const made = document.createElementNS(NS, name);
+    const made = document.createElementNS(document.querySelector(".plot svg").namespaceURI, name);
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
     if (text) made.textContent = text;
     return made;
@@ -54,7 +53,7 @@
     const box = { left: Math.min(room.left, legend ? legend.getBoundingClientRect().left : room.left), top };
     const [width, height] = [Math.ceil(room.right - box.left), Math.ceil(room.bottom - top)];
     const picture = part("svg", {
-      xmlns: NS, width, height, viewBox: `0 0 ${width} ${height}`, "font-family": getComputedStyle(document.body).fontFamily,
+      width, height, viewBox: `0 0 ${width} ${height}`, "font-family": getComputedStyle(document.body).fontFamily,
     });
     picture.append(part("title", {}, figure.querySelector("figcaption strong").textContent));
     picture.append(part("rect", { width, height, fill: "var(--page)" }));

@@ -1,7 +1,7 @@
 //! Whole pages from made-up studies.
 
 use super::lines::picture;
-use super::picture::{Data, Picture, Tracks};
+use super::picture::{Data, Line, Picture, Tracks};
 use super::{ReportError, html, with_library};
 use crate::study::{self, Cell, Chart, Compare, Labels, Study, Table, Together};
 use serde_json::Value;
@@ -141,9 +141,34 @@ fn points_over_an_axis_have_intervals_and_the_deadline_follows_the_target() {
 fn every_series_is_stored_once() {
     let study = sample::targets();
     let data = embedded(&page(&[study]));
-    // Two charts show the same 8 delays; then limit and backlog, 3 nodal delays, and the goodput of 5 cases' 2 flows.
-    assert_eq!(data["series"].as_array().unwrap().len(), 8 + 2 + 3 + 10);
-    assert_eq!(data["pictures"].as_array().unwrap().len(), 6);
+    // Two charts show the same 8 delays; then limit and backlog, 3 nodal delays, and the goodput of 5 cases' 2 flows;
+    // then the distributions of 4 cases' and 2 cases' 2 flows.
+    assert_eq!(data["series"].as_array().unwrap().len(), 8 + 2 + 3 + 10 + 8 + 4);
+    assert_eq!(data["pictures"].as_array().unwrap().len(), 8);
+}
+
+#[test]
+fn distributions_rise_from_nobody_to_all_and_their_tails_fall() {
+    let study = sample::targets();
+    let of = |log| study.charts.iter().find(|chart| chart.x == "cdf" && chart.log == log).unwrap();
+    let (picture, data) = draw(&study, of(false));
+    let picture = picture.unwrap();
+    assert_eq!(picture.panels.len(), 2);
+    let drawn =
+        |line: &Line| -> Vec<f64> { data.series[line.series.unwrap()].values.iter().flatten().copied().collect() };
+    for line in picture.panels.iter().flat_map(|panel| &panel.lines) {
+        let shares = drawn(line);
+        assert!(shares.len() == 500 && shares[0] < 0.01 && shares[499] > 0.99, "{}: {shares:?}", line.style.name);
+        assert!(shares.is_sorted(), "{}: {shares:?}", line.style.name);
+    }
+    assert!(picture.panels[0].rules.iter().any(|rule| rule.name == "deadline 400 ms"));
+    assert!(picture.notes[0].contains("Quantiles averaged over 3 seeds"), "{:?}", picture.notes);
+    assert!((picture.y.factor - 100.0).abs() < 1e-9, "the title is in per cent");
+    let (tails, data) = draw(&study, of(true));
+    let tails = tails.unwrap();
+    let shares = &data.series[tails.panels[0].lines[0].series.unwrap()].values;
+    assert!(shares.iter().is_sorted_by(|a, b| a >= b), "{shares:?}");
+    assert!(tails.y.log && tails.y.domain[0] > 0.0);
 }
 
 #[test]

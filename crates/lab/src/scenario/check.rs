@@ -6,6 +6,7 @@ use super::{Draft, Scenario, ceilings, document, hints, in_case};
 use crate::claims::{self, Condition, Expression, Question};
 use crate::label;
 use crate::measure::{self, Missing};
+use crate::report::CDF;
 use crate::run;
 use crate::study::{Axis, Chart, Claim, Compare, First, Labels, Reported, Spacing, Statistic, Table, Take, Window};
 use serde_json::Value;
@@ -326,6 +327,14 @@ impl Future<'_, '_> {
         self.check_measure(at, path, &blank["series"], Leaf::Series)
     }
 
+    fn check_distribution(&self, at: &str, path: &str, blank: &Value) -> Result<(), Refusal> {
+        if blank["distributions"].is_null() {
+            let refusal = self.draft.refuse_at(at, "a distribution is needed, and none are recorded");
+            return Err(refusal.note("add a table `[record]` with `distributions = true`"));
+        }
+        self.check_measure(at, path, &blank["distributions"], Leaf::Series)
+    }
+
     fn check_chart(&self, index: usize, chart: &Chart) -> Result<(), Refusal> {
         let at = |key: &str| format!("chart.{index}.{key}");
         self.check_labels(&at("where"), &chart.cases)?;
@@ -338,16 +347,19 @@ impl Future<'_, '_> {
             return Err(self.draft.refuse_at(&at("y"), "a chart shows at least one result"));
         }
         self.check_against(&at("against"), &chart.against)?;
-        let over_time = chart.x == "time";
-        if !over_time {
-            let axis = self.axis(&at("x"), &chart.x).map_err(|refusal| refusal.note("or `time`, for series"))?;
+        let (over_time, cdf) = (chart.x == "time", chart.x == CDF);
+        if !over_time && !cdf {
+            let axis = self
+                .axis(&at("x"), &chart.x)
+                .map_err(|refusal| refusal.note("or `time`, for series, or `cdf`, for distributions"))?;
             let placed = |label: &String| label::place(label).is_some_and(|place| place > 0.0);
             if chart.x_scale == Spacing::Log && !axis.labels.iter().all(placed) {
                 let message = format!("`{}` has labels that are not numbers above zero", chart.x);
                 return Err(self.draft.refuse_at(&at("x_scale"), message));
             }
         } else if chart.together.is_some() || !chart.against.is_empty() {
-            let message = "a chart over `time` shows series as they are: `together` and `against` are for axes";
+            let message =
+                "a chart over `time` and a `cdf` show what was recorded: `together` and `against` are for axes";
             return Err(self.draft.refuse_at(&at("x"), message));
         }
         let cases = self.scenario.cases.iter().zip(&self.blanks);
@@ -356,6 +368,8 @@ impl Future<'_, '_> {
                 let place = at(&format!("y.{number}"));
                 if over_time {
                     self.check_series(&place, path, blank)?;
+                } else if cdf {
+                    self.check_distribution(&place, path, blank)?;
                 } else {
                     self.check_measure(&place, path, blank, Leaf::Number)?;
                 }
@@ -414,7 +428,8 @@ impl Future<'_, '_> {
 
     fn check_measure(&self, at: &str, path: &str, blank: &Value, leaf: Leaf) -> Result<(), Refusal> {
         let refuse = |Missing { name, known }: Missing, message: String| {
-            let known: Vec<&str> = strs(&known).into_iter().filter(|known| *known != "series").collect();
+            let known: Vec<&str> =
+                strs(&known).into_iter().filter(|known| *known != "series" && *known != "distributions").collect();
             hints::with_names(self.draft.refuse_at(at, message), &name, &known)
         };
         let found = measure::find(blank, path).map_err(|missing| {

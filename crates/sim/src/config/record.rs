@@ -12,4 +12,6 @@ pub struct Record {
     /// them, unless a claim speaks of series.
     #[serde(deserialize_with = "units::positive")]
     pub series: Option<Duration>,
+    /// Record how the delays of flows and queues are distributed, for charts with `x = "cdf"`.
+    pub distributions: bool,
 }

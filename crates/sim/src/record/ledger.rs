@@ -3,7 +3,7 @@
 use super::hops::Hops;
 use super::{Summary, TransportRecord};
 use crate::net::Loss;
-use crate::results::{Flow, Lost, Mac, Times};
+use crate::results::{Flow, FlowDistribution, Lost, Mac, NodeDistribution, Times};
 use units::{Bytes, Duration};
 
 /// A flow's counts. Those of the ledger run from the start to the end; the others begin after the warm-up.
@@ -56,6 +56,19 @@ pub(crate) struct Identity {
 }
 
 impl FlowRecord {
+    /// How its times are distributed.
+    pub(crate) fn distribution(&self, name: &str, shares: &[f64]) -> FlowDistribution {
+        let of = |summary: fn(&TransportRecord) -> &Summary| {
+            self.transport.as_ref().map_or_else(Vec::new, |transport| summary(transport).quantiles(shares))
+        };
+        FlowDistribution {
+            name: name.to_owned(),
+            delay_s: self.delay.quantiles(shares),
+            rtt_s: of(|transport| &transport.rtt),
+            completion_s: of(|transport| &transport.completion),
+        }
+    }
+
     /// A packet that was sent so often has arrived.
     pub(crate) fn receive(&mut self, delay: Duration, deadline: Option<Duration>, transmissions: u16) {
         let late = deadline.is_some_and(|deadline| delay > deadline);
@@ -197,6 +210,15 @@ impl QueueRecord {
     /// Time in the MAC.
     pub(crate) fn service(&self) -> Times {
         self.service.times()
+    }
+
+    /// The same, as distributions.
+    pub(crate) fn distribution(&self, name: String, shares: &[f64]) -> NodeDistribution {
+        NodeDistribution {
+            name,
+            sojourn_s: self.sojourn.quantiles(shares),
+            nodal_delay_s: self.nodal.quantiles(shares),
+        }
     }
 
     /// Time in the queue, and time in the queue and the MAC.

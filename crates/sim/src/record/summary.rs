@@ -26,9 +26,8 @@ impl Summary {
         if self.n == 0 {
             return Times::default();
         }
-        // The end of a bin can lie above the largest sample.
         let max = self.max.as_secs_f64();
-        let quantile = |q| (self.histogram.ranked(rank(self.n, q)) as f64 / 1e6).min(max);
+        let quantile = |q| self.quantile(q);
         Times {
             mean: self.nanos as f64 / self.n as f64 / 1e9,
             p5: quantile(0.05),
@@ -38,6 +37,19 @@ impl Summary {
             p999: quantile(0.999),
             max,
         }
+    }
+}
+
+impl Summary {
+    /// The end of a bin can lie above the largest sample.
+    fn quantile(&self, share: f64) -> f64 {
+        (self.histogram.ranked(rank(self.n, share)) as f64 / 1e6).min(self.max.as_secs_f64())
+    }
+
+    /// The time that each of the shares does not exceed; none where nothing was collected.
+    pub(crate) fn quantiles(&self, shares: &[f64]) -> Vec<f64> {
+        let all = |shares: &[f64]| shares.iter().map(|&share| self.quantile(share)).collect();
+        if self.n == 0 { Vec::new() } else { all(shares) }
     }
 }
 
@@ -65,5 +77,11 @@ mod tests {
         {
             assert!((found / expected - 1.0).abs() < 1e-3, "{found} for {expected}");
         }
+        let shares = crate::results::shares();
+        let quantiles = summary.quantiles(&shares);
+        for (found, share) in quantiles.iter().zip(shares) {
+            assert!((found - share.max(0.001)).abs() < 1.1e-3, "{found} for {share}");
+        }
+        assert_eq!(Summary::default().quantiles(&[0.5]), [0.0; 0]);
     }
 }

@@ -146,6 +146,8 @@ pub struct World {
     wires: Vec<Wire>,
     broadcasts_in_air: u64,
     recorder: Option<Recorder>,
+    /// Results tell how times are distributed.
+    distributions: bool,
     last_step: Instant,
     /// What is watched; mostly nothing.
     watch: Option<Box<trace::Watch>>,

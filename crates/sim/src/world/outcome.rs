@@ -1,10 +1,11 @@
 //! What a finished run yields, and the accounts that must balance.
 
 use super::World;
+use super::build::nodes::queue_names;
 use super::routing::Routing;
 use crate::mac::{Reorder, Station};
 use crate::record::{FlowRecord, ratio};
-use crate::results::{Level, Node, Outcome, Queue, Totals};
+use crate::results::{Distributions, Level, Node, Outcome, Queue, Totals, shares};
 use control::{Limit, LimitController};
 use units::{Duration, Instant};
 
@@ -52,8 +53,21 @@ pub(super) fn outcome(mut world: World) -> Outcome {
         routing_overhead: routing_packets.map(|packets| ratio(packets, received)),
     };
     let (warnings, simulated_s) = (warnings(&world), covered.as_secs_f64());
+    let distributions = world.distributions.then(|| distributions(&world));
     let series = world.recorder.map(crate::record::Recorder::into_series);
-    Outcome { simulated_s, events: world.handled, warnings, flows, nodes, totals, series }
+    Outcome { simulated_s, events: world.handled, warnings, flows, nodes, totals, series, distributions }
+}
+
+/// How the times of flows and queues are distributed.
+fn distributions(world: &World) -> Distributions {
+    let shares = shares();
+    let flows = world.flows.iter().filter(|flow| flow.role.answers().is_none());
+    let queues = world.nodes.iter().flat_map(|node| &node.queues);
+    let names = queue_names(&world.nodes, &world.rules);
+    Distributions {
+        flows: flows.map(|flow| flow.record.distribution(&flow.identity.name, &shares)).collect(),
+        nodes: queues.zip(names).map(|(queue, name)| queue.record.distribution(name, &shares)).collect(),
+    }
 }
 
 /// Nodes that a warning names; the others are counted.

@@ -4,7 +4,7 @@ mod flows;
 mod infrastructure;
 mod mac;
 mod motion;
-mod nodes;
+pub(super) mod nodes;
 mod radio;
 mod routes;
 mod sources;
@@ -65,6 +65,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         connections: Connections::default(),
         broadcasts_in_air: 0,
         recorder,
+        distributions: network.record.distributions,
         last_step: Instant::ZERO,
         watch: None,
         frequency: network.radio.carrier(),

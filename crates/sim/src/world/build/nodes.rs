@@ -179,7 +179,7 @@ fn built(settings: &queue::Settings, table: &str, chance: &mut Stream) -> Result
 }
 
 /// What the queues of all nodes are called in time series.
-pub(super) fn queue_names(nodes: &[Node], rules: &Conventions) -> Vec<String> {
+pub(in crate::world) fn queue_names(nodes: &[Node], rules: &Conventions) -> Vec<String> {
     let mut names = Vec::new();
     for (index, node) in nodes.iter().enumerate() {
         for queue in 0..node.queues.len() {
