@@ -111,6 +111,18 @@ const FAULTS: &[Fault] = &[
         "\"flw.*.traffic.rate\" = [",
         &["chain.toml:50:25: `flw.*.traffic.rate` is no key", "did you mean `flow`?"],
     ),
+    // Titles whose units the values do not have.
+    fault(
+        "one-way delay (s)",
+        "one-way delay (Mb/s)",
+        &["chain.toml:76:11: `flows.forward.delay_max_s` is a time, which has no"],
+    ),
+    fault("one-way delay (s)", "one-way delay (milis)", &["chain.toml:76:11", "write (s), (ms)"]),
+    fault(
+        "[[chart]]",
+        "[[table]]\ntitle = \"t\"\nrows = \"scheme\"\ncell = [{ title = \"loss (ms)\", measure = \"totals.loss_ratio\" }]\n[[chart]]",
+        &["chain.toml:75:19: `totals.loss_ratio` is a share, which has no `(ms)`: write (%)"],
+    ),
     // Claims and charts.
     fault(
         "where = { scheme = \"ADTH\" }",

@@ -129,10 +129,36 @@ fn a_claim_that_differs_decides_the_exit_status() {
     let output = sluice(folder.path()).args(["reproduce", "chain.toml", "--quick", "--out", "out"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(
-        stdout(&output).contains("DIFFERS") && stdout(&output).contains("1 of 2 claims hold"),
+        stdout(&output).contains("DIFFERS") && stdout(&output).contains("2 claims: 1 holds, 1 differs"),
         "{}",
         stdout(&output)
     );
+}
+
+#[test]
+fn a_table_shows_the_units_of_its_titles_and_a_line_says_how_claims_came_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = "[[table]]\ntitle = \"Figures\"\nrows = \"scheme\"\nwhere = { \"flow.*.traffic.rate\" = \"0.5 Mb/s\" }\ncell = [\
+        { title = \"mean (ms)\", measure = \"flows.*.delay_s.mean\" }, { title = \"goodput (kb/s)\", measure = \"totals.goodput_bps\" }]\n";
+    scenario(folder.path(), &CHAIN.replace("[[chart]]", &format!("{table}[[chart]]")).replace("<= 0.05", "> 0.5"));
+    let output = sluice(folder.path()).args(["reproduce", "chain.toml", "--out", "out"]).output().unwrap();
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(text.contains("\n2 claims: 1 holds, 1 differs\n"), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("claim") && line.contains("holds if")), "{text}");
+    assert!(text.contains("> 0.5"), "{text}");
+    // Half a megabit a second, and some milliseconds.
+    let row: Vec<f64> = text
+        .lines()
+        .find(|line| line.starts_with("FIFO"))
+        .unwrap()
+        .split(['/', ' '])
+        .filter_map(|word| word.parse().ok())
+        .collect();
+    assert!(row[0] > 0.5 && row[0] < 50.0 && (row[1] - 500.0).abs() < 10.0, "{text}");
+    let page = fs::read_to_string(folder.path().join("out/report.html"));
+    // A build without the charting library writes no report.
+    assert!(page.is_err() || page.unwrap().contains("<p class=\"tally\">2 claims: "), "no outcome in the report");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::claims::{self, Case, Question, matches};
 use crate::statistics::{Interval, interval};
 use crate::study::{Study, Table, Together};
+use crate::title;
 
 /// A computed table.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +18,7 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// The table of a study's runs. Its values are in SI units, but those of cells in "(%)", which are in per cent.
+    /// The table of a study's runs. Its values are in the units of the cells' titles, or else in SI units.
     pub(crate) fn new(study: &Study, table: &Table) -> Self {
         let labels = |name: &String| -> Vec<String> {
             let axis = study.axes.iter().find(|axis| axis.name == *name);
@@ -61,7 +62,8 @@ fn entries<'s>(study: &'s Study, table: &Table, cell: &crate::study::Cell) -> Ve
     let question = Question::plain(&cell.measure, Some(together), &table.cases, (&cell.against, cell.compare));
     let seeds = study.seeds.len();
     let answers = claims::answers(&[question], seeds, &study.runs);
-    let factor = if cell.title.ends_with("(%)") { 100.0 } else { 1.0 };
+    let unit = title::unit(&cell.measure, &cell.against, cell.compare);
+    let factor = title::factor(&cell.title, (&cell.measure, unit)).unwrap_or(1.0);
     let cases = answers[0].cases.iter().enumerate();
     cases
         .map(|(rank, index)| {

@@ -21,3 +21,4 @@ pub mod store;
 pub mod study;
 pub mod sweep;
 pub mod tables;
+mod title;

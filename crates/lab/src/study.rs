@@ -429,6 +429,20 @@ pub enum Ruling {
 }
 
 impl Ruling {
+    /// All of them, in the order in which they are counted.
+    pub const ALL: [Self; 4] = [Self::Holds, Self::Differs, Self::NotConfirmed, Self::NeedsFullRuns];
+
+    /// So many of them, in words: "1 differs", "3 are not confirmed".
+    pub fn counted(self, count: usize) -> String {
+        let one = count == 1;
+        match self {
+            Self::Holds => format!("{count} {}", if one { "holds" } else { "hold" }),
+            Self::Differs => format!("{count} {}", if one { "differs" } else { "differ" }),
+            Self::NotConfirmed => format!("{count} {} not confirmed", if one { "is" } else { "are" }),
+            Self::NeedsFullRuns => format!("{count} {} full runs", if one { "needs" } else { "need" }),
+        }
+    }
+
     /// True where the documents' statement does not stand: the exit status says so.
     pub fn fails(self) -> bool {
         matches!(self, Self::NotConfirmed | Self::Differs)
@@ -471,7 +485,8 @@ pub struct Chart {
     /// (`flows.*.delay_s`, `rtt_s`, `completion_s`; `nodes.*.sojourn_s`, `nodal_delay_s`), each quantile averaged over the
     /// seeds.
     pub y: Vec<String>,
-    /// The y axis' title with its unit: "one-way delay (s)".
+    /// The y axis' title with its unit, in which it is drawn: "goodput (Mb/s)". Of `(s)`, `(b/s)` and `(bit/s)` the multiple
+    /// is drawn that suits the values.
     pub y_title: String,
     /// The cases shown: axis = label, or axis = a list of labels. Default: all.
     #[serde(default, rename = "where")]
@@ -541,7 +556,8 @@ pub struct Table {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cell {
-    /// What it is, with its unit: "throughput (%)" shows a ratio in per cent.
+    /// What it is, with its unit, in which it is shown: "throughput (%)", "p95 (ms)", "goodput (Mb/s)"; without one in SI
+    /// units.
     pub title: String,
     /// The result, as in a claim. Several values (of flows or nodes) are averaged, unless `together` says otherwise.
     pub measure: String,

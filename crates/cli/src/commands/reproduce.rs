@@ -7,7 +7,7 @@ use crate::failure::{DIFFERS, Failure, HOLDS};
 use lab::scenario::{Scenario, Wishes};
 use lab::shell::quoted;
 use lab::store::{self, Store, StoreError};
-use lab::study::{Ruling, Study};
+use lab::study::Study;
 use lab::sweep::{self, Settings, SweepError, Traces};
 use lab::tables;
 use serde_json::json;
@@ -52,6 +52,10 @@ pub(super) fn reproduce(mut args: args::Reproduce) -> Result<u8, Failure> {
         studies.push(study);
     }
     let out = report_path(args, &experiments);
+    if !args.json && studies.len() > 1 {
+        let claims = tables::tally(studies.iter().flat_map(|study| &study.claims));
+        print(&format!("{} experiments, {claims}\n", studies.len()))?;
+    }
     // A build without the charting library still rules on claims.
     let report =
         report::write(&studies, &out)?.map(|()| out).map_err(|error| complain(format_args!("no report: {error}"))).ok();
@@ -117,12 +121,10 @@ fn told(error: SweepError, folder: &Path) -> Failure {
 fn text(study: &Study) -> String {
     let cpu: f64 = study.runs.iter().map(|run| run.cpu_s).sum();
     let simulated: f64 = study.runs.iter().map(|run| run.outcome.simulated_s).sum();
-    let holding = study.claims.iter().filter(|verdict| verdict.verdict == Ruling::Holds).count();
-    let claims = if study.claims.is_empty() {
-        "no claims\n".to_owned()
-    } else {
-        format!("{}\n{holding} of {} claims hold\n", tables::claims(&study.claims, width()), study.claims.len())
-    };
+    let mut claims = format!("{}\n", tables::tally(&study.claims));
+    if !study.claims.is_empty() {
+        claims = format!("{}\n{claims}", tables::claims(&study.claims, width()));
+    }
     let asked = study.tables.iter().map(|table| format!("{}\n", tables::asked(study, table, width())));
     let asked = asked.collect::<String>();
     let (id, title, runs, seeds) = (&study.id, &study.title, study.runs.len(), study.seeds.len());

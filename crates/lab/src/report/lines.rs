@@ -502,9 +502,6 @@ pub(super) fn readable_unit(title: &str, high: f64) -> (String, f64) {
     let with = |unit: &str, prefixed: &str, factor: f64| {
         (title.replace(&format!("({unit})"), &format!("({prefixed})")), factor)
     };
-    if title.ends_with("(%)") {
-        return (title.to_owned(), 100.0);
-    }
     if title.ends_with("(s)") && high < 0.5 {
         return with("s", "ms", 1e3);
     }
@@ -516,5 +513,5 @@ pub(super) fn readable_unit(title: &str, high: f64) -> (String, f64) {
             return with(unit, "kb/s", 1e-3);
         }
     }
-    (title.to_owned(), 1.0)
+    (title.to_owned(), crate::title::scale(title))
 }

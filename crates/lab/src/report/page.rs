@@ -83,8 +83,7 @@ fn summary(out: &mut String, studies: &[Study]) -> fmt::Result {
         claims.filter(|claim| claim.verdict == ruling).count()
     };
     // Claims that were not ruled on have a column only where there are any: in a short run.
-    let all = [Ruling::Holds, Ruling::Differs, Ruling::NotConfirmed, Ruling::NeedsFullRuns];
-    let (always, short) = all.split_at(3);
+    let (always, short) = Ruling::ALL.split_at(3);
     let short = short.iter().filter(|ruling| tally(**ruling, &mut claims()) > 0);
     let columns: Vec<Ruling> = always.iter().chain(short).copied().collect();
     let tags = columns.iter().map(|ruling| tag(*ruling, Some(tally(*ruling, &mut claims()))));
@@ -133,6 +132,12 @@ fn section(
         Escaped(&study.id),
         Escaped(&study.title)
     )?;
+    if heading == "h1" && !study.claims.is_empty() {
+        let of = |ruling: &Ruling| study.claims.iter().filter(|claim| claim.verdict == *ruling).count();
+        let tags = Ruling::ALL.iter().filter(|ruling| of(ruling) > 0).map(|ruling| tag(*ruling, Some(of(ruling))));
+        let tags = tags.collect::<Vec<_>>().join(" ");
+        writeln!(out, "<p class=\"tally\">{}: {tags}</p>", count(study.claims.len(), "claim"))?;
+    }
     paragraphs(out, &study.about)?;
     for warning in study.warnings() {
         writeln!(out, "<p class=\"warning\">Warning: {}</p>", Escaped(warning))?;
@@ -198,14 +203,7 @@ fn tag(ruling: Ruling, n: Option<usize>) -> String {
         Ruling::NeedsFullRuns => ("needs-full-runs", "–"),
     };
     let word = ruling.word();
-    let told = match n {
-        None => word.to_owned(),
-        Some(1) => format!("1 {word}"),
-        Some(n) => {
-            let (verb, rest) = word.split_once(' ').map_or((word, ""), |(verb, rest)| (verb, rest));
-            format!("{n} {} {rest}", verb.trim_end_matches('s')).trim_end().to_owned()
-        }
-    };
+    let told = n.map_or_else(|| word.to_owned(), |n| ruling.counted(n));
     format!("<span class=\"tag {class}\"><span aria-hidden=\"true\">{sign} </span>{told}</span>")
 }
 

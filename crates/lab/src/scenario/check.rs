@@ -8,7 +8,10 @@ use crate::label;
 use crate::measure::{self, Missing};
 use crate::report::CDF;
 use crate::run;
-use crate::study::{Axis, Chart, Claim, Compare, First, Labels, Reported, Spacing, Statistic, Table, Take, Window};
+use crate::study::{
+    Axis, Chart, Claim, Compare, First, Labels, Reported, Spacing, Statistic, Table, Take, Unit, Window,
+};
+use crate::title;
 use serde_json::Value;
 use sim::config::Network;
 use std::collections::{BTreeMap, BTreeSet};
@@ -375,6 +378,10 @@ impl Future<'_, '_> {
                 }
             }
         }
+        for measure in &chart.y {
+            let unit = if chart.x == CDF { Unit::Share } else { title::unit(measure, &chart.against, chart.compare) };
+            title::factor(&chart.y_title, (measure, unit)).map_err(|why| self.draft.refuse_at(&at("y_title"), why))?;
+        }
         Ok(())
     }
 
@@ -394,6 +401,11 @@ impl Future<'_, '_> {
                 self.check_against(&at(&format!("cell.{number}.against")), &cell.against)?;
                 self.check_expression(&at(&format!("cell.{number}.measure")), &cell.measure, blank, Leaf::Number)?;
             }
+        }
+        for (number, cell) in table.cell.iter().enumerate() {
+            let unit = title::unit(&cell.measure, &cell.against, cell.compare);
+            let place = at(&format!("cell.{number}.title"));
+            title::factor(&cell.title, (&cell.measure, unit)).map_err(|why| self.draft.refuse_at(&place, why))?;
         }
         Ok(())
     }
