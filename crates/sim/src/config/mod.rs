@@ -30,7 +30,7 @@ pub use radio::{BProtection, Capture, ChannelWidth, GuardInterval, Preamble, Pro
 pub use rate_control::{RateAlgorithm, RateControl};
 pub use record::Record;
 pub use routing::{Aodv, ErrorsTo, Protocol, RepairBy, RepairWithin, ReplyWait, Route, Routing, RoutingPriority};
-pub use tcp::{Congestion, LossDetection, Recovery, SlowStart, Tcp};
+pub use tcp::{Congestion, LossDetection, Recovery, RecoveryEnd, RttSamples, SlowStart, Tcp};
 pub use traffic::{Category, Flow, Spread, Step, Traffic, TrafficKind, Transport};
 pub use wired::{RateStep, Wired};
 

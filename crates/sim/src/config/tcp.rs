@@ -21,6 +21,12 @@ pub struct Tcp {
     /// By what the window grows in slow start. Default `bytes`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_start: Option<SlowStart>,
+    /// What the window is when a fast recovery ends. Default `threshold`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery_end: Option<RecoveryEnd>,
+    /// How samples of the round-trip time weigh that timestamps give. Default `window`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_samples: Option<RttSamples>,
     /// Explicit congestion notification (RFC 3168): queues that can, mark packets instead of dropping them. Default false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<bool>,
@@ -106,6 +112,31 @@ pub enum SlowStart {
     Acks,
 }
 
+/// What the window is when a fast recovery ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RecoveryEnd {
+    /// The slow start threshold; congestion avoidance counts from then on (RFC 5681, 3.2; RFC 6675; ns-2).
+    #[default]
+    Threshold,
+    /// The threshold, and the acknowledgement that ends the recovery counts with all that it acknowledges, on top of what was
+    /// counted before the loss: up to three segments more (ns-3).
+    Counted,
+}
+
+/// How samples of the round-trip time weigh that timestamps give.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RttSamples {
+    /// An eighth for all samples of a window together (RFC 7323, appendix G).
+    #[default]
+    Window,
+    /// An eighth for each (ns-2, ns-3).
+    Each,
+}
+
 impl Tcp {
     /// With the keys of `shared` where this table has none.
     #[must_use]
@@ -115,6 +146,8 @@ impl Tcp {
             recovery: self.recovery.or(shared.recovery),
             loss_detection: self.loss_detection.or(shared.loss_detection),
             slow_start: self.slow_start.or(shared.slow_start),
+            recovery_end: self.recovery_end.or(shared.recovery_end),
+            rtt_samples: self.rtt_samples.or(shared.rtt_samples),
             ecn: self.ecn.or(shared.ecn),
             segment: self.segment.or(shared.segment),
             initial_window: self.initial_window.or(shared.initial_window),

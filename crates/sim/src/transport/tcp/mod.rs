@@ -18,7 +18,7 @@ mod settings;
 pub(crate) use receiver::Receiver;
 pub(crate) use segment::{Block, Sacks, Segment};
 pub(crate) use sender::{Counts, Sender};
-pub(crate) use settings::{Congestion, LossDetection, Recovery, Settings, SlowStart};
+pub(crate) use settings::{Congestion, LossDetection, Recovery, RecoveryEnd, RttSamples, Settings, SlowStart};
 
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,7 @@ use super::rack::Rack;
 use super::recovery::{Duplicate, LossRecovery, Progress};
 use super::rto::{Backoff, Rto};
 use super::scoreboard::Scoreboard;
-use super::{Recovery, Segment, Settings};
+use super::{Recovery, RecoveryEnd, RttSamples, Segment, Settings};
 use tail::Tail;
 use units::{Duration, Instant};
 
@@ -254,7 +254,12 @@ impl Sender {
                 self.due.first = true;
                 restart = first;
             }
-            Progress::Over => self.end_recovery(),
+            Progress::Over => {
+                self.end_recovery();
+                if self.settings.recovery_end == RecoveryEnd::Counted {
+                    self.window.grow(Growth { now, srtt: self.rto.srtt(), acked, limited: true });
+                }
+            }
         }
         if self.board.flight() == 0 {
             self.timer = Instant::NEVER;
@@ -278,7 +283,11 @@ impl Sender {
     fn measure(&mut self, now: Instant, ack: u64, segment: &Segment) {
         let timed = self.timed.filter(|&(octet, _)| ack > octet);
         let (since, per_window) = if self.settings.timestamps {
-            (segment.echo, self.board.flight().div_ceil(2 * self.settings.segment.count()))
+            let per_window = match self.settings.rtt_samples {
+                RttSamples::Window => self.board.flight().div_ceil(2 * self.settings.segment.count()),
+                RttSamples::Each => 1,
+            };
+            (segment.echo, per_window)
         } else {
             (timed.map(|(_, sent)| sent), 1)
         };

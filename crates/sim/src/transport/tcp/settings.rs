@@ -40,6 +40,25 @@ pub(crate) enum SlowStart {
     Acks,
 }
 
+/// What the window is when a fast recovery ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RecoveryEnd {
+    /// The threshold, and congestion avoidance begins to count (RFC 5681, 3.2; RFC 6675, 5).
+    Threshold,
+    /// The threshold and what follows from the acknowledgement that ends it, with all that it acknowledges, after the count
+    /// that was reached before the loss (ns-3).
+    Counted,
+}
+
+/// How the samples of the round-trip time weigh that timestamps give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RttSamples {
+    /// Those of a window together as one (RFC 7323, appendix G).
+    Window,
+    /// Each as one (ns-2, ns-3).
+    Each,
+}
+
 /// The settings of a connection. Whoever builds them has checked that `segment` and `initial_window` are at least 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
@@ -48,6 +67,8 @@ pub(crate) struct Settings {
     /// Of use with [`Recovery::Sack`] only.
     pub(crate) loss_detection: LossDetection,
     pub(crate) slow_start: SlowStart,
+    pub(crate) recovery_end: RecoveryEnd,
+    pub(crate) rtt_samples: RttSamples,
     /// Explicit congestion notification (RFC 3168).
     pub(crate) ecn: bool,
     /// The most payload of a segment, SMSS.
@@ -80,6 +101,8 @@ impl Default for Settings {
             recovery: Recovery::Sack,
             loss_detection: LossDetection::RackTlp,
             slow_start: SlowStart::Bytes,
+            recovery_end: RecoveryEnd::Threshold,
+            rtt_samples: RttSamples::Window,
             ecn: false,
             segment: Bytes::new(1000),
             initial_window: 10,

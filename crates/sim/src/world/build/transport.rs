@@ -6,7 +6,9 @@ use crate::config::{self, Category, Network, Tcp, TrafficKind, Transport};
 use crate::mac::Conventions;
 use crate::net::{MOST_SEGMENT, ip_bytes};
 use crate::record::{FlowRecord, Identity, Service, TransportRecord};
-use crate::transport::tcp::{Congestion, LossDetection, Recovery, Segment, Settings, SlowStart};
+use crate::transport::tcp::{
+    Congestion, LossDetection, Recovery, RecoveryEnd, RttSamples, Segment, Settings, SlowStart,
+};
 use units::{Bytes, Duration, Instant};
 
 /// The largest window that RFC 7323, 2.3, can advertise.
@@ -143,6 +145,14 @@ fn settings(described: &Tcp) -> Result<Settings, (&'static str, String)> {
         slow_start: match described.slow_start.unwrap_or_default() {
             config::SlowStart::Bytes => SlowStart::Bytes,
             config::SlowStart::Acks => SlowStart::Acks,
+        },
+        recovery_end: match described.recovery_end.unwrap_or_default() {
+            config::RecoveryEnd::Threshold => RecoveryEnd::Threshold,
+            config::RecoveryEnd::Counted => RecoveryEnd::Counted,
+        },
+        rtt_samples: match described.rtt_samples.unwrap_or_default() {
+            config::RttSamples::Window => RttSamples::Window,
+            config::RttSamples::Each => RttSamples::Each,
         },
         ecn: described.ecn.unwrap_or(defaults.ecn),
         segment: described.segment.unwrap_or(defaults.segment),

@@ -43,7 +43,7 @@ impl Window {
         let segment = settings.segment.count();
         let initial = segment.saturating_mul(u64::from(settings.initial_window));
         let law = match settings.congestion {
-            Congestion::Reno => Law::Reno(Reno::default()),
+            Congestion::Reno => Law::Reno(Reno::new(settings.recovery_end)),
             Congestion::Cubic => Law::Cubic(Cubic::new(segment)),
         };
         Self { segment, initial, cwnd: initial, ssthresh: u64::MAX, slow_start: settings.slow_start, law }

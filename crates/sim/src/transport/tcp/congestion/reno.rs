@@ -1,15 +1,26 @@
 //! Congestion avoidance of RFC 5681, by counting octets.
 
+use crate::transport::tcp::RecoveryEnd;
+
 /// One segment more a window acknowledged, half of it at congestion.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Reno {
+    /// What is counted outlives a loss, and one acknowledgement may count for several segments ([`RecoveryEnd::Counted`]).
+    counted: bool,
     /// Octets acknowledged since the window last grew.
     acked: u64,
 }
 
 impl Reno {
+    pub(super) fn new(end: RecoveryEnd) -> Self {
+        Self { counted: end == RecoveryEnd::Counted, acked: 0 }
+    }
+
     /// By how much `cwnd` grows (RFC 5681, 3.1: the recommended way).
     pub(super) fn increase(&mut self, cwnd: u64, acked: u64, segment: u64) -> u64 {
+        if self.counted {
+            return self.count(cwnd, acked, segment);
+        }
         self.acked = self.acked.saturating_add(acked);
         if self.acked < cwnd {
             return 0;
@@ -21,7 +32,18 @@ impl Reno {
 
     /// The slow start threshold after congestion (RFC 5681, equation 4).
     pub(super) fn decrease(&mut self, flight: u64) -> u64 {
-        self.acked = 0;
+        if !self.counted {
+            self.acked = 0;
+        }
         flight / 2
+    }
+
+    /// The same with the count of ns-3's `TcpLinuxReno`: what was left from a larger window gives one segment.
+    fn count(&mut self, cwnd: u64, acked: u64, segment: u64) -> u64 {
+        let left = self.acked >= cwnd;
+        let count = if left { acked } else { self.acked.saturating_add(acked) };
+        let window = if left { cwnd + segment } else { cwnd };
+        self.acked = count % window;
+        segment * (u64::from(left) + count / window)
     }
 }

@@ -167,6 +167,8 @@ fn settings() -> impl Strategy<Value = Settings> {
         recovery: recovery.0,
         loss_detection: recovery.1,
         slow_start: recovery.2,
+        recovery_end: if flags.0 { RecoveryEnd::Threshold } else { RecoveryEnd::Counted },
+        rtt_samples: if flags.2 { RttSamples::Window } else { RttSamples::Each },
         ecn: flags.0,
         segment: Bytes::new(sizes.0),
         initial_window: sizes.1,

@@ -45,6 +45,47 @@ fn congestion_avoidance_adds_a_segment_for_each_window() {
 }
 
 #[test]
+fn slow_start_may_count_all_that_is_acknowledged_up_to_the_threshold() {
+    let settings = Settings { slow_start: SlowStart::Bytes, ..plain(Recovery::Sack, 8) };
+    run(
+        settings,
+        None,
+        &[
+            ("open", "SYN"),
+            ("syn-ack", "0 1 2 3 4 5 6 7"),
+            ("timer", "r0 cwnd=1 ssthresh=4"),
+            // Two to the threshold at most; the six beyond it count as a window of congestion avoidance.
+            ("ack 8", "8 9 10 11 12 cwnd=5"),
+            ("ack 10", "13 14 cwnd=5"),
+        ],
+    );
+}
+
+#[test]
+fn the_end_of_a_recovery_may_count_what_it_acknowledges_and_what_was_counted_before() {
+    let steps = |end| {
+        let settings = Settings { recovery_end: end, ..plain(Recovery::Sack, 8) };
+        // The eight segments that the last acknowledgement covers are two windows of four.
+        let more = if end == RecoveryEnd::Counted { "11 12 13 cwnd=6" } else { "11 cwnd=4" };
+        let steps = [
+            ("open", "SYN"),
+            ("syn-ack", "0 1 2 3 4 5 6 7"),
+            ("ack 0 sack 1", ""),
+            ("ack 0 sack 1-2", ""),
+            ("ack 0 sack 1-3", "r0 cwnd=4"),
+            ("ack 0 sack 1-4", ""),
+            ("ack 0 sack 1-5", "8"),
+            ("ack 0 sack 1-6", "9"),
+            ("ack 0 sack 1-7", "10"),
+            ("ack 8", more),
+        ];
+        run(settings, None, &steps);
+    };
+    steps(RecoveryEnd::Threshold);
+    steps(RecoveryEnd::Counted);
+}
+
+#[test]
 fn a_window_that_is_not_used_does_not_grow() {
     run(
         plain(Recovery::Sack, 4),
