@@ -6,7 +6,7 @@ RUST := $(shell git ls-files '*.rs' 2>/dev/null)
 
 .PHONY: help run test check changed test-live live build charts format lint docs unit claims claims-all browser capture peers \
 	peers-tcp peers-patched bench bench-optimised \
-	theory-plots criterion fuzz clean
+	theory-plots criterion fuzz mutants clean
 
 help:
 	@echo "make run     build, reproduce adth-s1a, write the report and say where it is"
@@ -18,6 +18,7 @@ help:
 	@echo "make peers   the same networks in Sluice, ns-3 and ns-2: ten seeds each, one table of outcomes"
 	@echo "make peers-tcp    TCP in Sluice and ns-3: some two hours, nearly all of it ns-3"
 	@echo "make peers-patched    what differences are explained by: ns-2 is built from Debian's source with single rules changed"
+	@echo "make mutants deliberate bugs in controllers, queues and the MAC's contention, which a test must find"
 	@echo "make bench   the same networks in Sluice, ns-3 and ns-2: what they cost"
 	@echo "make bench-optimised    the same, beside an ns-3 built from source without logging: forty minutes of CPU once"
 	@echo "make theory-plots    draw what docs/theory.md shows: predictions as lines, simulations as points"
@@ -128,6 +129,13 @@ theory-plots: build
 
 criterion:
 	cargo bench -p sim --bench engine
+
+# Needs cargo-mutants; goes on for two to three CPU hours. SHARD=0/4 takes a quarter of the queue's.
+SHARD ?= 0/1
+mutants:
+	cargo mutants -p control --output target/mutants-control
+	cargo mutants -p queue --shard $(SHARD) --output target/mutants-queue
+	cargo mutants --config .cargo/mutants-sim.toml -p sim -f crates/sim/src/mac/contention.rs --output target/mutants-sim
 
 # Needs a nightly toolchain and cargo-fuzz; the fuzzer starts from the project's own scenarios.
 fuzz:
