@@ -5,11 +5,12 @@
 //! whole or not at all: it is written beside its place and then moved there.
 
 use crate::csv;
+use crate::scenario::Explanation;
 use crate::study::{Axis, Chart, Run, Study, Table};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sim::results::Series;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -85,6 +86,8 @@ struct Manifest {
     charts: Vec<Chart>,
     #[serde(default)]
     tables: Vec<Table>,
+    #[serde(default)]
+    explanations: BTreeMap<String, Explanation>,
     /// The keys of the runs, by case and seed.
     runs: Vec<String>,
 }
@@ -162,6 +165,7 @@ impl Store {
             seeds: study.seeds.clone(),
             charts: study.charts.clone(),
             tables: study.tables.clone(),
+            explanations: study.explanations.clone(),
             runs: keys.to_vec(),
         };
         self.write("results.jsonl", &lines)?;
@@ -232,6 +236,7 @@ impl Store {
             claims: read_json(&folder.join("claims.json"))?,
             charts: manifest.charts,
             tables: manifest.tables,
+            explanations: manifest.explanations,
         })
     }
 

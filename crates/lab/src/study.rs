@@ -1,5 +1,6 @@
 //! A study: everything that is known after a scenario was run, and what the report is made from.
 
+use crate::scenario::Explanation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,6 +35,8 @@ pub struct Study {
     pub charts: Vec<Chart>,
     /// The tables that the scenario asks for.
     pub tables: Vec<Table>,
+    /// What is written about claims, by their ids.
+    pub explanations: BTreeMap<String, Explanation>,
 }
 
 impl Study {

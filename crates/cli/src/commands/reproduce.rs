@@ -123,7 +123,7 @@ fn text(study: &Study) -> String {
     let simulated: f64 = study.runs.iter().map(|run| run.outcome.simulated_s).sum();
     let mut claims = format!("{}\n", tables::tally(&study.claims));
     if !study.claims.is_empty() {
-        claims = format!("{}\n{claims}", tables::claims(&study.claims, width()));
+        claims = format!("{}\n{claims}{}", tables::claims(&study.claims, width()), reasons(study));
     }
     let asked = study.tables.iter().map(|table| format!("{}\n", tables::asked(study, table, width())));
     let asked = asked.collect::<String>();
@@ -131,6 +131,15 @@ fn text(study: &Study) -> String {
     format!(
         "{id}: {title}\n{runs} runs ({seeds} seeds a case), {simulated:.0} simulated seconds, {cpu:.1} s of CPU\n\n{asked}{claims}\n"
     )
+}
+
+/// Where it is written why claims do not hold.
+fn reasons(study: &Study) -> String {
+    let failing = study.claims.iter().filter(|claim| claim.verdict.fails());
+    let written = failing.filter_map(|claim| study.explanations.get(&claim.id));
+    let mut lines: Vec<String> = written.map(|why| format!("why: {}, \"{}\"\n", why.page, why.heading)).collect();
+    lines.dedup();
+    lines.concat()
 }
 
 fn object(study: &Study, folder: &Path, report: Option<&Path>) -> String {

@@ -206,6 +206,7 @@ fn study(id: &str, title: &str, axes: &[Axis]) -> Study {
         claims: Vec::new(),
         charts: Vec::new(),
         tables: Vec::new(),
+        explanations: BTreeMap::new(),
     }
 }
 

@@ -5,6 +5,7 @@ use super::picture::{Data, Picture, Style, Tracks};
 use super::text::{Escaped, count, json_in_script, number, quantity, ranges};
 use crate::grid::Grid;
 use crate::label::short;
+use crate::scenario::Explanation;
 use crate::shell;
 use crate::study::{Reported, Ruling, Run, Study, Table, Verdict};
 use std::fmt::{self, Write as _};
@@ -229,12 +230,13 @@ fn claims(out: &mut String, study: &Study) -> fmt::Result {
         writeln!(
             out,
             "<tr role=\"row\" class=\"{class}\"><th scope=\"row\" role=\"rowheader\"><span class=\"id\">{}</span> {} \
-             <span class=\"source\">{}</span></th>\
+             <span class=\"source\">{}</span>{}</th>\
              <td role=\"cell\" data-label=\"Document\">{}</td><td role=\"cell\" data-label=\"Measured\">{}</td>\
              <td role=\"cell\" data-label=\"Holds if\">{}</td><td role=\"cell\" data-label=\"Verdict\">{}</td></tr>",
             Escaped(&claim.id),
             Escaped(&claim.says),
             Escaped(&claim.source),
+            why(study, claim)?,
             reported(claim),
             measured(claim),
             Escaped(&claim.holds),
@@ -289,6 +291,19 @@ fn asked(out: &mut String, study: &Study, table: &Table) -> fmt::Result {
         writeln!(out, "<p class=\"note\">Means over {seeds}, ± half of the 95 % interval.</p>")?;
     }
     Ok(())
+}
+
+/// What is written about a claim that does not hold.
+fn why(study: &Study, claim: &Verdict) -> Result<String, fmt::Error> {
+    let mut out = String::new();
+    if let Some(Explanation { page, heading, text }) =
+        study.explanations.get(&claim.id).filter(|_| claim.verdict.fails())
+    {
+        write!(out, "<details class=\"why\"><summary>Why</summary>\n<p><strong>{}</strong></p>\n", Escaped(heading))?;
+        paragraphs(&mut out, text)?;
+        write!(out, "<p class=\"note\">{}</p></details>", Escaped(page))?;
+    }
+    Ok(out)
 }
 
 fn reported(claim: &Verdict) -> String {

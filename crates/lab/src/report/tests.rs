@@ -3,6 +3,7 @@
 use super::lines::picture;
 use super::picture::{Data, Line, Picture, Tracks};
 use super::{ReportError, html, with_library};
+use crate::scenario::Explanation;
 use crate::study::{self, Cell, Chart, Compare, Labels, Study, Table, Together};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -135,6 +136,22 @@ fn points_over_an_axis_have_intervals_and_the_deadline_follows_the_target() {
     }
     let along: Vec<f64> = picture.panels[0].rules[0].along.iter().map(|(_, value)| *value).collect();
     assert_eq!(along, [0.4, 0.8, 1.2, 1.6, 2.0]);
+}
+
+#[test]
+fn a_claim_that_differs_says_why() {
+    let mut study = sample::targets();
+    let failing = study.claims.iter().find(|claim| claim.verdict.fails()).unwrap().id.clone();
+    let holding = study.claims.iter().find(|claim| !claim.verdict.fails()).unwrap().id.clone();
+    for (id, text) in [(failing, "Frames <are> slow.\n\nAnd long."), (holding, "Nobody asks.")] {
+        let (page, heading) = ("docs/reproductions/a.md".to_owned(), format!("{id}: less"));
+        study.explanations.insert(id, Explanation { page, heading, text: text.to_owned() });
+    }
+    let page = page(&[study]);
+    assert!(
+        page.contains("<summary>Why</summary>") && page.contains("<p>Frames &lt;are&gt; slow.</p>\n<p>And long.</p>")
+    );
+    assert!(page.contains("docs/reproductions/a.md") && !page.contains("Nobody asks."));
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod check;
 mod conditions;
 mod conventions;
 mod document;
+mod explanations;
 mod hints;
 pub mod missing;
 mod other;
@@ -13,6 +14,7 @@ mod source;
 mod vary;
 
 pub(crate) use conventions::{Choice as ConventionsKey, markdown as conventions};
+pub use explanations::Explanation;
 pub use hints::nearest;
 pub use other::{load, parse};
 pub use source::Refusal;
@@ -76,6 +78,8 @@ pub struct Scenario {
     pub charts: Vec<Chart>,
     /// What is tabled.
     pub tables: Vec<Table>,
+    /// What is written about claims, by their ids.
+    pub explanations: BTreeMap<String, Explanation>,
 }
 
 /// One combination of the values of all axes.
@@ -145,6 +149,7 @@ impl Scenario {
         let networks = scenario.cases.iter_mut().map(|case| &mut case.network);
         attachments::attach(&draft, folder, networks.chain([&mut scenario.base]))?;
         check::check(&draft, &scenario)?;
+        scenario.explanations = explanations::of(folder, scenario.claims.iter().map(|claim| claim.id.as_str()));
         Ok(scenario)
     }
 
@@ -356,6 +361,7 @@ impl<'s> Draft<'s> {
             claims: self.head.claim.clone(),
             charts: self.head.chart.clone(),
             tables: self.head.table.clone(),
+            explanations: BTreeMap::new(),
         })
     }
 
