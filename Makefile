@@ -105,7 +105,7 @@ peers-tcp: build
 
 # The copy of ns-2 with bench/peers/patches applied; whether it is the package while no rule is changed; the experiments.
 peers-patched: build
-	python3 bench/peers/experiments.py --only 'ns-2*'
+	python3 bench/peers/experiments.py --only 'ns-2*' --only 'TCP over chains*'
 
 # Captures of short runs, opened with tshark.
 capture: build

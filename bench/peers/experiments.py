@@ -26,7 +26,12 @@ def windows(phy="b", *rules):
     return Changed(("windows", *rules), STANDARD_WINDOWS[phy])
 
 
-# Section of docs/validation.md, networks, measures (none: all of the network), peer, {column: what is changed}.
+def ours(follows, **settings):
+    """Sluice by the conventions of a peer, or the standard's, with other settings (`__` stands for a dot)."""
+    return "sluice", follows, Changed(settings=tuple((key.replace("__", "."), value) for key, value in settings.items()))
+
+
+# Section of docs/validation.md, networks, peer, {column: what is changed, in the peer or in Sluice}.
 EXPERIMENTS = [
     ("ns-2: contention windows", "cell-b n=50", "ns-2", {"windows": windows()}),
     ("ns-2: contention windows", "cell-a n=*", "ns-2", {"windows": windows("a")}),
@@ -35,9 +40,22 @@ EXPERIMENTS = [
     ("ns-2: no CTS while the medium is busy", "hidden-rts", "ns-2",
      {"CTS by NAV": Changed(("cts-by-nav",)), "and windows, time-out": windows("b", "cts-by-nav", "timeouts")}),
     ("ns-2: a busy edge just before a slot boundary", "chain-aodv", "ns-2", {"turn-round": Changed(("turn-round",))}),
+    ("ns-2: a busy edge just before a slot boundary", "tcp static [13]", "ns-2",
+     {"windows": windows(), "and turn-round": windows("b", "turn-round"),
+      "and time-out": windows("b", "turn-round", "timeouts")}),
     ("ns-2: ARP", "mobile", "ns-2", {"no ARP": Changed(("no-arp",))}),
     ("ns-2: who repairs a route", "mobile", "ns-2",
      {"no ARP": Changed(("no-arp",)), "and repair anywhere": Changed(("no-arp", "repair-anywhere"))}),
+    ("TCP over chains: what a receiver hears", "tcp static 7", "ns-2",
+     {"Sluice as ns-2, first frame": ours("ns-2", radio__capture="first-frame"),
+      "Sluice, nothing below carrier sense": ours(None, radio__capture_threshold="9 dB")}),
+    ("TCP over chains: ns-2's repairs", "tcp aodv 3", "ns-2",
+     {"prompt requests": Changed(("request-timer",)), "and no ARP": Changed(("request-timer", "no-arp"))}),
+    ("TCP over chains: ns-2's repairs", "tcp aodv 9", "ns-2",
+     {"no hold": Changed(("no-hold",)), "repair ends in time": Changed(("repair-wait",)),
+      "and prompt requests, no ARP": Changed(("repair-wait", "request-timer", "no-arp"))}),
+    ("ns-3: energy that adds up", "tcp * 10", "ns-3",
+     {"two hops away alone": Changed(options=("--energy=-60.8",))}),
     ("ns-3: a TXOP reserves all its rest", "edca", "ns-3", {"reserve-next": Changed(options=("--reserve-next=1",))}),
     ("ns-3: a TXOP reserves all its rest", "edca-one", "ns-3", {"reserve-next": Changed(options=("--reserve-next=1",))}),
     ("ns-3: after a missing BlockAck", "ampdu mcs=7 n=10", "ns-3",
@@ -62,9 +80,10 @@ def control(toolbox):
     print(f"The copy of ns-2 without a changed rule gives what the package gives: {', '.join(CONTROL)}.\n")
 
 
-def columns(case, peer, changes):
+def columns(peer, changes):
     """{heading: (simulator, whose conventions Sluice follows, change)} of one experiment."""
-    return ({peer: (peer, peer, Changed())} | {name: (peer, peer, changed) for name, changed in changes.items()}
+    changed = {name: (peer, peer, what) if isinstance(what, Changed) else what for name, what in changes.items()}
+    return ({peer: (peer, peer, Changed())} | changed
             | {f"Sluice as {peer}": ("sluice", peer, Changed()), "Sluice": ("sluice", None, Changed())})
 
 
@@ -73,7 +92,7 @@ def show(toolbox, experiment, seeds):
     section, pattern, peer, changes = experiment
     print(f"{section}\n")
     for case in (case for case in networks.CASES if case.measures and fnmatch.fnmatch(case.name, pattern)):
-        heads = columns(case, peer, changes)
+        heads = columns(peer, changes)
         figures = {
             head: [{label: measure(found) for label, measure in case.measures.items()}
                    for found in (compare.outcome(toolbox, (case, simulator, seed, follows), changed)

@@ -6,10 +6,10 @@
 // 42). ns-3 takes a Wi-Fi signal below the preamble detector's minimum for energy only and compares it with
 // CcaSensitivity; RxSensitivity would make it vanish, interference included.
 inline YansWifiPhyHelper
-ChainPhy(const std::string& far, double capture)
+ChainPhy(const std::string& far, double capture, double energy = -63.6)
 {
     const double threshold = far == "frame" ? -82.0 : -57.6;
-    const double sensed = far == "none" ? -57.6 : -63.6;
+    const double sensed = far == "none" ? -57.6 : energy;
     YansWifiChannelHelper channel;
     channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
     channel.AddPropagationLoss("ns3::FriisPropagationLossModel", "Frequency", DoubleValue(2.412e9));

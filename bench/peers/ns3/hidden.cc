@@ -8,7 +8,7 @@ int
 main(int argc, char* argv[])
 {
     bool rts = false;
-    double loseBelow = 0;
+    double loseBelow = 10; // powers are equal: whatever overlaps is lost
     uint32_t payload = 1000;
     Run run(31, 1);
     CommandLine cmd(__FILE__);

@@ -11,7 +11,7 @@ int
 main(int argc, char* argv[])
 {
     uint32_t hops = 1;
-    double capture = 4.0, loseBelow = 0;
+    double capture = 4.0, loseBelow = 0, energy = -63.6;
     bool everyLink = false, forget = true;
     std::string limit = "50p", routing = "static", far = "energy", congestion = "TcpLinuxReno",
                 recovery = "TcpClassicRecovery";
@@ -22,6 +22,7 @@ main(int argc, char* argv[])
     cmd.AddValue("routing", "static or aodv", routing);
     cmd.AddValue("far", "two hops away: energy (sensed, no frame), frame (decoded), none (not even sensed)", far);
     cmd.AddValue("capture", "how far a preamble must lie above the sum of all else to be detected, dB (ns-3: 4)", capture);
+    cmd.AddValue("energy", "least power, of all signals together, that keeps the medium busy, dBm", energy);
     cmd.AddValue("lose-below", "lose what lies less than this above interference, dB (0: ns-3's error model)", loseBelow);
     cmd.AddValue("forget", "a neighbour not heard for 2 s is a broken link, also without hello (ns-3: yes)", forget);
     cmd.AddValue("every-link", "every frame given up breaks a link, and nothing else does (ns-3: no)", everyLink);
@@ -42,7 +43,7 @@ main(int argc, char* argv[])
     mobility.SetPositionAllocator("ns3::GridPositionAllocator", "DeltaX", DoubleValue(30), "GridWidth",
                                   UintegerValue(hops + 1));
     mobility.Install(nodes);
-    auto phy = ChainPhy(far, capture);
+    auto phy = ChainPhy(far, capture, energy);
     Radio radio = Radio::B();
     radio.queue = limit;
     auto devices = InstallDevices(nodes, phy, radio);
