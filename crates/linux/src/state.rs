@@ -246,8 +246,11 @@ fn make(folder: &Path) -> Result<(), Error> {
     if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
         return refuse("is no folder");
     }
-    if stat.st_uid != geteuid().as_raw() {
-        return refuse("belongs to another user");
+    match (stat.st_uid, geteuid().as_raw()) {
+        (owner, user) if owner == user => {}
+        // There is nothing wrong with it: it is this user who may not.
+        (0, _) => return Err(failed(folder, io::ErrorKind::PermissionDenied.into())),
+        _ => return refuse("belongs to another user"),
     }
     if Mode::from_raw_mode(stat.st_mode).intersects(Mode::WGRP | Mode::WOTH) {
         return refuse("may be written by others");
