@@ -91,6 +91,7 @@ fn summary(out: &mut String, studies: &[Study]) -> fmt::Result {
     write!(
         out,
         "<nav aria-label=\"Experiments\">\n<p class=\"tally\">{}: {}</p>\n\
+         <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Experiments and their claims\">\n\
          <table class=\"contents\"><caption class=\"unseen\">Experiments and their claims</caption>\n<thead><tr>\
          <th scope=\"col\">Experiment</th>",
         count(claims().count(), "claim"),
@@ -114,7 +115,7 @@ fn summary(out: &mut String, studies: &[Study]) -> fmt::Result {
         }
         out.push_str("</tr>\n");
     }
-    out.push_str("</tbody></table>\n</nav>\n");
+    out.push_str("</tbody></table>\n</div>\n</nav>\n");
     Ok(())
 }
 
