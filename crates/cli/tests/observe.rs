@@ -13,7 +13,7 @@ use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -103,6 +103,27 @@ fn status_tells_of_every_queue_as_a_table_and_as_json() {
     let output = sluice(folder.path()).args(["status", "--json", "--state", "."]).output().unwrap();
     let read: Vec<Status> = serde_json::from_str(&stdout(&output)).unwrap();
     assert_eq!(read.iter().map(|status| status.device.as_str()).collect::<Vec<_>>(), ["wlan0", "eth0"]);
+}
+
+#[test]
+fn status_and_watch_take_the_same_name_and_refuse_one_that_no_agent_governs() {
+    let folder = tempfile::tempdir().unwrap();
+    let _agent = Agent::start(folder.path());
+    let output = sluice(folder.path()).args(["status", "eth0", "--json", "--state", "."]).output().unwrap();
+    let read: Vec<Status> = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(read.iter().map(|status| status.device.as_str()).collect::<Vec<_>>(), ["eth0"]);
+    let table = stdout(&sluice(folder.path()).args(["status", "eth0", "--state", "."]).output().unwrap());
+    assert!(table.contains("eth0") && !table.contains("wlan0"), "{table}");
+    for (name, meant) in [("nosuch", ""), ("eht0", "; did you mean `eth0`?")] {
+        for command in ["status", "watch"] {
+            let mut refused = Command::new("timeout");
+            refused.args(["10", env!("CARGO_BIN_EXE_sluice"), command, name, "--state", "."]);
+            let output = refused.current_dir(folder.path()).output().unwrap();
+            assert_eq!(output.status.code(), Some(2), "{command} {name}");
+            let message = format!("error: no agent governs \"{name}\"; governed are eth0, wlan0{meant}\n");
+            assert_eq!(stderr(&output), message);
+        }
+    }
 }
 
 #[test]

@@ -266,6 +266,41 @@ mod tests {
         assert_eq!(super::text(&[]), "");
     }
 
+    /// But for `governed` and `busy_ratio`, which no status has as a number.
+    #[test]
+    fn a_metric_is_a_number_of_the_status() {
+        let mut full = busy();
+        let spans = Stat { n: 3, mean: Duration::from_micros(2_500), ..Stat::default() };
+        full.unmeasured.clear();
+        full.last.as_mut().unwrap().service = spans;
+        let sized = Status { limit: Limit::Bytes(Bytes::new(64_000)), ..full.clone() };
+        let mut compared = 0;
+        for status in [full, sized] {
+            let json = serde_json::to_value(&status).unwrap();
+            for metric in ALL {
+                let name = metric.name.strip_prefix("sluice_queue_").unwrap();
+                let path = match name {
+                    "governed" | "busy_ratio" => continue,
+                    "limit_packets" | "limit_bytes" => format!("/{name}"),
+                    "delay_seconds" => "/last/sojourn_s/mean".into(),
+                    "delay_target_seconds" => "/target_delay_s".into(),
+                    "departure_gap_seconds" => "/last/departure_gap_s/mean".into(),
+                    "service_time_seconds" => "/last/service_s/mean".into(),
+                    "service_time_average_seconds" => "/last/service_ewma_s".into(),
+                    "interval_seconds" => "/last/length_s".into(),
+                    _ => match name.strip_suffix("_total") {
+                        Some(sum) => format!("/totals/{sum}"),
+                        None => format!("/last/{name}"),
+                    },
+                };
+                let told = json.pointer(&path).and_then(serde_json::Value::as_f64);
+                assert_eq!((metric.value)(&status), told, "{name}");
+                compared += usize::from(told.is_some());
+            }
+        }
+        assert_eq!(compared, 2 * (ALL.len() - 3), "one of the limits is absent");
+    }
+
     /// Whatever begins with `sluice_` in a text.
     fn named(text: &str) -> BTreeSet<&str> {
         let part_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';

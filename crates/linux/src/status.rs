@@ -1,5 +1,7 @@
 //! What an agent tells of the queues that it governs: a value that it keeps current and others read.
 
+mod json;
+
 use crate::device::{Capabilities, Quality};
 use crate::events::Event;
 use control::{Controller, Count, Interval, Limit, LimitController as _};
@@ -10,16 +12,16 @@ use units::{Bytes, Duration};
 /// How many of the newest events a status keeps.
 pub const EVENTS_KEPT: usize = 32;
 
-/// A governed queue as it is now. One JSON object; a reader passes over fields that it does not know, so that an older
-/// reader understands a newer agent.
+/// A governed queue as it is now. One JSON object, of numbers with their units in their keys (`target_delay_s`,
+/// `limit_packets`); a reader passes over fields that it does not know, so that an older reader understands a newer agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "json::Queue", from = "json::Queue")]
 pub struct Status {
     /// The interface, as `ip link` calls it.
     pub device: String,
     /// Where on the interface: `root`, or a class of a shaper as `tc` writes it, `1:10`.
     pub place: String,
     /// What the agent is doing with it.
-    #[serde(flatten)]
     pub state: State,
     /// What holds the packets, as `tc qdisc` calls it; empty while there is nothing.
     pub kind: String,
@@ -104,7 +106,7 @@ impl Quantity {
 }
 
 /// Sums over intervals. They only grow, and stay at the largest number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Packets that came, whether kept or not.
     pub arrived: Count,
@@ -226,6 +228,40 @@ pub(crate) mod tests {
     fn a_field_of_a_newer_agent_is_passed_over() {
         let json = serde_json::to_string(&busy()).unwrap().replacen('{', "{\"mood\":\"fine\",", 1);
         assert_eq!(serde_json::from_str::<Status>(&json).unwrap(), busy());
+    }
+
+    #[test]
+    fn every_quantity_is_a_number_with_its_unit_in_its_key() {
+        let units = ["s", "packets", "bytes"];
+        // Counts of other things, the statistics of a span whose key has the unit, and the interval's own table.
+        let without = ["limit_changes", "restarts", "n", "mean", "max", "last"];
+        let mut status = busy();
+        for limit in [Limit::Packets(10), Limit::Bytes(Bytes::new(15_000))] {
+            status.limit = limit;
+            let mut left = vec![(String::new(), serde_json::to_value(&status).unwrap())];
+            let mut numbers = 0;
+            while let Some((key, value)) = left.pop() {
+                match value {
+                    serde_json::Value::Object(map) => left.extend(map),
+                    serde_json::Value::Number(_) => {
+                        let has_unit = units.contains(&key.rsplit('_').next().unwrap());
+                        assert!(has_unit || without.contains(&key.as_str()), "{key}");
+                        numbers += 1;
+                    }
+                    serde_json::Value::String(text) => {
+                        let words = ["device", "place", "state", "kind", "controller"];
+                        assert!(words.contains(&key.as_str()), "{key}: {text}");
+                    }
+                    // What is not measured, and events, which are words.
+                    value => assert!(value.is_array(), "{key}: {value}"),
+                }
+            }
+            assert_eq!(numbers, 32);
+        }
+        let json = serde_json::to_value(&status).unwrap();
+        assert_eq!((&json["limit_bytes"], &json["target_delay_s"]), (&15_000.into(), &0.2.into()));
+        assert_eq!(json["last"]["sojourn_s"]["mean"], 0.048);
+        assert_eq!(json["last"].get("service_s"), None, "what was not measured is absent");
     }
 
     #[test]

@@ -16,12 +16,15 @@ pub(crate) struct Agents {
 #[command(after_help = "\
 Examples:
   sudo sluice status
-  sudo sluice status --json | jq '.[] | {device, limit, delay: .last.sojourn.mean}'
+  sudo sluice status wlan0
+  sudo sluice status --json | jq '.[] | {device, limit_packets, delay_s: .last.sojourn_s.mean}'
 
 Agents answer their own user and group. Where none runs, the exit status is 3.")]
 pub(crate) struct Status {
     #[command(flatten)]
     pub(crate) agents: Agents,
+    /// The interface [default: all].
+    pub(crate) device: Option<String>,
     /// Print one JSON array, an object a queue.
     #[arg(long)]
     pub(crate) json: bool,

@@ -3,6 +3,7 @@
 use crate::args;
 use crate::console::{print, print_json, width};
 use crate::failure::Failure;
+use lab::scenario::nearest;
 use lab::tables::{Columns, table};
 use linux::agents;
 use linux::status::{Quantity, State, Status};
@@ -12,12 +13,12 @@ use units::Duration;
 
 pub(super) fn status(args: &args::Status) -> Result<(), Failure> {
     let folder = &args.agents.state;
-    let (mut statuses, mut running) = (Vec::new(), false);
-    for socket in agents::sockets(folder)? {
-        if let Some(told) = agents::status(&socket)? {
-            running = true;
-            statuses.extend(told);
-        }
+    let asked = ask(folder)?;
+    let running = asked.is_some();
+    let mut statuses = asked.unwrap_or_default();
+    if let Some(device) = args.device.as_deref().filter(|_| running) {
+        is_governed(device, &statuses)?;
+        statuses.retain(|status| status.device == device);
     }
     if args.json {
         let text = serde_json::to_string(&statuses).map_err(|error| Failure::failed(error.to_string()))?;
@@ -26,6 +27,35 @@ pub(super) fn status(args: &args::Status) -> Result<(), Failure> {
         print(&text(&statuses, width()))?;
     }
     if running { Ok(()) } else { Err(none(folder)) }
+}
+
+/// What all agents in `folder` govern; `None` where none runs.
+pub(super) fn ask(folder: &Path) -> Result<Option<Vec<Status>>, Failure> {
+    let mut asked: Option<Vec<Status>> = None;
+    for socket in agents::sockets(folder)? {
+        if let Some(told) = agents::status(&socket)? {
+            asked.get_or_insert_default().extend(told);
+        }
+    }
+    Ok(asked)
+}
+
+/// Refuses a name that no queue's interface has.
+pub(super) fn is_governed(device: &str, statuses: &[Status]) -> Result<(), Failure> {
+    let mut known: Vec<&str> = statuses.iter().map(|status| status.device.as_str()).collect();
+    known.sort_unstable();
+    known.dedup();
+    if known.contains(&device) {
+        return Ok(());
+    }
+    let device = plain(device);
+    if known.is_empty() {
+        return Err(Failure::wrong(format!("no agent governs \"{device}\": the agent governs no queue")));
+    }
+    let meant = nearest(&device, known.iter().copied());
+    let meant = meant.map_or_else(String::new, |name| format!("; did you mean `{}`?", plain(name)));
+    let known = plain(&known.join(", "));
+    Err(Failure::wrong(format!("no agent governs \"{device}\"; governed are {known}{meant}")))
 }
 
 /// There is no agent to ask.

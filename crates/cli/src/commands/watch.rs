@@ -3,7 +3,7 @@
 mod view;
 
 use super::live::row;
-use super::status::{none, plain};
+use super::status::{ask, is_governed, none, plain};
 use crate::args;
 use crate::console::print;
 use crate::failure::Failure;
@@ -29,6 +29,9 @@ pub(super) fn watch(args: &args::Watch) -> Result<(), Failure> {
     find(folder, &mut agents)?;
     if agents.is_empty() {
         return Err(none(folder));
+    }
+    if let Some(device) = &args.device {
+        is_governed(device, &ask(folder)?.unwrap_or_default())?;
     }
     let terminal = Terminal::enter()?;
     let mut view = View::default();
