@@ -4,7 +4,9 @@ use crate::Error;
 use crate::former::{Former, shown};
 use crate::rtnetlink::{Link, ROOT, Route};
 use crate::shown_place;
+use crate::stations::{self, Stations};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -39,6 +41,8 @@ pub struct Diagnosis {
     pub machine: Vec<Finding>,
     /// Of each interface that was asked for, by its name.
     pub interfaces: Vec<(String, Vec<Finding>)>,
+    /// The stations of those that are Wi-Fi.
+    pub wireless: BTreeMap<String, Stations>,
 }
 
 /// One thing that was looked at.
@@ -56,11 +60,11 @@ pub struct Finding {
 }
 
 impl Finding {
-    fn good(topic: &'static str, found: impl Into<String>) -> Self {
+    pub(crate) fn good(topic: &'static str, found: impl Into<String>) -> Self {
         Self { topic, good: true, found: found.into(), cure: None }
     }
 
-    fn bad(topic: &'static str, found: impl Into<String>, cure: impl Into<String>) -> Self {
+    pub(crate) fn bad(topic: &'static str, found: impl Into<String>, cure: impl Into<String>) -> Self {
         Self { topic, good: false, found: found.into(), cure: Some(cure.into()) }
     }
 }
@@ -79,12 +83,18 @@ pub fn diagnose(device: Option<&str>, parent: u32) -> Result<Diagnosis, Error> {
     let (granted, in_kernel, in_build) = (privilege(), bpf(&kernel), build());
     let can_bpf = in_kernel.good && in_build.good;
     let machine = vec![granted, in_kernel, in_build, disciplines(&kernel)];
-    let mut interfaces = Vec::new();
+    let (mut interfaces, mut wireless) = (Vec::new(), BTreeMap::new());
     for link in links {
-        let findings = interface((&link, parent), &mut route, can_bpf)?;
+        let mut findings = interface((&link, parent), &mut route, can_bpf)?;
+        if Path::new("/sys/class/net").join(&link.name).join("phy80211").exists() {
+            let module = linked(&link.name, "device/driver/module");
+            let (more, stations) = stations::findings(&link.name, module.as_deref())?;
+            findings.extend(more);
+            wireless.extend(stations.map(|stations| (link.name.clone(), stations)));
+        }
         interfaces.push((link.name, findings));
     }
-    Ok(Diagnosis { kernel, machine, interfaces })
+    Ok(Diagnosis { kernel, machine, interfaces, wireless })
 }
 
 fn privilege() -> Finding {
@@ -283,18 +293,19 @@ fn possible(link: &Link, driver: Driver, can_bpf: bool) -> Finding {
     }
 }
 
+/// What a link of sysfs below an interface points to.
+fn linked(device: &str, path: &str) -> Option<String> {
+    let target = fs::read_link(Path::new("/sys/class/net").join(device).join(path)).ok()?;
+    target.file_name().map(|name| name.to_string_lossy().into_owned())
+}
+
 /// Whether packets ever wait in a root queue of this interface, and through what that is known.
 fn driver(link: &Link) -> (Driver, Finding) {
     const TOPIC: &str = "driver";
     let name = &link.name;
-    let device = Path::new("/sys/class/net").join(name);
-    let linked = |path: &str| {
-        let target = fs::read_link(device.join(path)).ok()?;
-        target.file_name().map(|name| name.to_string_lossy().into_owned())
-    };
-    let (driver, module) = (linked("device/driver"), linked("device/driver/module"));
+    let (driver, module) = (linked(name, "device/driver"), linked(name, "device/driver/module"));
     let called = driver.as_ref().map_or_else(|| "a driver without a name".to_owned(), Clone::clone);
-    if device.join("phy80211").exists() {
+    if Path::new("/sys/class/net").join(name).join("phy80211").exists() {
         let held = |module: &String| Path::new("/sys/module/mac80211/holders").join(module).exists();
         if module.as_ref().is_none_or(held) {
             let found = format!(

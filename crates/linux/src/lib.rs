@@ -27,6 +27,7 @@ pub mod recording;
 pub mod rtnetlink;
 pub mod serve;
 mod state;
+pub mod stations;
 pub mod status;
 mod txq;
 mod wire;

@@ -1,7 +1,8 @@
 //! `sluice doctor`.
 
+use super::stations;
 use crate::args;
-use crate::console::{print, print_json};
+use crate::console::{print, print_json, width};
 use crate::failure::Failure;
 use linux::{Diagnosis, Finding};
 
@@ -20,6 +21,10 @@ fn text(diagnosis: &Diagnosis) -> String {
     for (name, findings) in &diagnosis.interfaces {
         text.extend(["\n", name, "\n"]);
         text.extend(findings.iter().map(row));
+    }
+    let wireless = stations::text(&diagnosis.wireless, width());
+    if !wireless.is_empty() {
+        text.extend(["\nstations\n", &wireless]);
     }
     text
 }

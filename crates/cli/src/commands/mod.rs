@@ -10,6 +10,7 @@ mod report;
 mod reproduce;
 mod run;
 mod scenario_from;
+mod stations;
 mod status;
 mod targets;
 mod watch;

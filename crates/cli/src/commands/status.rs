@@ -1,12 +1,16 @@
 //! `sluice status`.
 
+use super::stations;
 use crate::args;
 use crate::console::{print, print_json, width};
 use crate::failure::Failure;
 use lab::scenario::nearest;
 use lab::tables::{Columns, table};
 use linux::agents;
+use linux::stations::Stations;
 use linux::status::{Quantity, State, Status};
+use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 use units::Duration;
@@ -20,11 +24,19 @@ pub(super) fn status(args: &args::Status) -> Result<(), Failure> {
         is_governed(device, &statuses)?;
         statuses.retain(|status| status.device == device);
     }
+    let wireless = wireless(&statuses);
     if args.json {
+        let statuses: Vec<WithStations> =
+            statuses.iter().map(|status| WithStations { status, wireless: wireless.get(&status.device) }).collect();
         let text = serde_json::to_string(&statuses).map_err(|error| Failure::failed(error.to_string()))?;
         print_json(&(text + "\n"))?;
     } else if running {
-        print(&text(&statuses, width()))?;
+        let mut text = text(&statuses, width());
+        let stations = stations::text(&wireless, width());
+        if !stations.is_empty() {
+            text.extend(["\n", &stations]);
+        }
+        print(&text)?;
     }
     if running { Ok(()) } else { Err(none(folder)) }
 }
@@ -56,6 +68,22 @@ pub(super) fn is_governed(device: &str, statuses: &[Status]) -> Result<(), Failu
     let meant = meant.map_or_else(String::new, |name| format!("; did you mean `{}`?", plain(name)));
     let known = plain(&known.join(", "));
     Err(Failure::wrong(format!("no agent governs \"{device}\"; governed are {known}{meant}")))
+}
+
+/// A status as it is told in JSON, with the stations where it is of Wi-Fi.
+#[derive(Serialize)]
+struct WithStations<'a> {
+    #[serde(flatten)]
+    status: &'a Status,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wireless: Option<&'a Stations>,
+}
+
+/// The stations of the Wi-Fi interfaces among those governed. This command looks at them, not the agent: that may run
+/// without the right to. An interface that is gone, or in another network namespace, has none to be seen.
+fn wireless(statuses: &[Status]) -> BTreeMap<String, Stations> {
+    let look = |status: &Status| Some((status.device.clone(), linux::stations::look(&status.device).ok()??));
+    statuses.iter().filter_map(look).collect()
 }
 
 /// There is no agent to ask.

@@ -19,6 +19,7 @@ mod queues;
 mod rate_steps;
 mod reload;
 mod slow_link;
+mod stations;
 mod txq;
 
 use control::Limit;

@@ -1,0 +1,111 @@
+//! The stations of Wi-Fi interfaces, as `sluice status` and `sluice doctor` show them.
+
+use super::status::{milliseconds, plain};
+use lab::tables::{Columns, table};
+use linux::stations::{Station, Stations, Told};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use units::{Duration, Rate};
+
+/// A table of all stations, and below it why something is not available. Empty where there is no Wi-Fi.
+pub(super) fn text(wireless: &BTreeMap<String, Stations>, width: usize) -> String {
+    let (mut rows, mut lines) = (Vec::new(), String::new());
+    for (device, air) in wireless {
+        let device = plain(device);
+        rows.extend(air.stations.iter().map(|station| row(&device, station)));
+        let mut missing: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+        let mut note = |what, why: Option<&String>| {
+            let whats = why.map(|why| missing.entry(plain(why)).or_default());
+            if let Some(whats) = whats.filter(|whats| !whats.contains(&what)) {
+                whats.push(what);
+            }
+        };
+        for station in &air.stations {
+            note("rate of what is sent", station.sent_at.as_ref().err());
+            note("rate of what is received", station.received_at.as_ref().err());
+            note("airtime", station.sent_for.as_ref().err());
+            note("airtime", station.received_for.as_ref().err());
+            note("AQL", station.aql.as_ref().err());
+        }
+        note("AQL of the phy", air.aql.as_ref().err());
+        if air.stations.is_empty() {
+            let _ = writeln!(lines, "{device} has no stations");
+        }
+        if let Ok(aql) = &air.aql {
+            let (pending, threshold) = (milliseconds(aql.pending), milliseconds(aql.threshold));
+            let _ = writeln!(lines, "{device}, {}: AQL has {pending} pending, threshold {threshold}", plain(&air.phy));
+        }
+        for (why, whats) in missing {
+            let _ = writeln!(lines, "{device}: {} not available: {why}", whats.join(", "));
+        }
+    }
+    if rows.is_empty() {
+        return lines;
+    }
+    let head = ["interface", "station", "sent at", "received at", "sent for", "received for", "pending", "allowed"];
+    table(&head, &rows, &Columns { right: &[2, 3, 4, 5, 6], prose: &[] }, width) + &lines
+}
+
+fn row(device: &str, station: &Station) -> Vec<String> {
+    let allowed = |aql: &linux::stations::StationAql| {
+        // Best effort has nearly everything; all four are in the JSON.
+        format!("{} to {}", milliseconds(aql.low[2]), milliseconds(aql.high[2]))
+    };
+    vec![
+        device.into(),
+        station.address.clone(),
+        cell(&station.sent_at, |&sent| rate(sent)),
+        cell(&station.received_at, |&received| rate(received)),
+        cell(&station.sent_for, |&time| airtime(time)),
+        cell(&station.received_for, |&time| airtime(time)),
+        cell(&station.aql, |aql| milliseconds(aql.total())),
+        cell(&station.aql, allowed),
+    ]
+}
+
+fn cell<T>(value: &Told<T>, shown: impl Fn(&T) -> String) -> String {
+    value.as_ref().map_or_else(|_| "-".into(), shown)
+}
+
+fn rate(rate: Rate) -> String {
+    format!("{:.1} Mb/s", rate.as_bps() as f64 / 1e6)
+}
+
+fn airtime(time: Duration) -> String {
+    format!("{:.1} s", time.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linux::stations::{PhyAql, StationAql};
+
+    #[test]
+    fn stations_are_rows_and_what_is_missing_is_said_once() {
+        let ms = Duration::from_millis;
+        let station = Station {
+            address: "02:00:00:00:01:00".into(),
+            sent_at: Ok(Rate::bps(11_000_000)),
+            received_at: Ok(Rate::bps(5_500_000)),
+            sent_for: Err("its driver reports no airtime".into()),
+            received_for: Err("its driver reports no airtime".into()),
+            aql: Ok(StationAql { pending: [ms(0), ms(0), ms(3), ms(0)], low: [ms(5); 4], high: [ms(12); 4] }),
+        };
+        let second = Station { address: "02:00:00:00:02:00".into(), aql: Err("only\nroot".into()), ..station.clone() };
+        let phy = PhyAql { is_on: true, pending: ms(3), accounted: ms(3), threshold: ms(24) };
+        let stations = vec![station, second];
+        let air = Stations { phy: "phy0".into(), has_airtime_reports: false, has_aql: true, aql: Ok(phy), stations };
+        let text = text(&BTreeMap::from([("wlan0".into(), air)]), 200);
+        let lines: Vec<&str> = text.lines().collect();
+        let cells: Vec<&str> = lines[2].split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
+        let expected = ["wlan0", "02:00:00:00:01:00", "11.0 Mb/s", "5.5 Mb/s", "-", "-", "3.0 ms", "5.0 ms to 12.0 ms"];
+        assert_eq!(cells, expected, "{text}");
+        let below = [
+            "wlan0, phy0: AQL has 3.0 ms pending, threshold 24.0 ms",
+            "wlan0: airtime not available: its driver reports no airtime",
+            "wlan0: AQL not available: only?root",
+        ];
+        assert_eq!(lines[4..], below, "{text}");
+        assert_eq!(super::text(&BTreeMap::new(), 80), "");
+    }
+}

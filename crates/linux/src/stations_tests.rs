@@ -1,0 +1,174 @@
+//! Texts are those of `scnprintf` in Linux 7.2's `net/mac80211`, with the numbers of each test.
+
+use super::*;
+use proptest::prelude::*;
+use std::fs;
+
+const STATION: &str = "Q depth: VO: 0 us VI: 8 us BE: 1596 us BK: 0 us\n\
+                       Q limit[low/high]: VO: 5000/12000 VI: 5000/12000 BE: 4000/11000 BK: 5000/12000\n";
+
+fn pending(total: u32) -> String {
+    format!(
+        "AC     AQL pending\nVO     0 us\nVI     0 us\nBE     {total} us\nBK     0 us\nMC     70 us\ntotal  {total} us\n"
+    )
+}
+
+fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// A look at a phy with one station.
+fn look(pending: Duration, of_station: Duration) -> Stations {
+    let aql = PhyAql { is_on: true, pending, accounted: of_station, threshold: ms(24) };
+    let of_station = StationAql {
+        pending: [Duration::ZERO, Duration::ZERO, of_station, Duration::ZERO],
+        low: [ms(5); 4],
+        high: [ms(12); 4],
+    };
+    let station = Station {
+        address: "02:00:00:00:01:00".into(),
+        sent_at: Ok(Rate::mbps(11)),
+        received_at: Err("nothing came".into()),
+        sent_for: Ok(ms(1_500)),
+        received_for: Err("no".into()),
+        aql: Ok(of_station),
+    };
+    Stations { phy: "phy0".into(), has_airtime_reports: true, has_aql: true, aql: Ok(aql), stations: vec![station] }
+}
+
+#[test]
+fn pending_time_and_limits_of_a_station_are_read() {
+    let aql = read_station(STATION).unwrap();
+    assert_eq!(aql.pending.map(Duration::as_nanos), [0, 8_000, 1_596_000, 0]);
+    assert_eq!((aql.low[2], aql.high[2], aql.high[3]), (ms(4), ms(11), ms(12)));
+    assert_eq!(aql.total(), Duration::from_micros(1_604));
+}
+
+#[test]
+fn pending_time_of_a_phy_is_read_with_and_without_what_goes_to_all() {
+    assert_eq!(read_pending(&pending(189_276)), Some((Duration::from_micros(189_276), Duration::from_micros(70))));
+    let older = pending(9).replace("MC     70 us\n", "");
+    assert_eq!(read_pending(&older), Some((Duration::from_micros(9), Duration::ZERO)));
+    let other = pending(9).replace("MC   ", "BC/MC");
+    assert_eq!(read_pending(&other), Some((Duration::from_micros(9), Duration::from_micros(70))));
+}
+
+#[test]
+fn a_file_of_another_form_is_not_half_read() {
+    for broken in
+        ["", "Q depth:", &STATION.replace("5000/12000", "5000"), &STATION.replace("1596", "-1"), "total us us"]
+    {
+        assert_eq!(read(broken), (None, None), "{broken}");
+    }
+}
+
+/// A phy of two interfaces: what belongs to stations of the other is theirs, too.
+#[test]
+fn what_all_stations_of_a_phy_have_is_accounted_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let missing = phy_aql(folder.path()).unwrap_err();
+    assert!(missing.contains("CONFIG_MAC80211_DEBUGFS"), "{missing}");
+    write("aql_pending", &pending(5_000));
+    write("aql_threshold", "24000\n");
+    write("aql_enable", "1\n");
+    write("netdev:wlan0/stations/02:00:00:00:01:00/aql", STATION);
+    write("netdev:wlan1/stations/02:00:00:00:02:00/aql", STATION);
+    write("netdev:wlan1/stations/02:00:00:00:03:00/aql", "nonsense");
+    let aql = phy_aql(folder.path()).unwrap();
+    let accounted = Duration::from_micros(70 + 2 * 1_604);
+    assert_eq!(aql, PhyAql { is_on: true, pending: ms(5), accounted, threshold: ms(24) });
+
+    let phy = Phy { has_aql: true, ..Phy::default() };
+    let peer = Peer { address: [2, 0, 0, 0, 1, 0], sent_for: Some(Duration::ZERO), ..Peer::default() };
+    let first = station(&peer, &phy, &folder.path().join("netdev:wlan0"));
+    assert_eq!(first.aql.unwrap().total(), Duration::from_micros(1_604));
+    assert_eq!(
+        first.sent_for,
+        Err("its driver reports no airtime".into()),
+        "a zero that mac80211 fills in is no report"
+    );
+    let strange = station(&Peer { address: [2, 0, 0, 0, 3, 0], ..peer }, &phy, &folder.path().join("netdev:wlan1"));
+    assert!(strange.aql.unwrap_err().contains("another form"));
+    write("aql_threshold", "many\n");
+    assert!(phy_aql(folder.path()).unwrap_err().contains("aql_threshold has another form"));
+}
+
+/// The figures of mt76's issue 518: 189 ms pending for the phy, 24 allowed, and its one station has 0 to 1.6 of them.
+#[test]
+fn time_that_no_station_has_is_stuck_and_time_that_stations_have_is_not() {
+    let leak = [ms(0), Duration::from_micros(1_596), ms(0)].map(|station| look(ms(189) + station, station));
+    let why = stuck(&leak).unwrap();
+    assert!(
+        why.starts_with("189.0 ms are pending where 24.0 ms are allowed, 189.0 ms of them for no station"),
+        "{why}"
+    );
+    let finding = aql(&leak, Some("mt7915e"));
+    assert!(!finding.good && finding.found.starts_with("stuck: "), "{finding:?}");
+    let cure = finding.cure.unwrap();
+    assert!(cure.contains("modprobe -r mt7915e; modprobe mt7915e") && cure.contains("phy0/aql_enable"), "{cure}");
+
+    // Busy stations together may have more than the threshold: each has its lower limit in any case.
+    assert_eq!(stuck(&[look(ms(40), ms(39)), look(ms(38), ms(38))]), None);
+    // It is over in the second look.
+    assert_eq!(stuck(&[look(ms(189), ms(0)), look(ms(3), ms(3))]), None);
+    let mut off = leak.clone();
+    for look in &mut off {
+        look.aql.as_mut().unwrap().is_on = false;
+    }
+    assert_eq!(stuck(&off), None);
+    let finding = aql(&off, None);
+    assert!(!finding.good && finding.found.contains("switched off"), "{finding:?}");
+    assert_eq!(stuck(&[]), None);
+}
+
+#[test]
+fn a_station_that_stands_still_above_its_limit_is_stuck() {
+    let why = stuck(&[look(ms(13), ms(13)), look(ms(13), ms(13))]).unwrap();
+    assert!(why.starts_with("13.0 ms are pending for 02:00:00:00:01:00 where 12.0 ms are allowed"), "{why}");
+    assert_eq!(stuck(&[look(ms(13), ms(13)), look(ms(14), ms(14))]), None, "it moves");
+    assert_eq!(stuck(&[look(ms(11), ms(11)), look(ms(11), ms(11))]), None, "it is below its limit");
+}
+
+#[test]
+fn json_has_units_in_its_keys_and_says_what_is_missing() {
+    let json = serde_json::to_value(look(ms(13), ms(2))).unwrap();
+    assert_eq!(json["aql_pending_s"], 0.013);
+    assert_eq!(json["aql_threshold_s"], 0.024);
+    let station = &json["stations"][0];
+    assert_eq!(station["sent_rate_bps"], 11_000_000);
+    assert_eq!(station["sent_airtime_s"], 1.5);
+    assert_eq!(station["aql_pending_s"]["be"], 0.002);
+    assert_eq!(station["aql_limit_high_s"]["vo"], 0.012);
+    assert_eq!(station["not_available"]["received_rate_bps"], "nothing came");
+    assert_eq!(station.get("received_rate_bps"), None);
+}
+
+#[test]
+fn an_interface_that_is_no_wifi_has_no_stations() {
+    assert_eq!(super::look("lo").unwrap(), None);
+    assert!(super::look("no-such-0").is_err());
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_a_reader_panic(text in ".{0,300}") {
+        let _ = read(&text);
+    }
+
+    /// Random text seldom gets far: a right one is broken in one place, or cut.
+    #[test]
+    fn broken_files_are_read_to_their_end(at in 0_usize..400, to in any::<char>(), cut in 0_usize..400) {
+        for text in [STATION.to_owned(), pending(189_276)] {
+            let mut chars: Vec<char> = text.chars().collect();
+            let at = at % chars.len();
+            chars[at] = to;
+            chars.truncate(chars.len().saturating_sub(cut));
+            let _ = read(&chars.into_iter().collect::<String>());
+        }
+    }
+}
