@@ -10,13 +10,17 @@ use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::Duration;
 
+/// Nothing ever waits in these queues, which is no matter where they are only put in place and taken away.
 const CONFIG: &str = "
+[interface.v0]
+force = true
 [interface.v0.queue]
 controller = \"adth\"
 limit = 500
 adth.target_delay = \"50 ms\"
 
 [interface.v1]
+force = true
 backend = \"fifo\"
 queue = { controller = \"alt\", limit = 300 }
 ";
@@ -160,7 +164,7 @@ fn inner_reload() {
     std::fs::write(&file, CONFIG.replace("limit = 500", "limt = 400")).unwrap();
     run(&hang_up);
     let why = agent.until("", "failed");
-    assert!(why.contains("agent.toml:4:1: unknown key `limt`") && why.contains("did you mean `limit`?"), "{why}");
+    assert!(why.contains("agent.toml:6:1: unknown key `limt`") && why.contains("did you mean `limit`?"), "{why}");
     assert!(governed("v0", 500), "{}", queue("v0"));
 
     std::fs::write(&file, CONFIG.replace("limit = 500", "limit = 400")).unwrap();
@@ -175,6 +179,34 @@ fn inner_reload() {
     assert!(!queue("v0").contains("51ce"), "{}", queue("v0"));
     assert_eq!(agent.until("v2", "waiting"), "no interface v2");
     assert_eq!(end(&mut agent.child, "INT"), Some(0));
+}
+
+#[test]
+fn a_queue_in_which_nothing_ever_waits_is_left_alone_and_the_others_are_governed() {
+    in_namespace("agent::inner_in_vain");
+}
+
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_in_vain() {
+    if !make("v0") || !make("v1") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("agent.toml");
+    let (before, unforced) = (queue("v1"), CONFIG.replace("force = true\nbackend", "backend"));
+    std::fs::write(&file, &unforced).unwrap();
+    let mut agent = Agent::start(folder.path(), |_| ());
+    agent.until("v0", "attached");
+    let why = agent.until("v1", "waiting");
+    assert!(why.contains("nothing ever waits in this queue of v1") && why.contains("force = true"), "{why}");
+    assert!(governed("v0", 500) && queue("v1") == before, "{}", queue("v1"));
+    std::fs::write(&file, CONFIG).unwrap();
+    run(&format!("kill -HUP {}", agent.child.id()));
+    let words = agent.until("v1", "attached");
+    assert!(words.contains("nothing ever waits"), "{words}");
+    assert!(governed("v1", 300), "{}", queue("v1"));
+    assert_eq!(end(&mut agent.child, "TERM"), Some(0));
 }
 
 #[test]
@@ -258,7 +290,8 @@ fn inner_refusals() {
     refused("[interface.\"a/b\"]", 2, "no interface is called so");
     refused("[interface.v0.queue]\ncontroller = \"adth\"\nadth.phi_min = 7", 2, "phi_min");
     refused("[metrics]\nlisten = \"0.0.0.0:9477\"\n[interface.v0]", 2, "can be reached from outside");
-    refused("[interface.v0.queue]\ndiscipline = \"codel\"", 2, "use drop-tail or drop-head");
+    refused("[interface.v0]\nforce = true\nqueue.discipline = \"codel\"", 2, "use drop-tail or drop-head");
+    refused("[interface.v0]", 2, "nothing ever waits in this queue of v0");
     let mut powerless = Command::new("setpriv");
     powerless.current_dir(folder.path()).args(["--bounding-set=-all", env!("CARGO_BIN_EXE_sluice")]);
     std::fs::write(folder.path().join("agent.toml"), CONFIG).unwrap();

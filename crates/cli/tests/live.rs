@@ -31,11 +31,15 @@ fn queues() -> String {
     stdout(&shell("tc -j qdisc show dev v0"))
 }
 
-/// Starts `sluice attach v0` with more arguments, and waits until it has attached.
+/// Starts `sluice attach v0` with more arguments, and waits until it has attached. Nothing ever waits in the root queue of
+/// v0, which is no matter where it is only put in place and taken away.
 fn attach(folder: &Path, more: &[&str]) -> (Child, BufReader<std::process::ChildStdout>) {
     let before = queues();
     let mut command = sluice(folder);
     command.args(["attach", "v0", "--json", "--state", "state"]).args(more);
+    if !more.contains(&"--parent") {
+        command.arg("--force");
+    }
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the machine plays along");
     let lines = BufReader::new(child.stdout.take().expect("the machine plays along"));
     while queues() == before || !queues().contains("\"handle\":\"51") {
@@ -87,7 +91,7 @@ fn inner_kill() {
     let detach = || sluice(folder.path()).args(["detach", "v0", "--state", "state"]).output().unwrap();
 
     let (mut child, _lines) = attach(folder.path(), &[]);
-    let second = sluice(folder.path()).args(["attach", "v0", "--state", "state"]).output().unwrap();
+    let second = sluice(folder.path()).args(["attach", "v0", "--force", "--state", "state"]).output().unwrap();
     assert_eq!(second.status.code(), Some(2));
     assert!(stderr(&second).contains("v0 is governed already"), "{}", stderr(&second));
     assert_eq!(end(&mut child, "KILL"), None);
@@ -128,7 +132,7 @@ fn inner_unwritable() {
         [[full().into(), full().into()], [Stdio::null(), closed().into()], [closed().into(), full().into()]];
     for (number, [out, err]) in outputs.into_iter().enumerate() {
         let mut command = sluice(folder.path());
-        command.args(["attach", "v0", "--state", "state", "--record", "/dev/full"]);
+        command.args(["attach", "v0", "--force", "--state", "state", "--record", "/dev/full"]);
         let mut child = command.stdout(out).stderr(err).spawn().unwrap();
         let until = std::time::Duration::from_secs(2);
         while !queues().contains("\"handle\":\"51") {
@@ -214,7 +218,7 @@ fn inner_foreign_state() {
     child.wait().unwrap();
 
     let attach_refused = |why: &str| {
-        let output = sluice(folder.path()).args(["attach", "v0", "--state", "state"]).output().unwrap();
+        let output = sluice(folder.path()).args(["attach", "v0", "--force", "--state", "state"]).output().unwrap();
         assert!(output.status.code() == Some(2) && stderr(&output).contains(why), "{why}: {}", stderr(&output));
         assert_eq!(queues(), before);
     };
@@ -369,13 +373,65 @@ fn inner_refusals() {
         command
     };
     refused(&mut with("attach v7"), 2, "no interface \"v7\"; there are lo, v1, v0");
-    refused(&mut with("attach v0 --set discipline=codel"), 2, "use drop-tail or drop-head");
+    refused(&mut with("attach v0 --force --set discipline=codel"), 2, "use drop-tail or drop-head");
     refused(&mut with("attach v0 --parent 1:10"), 2, "nothing with a handle stands in that class");
     let mut powerless = Command::new("setpriv");
     powerless.current_dir(folder.path()).args(["--bounding-set=-all", env!("CARGO_BIN_EXE_sluice")]);
-    refused(powerless.args(["attach", "v0", "--state", "state"]), 3, "needs CAP_NET_ADMIN; run it with sudo");
+    refused(
+        powerless.args(["attach", "v0", "--force", "--state", "state"]),
+        3,
+        "needs CAP_NET_ADMIN; run it with sudo",
+    );
     run("tc qdisc replace dev v0 root handle 1: htb");
     refused(&mut with("attach v0"), 2, "htb cannot be made again from what the kernel shows of it");
+}
+
+#[test]
+fn a_queue_in_which_nothing_ever_waits_is_not_governed_unless_that_is_forced() {
+    in_namespace("live::inner_in_vain");
+}
+
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_in_vain() {
+    const WHY: &str = "nothing ever waits in this queue of";
+    if !has_interface() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let with = |words: &str| {
+        let mut command = sluice(folder.path());
+        command.args(words.split(' ')).args(["--state", "state"]).stdout(Stdio::null()).stderr(Stdio::piped());
+        command
+    };
+    // By what the kernel gives it, and by its kind where a user has put a queue there.
+    for former in ["", "7: pfifo limit 77"] {
+        if !former.is_empty() {
+            run(&format!("tc qdisc replace dev v0 root handle {former}"));
+        }
+        for device in ["v0", "lo"] {
+            let before = queues();
+            let output = with(&format!("attach {device}")).output().unwrap();
+            assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+            let said = stderr(&output);
+            assert!(said.contains(WHY) && said.contains("--force (force = true) goes on"), "{said}");
+            assert!(said.contains(&format!("`sluice doctor {device}` says what would")), "{said}");
+            assert_eq!(queues(), before);
+        }
+        for how in ["--force", "--dry-run"] {
+            let mut child = with(&format!("attach v0 {how}")).spawn().unwrap();
+            let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+            let said = [lines.next().unwrap().unwrap(), lines.next().unwrap().unwrap()];
+            assert!(said[1].contains(WHY), "{said:?}");
+            assert_eq!(end(&mut child, "TERM"), Some(0));
+        }
+    }
+    // A class of a shaper holds them.
+    run("tc qdisc replace dev v0 root handle 1: htb default 10");
+    run("tc class add dev v0 parent 1: classid 1:10 htb rate 5mbit burst 2k cburst 2k");
+    run("tc qdisc add dev v0 parent 1:10 handle 10: pfifo limit 1000");
+    let (mut child, _lines) = attach(folder.path(), &["--parent", "1:10"]);
+    assert_eq!(end(&mut child, "TERM"), Some(0));
 }
 
 #[test]
@@ -443,7 +499,7 @@ fn a_target_for_a_controller_without_one_and_a_backend_that_is_not_there_are_ref
     let said = refusal("attach lo --backend ebpf");
     assert!(said.contains("expected auto, bpf, fifo"), "{said}");
     if !cfg!(feature = "bpf") {
-        let said = refusal("attach lo --backend bpf");
+        let said = refusal("attach lo --force --backend bpf");
         assert!(said.contains("this build of Sluice is without BPF: `make live` builds one with it"), "{said}");
     }
 }

@@ -1,5 +1,6 @@
 //! What holds the packets: which of the devices serves a queue, and why not another.
 
+use crate::driver::{self, Idle};
 use crate::looks::Looks;
 use crate::rtnetlink::ROOT;
 use crate::{Device, Error, Fifo, Kind, Observed, Place, Start, Txq};
@@ -66,7 +67,7 @@ pub struct Wish {
     pub backend: Backend,
     /// Measure and decide; change nothing.
     pub dry_run: bool,
-    /// Go on where the former queue cannot be put back as it is.
+    /// Go on where the former queue cannot be put back as it is, and where nothing ever waits.
     pub force: bool,
     /// How many segments a packet of the interface may hold meanwhile. Absent: as many as it may.
     pub gso_segments: Option<NonZeroU32>,
@@ -76,8 +77,8 @@ pub struct Wish {
 pub struct Attached {
     /// It.
     pub device: Box<dyn Device>,
-    /// Why it is not another that would be better, where that is so.
-    pub why: Option<String>,
+    /// What a user should know of that: that nothing ever waits in it, and why it is not another that would be better.
+    pub remarks: Vec<String>,
 }
 
 /// Takes up a queue. With [`Backend::Auto`] our own discipline comes first; where that fails the queues of mac80211, if it
@@ -85,7 +86,7 @@ pub struct Attached {
 ///
 /// # Errors
 /// No such interface; no privilege; settings that the device cannot hold; another agent is there; a former queue that
-/// could not be put back, unless that is forced.
+/// could not be put back, or a queue in which nothing ever waits, unless that is forced.
 pub fn attach(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> {
     let mut attached = choose(wish, start, looks)?;
     if let Some(segments) = wish.gso_segments {
@@ -96,22 +97,38 @@ pub fn attach(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Err
 
 fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> {
     let Wish { place, settings, backend, dry_run, force, gso_segments: _ } = wish;
+    let idle = driver::idle(place)?;
     if *dry_run {
-        return Ok(Attached { device: Box::new(Observed::new(place, start, looks)?), why: None });
+        let remarks = idle.into_iter().map(|idle| idle.why).collect();
+        return Ok(Attached { device: Box::new(Observed::new(place, start, looks)?), remarks });
     }
-    let why = match backend {
+    let own = in_vain(idle.as_ref().filter(|idle| !idle.but_by_credit), *force)?;
+    let better = match backend {
         Backend::Fifo => None,
-        Backend::Bpf => return Ok(Attached { device: bpf(wish, start)?, why: None }),
-        Backend::Txq => return Ok(Attached { device: txq(wish, start)?, why: None }),
+        Backend::Bpf => return Ok(Attached { device: bpf(wish, start)?, remarks: own }),
+        Backend::Txq => return Ok(Attached { device: txq(wish, start)?, remarks: Vec::new() }),
         Backend::Auto => match bpf(wish, start) {
-            Ok(device) => return Ok(Attached { device, why: None }),
-            Err(error) => Some(error.to_string()),
+            Ok(device) => return Ok(Attached { device, remarks: own }),
+            Err(error) => Some(format!("not by our own discipline in BPF: {error}")),
         },
     };
     if *backend == Backend::Auto && place.parent == ROOT && crate::txq::holds(&place.device)? {
-        return Ok(Attached { device: txq(wish, start)?, why });
+        return Ok(Attached { device: txq(wish, start)?, remarks: better.into_iter().collect() });
     }
-    Ok(Attached { device: Box::new(Fifo::attach(place, Kind::of(settings)?, start, looks, *force)?), why })
+    let mut remarks = in_vain(idle.as_ref(), *force)?;
+    remarks.extend(better);
+    Ok(Attached { device: Box::new(Fifo::attach(place, Kind::of(settings)?, start, looks, *force)?), remarks })
+}
+
+/// A queue in which nothing ever waits is taken up only where that is `force`d, and then with that remark. Where what a
+/// user made would be lost by it, the device refuses, and says that.
+fn in_vain(idle: Option<&Idle>, force: bool) -> Result<Vec<String>, Error> {
+    match idle {
+        Some(idle) if !force && !idle.is_precious => {
+            Err(Error::Unsuitable(format!("{}. --force (force = true) goes on", idle.why)))
+        }
+        idle => Ok(idle.map(|idle| idle.why.clone()).into_iter().collect()),
+    }
 }
 
 fn txq(wish: &Wish, start: &Start) -> Result<Box<dyn Device>, Error> {

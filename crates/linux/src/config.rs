@@ -37,7 +37,7 @@ pub struct Interface {
     /// Measure and decide; change nothing. Default false.
     #[serde(default)]
     pub dry_run: bool,
-    /// Go on where the former queue cannot be put back as it is. Default false.
+    /// Go on where the former queue cannot be put back as it is, and where nothing ever waits. Default false.
     #[serde(default)]
     pub force: bool,
     /// How many segments (GSO) a packet of the interface may hold meanwhile: with 1 a limit in packets counts what the link

@@ -1,6 +1,7 @@
 //! What is possible on this machine and on its interfaces, why not more, and what would mend it. Reads only.
 
 use crate::Error;
+use crate::driver::{Driver, linked};
 use crate::former::{Former, shown};
 use crate::rtnetlink::{Link, ROOT, Route};
 use crate::shown_place;
@@ -16,9 +17,9 @@ const PERFMON: u32 = 38;
 const BPF: u32 = 39;
 /// The first kernel with queue disciplines in BPF.
 const FIRST_KERNEL: (u32, u32) = (6, 16);
-/// A function that only kernels with BPF queue disciplines offer to BPF programs.
 /// Disciplines with classes, or a place for another below them.
 const CLASSFUL: [&str; 11] = ["cbq", "drr", "ets", "hfsc", "htb", "mqprio", "multiq", "netem", "prio", "qfq", "tbf"];
+/// A function that only kernels with BPF queue disciplines offer to BPF programs.
 const BPF_QDISC_SYMBOL: &[u8] = b"bpf_qdisc_bstats_update\0";
 /// Disciplines that are looked for, and the function of the kernel that takes their packets.
 const DISCIPLINES: [(&str, &str); 8] = [
@@ -183,7 +184,8 @@ fn disciplines(kernel: &str) -> Finding {
 fn interface((link, parent): (&Link, u32), route: &mut Route, can_bpf: bool) -> Result<Vec<Finding>, Error> {
     let here = route.qdisc(link.index, parent)?;
     let (_, obstacle) = Former::read(route, link, parent)?;
-    let (driver, waits) = driver(link);
+    let (driver, how) = Driver::of(link, &route.qdiscs(link.index)?);
+    let waits = Finding::good("driver", how);
     let classes = if parent == ROOT { users_classes(link, route)? } else { None };
     let possible = match (parent, &classes, &obstacle) {
         (ROOT, Some(classes), _) => in_a_class(link, classes),
@@ -209,17 +211,6 @@ fn interface((link, parent): (&Link, u32), route: &mut Route, can_bpf: bool) -> 
         ));
     }
     Ok(findings)
-}
-
-/// What an interface does with a packet for which it has no room.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Driver {
-    /// It makes the queue wait.
-    PushesBack,
-    /// It takes every packet, and mac80211 holds them.
-    Mac80211,
-    /// It takes every packet.
-    TakesAll,
 }
 
 /// The classes of a shaper that somebody made himself, and whose queues can be governed; none where the root is the
@@ -291,38 +282,6 @@ fn possible(link: &Link, driver: Driver, can_bpf: bool) -> Finding {
             ),
         ),
     }
-}
-
-/// What a link of sysfs below an interface points to.
-fn linked(device: &str, path: &str) -> Option<String> {
-    let target = fs::read_link(Path::new("/sys/class/net").join(device).join(path)).ok()?;
-    target.file_name().map(|name| name.to_string_lossy().into_owned())
-}
-
-/// Whether packets ever wait in a root queue of this interface, and through what that is known.
-fn driver(link: &Link) -> (Driver, Finding) {
-    const TOPIC: &str = "driver";
-    let name = &link.name;
-    let (driver, module) = (linked(name, "device/driver"), linked(name, "device/driver/module"));
-    let called = driver.as_ref().map_or_else(|| "a driver without a name".to_owned(), Clone::clone);
-    if Path::new("/sys/class/net").join(name).join("phy80211").exists() {
-        let held = |module: &String| Path::new("/sys/module/mac80211/holders").join(module).exists();
-        if module.as_ref().is_none_or(held) {
-            let found = format!(
-                "{called}, of mac80211 (phy80211 in /sys/class/net/{name}): it takes every packet at once, so that no root \
-                 queue ever fills by itself"
-            );
-            return (Driver::Mac80211, Finding::good(TOPIC, found));
-        }
-        let found = format!("{called}, Wi-Fi with its MAC in the device: it pushes back as Ethernet does");
-        return (Driver::PushesBack, Finding::good(TOPIC, found));
-    }
-    if let Some(kind) = link.kind.as_deref().or((name == "lo").then_some("loopback")) {
-        let found = format!("none, a virtual interface ({kind}): it takes every packet at once");
-        return (Driver::TakesAll, Finding::good(TOPIC, found));
-    }
-    let found = format!("{called}, hardware: it pushes back when its ring is full");
-    (Driver::PushesBack, Finding::good(TOPIC, found))
 }
 
 #[cfg(test)]

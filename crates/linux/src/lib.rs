@@ -12,6 +12,7 @@ pub mod bpf;
 pub mod config;
 mod device;
 mod doctor;
+mod driver;
 mod estimate;
 pub mod events;
 mod fifo;

@@ -54,7 +54,8 @@ pub(crate) struct Attach {
     /// Measure the queue that is there, decide and show; change nothing. Needs no privilege.
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Go on where the former queue cannot be put back: the kernel's default then comes in its place.
+    /// Go on where the former queue cannot be put back: the kernel's default then comes in its place. And go on where nothing
+    /// ever waits, so that no limit does anything: at the root of veth, loopback, a bridge.
     #[arg(long)]
     pub(crate) force: bool,
     /// Let a packet of the interface hold at most so many segments (GSO) meanwhile: with 1 a limit in packets counts what

@@ -107,7 +107,7 @@ impl Governor {
         // The controller begins anew: what it knew was of another queue.
         self.controller = controller(&self.wish)?;
         let start = start(&self.wish, &self.controller, round.now);
-        let Attached { device, why } = attach(&self.wish, &start, round.looks)?;
+        let Attached { device, remarks: of_device } = attach(&self.wish, &start, round.looks)?;
         if let Some(why) = obstacle(self.controller.name(), device.as_ref()) {
             return Err(Error::Unsuitable(why));
         }
@@ -116,7 +116,7 @@ impl Governor {
         self.status.held_by(&device.capabilities());
         self.status.state = if self.wish.dry_run { State::DryRun } else { State::Governing };
         self.status.limit = start.limit;
-        let remarks = remarks(&self.wish, link.gso_max_segs, why);
+        let remarks: Vec<String> = of_device.into_iter().chain(rough(&self.wish, link.gso_max_segs)).collect();
         round.host.attached(device.as_ref(), &self.controller, &remarks);
         let words = [format!("{}, governed by {}", self.status.kind, self.status.controller)];
         let words = words.into_iter().chain(remarks).collect::<Vec<_>>().join("; ");
@@ -325,16 +325,14 @@ fn controller(wish: &Wish) -> Result<Controller, Error> {
     Ok(controller)
 }
 
-/// What a user should know of a queue that was taken up: `why` by no better device, and of packets with many `segments`.
-fn remarks(wish: &Wish, segments: u32, why: Option<String>) -> Vec<String> {
-    let device = why.map(|why| format!("not by our own discipline in BPF: {why}"));
+/// That packets with many `segments` make a limit in packets a rough one, where that is so.
+fn rough(wish: &Wish, segments: u32) -> Option<String> {
     let is_rough = matches!(wish.settings.limit, Limit::Packets(_)) && wish.gso_segments.is_none();
-    let large = (is_rough && segments > 1 && !wish.dry_run).then(|| {
+    (is_rough && segments > 1 && !wish.dry_run).then(|| {
         "a packet of this queue may hold many segments (GSO) and counts once in a limit in packets: one segment a packet \
          (--gso-segments 1, gso_segments = 1) ends that"
             .into()
-    });
-    device.into_iter().chain(large).collect()
+    })
 }
 
 /// How a queue begins under a controller.

@@ -5,7 +5,8 @@ use super::slow_link::Terminal;
 use super::{dummy, now, pause_until, shell};
 use units::Duration;
 
-const ATTACH: &str = "--backend bpf --set controller=adth --set adth.target_delay=50ms";
+/// Nothing ever waits on a dummy interface, which is no matter here.
+const ATTACH: &str = "--force --backend bpf --set controller=adth --set adth.target_delay=50ms";
 
 fn attached(interface: &str) -> Program {
     Program::attached(&format!("attach {interface} {ATTACH}"), interface)
@@ -106,7 +107,7 @@ fn without_privilege_it_says_so_and_changes_nothing() {
     shell("tc qdisc replace dev one root handle 7: pfifo limit 77");
     let before = queue("one");
     for backend in ["auto", "bpf", "fifo"] {
-        let attach = format!("attach one --backend {backend} --set controller=adth");
+        let attach = format!("attach one --force --backend {backend} --set controller=adth");
         let command = format!("setpriv --reuid 65534 --regid 65534 --clear-groups /tmp/sluice {attach} 2>&1 && false");
         let shown = shell(&format!("{{ {command}; }} || echo status $?"));
         assert!(shown.contains("status 3") && shown.contains("CAP_NET_ADMIN; run it with sudo"), "{backend}: {shown}");
