@@ -1,6 +1,10 @@
-//! A run whose frames lie within 1 dB of the capture threshold says so, and no other does.
+//! A run whose frames lie within 1 dB of the capture threshold says so, and no other does; nor does one end in silence whose
+//! links are too weak for their rate.
 
 use crate::networks::run;
+
+/// Frames are lost to others alone, by the threshold.
+const THRESHOLD: &str = "errors.model = \"none\"";
 
 /// What the run says of the capture threshold; `between` the nodes.
 fn warning(radio: &str, nodes: &str, flows: &str) -> Option<String> {
@@ -24,22 +28,68 @@ fn chain(count: u32, radio: &str) -> Option<String> {
 #[test]
 fn three_hops_against_one_are_half_a_decibel_below_the_threshold() {
     // 20 log 3 = 9.54 dB. n0's frames at n1 meet n4's, and n4's at n3 n0's.
-    let told = chain(5, "").expect("a warning");
+    let told = chain(5, THRESHOLD).expect("a warning");
     assert!(told.contains("n1") && told.contains("n3") && told.contains("9.54 dB"), "{told}");
     assert!(told.contains("the threshold is 10.00 dB"), "{told}");
     // Any threshold that lies near one of the ratios of a chain: 6.02 dB for two hops against one.
-    assert!(chain(4, "capture_threshold = \"6.5 dB\"").expect("a warning").contains("6.02 dB"));
+    let half_a_decibel = format!("{THRESHOLD}\ncapture_threshold = \"6.5 dB\"");
+    assert!(chain(4, &half_a_decibel).expect("a warning").contains("6.02 dB"));
 }
 
 #[test]
 fn what_hangs_on_no_decibel_is_not_warned_of() {
-    assert_eq!(chain(3, ""), None);
-    assert_eq!(chain(5, "capture_threshold = \"8 dB\""), None);
-    assert_eq!(chain(5, "errors = { model = \"nist\" }"), None);
+    assert_eq!(chain(3, THRESHOLD), None);
+    assert_eq!(chain(5, &format!("{THRESHOLD}\ncapture_threshold = \"8 dB\"")), None);
+    // Where the error model draws, as it does by default, no decibel decides.
+    assert_eq!(chain(5, ""), None);
     let saturated = "[[flow]]\nname = \"up\"\nfrom = \"*\"\nto = \"n0\"\n\
         traffic = { kind = \"saturated\", packet = \"1000 B\" }\n";
     for placement in ["circle", "chain"] {
         let nodes = format!("count = 11\nplacement = \"{placement}\"\nspacing = \"1 m\"");
-        assert_eq!(warning("", &nodes, saturated), None, "{placement}");
+        assert_eq!(warning(THRESHOLD, &nodes, saturated), None, "{placement}");
+    }
+}
+
+#[test]
+fn a_link_that_noise_spoils_is_warned_of() {
+    // 54 Mb/s need some 24 dB above the noise: over 150 m in free space 15 dBm leave 19.
+    let told = |radio: &str| {
+        let text = format!(
+            "duration = \"1 s\"\n[radio]\nstandard = \"802.11a\"\npropagation = \"free-space\"\n{radio}\n\
+             [nodes]\ncount = 2\nplacement = \"chain\"\nspacing = \"150 m\"\n[[flow]]\nname = \"f\"\nfrom = \"n0\"\n\
+             to = \"n1\"\ntraffic = {{ kind = \"cbr\", rate = \"1 Mb/s\", packet = \"1000 B\" }}\n"
+        );
+        let outcome = run(&text, 1);
+        (outcome.warnings.into_iter().find(|told| told.starts_with("radio.errors")), outcome.flows[0].loss_ratio)
+    };
+    let (warning, lost) = told("");
+    let warning = warning.expect("a warning");
+    assert!(warning.contains("from n0 to n1 at 54 Mb/s"), "{warning}");
+    assert!(lost > 0.9, "{lost}");
+    // A lower rate, more power, a range that says so, and no noise.
+    for radio in ["data_rate = \"6 Mb/s\"", "tx_power = \"30 dBm\"", "range = \"150 m\"", "errors.model = \"none\""] {
+        let (warning, lost) = told(radio);
+        assert_eq!(warning, None, "{radio}");
+        assert!(lost < 0.02, "{radio}: {lost}");
+    }
+}
+
+#[test]
+fn whatever_the_rate_a_frame_alone_crosses_a_stated_range() {
+    let rates = [
+        ("802.11b", "11 Mb/s", 1000),
+        ("802.11g", "54 Mb/s", 250),
+        ("802.11a", "54 Mb/s", 250),
+        ("802.11n", "65 Mb/s", 600),
+    ];
+    for (standard, rate, metres) in rates {
+        let text = format!(
+            "duration = \"2 s\"\n[radio]\nstandard = \"{standard}\"\ndata_rate = \"{rate}\"\nrange = \"{metres} m\"\n\
+             [nodes]\ncount = 2\nplacement = \"chain\"\nspacing = \"{metres} m\"\n[[flow]]\nname = \"f\"\nfrom = \"n0\"\n\
+             to = \"n1\"\ntraffic = {{ kind = \"cbr\", rate = \"1 Mb/s\", packet = \"1000 B\" }}\n"
+        );
+        let outcome = run(&text, 1);
+        assert_eq!(outcome.nodes[0].mac.collisions, 0, "{standard} at {rate} over {metres} m");
+        assert!(outcome.warnings.is_empty(), "{:?}", outcome.warnings);
     }
 }

@@ -124,7 +124,7 @@ fn a_broadcast_reaches_everyone_in_range_once_and_is_not_acknowledged() {
 fn a_lost_ack_makes_a_duplicate_that_is_discarded() {
     // n0 sends to n1; n1's ACK to n0 is destroyed by n2, which n1 hears too weakly to decode or to be disturbed by
     // (100 m against 20 m are 14 dB), while at n0 (20 m from n1, 21 m from n2) both are alike.
-    let text = "duration = \"20 s\"\n[radio]\nrange = \"25 m\"\ncarrier_sense_range = \"26 m\"\n\
+    let text = "duration = \"20 s\"\n[radio]\nerrors.model = \"none\"\nrange = \"25 m\"\ncarrier_sense_range = \"26 m\"\n\
         [[node]]\nname = \"n0\"\nposition = [\"0 m\", \"0 m\"]\n\
         [[node]]\nname = \"n1\"\nposition = [\"20 m\", \"0 m\"]\n\
         [[node]]\nname = \"n2\"\nposition = [\"-21 m\", \"0 m\"]\n\

@@ -62,7 +62,7 @@ pub(super) fn fill(network: &mut DeTable<'_>, conventions: Conventions, span: &R
     }
     for Rule { path, values } in rules() {
         let value = &values[conventions as usize];
-        if is_default(value) || path == ERROR_MODEL && without_powers(network) {
+        if is_default(value) {
             continue;
         }
         let segments = path.split('.').rev();
@@ -75,15 +75,6 @@ pub(super) fn fill(network: &mut DeTable<'_>, conventions: Conventions, span: &R
             document::fill(network, below);
         }
     }
-}
-
-/// The rule that asks for powers.
-const ERROR_MODEL: &str = "radio.errors.model";
-
-/// With `propagation = "range"` frames have no powers, which the error models compare: such a scenario keeps its threshold.
-fn without_powers(network: &DeTable<'_>) -> bool {
-    let radio = network.get("radio").and_then(|radio| radio.get_ref().get("propagation"));
-    radio.and_then(|propagation| propagation.get_ref().as_str()) == Some("range")
 }
 
 /// The table of rules, as Markdown.
@@ -202,17 +193,6 @@ mod tests {
         assert_eq!(network.routing.aodv.rreq_ratelimit, 255);
         let text = format!("conventions = \"ns-2\"\n{NETWORK}\n[mac]\neifs = \"bad-frame\"\n");
         assert_eq!(read(&text, &[]).unwrap().base.mac.eifs, sim::config::Eifs::BadFrame);
-    }
-
-    #[test]
-    fn frames_without_powers_keep_their_threshold() {
-        use sim::config::ErrorModel::{self, Nist};
-        let model = |range: &str| -> ErrorModel {
-            let sets = ["conventions=ns-3".to_owned(), format!("radio.propagation={range}")];
-            read(NETWORK, &sets).unwrap().base.radio.errors.model
-        };
-        assert_eq!(model("two-ray"), Nist);
-        assert_eq!(model("range"), ErrorModel::None);
     }
 
     #[test]

@@ -8,8 +8,9 @@ use units::Decibels;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Errors {
-    /// The model.
-    pub model: ErrorModel,
+    /// The model. Default: `nist`; `none` where frames have no powers (`propagation = "range"`) or no modulation
+    /// (`nominal_rate`).
+    pub model: Option<ErrorModel>,
     /// Fixed: share of MPDUs lost, whatever their length and power.
     pub packet_error_ratio: Option<f64>,
     /// Fixed, instead: share of bits lost; a longer MPDU is lost more often.
@@ -21,12 +22,11 @@ pub struct Errors {
 }
 
 /// An error model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorModel {
     /// A frame is lost only to others, by `capture_threshold`.
-    #[default]
     None,
     /// As `none`, and independent errors of a fixed ratio at every receiver.
     Fixed,

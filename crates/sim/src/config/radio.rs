@@ -42,7 +42,8 @@ pub struct Radio {
     pub antenna_height: Option<Length>,
     /// Log-distance: the exponent. Default 3.
     pub path_loss_exponent: Option<f64>,
-    /// Transmit power of every node. Default 15 dBm.
+    /// Transmit power of every node. Default 15 dBm; with `range` and an error model that knows noise, more where a frame at
+    /// the data rate needs more to cross that distance, up to 60 dBm.
     pub tx_power: Option<Power>,
     /// Distance within which a frame can be decoded; sets the receive threshold to the power found there.
     pub range: Option<Length>,
@@ -53,8 +54,9 @@ pub struct Radio {
     /// The weakest total power that keeps the medium busy, instead of `carrier_sense_range`. Default, without ranges:
     /// the receive threshold.
     pub carrier_sense_threshold: Option<Power>,
-    /// How far a frame's power must lie above the sum of all others to be decoded. Default 10 dB. With the error models
-    /// `nist` and `yans` it counts only when the frame begins, and noise counts too: default 4 dB.
+    /// How far a frame's power must lie above the sum of all others to be decoded. With the error models `nist` and `yans` it
+    /// counts only when the frame begins, and noise counts too: default 4 dB. Without them it counts until the frame ends:
+    /// default 10 dB.
     pub capture_threshold: Option<Decibels>,
     /// Which of several signals a receiver decodes.
     pub capture: Capture,

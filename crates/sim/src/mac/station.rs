@@ -409,6 +409,11 @@ impl Station {
         if to == BROADCAST { timing.basic } else { self.rates.mode(to) }
     }
 
+    /// The mode of all its data frames, where no rate control chooses.
+    pub(crate) fn only_mode(&self) -> Option<Mode> {
+        self.rates.only_mode()
+    }
+
     /// The throughput that it expects towards a receiver, in bit/s: see [`Rates::expected_throughput`].
     pub(crate) fn expected_throughput(&self, to: u32, costs: &Costs, mpdus: f64) -> f64 {
         self.rates.expected_throughput(to, costs, mpdus)

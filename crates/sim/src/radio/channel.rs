@@ -12,6 +12,8 @@ pub(crate) struct Channel {
     pub(super) errors: Errors,
     /// With an error model that goes by ratios: the one from which on nothing is lost, in any mode of the standard.
     certain: f64,
+    /// With such a model: the power, in watts, from which a frame at the data rate is never lost while it is alone.
+    needed: f64,
     pub(super) fading: Option<Fading>,
     pub(super) shadowing: Option<Shadowing>,
 }
@@ -21,20 +23,21 @@ impl Channel {
     pub(crate) fn new(radio: &Radio, names: &[String], seed: u64) -> Result<Self, Refusal> {
         let errors = Errors::new(radio)?;
         let fading = Fading::new(radio)?;
-        let certain = match errors {
+        let (certain, needed) = match errors {
             Errors::Snr(model) => {
-                let mut tables = Tables::new(model);
-                radio.all_modes().into_iter().map(|mode| tables.least_certain(mode)).fold(0.0, f64::max)
+                let (mut tables, mode) = (Tables::new(model), radio.data_mode()?);
+                let certain = radio.all_modes().into_iter().map(|mode| tables.least_certain(mode)).fold(0.0, f64::max);
+                (certain, tables.least_certain(mode) * model.noise(mode) * 1e-18)
             }
-            Errors::None | Errors::Fixed { .. } => f64::INFINITY,
+            Errors::None | Errors::Fixed { .. } => (f64::INFINITY, 0.0),
         };
-        Ok(Self { errors, certain, fading, shadowing: Shadowing::new(radio, names, seed) })
+        Ok(Self { errors, certain, needed, fading, shadowing: Shadowing::new(radio, names, seed) })
     }
 
     /// A channel of nothing but distance.
     #[cfg(test)]
     pub(super) fn clear() -> Self {
-        Self { errors: Errors::None, certain: f64::INFINITY, fading: None, shadowing: None }
+        Self { errors: Errors::None, certain: f64::INFINITY, needed: 0.0, fading: None, shadowing: None }
     }
 
     /// How far a frame lies above everything else to be decoded, where the scenario does not say.
@@ -52,6 +55,11 @@ impl Channel {
             Errors::None | Errors::Fixed { .. } => f64::INFINITY,
         };
         threshold.min(disturbs) / luck
+    }
+
+    /// The power, in watts, from which a frame at the data rate is never lost while it is alone.
+    pub(super) fn needed_power(&self) -> f64 {
+        self.needed
     }
 
     /// The factor by which the power between two nodes departs from the mean at their distance.

@@ -87,12 +87,13 @@ impl Errors {
             ("errors.bit_error_ratio", settings.bit_error_ratio.is_some()),
             ("errors.control_frames", settings.control_frames),
         ];
-        if settings.model != ErrorModel::Fixed
+        let model = radio.error_model();
+        if model != ErrorModel::Fixed
             && let Some((key, _)) = fixed_only.into_iter().find(|&(_, given)| given)
         {
             return Err(Refusal::new(key, "this belongs to `model = \"fixed\"`; leave it out or choose that model"));
         }
-        let formula = match settings.model {
+        let formula = match model {
             ErrorModel::None => return Ok(Self::None),
             ErrorModel::Fixed => return Self::fixed(radio),
             ErrorModel::Nist => Formula::Nist,

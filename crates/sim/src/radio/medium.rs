@@ -5,6 +5,7 @@
 //! nor decodes (or another by another convention: `medium/capture.rs`). What becomes of that frame the error model decides; without one it is lost, or the MPDUs are that are in
 //! the air then, where the sum of all others comes within the capture threshold of it.
 
+use super::mode::Mode;
 use super::reception::{Decoded, History, Judge, Mpdu, Shape};
 use super::{Links, Reception};
 use crate::config::Capture;
@@ -375,6 +376,12 @@ impl<F: Copy> Medium<F> {
     /// How long a signal takes from one node to another that hears it.
     pub(crate) fn delay(&self, from: u32, to: u32) -> Option<Duration> {
         self.links.of(from).iter().find(|link| link.to == to).map(|link| link.delay)
+    }
+
+    /// The chance that so many bits of a frame survive the noise from one node to another that hears it, by the mean power.
+    pub(crate) fn chance_alone(&mut self, from: u32, to: u32, mode: Mode, bits: f64) -> Option<f64> {
+        let power = self.links.of(from).iter().find(|link| link.to == to)?.power;
+        Some(self.judge.chance_alone(mode, power, bits))
     }
 
     /// Do nodes move, so that links come and go?

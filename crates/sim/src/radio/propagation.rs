@@ -36,6 +36,10 @@ pub(crate) struct Link {
     pub(crate) decodable: bool,
 }
 
+/// Transmit power where the scenario does not say, and the most that a stated range asks for: a kilowatt.
+const USUAL_POWER: Power = Power::dbm(15.0);
+const MOST_POWER: Power = Power::dbm(60.0);
+
 /// Watts as whole attowatts.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float-to-integer cast saturates")]
 fn attowatts(watts: f64) -> u64 {
@@ -72,7 +76,7 @@ impl Model {
         let mut model = Self {
             channel: channel.clone(),
             propagation: radio.propagation,
-            transmit: radio.tx_power.unwrap_or(Power::dbm(15.0)).as_watts(),
+            transmit: radio.tx_power.unwrap_or(USUAL_POWER).as_watts(),
             wavelength,
             height,
             crossover: 4.0 * core::f64::consts::PI * height * height / wavelength,
@@ -94,6 +98,11 @@ impl Model {
             model.carrier_sense = 1;
             model.reach = model.range.max(model.sense_range) * (1.0 + 2.0 * ROUNDING);
             return model;
+        }
+        if let (Some(range), None) = (radio.range, radio.tx_power) {
+            // Within a stated range a frame can be decoded: it has to be sent so strongly.
+            let needed = channel.needed_power() / model.received(range.as_metres());
+            model.transmit = (model.transmit * needed.max(1.0)).min(MOST_POWER.as_watts());
         }
         let threshold = |power: Option<Power>, range: Option<f64>, default: f64| {
             let given = power.map(Power::as_watts);

@@ -138,6 +138,12 @@ impl Judge {
         }
     }
 
+    /// The chance that so many bits survive which arrive with this power while the medium is quiet otherwise.
+    pub(super) fn chance_alone(&mut self, mode: Mode, power: u64, bits: f64) -> f64 {
+        let (Errors::Snr(model), Some(tables)) = (&self.errors, &mut self.tables) else { return 1.0 };
+        tables.success(mode, power as f64 / model.noise(mode), bits)
+    }
+
     /// Draws whether `node` reads the PHY header, whose end has passed.
     pub(super) fn reads_header(&mut self, node: u32, frame: &Decoded, history: &History) -> bool {
         let (Errors::Snr(model), Some(tables)) = (&self.errors, &mut self.tables) else { return true };

@@ -1,7 +1,7 @@
 //! Which modes the settings of a scenario mean, and which settings contradict the standard.
 
 use super::mode::{DsssRate, Mcs, Mode, OfdmRate};
-use crate::config::{BProtection, ChannelWidth, GuardInterval, Preamble, Radio, Standard};
+use crate::config::{BProtection, ChannelWidth, ErrorModel, GuardInterval, Preamble, Radio, Standard};
 use units::{Frequency, Rate};
 
 /// A setting that contradicts the standard or another setting: its key, without a table, and why, with a way out.
@@ -33,6 +33,16 @@ impl Radio {
             Standard::A => false,
             Standard::N => self.carrier() < Frequency::hertz(4_000_000_000),
         }
+    }
+
+    /// What spoils frames besides collisions; without a word, what tells most of the frames that these settings describe.
+    pub(super) fn error_model(&self) -> ErrorModel {
+        let by_default = if self.propagation.has_powers() && self.nominal_rate.is_none() {
+            ErrorModel::Nist
+        } else {
+            ErrorModel::None
+        };
+        self.errors.model.unwrap_or(by_default)
     }
 
     /// The mode of data frames.

@@ -61,6 +61,11 @@ impl Hops {
         &mut self.of[self.last].1
     }
 
+    /// Those that were sent to.
+    pub(crate) fn neighbours(&self) -> impl Iterator<Item = u32> {
+        self.of.iter().map(|&(to, _)| to)
+    }
+
     pub(crate) fn results(&self, name: impl Fn(u32) -> String) -> Vec<Hop> {
         self.of.iter().map(|(to, record)| record.result(name(*to))).collect()
     }

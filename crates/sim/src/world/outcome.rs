@@ -52,7 +52,7 @@ pub(super) fn outcome(mut world: World) -> Outcome {
         routing_packets,
         routing_overhead: routing_packets.map(|packets| ratio(packets, received)),
     };
-    let (warnings, simulated_s) = (warnings(&world), covered.as_secs_f64());
+    let (warnings, simulated_s) = (warnings(&mut world), covered.as_secs_f64());
     let distributions = world.distributions.then(|| distributions(&world));
     let series = world.recorder.map(crate::record::Recorder::into_series);
     Outcome { simulated_s, events: world.handled, warnings, flows, nodes, totals, series, distributions }
@@ -73,8 +73,9 @@ fn distributions(world: &World) -> Distributions {
 /// Nodes that a warning names; the others are counted.
 const NAMED: usize = 6;
 
-/// What the controllers warn of, each warning once, and whether outcomes hang on the capture threshold.
-fn warnings(world: &World) -> Vec<String> {
+/// What the controllers warn of, each warning once, whether outcomes hang on the capture threshold, and which links are too
+/// weak for their rate.
+fn warnings(world: &mut World) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
     for queue in world.nodes.iter().flat_map(|node| &node.queues) {
         if let Some(warning) = queue.controller.warning().map(|warning| format!("queue.{warning}"))
@@ -84,7 +85,40 @@ fn warnings(world: &World) -> Vec<String> {
         }
     }
     told.extend(capture_warning(world));
+    told.extend(noise_warning(world));
     told
+}
+
+/// A frame of this length stands for those of a link; of a link on which fewer than this share survive the noise, alone on the
+/// air, the routes or the rate are hardly meant so.
+const FRAME_BITS: f64 = 8_000.0;
+const FEW: f64 = 0.9;
+
+/// Links that are used although the noise alone spoils many of their frames. Where nodes move, links come and go anyhow.
+fn noise_warning(world: &mut World) -> Option<String> {
+    if world.medium.is_moving() {
+        return None;
+    }
+    let mut weak = Vec::new();
+    for (from, node) in world.nodes.iter().enumerate() {
+        let Some(mode) = node.station.only_mode() else { continue };
+        for to in node.record.hops.neighbours() {
+            let from = u32::try_from(from).expect("fewer than 2^32 nodes");
+            if let Some(chance) = world.medium.chance_alone(from, to, mode, FRAME_BITS).filter(|&chance| chance < FEW) {
+                weak.push((chance, &node.name, &world.nodes[to as usize].name, mode.rate()));
+            }
+        }
+    }
+    let (chance, from, to, rate) = weak.iter().min_by(|one, other| one.0.total_cmp(&other.0))?;
+    let others = match weak.len() - 1 {
+        0 => String::new(),
+        more => format!(" (the worst of {} such links)", more + 1),
+    };
+    Some(format!(
+        "radio.errors: noise alone spoils {:.0} % of the frames of 1000 B from {from} to {to} at {rate}{others}: a lower \
+         `data_rate`, a greater `tx_power`, a stated `range` or rate control would help",
+        100.0 * (1.0 - chance),
+    ))
 }
 
 /// Where a noticeable share of a node's verdicts on frames would be others with a capture threshold 1 dB higher or lower, the

@@ -68,6 +68,11 @@ impl Rates {
         self.modes[self.controls.as_ref().map_or(0, |controls| controls.index(to))]
     }
 
+    /// The mode of all data frames, where nothing is controlled.
+    pub(crate) fn only_mode(&self) -> Option<Mode> {
+        self.controls.is_none().then(|| self.modes[0])
+    }
+
     /// The throughput that rate control expects towards a peer, in bit/s; zero while it knows nothing. Without Minstrel-HT:
     /// that of the mode, as if frames of so many MPDUs all arrived.
     pub(crate) fn expected_throughput(&self, to: u32, costs: &Costs, mpdus: f64) -> f64 {

@@ -98,7 +98,7 @@ fn yans_follows_its_formulas() {
 
 #[test]
 fn the_noise_is_thermal_noise_and_the_noise_figure() {
-    let settings = config::Errors { model: ErrorModel::Nist, ..config::Errors::default() };
+    let settings = config::Errors { model: Some(ErrorModel::Nist), ..config::Errors::default() };
     let radio = Radio { errors: settings, ..Radio::default() };
     let Ok(Errors::Snr(model)) = Errors::new(&radio) else { panic!("a model by SNR") };
     let dbm = |mode| 10.0 * libm::log10(model.noise(mode) * 1e-15);
@@ -114,7 +114,7 @@ fn the_noise_is_thermal_noise_and_the_noise_figure() {
 #[test]
 fn settings_that_mean_nothing_are_refused() {
     use config::Propagation::Range;
-    let errors = |model| config::Errors { model, ..config::Errors::default() };
+    let errors = |model| config::Errors { model: Some(model), ..config::Errors::default() };
     let fixed = errors(ErrorModel::Fixed);
     let nist = errors(ErrorModel::Nist);
     let n = config::Standard::N;

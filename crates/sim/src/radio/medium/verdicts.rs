@@ -25,11 +25,12 @@ fn at(micros: u64) -> Instant {
 }
 
 fn radio() -> Radio {
-    Radio { standard: Standard::A, ..Radio::default() }
+    let errors = Errors { model: Some(ErrorModel::None), ..Errors::default() };
+    Radio { standard: Standard::A, errors, ..Radio::default() }
 }
 
 fn nist() -> Radio {
-    Radio { errors: Errors { model: ErrorModel::Nist, ..Errors::default() }, ..radio() }
+    Radio { errors: Errors { model: Some(ErrorModel::Nist), ..Errors::default() }, ..radio() }
 }
 
 /// Node 0 hears node `i` with `powers[i]`, and decodes from -82 dBm on.
@@ -110,7 +111,7 @@ fn a_single_frame_is_lost_whole() {
 
 #[test]
 fn what_disturbs_the_end_of_an_aggregate_is_not_held_against_a_later_frame() {
-    let errors = Errors { model: ErrorModel::Fixed, packet_error_ratio: Some(1e-9), ..Errors::default() };
+    let errors = Errors { model: Some(ErrorModel::Fixed), packet_error_ratio: Some(1e-9), ..Errors::default() };
     let mut medium = medium(&Radio { errors, ..radio() }, &[0, 10_000 * PICOWATT, 9_000 * PICOWATT]);
     let end = 20 + PAYLOAD;
     let (wanted, _) = medium.start(1, 1, at(0), shape(end, true));
@@ -129,7 +130,7 @@ fn what_disturbs_the_end_of_an_aggregate_is_not_held_against_a_later_frame() {
 #[test]
 fn fixed_errors_are_as_frequent_as_asked_for() {
     let share = |errors: Errors, mpdus: &[Mpdu]| {
-        let radio = Radio { errors: Errors { model: ErrorModel::Fixed, ..errors }, ..radio() };
+        let radio = Radio { errors: Errors { model: Some(ErrorModel::Fixed), ..errors }, ..radio() };
         let mut medium = medium(&radio, &[0, 10_000 * PICOWATT]);
         let got: u32 = (0..5_000)
             .map(|turn| get(&mut medium, 1_000 * turn, None, mpdus).expect("headers are read").count_ones())
