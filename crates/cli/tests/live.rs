@@ -556,6 +556,57 @@ fn inner_overload() {
     simulated_again(folder.path(), &link(recorded.lines()));
 }
 
+#[test]
+fn a_controller_that_begins_with_the_largest_limit_begins_anew_from_what_the_link_sends() {
+    in_namespace("live::inner_begins");
+}
+
+/// Up to 16 Mb/s to a link of 5 Mb/s, in frames of 1014 bytes: 123.3 of them in 200 ms. The kernel's clock and the looks at
+/// its counters may be off by a few packets.
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_begins() {
+    if !has_interface() {
+        return;
+    }
+    run("tc qdisc replace dev v0 root handle 1: htb default 10");
+    run("tc class add dev v0 parent 1: classid 1:10 htb rate 5mbit burst 2k cburst 2k");
+    run("tc qdisc add dev v0 parent 1:10 handle 10: pfifo limit 1000");
+    let folder = tempfile::tempdir().unwrap();
+    let enough = Arc::new(AtomicBool::new(false));
+    let sender = std::thread::spawn({
+        let enough = Arc::clone(&enough);
+        move || send(&enough)
+    });
+    let mut command = sluice(folder.path());
+    command.args("attach v0 --parent 1:10 --controller alt --state state --record recording".split(' '));
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let start = "alt begins with 1000 packets; as soon as packets wait, from what the link sends in 200 ms";
+    assert!(said.any(|line| line.contains(start)));
+    let measured = said.find(|line| line.contains(" measured: ")).unwrap();
+    let words = "v0 measured: alt begins from ";
+    let begins = measured.split(words).nth(1).unwrap_or_else(|| panic!("{measured}"));
+    let begins: u64 = begins.strip_suffix(" packets: what the link sends in 200 ms").unwrap().parse().unwrap();
+    assert!((118..=130).contains(&begins), "{begins}");
+    // One or two more intervals, of a second each.
+    #[expect(clippy::disallowed_methods, reason = "intervals of a real interface take real time")]
+    std::thread::sleep(std::time::Duration::from_millis(1_500));
+    assert_eq!(end(&mut child, "TERM"), Some(0));
+    enough.store(true, Ordering::Relaxed);
+    sender.join().unwrap();
+
+    let recorded = std::fs::read_to_string(folder.path().join("recording")).unwrap();
+    let lines: Vec<serde_json::Value> = recorded.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let begun = lines.iter().position(|line| line["begin_from"] == begins).unwrap();
+    assert!(begun <= 1, "it took {begun} intervals");
+    // A packet a second less while packets wait, of which the interval that told has had its part.
+    assert!(lines[begun..].iter().all(|line| (begins - 3..=begins).contains(&line["limit"].as_u64().unwrap())));
+    let mut replay = sluice(folder.path());
+    let replayed = replay.args(["replay", "recording", "--controller", "alt", "--json"]).output().unwrap();
+    assert_eq!(stdout(&replayed), recorded, "a replay begins from there, too");
+}
+
 /// What a recording says of the link from its sixtieth interval on.
 #[derive(Debug)]
 struct Link {

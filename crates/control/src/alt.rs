@@ -6,7 +6,7 @@
 //!
 //! - B9: idle is 'at or below' the threshold in one place, 'below' in another; here at or below.
 //! - B10: the algorithm sets neither the threshold nor the interval; both are parameters.
-//! - The size to begin with is not stated; here it is the largest.
+//! - The size to begin with is not stated; here it is the largest, or what a host justifies that has measured the link.
 
 use crate::{Interval, Invalid, Limit, LimitController, Measures, SHORTEST_INTERVAL, Warning};
 use core::num::NonZeroU32;
@@ -38,7 +38,8 @@ pub struct Params {
     pub q_max: NonZeroU32,
     /// With at most so many packets waiting the queue is idle (`q_thr`). Default 0.
     pub idle_threshold: u32,
-    /// The limit to begin with, in packets. Default: the largest.
+    /// The limit to begin with, in packets. Default: the largest; on a live interface what it sends in 200 ms, once that is
+    /// known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial: Option<NonZeroU32>,
 }
@@ -121,6 +122,14 @@ impl LimitController for Alt {
 
     fn initial(&self) -> Option<Limit> {
         Some(self.hard_limit.below(self.size))
+    }
+
+    fn begin_from(&mut self, limit: Limit) -> bool {
+        let is_free = self.params.initial.is_none();
+        if is_free {
+            self.set(limit.in_packets());
+        }
+        is_free
     }
 
     fn warning(&self) -> Option<Warning> {

@@ -23,6 +23,22 @@ fn seen(idle_ms: u64, busy_ms: u64) -> Interval {
 }
 
 #[test]
+fn a_host_that_knows_the_link_says_where_to_begin_unless_the_parameters_do() {
+    let busy = seen(0, 1_000);
+    let mut free = alt(|p| p.initial = None, Limit::Packets(1_000)).unwrap();
+    free.update(&busy);
+    assert!(free.begin_from(Limit::Packets(120)));
+    assert_eq!((free.initial(), free.update(&busy)), (Some(Limit::Packets(120)), Limit::Packets(119)));
+    assert!(free.begin_from(Limit::Packets(1)) && free.initial() == Some(Limit::Packets(5)), "within its bounds");
+    let mut told = alt(|p| p.initial = NonZeroU32::new(300), Limit::Packets(1_000)).unwrap();
+    assert!(!told.begin_from(Limit::Packets(120)));
+    assert_eq!(told.update(&busy), Limit::Packets(299));
+    let mut bytes = alt(|p| p.initial = None, Limit::Bytes(Bytes::new(1_500_000))).unwrap();
+    assert!(bytes.begin_from(Limit::Bytes(Bytes::new(15_000))));
+    assert_eq!(bytes.initial(), Some(Limit::Bytes(Bytes::new(15_000))));
+}
+
+#[test]
 fn the_size_grows_with_idle_time_and_shrinks_with_busy_time() {
     let mut alt = alt(|_| (), Limit::Packets(2_000)).unwrap();
     assert_eq!(alt.update(&seen(1_000, 0)), Limit::Packets(110), "at most 10 packets a second up");

@@ -78,6 +78,14 @@ impl LimitController for Astar {
         self.alt.initial()
     }
 
+    fn begin_from(&mut self, limit: Limit) -> bool {
+        let begins = self.alt.begin_from(limit);
+        if let Some(limit) = self.alt.initial().filter(|_| begins) {
+            self.alt_limit = limit;
+        }
+        begins
+    }
+
     fn warning(&self) -> Option<Warning> {
         self.alt.warning().map(|Warning { parameter, why }| Warning { parameter: own_key(parameter), why })
     }
@@ -114,6 +122,11 @@ mod tests {
     fn it_begins_where_alt_does() {
         let astar = Astar::new(&from(60), Limit::Packets(1_000)).unwrap();
         assert_eq!(astar.initial(), Some(Limit::Packets(60)));
+        let mut blind = Astar::new(&Params::default(), Limit::Packets(1_000)).unwrap();
+        assert!(blind.begin_from(Limit::Packets(120)));
+        assert_eq!(blind.initial(), Some(Limit::Packets(120)));
+        // eBDP has measured nothing yet.
+        assert_eq!(blind.update(&Interval::default()), Limit::Packets(120));
     }
 
     /// Starts ALT at so many packets.

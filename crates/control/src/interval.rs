@@ -72,6 +72,10 @@ pub struct Decision {
     pub seen: Interval,
     /// What it decided.
     pub limit: Limit,
+    /// What the host had it begin from before it saw this interval, see
+    /// [`begin_from`](crate::LimitController::begin_from).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begin_from: Option<Limit>,
 }
 
 /// How a controller wants its queue to measure.

@@ -65,6 +65,14 @@ pub trait LimitController {
         None
     }
 
+    /// A host that learns how fast the link is, after updates at most, says so: the link serves `limit` in the time that a
+    /// queue may be worth at most. A policy that began with a size which only the queue's own bounds justify begins anew from
+    /// this one, and gives true; its state is then as if it had begun there.
+    fn begin_from(&mut self, limit: Limit) -> bool {
+        let _ = limit;
+        false
+    }
+
     /// What a user should know of parameters that are allowed and may behave badly.
     fn warning(&self) -> Option<Warning> {
         None

@@ -112,6 +112,13 @@ macro_rules! controllers {
                 }
             }
 
+            fn begin_from(&mut self, limit: Limit) -> bool {
+                match self {
+                    Self::None(fixed) => fixed.begin_from(limit),
+                    $(Self::$Type(controller) => controller.begin_from(limit),)*
+                }
+            }
+
             fn warning(&self) -> Option<Warning> {
                 match self {
                     Self::None(fixed) => fixed.warning(),

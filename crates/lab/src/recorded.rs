@@ -239,7 +239,7 @@ mod tests {
             departure_gap: gap,
             ..Interval::default()
         };
-        Decision { at: Duration::from_millis(100 * number), seen, limit: Limit::Packets(50) }
+        Decision { at: Duration::from_millis(100 * number), seen, limit: Limit::Packets(50), begin_from: None }
     }
 
     fn parsed(text: &str) -> Scenario {
@@ -308,7 +308,7 @@ mod tests {
                     departure_gap: Stat { n: 1, mean: Duration::from_nanos(gap), ..Stat::default() },
                     ..Interval::default()
                 };
-                Decision { at, seen, limit: Limit::Bytes(Bytes::new(limit)) }
+                Decision { at, seen, limit: Limit::Bytes(Bytes::new(limit)), begin_from: None }
             }).collect();
             if let Ok(text) = scenario(&recorded, "x") {
                 // It may ask for more than can be run, but it says so in words.

@@ -31,6 +31,8 @@ pub enum What {
     Replaced,
     /// The agent cannot take the queue up now and tries again.
     Waiting,
+    /// How fast the link is was measured, and the controller begins anew from what that justifies.
+    Measured,
     /// The settings were read again and hold from now on.
     Changed,
     /// The machine slept, or the agent was stopped, for longer than an interval.
@@ -50,6 +52,7 @@ impl What {
             Self::Renamed => "renamed",
             Self::Replaced => "replaced",
             Self::Waiting => "waiting",
+            Self::Measured => "measured",
             Self::Changed => "changed",
             Self::Resumed => "resumed",
             Self::Failed => "failed",

@@ -3,6 +3,7 @@
 
 mod governor;
 mod notify;
+mod pace;
 mod wakes;
 
 use crate::agent::{Signals, now};

@@ -44,7 +44,12 @@ pub fn read(recording: impl BufRead) -> Result<Vec<Decision>, RecordingError> {
 /// What `controller` decides when it sees the intervals of a recording. The queue of the recording stays as it was: a
 /// limit that would have changed it is not seen in the intervals that follow.
 pub fn replay(recording: &[Decision], controller: &mut Controller) -> Vec<Decision> {
-    let decide = |seen: &Decision| Decision { limit: controller.update(&seen.seen), ..*seen };
+    let decide = |recorded: &Decision| {
+        if let Some(limit) = recorded.begin_from {
+            controller.begin_from(limit);
+        }
+        Decision { limit: controller.update(&recorded.seen), ..*recorded }
+    };
     recording.iter().map(decide).collect()
 }
 
@@ -67,7 +72,7 @@ mod tests {
         };
         let mut controller = Controller::new(Name::Adth, &Parameters::default(), Limit::Packets(1_000)).unwrap();
         let at = |k: u64| Duration::from_millis(100 * (k + 1));
-        let decide = |k| Decision { at: at(k), seen: seen(k), limit: controller.update(&seen(k)) };
+        let decide = |k| Decision { at: at(k), seen: seen(k), limit: controller.update(&seen(k)), begin_from: None };
         (0..12).map(decide).collect()
     }
 

@@ -137,7 +137,8 @@ impl Intervals {
     fn add(&mut self, event: &Event) -> io::Result<()> {
         match &event.what {
             What::Limit { queue, seen, limit } if (event.node, *queue) == (self.node, self.queue) => {
-                let decision = Decision { at: event.at.since(Instant::ZERO), seen: **seen, limit: *limit };
+                let decision =
+                    Decision { at: event.at.since(Instant::ZERO), seen: **seen, limit: *limit, begin_from: None };
                 serde_json::to_writer(&mut self.to, &decision)?;
                 self.to.write_all(b"\n")
             }

@@ -1,6 +1,7 @@
 //! One queue and what the agent does with it: takes it up, governs it, waits for its interface, lets go of it.
 
 use super::Host;
+use super::pace::{Pace, WORTH};
 use super::wakes::on_grid;
 use crate::agent::{interval, look_every, obstacle};
 use crate::backend::{Attached, Wish, attach};
@@ -28,6 +29,7 @@ pub(super) struct Governor {
     controller: Controller,
     pub(super) status: Status,
     phase: Phase,
+    pace: Pace,
     began: Instant,
 }
 
@@ -78,7 +80,7 @@ impl Governor {
         let controller = controller(&wish)?;
         let place = shown_place(wish.place.parent);
         let status = Status::new(&wish.place.device, place, &controller, wish.settings.limit);
-        Ok(Self { wish, controller, status, phase: Phase::Waiting { until: now }, began: now })
+        Ok(Self { wish, controller, status, phase: Phase::Waiting { until: now }, pace: Pace::new(), began: now })
     }
 
     /// When it has something to do next.
@@ -106,6 +108,7 @@ impl Governor {
         };
         // The controller begins anew: what it knew was of another queue.
         self.controller = controller(&self.wish)?;
+        self.pace = Pace::new();
         let start = start(&self.wish, &self.controller, round.now);
         let Attached { device, remarks: of_device } = attach(&self.wish, &start, round.looks)?;
         if let Some(why) = obstacle(self.controller.name(), device.as_ref()) {
@@ -116,7 +119,8 @@ impl Governor {
         self.status.held_by(&device.capabilities());
         self.status.state = if self.wish.dry_run { State::DryRun } else { State::Governing };
         self.status.limit = start.limit;
-        let remarks: Vec<String> = of_device.into_iter().chain(rough(&self.wish, link.gso_max_segs)).collect();
+        let remarks: Vec<String> =
+            of_device.into_iter().chain(rough(&self.wish, link.gso_max_segs)).chain(blind(&self.controller)).collect();
         round.host.attached(device.as_ref(), &self.controller, &remarks);
         let words = [format!("{}, governed by {}", self.status.kind, self.status.controller)];
         let words = words.into_iter().chain(remarks).collect::<Vec<_>>().join("; ");
@@ -159,13 +163,23 @@ impl Governor {
             self.tell(What::Resumed, words, round.host);
             return Ok(Done::Something);
         }
+        let learnt = self.pace.learn(&seen, self.wish.settings.limit);
+        let begin_from = learnt.filter(|limit| self.controller.begin_from(*limit));
         let limit = self.controller.update(&seen);
         if limit != self.status.limit {
             governing.device.set_limit(limit)?;
         }
         let at = now.since(self.began);
         self.status.advance(at, &seen, limit);
-        let told = round.host.decided(&self.status, &Decision { at, seen, limit });
+        if let Some(limit) = begin_from {
+            let name = &self.status.controller;
+            self.tell(
+                What::Measured,
+                format!("{name} begins from {limit}: what the link sends in {WORTH}"),
+                round.host,
+            );
+        }
+        let told = round.host.decided(&self.status, &Decision { at, seen, limit, begin_from });
         Ok(if told.is_break() { Done::Enough } else { Done::Something })
     }
 
@@ -234,7 +248,10 @@ impl Governor {
         if wish == self.wish {
             return Ok(());
         }
-        let controller = controller(&wish)?;
+        let mut controller = controller(&wish)?;
+        if let Pace::Known(limit) = self.pace {
+            controller.begin_from(limit);
+        }
         let start = start(&wish, &controller, round.now);
         let Phase::Governing(governing) = &mut self.phase else {
             self.wish = wish;
@@ -333,6 +350,13 @@ fn rough(wish: &Wish, segments: u32) -> Option<String> {
          (--gso-segments 1, gso_segments = 1) ends that"
             .into()
     })
+}
+
+/// That the controller begins with a size that nothing justifies, until the link's rate is known; where that is so.
+fn blind(controller: &Controller) -> Option<String> {
+    let initial = controller.initial().filter(|initial| controller.clone().begin_from(*initial))?;
+    let name = controller.name().as_str();
+    Some(format!("{name} begins with {initial}; as soon as packets wait, from what the link sends in {WORTH}"))
 }
 
 /// How a queue begins under a controller.
