@@ -4,7 +4,7 @@ SLUICE := target/release/sluice
 # All Rust sources: those of the fuzzer, which is no part of the workspace, are among them.
 RUST := $(shell git ls-files '*.rs' 2>/dev/null)
 
-.PHONY: help run test check changed test-live live build charts format lint docs unit claims claims-all browser capture peers \
+.PHONY: help run test check changed test-live tables-live testbed-live live build charts format lint docs unit claims claims-all browser capture peers \
 	peers-tcp peers-patched bench bench-optimised \
 	theory-plots criterion fuzz mutants clean
 
@@ -15,6 +15,8 @@ help:
 	@echo "make claims-all    every claim of every scenario with all seeds: for a night"
 	@echo "make live    build with our own queue discipline in BPF, for live use; needs Clang from release 16 on, libelf, zlib"
 	@echo "make test-live    live use in a Linux guest, which is built once; root"
+	@echo "make tables-live    ours beside fq_codel and cake in that guest: delay, goodput, instructions; three runs each"
+	@echo "make testbed-live    ADTH's testbed in that guest, its claims beside the simulated ones"
 	@echo "make peers   the same networks in Sluice, ns-3 and ns-2: ten seeds each, one table of outcomes"
 	@echo "make peers-tcp    TCP in Sluice and ns-3: some two hours, nearly all of it ns-3"
 	@echo "make peers-patched    what differences are explained by: ns-2 is built from Debian's source with single rules changed"
@@ -115,6 +117,13 @@ capture: build
 # The guest is kept in target/guest; see tests/live/README.md. Where none is possible it says so and goes on.
 test-live: charts
 	python3 tests/live/check_live.py
+
+# Both go on where they were interrupted; runs are kept in target/measured.
+tables-live: charts
+	python3 tests/live/measure.py --write
+
+testbed-live: charts
+	python3 tests/live/testbed.py --write
 
 # Leave the machine alone meanwhile.
 bench: build

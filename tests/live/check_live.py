@@ -47,12 +47,14 @@ class Part:
 # The guest's clock runs away while it reads files of the host: what tests run is copied into its memory.
 COPY = "cp /host/tests /host/sluice /tmp; cd /tmp"
 
+# Measurements, which take long: measure.py and testbed.py.
+MEASURED = ["tables::", "testbed::"]
 # The longest first. `instructions` counts on a clock of its own; `queues` shows that the oldest kernel takes the
 # discipline, too.
 PARTS = [
-    Part(["downloads::"], "virtual", image.KERNEL),
+    Part(["downloads::", "rivals::"], "virtual", image.KERNEL),
     Part(["kills::", "leaving::"], "virtual", image.KERNEL),
-    Part(["downloads::", "kills::", "leaving::", "instructions::"], "virtual", image.KERNEL, skip=True),
+    Part([*("downloads::", "rivals::", "kills::", "leaving::", "instructions::"), *MEASURED], "virtual", image.KERNEL, skip=True),
     Part(["queues::"], "virtual", image.OLDEST),
     Part(["instructions::"], "instructions", image.KERNEL),
 ]

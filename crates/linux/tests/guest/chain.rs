@@ -1,7 +1,7 @@
-//! Three mesh nodes in a row (802.11s), of which the one in the middle passes packets on. It does so as an IP router: a
-//! mesh point that forwards by itself never shows those packets to a queue discipline.
+//! Mesh nodes in a row (802.11s), of which those between the ends pass packets on. They do so as IP routers: a mesh point
+//! that forwards by itself never shows those packets to a queue discipline.
 
-use super::medium::Medium;
+use super::medium::{Choices, Medium, SLOWEST};
 use super::{now, pause_until, shell};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use std::fs::File;
@@ -12,7 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{JoinHandle, spawn};
 use units::{Duration, Instant};
 
-/// Nodes; the first is in the namespace of the tests, the others are in `n1` and `n2`. They are 10.8.0.1 to 10.8.0.3.
+/// Nodes of most tests; the first is in the namespace of the tests, the others are in `n1` and `n2`. They are 10.8.0.1 to
+/// 10.8.0.3.
 pub(super) const NODES: usize = 3;
 /// Of UDP.
 pub(super) const PAYLOAD: usize = 1_000;
@@ -20,21 +21,27 @@ const PORT: u16 = 4_000;
 
 pub(super) struct Chain {
     pub(super) medium: Medium,
+    nodes: usize,
 }
 
 impl Chain {
     pub(super) fn new() -> Self {
+        Self::of(NODES, SLOWEST)
+    }
+
+    /// A chain of so many nodes.
+    pub(super) fn of(nodes: usize, choices: Choices) -> Self {
         // A test that failed left its own.
-        shell("for n in n1 n2; do [ ! -e /run/netns/$n ] || ip netns del $n; done");
+        shell("for n in $(ls /run/netns); do case $n in n?) ip netns del $n;; esac; done");
         shell("[ ! -d /sys/module/mac80211_hwsim ] || modprobe -r mac80211_hwsim");
-        shell("modprobe mac80211_hwsim radios=3");
-        let medium = Medium::new(NODES);
-        for node in 1..NODES {
+        shell(&format!("modprobe mac80211_hwsim radios={nodes}"));
+        let medium = Medium::new(nodes, choices);
+        for node in 1..nodes {
             shell(&format!(
                 "ip netns add n{node}; iw phy $(cat /sys/class/net/wlan{node}/phy80211/name) set netns name n{node}"
             ));
         }
-        for node in 0..NODES {
+        for node in 0..nodes {
             let device = format!("wlan{node}");
             // Few beacons and no search for a path that is known: the model of the chain has neither.
             let join = "mesh join chain freq 2412 NOHT beacon-interval 1000 mesh_fwding=0 \
@@ -44,21 +51,29 @@ impl Chain {
             at(node, &format!("sysctl -qw net.ipv6.conf.{device}.disable_ipv6=1"));
             let settings = "net.ipv4.conf.all.send_redirects=0 net.ipv4.conf.all.accept_redirects=0";
             at(node, &format!("sysctl -qw net.ipv4.ip_forward=1 {settings} net.ipv4.conf.{device}.send_redirects=0"));
-            for other in (0..NODES).filter(|other| other.abs_diff(node) == 1) {
+            for other in (0..nodes).filter(|other| other.abs_diff(node) == 1) {
                 let address = format!("02:00:00:00:{other:02}:00");
                 at(node, &format!("ip neigh add 10.8.0.{} lladdr {address} dev {device}", other + 1));
             }
+            // To the ends by the next node.
+            if node + 2 < nodes {
+                at(node, &format!("ip route add 10.8.0.{nodes} via 10.8.0.{}", node + 2));
+            }
+            if node > 1 {
+                at(node, &format!("ip route add 10.8.0.1 via 10.8.0.{node}"));
+            }
         }
-        at(0, "ip route add 10.8.0.3 via 10.8.0.2");
-        at(2, "ip route add 10.8.0.1 via 10.8.0.2");
-        shell("until ping -c 1 -W 1 10.8.0.3 > /dev/null; do true; done");
-        Self { medium }
+        shell(&format!("until ping -c 1 -W 1 10.8.0.{nodes} > /dev/null; do true; done"));
+        Self { medium, nodes }
     }
 
     pub(super) fn end(self) {
         // While there is a medium, the radios wait for what it says.
         drop(self.medium);
-        shell("ip netns del n1; ip netns del n2; modprobe -r mac80211_hwsim");
+        for node in 1..self.nodes {
+            shell(&format!("ip netns del n{node}"));
+        }
+        shell("modprobe -r mac80211_hwsim");
     }
 }
 

@@ -15,10 +15,10 @@
 //!   time after it: 45 at most are left after 20 s, and 17 to 20 fewer after 20 s more. A limit that stands still fails.
 //! - A*'s limit is the smaller of the two at each moment.
 
-use super::governor::Governor;
+use super::holder::{Holder, Kind};
 use super::network::{AT_CLIENT, CLIENT, Network, SERVER, within};
 use super::slow_link::BELOW_THE_QUEUE;
-use super::{load, now, pause_until, shell};
+use super::{now, pause_until, shell};
 use control::{Limit, Name, Parameters, alt, astar, ebdp};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
@@ -28,38 +28,39 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Duration, Instant};
 
 /// 5 Mb/s.
-const LINK: u64 = 625_000;
+pub(super) const LINK: u64 = 625_000;
 const WIRE: u64 = 1_502;
 /// Of a packet, without IP and TCP headers and the time stamp.
 const PAYLOAD: u64 = 1_448;
-const ROUND_TRIP: Duration = Duration::from_millis(40);
-const WARM_UP: Duration = Duration::from_secs(20);
-const RUN: Duration = Duration::from_secs(40);
+pub(super) const ROUND_TRIP: Duration = Duration::from_millis(40);
+pub(super) const WARM_UP: Duration = Duration::from_secs(20);
+pub(super) const RUN: Duration = Duration::from_secs(40);
 const PING_EVERY: Duration = Duration::from_millis(200);
 /// Longer than a full FIFO takes, 2.4 s.
 const LONGEST_TRIP: std::time::Duration = std::time::Duration::from_secs(4);
 /// Where ALT begins, in packets: it has nothing to show in less than a minute from its default, the largest.
 const ALT_FROM: u32 = 60;
 
-struct Outcome {
+pub(super) struct Outcome {
     /// Payload bytes a second from the first to the last that the client read, of those that the link can carry.
-    goodput: f64,
+    pub(super) goodput: f64,
     /// Of small UDP packets through the same queue.
-    pings: Vec<Duration>,
-    pings_lost: usize,
+    pub(super) pings: Vec<Duration>,
+    pub(super) pings_lost: usize,
     /// The kernel's smoothed round trip of the connection, once a second, in milliseconds.
     tcp: Vec<f64>,
-    /// The limit in packets at the end of each interval after the warm-up.
+    /// The limit in packets at the end of each interval after the warm-up. Empty for the kernel's disciplines, as what
+    /// waited at most is zero.
     limits: Vec<u32>,
     backlog_max: u64,
 }
 
 impl Outcome {
-    fn ping(&self) -> f64 {
+    pub(super) fn ping(&self) -> f64 {
         self.pings.iter().map(|ping| ping.as_secs_f64() * 1e3).sum::<f64>() / self.pings.len() as f64
     }
 
-    fn tcp(&self) -> f64 {
+    pub(super) fn tcp(&self) -> f64 {
         self.tcp.iter().sum::<f64>() / self.tcp.len() as f64
     }
 
@@ -133,14 +134,22 @@ fn tcp_round_trip() -> f64 {
     after.split('/').next().unwrap().parse().unwrap()
 }
 
-fn download(name: Name, parameters: &Parameters) -> Outcome {
-    let discipline = load();
+/// How long the queue has to settle, and until when it is measured.
+#[derive(Clone, Copy)]
+pub(super) struct Times {
+    pub(super) warm_up: Duration,
+    pub(super) run: Duration,
+}
+
+const TIMES: Times = Times { warm_up: WARM_UP, run: RUN };
+
+pub(super) fn download(kind: &Kind, times: Times) -> Outcome {
     let network = Network::new(LINK, ROUND_TRIP);
-    let mut governor = Governor::new(&discipline, name, parameters, "sl0");
+    let mut holder = Holder::new(kind, "sl0");
     let enough = Arc::new(AtomicBool::new(false));
     let at_client = within(AT_CLIENT, client);
     pause_until(now() + Duration::from_millis(100));
-    let (start, end) = (now() + WARM_UP, now() + RUN);
+    let (start, end) = (now() + times.warm_up, now() + times.run);
     let at_server = within(SERVER, {
         let enough = Arc::clone(&enough);
         move || server(&enough)
@@ -151,11 +160,11 @@ fn download(name: Name, parameters: &Parameters) -> Outcome {
     // What the server has written leaves first.
     while !at_client.is_finished() {
         let is_measured = (start..end).contains(&now());
-        if let Some(seen) = governor.turn()
+        if let Some(seen) = holder.turn()
             && is_measured
         {
             backlog_max = backlog_max.max(seen.backlog_max);
-            let Limit::Packets(limit) = governor.limit() else { unreachable!("the tests' limits are packets") };
+            let Some(Limit::Packets(limit)) = holder.limit() else { unreachable!("the tests' limits are packets") };
             limits.push(limit);
         }
         if is_measured && now() >= next_look {
@@ -163,14 +172,14 @@ fn download(name: Name, parameters: &Parameters) -> Outcome {
             next_look += Duration::from_secs(1);
         }
         enough.store(now() >= end, Ordering::Relaxed);
-        pause_until(governor.next());
+        pause_until(holder.next());
     }
     let (bytes, took) = at_client.join().unwrap();
     let goodput = bytes as f64 / took.as_secs_f64() / (LINK * PAYLOAD / WIRE) as f64;
     let (pings, pings_lost) = pinging.join().unwrap();
     at_server.join().unwrap();
     network.end();
-    discipline.unload().unwrap();
+    holder.end();
     Outcome { goodput, pings, pings_lost, tcp, limits, backlog_max }
 }
 
@@ -187,7 +196,7 @@ fn show(outcome: &Outcome, name: &str) {
 }
 
 /// The time that so many packets take on the link, in milliseconds.
-fn wait(packets: f64) -> f64 {
+pub(super) fn wait(packets: f64) -> f64 {
     packets * WIRE as f64 * 1e3 / LINK as f64
 }
 
@@ -201,14 +210,14 @@ fn is_between(outcome: &Outcome, least: f64, most: f64) {
     }
 }
 
-fn alt() -> alt::Params {
+pub(super) fn alt() -> alt::Params {
     alt::Params { initial: NonZeroU32::new(ALT_FROM), ..alt::Params::default() }
 }
 
 #[test]
 #[ignore = "needs the guest"]
 fn a_download_fills_a_fifo_and_waits_as_long_in_it() {
-    let outcome = download(Name::None, &Parameters::default());
+    let outcome = download(&Kind::Ours(Name::None, Parameters::default()), TIMES);
     show(&outcome, "none");
     assert!(outcome.goodput > 0.95);
     assert!(outcome.backlog_max > 950);
@@ -220,7 +229,7 @@ fn a_download_fills_a_fifo_and_waits_as_long_in_it() {
 fn ebdp_bounds_the_wait_of_a_download() {
     let params = ebdp::Params::default();
     let promised = params.t_max.as_secs_f64() * 1e3 / wait(1.0) + 5.0;
-    let outcome = download(Name::Ebdp, &Parameters { ebdp: Some(params), ..Parameters::default() });
+    let outcome = download(&Kind::Ours(Name::Ebdp, Parameters { ebdp: Some(params), ..Parameters::default() }), TIMES);
     show(&outcome, "ebdp");
     assert!(outcome.goodput > 0.95);
     let (least, largest) = outcome.limits();
@@ -232,7 +241,7 @@ fn ebdp_bounds_the_wait_of_a_download() {
 #[test]
 #[ignore = "needs the guest"]
 fn alt_takes_away_what_a_download_does_not_need() {
-    let outcome = download(Name::Alt, &Parameters { alt: Some(alt()), ..Parameters::default() });
+    let outcome = download(&Kind::Ours(Name::Alt, Parameters { alt: Some(alt()), ..Parameters::default() }), TIMES);
     show(&outcome, "alt");
     // The link is used for at least 1 / (1 + b1 / a1) of the time.
     assert!(outcome.goodput > 1.0 / 1.1);
@@ -251,7 +260,8 @@ fn falls_as_alt_does(outcome: &Outcome) {
 #[ignore = "needs the guest"]
 fn astar_is_never_above_ebdp_or_alt() {
     let params = astar::Params { ebdp: ebdp::Params::default(), alt: alt() };
-    let outcome = download(Name::Astar, &Parameters { astar: Some(params), ..Parameters::default() });
+    let outcome =
+        download(&Kind::Ours(Name::Astar, Parameters { astar: Some(params), ..Parameters::default() }), TIMES);
     show(&outcome, "astar");
     assert!(outcome.goodput > 1.0 / 1.1);
     falls_as_alt_does(&outcome);

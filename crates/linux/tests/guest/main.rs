@@ -6,6 +6,7 @@
 mod chain;
 mod downloads;
 mod governor;
+mod holder;
 mod hwsim;
 mod instructions;
 mod kills;
@@ -18,8 +19,11 @@ mod program;
 mod queues;
 mod rate_steps;
 mod reload;
+mod rivals;
 mod slow_link;
 mod stations;
+mod tables;
+mod testbed;
 mod txq;
 
 use control::Limit;
@@ -48,6 +52,11 @@ fn now() -> Instant {
 #[expect(clippy::disallowed_methods, reason = "links of a kernel take their time")]
 fn pause_until(then: Instant) {
     std::thread::sleep(std::time::Duration::from_nanos(then.since(now().min(then)).as_nanos()));
+}
+
+/// Which of several runs this is, where a comparison makes several: what chance decides follows from it.
+fn run_number() -> u64 {
+    std::fs::read_to_string("/tmp/run").map_or(0, |text| text.trim().parse().unwrap())
 }
 
 fn shell(line: &str) -> String {

@@ -2,7 +2,7 @@
 //! neighbours in a chain. Contention is the DCF's, slot by slot, as docs/mac-conventions.md has it.
 
 use super::hwsim::{Driver, Frame};
-use super::now;
+use super::{now, run_number};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,20 +13,44 @@ use units::{Duration, Instant};
 const SLOT: Duration = Duration::from_micros(20);
 const SIFS: Duration = Duration::from_micros(10);
 const DIFS: Duration = Duration::from_micros(50);
-const PREAMBLE: Duration = Duration::from_micros(192);
 const CHECK_SUM: u64 = 4;
-/// 14 B at 1 Mb/s.
-const ACK: Duration = Duration::from_micros(192 + 112);
-/// From the end of a frame until the ACK is given up: SIFS, a slot, the preamble.
-const NO_ACK: Duration = Duration::from_micros(10 + 20 + 192);
 const CW_MIN: u64 = 31;
 const CW_MAX: u64 = 1_023;
-const ATTEMPTS: u32 = 7;
 /// Bits in 11 microseconds, for each at all, and to one.
 const SLOW: u64 = 11;
 const FAST: u64 = 121;
 /// How long the thread sleeps at most.
 const PATIENCE: Duration = Duration::from_millis(20);
+
+/// What may be chosen of the air.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Choices {
+    /// Of frames to one radio. Those to all have the long one.
+    preamble: Duration,
+    ack: Duration,
+    attempts: u32,
+}
+
+/// The long preamble, ACKs of 14 B at 1 Mb/s.
+pub(super) const SLOWEST: Choices = Choices { preamble: LONG, ack: Duration::from_micros(192 + 112), attempts: 7 };
+/// The short preamble, ACKs of 14 B at 11 Mb/s: what ADTH's testbed is simulated with.
+pub(super) const FASTEST: Choices =
+    Choices { preamble: Duration::from_micros(96), ack: Duration::from_micros(96 + 11), attempts: 9 };
+const LONG: Duration = Duration::from_micros(192);
+
+impl Choices {
+    /// From the end of a frame until the ACK is given up.
+    fn no_ack(&self) -> Duration {
+        SIFS + SLOT + self.preamble
+    }
+
+    /// How long a frame is on the air: at 11 Mb/s, at 1 Mb/s where it is for all.
+    fn duration(&self, frame: &Frame) -> Duration {
+        let bits = (frame.content.len() as u64 + CHECK_SUM) * 8;
+        let (preamble, in_11_us) = if frame.to().is_some() { (self.preamble, FAST) } else { (LONG, SLOW) };
+        preamble + Duration::from_micros((bits * SLOW).div_ceil(in_11_us))
+    }
+}
 
 /// What the air carried.
 #[derive(Debug, Default)]
@@ -56,13 +80,14 @@ impl Medium {
     pub(super) const MOST: usize = 8;
 
     /// Under the radios that were made in this network namespace.
-    pub(super) fn new(radios: usize) -> Self {
+    pub(super) fn new(radios: usize, choices: Choices) -> Self {
         let ends = Arc::new(AtomicBool::new(false));
         let (counts, swallow_one_in) = <(Arc<Counts>, Arc<AtomicU64>)>::default();
         let air = Air {
             driver: Driver::register(),
+            choices,
             radios: (0..radios).map(|_| Radio::default()).collect(),
-            draws: 0x9e37_79b9_7f4a_7c15,
+            draws: 0x9e37_79b9_7f4a_7c15 ^ run_number(),
             counts: Arc::clone(&counts),
             swallow_one_in: Arc::clone(&swallow_one_in),
             ends: Arc::clone(&ends),
@@ -119,6 +144,7 @@ impl Radio {
 
 struct Air {
     driver: Driver,
+    choices: Choices,
     radios: Vec<Radio>,
     draws: u64,
     counts: Arc<Counts>,
@@ -166,11 +192,11 @@ impl Air {
     fn exchange(&mut self, start: Instant) {
         let is_sender = |radio: &Radio| radio.sends_at() == Some(start);
         let senders: Vec<usize> = (0..self.radios.len()).filter(|&one| is_sender(&self.radios[one])).collect();
-        let length = |&one: &usize| duration(&self.radios[one].waiting[0].1);
+        let length = |&one: &usize| self.choices.duration(&self.radios[one].waiting[0].1);
         let sent = start + senders.iter().map(length).max().expect("somebody sends");
         let is_alone = senders.len() == 1;
         let is_answered = is_alone && self.radios[senders[0]].waiting[0].1.to().is_some();
-        let end = if is_answered { sent + SIFS + ACK } else { sent };
+        let end = if is_answered { sent + SIFS + self.choices.ack } else { sent };
         for radio in &mut self.radios {
             radio.freezes(start, end + DIFS);
         }
@@ -203,11 +229,11 @@ impl Air {
         let is_heard = radio.waiting[0].1.to().is_some_and(|to| to.abs_diff(sender) == 1);
         let is_acknowledged = is_alone && is_heard;
         radio.attempts += 1;
-        let is_done = is_for_all || is_acknowledged || radio.attempts == ATTEMPTS;
+        let is_done = is_for_all || is_acknowledged || radio.attempts == self.choices.attempts;
         if !is_for_all {
             radio.window = if is_done { CW_MIN } else { (radio.window * 2 + 1).min(CW_MAX) };
             if !is_acknowledged {
-                radio.from = end + NO_ACK;
+                radio.from = end + self.choices.no_ack();
             }
         }
         radio.slots = draw(&mut self.draws, radio.window);
@@ -234,14 +260,8 @@ impl Air {
     }
 }
 
-/// How long a frame is on the air: at 11 Mb/s, at 1 Mb/s where it is for all.
-fn duration(frame: &Frame) -> Duration {
-    let bits = (frame.content.len() as u64 + CHECK_SUM) * 8;
-    PREAMBLE + Duration::from_micros((bits * SLOW).div_ceil(if frame.to().is_some() { FAST } else { SLOW }))
-}
-
 /// A number from 0 to `most`, by `SplitMix64` (Steele, Lea, Flood 2014).
-fn draw(state: &mut u64, most: u64) -> u64 {
+pub(super) fn draw(state: &mut u64, most: u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut mixed = *state;
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -18,11 +18,11 @@ const BACK_OFF: Duration = Duration::from_micros(620);
 /// What the kernel and the tests may take for a packet and a hop: 100 000 instructions.
 const COMPUTING: Duration = Duration::from_micros(200);
 /// 6.2 Mb/s on the air, of which the first hop carries less than half.
-const OFFERED_EVERY: Duration = Duration::from_micros(1_400);
-const WARM_UP: Duration = Duration::from_secs(5);
+pub(super) const OFFERED_EVERY: Duration = Duration::from_micros(1_400);
+pub(super) const WARM_UP: Duration = Duration::from_secs(5);
 const RUN: Duration = Duration::from_secs(60);
 /// The nodes that send data.
-const SENDERS: usize = NODES - 1;
+pub(super) const SENDERS: usize = NODES - 1;
 /// ADTH section 4.2.1 and its claim adth-s1a: it loses at most so much more than a FIFO, of what is offered.
 const MORE_LOSS: f64 = 0.08;
 
@@ -91,17 +91,19 @@ impl Node {
     }
 }
 
-struct Outcome {
+pub(super) struct Outcome {
     offered: u64,
     received: u64,
     /// Of what came after the warm-up and before the end: the mean, and how many.
     delay: Duration,
-    timely: u64,
+    pub(super) timely: u64,
+    /// Of the same packets.
+    pub(super) delays: Vec<Duration>,
     nodes: Vec<Node>,
 }
 
 impl Outcome {
-    /// Of what was offered after the warm-up. What leaves a full queue after the end is no gain.
+    /// Of what was offered after the warm-up of a run of [`RUN`]. What leaves a full queue after the end is no gain.
     fn loss(&self) -> f64 {
         let offered = (RUN - WARM_UP).as_nanos() / OFFERED_EVERY.as_nanos();
         #[expect(clippy::cast_precision_loss, reason = "thousands")]
@@ -163,8 +165,8 @@ fn unseen() -> u64 {
     ProgInfoIter::default().filter(ours).map(|program| program.recursion_misses).sum()
 }
 
-/// Offers too much to the chain under a controller at each node.
-fn overload(chain: &Chain, name: Name, parameters: &Parameters) -> Outcome {
+/// Offers too much to the chain for so long, under a controller at each node.
+pub(super) fn overload(chain: &Chain, name: Name, parameters: &Parameters, length: Duration) -> Outcome {
     let failed = || chain.medium.counts.failed.load(Ordering::Relaxed);
     let before = failed();
     let discipline = load();
@@ -178,7 +180,7 @@ fn overload(chain: &Chain, name: Name, parameters: &Parameters) -> Outcome {
     nodes.iter_mut().for_each(Node::begin);
     let start = now();
     let warm_at = start + WARM_UP;
-    let offered = send(OFFERED_EVERY, start + RUN, || nodes.iter_mut().for_each(|node| node.update(warm_at)));
+    let offered = send(OFFERED_EVERY, start + length, || nodes.iter_mut().for_each(|node| node.update(warm_at)));
     // What waits leaves first.
     while nodes.iter().any(|node| node.slot.backlog().unwrap().packets > 0) {
         pause_until(now() + Duration::from_millis(100));
@@ -194,11 +196,11 @@ fn overload(chain: &Chain, name: Name, parameters: &Parameters) -> Outcome {
     for node in 0..SENDERS {
         at(node, &format!("tc qdisc del dev wlan{node} root"));
     }
-    let in_time = |&&(sent, delay): &&(Instant, Duration)| (warm_at..start + RUN).contains(&(sent + delay));
+    let in_time = |&&(sent, delay): &&(Instant, Duration)| (warm_at..start + length).contains(&(sent + delay));
     let warm: Vec<Duration> = delays.iter().filter(in_time).map(|(_, delay)| *delay).collect();
     let timely = warm.len() as u64;
     let delay = warm.iter().copied().sum::<Duration>() / timely;
-    let outcome = Outcome { offered, received: delays.len() as u64, delay, timely, nodes };
+    let outcome = Outcome { offered, received: delays.len() as u64, delay, timely, delays: warm, nodes };
     outcome.show(name.as_str());
     outcome.is_accounted_for(failed() - before, unseen() - unseen_before);
     discipline.unload().unwrap();
@@ -226,14 +228,14 @@ fn a_packet_takes_the_time_on_the_air_of_both_its_hops() {
 #[ignore = "needs the guest"]
 fn adth_holds_the_delay_of_each_hop_at_its_target_where_a_fifo_fills_up() {
     let chain = Chain::new();
-    let fifo = overload(&chain, Name::None, &Parameters::default());
+    let fifo = overload(&chain, Name::None, &Parameters::default(), RUN);
     // Each packet of the source waits for 1000 before it, and each of those for its exchange and the relay's.
     assert!(fifo.delay >= EXCHANGE * 2 * 900, "{:?}", fifo.delay);
     fifo.is_as_simulated(3_354);
     for (target, delay) in [(50, 62), (100, 131), (200, 273)] {
         let target = Duration::from_millis(target);
         let params = adth::Params { target_delay: target, ..adth::Params::default() };
-        let adth = overload(&chain, Name::Adth, &Parameters { adth: Some(params), ..Parameters::default() });
+        let adth = overload(&chain, Name::Adth, &Parameters { adth: Some(params), ..Parameters::default() }, RUN);
         for (number, node) in adth.nodes.iter().enumerate() {
             let (nodal, service) = (node.nodal.0 / node.nodal.1, node.service.0 / node.service.1);
             // A limit is a whole number of packets.

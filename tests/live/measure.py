@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Measures in the guest what the tables of docs/live-tables.md show, and prints them.
+
+Each run is a guest of its own, in virtual time, in which chance (when a flow begins, how stations back off) follows from
+the run's number. Runs are kept in target/measured for the tests that were built: the same command goes on where it was
+interrupted.
+"""
+
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import re
+import statistics
+import sys
+import tempfile
+
+import check_live
+import guest
+import image
+
+KEPT = image.ROOT / "target/measured"
+PAGE = image.ROOT / "docs/live-tables.md"
+SECONDS = 7_200
+# Of crate linux's tests/guest/tables.rs.
+PARTS = ["udp_of_8_into_5", "a_download_with_a_ping", "the_mesh"]
+SHOWN = {
+    "mean_s": ("mean", 1e3, "ms"),
+    "p99_s": ("p99", 1e3, "ms"),
+    "ping_mean_s": ("ping, mean", 1e3, "ms"),
+    "ping_p99_s": ("ping, p99", 1e3, "ms"),
+    "tcp_rtt_s": ("TCP's round trip", 1e3, "ms"),
+    "goodput_ratio": ("goodput", 1e2, "%"),
+    "goodput_bps": ("goodput", 1e-3, "kb/s"),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--guests", type=int, default=os.cpu_count(), help="how many at once")
+    parser.add_argument("--write", action="store_true", help="put the tables into the page, too")
+    args = parser.parse_args()
+    with Guests(args.guests) as guests:
+        wanted = [("tables::" + part, run, "virtual") for run in range(1, args.runs + 1) for part in PARTS]
+        wanted.append(("instructions::", 0, "instructions"))
+        outputs = guests.all(wanted)
+    rows = [json.loads(line.removeprefix("FIGURES ")) for line in outputs if line.startswith("FIGURES ")]
+    tables = {name: table([row for row in rows if row["table"] == name]) for name in ("udp", "download", "mesh")}
+    tables["cpu"] = costs(outputs)
+    for name, text in tables.items():
+        print(f"\n{name}: {args.runs} runs, mean ± standard deviation\n\n{text}")
+    if args.write:
+        page = PAGE.read_text()
+        for name, text in tables.items():
+            mark = f"<!-- {name} -->"
+            page = re.sub(f"{mark}.*?{mark}", f"{mark}\n{text}\n{mark}", page, flags=re.DOTALL)
+        PAGE.write_text(page)
+
+
+class Guests:
+    """Guests with the tests; what they print is kept."""
+
+    def __init__(self, at_once):
+        try:
+            image.have(image.HOST | check_live.PACKAGES)
+            image.build()
+        except image.Impossible as why:
+            sys.exit(f"No guest: {why}")
+        self.at_once = at_once
+
+    def __enter__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="live-", dir=image.PLACE)
+        self.share = pathlib.Path(self.folder.name)
+        check_live.binaries(self.share)
+        build = hashlib.sha256((self.share / "tests").read_bytes()).hexdigest()[:16]
+        self.kept = KEPT / build
+        self.kept.mkdir(parents=True, exist_ok=True)
+        return self
+
+    def __exit__(self, *_):
+        self.folder.cleanup()
+
+    def all(self, wanted):
+        """What the tests print whose (name, run, clock) are `wanted`, as lines."""
+        with concurrent.futures.ThreadPoolExecutor(self.at_once) as pool:
+            texts = list(pool.map(lambda one: self.one(*one), wanted))
+        return [line for text in texts for line in text.splitlines()]
+
+    def one(self, name, run, clock, before="true", label=""):
+        """What a test prints; `before` is a command that makes ready for it, and `label` tells it from others."""
+        kept = self.kept / f"{name.replace('::', '-')}-{label}{run}.txt"
+        if kept.exists():
+            return kept.read_text()
+        command = f"{check_live.COPY}; echo {run} > run; {before}; ./tests --ignored --nocapture --test-threads=1 {name}"
+        with tempfile.TemporaryFile("w+") as out:
+            status = guest.run(command, self.share, clock, SECONDS, out=out)
+            out.seek(0)
+            text = out.read()
+        if status:
+            sys.exit(f"{name}{label}, run {run}, ends with status {status}:\n{text}")
+        print(f"measured: {name}{label}, run {run}", file=sys.stderr, flush=True)
+        kept.write_text(text)
+        return text
+
+
+def table(rows):
+    """Rows of one table, of all runs, as Markdown: the mean of each figure and its standard deviation."""
+    keys = list(rows[0]["figures"])
+    heads = [f"{SHOWN[key][0]} ({SHOWN[key][2]})" for key in keys]
+    lines = ["| | " + " | ".join(heads) + " |", "|---|" + "---:|" * len(keys)]
+    for name in dict.fromkeys(row["row"] for row in rows):
+        cells = [cell([row["figures"][key] * SHOWN[key][1] for row in rows if row["row"] == name]) for key in keys]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def cell(values):
+    """`46.4 ± 0.2`: as many digits as the larger of the two has need of."""
+    mean = statistics.fmean(values)
+    spread = statistics.stdev(values) if len(values) > 1 else 0.0
+    digits = 0 if mean >= 1_000 else 1
+    return f"{mean:.{digits}f} ± {spread:.{max(digits, 1)}f}"
+
+
+def costs(lines):
+    """What instructions.rs prints, as Markdown."""
+    begin = lines.index("instructions per send, empty queue") + 1
+    found = [re.fullmatch(r"(\S.*?)\s+(\d+)", line) for line in lines[begin:]]
+    costs = {match[1]: int(match[2]) for match in found if match}
+    rows = [f"| {name} | {cost} | {cost - costs['pfifo']:+} |" for name, cost in costs.items()]
+    return "\n".join(["| | instructions | over pfifo |", "|---|---:|---:|", *rows])
+
+
+if __name__ == "__main__":
+    main()
