@@ -11,7 +11,7 @@ use linux::recording::{read, replay};
 
 fuzz_target!(|bytes: &[u8]| {
     let recording = match read(bytes) {
-        Ok(recording) => recording,
+        Ok(recording) => recording.decisions,
         Err(error) => return assert!(error.to_string().starts_with("line ")),
     };
     for name in Name::ALL {

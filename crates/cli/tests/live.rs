@@ -61,7 +61,7 @@ fn inner_restore() {
     }
     let folder = tempfile::tempdir().unwrap();
     let former = ["", "7: pfifo limit 77", "8: bfifo limit 5000", "9: pfifo_head_drop limit 9", "a: pfifo_fast"];
-    for (former, signal) in former.iter().zip(["INT", "TERM", "HUP", "INT", "TERM"]) {
+    for (former, signal) in former.iter().zip(["INT", "TERM", "HUP", "QUIT", "TERM"]) {
         if !former.is_empty() {
             run(&format!("tc qdisc replace dev v0 root handle {former}"));
         }

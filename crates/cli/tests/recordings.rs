@@ -92,6 +92,21 @@ fn a_recording_becomes_a_scenario_that_runs() {
 }
 
 #[test]
+fn a_recording_that_was_cut_off_is_replayed_but_for_its_last_line() {
+    let folder = recorded();
+    let recording = std::fs::read_to_string(folder.path().join("link.jsonl")).unwrap();
+    std::fs::write(folder.path().join("cut.jsonl"), &recording[..recording.len() - 40]).unwrap();
+    let lines = recording.lines().count();
+    let whole = recording.lines().take(lines - 1).collect::<Vec<_>>().join("\n") + "\n";
+    let output = run(folder.path(), "replay cut.jsonl --controller ebdp --json");
+    assert_eq!((output.status.code(), stdout(&output)), (Some(0), whole));
+    let warning = format!("warning: cut.jsonl: line {lines}, the last, was cut off and is left out\n");
+    assert_eq!(stderr(&output), warning);
+    let output = run(folder.path(), "scenario-from cut.jsonl -o copy.toml");
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), warning));
+}
+
+#[test]
 fn what_cannot_be_used_is_refused_with_its_reason() {
     let folder = recorded();
     for (words, why) in [

@@ -60,14 +60,14 @@ pub fn obstacle(name: Name, device: &dyn Device) -> Option<String> {
 pub struct Signals(SignalFd);
 
 impl Signals {
-    /// Takes over SIGINT, SIGTERM and SIGHUP. Before anything is changed: a signal must not come between a change and
+    /// Takes over SIGINT, SIGTERM, SIGQUIT and SIGHUP. Before anything is changed: a signal must not come between a change and
     /// its undoing.
     ///
     /// # Errors
     /// The kernel refuses.
     pub fn take_over() -> Result<Self, Error> {
         let mut set = SigSet::empty();
-        for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+        for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGQUIT, Signal::SIGHUP] {
             set.add(signal);
         }
         let failed = |errno: nix::Error| Error::Kernel { what: "take over signals".into(), source: errno.into() };

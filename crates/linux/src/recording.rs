@@ -26,19 +26,39 @@ pub enum RecordingError {
     },
 }
 
-/// Reads a recording. Empty lines are passed over.
+/// What a file holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recording {
+    /// Its intervals.
+    pub decisions: Vec<Decision>,
+    /// The number of the last line, from 1, where that ends in the middle: a full disk or a crash cut it off. It is left
+    /// out.
+    pub cut: Option<usize>,
+}
+
+/// Reads a recording. Empty lines are passed over, and a last line that was cut off.
 ///
 /// # Errors
-/// The first line that is no interval.
-pub fn read(recording: impl BufRead) -> Result<Vec<Decision>, RecordingError> {
-    let mut decisions = Vec::new();
-    for (text, line) in recording.lines().zip(1..) {
-        let text = text.map_err(|source| RecordingError::Read { line, source })?;
-        if !text.trim().is_empty() {
-            decisions.push(serde_json::from_str(&text).map_err(|why| RecordingError::Line { line, why })?);
+/// The first other line that is no interval.
+pub fn read(mut recording: impl BufRead) -> Result<Recording, RecordingError> {
+    let (mut decisions, mut text) = (Vec::new(), Vec::new());
+    for line in 1.. {
+        text.clear();
+        if recording.read_until(b'\n', &mut text).map_err(|source| RecordingError::Read { line, source })? == 0 {
+            break;
+        }
+        if text.trim_ascii().is_empty() {
+            continue;
+        }
+        match serde_json::from_slice(&text) {
+            Ok(decision) => decisions.push(decision),
+            Err(why) if why.is_eof() && text.last() != Some(&b'\n') => {
+                return Ok(Recording { decisions, cut: Some(line) });
+            }
+            Err(why) => return Err(RecordingError::Line { line, why }),
         }
     }
-    Ok(decisions)
+    Ok(Recording { decisions, cut: None })
 }
 
 /// What `controller` decides when it sees the intervals of a recording. The queue of the recording stays as it was: a
@@ -80,11 +100,30 @@ mod tests {
     fn the_same_controller_decides_the_same_over_a_recording() {
         let recorded = recorded();
         let lines: Vec<String> = recorded.iter().map(|decision| serde_json::to_string(decision).unwrap()).collect();
-        let read = read(lines.join("\n").as_bytes()).unwrap();
-        assert_eq!(read, recorded);
+        let Recording { decisions: read, cut } = read(lines.join("\n").as_bytes()).unwrap();
+        assert_eq!((&read, cut), (&recorded, None));
         let mut controller = Controller::new(Name::Adth, &Parameters::default(), Limit::Packets(1_000)).unwrap();
         assert_eq!(replay(&read, &mut controller), recorded);
         assert!(recorded.iter().any(|decision| decision.limit != recorded[0].limit), "the limit never moved");
+    }
+
+    #[test]
+    fn a_last_line_that_was_cut_off_anywhere_is_left_out_and_no_other() {
+        let lines: Vec<String> =
+            recorded()[..3].iter().map(|decision| serde_json::to_string(decision).unwrap()).collect();
+        let whole = lines.join("\n");
+        let before = lines[0].len() + lines[1].len() + 2;
+        for end in before + 1..whole.len() {
+            let read = read(&whole.as_bytes()[..end]).unwrap();
+            assert_eq!((read.decisions.as_slice(), read.cut), (&recorded()[..2], Some(3)), "{end}");
+        }
+        let read = |text: &str| read(text.as_bytes()).map_err(|error| error.to_string());
+        assert_eq!(read(&whole[..before]).unwrap().cut, None, "a line that is not there was not cut off");
+        assert!(read(&format!("{}\n{}", &lines[0][..50], lines[1])).unwrap_err().starts_with("line 1 "));
+        assert!(
+            read(&(whole[..before + 50].to_owned() + "\n")).unwrap_err().starts_with("line 3 "),
+            "a line was ended"
+        );
     }
 
     #[test]

@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use units::{Duration, Instant};
 
-/// Clients at once. One more is turned away.
+/// Clients at once. For one more the oldest goes that is not watching; where all watch, it is turned away.
 pub const MOST_CLIENTS: usize = 16;
 /// Time between two lines for a watching client, at least.
 pub const WATCH_EVERY: Duration = Duration::from_millis(50);
@@ -108,6 +108,8 @@ pub struct Server {
     listener: OwnedFd,
     serves: Serves,
     clients: [Option<Client>; MOST_CLIENTS],
+    /// How many clients there were.
+    came: u64,
     /// The system gave no descriptor for a client; the listener is left alone until the next [`tell`](Self::tell).
     resting: bool,
     /// The socket's file and its inode, to take away at the end.
@@ -137,7 +139,7 @@ impl Server {
         };
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?;
         epoll::add(&epoll, &listener, EventData::new_u64(LISTENER), EventFlags::IN).map_err(failed)?;
-        Ok(Self { epoll, listener, serves, clients: [const { None }; MOST_CLIENTS], resting: false, file })
+        Ok(Self { epoll, listener, serves, clients: [const { None }; MOST_CLIENTS], came: 0, resting: false, file })
     }
 
     /// Does what can be done at once: takes clients, reads requests, sends answers. `now` is [`agent::now`].
@@ -150,6 +152,7 @@ impl Server {
         if epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), at_once).is_err() {
             return;
         }
+        let mut comes = false;
         for event in events {
             // The event is packed: a part of it is copied before it is asked.
             let flags = event.flags;
@@ -157,8 +160,12 @@ impl Server {
                 // The client has gone altogether: nobody is left to be answered.
                 Some(slot) if flags.intersects(EventFlags::HUP | EventFlags::ERR) => self.clients[slot] = None,
                 Some(slot) => self.serve(slot, |client, serves| client.serve(now, serves, statuses)),
-                None => self.accept(now),
+                None => comes = true,
             }
+        }
+        // Last: a client that comes may get the slot of one of whom there was an event.
+        if comes {
+            self.accept(now, statuses);
         }
     }
 
@@ -200,18 +207,30 @@ impl Server {
     }
 
     /// Takes one client. What cannot be taken is closed: the loop must not be woken for it again and again.
-    fn accept(&mut self, now: Instant) {
+    fn accept(&mut self, now: Instant, statuses: &[Status]) {
         let socket = match accept_with(&self.listener, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
             Ok(socket) => socket,
             Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => return,
             // Out of descriptors or memory: whoever waits would wake the loop without end.
             Err(_) => return self.listen(false),
         };
-        let Some(slot) = self.clients.iter().position(Option::is_none) else { return };
-        let client = Client::new(socket, now);
+        let Some(slot) = self.clients.iter().position(Option::is_none).or_else(|| self.oldest()) else { return };
+        let client = Client::new(socket, now, self.came);
+        self.came += 1;
+        // Closing the socket of the one that was there takes it out of the epoll.
+        self.clients[slot] = None;
         if epoll::add(&self.epoll, &client.socket, EventData::new_u64(slot as u64), client.interest()).is_ok() {
             self.clients[slot] = Some(client);
+            // Whoever has asked already is answered before others can take his place.
+            self.serve(slot, |client, serves| client.serve(now, serves, statuses));
         }
+    }
+
+    /// The slot of the client that has been there longest and is not watching. Whoever asks and reads is done in no time.
+    fn oldest(&self) -> Option<usize> {
+        let clients = self.clients.iter().enumerate();
+        let others = clients.filter_map(|(slot, client)| Some((client.as_ref()?.age()?, slot)));
+        others.min().map(|(_, slot)| slot)
     }
 }
 

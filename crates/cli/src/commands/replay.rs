@@ -4,7 +4,7 @@ mod picture;
 
 use super::live::{controller, line, row, settings};
 use crate::args;
-use crate::console::{print, print_json};
+use crate::console::{complain, print, print_json};
 use crate::failure::Failure;
 use control::{LimitController as _, Name};
 use lab::live;
@@ -48,11 +48,15 @@ pub(super) fn replay(args: &args::Replay) -> Result<(), Failure> {
 pub(super) fn read(path: &Path) -> Result<Vec<Decision>, Failure> {
     let name = path.display();
     let file = File::open(path).map_err(|error| Failure::wrong(format!("cannot read {name}: {error}")))?;
-    let recorded = recording::read(BufReader::new(file)).map_err(|error| Failure::wrong(format!("{name}: {error}")))?;
-    if recorded.is_empty() {
+    let recording::Recording { decisions, cut } =
+        recording::read(BufReader::new(file)).map_err(|error| Failure::wrong(format!("{name}: {error}")))?;
+    if let Some(line) = cut {
+        complain(format_args!("warning: {name}: line {line}, the last, was cut off and is left out"));
+    }
+    if decisions.is_empty() {
         return Err(Failure::wrong(format!("{name} holds no interval")));
     }
-    Ok(recorded)
+    Ok(decisions)
 }
 
 /// Each controller's settings. Of several, those that aim at no delay go without the target.

@@ -31,6 +31,8 @@ enum Phase {
 pub(super) struct Client {
     pub(super) socket: OwnedFd,
     phase: Phase,
+    /// How many came before it.
+    number: u64,
     /// What it has sent, at most [`LONGEST`] bytes.
     input: Vec<u8>,
     output: Vec<u8>,
@@ -48,10 +50,11 @@ pub(super) struct Client {
 pub(super) struct Done;
 
 impl Client {
-    pub(super) fn new(socket: OwnedFd, now: Instant) -> Self {
+    pub(super) fn new(socket: OwnedFd, now: Instant, number: u64) -> Self {
         Self {
             socket,
             phase: Phase::Asking,
+            number,
             input: Vec::new(),
             output: Vec::new(),
             sent: 0,
@@ -59,6 +62,11 @@ impl Client {
             deadline: now + PATIENCE,
             due: now,
         }
+    }
+
+    /// How many came before it; none where it watches, which is nothing that comes to an end.
+    pub(super) fn age(&self) -> Option<u64> {
+        (self.phase != Phase::Watching).then_some(self.number)
     }
 
     /// What the client is to be looked after for.

@@ -159,14 +159,52 @@ fn a_watching_client_that_does_not_read_costs_one_line_of_memory_and_is_dropped(
 }
 
 #[test]
-fn silent_talkative_and_too_many_clients_are_dropped_and_the_next_is_served() {
-    let mut driven = Driven::new(Serves::Everything);
-    let mut silent: Vec<UnixStream> = (0..MOST_CLIENTS).map(|_| driven.connect()).collect();
+fn as_many_silent_clients_as_there_is_room_for_keep_nobody_out() {
+    const REQUEST: &[u8] = b"GET /metrics HTTP/1.1\r\n\r\n";
+    let mut driven = Driven::new(Serves::Metrics);
+    // Some say nothing, others ask and do not go.
+    let mut idle: Vec<UnixStream> = (0..MOST_CLIENTS).map(|_| driven.connect()).collect();
+    for client in idle.iter_mut().step_by(2) {
+        client.write_all(REQUEST).unwrap();
+    }
     driven.turn();
     assert_eq!(driven.server.clients(), MOST_CLIENTS);
+    for number in 0..MOST_CLIENTS {
+        let mut honest = driven.connect();
+        honest.write_all(REQUEST).unwrap();
+        // As many again come with it.
+        let more: Vec<UnixStream> = (0..MOST_CLIENTS).map(|_| driven.connect()).collect();
+        driven.turn();
+        honest.set_nonblocking(false).unwrap();
+        let mut answer = String::new();
+        honest.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{number}: {answer}");
+        assert!(idle.iter_mut().take(1).all(|client| received(client).is_none()), "the oldest has gone");
+        idle = more;
+    }
+    assert_eq!(driven.server.clients(), MOST_CLIENTS);
+}
+
+#[test]
+fn whoever_watches_is_not_sent_away_for_others() {
+    let mut driven = Driven::new(Serves::Everything);
+    let mut watching: Vec<UnixStream> = (0..MOST_CLIENTS).map(|_| driven.connect()).collect();
+    for client in &mut watching {
+        client.write_all(b"watch\n").unwrap();
+    }
+    driven.turn();
     let mut one_more = driven.connect();
     driven.turn();
     assert_eq!(received(&mut one_more), None, "one too many is turned away");
+    assert!(watching.iter_mut().all(|client| received(client).is_some_and(|line| !line.is_empty())));
+    assert_eq!(driven.server.clients(), MOST_CLIENTS);
+}
+
+#[test]
+fn silent_and_talkative_clients_are_dropped_and_the_next_is_served() {
+    let mut driven = Driven::new(Serves::Everything);
+    let mut silent: Vec<UnixStream> = (0..MOST_CLIENTS).map(|_| driven.connect()).collect();
+    driven.turn();
     driven.pass(client::PATIENCE);
     assert!(silent.iter_mut().all(|client| received(client).is_none()), "silent ones are dropped");
 
