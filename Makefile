@@ -6,7 +6,7 @@ RUST := $(shell git ls-files '*.rs' 2>/dev/null)
 
 .PHONY: help run test check changed test-live tables-live testbed-live live build charts format lint docs unit claims claims-all browser capture peers \
 	peers-tcp peers-patched bench bench-optimised \
-	theory-plots criterion fuzz mutants clean
+	theory-plots criterion fuzz fuzz-on mutants conformance clean
 
 help:
 	@echo "make run     build, reproduce adth-s1a, write the report and say where it is"
@@ -17,6 +17,8 @@ help:
 	@echo "make test-live    live use in a Linux guest, which is built once; root"
 	@echo "make tables-live    ours beside fq_codel and cake in that guest: delay, goodput, instructions; three runs each"
 	@echo "make testbed-live    ADTH's testbed in that guest, its claims beside the simulated ones"
+	@echo "make conformance    the queue discipline's mechanism beside the simulator's, ten minutes more each time: CONFORMANCE_SECONDS"
+	@echo "make fuzz    each fuzzer for TIME seconds, from what it kept; make fuzz-on: round after round, while a machine is free"
 	@echo "make peers   the same networks in Sluice, ns-3 and ns-2: ten seeds each, one table of outcomes"
 	@echo "make peers-tcp    TCP in Sluice and ns-3: some two hours, nearly all of it ns-3"
 	@echo "make peers-patched    what differences are explained by: ns-2 is built from Debian's source with single rules changed"
@@ -24,7 +26,7 @@ help:
 	@echo "make bench   the same networks in Sluice, ns-3 and ns-2: what they cost"
 	@echo "make bench-optimised    the same, beside an ns-3 built from source without logging: forty minutes of CPU once"
 	@echo "make theory-plots    draw what docs/theory.md shows: predictions as lines, simulations as points"
-	@echo "make build charts format lint docs unit claims browser capture criterion fuzz    single steps"
+	@echo "make build charts format lint docs unit claims browser capture criterion    single steps"
 
 # A verdict may be 'differs' (exit status 1): that is a result, not a failure.
 run: build
@@ -125,6 +127,12 @@ tables-live: charts
 testbed-live: charts
 	python3 tests/live/testbed.py --write
 
+# Root or CAP_BPF. What was compared is kept in target/conformance, from where it goes on.
+conformance: export CONFORMANCE_SECONDS := $(or $(CONFORMANCE_SECONDS),600)
+conformance: export CONFORMANCE_STATE := $(CURDIR)/target/conformance
+conformance: charts
+	cargo test -p linux --features bpf --locked --lib -- --ignored --nocapture as_many_packets
+
 # Leave the machine alone meanwhile.
 bench: build
 	python3 bench/peers/cost.py
@@ -146,19 +154,28 @@ mutants:
 	cargo mutants -p queue --shard $(SHARD) --output target/mutants-queue
 	cargo mutants --config .cargo/mutants-sim.toml -p sim -f crates/sim/src/mac/contention.rs --output target/mutants-sim
 
-# Needs a nightly toolchain and cargo-fuzz; the fuzzer starts from the project's own scenarios.
-fuzz:
-	mkdir -p fuzz/corpus/scenario
-	cargo +nightly fuzz run scenario fuzz/corpus/scenario scenarios/adth scenarios/reference -- -max_total_time=60 -max_len=8192
-	mkdir -p fuzz/corpus/recording
-	cargo +nightly fuzz run recording fuzz/corpus/recording scenarios/reference -- -max_total_time=60 -max_len=8192
-	mkdir -p fuzz/corpus/movement
-	cargo +nightly fuzz run movement fuzz/corpus/movement scenarios/reference -- -max_total_time=60 -max_len=8192
-	mkdir -p fuzz/corpus/netlink fuzz/corpus/request fuzz/corpus/config fuzz/corpus/intervals
-	cargo +nightly fuzz run netlink fuzz/corpus/netlink -- -max_total_time=60
-	cargo +nightly fuzz run request fuzz/corpus/request -- -max_total_time=60 -max_len=5000
-	cargo +nightly fuzz run config fuzz/corpus/config packaging -- -max_total_time=60 -max_len=4096
-	cargo +nightly fuzz run intervals fuzz/corpus/intervals fuzz/seeds -- -max_total_time=60 -max_len=4096
+# Needs a nightly toolchain and cargo-fuzz. Each target runs for TIME seconds and goes on from what it kept in CORPUS, which
+# is no part of the repository, and from these files of the project's own; -max_len as long as an input may sensibly be.
+TIME ?= 60
+CORPUS ?= fuzz/corpus
+FUZZED := $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
+SEEDS_scenario := scenarios/adth scenarios/reference
+SEEDS_recording := scenarios/reference
+SEEDS_movement := scenarios/reference
+SEEDS_config := packaging
+SEEDS_intervals := fuzz/seeds
+LONGEST_request := 5000
+LONGEST_config := 4096
+LONGEST_intervals := 4096
+fuzz: $(addprefix fuzz-,$(FUZZED))
+
+fuzz-%:
+	mkdir -p $(CORPUS)/$*
+	cargo +nightly fuzz run $* $(CORPUS)/$* $(SEEDS_$*) -- -max_total_time=$(TIME) -max_len=$(or $(LONGEST_$*),8192)
+
+# Round after round, until it is interrupted or a target finds something.
+fuzz-on:
+	while $(MAKE) fuzz; do :; done; false
 
 clean:
 	cargo clean

@@ -16,7 +16,11 @@ mod shared;
 #[cfg(test)]
 mod conformance;
 #[cfg(test)]
+mod conformance_batches;
+#[cfg(test)]
 mod conformance_credit;
+#[cfg(test)]
+mod conformance_many;
 
 pub use credit::{Below, Credit};
 pub use device::{FOLDER, Governed};

@@ -4,13 +4,25 @@
 #include "kernel.h"
 #include "shared.h"
 
-#define MOST_PACKETS 1000000
 #define RING_MASK 1023
 
-/* A call: a packet comes (1), is taken (0) or is completed (2) at a time. Answer: was it kept or what was taken, how
- * many were dropped, and the mark of what was taken; the one that is completed is named by its mark. */
+/* Set by the loader. */
+const volatile __u32 discards_at_once = RING_MASK + 1;
+
+/* A call: a packet is taken (0), comes (1) or is completed (2) at a time, or the limit is `packet` packets and `len` bytes
+ * from now on (3). Answer: was it kept or what was taken, how many were dropped, and the mark of what was taken; the one
+ * that is completed is named by its mark. The first of those that were dropped stands at `before`. */
 struct step {
-	__u64 call, now, len, packet, answer, dropped, mark;
+	__u64 call, now, len, packet, answer, dropped, mark, before;
+};
+
+/* Many calls in one. */
+#define CALLS 512
+struct steps {
+	struct step of[CALLS];
+};
+struct numbers {
+	__u64 of[RING_MASK + 1];
 };
 
 typedef struct {
@@ -25,8 +37,9 @@ MAP(settings, ARRAY, 1, struct sluice_settings);
 MAP(measured, ARRAY, 1, struct sluice_measured);
 MAP(ring, ARRAY, RING_MASK + 1, struct entry);
 MAP(call, ARRAY, 1, struct step);
-/* Numbers of the packets that the last step dropped, in order. */
-MAP(dropped, ARRAY, RING_MASK + 1, __u64);
+MAP(calls, ARRAY, 1, struct steps);
+/* Numbers of the packets that were dropped, in order. */
+MAP(dropped, ARRAY, 1, struct numbers);
 
 struct queue;
 struct flight;
@@ -55,11 +68,12 @@ static ALWAYS_INLINE struct entry *entry_at(struct queue q, __u64 position)
 
 static ALWAYS_INLINE void note(__u64 packet, host_t host)
 {
-	__u32 index = (__u32)host.step->dropped++ & RING_MASK;
-	__u64 *place = bpf_map_lookup_elem(&dropped, &index);
+	__u32 one = 0;
+	struct numbers *numbers = bpf_map_lookup_elem(&dropped, &one);
+	__u64 place = host.step->before + host.step->dropped++;
 
-	if (place)
-		*place = packet;
+	if (numbers)
+		numbers->of[place & RING_MASK] = packet;
 }
 
 static ALWAYS_INLINE void entry_drop(struct queue q, struct entry *entry, host_t host)
@@ -68,21 +82,17 @@ static ALWAYS_INLINE void entry_drop(struct queue q, struct entry *entry, host_t
 	note(entry->packet, host);
 }
 
-SEC("syscall")
-int step(void *context)
+static ALWAYS_INLINE void take(struct queue q, struct step *step)
 {
-	__u32 slot = 0;
-	struct step *step = bpf_map_lookup_elem(&call, &slot);
-	struct queue q = { bpf_map_lookup_elem(&settings, &slot), bpf_map_lookup_elem(&measured, &slot), slot };
 	host_t host = { step };
 	struct flight *flight;
 	struct entry *entry;
 
-	(void)context;
-	if (!step || !q.set || !q.is)
-		return -1;
 	step->dropped = step->answer = 0;
-	if (step->call == 2) {
+	if (step->call == 3) {
+		q.set->limit_packets = step->packet;
+		q.set->limit_bytes = step->len;
+	} else if (step->call == 2) {
 		flight = flight_at(q, step->mark);
 		if (flight)
 			complete(q.is, flight, step->mark, step->len, step->now);
@@ -98,6 +108,46 @@ int step(void *context)
 		if (entry)
 			step->answer = entry->packet;
 	}
+}
+
+SEC("syscall")
+int step(void *context)
+{
+	__u32 slot = 0;
+	struct step *step = bpf_map_lookup_elem(&call, &slot);
+	struct queue q = { bpf_map_lookup_elem(&settings, &slot), bpf_map_lookup_elem(&measured, &slot), slot };
+
+	(void)context;
+	if (!step || !q.set || !q.is)
+		return -1;
+	step->before = 0;
+	take(q, step);
+	return 0;
+}
+
+SEC("syscall")
+int steps(void *context)
+{
+	__u32 slot = 0;
+	struct steps *steps = bpf_map_lookup_elem(&calls, &slot);
+	struct queue q = { bpf_map_lookup_elem(&settings, &slot), bpf_map_lookup_elem(&measured, &slot), slot };
+	struct bpf_iter_num number;
+	__u64 before = 0;
+	int *at;
+
+	(void)context;
+	if (!steps || !q.set || !q.is)
+		return -1;
+	/* A number that the verifier does not know: then it need not walk the loop as often as it runs. */
+	bpf_iter_num_new(&number, 0, CALLS);
+	while ((at = bpf_iter_num_next(&number))) {
+		struct step *step = &steps->of[(__u32)*at % CALLS];
+
+		step->before = before;
+		take(q, step);
+		before += step->dropped;
+	}
+	bpf_iter_num_destroy(&number);
 	return 0;
 }
 

@@ -53,8 +53,28 @@ pub(super) struct InKernel {
 impl InKernel {
     /// None where this user may not load programs.
     pub(super) fn new(mechanism: Mechanism, measures: Measures) -> Option<Self> {
-        let loaded = ObjectBuilder::default().open_memory(PROGRAM).and_then(libbpf_rs::OpenObject::load);
-        let object = match loaded {
+        Self::driven_by("step", None, mechanism, measures)
+    }
+
+    /// By the program that takes one call, `step`, or the one that takes many, `steps`. A call discards so many packets at
+    /// most, for each of its reasons; none: as many as there may be.
+    pub(super) fn driven_by(
+        program: &str,
+        at_once: Option<u32>,
+        mechanism: Mechanism,
+        measures: Measures,
+    ) -> Option<Self> {
+        let mut open = ObjectBuilder::default().open_memory(PROGRAM).unwrap();
+        // The kernel takes its time to look through a program.
+        for mut one in open.progs_mut() {
+            let is_used = one.name() == program;
+            one.set_autoload(is_used);
+        }
+        if let Some(most) = at_once {
+            let mut constants = open.maps_mut().find(|map| map.name().to_string_lossy().ends_with(".rodata")).unwrap();
+            constants.initial_value_mut().unwrap()[..4].copy_from_slice(&most.to_ne_bytes());
+        }
+        let object = match open.load() {
             Ok(object) => object,
             Err(_) if !rustix::process::geteuid().is_root() => return None,
             Err(error) => panic!("{error:#}"),
@@ -62,6 +82,7 @@ impl InKernel {
         let mut settings = Settings::new(mechanism, measures, START);
         settings.valid_until = u64::MAX;
         settings.epoch = 1;
+        settings.secret = 0x5eed;
         let seen = Measured { idle_since: START.as_nanos(), service_average: NO_AVERAGE, ..Measured::default() };
         let new = Self { object, settings, reading: Reading::new(START, &seen) };
         new.map("measured").update(&[0; 4], &seen.to_bytes(), MapFlags::ANY).unwrap();
@@ -78,7 +99,7 @@ impl InKernel {
         self.map("settings").update(&[0; 4], &self.settings.to_bytes(), MapFlags::ANY).unwrap();
     }
 
-    fn step(&self, comes: Option<Numbered>, now: Instant) -> Decision {
+    pub(super) fn step(&self, comes: Option<Numbered>, now: Instant) -> Decision {
         self.step_by_credit(comes, now).0
     }
 
@@ -86,33 +107,38 @@ impl InKernel {
     pub(super) fn step_by_credit(&self, comes: Option<Numbered>, now: Instant) -> (Decision, u64) {
         let packet = comes.map_or(0, |packet| packet.number);
         let len = comes.map_or(0, |packet| packet.len.count());
-        let words = self.call([u64::from(comes.is_some()), now.as_nanos(), len, packet, 0, 0, 0]);
-        let [.., answer, dropped, mark] = words;
-        let numbers = self.map("dropped");
-        let number = |index: u32| {
-            let bytes = numbers.lookup(&index.to_ne_bytes(), MapFlags::ANY).unwrap().unwrap();
-            u64::from_ne_bytes(bytes.try_into().unwrap())
-        };
+        let words = self.call([u64::from(comes.is_some()), now.as_nanos(), len, packet, 0, 0, 0, 0]);
+        let [.., answer, dropped, mark, _] = words;
+        let numbers = if dropped > 0 { self.words("dropped") } else { Vec::new() };
         let decided = match comes {
             Some(_) => (answer != 0).then_some(packet),
             None => (answer != 0).then_some(answer),
         };
-        ((decided, (0..u32::try_from(dropped).unwrap()).map(number).collect()), mark)
+        ((decided, numbers[..usize::try_from(dropped).unwrap()].to_vec()), mark)
     }
 
     /// The device is done with a packet.
     pub(super) fn complete(&self, mark: u64, now: Instant) {
-        self.call([2, now.as_nanos(), 1_000, 0, 0, 0, mark]);
+        self.call([2, now.as_nanos(), 1_000, 0, 0, 0, mark, 0]);
     }
 
-    fn call(&self, words: [u64; 7]) -> [u64; 7] {
-        let call: Vec<u8> = words.into_iter().flat_map(u64::to_ne_bytes).collect();
-        let calls = self.map("call");
-        calls.update(&[0; 4], &call, MapFlags::ANY).unwrap();
-        let program = self.object.progs_mut().next().unwrap();
+    fn call(&self, words: [u64; 8]) -> [u64; 8] {
+        self.run("step", "call", &words);
+        self.words("call").try_into().unwrap()
+    }
+
+    /// Runs a program on what a map holds then.
+    pub(super) fn run(&self, program: &str, map: &str, words: &[u64]) {
+        let bytes: Vec<u8> = words.iter().copied().flat_map(u64::to_ne_bytes).collect();
+        self.map(map).update(&[0; 4], &bytes, MapFlags::ANY).unwrap();
+        let program = self.object.progs_mut().find(|one| one.name() == program).unwrap();
         assert_eq!(program.test_run(ProgramInput::default()).unwrap().return_value, 0);
-        let call = calls.lookup(&[0; 4], MapFlags::ANY).unwrap().unwrap();
-        std::array::from_fn(|index| u64::from_ne_bytes(call[8 * index..8 * index + 8].try_into().unwrap()))
+    }
+
+    /// What a map of one element holds.
+    pub(super) fn words(&self, map: &str) -> Vec<u64> {
+        let bytes = self.map(map).lookup(&[0; 4], MapFlags::ANY).unwrap().unwrap();
+        bytes.chunks(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap())).collect()
     }
 
     pub(super) fn set_limit(&mut self, limit: Limit, hard: Limit) {
@@ -131,22 +157,22 @@ impl InKernel {
 
 /// Crate `queue`'s, as the kernel's queue is driven: a lower limit is noticed when the next packet comes or leaves, and
 /// the MAC is done with a packet when it takes the next.
-struct InRust {
-    queue: Queue<Numbered>,
-    limit: Option<Limit>,
+pub(super) struct InRust {
+    pub(super) queue: Queue<Numbered>,
+    pub(super) limit: Option<Limit>,
     /// The last departure and how long that packet had waited, if the queue has not been empty since.
     busy: Option<(Instant, Duration)>,
 }
 
 impl InRust {
-    fn new(mechanism: Mechanism, measures: Measures) -> Self {
+    pub(super) fn new(mechanism: Mechanism, measures: Measures) -> Self {
         let Mechanism { hard, overflow, purge, .. } = mechanism;
         let mut queue = Queue::fifo(FifoParams { overflow, purge, limit: hard }).measuring(measures);
         queue.take_interval(START);
         Self { queue, limit: None, busy: None }
     }
 
-    fn step(&mut self, comes: Option<Numbered>, now: Instant) -> Decision {
+    pub(super) fn step(&mut self, comes: Option<Numbered>, now: Instant) -> Decision {
         let mut dropped = Vec::new();
         let mut drop = |packet: Numbered| dropped.push(packet.number);
         if let Some(limit) = self.limit.take() {

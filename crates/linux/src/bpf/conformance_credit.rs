@@ -4,6 +4,7 @@ use super::Credit;
 use super::conformance::{Decision, InKernel, Numbered, START, STEPS, WEIGHT, compare, draw, some_limit};
 use super::discipline::Mechanism;
 use control::{Interval, Limit, Measures, Stat};
+use libbpf_rs::ObjectBuilder;
 use queue::{End, FifoParams, Purge, Queue};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant};
@@ -203,6 +204,18 @@ fn release_by_credit_in_c_decides_and_measures_as_in_rust() {
     } else {
         assert_eq!(compared, 2 * STEPS);
     }
+}
+
+#[test]
+fn times_of_a_completion_are_read_after_it_is_known_to_be_whole() {
+    const DISCIPLINE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sluice.bpf.o"));
+    /// An atomic 'or' of eight bytes that returns what was there (RFC 9669, 5.3): fully ordered.
+    const ORDERED: (u8, i32) = (0xdb, 0x41);
+    let object = ObjectBuilder::default().open_memory(DISCIPLINE).unwrap();
+    let dequeue = object.progs().find(|program| program.name() == "sluice_dequeue").unwrap();
+    let ordered = dequeue.insns().iter().filter(|one| (one.code, one.imm) == ORDERED).count();
+    // One for each packet that may leave the account in a call.
+    assert_eq!(ordered, 2);
 }
 
 #[test]

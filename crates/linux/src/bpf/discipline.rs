@@ -12,6 +12,7 @@ use libbpf_rs::{MapCore, MapFlags, MapHandle, MapMut, Object, ObjectBuilder, Ope
 use queue::{End, Purge};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
+use rustix::rand::{GetRandomFlags, getrandom};
 use rustix::thread::{Timespec, nanosleep};
 use std::fs::File;
 use std::io;
@@ -189,7 +190,9 @@ impl Discipline {
         let seen = read_measured(&measured_map, number)?;
         let mut settings = Settings::new(mechanism, measures, now);
         settings.epoch = seen.epoch.wrapping_add(1);
-        if seen.interface != 0 {
+        if seen.interface == 0 {
+            settings.secret = random()?;
+        } else {
             let former = settings_map.lookup(&number.to_ne_bytes(), MapFlags::ANY);
             let former = former.map_err(|error| refused("read", &error))?;
             settings.keep_credit(&former.as_deref().and_then(Settings::from_bytes).unwrap_or_default());
@@ -425,6 +428,15 @@ fn pin(mut object: Object, folder: &Path) -> Result<(), Error> {
     let kept = object.maps_mut().try_for_each(|mut map| keep(&mut map));
     let registered = kept.and_then(|()| object.maps_mut().try_for_each(|mut map| register(&mut map)));
     registered.map_err(|error| refused("register", &error))
+}
+
+/// A number that nobody can guess.
+fn random() -> Result<u64, Error> {
+    let mut number = [0; 8];
+    // So few bytes come whole, or not at all.
+    getrandom(&mut number, GetRandomFlags::empty())
+        .map_err(|errno| Error::Kernel { what: "take a random number".into(), source: errno.into() })?;
+    Ok(u64::from_ne_bytes(number))
 }
 
 /// The counters while no packet moves them: read twice alike.

@@ -8,6 +8,7 @@
  *   entry_at(queue, position)      that place; null where the verifier must be told that it may be
  *   entry_drop(queue, entry, host) the packet in it is discarded
  *   flight_at(queue, position)     the place of a packet that was handed down; null as above
+ *   discards_at_once               so many packets a call discards at most, for each of its reasons
  *
  * Times never run back within a queue: what bpf_ktime_get_ns says may, so differences end at zero. */
 
@@ -134,12 +135,24 @@ static ALWAYS_INLINE void settle(struct queue q, __u64 now)
 	occupancy(q, now);
 }
 
-/* The limit may have been lowered, or fallen back: what no longer fits goes. */
+/* All that waits goes. It leaves the account at once; its places are the host's to empty. */
+static ALWAYS_INLINE void abandon(struct queue q, __u64 now)
+{
+	struct sluice_measured *is = q.is;
+
+	is->dropped_packets += is->backlog_packets;
+	is->dropped_bytes += is->backlog_bytes;
+	is->head += is->backlog_packets;
+	is->backlog_packets = is->backlog_bytes = 0;
+	settle(q, now);
+}
+
+/* The limit may have been lowered, or fallen back: what no longer fits goes, over as many calls as it takes. */
 static ALWAYS_INLINE void purge(struct queue q, struct limit limit, __u64 now, host_t host)
 {
 	if (likely(!is_over(q.is, limit)) || !q.set->purge)
 		return;
-	AT_MOST(MOST_PACKETS) {
+	AT_MOST(discards_at_once) {
 		if (!is_over(q.is, limit))
 			break;
 		discard(q, q.set->purge == 2, host);
@@ -159,14 +172,17 @@ static ALWAYS_INLINE struct entry *arrive(struct queue q, __u64 now, __u64 len, 
 	is->arrived_packets++;
 	is->arrived_bytes += len;
 	if (unlikely(!fits(is->backlog_packets, is->backlog_bytes, limit, len))) {
-		if (!q.set->drop_head || !fits(0, 0, limit, len)) {
-			refuse(q, len);
-			return 0;
+		if (q.set->drop_head && fits(0, 0, limit, len)) {
+			AT_MOST(discards_at_once) {
+				if (fits(is->backlog_packets, is->backlog_bytes, limit, len))
+					break;
+				discard(q, 0, host);
+			}
 		}
-		AT_MOST(MOST_PACKETS) {
-			if (fits(is->backlog_packets, is->backlog_bytes, limit, len))
-				break;
-			discard(q, 0, host);
+		if (!fits(is->backlog_packets, is->backlog_bytes, limit, len)) {
+			refuse(q, len);
+			settle(q, now);
+			return 0;
 		}
 	}
 	place = entry_at(q, is->head + is->backlog_packets);
@@ -223,23 +239,26 @@ static ALWAYS_INLINE void settle_oldest(struct queue q, __u64 now)
 {
 	struct sluice_measured *is = q.is;
 	struct flight *oldest;
+	__u64 done;
 
 	if (is->settled_packets == is->handed_packets)
 		return;
 	oldest = flight_at(q, is->settled_packets);
 	if (!oldest)
 		return;
-	if (oldest->done) {
-		waited(q, since(since(oldest->done, oldest->arrived), oldest->service));
+	done = read_first(&oldest->done);
+	if (done) {
+		waited(q, since(since(done, oldest->arrived), oldest->service));
 		served(q, oldest->service);
 		is->pace = is->pace ? is->pace - is->pace / 8 + oldest->service / 8 : oldest->service + 1;
 	} else {
 		int is_full = is->handed_packets - is->settled_packets >= FLIGHTS;
+		__u64 mark = oldest->mark;
 
 		if (!is_full && since(now, oldest->handed) < q.set->credit_expiry)
 			return;
 		/* It is being completed at this very moment. */
-		if (!take_mark(oldest, mark_of(q.slot, is->settled_packets)))
+		if (!mark || !take_mark(oldest, mark))
 			return;
 		is->lost_packets++;
 	}
@@ -271,7 +290,7 @@ static ALWAYS_INLINE __u64 hand_down(struct queue q, const struct entry *first, 
 	flight->handed = now;
 	flight->len = first->len;
 	flight->done = 0;
-	flight->mark = mark_of(q.slot, position);
+	flight->mark = mark_of(q.slot, position, q.set->secret);
 	q.is->handed_packets++;
 	q.is->departed = 0;
 	return flight->mark;

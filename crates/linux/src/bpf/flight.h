@@ -3,8 +3,9 @@
  * names its queue and its place here. Who completes a packet runs beside the queue, not under its lock: the two meet in
  * the mark, which one of them takes. */
 
-/* Places for each queue; a power of two. */
-#define FLIGHTS 256
+/* Places for each queue. */
+#define PLACE_BITS 8
+#define FLIGHTS (1 << PLACE_BITS)
 /* Bits of a mark below the number of its queue. */
 #define MARK_BITS 48
 /* The longest packet that a radio takes in one piece (IEEE 802.11-2016, 9.2.4.7). */
@@ -23,9 +24,17 @@ static ALWAYS_INLINE __u64 since(__u64 now, __u64 then)
 	return likely(now > then) ? now - then : 0;
 }
 
-static ALWAYS_INLINE __u64 mark_of(__u32 slot, __u64 position)
+/* A program may give its own packets any time to leave (SO_TXTIME), and so any mark; what it cannot know is the 40 bits of
+ * this one that the secret makes. They are those of SplitMix64 (Steele, Lea, Flood 2014), and no mark is shown to
+ * anybody. The place is in the lowest bits. */
+static ALWAYS_INLINE __u64 mark_of(__u32 slot, __u64 position, __u64 secret)
 {
-	return (__u64)(FIRST_MAJOR + slot) << MARK_BITS | (position & ((1ull << MARK_BITS) - 1));
+	__u64 mixed = secret + position * 0x9e3779b97f4a7c15;
+
+	mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
+	mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
+	mixed = mixed >> 24 << PLACE_BITS;
+	return (__u64)(FIRST_MAJOR + slot) << MARK_BITS | mixed | position % FLIGHTS;
 }
 
 /* Whose packet it is; MOST_QUEUES or more: nobody's. */

@@ -20,6 +20,14 @@ typedef long long __s64;
 	} name SEC(".maps")
 #define ARRAY 2
 
+/* A read before all that the program reads after it, also on processors that would change their order (ARM). Atomic
+ * operations that return a value are fully ordered in BPF; instructions that load with acquire semantics need Linux 6.15
+ * and Clang 21. */
+static ALWAYS_INLINE __u64 read_first(__u64 *place)
+{
+	return __sync_fetch_and_or(place, 0);
+}
+
 static void *(*const bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;
 static __u64 (*const bpf_ktime_get_ns)(void) = (void *)5;
 static void *(*const bpf_kptr_xchg)(void *place, void *object) = (void *)194;

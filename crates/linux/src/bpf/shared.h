@@ -35,6 +35,8 @@ struct sluice_settings {
 	__u64 credit_expiry;
 	/* A queue that waits for credit looks again after that time, ns. */
 	__u64 credit_poll;
+	/* Random: who does not know it cannot forge the mark of a packet. */
+	__u64 secret;
 };
 
 /* The discipline writes these; the agent reads them, and takes differences of what counts up. */
@@ -86,6 +88,9 @@ struct sluice_measured {
 	__u64 completed_at;
 	/* Average service time of the last few packets, ns; 0 before there is one. */
 	__u64 pace;
+	/* Places of the ring whose packets a reset has taken out of the account and not freed: so many before that position. */
+	__u64 left_places;
+	__u64 left_end;
 	/* Of the interface; 0 where the element serves no queue. */
 	__u64 interface;
 };

@@ -48,8 +48,9 @@ impl Settings {
         self.credit_poll = look_every.as_nanos();
     }
 
-    /// As those of an agent before.
+    /// As those of an agent before, whose packets may be below.
     pub(super) fn keep_credit(&mut self, former: &Self) {
+        self.secret = former.secret;
         self.credit_packets = former.credit_packets;
         self.credit_time = former.credit_time;
         self.credit_expiry = former.credit_expiry;

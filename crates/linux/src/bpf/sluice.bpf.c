@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  * The queue discipline "sluice": mechanism only, its limit is moved by the agent. A queue is one element of the arrays,
- * by its handle. All but init run under the lock of the queue. */
+ * by its handle. Enqueue and dequeue run under the lock of the queue; reset, too, but once more without it before destroy. */
 #include "kernel.h"
 #include "shared.h"
 
@@ -56,7 +56,14 @@ KERNEL(void bpf_qdisc_bstats_update(struct Qdisc *sch, const struct sk_buff *skb
 #define NET_XMIT_CN 2
 #define EBUSY 16
 #define EINVAL 22
-#define MOST_PACKETS 1000000
+#define MOST_PLACES (1 << 16)
+
+/* A packet that is freed costs some hundred nanoseconds, and all others of the queue wait meanwhile. Who sends pays for as
+ * many as a transmitting processor sends at once (net.core.dev_weight). A reset has the processor for itself, but holds
+ * off what else it receives: for less than half a millisecond, of the two that receiving may take at once
+ * (net.core.netdev_budget_usecs). */
+#define discards_at_once 64
+#define RESET_FREES 1024
 
 /* Set by the loader: how many queues there are room for, and of how many packets (a power of two). */
 const volatile __u32 ring_mask = 1023;
@@ -127,6 +134,29 @@ static ALWAYS_INLINE void entry_drop(struct queue q, struct entry *entry, host_t
 		bpf_kfree_skb(skb);
 }
 
+/* Frees packets that a reset has left in their places, the oldest first. Who puts packets into the ring calls this
+ * before: no place is needed again until it is empty. */
+static ALWAYS_INLINE void free_left(struct queue q, __u32 most, struct bpf_sk_buff_ptr *to_free)
+{
+	AT_MOST(most) {
+		struct entry *entry;
+		struct sk_buff *skb;
+
+		if (likely(!q.is->left_places))
+			break;
+		entry = entry_at(q, q.is->left_end - q.is->left_places--);
+		if (!entry)
+			break;
+		skb = bpf_kptr_xchg(&entry->skb, 0);
+		if (!skb)
+			continue;
+		if (to_free)
+			bpf_qdisc_skb_drop(skb, to_free);
+		else
+			bpf_kfree_skb(skb);
+	}
+}
+
 /* False where the handle names no queue that there is room for. */
 static ALWAYS_INLINE int find(struct Qdisc *sch, struct queue *q)
 {
@@ -149,6 +179,8 @@ int sluice_enqueue(__u64 *context)
 
 	if (!find(sch, &q))
 		goto drop;
+	if (unlikely(q.is->left_places))
+		free_left(q, discards_at_once, host.to_free);
 	dropped = q.is->dropped_packets;
 	place = arrive(q, bpf_ktime_get_ns(), since(link_len, q.is->header), host);
 	if (unlikely(!place)) {
@@ -227,17 +259,20 @@ SEC("struct_ops/sluice_reset")
 void sluice_reset(__u64 *context)
 {
 	struct Qdisc *sch = (void *)context[0];
-	host_t host = { sch, 0 };
 	struct queue q;
+	__u64 left;
 
 	if (!find_own(sch, &q))
 		return;
-	AT_MOST(MOST_PACKETS) {
-		if (!q.is->backlog_packets)
-			break;
-		discard(q, 0, host);
-	}
-	settle(q, bpf_ktime_get_ns());
+	/* Places between what an earlier reset left and the queue of now are empty. The kernel's own account begins with zeros
+	 * after this. */
+	left = q.is->left_places ? q.is->head - q.is->left_end + q.is->left_places : 0;
+	left += q.is->backlog_packets;
+	sch->qstats.drops += q.is->backlog_packets;
+	abandon(q, bpf_ktime_get_ns());
+	q.is->left_places = left <= ring_mask ? left : ring_mask + 1;
+	q.is->left_end = q.is->head;
+	free_left(q, RESET_FREES, 0);
 }
 
 SEC("struct_ops/sluice_destroy")
@@ -245,8 +280,11 @@ void sluice_destroy(__u64 *context)
 {
 	struct queue q;
 
-	if (find_own((void *)context[0], &q))
-		q.is->interface = 0;
+	if (!find_own((void *)context[0], &q))
+		return;
+	/* Nobody waits for this. */
+	free_left(q, MOST_PLACES, 0);
+	q.is->interface = 0;
 }
 
 SEC(".struct_ops.link")

@@ -1,8 +1,13 @@
 //! What a packet costs, in executed instructions: for the guest's clock `instructions`, on which one takes 1 ns.
 
-use super::{HEADERS, MECHANISM, dummy, install, load, now, shell, towards};
-use control::Measures;
-use linux::bpf::Credit;
+use super::slow_link::SlowLink;
+use super::{HEADERS, MECHANISM, dummy, install, load, now, pause_until, shell, towards, unsent};
+use control::{Limit, Measures};
+use libbpf_rs::Program;
+use libbpf_rs::query::ProgInfoIter;
+use linux::bpf::{Credit, Discipline, FOLDER, Mechanism};
+use std::os::fd::AsRawFd;
+use std::path::Path;
 use units::{Duration, Instant};
 
 const PACKETS: usize = 2_000;
@@ -60,4 +65,90 @@ fn a_packet_costs_at_most_1300_instructions_more_than_in_pfifo() {
     for ours in [at_will, by_credit] {
         assert!(ours <= plain + MOST_OVER_PFIFO, "{ours} against {plain}");
     }
+}
+
+/// The most packets that a queue has room for.
+const ROOM: u32 = 65_536;
+/// A processor that receives may go on for so long (`net.core.netdev_budget_usecs`), at an instruction a nanosecond. Nothing
+/// may hold off what else it does for longer.
+const LONGEST_HOLD: u64 = 2_000_000;
+
+/// Time and calls of a program of ours until now, as the kernel counts them.
+fn spent(program: &str) -> (u64, u64) {
+    let found = ProgInfoIter::default().find(|one| one.name == program).unwrap();
+    let program = Program::fd_from_id(found.id).unwrap();
+    let shown = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", program.as_raw_fd())).unwrap();
+    let value = |name: &str| -> u64 {
+        let line = shown.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        line.trim_start_matches(':').trim().parse().unwrap()
+    };
+    (value("run_time_ns"), value("run_cnt"))
+}
+
+/// What the calls of a program took during something, one with another, and how many they were.
+fn calls(program: &str, during: impl FnOnce()) -> (u64, u64) {
+    let before = spent(program);
+    during();
+    let after = spent(program);
+    (after.0 - before.0, after.1 - before.1)
+}
+
+#[test]
+#[ignore = "needs the guest and its clock 'instructions'"]
+fn no_call_holds_the_processor_for_long_however_much_waits() {
+    shell("sysctl -qw kernel.bpf_stats_enabled=1 net.core.wmem_max=400000000");
+    let many = Limit::Packets(ROOM);
+    let mechanism = Mechanism { hard: many, fallback: many, ..MECHANISM };
+    let discipline = Discipline::load(Path::new(FOLDER), many).unwrap();
+    // Next to nothing leaves.
+    let link = SlowLink::new(1_000);
+    let mut slot = discipline.free_slot(mechanism, Measures::default(), now()).unwrap();
+    install(&slot, "sl0");
+    let socket = towards(9);
+    rustix::net::sockopt::set_socket_send_buffer_size(&socket, 200_000_000).unwrap();
+    let fill = || {
+        while slot.backlog().unwrap().packets < u64::from(ROOM) {
+            for _ in 0..1_000 {
+                socket.send(&[0; 20]).unwrap();
+            }
+        }
+    };
+    let fall_to = |packets| {
+        let mut slot = discipline.take_over(slot.handle(), mechanism, Measures::default(), now()).unwrap();
+        slot.set_limit(Limit::Packets(packets)).unwrap();
+    };
+    fill();
+    fall_to(10);
+    let (arrival, arrivals) = calls("sluice_enqueue", || {
+        socket.send(&[0; 20]).unwrap();
+    });
+    assert_eq!(arrivals, 1);
+    fall_to(ROOM);
+    fill();
+    fall_to(10);
+    let mut departure = 0;
+    let until = now() + Duration::from_secs(20);
+    while departure == 0 {
+        assert!(now() < until, "nothing leaves");
+        let (time, departures) = calls("sluice_dequeue", || pause_until(now() + Duration::from_millis(1)));
+        departure = time.checked_div(departures).unwrap_or_default();
+    }
+    fall_to(ROOM);
+    fill();
+    let (reset, resets) = calls("sluice_reset", || {
+        shell("ip link set sl0 down");
+    });
+    assert_eq!((resets, slot.backlog().unwrap().packets), (1, 0));
+    println!(
+        "with {ROOM} packets that wait, instructions of a call: enqueue {arrival}, dequeue {departure}, reset {reset}"
+    );
+    assert!(arrival.max(departure).max(reset) <= LONGEST_HOLD);
+    // What the reset left goes with the queue.
+    assert!(unsent() > 0);
+    link.end();
+    assert_eq!(slot.interface().unwrap(), None);
+    let left = slot.take_interval(now()).unwrap();
+    assert_eq!(left.arrived.packets, left.sent.packets + left.dropped.packets);
+    assert_eq!(unsent(), 0);
+    discipline.unload().unwrap();
 }

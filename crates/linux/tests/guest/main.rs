@@ -5,6 +5,7 @@
 
 mod chain;
 mod downloads;
+mod forged;
 mod governor;
 mod holder;
 mod hwsim;
@@ -84,4 +85,11 @@ fn towards(network: u8) -> UdpSocket {
     let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
     socket.connect(format!("10.9.{network}.2:9")).unwrap();
     socket
+}
+
+/// Bytes of memory that packets of all UDP sockets hold until they are freed.
+fn unsent() -> u64 {
+    let sockets = std::fs::read_to_string("/proc/net/udp").unwrap();
+    let queues = sockets.lines().skip(1).map(|line| line.split_whitespace().nth(4).unwrap());
+    queues.map(|queues| u64::from_str_radix(queues.split(':').next().unwrap(), 16).unwrap()).sum()
 }
