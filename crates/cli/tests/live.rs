@@ -561,8 +561,9 @@ fn a_controller_that_begins_with_the_largest_limit_begins_anew_from_what_the_lin
     in_namespace("live::inner_begins");
 }
 
-/// Up to 16 Mb/s to a link of 5 Mb/s, in frames of 1014 bytes: 123.3 of them in 200 ms. The kernel's clock and the looks at
-/// its counters may be off by a few packets.
+/// Up to 16 Mb/s to a link of 5 Mb/s, in frames of 1014 bytes: at most 123.3 of them in 200 ms, and the two of its burst. On
+/// a busy machine the link is slower: what its clock has for it while it comes late is lost above that burst. What it sent
+/// is in the recording.
 #[test]
 #[ignore = "runs in a namespace"]
 fn inner_begins() {
@@ -588,7 +589,6 @@ fn inner_begins() {
     let words = "v0 measured: alt begins from ";
     let begins = measured.split(words).nth(1).unwrap_or_else(|| panic!("{measured}"));
     let begins: u64 = begins.strip_suffix(" packets: what the link sends in 200 ms").unwrap().parse().unwrap();
-    assert!((118..=130).contains(&begins), "{begins}");
     // One or two more intervals, of a second each.
     #[expect(clippy::disallowed_methods, reason = "intervals of a real interface take real time")]
     std::thread::sleep(std::time::Duration::from_millis(1_500));
@@ -600,6 +600,13 @@ fn inner_begins() {
     let lines: Vec<serde_json::Value> = recorded.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let begun = lines.iter().position(|line| line["begin_from"] == begins).unwrap();
     assert!(begun <= 1, "it took {begun} intervals");
+    let gaps = lines[..=begun].iter().map(|line| &line["seen"]["departure_gap"]);
+    let (time, packets) = gaps.fold((0.0, 0.0), |(time, packets), gap| {
+        let n = gap["n"].as_f64().unwrap();
+        (time + milliseconds(&gap["mean"]) * n, packets + n)
+    });
+    let sent = 200.0 * packets / time;
+    assert!((begins as f64 - sent).abs() <= 1.0 && (60..=126).contains(&begins), "{begins}, and {sent} in 200 ms");
     // A packet a second less while packets wait, of which the interval that told has had its part.
     assert!(lines[begun..].iter().all(|line| (begins - 3..=begins).contains(&line["limit"].as_u64().unwrap())));
     let mut replay = sluice(folder.path());

@@ -8,6 +8,7 @@ mod interrupts;
 mod live;
 mod namespace;
 mod observe;
+mod privileges;
 mod recordings;
 mod sweep;
 mod traces;

@@ -1,5 +1,6 @@
 //! What the agent asks of an interface, whatever holds its queue.
 
+use crate::confine::Keeps;
 use crate::{Start, Wish};
 use control::{Interval, Limit};
 use units::{Duration, Instant};
@@ -30,6 +31,11 @@ pub trait Device {
 
     /// What the device can measure and do. Constant over its life.
     fn capabilities(&self) -> Capabilities;
+
+    /// What it needs of the process's powers from now on until it is back.
+    fn keeps(&self) -> Keeps {
+        Keeps::Queues
+    }
 
     /// Packets of the interface hold at most so many segments (GSO) until [`restore`](Self::restore), so that a limit in
     /// packets counts what the link carries. A device that changes nothing does nothing.

@@ -2,6 +2,7 @@
 
 use crate::agents;
 use crate::backend::{Backend, Wish};
+use crate::confine::Keeps;
 use crate::device::{Capabilities, Device, Error, Quality};
 use crate::estimate::Estimator;
 use crate::former::{Former, claim, put_back};
@@ -324,6 +325,10 @@ impl Device for Observed {
     /// Nothing: the queue is only looked at.
     fn set_limit(&mut self, _: Limit) -> Result<(), Error> {
         Ok(())
+    }
+
+    fn keeps(&self) -> Keeps {
+        Keeps::Nothing
     }
 
     fn restore(&mut self) -> Result<(), Error> {

@@ -8,6 +8,7 @@ mod wakes;
 
 use crate::agent::{Signals, now};
 use crate::backend::Wish;
+use crate::confine::{Keeps, confine};
 use crate::device::{Device, Error};
 use crate::events::{Event, What, clock};
 use crate::links::Links;
@@ -59,7 +60,8 @@ pub enum Patience {
 }
 
 /// Governs what is wished for until a signal comes or the host breaks off, then puts the former queues back, also after an
-/// error. Status and metrics are served at `listen`.
+/// error. Status and metrics are served at `listen`. Once all queues are taken up this thread gives up what powers it does
+/// not need, for good.
 ///
 /// # Errors
 /// With [`Patience::End`] the first thing that fails; with [`Patience::Wait`] a want of privilege at the start, or what
@@ -72,7 +74,8 @@ pub fn govern(
     host: &mut dyn Host,
 ) -> Result<(), Error> {
     let mut agent = Agent::new(wishes, patience, signals)?;
-    let governed = agent.begin(listen, host).and_then(|()| agent.run(signals, host));
+    let begun = agent.begin(listen, host).and_then(|()| agent.confine(host));
+    let governed = begun.and_then(|()| agent.run(signals, host));
     agent.manager.tell("STOPPING=1");
     let is_news = !matches!(governed, Err(Error::Gone { .. } | Error::Replaced { .. }));
     agent.governors.iter_mut().fold(governed, |so_far, governor| so_far.and(governor.end(is_news, host)))
@@ -114,7 +117,7 @@ impl Agent {
         })
     }
 
-    /// Takes up all queues, then tells the service manager.
+    /// Takes up all queues, and listens.
     fn begin(&mut self, listen: Vec<(Address, Serves)>, host: &mut dyn Host) -> Result<(), Error> {
         let (mut first, mut refused) = (None, 0);
         for at in 0..self.governors.len() {
@@ -137,6 +140,18 @@ impl Agent {
             let server = Server::bind(&address, serves)?;
             self.wakes.add_clients(&server)?;
             self.servers.push(server);
+        }
+        Ok(())
+    }
+
+    /// Gives up what is not needed from now on, then tells the service manager that all is ready.
+    fn confine(&mut self, host: &mut dyn Host) -> Result<(), Error> {
+        let of_queues = self.governors.iter().map(Governor::keeps).max().unwrap_or(Keeps::Nothing);
+        // An agent that waits may be told to take up any.
+        let keeps = if self.patience == Patience::Wait { Keeps::most() } else { of_queues };
+        if let Some(why) = confine(keeps)? {
+            let words = format!("goes on, and makes any system call that it likes: no filter of them ({why})");
+            host.happened(&Event::new(clock(), "", What::Failed, words));
         }
         self.manager.tell(&format!("READY=1\n{}", self.news()));
         Ok(())

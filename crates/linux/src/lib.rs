@@ -10,6 +10,7 @@ mod backend;
 #[cfg(feature = "bpf")]
 pub mod bpf;
 pub mod config;
+mod confine;
 mod device;
 mod doctor;
 mod driver;
@@ -34,6 +35,7 @@ mod txq;
 mod wire;
 
 pub use backend::{Attached, Backend, Wish, attach};
+pub use confine::Keeps;
 pub use device::{Capabilities, Device, Error, Quality};
 pub use doctor::{Diagnosis, Finding, diagnose};
 pub use fifo::{Fifo, Kind, Observed, Place, Start, class, detach, shown_place};

@@ -19,6 +19,8 @@ use std::path::{Path, PathBuf};
 /// Where agents write down what to put back.
 pub const STATE_FOLDER: &str = "/run/sluice";
 
+/// Of that folder: its owner's, and the group may open the sockets in it.
+pub(crate) const FOLDER_MODE: u32 = 0o710;
 /// The longest name of an interface (`IFNAMSIZ` less one).
 const LONGEST_NAME: usize = 15;
 
@@ -237,7 +239,7 @@ fn make(folder: &Path) -> Result<(), Error> {
     if let Some(above) = folder.parent() {
         fs::create_dir_all(above).map_err(|error| failed(folder, error))?;
     }
-    match DirBuilder::new().mode(0o710).create(folder) {
+    match DirBuilder::new().mode(FOLDER_MODE).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(folder, error)),
         _ => {}
     }

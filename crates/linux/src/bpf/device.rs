@@ -5,7 +5,7 @@ use super::discipline::{Discipline, KIND, Mechanism, Slot, alone};
 use crate::former::{Former, claim_or_keep, shown};
 use crate::rtnetlink::{Link, ROOT, Route};
 use crate::state::State;
-use crate::{Backend, Capabilities, Device, Error, Place, Quality, Start, Wish};
+use crate::{Backend, Capabilities, Device, Error, Keeps, Place, Quality, Start, Wish};
 use control::{Interval, Limit};
 use rustix::thread::nanosleep;
 use rustix::time::Timespec;
@@ -161,6 +161,10 @@ impl Device for Governed {
             None => Ok(()),
         };
         restored.and(unloaded)
+    }
+
+    fn keeps(&self) -> Keeps {
+        Keeps::QueuesAndBpf
     }
 
     fn limit_segments(&mut self, segments: u32) -> Result<(), Error> {

@@ -5,6 +5,7 @@ use super::pace::{Pace, WORTH};
 use super::wakes::on_grid;
 use crate::agent::{interval, look_every, obstacle};
 use crate::backend::{Attached, Wish, attach};
+use crate::confine::Keeps;
 use crate::device::{Device, Error};
 use crate::events::{Event, What, clock};
 use crate::fifo::{Start, shown_place};
@@ -97,6 +98,14 @@ impl Governor {
 
     pub(super) fn is_governing(&self) -> bool {
         self.governed_index().is_some()
+    }
+
+    /// What its queue needs; nothing where there is none.
+    pub(super) fn keeps(&self) -> Keeps {
+        match &self.phase {
+            Phase::Governing(governing) => governing.device.keeps(),
+            _ => Keeps::Nothing,
+        }
     }
 
     /// Takes the queue up where its interface is there.
