@@ -51,7 +51,7 @@ def main():
     tables = {name: table([row for row in rows if row["table"] == name]) for name in ("udp", "download", "mesh")}
     tables["cpu"] = costs(outputs)
     for name, text in tables.items():
-        print(f"\n{name}: {args.runs} runs, mean ± standard deviation\n\n{text}")
+        print(f"\n{name}, mean ± standard deviation\n\n{text}")
     if args.write:
         page = PAGE.read_text()
         for name, text in tables.items():
@@ -110,7 +110,8 @@ def table(rows):
     """Rows of one table, of all runs, as Markdown: the mean of each figure and its standard deviation."""
     keys = list(rows[0]["figures"])
     heads = [f"{SHOWN[key][0]} ({SHOWN[key][2]})" for key in keys]
-    lines = ["| | " + " | ".join(heads) + " |", "|---|" + "---:|" * len(keys)]
+    runs = max(sum(row["row"] == other["row"] for other in rows) for row in rows)
+    lines = [f"Runs: {runs}.", "", "| | " + " | ".join(heads) + " |", "|---|" + "---:|" * len(keys)]
     for name in dict.fromkeys(row["row"] for row in rows):
         cells = [cell([row["figures"][key] * SHOWN[key][1] for row in rows if row["row"] == name]) for key in keys]
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
@@ -118,11 +119,12 @@ def table(rows):
 
 
 def cell(values):
-    """`46.4 ± 0.2`: as many digits as the larger of the two has need of."""
+    """`46.4 ± 0.2`, with as many digits as suit the mean; of one run no spread is known."""
     mean = statistics.fmean(values)
-    spread = statistics.stdev(values) if len(values) > 1 else 0.0
     digits = 0 if mean >= 1_000 else 1
-    return f"{mean:.{digits}f} ± {spread:.{max(digits, 1)}f}"
+    if len(values) == 1:
+        return f"{mean:.{digits}f}"
+    return f"{mean:.{digits}f} ± {statistics.stdev(values):.1f}"
 
 
 def costs(lines):

@@ -46,13 +46,13 @@ class Experiment:
 
 
 EXPERIMENTS = [
-    Experiment("e1", 1, 20, {"size": ["128 B", "1024 B", "1518 B"], "load": ["0.2 Mb/s", "1.0 Mb/s", "1.8 Mb/s"]}),
-    Experiment("e3", 2, 40, {"target": ["100 ms", "400 ms"]}),
-    Experiment("e4", 2, 10),
-    Experiment("e6", 2, 40),
+    Experiment("e1", 1, 15, {"size": ["128 B", "1518 B"], "load": ["0.2 Mb/s", "1.0 Mb/s", "1.8 Mb/s"], "scheme": ["pfifo", "ADTH, D/4"]}),
+    Experiment("e3", 1, 40, {"target": ["100 ms", "400 ms"]}),
+    Experiment("e4", 1, 10),
+    Experiment("e6", 1, 30),
 ]
 # A plan of so many runs is one guest's.
-AT_ONCE = 6
+AT_ONCE = 12
 
 
 def main():
