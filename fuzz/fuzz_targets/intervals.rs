@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use control::{Controller, Limit, Name, Parameters};
+use control::{AnyController, Limit, Name, Parameters};
 use lab::recorded;
 use lab::scenario::{Scenario, Wishes};
 use libfuzzer_sys::fuzz_target;
@@ -16,7 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
     };
     for name in Name::ALL {
         for limit in [Limit::Packets(1_000), Limit::Bytes(units::Bytes::new(64_000))] {
-            let mut controller = Controller::new(*name, &Parameters::default(), limit).expect("the defaults are sound");
+            let mut controller = AnyController::new(*name, &Parameters::default(), &limit.into()).expect("the defaults are sound");
             assert_eq!(replay(&recording, &mut controller).len(), recording.len());
         }
     }

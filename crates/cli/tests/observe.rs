@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
 
 use crate::command::{sluice, stderr, stdout};
-use control::{Controller, Count, Interval, Limit, Name, Parameters, Stat};
+use control::{AnyController, Count, Interval, Limit, Name, Parameters, Stat};
 use linux::agent::now;
 use linux::agents;
 use linux::serve::{Address, Server, Serves};
@@ -59,7 +59,7 @@ impl Drop for Agent {
 }
 
 fn governed(device: &str) -> Status {
-    let controller = Controller::new(Name::Adth, &Parameters::default(), Limit::Packets(1_000)).unwrap();
+    let controller = AnyController::new(Name::Adth, &Parameters::default(), &Limit::Packets(1_000).into()).unwrap();
     let mut status = Status::new(device, "root", &controller, Limit::Packets(1_000));
     status.state = State::Governing;
     status.kind = "pfifo".into();

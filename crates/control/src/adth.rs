@@ -9,7 +9,9 @@
 //! - A6: section 4.2.1 describes a threshold with a memory that it lacks; `latch` adds it.
 //! - A7: it tests what arrived and divides by what was sent; here both are tested.
 
-use crate::{Interval, Invalid, Limit, LimitController, SHORTEST_INTERVAL, Stat};
+use crate::{
+    Controller, Interval, Invalid, Limit, Needs, Orders, Reads, SHORTEST_INTERVAL, Scheme, Seen, Sets, Site, Stat,
+};
 use core::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
@@ -96,44 +98,48 @@ pub struct Adth {
     largest_estimate: f64,
 }
 
-impl Adth {
-    /// ADTH with `params` for a queue that can hold at most `hard_limit` (`maxQueLimit`).
+impl Scheme for Adth {
+    type Params = Params;
+    const TARGET: Option<&'static str> = Some("target_delay");
+
+    /// The site's hard limit is `maxQueLimit`.
     ///
     /// # Errors
     /// A zero target; an interval below [`SHORTEST_INTERVAL`]; bounds of the factor that are not above zero, not finite, or crossed.
-    pub fn new(params: &Params, hard_limit: Limit) -> Result<Self, Invalid> {
+    fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         let Params { target_delay, interval, phi_min, phi_max, .. } = *params;
         let above_zero = |number: f64| number > 0.0 && number.is_finite();
-        let refuse = |parameter, why| Err(Invalid { parameter, why });
         if target_delay.is_zero() {
-            return refuse("adth.target_delay", "must be above zero");
+            return Err(Invalid::new("target_delay", "must be above zero"));
         }
         if interval.is_some_and(|interval| interval < SHORTEST_INTERVAL) {
-            return refuse("adth.interval", "must be at least 100 us");
+            return Err(Invalid::new("interval", "must be at least 100 us"));
         }
         if interval.is_none() && target_delay / 2 < SHORTEST_INTERVAL {
-            return refuse("adth.target_delay", "must be at least 200 us: the interval is half of it");
+            return Err(Invalid::new("target_delay", "must be at least 200 us: the interval is half of it"));
         }
         if !above_zero(phi_min) {
-            return refuse("adth.phi_min", "must be above zero");
+            return Err(Invalid::new("phi_min", "must be above zero"));
         }
         if !above_zero(phi_max) {
-            return refuse("adth.phi_max", "must be above zero");
+            return Err(Invalid::new("phi_max", "must be above zero"));
         }
         if phi_min > phi_max {
-            return refuse("adth.phi_min", "must not be above phi_max");
+            return Err(Invalid::new("phi_min", "must not be above phi_max"));
         }
         Ok(Self {
             params: params.clone(),
             interval: interval.unwrap_or(target_delay / 2),
-            hard_limit,
+            hard_limit: site.hard_limit,
             phi: 1.0,
             first: true,
             late_seen: false,
             largest_estimate: 0.0,
         })
     }
+}
 
+impl Adth {
     /// `phi`, the factor that corrects the estimated queue length.
     pub const fn phi(&self) -> f64 {
         self.phi
@@ -176,12 +182,17 @@ impl Adth {
     }
 }
 
-impl LimitController for Adth {
-    fn interval(&self) -> Duration {
-        self.interval
+impl Controller for Adth {
+    fn needs(&self) -> Needs {
+        Needs::new(self.interval, Reads::COUNTS.and(Reads::SOJOURN).and(Reads::GAP), Sets::LIMIT)
     }
 
-    fn update(&mut self, seen: &Interval) -> Limit {
+    fn begin(&self) -> Orders {
+        self.hard_limit.into()
+    }
+
+    fn update(&mut self, seen: &Seen) -> Orders {
+        let seen = &seen.queue;
         // A7: the document tests arrivals only, and divides by what was sent.
         let measured = seen.arrived.packets > 0 && seen.sent.packets > 0 && seen.sent.bytes > Bytes::new(0);
         let mut length = f64::INFINITY;
@@ -201,7 +212,7 @@ impl LimitController for Adth {
         if self.params.latch {
             length = if self.late_seen { length.min(self.largest_estimate) } else { f64::INFINITY };
         }
-        self.limit(length)
+        self.limit(length).into()
     }
 
     fn target_delay(&self) -> Option<Duration> {

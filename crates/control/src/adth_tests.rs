@@ -27,14 +27,14 @@ fn seen(sojourn_ms: u64, gap_ms: u64) -> Interval {
 fn adth(change: impl FnOnce(&mut Params)) -> Adth {
     let mut params = Params { phi_max: 2.0, ..Params::default() };
     change(&mut params);
-    Adth::new(&params, Limit::Packets(1_000)).unwrap()
+    Adth::new(&params, &Limit::Packets(1_000).into()).unwrap()
 }
 
 #[test]
 fn the_first_threshold_rests_on_the_measurements_alone() {
     // dq = 0.2 - 0.005 = 0.195 s; Lest = 0.195 * 400 = 78, although the packets were late.
     let mut adth = adth(|_| ());
-    assert_eq!(adth.update(&seen(295, 5)), Limit::Packets(78));
+    assert_eq!(adth.update(&seen(295, 5).into()).limit, Limit::Packets(78));
     assert!((adth.phi() - 1.0).abs() < 1e-12);
 }
 
@@ -43,8 +43,8 @@ fn counts_that_contradict_each_other_measure_nothing() {
     let whole = seen(295, 5);
     for sent in [Count { packets: 0, ..whole.sent }, Count { bytes: Bytes::new(0), ..whole.sent }] {
         let mut adth = adth(|_| ());
-        assert_eq!(adth.update(&Interval { sent, ..whole }), Limit::Packets(1_000), "{sent:?}");
-        assert_eq!(adth.update(&whole), Limit::Packets(78), "the first threshold is still to come");
+        assert_eq!(adth.update(&Interval { sent, ..whole }.into()).limit, Limit::Packets(1_000), "{sent:?}");
+        assert_eq!(adth.update(&whole.into()).limit, Limit::Packets(78), "the first threshold is still to come");
     }
 }
 
@@ -58,14 +58,14 @@ fn the_host_is_told_the_target() {
 fn early_packets_raise_phi_by_half_the_error() {
     // Nodal delay 95 + 5 = 100 ms: beta = 0.5, phi = 1.25, then 1.5; 1.25 * 78 = 97.5 and 1.5 * 78 = 117.
     let mut adth = adth(|_| ());
-    adth.update(&seen(95, 5));
-    assert_eq!(adth.update(&seen(95, 5)), Limit::Packets(97));
+    adth.update(&seen(95, 5).into());
+    assert_eq!(adth.update(&seen(95, 5).into()).limit, Limit::Packets(97));
     assert!((adth.phi() - 1.25).abs() < 1e-12);
-    adth.update(&seen(95, 5));
-    adth.update(&seen(95, 5));
-    adth.update(&seen(95, 5));
+    adth.update(&seen(95, 5).into());
+    adth.update(&seen(95, 5).into());
+    adth.update(&seen(95, 5).into());
     assert!((adth.phi() - 2.0).abs() < 1e-12);
-    adth.update(&seen(95, 5));
+    adth.update(&seen(95, 5).into());
     assert!((adth.phi() - 2.0).abs() < 1e-12, "held at phi_max");
 }
 
@@ -73,37 +73,37 @@ fn early_packets_raise_phi_by_half_the_error() {
 fn late_packets_lower_phi_by_the_whole_error() {
     // Nodal delay 245 + 5 = 250 ms: beta = -0.25, phi = 0.75, 0.5, 0.25, 0.1; 0.75 * 78 = 58.5, 0.1 * 78 = 7.8.
     let mut adth = adth(|_| ());
-    adth.update(&seen(245, 5));
-    assert_eq!(adth.update(&seen(245, 5)), Limit::Packets(58));
-    assert_eq!(adth.update(&seen(245, 5)), Limit::Packets(39));
-    adth.update(&seen(245, 5));
-    assert_eq!(adth.update(&seen(245, 5)), Limit::Packets(7));
+    adth.update(&seen(245, 5).into());
+    assert_eq!(adth.update(&seen(245, 5).into()).limit, Limit::Packets(58));
+    assert_eq!(adth.update(&seen(245, 5).into()).limit, Limit::Packets(39));
+    adth.update(&seen(245, 5).into());
+    assert_eq!(adth.update(&seen(245, 5).into()).limit, Limit::Packets(7));
     assert!((adth.phi() - 0.1).abs() < 1e-12, "held at phi_min");
 }
 
 #[test]
 fn exactly_on_target_counts_as_late_and_changes_nothing() {
     let mut adth = adth(|params| params.latch = true);
-    adth.update(&seen(95, 5));
-    assert_eq!(adth.update(&seen(195, 5)), Limit::Packets(78));
+    adth.update(&seen(95, 5).into());
+    assert_eq!(adth.update(&seen(195, 5).into()).limit, Limit::Packets(78));
     assert!((adth.phi() - 1.0).abs() < 1e-12);
 }
 
 #[test]
 fn a_mac_delay_above_the_target_leaves_the_least_limit() {
-    assert_eq!(adth(|_| ()).update(&seen(10, 200)), Limit::Packets(1), "dq = 0");
+    assert_eq!(adth(|_| ()).update(&seen(10, 200).into()).limit, Limit::Packets(1), "dq = 0");
     let mut adth = adth(|params| params.limit_min = NonZeroU32::new(5).unwrap());
-    assert_eq!(adth.update(&seen(10, 300)), Limit::Packets(5), "dq < 0");
+    assert_eq!(adth.update(&seen(10, 300).into()).limit, Limit::Packets(5), "dq < 0");
 }
 
 #[test]
 fn nothing_known_means_the_hard_limit() {
     let mut adth = adth(|_| ());
     let quiet = Interval { arrived: Count::default(), ..seen(10, 5) };
-    assert_eq!(adth.update(&quiet), Limit::Packets(1_000));
+    assert_eq!(adth.update(&quiet.into()).limit, Limit::Packets(1_000));
     let stuck = Interval { sent: Count::default(), ..seen(10, 5) };
-    assert_eq!(adth.update(&stuck), Limit::Packets(1_000), "no 0/0 (A7)");
-    adth.update(&seen(245, 5));
+    assert_eq!(adth.update(&stuck.into()).limit, Limit::Packets(1_000), "no 0/0 (A7)");
+    adth.update(&seen(245, 5).into());
     assert!((adth.phi() - 1.0).abs() < 1e-12, "the first valid sample comes only now (A4)");
 }
 
@@ -119,8 +119,8 @@ fn the_statistic_is_chosen() {
     sample.departure_gap = millis(5);
     for (statistic, phi) in [(Statistic::Mean, 1.25), (Statistic::Max, 0.75), (Statistic::Last, 1.125)] {
         let mut adth = adth(|params| params.statistic = statistic);
-        adth.update(&sample);
-        adth.update(&sample);
+        adth.update(&sample.into());
+        adth.update(&sample.into());
         assert!((adth.phi() - phi).abs() < 1e-12, "{statistic:?}: {}", adth.phi());
     }
 }
@@ -128,20 +128,20 @@ fn the_statistic_is_chosen() {
 #[test]
 fn the_latch_opens_at_the_first_late_packet() {
     let mut adth = adth(|params| params.latch = true);
-    assert_eq!(adth.update(&seen(95, 5)), Limit::Packets(1_000), "never late so far");
-    assert_eq!(adth.update(&seen(95, 5)), Limit::Packets(1_000));
-    assert_eq!(adth.update(&seen(195, 5)), Limit::Packets(78), "phi is 1.25, the largest estimate 78");
+    assert_eq!(adth.update(&seen(95, 5).into()).limit, Limit::Packets(1_000), "never late so far");
+    assert_eq!(adth.update(&seen(95, 5).into()).limit, Limit::Packets(1_000));
+    assert_eq!(adth.update(&seen(195, 5).into()).limit, Limit::Packets(78), "phi is 1.25, the largest estimate 78");
     let quiet = Interval { arrived: Count::default(), ..seen(10, 5) };
-    assert_eq!(adth.update(&quiet), Limit::Packets(78), "does not return to the hard limit");
+    assert_eq!(adth.update(&quiet.into()).limit, Limit::Packets(78), "does not return to the hard limit");
 }
 
 #[test]
 fn a_limit_in_bytes_is_worked_out_in_bytes() {
-    let mut adth = Adth::new(&Params::default(), Limit::Bytes(Bytes::new(64_000))).unwrap();
+    let mut adth = Adth::new(&Params::default(), &Limit::Bytes(Bytes::new(64_000)).into()).unwrap();
     // 0.195 s * 400 000 B/s = 78 000 B, above the hard limit; 0.1 s leaves 40 000 B; none left 1500 B.
-    assert_eq!(adth.update(&seen(10, 5)), Limit::Bytes(Bytes::new(64_000)));
-    assert_eq!(adth.update(&seen(10, 100)), Limit::Bytes(Bytes::new(40_000)));
-    assert_eq!(adth.update(&seen(0, 200)), Limit::Bytes(Bytes::new(1_500)));
+    assert_eq!(adth.update(&seen(10, 5).into()).limit, Limit::Bytes(Bytes::new(64_000)));
+    assert_eq!(adth.update(&seen(10, 100).into()).limit, Limit::Bytes(Bytes::new(40_000)));
+    assert_eq!(adth.update(&seen(0, 200).into()).limit, Limit::Bytes(Bytes::new(1_500)));
 }
 
 #[test]
@@ -149,17 +149,17 @@ fn parameters_that_cannot_work_are_refused() {
     let refused = |change: fn(&mut Params)| {
         let mut params = Params::default();
         change(&mut params);
-        Adth::new(&params, Limit::Packets(9)).unwrap_err().to_string()
+        Adth::new(&params, &Limit::Packets(9).into()).unwrap_err().to_string()
     };
-    assert_eq!(refused(|p| p.target_delay = Duration::ZERO), "adth.target_delay must be above zero");
-    assert_eq!(refused(|p| p.interval = Some(Duration::from_micros(99))), "adth.interval must be at least 100 us");
+    assert_eq!(refused(|p| p.target_delay = Duration::ZERO), "target_delay must be above zero");
+    assert_eq!(refused(|p| p.interval = Some(Duration::from_micros(99))), "interval must be at least 100 us");
     assert_eq!(
         refused(|p| p.target_delay = Duration::from_micros(199)),
-        "adth.target_delay must be at least 200 us: the interval is half of it"
+        "target_delay must be at least 200 us: the interval is half of it"
     );
-    assert_eq!(refused(|p| p.phi_min = f64::NAN), "adth.phi_min must be above zero");
-    assert_eq!(refused(|p| p.phi_max = f64::INFINITY), "adth.phi_max must be above zero");
-    assert_eq!(refused(|p| p.phi_min = 1.5), "adth.phi_min must not be above phi_max");
+    assert_eq!(refused(|p| p.phi_min = f64::NAN), "phi_min must be above zero");
+    assert_eq!(refused(|p| p.phi_max = f64::INFINITY), "phi_max must be above zero");
+    assert_eq!(refused(|p| p.phi_min = 1.5), "phi_min must not be above phi_max");
 }
 
 #[test]
@@ -210,8 +210,8 @@ proptest! {
             latch,
             ..Params::default()
         };
-        let mut adth = Adth::new(&params, hard_limit).unwrap();
-        prop_assert!(!adth.interval().is_zero());
+        let mut adth = Adth::new(&params, &hard_limit.into()).unwrap();
+        prop_assert!(!adth.needs().interval.is_zero());
         for (length, arrived, sent, bytes, sojourn, departure_gap) in samples {
             let limit = adth.update(&Interval {
                 length: Duration::from_nanos(length),
@@ -220,7 +220,7 @@ proptest! {
                 sojourn,
                 departure_gap,
                 ..Interval::default()
-            });
+            }.into()).limit;
             match limit {
                 Limit::Packets(n) => prop_assert!(!in_bytes && n <= most && n >= least.min(most)),
                 Limit::Bytes(n) => {

@@ -8,7 +8,9 @@
 //! - B10: the algorithm sets neither the threshold nor the interval; both are parameters.
 //! - The size to begin with is not stated; here it is the largest, or what a host justifies that has measured the link.
 
-use crate::{Interval, Invalid, Limit, LimitController, Measures, SHORTEST_INTERVAL, Warning};
+use crate::{
+    Controller, Invalid, Limit, Measures, Needs, Orders, Reads, SHORTEST_INTERVAL, Scheme, Seen, Sets, Site, Warning,
+};
 use core::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
 use units::Duration;
@@ -66,35 +68,36 @@ pub struct Alt {
     size: f64,
 }
 
-impl Alt {
-    /// ALT with `params` for a queue that can hold at most `hard_limit`.
-    ///
+impl Scheme for Alt {
+    type Params = Params;
+
     /// # Errors
     /// Steps that are not above zero, or not finite; an interval below [`SHORTEST_INTERVAL`]; limits that are crossed.
-    pub fn new(params: &Params, hard_limit: Limit) -> Result<Self, Invalid> {
+    fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         let above_zero = |number: f64| number > 0.0 && number.is_finite();
-        let refuse = |parameter, why| Err(Invalid { parameter, why });
         if !above_zero(params.a1) {
-            return refuse("alt.a1", "must be above zero");
+            return Err(Invalid::new("a1", "must be above zero"));
         }
         if !above_zero(params.b1) {
-            return refuse("alt.b1", "must be above zero");
+            return Err(Invalid::new("b1", "must be above zero"));
         }
         if params.interval < SHORTEST_INTERVAL {
-            return refuse("alt.interval", "must be at least 100 us");
+            return Err(Invalid::new("interval", "must be at least 100 us"));
         }
         if params.q_min > params.q_max {
-            return refuse("alt.q_min", "must not be above q_max");
+            return Err(Invalid::new("q_min", "must not be above q_max"));
         }
         let initial = params.initial.unwrap_or(params.q_max);
         if initial < params.q_min || initial > params.q_max {
-            return refuse("alt.initial", "must be from q_min to q_max");
+            return Err(Invalid::new("initial", "must be from q_min to q_max"));
         }
-        let mut alt = Self { params: params.clone(), hard_limit, size: 0.0 };
+        let mut alt = Self { params: params.clone(), hard_limit: site.hard_limit, size: 0.0 };
         alt.set(f64::from(initial.get()));
         Ok(alt)
     }
+}
 
+impl Alt {
     /// Within `q_min` and `q_max`; within the hard limit too, which the size would otherwise leave behind and take
     /// minutes to come back to.
     fn set(&mut self, size: f64) {
@@ -104,24 +107,21 @@ impl Alt {
     }
 }
 
-impl LimitController for Alt {
-    fn interval(&self) -> Duration {
-        self.params.interval
+impl Controller for Alt {
+    fn needs(&self) -> Needs {
+        let measures = Measures { idle_threshold: self.params.idle_threshold, ..Measures::default() };
+        Needs { measures, ..Needs::new(self.params.interval, Reads::OCCUPANCY, Sets::LIMIT) }
+    }
+
+    fn begin(&self) -> Orders {
+        self.hard_limit.below(self.size).into()
     }
 
     /// `q_ALT + a_1 t_i - b_1 (t - t_i)`
-    fn update(&mut self, seen: &Interval) -> Limit {
+    fn update(&mut self, seen: &Seen) -> Orders {
         let Params { a1, b1, .. } = self.params;
-        self.set(self.size + a1 * seen.idle.as_secs_f64() - b1 * seen.busy.as_secs_f64());
-        self.hard_limit.below(self.size)
-    }
-
-    fn measures(&self) -> Measures {
-        Measures { idle_threshold: self.params.idle_threshold, ..Measures::default() }
-    }
-
-    fn initial(&self) -> Option<Limit> {
-        Some(self.hard_limit.below(self.size))
+        self.set(self.size + a1 * seen.queue.idle.as_secs_f64() - b1 * seen.queue.busy.as_secs_f64());
+        self.begin()
     }
 
     fn begin_from(&mut self, limit: Limit) -> bool {
@@ -135,7 +135,7 @@ impl LimitController for Alt {
     fn warning(&self) -> Option<Warning> {
         let stable = self.params.a1 < 10.0 + self.params.b1;
         (!stable).then_some(Warning {
-            parameter: "alt.a1",
+            parameter: "a1".into(),
             why: "is not below 10 + b1: with a single flow and a round trip of 200 ms the limit may oscillate \
                   (equation (9), a < 2 alpha_T + b with alpha_T = 5 packets/s)",
         })

@@ -8,7 +8,7 @@
 //!   sample; until then the hard limit holds.
 //! - It computes the limit at each arrival; here that happens every `interval`.
 
-use crate::{Interval, Invalid, Limit, LimitController, Measures, SHORTEST_INTERVAL};
+use crate::{Controller, Invalid, Limit, Measures, Needs, Orders, Reads, SHORTEST_INTERVAL, Scheme, Seen, Sets, Site};
 use core::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
 use units::Duration;
@@ -54,44 +54,47 @@ pub struct Ebdp {
     hard_limit: Limit,
 }
 
-impl Ebdp {
-    /// eBDP with `params` for a queue that can hold at most `hard_limit` (`Q_max_eBDP`).
+impl Scheme for Ebdp {
+    type Params = Params;
+    const TARGET: Option<&'static str> = Some("t_max");
+
+    /// The site's hard limit is `Q_max_eBDP`.
     ///
     /// # Errors
     /// A zero target; an interval below [`SHORTEST_INTERVAL`]; a weight that is not above zero and at most one.
-    pub fn new(params: &Params, hard_limit: Limit) -> Result<Self, Invalid> {
-        let refuse = |parameter, why| Err(Invalid { parameter, why });
+    fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         if params.t_max.is_zero() {
-            return refuse("ebdp.t_max", "must be above zero");
+            return Err(Invalid::new("t_max", "must be above zero"));
         }
         if !(params.weight > 0.0 && params.weight <= 1.0) {
-            return refuse("ebdp.weight", "must be above zero and at most 1");
+            return Err(Invalid::new("weight", "must be above zero and at most 1"));
         }
         if params.interval < SHORTEST_INTERVAL {
-            return refuse("ebdp.interval", "must be at least 100 us");
+            return Err(Invalid::new("interval", "must be at least 100 us"));
         }
-        Ok(Self { params: params.clone(), hard_limit })
+        Ok(Self { params: params.clone(), hard_limit: site.hard_limit })
     }
 }
 
-impl LimitController for Ebdp {
-    fn interval(&self) -> Duration {
-        self.params.interval
+impl Controller for Ebdp {
+    fn needs(&self) -> Needs {
+        let measures = Measures { service_weight: Some(self.params.weight), ..Measures::default() };
+        Needs { measures, ..Needs::new(self.params.interval, Reads::AVERAGE, Sets::LIMIT) }
+    }
+
+    fn begin(&self) -> Orders {
+        self.hard_limit.into()
     }
 
     /// `min(T_max / T_serv + c, Q_max_eBDP)`
-    fn update(&mut self, seen: &Interval) -> Limit {
-        let Some(t_serv) = seen.service_ewma else { return self.hard_limit };
+    fn update(&mut self, seen: &Seen) -> Orders {
+        let Some(t_serv) = seen.queue.service_ewma else { return self.begin() };
         let size = self.params.t_max.as_secs_f64() / t_serv.as_secs_f64() + f64::from(self.params.c.get());
-        self.hard_limit.below(size)
+        self.hard_limit.below(size).into()
     }
 
     fn target_delay(&self) -> Option<Duration> {
         Some(self.params.t_max)
-    }
-
-    fn measures(&self) -> Measures {
-        Measures { service_weight: Some(self.params.weight), ..Measures::default() }
     }
 }
 
@@ -100,6 +103,7 @@ mod tests {
     extern crate std;
 
     use super::*;
+    use crate::Interval;
     use proptest::prelude::*;
     use std::string::ToString;
     use units::Bytes;
@@ -107,7 +111,7 @@ mod tests {
     fn ebdp(change: impl FnOnce(&mut Params), hard_limit: Limit) -> Result<Ebdp, Invalid> {
         let mut params = Params::default();
         change(&mut params);
-        Ebdp::new(&params, hard_limit)
+        Ebdp::new(&params, &hard_limit.into())
     }
 
     fn served_in(micros: u64) -> Interval {
@@ -119,33 +123,33 @@ mod tests {
         let mut ebdp = ebdp(|_| (), Limit::Packets(1_600)).unwrap();
         // 13.5 Mb/s and packets of 1000 B: 592.6 us each, 0.2 / 0.0005926 = 337.5; with 5 more the 343rd packet is
         // taken while 342 wait, which is fewer than 342.5.
-        assert_eq!(ebdp.update(&served_in(592)), Limit::Packets(343));
+        assert_eq!(ebdp.update(&served_in(592).into()).limit, Limit::Packets(343));
         // 0.2 / 0.004 + 5 = 55 exactly.
-        assert_eq!(ebdp.update(&served_in(4_000)), Limit::Packets(55));
+        assert_eq!(ebdp.update(&served_in(4_000).into()).limit, Limit::Packets(55));
         // A service time above the target leaves c and a part of a packet.
-        assert_eq!(ebdp.update(&served_in(400_000)), Limit::Packets(6));
+        assert_eq!(ebdp.update(&served_in(400_000).into()).limit, Limit::Packets(6));
     }
 
     #[test]
     fn the_hard_limit_is_the_largest_size_and_the_first() {
         let mut ebdp = ebdp(|_| (), Limit::Packets(400)).unwrap();
-        assert_eq!(ebdp.update(&Interval::default()), Limit::Packets(400), "nothing was served yet");
-        assert_eq!(ebdp.update(&served_in(100)), Limit::Packets(400), "2005 packets");
-        assert_eq!(ebdp.update(&served_in(0)), Limit::Packets(400), "no service time: no end of packets");
+        assert_eq!(ebdp.update(&Interval::default().into()).limit, Limit::Packets(400), "nothing was served yet");
+        assert_eq!(ebdp.update(&served_in(100).into()).limit, Limit::Packets(400), "2005 packets");
+        assert_eq!(ebdp.update(&served_in(0).into()).limit, Limit::Packets(400), "no service time: no end of packets");
     }
 
     #[test]
     fn a_limit_in_bytes_counts_full_packets() {
         let mut ebdp = ebdp(|_| (), Limit::Bytes(Bytes::new(100_000))).unwrap();
-        assert_eq!(ebdp.update(&served_in(4_000)), Limit::Bytes(Bytes::new(82_500)), "55 times 1500 B");
-        assert_eq!(ebdp.update(&served_in(1_000)), Limit::Bytes(Bytes::new(100_000)));
+        assert_eq!(ebdp.update(&served_in(4_000).into()).limit, Limit::Bytes(Bytes::new(82_500)), "55 times 1500 B");
+        assert_eq!(ebdp.update(&served_in(1_000).into()).limit, Limit::Bytes(Bytes::new(100_000)));
     }
 
     #[test]
     fn it_asks_for_the_average_that_the_document_describes() {
         let ebdp = ebdp(|_| (), Limit::Packets(400)).unwrap();
-        assert_eq!(ebdp.measures().service_weight, Some(0.001));
-        assert_eq!(ebdp.interval(), Duration::from_millis(10));
+        assert_eq!(ebdp.needs().measures.service_weight, Some(0.001));
+        assert_eq!(ebdp.needs().interval, Duration::from_millis(10));
         assert_eq!(ebdp.target_delay(), Some(Duration::from_millis(200)));
         assert_eq!(ebdp.warning(), None);
     }
@@ -153,11 +157,11 @@ mod tests {
     #[test]
     fn parameters_that_cannot_work_are_refused() {
         let refused = |change: fn(&mut Params)| ebdp(change, Limit::Packets(9)).unwrap_err().to_string();
-        assert_eq!(refused(|p| p.t_max = Duration::ZERO), "ebdp.t_max must be above zero");
-        assert_eq!(refused(|p| p.interval = Duration::from_micros(99)), "ebdp.interval must be at least 100 us");
+        assert_eq!(refused(|p| p.t_max = Duration::ZERO), "t_max must be above zero");
+        assert_eq!(refused(|p| p.interval = Duration::from_micros(99)), "interval must be at least 100 us");
         for weight in [0.0, -0.1, 1.001, f64::NAN, f64::INFINITY] {
             let refused = ebdp(|p| p.weight = weight, Limit::Packets(9)).unwrap_err();
-            assert_eq!(refused.to_string(), "ebdp.weight must be above zero and at most 1", "{weight}");
+            assert_eq!(refused.to_string(), "weight must be above zero and at most 1", "{weight}");
         }
         let read = |json| serde_json::from_str::<Params>(json).map_err(|error| error.to_string());
         assert_eq!(read("{}"), Ok(Params::default()));
@@ -179,7 +183,7 @@ mod tests {
             let mut ebdp = ebdp(change, hard_limit).unwrap();
             for service in services {
                 let service_ewma = service.map(Duration::from_nanos);
-                match ebdp.update(&Interval { service_ewma, ..Interval::default() }) {
+                match ebdp.update(&Interval { service_ewma, ..Interval::default() }.into()).limit {
                     Limit::Packets(n) => prop_assert!(!in_bytes && n <= hard && n >= c.min(hard)),
                     Limit::Bytes(n) => {
                         let least = Bytes::new(1_500) * u64::from(c);

@@ -50,10 +50,10 @@ pub struct Interval {
     /// Sojourn plus service of each packet completed.
     pub nodal: Stat,
     /// The exponential average of service times, over all packets completed since the start. Absent until the first of
-    /// them, and where the controller gives no [`Measures::service_weight`].
+    /// them, and where the controller gives no [`Measures::service_weight`](crate::Measures::service_weight).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_ewma: Option<Duration>,
-    /// How long at most [`Measures::idle_threshold`] packets waited. With `busy`, all of the interval; both are zero in
+    /// How long at most [`Measures::idle_threshold`](crate::Measures::idle_threshold) packets waited. With `busy`, all of the interval; both are zero in
     /// recordings that are older than these fields.
     #[serde(default)]
     pub idle: Duration,
@@ -73,20 +73,7 @@ pub struct Decision {
     /// What it decided.
     pub limit: Limit,
     /// What the host had it begin from before it saw this interval, see
-    /// [`begin_from`](crate::LimitController::begin_from).
+    /// [`begin_from`](crate::Controller::begin_from).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begin_from: Option<Limit>,
-}
-
-/// How a controller wants its queue to measure.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Measures {
-    /// Weight of the newest packet in [`Interval::service_ewma`], above 0 and at most 1: with `W`, each completion moves
-    /// the average to `(1 - W) average + W service`; the first sets it. No average is kept without it.
-    ///
-    /// A packet's service time is counted from when it is with the MAC and the packet completed before it is done with:
-    /// of packets that share a frame, the first takes all of the frame's time, and their mean is each one's part.
-    pub service_weight: Option<f64>,
-    /// With at most so many packets waiting the queue is idle, see [`Interval::idle`].
-    pub idle_threshold: u32,
 }

@@ -3,13 +3,68 @@
 use core::fmt;
 use serde::de::{Deserialize, Deserializer, Error, Unexpected};
 
+/// Where a setting stands within its queue's table: `adth.phi_min`. Whoever owns a table adds its name in front.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Path([&'static str; Self::DEEPEST]);
+
+impl Path {
+    /// No table of a queue is nested deeper.
+    const DEEPEST: usize = 3;
+
+    /// The same setting, seen from the table around.
+    ///
+    /// # Panics
+    /// With more tables than a queue's settings have: a mistake in a scheme, not in its parameters.
+    #[must_use]
+    pub const fn within(self, table: &'static str) -> Self {
+        let Self([first, second, third]) = self;
+        assert!(third.is_empty(), "a queue's tables are not nested so deep");
+        Self([table, first, second])
+    }
+}
+
+impl From<&'static str> for Path {
+    fn from(key: &'static str) -> Self {
+        Self([key, "", ""])
+    }
+}
+
+/// `adth.phi_min`
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, name) in self.0.iter().filter(|name| !name.is_empty()).enumerate() {
+            write!(f, "{}{name}", if index == 0 { "" } else { "." })?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
 /// A setting that cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Invalid {
-    /// Its key within the queue's table: `adth.phi_min`.
-    pub parameter: &'static str,
+    /// Its place within the queue's table.
+    pub parameter: Path,
     /// What is wrong: `is above phi_max`.
     pub why: &'static str,
+}
+
+impl Invalid {
+    /// The setting of this key, and what is wrong with it.
+    pub fn new(key: &'static str, why: &'static str) -> Self {
+        Self { parameter: key.into(), why }
+    }
+
+    /// The same, seen from the table around.
+    #[must_use]
+    pub const fn within(self, table: &'static str) -> Self {
+        Self { parameter: self.parameter.within(table), why: self.why }
+    }
 }
 
 /// `adth.phi_min is above phi_max`
@@ -24,10 +79,18 @@ impl core::error::Error for Invalid {}
 /// A setting that is used though it may behave badly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// Its key within the queue's table: `alt.a1`.
-    pub parameter: &'static str,
+    /// Its place within the queue's table.
+    pub parameter: Path,
     /// What may happen, and by which equation.
     pub why: &'static str,
+}
+
+impl Warning {
+    /// The same, seen from the table around.
+    #[must_use]
+    pub const fn within(self, table: &'static str) -> Self {
+        Self { parameter: self.parameter.within(table), why: self.why }
+    }
 }
 
 /// `alt.a1 is not below 10 + b1 ...`
@@ -48,5 +111,22 @@ pub fn above_zero<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::
         Ok(number)
     } else {
         Err(D::Error::invalid_value(Unexpected::Float(number), &"a number above zero"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::*;
+    use std::string::ToString;
+
+    #[test]
+    fn each_table_puts_its_name_in_front() {
+        let refused = Invalid::new("weight", "must be at most 1");
+        assert_eq!(refused.to_string(), "weight must be at most 1");
+        let refused = refused.within("ebdp").within("astar");
+        assert_eq!(refused.to_string(), "astar.ebdp.weight must be at most 1");
+        assert_eq!(std::format!("{:?}", refused.parameter), "astar.ebdp.weight");
     }
 }

@@ -1,27 +1,39 @@
-//! Controllers: the policies that turn what a queue measured in an interval into a limit.
+//! Controllers: the policies that turn what was seen in an interval into what holds from then on.
 //!
-//! A controller is a value: it reads no clock, does no I/O, allocates nothing and panics on no input. It never sees a
-//! packet. The simulator and the live agent build it from the same parameters through the same constructor,
-//! [`Controller::new`].
+//! A [`Controller`] is one function from [`Seen`] (what the queue measured, what the radio saw, what neighbours said) to
+//! [`Orders`] (a limit, a rate, marks, contention parameters, a note). It is a value: it reads no clock, does no I/O,
+//! allocates nothing and panics on no input. It never sees a packet. It says what it [`Needs`], and a host that lacks
+//! something of that refuses it by name. The simulator and the live agent build it from the same parameters through the
+//! same constructor, [`AnyController::new`].
 //!
-//! To add a controller `foo`, write `foo.rs` with `foo::Params` (serde, `Default`) and a `foo::Foo` that has
-//! `new(&Params, Limit) -> Result<Foo, Invalid>` and is a [`LimitController`]; then name it below, as a module and in the registry.
+//! To add a scheme `foo`, write `foo.rs` with `foo::Params` (serde, `Default`) and a `foo::Foo` that is a [`Scheme`]; then
+//! name it below, as a module and in the registry. No other file of the workspace changes.
 #![no_std]
 
 pub mod adth;
 pub mod alt;
 pub mod astar;
+mod controller;
 pub mod ebdp;
+mod gate;
 mod interval;
 mod invalid;
 mod limit;
+mod needs;
 pub mod none;
+mod orders;
 mod registry;
+mod seen;
 
-pub use interval::{Count, Decision, Interval, Measures, Stat};
-pub use invalid::{Invalid, Warning, above_zero};
+pub use controller::{Controller, Scheme, Site};
+pub use gate::{Act, Gate};
+pub use interval::{Count, Decision, Interval, Stat};
+pub use invalid::{Invalid, Path, Warning, above_zero};
 pub use limit::Limit;
+pub use needs::{Lacking, Measures, Needs, Reads, Sets};
+pub use orders::{Access, Mark, Orders};
 pub use registry::UnknownName;
+pub use seen::{Heard, Note, Radio, Seen};
 
 use units::Duration;
 
@@ -38,43 +50,4 @@ registry::controllers! {
     alt: Alt,
     /// A*: the smaller of eBDP's limit and ALT's.
     astar: Astar,
-}
-
-/// A policy that moves the limit of a queue.
-pub trait LimitController {
-    /// How often the host calls [`update`](Self::update). Constant over the controller's life and at least
-    /// [`SHORTEST_INTERVAL`]; [`Duration::MAX`] where it need not be called at all.
-    fn interval(&self) -> Duration;
-
-    /// The limit for the next interval, from what the queue measured since the last call.
-    /// The host applies it at once; the queue discards what no longer fits.
-    fn update(&mut self, seen: &Interval) -> Limit;
-
-    /// The nodal delay that the policy promises to keep, for the host to count what exceeds it.
-    fn target_delay(&self) -> Option<Duration> {
-        None
-    }
-
-    /// How the queue shall measure. Constant over the controller's life.
-    fn measures(&self) -> Measures {
-        Measures::default()
-    }
-
-    /// The limit until the first [`update`](Self::update), where it is not the queue's hard limit.
-    fn initial(&self) -> Option<Limit> {
-        None
-    }
-
-    /// A host that learns how fast the link is, after updates at most, says so: the link serves `limit` in the time that a
-    /// queue may be worth at most. A policy that began with a size which only the queue's own bounds justify begins anew from
-    /// this one, and gives true; its state is then as if it had begun there.
-    fn begin_from(&mut self, limit: Limit) -> bool {
-        let _ = limit;
-        false
-    }
-
-    /// What a user should know of parameters that are allowed and may behave badly.
-    fn warning(&self) -> Option<Warning> {
-        None
-    }
 }

@@ -1,6 +1,6 @@
 //! No control: the limit stays where it is. The yardstick of every other controller.
 
-use crate::{Interval, Limit, LimitController};
+use crate::{Controller, Limit, Needs, Orders, Reads, Seen, Sets};
 use units::Duration;
 
 /// A limit that never moves.
@@ -16,12 +16,16 @@ impl Fixed {
     }
 }
 
-impl LimitController for Fixed {
-    fn interval(&self) -> Duration {
-        Duration::MAX
+impl Controller for Fixed {
+    fn needs(&self) -> Needs {
+        Needs::new(Duration::MAX, Reads::NONE, Sets::LIMIT)
     }
 
-    fn update(&mut self, _: &Interval) -> Limit {
-        self.limit
+    fn begin(&self) -> Orders {
+        self.limit.into()
+    }
+
+    fn update(&mut self, _: &Seen) -> Orders {
+        self.begin()
     }
 }

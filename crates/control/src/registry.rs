@@ -2,7 +2,7 @@
 //! touched.
 
 /// Makes of the list of modules and types: [`Name`](crate::Name), [`Parameters`](crate::Parameters),
-/// [`Controller`](crate::Controller) and [`for_each_controller!`](crate::for_each_controller).
+/// [`AnyController`](crate::AnyController) and [`for_each_controller!`](crate::for_each_controller).
 macro_rules! controllers {
     ($($(#[$doc:meta])* $module:ident: $Type:ident,)*) => {
         registry::controllers! { @with_dollar ($) $($(#[$doc])* $module: $Type,)* }
@@ -32,6 +32,14 @@ macro_rules! controllers {
                     $(Self::$Type => stringify!($module),)*
                 }
             }
+
+            /// The key of the delay that it aims at, within its own table; none where it aims at none.
+            pub const fn target(self) -> Option<&'static str> {
+                match self {
+                    Self::None => None,
+                    $(Self::$Type => <$module::$Type as $crate::Scheme>::TARGET,)*
+                }
+            }
         }
 
         /// The parameters of every controller, each optional: those of the others are ignored, so that a sweep over
@@ -43,26 +51,27 @@ macro_rules! controllers {
             $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $module: Option<$module::Params>,)*
         }
 
-        /// Any controller.
+        /// Any controller of the registry.
         #[derive(Clone, Debug)]
-        pub enum Controller {
+        pub enum AnyController {
             /// The limit stays fixed.
             None(none::Fixed),
             $($(#[$doc])* $Type($module::$Type),)*
         }
 
-        impl Controller {
+        impl AnyController {
             /// The controller called `name` with its parameters among `parameters` (the defaults where they are
-            /// absent), for a queue that can hold at most `hard_limit`.
+            /// absent), where it works.
             ///
             /// # Errors
             /// The first of its parameters that cannot be used.
-            pub fn new(name: Name, parameters: &Parameters, hard_limit: Limit) -> Result<Self, Invalid> {
+            pub fn new(name: Name, parameters: &Parameters, site: &Site) -> Result<Self, Invalid> {
                 Ok(match name {
-                    Name::None => Self::None(none::Fixed::new(hard_limit)),
+                    Name::None => Self::None(none::Fixed::new(site.hard_limit)),
                     $(Name::$Type => {
                         let given = parameters.$module.clone().unwrap_or_default();
-                        Self::$Type($module::$Type::new(&given, hard_limit)?)
+                        let scheme = <$module::$Type as Scheme>::new(&given, site);
+                        Self::$Type(scheme.map_err(|invalid| invalid.within(stringify!($module)))?)
                     })*
                 })
             }
@@ -76,53 +85,47 @@ macro_rules! controllers {
             }
         }
 
-        impl LimitController for Controller {
-            fn interval(&self) -> Duration {
+        impl Controller for AnyController {
+            fn needs(&self) -> Needs {
                 match self {
-                    Self::None(fixed) => fixed.interval(),
-                    $(Self::$Type(controller) => controller.interval(),)*
+                    Self::None(fixed) => fixed.needs(),
+                    $(Self::$Type(scheme) => scheme.needs(),)*
                 }
             }
 
-            fn update(&mut self, seen: &Interval) -> Limit {
+            fn begin(&self) -> Orders {
+                match self {
+                    Self::None(fixed) => fixed.begin(),
+                    $(Self::$Type(scheme) => scheme.begin(),)*
+                }
+            }
+
+            fn update(&mut self, seen: &Seen) -> Orders {
                 match self {
                     Self::None(fixed) => fixed.update(seen),
-                    $(Self::$Type(controller) => controller.update(seen),)*
+                    $(Self::$Type(scheme) => scheme.update(seen),)*
                 }
             }
 
             fn target_delay(&self) -> Option<Duration> {
                 match self {
                     Self::None(fixed) => fixed.target_delay(),
-                    $(Self::$Type(controller) => controller.target_delay(),)*
-                }
-            }
-
-            fn measures(&self) -> Measures {
-                match self {
-                    Self::None(fixed) => fixed.measures(),
-                    $(Self::$Type(controller) => controller.measures(),)*
-                }
-            }
-
-            fn initial(&self) -> Option<Limit> {
-                match self {
-                    Self::None(fixed) => fixed.initial(),
-                    $(Self::$Type(controller) => controller.initial(),)*
+                    $(Self::$Type(scheme) => scheme.target_delay(),)*
                 }
             }
 
             fn begin_from(&mut self, limit: Limit) -> bool {
                 match self {
                     Self::None(fixed) => fixed.begin_from(limit),
-                    $(Self::$Type(controller) => controller.begin_from(limit),)*
+                    $(Self::$Type(scheme) => scheme.begin_from(limit),)*
                 }
             }
 
+            /// By its place within the queue's table.
             fn warning(&self) -> Option<Warning> {
                 match self {
                     Self::None(fixed) => fixed.warning(),
-                    $(Self::$Type(controller) => controller.warning(),)*
+                    $(Self::$Type(scheme) => scheme.warning().map(|warning| warning.within(stringify!($module))),)*
                 }
             }
         }

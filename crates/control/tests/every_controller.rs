@@ -1,8 +1,11 @@
 //! What holds for every controller in the registry, whichever it is.
 
-use control::{Controller, Count, Interval, Limit, LimitController, Name, Parameters, Stat};
+use control::{
+    AnyController, Controller as _, Count, Heard, Interval, Limit, Name, Note, Parameters, Radio, Reads, Seen, Sets,
+    Stat,
+};
 use proptest::prelude::*;
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, Rate};
 
 #[test]
 fn a_name_reads_as_it_is_written() {
@@ -17,18 +20,40 @@ fn a_name_reads_as_it_is_written() {
 #[test]
 fn the_constructor_builds_what_the_name_says() {
     for name in Name::ALL {
-        let controller = Controller::new(*name, &Parameters::default(), Limit::Packets(1_000)).unwrap();
+        let controller = AnyController::new(*name, &Parameters::default(), &Limit::Packets(1_000).into()).unwrap();
         assert_eq!(controller.name(), *name);
-        assert!(!controller.interval().is_zero());
+        assert!(!controller.needs().interval.is_zero());
     }
 }
 
 #[test]
 fn parameters_are_those_of_the_table_of_the_name() {
     let parameters: Parameters = serde_json::from_str(r#"{"adth":{"interval":"30 ms"}}"#).unwrap();
-    let controller = Controller::new(Name::Adth, &parameters, Limit::Packets(1_000)).unwrap();
-    assert_eq!(controller.interval(), Duration::from_millis(30));
+    let controller = AnyController::new(Name::Adth, &parameters, &Limit::Packets(1_000).into()).unwrap();
+    assert_eq!(controller.needs().interval, Duration::from_millis(30));
     assert!(serde_json::from_str::<Parameters>(r#"{"none":{}}"#).is_err());
+}
+
+#[test]
+fn what_a_scheme_refuses_is_named_by_its_place_in_the_queues_table() {
+    let refused = |json, name| {
+        let parameters: Parameters = serde_json::from_str(json).unwrap();
+        AnyController::new(name, &parameters, &Limit::Packets(400).into()).unwrap_err().to_string()
+    };
+    assert_eq!(refused(r#"{"adth":{"phi_min":2}}"#, Name::Adth), "adth.phi_min must not be above phi_max");
+    let nested = refused(r#"{"astar":{"ebdp":{"weight":2}}}"#, Name::Astar);
+    assert_eq!(nested, "astar.ebdp.weight must be above zero and at most 1");
+    let parameters: Parameters = serde_json::from_str(r#"{"astar":{"alt":{"a1":100}}}"#).unwrap();
+    let astar = AnyController::new(Name::Astar, &parameters, &Limit::Packets(400).into()).unwrap();
+    assert!(astar.warning().unwrap().to_string().starts_with("astar.alt.a1 is not below"));
+}
+
+#[test]
+fn a_target_can_be_set_where_one_is_promised() {
+    for name in Name::ALL {
+        let controller = AnyController::new(*name, &Parameters::default(), &Limit::Packets(400).into()).unwrap();
+        assert_eq!(controller.target_delay().is_some(), name.target().is_some(), "{name}");
+    }
 }
 
 #[test]
@@ -100,13 +125,132 @@ proptest! {
         let hard_bytes = Bytes::new(hard.into());
         let hard_limit = if in_bytes { Limit::Bytes(hard_bytes) } else { Limit::Packets(hard) };
         for name in Name::ALL {
-            let mut controller = Controller::new(*name, &Parameters::default(), hard_limit).unwrap();
+            let mut controller = AnyController::new(*name, &Parameters::default(), &hard_limit.into()).unwrap();
             for seen in &intervals {
-                match controller.update(seen) {
+                match controller.update(&(*seen).into()).limit {
                     Limit::Packets(packets) => prop_assert!(!in_bytes && packets <= hard),
                     Limit::Bytes(bytes) => prop_assert!(in_bytes && bytes <= hard_bytes),
                 }
             }
         }
     }
+    #[test]
+    fn what_a_scheme_does_not_say_that_it_reads_never_changes_its_orders(
+        rounds in prop::collection::vec((any_seen(), any_seen()), 1..12), hard in 1_u32..5_000,
+    ) {
+        for name in Name::ALL {
+            let build = || AnyController::new(*name, &Parameters::default(), &Limit::Packets(hard).into()).unwrap();
+            let (mut told, mut misled) = (build(), build());
+            let needs = told.needs();
+            prop_assert_eq!(misled.begin(), told.begin());
+            for (seen, other) in &rounds {
+                // Neither shows more than it may; beyond that the two agree in nothing.
+                let changed = mixed(seen, other, needs.reads);
+                let (orders, changed) = (told.update(&seen.shown()), misled.update(&changed.shown()));
+                prop_assert_eq!(orders, changed, "{}", name);
+                for (kind, given) in [
+                    (Sets::RATE, orders.rate.is_some()),
+                    (Sets::MARK, orders.mark != control::Mark::None),
+                    (Sets::ACCESS, orders.access.is_some()),
+                    (Sets::NOTE, orders.note.is_some()),
+                ] {
+                    prop_assert!(!given || needs.sets.contains(kind), "{} does not say that it orders this", name);
+                }
+            }
+        }
+    }
+}
+
+/// What [`Seen`] borrows, owned.
+#[derive(Clone, Debug)]
+struct Sight {
+    queue: Interval,
+    radio: Radio,
+    heard: Vec<Heard>,
+}
+
+impl Sight {
+    fn shown(&self) -> Seen<'_> {
+        Seen { queue: self.queue, radio: Some(self.radio), heard: &self.heard }
+    }
+}
+
+/// `seen` in what is read, `other` in everything else but the interval's length.
+fn mixed(seen: &Sight, other: &Sight, reads: Reads) -> Sight {
+    let mut mixed = Sight { queue: Interval { length: seen.queue.length, ..other.queue }, ..other.clone() };
+    let (to, from) = (&mut mixed.queue, &seen.queue);
+    if reads.contains(Reads::COUNTS) {
+        (to.arrived, to.sent, to.dropped, to.backlog) = (from.arrived, from.sent, from.dropped, from.backlog);
+        to.backlog_max = from.backlog_max;
+    }
+    if reads.contains(Reads::SOJOURN) {
+        to.sojourn = from.sojourn;
+    }
+    if reads.contains(Reads::GAP) {
+        to.departure_gap = from.departure_gap;
+    }
+    if reads.contains(Reads::SERVICE) {
+        (to.service, to.nodal) = (from.service, from.nodal);
+    }
+    if reads.contains(Reads::AVERAGE) {
+        to.service_ewma = from.service_ewma;
+    }
+    if reads.contains(Reads::OCCUPANCY) {
+        (to.idle, to.busy) = (from.idle, from.busy);
+    }
+    let (to, from) = (&mut mixed.radio, &seen.radio);
+    if reads.contains(Reads::MEDIUM) {
+        (to.busy, to.sending, to.contenders) = (from.busy, from.sending, from.contenders);
+    }
+    if reads.contains(Reads::LINK) {
+        (to.phy_rate, to.frames, to.mpdus, to.aggregate_max) =
+            (from.phy_rate, from.frames, from.mpdus, from.aggregate_max);
+    }
+    if reads.contains(Reads::LATE) {
+        to.late = from.late;
+    }
+    if reads.contains(Reads::OVERHEARD) {
+        to.real_time = from.real_time;
+    }
+    if reads.contains(Reads::HOPS) {
+        to.hops = from.hops;
+    }
+    if reads.contains(Reads::NOTES) {
+        mixed.heard.clone_from(&seen.heard);
+    }
+    mixed
+}
+
+fn any_radio() -> impl Strategy<Value = Radio> {
+    let times = (extreme(), extreme(), any::<u32>());
+    let link = (extreme(), extreme(), extreme(), extreme());
+    (times, link, extreme(), extreme(), any::<u8>()).prop_map(|(times, link, late, real_time, hops)| Radio {
+        busy: Duration::from_nanos(times.0),
+        sending: Duration::from_nanos(times.1),
+        contenders: times.2,
+        phy_rate: Rate::bps(link.0),
+        frames: link.1,
+        mpdus: link.2,
+        aggregate_max: Bytes::new(link.3),
+        late,
+        real_time: Bytes::new(real_time),
+        hops,
+    })
+}
+
+fn any_heard() -> impl Strategy<Value = Heard> {
+    let note = (any::<u16>(), any::<u8>(), extreme(), any_count(), 0.0..1e6);
+    (any::<u32>(), extreme(), note).prop_map(|(from, age, (domain, hops, rate, backlog, cost))| Heard {
+        from,
+        age: Duration::from_nanos(age),
+        note: Note { domain, hops, rate: Rate::bps(rate), backlog, cost },
+    })
+}
+
+fn any_seen() -> impl Strategy<Value = Sight> {
+    (any_interval(), any_radio(), prop::collection::vec(any_heard(), 0..4)).prop_map(|(queue, radio, heard)| Sight {
+        queue,
+        radio,
+        heard,
+    })
 }

@@ -23,13 +23,8 @@ pub fn settings(sets: &[String]) -> Result<Settings, String> {
 }
 
 /// The key of `[queue]` that is the delay which a controller aims at; none where it aims at none.
-pub fn target_key(controller: Name) -> Option<&'static str> {
-    match controller {
-        Name::Adth => Some("adth.target_delay"),
-        Name::Ebdp => Some("ebdp.t_max"),
-        Name::Astar => Some("astar.ebdp.t_max"),
-        _ => None,
-    }
+pub fn target_key(controller: Name) -> Option<String> {
+    controller.target().map(|key| format!("{controller}.{key}"))
 }
 
 /// A value as TOML has it; what is none is text without its quotes.
@@ -51,7 +46,7 @@ fn put(mut table: &mut Table, path: &str, value: Value) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use control::{Limit, LimitController as _};
+    use control::{Controller as _, Limit};
     use units::Duration;
 
     fn read(sets: &[&str]) -> Result<Settings, String> {

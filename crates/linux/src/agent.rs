@@ -1,7 +1,7 @@
 //! When an agent works, what wakes it, and what stands in its way.
 
-use crate::device::{Device, Error, Quality};
-use control::{Controller, LimitController as _, Name};
+use crate::device::{Device, Error};
+use control::{AnyController, Controller as _, Lacking, Sets};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use rustix::time::{ClockId, clock_gettime};
@@ -21,37 +21,27 @@ pub fn now() -> Instant {
 }
 
 /// Time between two calls of the controller.
-pub fn interval(controller: &Controller) -> Duration {
-    let interval = controller.interval();
+pub fn interval(controller: &AnyController) -> Duration {
+    let interval = controller.needs().interval;
     if interval == Duration::MAX { WITHOUT_CONTROLLER } else { interval }
 }
 
 /// Time between two looks at a queue that is measured by looking: a sixteenth of the controller's interval, from 10 to
 /// 50 ms. To wake up and look costs some 60 µs, nearly all of it the kernel's and hardly more with many queues: a hundred
 /// a second take about half a percent of a core.
-pub fn look_every(controller: &Controller) -> Duration {
+pub fn look_every(controller: &AnyController) -> Duration {
     let part = Duration::from_nanos(interval(controller).as_nanos() / LOOKS);
     part.clamp(Duration::from_millis(10), Duration::from_millis(50))
 }
 
-/// Why a controller cannot work with a device, if so: it needs what is not measured there.
-pub fn obstacle(name: Name, device: &dyn Device) -> Option<String> {
-    let seen = device.capabilities();
-    let (delay, gap) = (("queuing delay", seen.sojourn), ("time between departures", seen.departure_gap));
-    let (service, idle) = (("average service time", seen.service_ewma), ("idle and busy time", seen.occupancy));
-    let all = [("packets", seen.counts), delay, gap, service, idle, ("service time", seen.service)];
-    let needed: &[(&str, Quality)] = match name {
-        Name::None => &[],
-        Name::Adth => &[all[0], delay, gap],
-        Name::Ebdp => &[service],
-        Name::Alt => &[idle],
-        Name::Astar => &[service, idle],
-        // A controller that is not known here may look at anything.
-        #[allow(unreachable_patterns, reason = "there may be more controllers than these")]
-        _ => &all,
-    };
-    let absent = needed.iter().find(|(_, quality)| *quality == Quality::Absent)?;
-    Some(format!("{} needs the {}, which {} cannot measure", name.as_str(), absent.0, seen.kind))
+/// Why a controller cannot work with a device, if so: it needs what is not measured there, or orders what is not possible.
+pub fn obstacle(controller: &AnyController, device: &dyn Device) -> Option<String> {
+    let able = device.capabilities();
+    let (name, kind) = (controller.name(), able.kind);
+    Some(match controller.needs().obstacle(able.reads(), Sets::LIMIT)? {
+        Lacking::Reading(what) => format!("{name} needs the {what}, which {kind} cannot measure"),
+        Lacking::Setting(what) => format!("{name} orders a {what}, which {kind} cannot carry out"),
+    })
 }
 
 /// The signals that end the agent, blocked for this thread and those that it starts, so that they come to

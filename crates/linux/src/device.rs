@@ -2,7 +2,7 @@
 
 use crate::confine::Keeps;
 use crate::{Start, Wish};
-use control::{Interval, Limit};
+use control::{Interval, Limit, Reads};
 use units::{Duration, Instant};
 
 /// An interface whose queue is measured and limited.
@@ -99,6 +99,22 @@ pub struct Capabilities {
     pub service_ewma: Quality,
     /// Of [`Interval::idle`] and [`Interval::busy`].
     pub occupancy: Quality,
+}
+
+impl Capabilities {
+    /// What a controller can look at here.
+    pub fn reads(&self) -> Reads {
+        let known = [
+            (Reads::COUNTS, self.counts),
+            (Reads::SOJOURN, self.sojourn),
+            (Reads::GAP, self.departure_gap),
+            (Reads::SERVICE, self.service),
+            (Reads::AVERAGE, self.service_ewma),
+            (Reads::OCCUPANCY, self.occupancy),
+        ];
+        let known = known.into_iter().filter(|(_, quality)| *quality != Quality::Absent);
+        known.fold(Reads::NONE, |all, (reads, _)| all.and(reads))
+    }
 }
 
 /// Why an interface cannot be governed.

@@ -17,7 +17,7 @@ use crate::recording::Decision;
 use crate::rtnetlink::Route;
 use crate::serve::{Address, Server, Serves};
 use crate::status::Status;
-use control::Controller;
+use control::AnyController;
 use governor::{Done, Governor, Round};
 use nix::sys::signal::Signal;
 use notify::Manager;
@@ -33,7 +33,7 @@ const SLEEP: Duration = Duration::from_millis(100);
 /// Whoever runs an agent: is told, and asked.
 pub trait Host {
     /// A queue was taken up, with what a user should know of that.
-    fn attached(&mut self, device: &dyn Device, controller: &Controller, remarks: &[String]) {
+    fn attached(&mut self, device: &dyn Device, controller: &AnyController, remarks: &[String]) {
         let _ = (device, controller, remarks);
     }
 

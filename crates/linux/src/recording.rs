@@ -2,7 +2,7 @@
 
 pub use control::Decision;
 
-use control::{Controller, LimitController as _};
+use control::{AnyController, Controller as _};
 use std::io::BufRead;
 
 /// Why a recording cannot be read.
@@ -63,12 +63,12 @@ pub fn read(mut recording: impl BufRead) -> Result<Recording, RecordingError> {
 
 /// What `controller` decides when it sees the intervals of a recording. The queue of the recording stays as it was: a
 /// limit that would have changed it is not seen in the intervals that follow.
-pub fn replay(recording: &[Decision], controller: &mut Controller) -> Vec<Decision> {
+pub fn replay(recording: &[Decision], controller: &mut AnyController) -> Vec<Decision> {
     let decide = |recorded: &Decision| {
         if let Some(limit) = recorded.begin_from {
             controller.begin_from(limit);
         }
-        Decision { limit: controller.update(&recorded.seen), ..*recorded }
+        Decision { limit: controller.update(&recorded.seen.into()).limit, ..*recorded }
     };
     recording.iter().map(decide).collect()
 }
@@ -90,9 +90,15 @@ mod tests {
             sojourn: stat(50 * k),
             ..Interval::default()
         };
-        let mut controller = Controller::new(Name::Adth, &Parameters::default(), Limit::Packets(1_000)).unwrap();
+        let mut controller =
+            AnyController::new(Name::Adth, &Parameters::default(), &Limit::Packets(1_000).into()).unwrap();
         let at = |k: u64| Duration::from_millis(100 * (k + 1));
-        let decide = |k| Decision { at: at(k), seen: seen(k), limit: controller.update(&seen(k)), begin_from: None };
+        let decide = |k| Decision {
+            at: at(k),
+            seen: seen(k),
+            limit: controller.update(&seen(k).into()).limit,
+            begin_from: None,
+        };
         (0..12).map(decide).collect()
     }
 
@@ -102,7 +108,8 @@ mod tests {
         let lines: Vec<String> = recorded.iter().map(|decision| serde_json::to_string(decision).unwrap()).collect();
         let Recording { decisions: read, cut } = read(lines.join("\n").as_bytes()).unwrap();
         assert_eq!((&read, cut), (&recorded, None));
-        let mut controller = Controller::new(Name::Adth, &Parameters::default(), Limit::Packets(1_000)).unwrap();
+        let mut controller =
+            AnyController::new(Name::Adth, &Parameters::default(), &Limit::Packets(1_000).into()).unwrap();
         assert_eq!(replay(&read, &mut controller), recorded);
         assert!(recorded.iter().any(|decision| decision.limit != recorded[0].limit), "the limit never moved");
     }

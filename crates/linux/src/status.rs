@@ -4,7 +4,7 @@ mod json;
 
 use crate::device::{Capabilities, Quality};
 use crate::events::Event;
-use control::{Controller, Count, Interval, Limit, LimitController as _};
+use control::{AnyController, Controller as _, Count, Interval, Limit};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::{Bytes, Duration};
@@ -122,7 +122,7 @@ pub struct Totals {
 
 impl Status {
     /// Of the queue `place` of `device` before its first interval, waiting for its interface.
-    pub fn new(device: impl Into<String>, place: impl Into<String>, controller: &Controller, limit: Limit) -> Self {
+    pub fn new(device: impl Into<String>, place: impl Into<String>, controller: &AnyController, limit: Limit) -> Self {
         Self {
             device: device.into(),
             place: place.into(),
@@ -189,7 +189,7 @@ pub(crate) mod tests {
 
     /// A status with every field set.
     pub(crate) fn busy() -> Status {
-        let controller = Controller::new(Name::Adth, &Parameters::default(), Limit::Packets(1_000)).unwrap();
+        let controller = AnyController::new(Name::Adth, &Parameters::default(), &Limit::Packets(1_000).into()).unwrap();
         let mut status = Status::new("wlan0", "root", &controller, Limit::Packets(1_000));
         status.state = State::Governing;
         status.kind = "pfifo".into();

@@ -42,10 +42,10 @@ impl Default for Params {
 impl Params {
     /// Refuses what cannot be meant.
     pub(crate) fn check(&self) -> Result<(), Invalid> {
-        let refuse = |parameter| Err(Invalid { parameter, why: "must be above zero" });
+        let refuse = |parameter| Err(Invalid::new(parameter, "must be above zero"));
         match (self.target, self.interval) {
-            (Duration::ZERO, _) => refuse("codel.target"),
-            (_, Duration::ZERO) => refuse("codel.interval"),
+            (Duration::ZERO, _) => refuse("target"),
+            (_, Duration::ZERO) => refuse("interval"),
             _ => Ok(()),
         }
     }
@@ -310,7 +310,7 @@ mod tests {
     fn a_target_or_an_interval_of_nothing_is_refused() {
         let refused = |params: Params| params.check().map_err(|invalid| invalid.to_string());
         assert_eq!(refused(Params::default()), Ok(()));
-        let of = |key| Err(format!("codel.{key} must be above zero"));
+        let of = |key| Err(format!("{key} must be above zero"));
         assert_eq!(refused(Params { target: Duration::ZERO, ..Params::default() }), of("target"));
         assert_eq!(refused(Params { interval: Duration::ZERO, ..Params::default() }), of("interval"));
     }

@@ -52,14 +52,14 @@ impl Params {
     /// Refuses what cannot be meant.
     pub(crate) fn check(&self) -> Result<(), Invalid> {
         for (parameter, why, fine) in [
-            ("fq_codel.target", "must be above zero", !self.target.is_zero()),
-            ("fq_codel.interval", "must be above zero", !self.interval.is_zero()),
-            ("fq_codel.quantum", "must be at least 256 B", self.quantum >= Bytes::new(256)),
-            ("fq_codel.flows", "must be from 1 to 65536", (1..=65_536).contains(&self.flows)),
-            ("fq_codel.drop_batch", "must be above zero", self.drop_batch > 0),
+            ("target", "must be above zero", !self.target.is_zero()),
+            ("interval", "must be above zero", !self.interval.is_zero()),
+            ("quantum", "must be at least 256 B", self.quantum >= Bytes::new(256)),
+            ("flows", "must be from 1 to 65536", (1..=65_536).contains(&self.flows)),
+            ("drop_batch", "must be above zero", self.drop_batch > 0),
         ] {
             if !fine {
-                return Err(Invalid { parameter, why });
+                return Err(Invalid::new(parameter, why));
             }
         }
         Ok(())

@@ -64,14 +64,14 @@ impl Params {
     pub(crate) fn check(&self) -> Result<(), Invalid> {
         let usable = |number: f64| number > 0.0 && number.is_finite();
         for (parameter, why, fine) in [
-            ("pie.qdelay_ref", "must be above zero", !self.qdelay_ref.is_zero()),
-            ("pie.t_update", "must be at least 1 ms", self.t_update >= Duration::from_millis(1)),
-            ("pie.alpha", "must be above zero", usable(self.alpha)),
-            ("pie.beta", "must be above zero", usable(self.beta)),
-            ("pie.mark_ecnth", "must be from 0 to 1", (0.0..=1.0).contains(&self.mark_ecnth)),
+            ("qdelay_ref", "must be above zero", !self.qdelay_ref.is_zero()),
+            ("t_update", "must be at least 1 ms", self.t_update >= Duration::from_millis(1)),
+            ("alpha", "must be above zero", usable(self.alpha)),
+            ("beta", "must be above zero", usable(self.beta)),
+            ("mark_ecnth", "must be from 0 to 1", (0.0..=1.0).contains(&self.mark_ecnth)),
         ] {
             if !fine {
-                return Err(Invalid { parameter, why });
+                return Err(Invalid::new(parameter, why));
             }
         }
         Ok(())

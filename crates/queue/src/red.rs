@@ -97,15 +97,15 @@ impl Red {
         let w_q = params.w_q.unwrap_or_else(|| 1.0 - libm::exp(-1.0 / per_second));
         let usable = |number: f64| number > 0.0 && number.is_finite();
         for (parameter, why, fine) in [
-            ("red.mean_pktsize", "must be above zero", usable(packet_time)),
-            ("red.interval", "must be above zero", !params.interval.is_zero()),
-            ("red.min_th", "must be above zero", usable(min_th)),
-            ("red.max_th", "must be above min_th", usable(max_th) && max_th > min_th),
-            ("red.w_q", "must be above zero and at most 1", w_q > 0.0 && w_q <= 1.0),
-            ("red.max_p", "must be above zero and at most 1", params.max_p > 0.0 && params.max_p <= 1.0),
+            ("mean_pktsize", "must be above zero", usable(packet_time)),
+            ("interval", "must be above zero", !params.interval.is_zero()),
+            ("min_th", "must be above zero", usable(min_th)),
+            ("max_th", "must be above min_th", usable(max_th) && max_th > min_th),
+            ("w_q", "must be above zero and at most 1", w_q > 0.0 && w_q <= 1.0),
+            ("max_p", "must be above zero and at most 1", params.max_p > 0.0 && params.max_p <= 1.0),
         ] {
             if !fine {
-                return Err(Invalid { parameter, why });
+                return Err(Invalid::new(parameter, why));
             }
         }
         Ok(Self {

@@ -9,7 +9,7 @@ use crate::pie::{self, Pie};
 use crate::queue::Packets;
 use crate::red::{self, Red};
 use crate::{End, MOST_PACKETS, Packet, Queue};
-use control::{Controller, Invalid, Limit, LimitController, Name, Parameters};
+use control::{AnyController, Controller as _, Invalid, Limit, Name, Parameters, Site};
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
 use units::Instant;
@@ -128,24 +128,28 @@ macro_rules! settings {
 control::for_each_controller!(settings);
 
 impl Settings {
-    /// The controller alone, for a queue that is not of this crate.
+    /// The controller alone, for a queue that is not of this crate. What it draws is the same each time, so that a
+    /// recording of it can be replayed.
     ///
     /// # Errors
     /// The limit or the first of the controller's parameters that cannot be used, by its key within the table.
-    pub fn build_controller(&self) -> Result<Controller, Invalid> {
+    pub fn build_controller(&self) -> Result<AnyController, Invalid> {
+        self.controller(0)
+    }
+
+    fn controller(&self, seed: u64) -> Result<AnyController, Invalid> {
         match unusable(self.limit) {
-            Some(why) => Err(Invalid { parameter: "limit", why }),
-            None => Controller::new(self.controller, &self.parameters(), self.limit),
+            Some(why) => Err(Invalid::new("limit", why)),
+            None => AnyController::new(self.controller, &self.parameters(), &Site { hard_limit: self.limit, seed }),
         }
     }
 
-    /// The queue and its controller, as they are before the first packet. What is random in the discipline follows from
-    /// `seed`.
+    /// The queue and its controller, as they are before the first packet. What they draw follows from `seed`.
     ///
     /// # Errors
     /// The first setting that cannot be used, by its key within the table.
-    pub fn build<P: Packet>(&self, seed: u64) -> Result<(Queue<P>, Controller), Invalid> {
-        let controller = self.build_controller()?;
+    pub fn build<P: Packet>(&self, seed: u64) -> Result<(Queue<P>, AnyController), Invalid> {
+        let controller = self.controller(seed)?;
         let purge = |default| self.purge.unwrap_or(default);
         let limit = self.limit;
         let queue = match self.discipline {
@@ -157,34 +161,35 @@ impl Settings {
             }
             Discipline::Codel => {
                 let params = self.codel.clone().unwrap_or_default();
-                params.check()?;
+                params.check().map_err(|invalid| invalid.within("codel"))?;
                 let law = Law::new(&params);
                 Queue::new(limit, |room| Packets::Codel(CodelQueue::new(room, law, purge(Purge::Head))))
             }
             Discipline::FqCodel => {
                 let params = self.fq_codel.clone().unwrap_or_default();
-                params.check()?;
+                params.check().map_err(|invalid| invalid.within("fq_codel"))?;
                 if self.purge == Some(Purge::Tail) {
-                    return Err(Invalid { parameter: "purge", why: "must be head or none with fq-codel" });
+                    return Err(Invalid::new("purge", "must be head or none with fq-codel"));
                 }
                 let purges = self.purge != Some(Purge::None);
                 Queue::new(limit, |room| Packets::FqCodel(Box::new(FqCodel::new(room, &params, purges, seed))))
             }
             Discipline::Pie => {
                 let params = self.pie.clone().unwrap_or_default();
-                params.check()?;
+                params.check().map_err(|invalid| invalid.within("pie"))?;
                 let early = |room| EarlyDrop::new(room, Pie::new(params), purge(Purge::Tail), seed);
                 Queue::new(limit, |room| Packets::Pie(Box::new(early(room))))
             }
             Discipline::Red => {
-                let law = Red::new(&self.red.clone().unwrap_or_default())?;
+                let law = Red::new(&self.red.clone().unwrap_or_default()).map_err(|invalid| invalid.within("red"))?;
                 let early = |room| EarlyDrop::new(room, law, purge(Purge::Tail), seed);
                 Queue::new(limit, |room| Packets::Red(Box::new(early(room))))
             }
         };
-        let mut queue = queue.measuring(controller.measures());
-        if let Some(limit) = controller.initial() {
-            queue.set_limit(Instant::ZERO, limit, &mut |_| ());
+        let mut queue = queue.measuring(controller.needs().measures);
+        let begin = controller.begin().limit;
+        if begin != limit {
+            queue.set_limit(Instant::ZERO, begin, &mut |_| ());
             queue.restart_statistics(Instant::ZERO);
         }
         Ok((queue, controller))

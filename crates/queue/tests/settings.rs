@@ -1,6 +1,6 @@
 //! The `[queue]` table: its defaults, its controllers' tables, and what it refuses.
 
-use control::{Limit, LimitController, Name};
+use control::{Controller as _, Limit, Name};
 use queue::{Discipline, Ecn, Packet, Purge, Queue, Settings};
 use units::{Bytes, Duration, Instant};
 
@@ -33,7 +33,7 @@ fn an_empty_table_is_a_plain_queue_of_1000() {
     assert_eq!(settings, Settings::default());
     let (fifo, controller): (Queue<Sized>, _) = settings.build(0).unwrap();
     assert_eq!(fifo.limit(), Limit::Packets(1_000));
-    assert_eq!((controller.name(), controller.interval()), (Name::None, Duration::MAX));
+    assert_eq!((controller.name(), controller.needs().interval), (Name::None, Duration::MAX));
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn a_full_table_is_read_and_written() {
     assert_eq!(settings.limit, Limit::Bytes(Bytes::new(64_000)));
     assert_eq!(settings.purge, Some(Purge::Tail));
     let (_, controller) = settings.build::<Sized>(0).unwrap();
-    assert_eq!((controller.name(), controller.interval()), (Name::Adth, Duration::from_millis(200)));
+    assert_eq!((controller.name(), controller.needs().interval), (Name::Adth, Duration::from_millis(200)));
     assert_eq!(controller.target_delay(), Some(Duration::from_millis(400)));
     assert_eq!(read(&toml::to_string(&settings).unwrap()).unwrap(), settings);
 }

@@ -3,7 +3,7 @@
 use crate::args;
 use crate::console::{complain, print, print_json};
 use crate::failure::{FAILED, Failure};
-use control::{Controller, Name};
+use control::{AnyController, Name};
 use lab::live;
 use linux::agent::Signals;
 use linux::agents;
@@ -90,7 +90,7 @@ impl Attaching {
 }
 
 impl Host for Attaching {
-    fn attached(&mut self, device: &dyn Device, controller: &Controller, remarks: &[String]) {
+    fn attached(&mut self, device: &dyn Device, controller: &AnyController, remarks: &[String]) {
         if self.rows {
             complain(opening(device, controller, self.dry_run, remarks).trim_end());
         }
@@ -138,7 +138,7 @@ pub(super) fn settings(policy: &args::Policy) -> Result<Settings, Failure> {
 }
 
 /// The controller of `settings`.
-pub(super) fn controller(settings: &Settings) -> Result<Controller, Failure> {
+pub(super) fn controller(settings: &Settings) -> Result<AnyController, Failure> {
     settings.build_controller().map_err(|invalid| Failure::wrong(invalid.to_string()))
 }
 
@@ -167,7 +167,7 @@ pub(super) fn restore_on_panic(places: Vec<Place>) {
     }));
 }
 
-fn opening(device: &dyn Device, controller: &Controller, dry_run: bool, remarks: &[String]) -> String {
+fn opening(device: &dyn Device, controller: &AnyController, dry_run: bool, remarks: &[String]) -> String {
     let Capabilities { kind, purges, sojourn, departure_gap, service, .. } = device.capabilities();
     let (name, controller) = (device.name(), controller.name().as_str());
     let mut text = if dry_run {

@@ -6,7 +6,7 @@ use super::live::{controller, line, row, settings};
 use crate::args;
 use crate::console::{complain, print, print_json};
 use crate::failure::Failure;
-use control::{LimitController as _, Name};
+use control::{Controller as _, Name, Reads};
 use lab::live;
 use lab::store::write_whole;
 use linux::recording::{self, Decision};
@@ -76,7 +76,7 @@ fn policies(args: &args::Replay) -> Vec<args::Policy> {
 fn one(recorded: &[Decision], file: &Path, policy: &args::Policy) -> Result<Replayed, Failure> {
     let mut controller = controller(&settings(policy)?)?;
     let name = controller.name().as_str();
-    let needs_service = controller.measures().service_weight.is_some();
+    let needs_service = controller.needs().reads.contains(Reads::AVERAGE);
     if needs_service && recorded.iter().all(|decision| decision.seen.service_ewma.is_none()) {
         let file = file.display();
         return Err(Failure::wrong(format!(

@@ -163,13 +163,13 @@ pub(super) fn age(span: Duration) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use control::{Controller, Count, Interval, Limit, Name, Parameters, Stat};
+    use control::{AnyController, Count, Interval, Limit, Name, Parameters, Stat};
     use linux::events::{Event, What};
     use units::Bytes;
 
     /// A queue that ADTH governs, as it is after its first interval.
     pub(crate) fn governed() -> Status {
-        let controller = Controller::new(Name::Adth, &Parameters::default(), Limit::Packets(1_000)).unwrap();
+        let controller = AnyController::new(Name::Adth, &Parameters::default(), &Limit::Packets(1_000).into()).unwrap();
         let mut status = Status::new("wlan0", "root", &controller, Limit::Packets(1_000));
         status.state = State::Governing;
         status.kind = "sluice".into();

@@ -3,7 +3,7 @@
 //! `limit = target_delay * sent / length`. While nothing waits, packets leave as they come: the rate then speaks of the
 //! traffic, not of the link, there is no delay to bound, and the limit is the hard limit.
 
-use crate::{Interval, Invalid, Limit, LimitController};
+use crate::{Controller, Interval, Invalid, Limit, Needs, Orders, Reads, SHORTEST_INTERVAL, Scheme, Seen, Sets, Site};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
 
@@ -16,7 +16,7 @@ pub struct Params {
     /// How long a full queue may take to drain. Default 100 ms.
     #[serde(deserialize_with = "units::positive")]
     pub target_delay: Duration,
-    /// Time between two runs of the controller. Default 50 ms.
+    /// Time between two runs of the controller, at least 100 us. Default 50 ms.
     #[serde(deserialize_with = "units::positive")]
     pub interval: Duration,
 }
@@ -35,25 +35,47 @@ pub struct FixedDrain {
     limit: Limit,
 }
 
-impl FixedDrain {
-    /// Fixed drain with `params` for a queue that can hold at most `hard_limit`.
-    ///
+impl Scheme for FixedDrain {
+    type Params = Params;
+    const TARGET: Option<&'static str> = Some("target_delay");
+
     /// # Errors
-    /// A zero target or interval.
-    pub fn new(params: &Params, hard_limit: Limit) -> Result<Self, Invalid> {
-        let refuse = |parameter| {
-            let why = "must be above zero";
-            Err(Invalid { parameter, why })
-        };
+    /// A zero target; an interval below [`SHORTEST_INTERVAL`].
+    fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         if params.target_delay.is_zero() {
-            return refuse("fixed_drain.target_delay");
+            return Err(Invalid::new("target_delay", "must be above zero"));
         }
-        if params.interval.is_zero() {
-            return refuse("fixed_drain.interval");
+        if params.interval < SHORTEST_INTERVAL {
+            return Err(Invalid::new("interval", "must be at least 100 us"));
         }
-        Ok(Self { params: params.clone(), hard_limit, limit: hard_limit })
+        Ok(Self { params: params.clone(), hard_limit: site.hard_limit, limit: site.hard_limit })
+    }
+}
+
+impl Controller for FixedDrain {
+    fn needs(&self) -> Needs {
+        Needs::new(self.params.interval, Reads::COUNTS, Sets::LIMIT)
     }
 
+    fn begin(&self) -> Orders {
+        self.hard_limit.into()
+    }
+
+    fn update(&mut self, seen: &Seen) -> Orders {
+        if seen.queue.backlog.packets == 0 {
+            self.limit = self.hard_limit;
+        } else if seen.queue.sent.packets > 0 {
+            self.limit = self.drained(&seen.queue);
+        }
+        self.limit.into()
+    }
+
+    fn target_delay(&self) -> Option<Duration> {
+        Some(self.params.target_delay)
+    }
+}
+
+impl FixedDrain {
     /// What drains within the target when `sent` left in `length`: rounded down, but room for at least one packet.
     fn drained(&self, seen: &Interval) -> Limit {
         let target = u128::from(self.params.target_delay.as_nanos());
@@ -69,25 +91,6 @@ impl FixedDrain {
                 Limit::Bytes(bytes.max(Bytes::new(1_500)).min(most))
             }
         }
-    }
-}
-
-impl LimitController for FixedDrain {
-    fn interval(&self) -> Duration {
-        self.params.interval
-    }
-
-    fn update(&mut self, seen: &Interval) -> Limit {
-        if seen.backlog.packets == 0 {
-            self.limit = self.hard_limit;
-        } else if seen.sent.packets > 0 {
-            self.limit = self.drained(seen);
-        }
-        self.limit
-    }
-
-    fn target_delay(&self) -> Option<Duration> {
-        Some(self.params.target_delay)
     }
 }
 
@@ -108,53 +111,53 @@ mod tests {
     }
 
     fn fixed_drain(hard_limit: Limit) -> FixedDrain {
-        FixedDrain::new(&Params::default(), hard_limit).unwrap()
+        FixedDrain::new(&Params::default(), &hard_limit.into()).unwrap()
     }
 
     #[test]
     fn holds_what_leaves_within_the_target() {
         // 20 packets in 50 ms are 400 a second; 0.1 s * 400/s = 40.
         let mut controller = fixed_drain(Limit::Packets(1_000));
-        assert_eq!(controller.update(&seen(20, 5)), Limit::Packets(40));
+        assert_eq!(controller.update(&seen(20, 5).into()).limit, Limit::Packets(40));
         // 0.1 s * 400 000 B/s = 40 000 B.
         let mut controller = fixed_drain(Limit::Bytes(Bytes::new(64_000)));
-        let limit = controller.update(&seen(20, 5));
+        let limit = controller.update(&seen(20, 5).into()).limit;
         assert_eq!(limit, Limit::Bytes(Bytes::new(40_000)));
     }
 
     #[test]
     fn an_empty_queue_gets_the_hard_limit_back() {
         let mut controller = fixed_drain(Limit::Packets(1_000));
-        controller.update(&seen(20, 5));
-        assert_eq!(controller.update(&seen(20, 0)), Limit::Packets(1_000));
+        controller.update(&seen(20, 5).into());
+        assert_eq!(controller.update(&seen(20, 0).into()).limit, Limit::Packets(1_000));
     }
 
     #[test]
     fn an_interval_in_which_nothing_left_changes_nothing() {
         let mut controller = fixed_drain(Limit::Packets(1_000));
-        assert_eq!(controller.update(&seen(0, 5)), Limit::Packets(1_000));
-        controller.update(&seen(20, 5));
-        assert_eq!(controller.update(&seen(0, 5)), Limit::Packets(40));
+        assert_eq!(controller.update(&seen(0, 5).into()).limit, Limit::Packets(1_000));
+        controller.update(&seen(20, 5).into());
+        assert_eq!(controller.update(&seen(0, 5).into()).limit, Limit::Packets(40));
     }
 
     #[test]
     fn the_hard_limit_holds_and_one_packet_always_fits() {
         // 0.1 s * 20 000/s = 2000, above the hard limit.
         let mut controller = fixed_drain(Limit::Packets(1_000));
-        assert_eq!(controller.update(&seen(1_000, 5)), Limit::Packets(1_000));
+        assert_eq!(controller.update(&seen(1_000, 5).into()).limit, Limit::Packets(1_000));
         // One packet in 50 s: 0.1 s * 0.02/s = 0.002.
         let slow = Interval { length: Duration::from_secs(50), ..seen(1, 5) };
-        assert_eq!(controller.update(&slow), Limit::Packets(1));
+        assert_eq!(controller.update(&slow.into()).limit, Limit::Packets(1));
     }
 
     #[test]
     fn times_of_zero_are_refused() {
-        let refused = |params: Params| FixedDrain::new(&params, Limit::Packets(9)).unwrap_err();
+        let refused = |params: Params| FixedDrain::new(&params, &Limit::Packets(9).into()).unwrap_err();
         let target_delay = Duration::ZERO;
         let interval = Duration::ZERO;
         let no_target = refused(Params { target_delay, ..Params::default() });
-        assert_eq!(no_target.parameter, "fixed_drain.target_delay");
+        assert_eq!(no_target, Invalid::new("target_delay", "must be above zero"));
         let no_interval = refused(Params { interval, ..Params::default() });
-        assert_eq!(no_interval.parameter, "fixed_drain.interval");
+        assert_eq!(no_interval, Invalid::new("interval", "must be at least 100 us"));
     }
 }

@@ -36,12 +36,12 @@ impl queue::Packet for Nothing {
 
 #[test]
 fn the_table_builds_the_controller() {
-    use control::LimitController;
+    use control::Controller as _;
     let file: std::collections::BTreeMap<String, queue::Settings> = toml::from_str(r##"TABLE"##).unwrap();
     let (_, controller) = file["queue"].build::<Nothing>(0).unwrap();
     assert_eq!(controller.name().as_str(), "fixed_drain");
     assert_eq!(controller.target_delay(), Some(units::Duration::from_millis(200)));
-    assert_eq!(controller.interval(), units::Duration::from_millis(50));
+    assert_eq!(controller.needs().interval, units::Duration::from_millis(50));
 }
 "###;
 
@@ -61,7 +61,7 @@ fn block_with(language: &str, text: &str) -> &'static str {
 
 #[test]
 fn the_page_shows_the_file_that_is_compiled() {
-    let shown = block_with("rust", "impl LimitController for");
+    let shown = block_with("rust", "impl Controller for");
     assert!(shown == EXAMPLE, "docs/add-a-controller.md and fixed_drain.rs differ");
 }
 

@@ -13,7 +13,7 @@ use crate::links::Links;
 use crate::looks::Looks;
 use crate::recording::Decision;
 use crate::status::{State, Status};
-use control::{Controller, Limit, LimitController as _};
+use control::{AnyController, Controller as _, Limit};
 use units::{Duration, Instant};
 
 /// An interval that ends so much late, and an interval late, says nothing of the queue as it is now.
@@ -27,7 +27,7 @@ const LONGEST_INTERVAL: Duration = Duration::from_secs(2);
 /// One queue.
 pub(super) struct Governor {
     pub(super) wish: Wish,
-    controller: Controller,
+    controller: AnyController,
     pub(super) status: Status,
     phase: Phase,
     pace: Pace,
@@ -118,9 +118,9 @@ impl Governor {
         // The controller begins anew: what it knew was of another queue.
         self.controller = controller(&self.wish)?;
         self.pace = Pace::new();
-        let start = start(&self.wish, &self.controller, round.now);
+        let start = start(&self.controller, round.now);
         let Attached { device, remarks: of_device } = attach(&self.wish, &start, round.looks)?;
-        if let Some(why) = obstacle(self.controller.name(), device.as_ref()) {
+        if let Some(why) = obstacle(&self.controller, device.as_ref()) {
             return Err(Error::Unsuitable(why));
         }
         let again = u64::from(self.status.last.is_some());
@@ -174,7 +174,7 @@ impl Governor {
         }
         let learnt = self.pace.learn(&seen, self.wish.settings.limit);
         let begin_from = learnt.filter(|limit| self.controller.begin_from(*limit));
-        let limit = self.controller.update(&seen);
+        let limit = self.controller.update(&seen.into()).limit;
         if limit != self.status.limit {
             governing.device.set_limit(limit)?;
         }
@@ -261,12 +261,12 @@ impl Governor {
         if let Pace::Known(limit) = self.pace {
             controller.begin_from(limit);
         }
-        let start = start(&wish, &controller, round.now);
+        let start = start(&controller, round.now);
         let Phase::Governing(governing) = &mut self.phase else {
             self.wish = wish;
             return Ok(());
         };
-        if let Some(why) = obstacle(controller.name(), governing.device.as_ref()) {
+        if let Some(why) = obstacle(&controller, governing.device.as_ref()) {
             return Err(Error::Unsuitable(why));
         }
         // What was counted under the old settings is not for the new controller.
@@ -337,7 +337,7 @@ impl Governor {
 }
 
 /// The controller that is wished for.
-fn controller(wish: &Wish) -> Result<Controller, Error> {
+fn controller(wish: &Wish) -> Result<AnyController, Error> {
     let device = &wish.place.device;
     let controller =
         wish.settings.build_controller().map_err(|invalid| Error::Unsuitable(format!("{device}: {invalid}")))?;
@@ -362,16 +362,17 @@ fn rough(wish: &Wish, segments: u32) -> Option<String> {
 }
 
 /// That the controller begins with a size that nothing justifies, until the link's rate is known; where that is so.
-fn blind(controller: &Controller) -> Option<String> {
-    let initial = controller.initial().filter(|initial| controller.clone().begin_from(*initial))?;
-    let name = controller.name().as_str();
-    Some(format!("{name} begins with {initial}; as soon as packets wait, from what the link sends in {WORTH}"))
+fn blind(controller: &AnyController) -> Option<String> {
+    let (name, first) = (controller.name(), controller.begin().limit);
+    let is_blind = controller.clone().begin_from(first);
+    is_blind
+        .then(|| format!("{name} begins with {first}; as soon as packets wait, from what the link sends in {WORTH}"))
 }
 
 /// How a queue begins under a controller.
-fn start(wish: &Wish, controller: &Controller, at: Instant) -> Start {
-    let limit: Limit = controller.initial().unwrap_or(wish.settings.limit);
-    Start { limit, measures: controller.measures(), every: look_every(controller), at }
+fn start(controller: &AnyController, at: Instant) -> Start {
+    let (limit, measures) = (controller.begin().limit, controller.needs().measures);
+    Start { limit, measures, every: look_every(controller), at }
 }
 
 /// The ends of the first interval and the first look. Intervals of queues with the same interval end together, so that

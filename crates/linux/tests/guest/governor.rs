@@ -1,13 +1,13 @@
 //! A controller that governs a queue of the discipline, turned by the test.
 
 use super::{MECHANISM, install, now};
-use control::{Controller, Interval, Limit, LimitController, Name, Parameters};
+use control::{AnyController, Controller as _, Interval, Limit, Name, Parameters};
 use linux::bpf::{Discipline, Slot};
 use units::{Duration, Instant};
 
 pub(super) struct Governor {
     slot: Slot,
-    controller: Controller,
+    controller: AnyController,
     next: Instant,
     seen: Interval,
     limit: Limit,
@@ -16,8 +16,8 @@ pub(super) struct Governor {
 impl Governor {
     /// Puts our queue on an interface. Commands are done when it returns: the clock runs evenly from here.
     pub(super) fn new(discipline: &Discipline, name: Name, parameters: &Parameters, interface: &str) -> Self {
-        let controller = Controller::new(name, parameters, MECHANISM.hard).unwrap();
-        let mut slot = discipline.free_slot(MECHANISM, controller.measures(), now()).unwrap();
+        let controller = AnyController::new(name, parameters, &MECHANISM.hard.into()).unwrap();
+        let mut slot = discipline.free_slot(MECHANISM, controller.needs().measures, now()).unwrap();
         install(&slot, interface);
         // What the kernel says on a new interface is not ours to count.
         slot.take_interval(now()).unwrap();
@@ -25,7 +25,7 @@ impl Governor {
     }
 
     fn interval(&self) -> Duration {
-        self.controller.interval().min(Duration::from_secs(1))
+        self.controller.needs().interval.min(Duration::from_secs(1))
     }
 
     /// When it decides next.
@@ -45,7 +45,7 @@ impl Governor {
         }
         let interval = self.slot.take_interval(now()).unwrap();
         self.add(&interval);
-        self.limit = self.controller.update(&interval);
+        self.limit = self.controller.update(&interval.into()).limit;
         self.slot.set_limit(self.limit).unwrap();
         self.next = now() + self.interval();
         Some(interval)

@@ -3,7 +3,7 @@
 use super::chain::{Chain, NODES, Sink, at, send};
 use super::queues::start;
 use super::{MECHANISM, load, now, pause_until, shell};
-use control::{Controller, Interval, LimitController, Name, Parameters, adth};
+use control::{AnyController, Controller as _, Interval, Name, Parameters, adth};
 use libbpf_rs::query::{ProgInfoIter, ProgramInfo};
 use linux::bpf::{Below, Credit, Discipline, Governed, Slot};
 use linux::rtnetlink::ROOT;
@@ -39,7 +39,7 @@ const SIMULATED_SERVICE: Duration = Duration::from_micros(3_090);
 /// A node's queue with what moves its limit, and what was measured after the warm-up.
 struct Node {
     slot: Slot,
-    controller: Controller,
+    controller: AnyController,
     next_update: Instant,
     /// When the test began.
     below: Below,
@@ -50,8 +50,8 @@ struct Node {
 }
 
 impl Node {
-    fn new(discipline: &Discipline, node: usize, controller: Controller) -> Self {
-        let mut slot = discipline.free_slot(MECHANISM, controller.measures(), now()).unwrap();
+    fn new(discipline: &Discipline, node: usize, controller: AnyController) -> Self {
+        let mut slot = discipline.free_slot(MECHANISM, controller.needs().measures, now()).unwrap();
         discipline.release_by(&mut slot, Some(Credit::default())).unwrap();
         at(node, &format!("tc qdisc replace dev wlan{node} root handle {:x}: sluice", slot.handle() >> 16));
         slot.take_interval(now()).unwrap();
@@ -77,8 +77,8 @@ impl Node {
                 *sum = (sum.0 + stat.mean * stat.n, sum.1 + stat.n);
             }
         }
-        self.slot.set_limit(self.controller.update(&interval)).unwrap();
-        self.next_update = at + self.controller.interval().min(Duration::from_secs(1));
+        self.slot.set_limit(self.controller.update(&interval.into()).limit).unwrap();
+        self.next_update = at + self.controller.needs().interval.min(Duration::from_secs(1));
     }
 
     fn take_interval(&mut self) -> Interval {
@@ -171,7 +171,7 @@ pub(super) fn overload(chain: &Chain, name: Name, parameters: &Parameters, lengt
     let before = failed();
     let discipline = load();
     let unseen_before = unseen();
-    let controller = || Controller::new(name, parameters, MECHANISM.hard).unwrap();
+    let controller = || AnyController::new(name, parameters, &MECHANISM.hard.into()).unwrap();
     let mut nodes: Vec<Node> = (0..SENDERS).map(|node| Node::new(&discipline, node, controller())).collect();
     let sink = Sink::new();
     // Code that runs for the first time is read from the host, while the guest's clock runs away.
@@ -253,8 +253,11 @@ fn adth_holds_the_delay_of_each_hop_at_its_target_where_a_fifo_fills_up() {
 fn completions_that_never_come_do_not_stop_a_queue() {
     let chain = Chain::new();
     let discipline = load();
-    let mut node =
-        Node::new(&discipline, 0, Controller::new(Name::None, &Parameters::default(), MECHANISM.hard).unwrap());
+    let mut node = Node::new(
+        &discipline,
+        0,
+        AnyController::new(Name::None, &Parameters::default(), &MECHANISM.hard.into()).unwrap(),
+    );
     let sink = Sink::new();
     let credit = Credit::default();
     let mut phase = |seconds: u64| {

@@ -4,7 +4,7 @@
 use super::chain::{Chain, at, inside};
 use super::medium::{FASTEST, draw};
 use super::{load, now, pause_until};
-use control::{Controller, Interval, Limit, LimitController};
+use control::{AnyController, Controller as _, Interval, Limit};
 use linux::bpf::{Credit, Discipline, Mechanism, Slot};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -54,7 +54,7 @@ struct FlowPlan {
 /// A node's queue, what moves its limit, and sums of what was measured.
 struct Station {
     slot: Slot,
-    controller: Controller,
+    controller: AnyController,
     limit: Limit,
     next: Instant,
     seen: Interval,
@@ -71,7 +71,7 @@ impl Station {
         let settings = &plan.queue;
         let mechanism = Mechanism::of(settings).unwrap();
         let controller = settings.build_controller().unwrap();
-        let mut slot = discipline.free_slot(mechanism, controller.measures(), now()).unwrap();
+        let mut slot = discipline.free_slot(mechanism, controller.needs().measures, now()).unwrap();
         discipline.release_by(&mut slot, Some(Credit::default())).unwrap();
         at(node, &format!("tc qdisc replace dev wlan{node} root handle {:x}: sluice", slot.handle() >> 16));
         let (seen, backlog_max, sojourn, service, limits) = Default::default();
@@ -84,12 +84,12 @@ impl Station {
     }
 
     fn interval(&self) -> Duration {
-        self.controller.interval().min(Duration::from_secs(1))
+        self.controller.needs().interval.min(Duration::from_secs(1))
     }
 
     fn turn(&mut self) {
         let interval = self.look();
-        self.limit = self.controller.update(&interval);
+        self.limit = self.controller.update(&interval.into()).limit;
         self.slot.set_limit(self.limit).unwrap();
         // A late turn makes the next no earlier.
         self.next = now() + self.interval();

@@ -25,7 +25,7 @@ use crate::results::Outcome;
 use crate::trace::What;
 use crate::traffic::Emission;
 use connections::Connections;
-use control::{Controller, LimitController};
+use control::{AnyController, Controller as _};
 use mac80211::Scheduler;
 use queue::{Departure, Ecn};
 use queues::{Layout, has_room};
@@ -90,7 +90,7 @@ struct Node {
 /// Packets of a node that wait for an access category or a wired link: discipline and controller, and what was counted.
 struct Queue {
     held: queue::Queue<Waiting>,
-    controller: Controller,
+    controller: AnyController,
     /// Saturated flows that begin here, while they last, with their payload: a packet that leaves is replaced at once,
     /// one that is discarded with the next that leaves.
     saturated: Vec<(u32, Bytes)>,
@@ -551,7 +551,7 @@ impl World {
         let Self { nodes, packets, connections, flows, routing, watch, now, .. } = self;
         let Queue { held, controller, .. } = &mut nodes[node as usize].queues[index];
         let seen = held.take_interval(*now);
-        let limit = controller.update(&seen);
+        let limit = controller.update(&seen.into()).limit;
         let mut witness = Witness { watch, now: *now, node };
         witness.saw(|| What::Limit { queue, seen: Box::new(seen), limit });
         let mut accounts = Accounts { packets, connections, flows, routing, witness };

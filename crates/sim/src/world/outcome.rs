@@ -6,7 +6,7 @@ use super::routing::Routing;
 use crate::mac::{Reorder, Station};
 use crate::record::{FlowRecord, ratio};
 use crate::results::{Distributions, Level, Node, Outcome, Queue, Totals, shares};
-use control::{Limit, LimitController};
+use control::{Controller as _, Limit};
 use units::{Duration, Instant};
 
 /// The results of a world that has come to its end.

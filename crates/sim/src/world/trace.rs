@@ -8,15 +8,15 @@ use crate::net::{Load, Loss, Packet};
 use crate::radio::{Heard, Signal};
 use crate::trace::{self, Cause, Ecn, Event, Mpdu, Owner, Protocol, Roster, RosterFlow, RosterNode, Segment, What};
 use crate::transport::tcp;
-use control::{Controller, LimitController as _};
+use control::{AnyController, Controller as _};
 use units::{Bytes, Duration, Instant, Power};
 
 /// How often the intervals of a queue are told that no controller looks at.
 const UNCONTROLLED: Duration = Duration::from_secs(1);
 
 /// Time between two intervals of a queue with this controller.
-pub(super) fn told_every(controller: &Controller) -> Duration {
-    let interval = controller.interval();
+pub(super) fn told_every(controller: &AnyController) -> Duration {
+    let interval = controller.needs().interval;
     if interval == Duration::MAX { UNCONTROLLED } else { interval }
 }
 
@@ -71,7 +71,7 @@ impl World {
         let Some(watch) = &self.watch else { return };
         for (node, watched) in (0..).zip(&self.nodes) {
             let queues = (0..).zip(&watched.queues).filter(|_| watch.watches(node));
-            for (queue, described) in queues.filter(|(_, queue)| queue.controller.interval() == Duration::MAX) {
+            for (queue, described) in queues.filter(|(_, queue)| queue.controller.needs().interval == Duration::MAX) {
                 self.events.push(self.now + told_every(&described.controller), Planned::Control { node, queue });
             }
         }

@@ -17,7 +17,7 @@ use crate::config::Network;
 use crate::engine::{Arena, EventQueue};
 use crate::radio::{Judge, Links, Medium};
 use crate::record::Recorder;
-use control::LimitController;
+use control::Controller as _;
 use infrastructure::Infrastructure;
 use units::{Duration, Instant};
 
@@ -82,7 +82,7 @@ impl World {
         for index in 0..self.nodes.len() {
             let node = u32::try_from(index).expect("fewer than 2^32 nodes");
             for (described, queue) in self.nodes[index].queues.iter().zip(0..) {
-                let interval = described.controller.interval();
+                let interval = described.controller.needs().interval;
                 if interval < Duration::MAX {
                     self.events.push(Instant::ZERO + interval, Event::Control { node, queue });
                 }

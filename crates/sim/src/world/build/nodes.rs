@@ -8,6 +8,7 @@ use crate::config::{Category, Network, Placement, Queues, Role, Shape};
 use crate::engine::{Purpose, Stream};
 use crate::mac::{Conventions, Costs, Station};
 use crate::record::{NodeRecord, QueueRecord};
+use control::{Controller as _, Reads, Sets};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Instant, Length};
 
@@ -170,11 +171,20 @@ fn wired_queue(network: &Network, link: usize, chance: &mut Stream) -> Result<Qu
     built(&network.wired[link].queue, &format!("wired.{link}.queue"), chance)
 }
 
+/// What is measured for a controller here, and which orders are carried out.
+const MEASURED: Reads =
+    Reads::COUNTS.and(Reads::SOJOURN).and(Reads::GAP).and(Reads::SERVICE).and(Reads::AVERAGE).and(Reads::OCCUPANCY);
+const CARRIED_OUT: Sets = Sets::LIMIT;
+
 /// A queue by the settings of `table`.
 fn built(settings: &queue::Settings, table: &str, chance: &mut Stream) -> Result<Queue, BuildError> {
     let (held, controller) = settings.build(chance.up_to(u64::MAX)).map_err(|invalid| {
         BuildError::new(format!("{table}.{}", invalid.parameter), format!("`{}` {}", invalid.parameter, invalid.why))
     })?;
+    if let Some(lacking) = controller.needs().obstacle(MEASURED, CARRIED_OUT) {
+        let name = controller.name();
+        return Err(BuildError::new(format!("{table}.controller"), format!("`{name}` cannot be simulated: {lacking}")));
+    }
     Ok(Queue { held, controller, saturated: Vec::new(), record: QueueRecord::default() })
 }
 

@@ -1,0 +1,159 @@
+//! What a controller asks of its host, and whether a host can serve it.
+
+use core::fmt;
+use units::Duration;
+
+/// What a controller asks of its host.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Needs {
+    /// Time between two calls of [`Controller::update`](crate::Controller::update), at least
+    /// [`SHORTEST_INTERVAL`](crate::SHORTEST_INTERVAL); [`Duration::MAX`] where it need not be called at all.
+    pub interval: Duration,
+    /// How the queue shall measure.
+    pub measures: Measures,
+    /// Packets whose MAC delay is longer count in [`Radio::late`](crate::Radio::late). None are counted without it.
+    pub late_after: Option<Duration>,
+    /// What it looks at. What is not named here never changes its orders: a test holds every controller to that.
+    pub reads: Reads,
+    /// Which orders it may give.
+    pub sets: Sets,
+}
+
+impl Needs {
+    /// Those of a controller that is called so often, looks at `reads` and gives orders of the kinds in `sets`.
+    pub const fn new(interval: Duration, reads: Reads, sets: Sets) -> Self {
+        let measures = Measures { service_weight: None, idle_threshold: 0 };
+        Self { interval, measures, late_after: None, reads, sets }
+    }
+
+    /// The first thing that a host lacks which measures `reads` and carries out `sets`, in words for a message: `the
+    /// queuing delay`. A host refuses a controller that it cannot serve; no order is dropped in silence.
+    pub fn obstacle(&self, reads: Reads, sets: Sets) -> Option<Lacking> {
+        let unread = self.reads.without(reads).next().map(Lacking::Reading);
+        unread.or_else(|| self.sets.without(sets).next().map(Lacking::Setting))
+    }
+}
+
+/// What a host lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lacking {
+    /// It cannot measure this.
+    Reading(&'static str),
+    /// It cannot carry out this.
+    Setting(&'static str),
+}
+
+/// `no queuing delay is measured`, `no sending rate can be set`
+impl fmt::Display for Lacking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Reading(what) => write!(f, "no {what} is measured"),
+            Self::Setting(what) => write!(f, "no {what} can be set"),
+        }
+    }
+}
+
+/// How a controller wants its queue to measure.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Measures {
+    /// Weight of the newest packet in [`Interval::service_ewma`](crate::Interval::service_ewma), above 0 and at most 1: with `W`, each completion moves
+    /// the average to `(1 - W) average + W service`; the first sets it. No average is kept without it.
+    ///
+    /// A packet's service time is counted from when it is with the MAC and the packet completed before it is done with:
+    /// of packets that share a frame, the first takes all of the frame's time, and their mean is each one's part.
+    pub service_weight: Option<f64>,
+    /// With at most so many packets waiting the queue is idle, see [`Interval::idle`](crate::Interval::idle).
+    pub idle_threshold: u32,
+}
+
+macro_rules! bits {
+    ($(#[$doc:meta])* $Name:ident: $($(#[$d:meta])* $bit:ident = $n:expr, $word:literal;)*) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct $Name(u16);
+
+        impl $Name {
+            $($(#[$d])* pub const $bit: Self = Self(1 << $n);)*
+            /// None.
+            pub const NONE: Self = Self(0);
+            /// Each, with its words for messages.
+            pub const EACH: &'static [(Self, &'static str)] = &[$((Self::$bit, $word)),*];
+
+            /// Those of both.
+            #[must_use]
+            pub const fn and(self, other: Self) -> Self {
+                Self(self.0 | other.0)
+            }
+
+            /// Are all of `other` among them?
+            pub const fn contains(self, other: Self) -> bool {
+                self.0 & other.0 == other.0
+            }
+
+            /// Those that `other` has not, in words.
+            pub fn without(self, other: Self) -> impl Iterator<Item = &'static str> {
+                Self::EACH.iter().filter(move |(bit, _)| self.0 & !other.0 & bit.0 != 0).map(|(_, word)| *word)
+            }
+        }
+    };
+}
+
+bits! {
+    /// Quantities of [`Seen`](crate::Seen). The length of an interval is always there.
+    Reads:
+    /// Packets that came, left, were dropped and wait.
+    COUNTS = 0, "packets";
+    /// [`Interval::sojourn`](crate::Interval::sojourn).
+    SOJOURN = 1, "queuing delay";
+    /// [`Interval::departure_gap`](crate::Interval::departure_gap).
+    GAP = 2, "time between departures";
+    /// [`Interval::service`](crate::Interval::service) and [`Interval::nodal`](crate::Interval::nodal).
+    SERVICE = 3, "service time";
+    /// [`Interval::service_ewma`](crate::Interval::service_ewma).
+    AVERAGE = 4, "average service time";
+    /// [`Interval::idle`](crate::Interval::idle) and [`Interval::busy`](crate::Interval::busy).
+    OCCUPANCY = 5, "idle and busy time";
+    /// [`Radio::busy`](crate::Radio::busy), [`Radio::sending`](crate::Radio::sending) and
+    /// [`Radio::contenders`](crate::Radio::contenders).
+    MEDIUM = 6, "channel time";
+    /// [`Radio::phy_rate`](crate::Radio::phy_rate), and how frames are aggregated.
+    LINK = 7, "link rate and aggregation";
+    /// [`Radio::late`](crate::Radio::late).
+    LATE = 8, "MAC delay of each packet";
+    /// [`Radio::real_time`](crate::Radio::real_time).
+    OVERHEARD = 9, "overheard traffic";
+    /// [`Radio::hops`](crate::Radio::hops).
+    HOPS = 10, "hops of each packet";
+    /// [`Seen::heard`](crate::Seen::heard).
+    NOTES = 11, "neighbours' notes";
+}
+
+bits! {
+    /// Kinds of [`Orders`](crate::Orders).
+    Sets:
+    /// [`Orders::limit`](crate::Orders::limit).
+    LIMIT = 0, "queue limit";
+    /// [`Orders::rate`](crate::Orders::rate).
+    RATE = 1, "sending rate";
+    /// [`Orders::mark`](crate::Orders::mark).
+    MARK = 2, "ECN marks";
+    /// [`Orders::access`](crate::Orders::access).
+    ACCESS = 3, "contention parameters";
+    /// [`Orders::note`](crate::Orders::note).
+    NOTE = 4, "notes to neighbours";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_that_lacks_something_is_told_what() {
+        let reads = Reads::COUNTS.and(Reads::LATE);
+        let needs = Needs::new(Duration::from_secs(1), reads, Sets::LIMIT.and(Sets::RATE));
+        assert_eq!(needs.obstacle(reads, Sets::LIMIT.and(Sets::RATE)), None);
+        assert_eq!(needs.obstacle(reads.and(Reads::GAP), Sets::LIMIT), Some(Lacking::Setting("sending rate")));
+        assert_eq!(needs.obstacle(Reads::COUNTS, Sets::LIMIT), Some(Lacking::Reading("MAC delay of each packet")));
+        assert!(reads.contains(Reads::LATE) && !Reads::LATE.contains(reads) && reads.contains(Reads::NONE));
+    }
+}

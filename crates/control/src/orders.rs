@@ -1,0 +1,81 @@
+//! What a controller orders.
+
+use crate::{Limit, Note};
+use units::{Duration, Rate};
+
+/// What holds from now on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Orders {
+    /// How much may wait.
+    pub limit: Limit,
+    /// How fast packets may leave. None: as the link takes them.
+    pub rate: Option<Rate>,
+    /// Which ECN-capable packets are marked as they come.
+    pub mark: Mark,
+    /// How the port's category contends. None: as configured.
+    pub access: Option<Access>,
+    /// What neighbours shall know. None: nothing is sent.
+    pub note: Option<Note>,
+}
+
+/// Of a controller that only moves the limit.
+impl From<Limit> for Orders {
+    fn from(limit: Limit) -> Self {
+        Self { limit, rate: None, mark: Mark::None, access: None, note: None }
+    }
+}
+
+/// Which ECN-capable packets are marked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mark {
+    /// None.
+    #[default]
+    None,
+    /// All.
+    All,
+    /// Those of the flows that fall into one of several sets.
+    Set {
+        /// How many sets there are. With none nothing is marked.
+        of: u8,
+        /// Which one, from 0.
+        index: u8,
+    },
+}
+
+impl Mark {
+    /// Is a packet of the flow with this hash marked?
+    pub const fn hits(self, flow: u64) -> bool {
+        match self {
+            Self::None | Self::Set { of: 0, .. } => false,
+            Self::All => true,
+            Self::Set { of, index } => flow % of as u64 == index as u64,
+        }
+    }
+}
+
+/// How a category contends (IEEE 802.11-2016, 10.22.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// AIFSN: slots of AIFS behind SIFS, from 1.
+    pub aifsn: u8,
+    /// The smallest contention window, in slots.
+    pub cw_min: u16,
+    /// The largest.
+    pub cw_max: u16,
+    /// TXOP limit; zero: one frame exchange.
+    pub txop: Duration,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_hits_all_none_or_one_flow_in_so_many() {
+        let hits = |mark: Mark| (0..24).filter(|flow| mark.hits(*flow)).count();
+        assert_eq!([hits(Mark::None), hits(Mark::All)], [0, 24]);
+        assert_eq!(hits(Mark::Set { of: 8, index: 3 }), 3);
+        assert!(Mark::Set { of: 8, index: 3 }.hits(11));
+        assert_eq!([hits(Mark::Set { of: 0, index: 0 }), hits(Mark::Set { of: 4, index: 4 })], [0, 0]);
+    }
+}
