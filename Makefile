@@ -6,7 +6,7 @@ RUST := $(shell git ls-files '*.rs' 2>/dev/null)
 
 .PHONY: help run test check changed test-live tables-live testbed-live live build charts format lint docs unit claims claims-all browser capture peers \
 	peers-tcp peers-patched bench bench-optimised \
-	theory-plots criterion fuzz fuzz-on mutants conformance clean
+	theory-plots criterion fuzz fuzz-on mutants live-repeat stress kills conformance clean
 
 help:
 	@echo "make run     build, reproduce adth-s1a, write the report and say where it is"
@@ -17,6 +17,9 @@ help:
 	@echo "make test-live    live use in a Linux guest, which is built once; root"
 	@echo "make tables-live    ours beside fq_codel and cake in that guest: delay, goodput, instructions; three runs each"
 	@echo "make testbed-live    ADTH's testbed in that guest, its claims beside the simulated ones"
+	@echo "make live-repeat    live use five times while both processors are busy: LIVE_REPEAT, LIVE_LOAD"
+	@echo "make stress  all that may be done to live queues, at once and for ten minutes of the guest's time: STRESS_SECONDS, STRESS_SEED"
+	@echo "make kills   a thousand agents killed at random moments under traffic: KILLS"
 	@echo "make conformance    the queue discipline's mechanism beside the simulator's, ten minutes more each time: CONFORMANCE_SECONDS"
 	@echo "make fuzz    each fuzzer for TIME seconds, from what it kept; make fuzz-on: round after round, while a machine is free"
 	@echo "make peers   the same networks in Sluice, ns-3 and ns-2: ten seeds each, one table of outcomes"
@@ -126,6 +129,21 @@ tables-live: charts
 
 testbed-live: charts
 	python3 tests/live/testbed.py --write
+
+# Settings of the tests are in the environment, where Make puts those of its command line.
+stress: export STRESS_SECONDS := $(or $(STRESS_SECONDS),600)
+stress: export STRESS_SEED := $(or $(STRESS_SEED),$(shell date +%s))
+stress: charts
+	python3 tests/live/check_live.py --clock two --checks stress::
+
+kills: export KILLS := $(or $(KILLS),1000)
+kills: charts
+	python3 tests/live/check_live.py kills::
+
+# Whether results of the guest depend on what else the host does: how each test ended, counted.
+live-repeat: export LIVE_REPEAT := $(or $(LIVE_REPEAT),5)
+live-repeat: export LIVE_LOAD := $(or $(LIVE_LOAD),2)
+live-repeat: test-live
 
 # Root or CAP_BPF. What was compared is kept in target/conformance, from where it goes on.
 conformance: export CONFORMANCE_SECONDS := $(or $(CONFORMANCE_SECONDS),600)

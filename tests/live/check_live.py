@@ -2,14 +2,20 @@
 """Runs the tests of crate linux that need a kernel with queue disciplines in BPF, in the guest.
 
 With names, or parts of names, runs only tests that have one of them. Where no guest is possible it says why and
-succeeds.
+succeeds. Settings of tests are in the environment: STRESS_SECONDS, STRESS_SEED, KILLS. Two more say whether results depend
+on the host: LIVE_REPEAT runs everything so many times and counts how each test ended, LIVE_LOAD keeps so many processors busy
+meanwhile.
 """
 
+import argparse
+import collections
 import concurrent.futures
+import contextlib
 import dataclasses
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -32,16 +38,48 @@ class Part:
     clock: str
     kernel: str
     skip: bool = False
+    line: str = ""
 
     def run(self, share):
-        """Runs them and prints what they say; the exit status."""
+        """Runs them and prints what they say; the exit status, and how each test ended."""
         which = " ".join(f"--skip {name}" for name in self.names) if self.skip else " ".join(self.names)
-        command = f"{COPY}; ./tests --ignored --nocapture --test-threads=1 {which}"
+        command = f"{COPY}; {settings()} ./tests --ignored --nocapture --test-threads=1 {which}"
         with tempfile.TemporaryFile("w+") as out:
-            status = guest.run(command, share, self.clock, SECONDS, self.kernel, out)
+            status = guest.run(command, share, self.clock, SECONDS, self.kernel, out, self.line)
             out.seek(0)
-            print(f"Linux {self.kernel}, clock: {self.clock}, tests: {which}\n{out.read()}", flush=True)
-        return status
+            said = out.read()
+            print(f"Linux {self.kernel}, clock: {self.clock}, tests: {which}\n{said}", flush=True)
+        return status, outcomes(said, self)
+
+
+def outcomes(said, part):
+    """How each test ended, by its name and where it ran. What a test prints stands between its name and its end."""
+    _, _, failed = said.rpartition("\nfailures:\n")
+    failed = re.findall(r"^    (\S+)$", failed, re.MULTILINE)
+    whole = "\ntest result: " in said
+    for name in re.findall(r"^test (\S+) \.\.\. ", said, re.MULTILINE):
+        ended = "failed" if name in failed else "passed" if whole else "unknown"
+        yield f"{name} ({part.kernel}, {part.clock})", ended
+
+
+
+
+@contextlib.contextmanager
+def load(processors):
+    """Keeps so many processors busy."""
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processors)]
+    try:
+        yield
+    finally:
+        for one in busy:
+            one.kill()
+            one.wait()
+
+
+def settings():
+    """Those that are given, for the guest's shell."""
+    given = {name: os.environ.get(name) for name in ("STRESS_SECONDS", "STRESS_SEED", "KILLS")}
+    return " ".join(f"{name}={int(value)}" for name, value in given.items() if value)
 
 
 # The guest's clock runs away while it reads files of the host: what tests run is copied into its memory.
@@ -54,14 +92,24 @@ MEASURED = ["tables::", "testbed::"]
 PARTS = [
     Part(["downloads::", "rivals::"], "virtual", image.KERNEL),
     Part(["kills::", "leaving::"], "virtual", image.KERNEL),
-    Part([*("downloads::", "rivals::", "kills::", "leaving::", "instructions::"), *MEASURED], "virtual", image.KERNEL, skip=True),
+    Part(
+        [*("downloads::", "rivals::", "kills::", "leaving::", "instructions::", "stress::"), *MEASURED],
+        "virtual",
+        image.KERNEL,
+        skip=True,
+    ),
+    Part(["stress::"], "two", image.KERNEL, line=guest.CHECKS),
     Part(["queues::"], "virtual", image.OLDEST),
     Part(["instructions::"], "instructions", image.KERNEL),
 ]
 
 
 def main():
-    names = sys.argv[1:]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--clock", choices=guest.CLOCKS, default="virtual", help="of the guest, with names")
+    parser.add_argument("--checks", action="store_true", help="with the kernel's own checks of memory, with names")
+    parser.add_argument("names", nargs="*")
+    args = parser.parse_args()
     try:
         image.have(image.HOST | PACKAGES)
         image.build()
@@ -71,10 +119,19 @@ def main():
     with tempfile.TemporaryDirectory(prefix="live-", dir=image.PLACE) as share:
         share = pathlib.Path(share)
         binaries(share)
-        parts = [Part(names, "virtual", image.KERNEL)] if names else PARTS
+        line = guest.CHECKS if args.checks else ""
+        parts = [Part(args.names, args.clock, image.KERNEL, line=line)] if args.names else PARTS
+        repeat = int(os.environ.get("LIVE_REPEAT", "1"))
         # A guest uses one processor, and how many others there are does not change its results.
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as guests:
-            statuses = list(guests.map(lambda part: part.run(share), parts))
+        with load(int(os.environ.get("LIVE_LOAD", "0"))), concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as guests:
+            ended = list(guests.map(lambda part: part.run(share), parts * repeat))
+    statuses = [status for status, _ in ended]
+    if repeat > 1:
+        counts = collections.defaultdict(collections.Counter)
+        for name, outcome in (pair for _, pairs in ended for pair in pairs):
+            counts[name][outcome] += 1
+        for name, outcome in sorted(counts.items()):
+            print(", ".join(f"{count} {how}" for how, count in outcome.items()), name, sep="  ")
     if any(statuses):
         sys.exit(f"Live tests failed in the guest; its exit statuses: {statuses}.")
 

@@ -5,6 +5,7 @@ Output and exit status are the command's. The folder where this is called is /ho
 
     virtual        an instruction takes 2 ns, waiting takes no time: results do not depend on the host's load (default)
     instructions   an instruction takes 1 ns: the guest's clock counts executed instructions
+    two            as virtual, with two processors, which take turns
     host           the host's time, two processors
 
 The guest's own files are in memory. In virtual time keep /host out of what is measured: while the guest waits for a file
@@ -22,12 +23,18 @@ import tempfile
 
 import image
 
+# Checks of memory that Debian's kernels have and do not switch on: accesses beyond an object or after it was freed, by
+# sampling (KFENCE, an allocation each millisecond), and of every packet, by what stands around and in it (SLUB).
+CHECKS = "kfence.sample_interval=1 slab_debug=FZP,skbuff_head_cache,skbuff_small_head"
+
 # A command that was ended for its time limit, and a guest that ended without a status.
 LATE, DEAD = 124, 125
 
 CLOCKS = {
     "virtual": ["-accel", "tcg,thread=single", "-smp", "1", "-icount", "shift=1,sleep=off",
                 "-rtc", "clock=vm,base=2026-01-01"],
+    "two": ["-accel", "tcg,thread=single", "-smp", "2", "-icount", "shift=1,sleep=off",
+            "-rtc", "clock=vm,base=2026-01-01"],
     "instructions": ["-accel", "tcg,thread=single", "-smp", "1", "-icount", "shift=0"],
     "host": ["-accel", "tcg,thread=multi,tb-size=512", "-smp", "2"],
 }  # fmt: skip
@@ -37,6 +44,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clock", choices=CLOCKS, default="virtual")
     parser.add_argument("--kernel", choices=image.KERNELS, default=image.KERNEL)
+    parser.add_argument("--checks", action="store_true", help="the kernel's own checks of memory")
     parser.add_argument("--seconds", type=int, default=300, help="time limit on the host's clock")
     parser.add_argument("command", nargs="+")
     args = parser.parse_args()
@@ -44,11 +52,14 @@ def main():
         image.build()
     except image.Impossible as why:
         sys.exit(f"No guest: {why}")
-    sys.exit(run(" ".join(args.command), pathlib.Path.cwd(), args.clock, args.seconds, args.kernel))
+    line = CHECKS if args.checks else ""
+    sys.exit(run(" ".join(args.command), pathlib.Path.cwd(), args.clock, args.seconds, args.kernel, line=line))
 
 
-def run(command, share, clock="virtual", seconds=300, kernel=image.KERNEL, out=sys.stdout):
+def run(command, share, clock="virtual", seconds=300, kernel=image.KERNEL, out=sys.stdout, line=""):
     """Runs a shell command in the guest, where `share` is /host, with its output to the file `out`.
+
+    `line` is for the kernel, such as CHECKS.
 
     Returns its exit status, or LATE or DEAD.
     """
@@ -58,7 +69,7 @@ def run(command, share, clock="virtual", seconds=300, kernel=image.KERNEL, out=s
         # A port on standard output whose input is at its end would block the guest: it writes to a descriptor.
         descriptor = writable(out)
         os.set_inheritable(descriptor, True)
-        qemu = ["timeout", "--foreground", "-k", "5", str(seconds), *machine(talk, share, clock, descriptor, kernel)]
+        qemu = ["timeout", "--foreground", "-k", "5", str(seconds), *machine(talk, share, clock, descriptor, kernel, line)]
         ended = subprocess.run(qemu, stdin=subprocess.DEVNULL, pass_fds=[descriptor], check=False).returncode
         os.close(descriptor)
         status = talk / "status"
@@ -80,17 +91,17 @@ def writable(out):
     return os.open(f"/dev/fd/{out.fileno()}", os.O_WRONLY | os.O_APPEND)
 
 
-def machine(talk, share, clock, descriptor, kernel):
+def machine(talk, share, clock, descriptor, kernel, line):
     """QEMU's command line."""
-    line = (
+    whole = (
         "console=ttyS0 panic=-1 loglevel=4 nokaslr mitigations=off random.trust_cpu=on no_timer_check tsc=reliable "
-        f"audit=0 lsm= talk={talk.name}"
+        f"audit=0 lsm= talk={talk.name} {line}"
     )
     return [
         "qemu-system-x86_64", "-M", "q35,hpet=off", "-cpu", "max", "-m", "1024", *CLOCKS[clock],
         "-display", "none", "-nodefaults", "-no-reboot", "-no-user-config",
         "-kernel", image.PLACE / f"vmlinuz-{kernel}", "-initrd", image.PLACE / f"tree-{kernel}.cpio",
-        "-append", line,
+        "-append", whole,
         "-serial", f"file:{talk / 'console'}",
         "-device", "virtio-serial-pci", "-add-fd", f"fd={descriptor},set=1",
         "-chardev", "file,id=out,path=/dev/fdset/1,append=on", "-device", "virtserialport,chardev=out,name=out,nr=1",

@@ -3,12 +3,14 @@
 use super::overload::LEN;
 use super::program::{Program, nothing_is_left, queue, said};
 use super::slow_link::SlowLink;
+use super::stress::setting;
 use super::{HEADERS, now, pause_until, shell, towards};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use units::Duration;
 
+/// Unless `KILLS` says another number.
 const KILLS: u64 = 200;
 /// Bytes a second; a packet takes 8 ms.
 const LINK: u64 = 125_000;
@@ -67,7 +69,7 @@ fn goes_on() {
 
 #[test]
 #[ignore = "needs the guest"]
-fn traffic_survives_200_kills_and_the_last_agent_finds_and_leaves_all_in_order() {
+fn traffic_survives_kills_and_the_last_agent_finds_and_leaves_all_in_order() {
     let link = SlowLink::new(LINK);
     shell("tc qdisc replace dev sl0 root handle 7: pfifo limit 77");
     let before = shell("tc -j qdisc show dev sl0");
@@ -80,7 +82,8 @@ fn traffic_survives_200_kills_and_the_last_agent_finds_and_leaves_all_in_order()
     // Half of the moments lie before it has attached, half while it governs.
     let span = now().since(begun) * 2;
     let (mut moments, mut attached) = (Moments(SEED), 0);
-    for _ in 1..KILLS {
+    let kills = setting("KILLS", KILLS);
+    for _ in 1..kills {
         let program = Program::start(governed);
         pause_until(now() + moments.below(span));
         program.kill();
@@ -89,7 +92,7 @@ fn traffic_survives_200_kills_and_the_last_agent_finds_and_leaves_all_in_order()
         assert!(queue.contains("\"sluice\"") || queue.contains("\"limit\":77"), "{queue}");
         attached += u64::from(queue.contains("\"sluice\""));
     }
-    println!("{KILLS} kills within {} ms; after {attached} the queue was ours", span.as_nanos() / 1_000_000);
+    println!("{kills} kills within {} ms; after {attached} the queue was ours", span.as_nanos() / 1_000_000);
     assert!(attached > 0);
 
     // A limit above the fall-back is what an agent leaves that dies.

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use units::Duration;
 
-const PROGRAM: &str = "/tmp/sluice";
+pub(super) const PROGRAM: &str = "/tmp/sluice";
 const SAID: &str = "/tmp/said";
 /// To begin or to end takes a small part of that.
 const LONGEST: Duration = Duration::from_secs(20);

@@ -1,0 +1,306 @@
+//! All that an operator, two agents and the kernel may do to queues of ours, at random moments beside each other, under
+//! traffic; for two processors. Afterwards every packet is accounted for, nothing is left, and the kernel has not
+//! complained.
+//!
+//! `STRESS_SECONDS` says how long (the guest's clock), `STRESS_SEED` which choices; that one is printed.
+
+use super::kernel_log::{self, Log};
+use super::program::{PROGRAM, nothing_is_left};
+use super::slow_link::SlowLink;
+use super::traffic::{Sent, Traffic};
+use super::witness::{self, Witness};
+use super::{now, pause_until, shell, unsent};
+use linux::bpf::FOLDER;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use units::Duration;
+
+/// What is shared with the discipline; the second struct is what it measures.
+const SHARED: &str = include_str!("../../src/bpf/shared.h");
+const SECONDS: u64 = 10;
+const SEED: u64 = 1;
+/// Between two actions, at most.
+const PAUSE: Duration = Duration::from_millis(250);
+/// To begin or to end takes a small part of that, also where two of them wait for each other.
+const LONGEST: Duration = Duration::from_secs(60);
+/// Interfaces that take packets at once: two without another end, of which the second is renamed and moved now and then,
+/// and one to namespace `far`; and a slow one that pushes back.
+const INTERFACES: [&str; 5] = ["d0", "d1", "r1", "v0", "sl0"];
+/// Bytes a second of the slow link.
+const RATES: [u64; 4] = [2_000, 20_000, 200_000, 2_000_000];
+
+/// Numbers below a bound, by `SplitMix64` (Steele, Lea, Flood 2014).
+pub(super) struct Choices(pub(super) u64);
+
+impl Choices {
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % bound
+    }
+
+    fn of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[usize::try_from(self.below(all.len() as u64)).unwrap()]
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "settings of a test")]
+pub(super) fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).map_or(default, |value| value.parse().unwrap())
+}
+
+/// An agent that may be ended in any way.
+struct Agent {
+    program: Option<Child>,
+    said: String,
+}
+
+impl Agent {
+    fn start(&mut self, words: &str) {
+        self.kill();
+        let mut command = Command::new(PROGRAM);
+        command.args(words.split(' ')).stdin(Stdio::null()).stdout(Stdio::null());
+        self.program = Some(command.stderr(File::create(&self.said).unwrap()).spawn().unwrap());
+    }
+
+    fn signal(&self, name: &str) {
+        if let Some(program) = &self.program {
+            // It may have ended by itself.
+            let _ = Command::new("kill").arg(format!("-{name}")).arg(program.id().to_string()).status();
+        }
+    }
+
+    fn kill(&mut self) {
+        if let Some(mut program) = self.program.take() {
+            program.kill().unwrap();
+            let status = program.wait().unwrap();
+            self.is_orderly(status.code());
+        }
+    }
+
+    /// Lets it put back what it took.
+    fn end(&mut self) {
+        self.signal("CONT");
+        self.signal("TERM");
+        let Some(mut program) = self.program.take() else { return };
+        let until = now() + LONGEST;
+        loop {
+            if let Some(status) = program.try_wait().unwrap() {
+                return self.is_orderly(status.code());
+            }
+            assert!(now() < until, "an agent does not end: {}", std::fs::read_to_string(&self.said).unwrap());
+            pause_until(now() + Duration::from_millis(10));
+        }
+    }
+
+    /// No panic (101), and no signal but ours: it has no status then.
+    fn is_orderly(&self, status: Option<i32>) {
+        let said = std::fs::read_to_string(&self.said).unwrap();
+        assert!(matches!(status, None | Some(0..=4)), "status {status:?}: {said}");
+        assert!(!said.contains("panicked"), "{said}");
+    }
+}
+
+/// Does not fail where the interface has another name just now, or is away.
+fn attempt(line: &str) {
+    let _ = Command::new("sh").arg("-c").arg(line).stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+}
+
+fn dummy(name: &str) {
+    let network = if name == "d0" { 1 } else { 2 };
+    attempt(&format!(
+        "ip link add {name} type dummy; ip addr add 10.9.{network}.1/24 dev {name}; ip link set {name} up arp off"
+    ));
+}
+
+struct Stress {
+    choices: Choices,
+    agents: [Agent; 2],
+    link: SlowLink,
+    done: BTreeMap<&'static str, u64>,
+}
+
+impl Stress {
+    fn act(&mut self) {
+        let which = usize::try_from(self.choices.below(2)).unwrap();
+        let interface = self.choices.of(&INTERFACES);
+        let what = match self.choices.below(20) {
+            0..=5 => {
+                let settings = self.choices.of(&[
+                    "--controller adth --target-delay 20ms",
+                    "--set controller=none --set limit=1000",
+                    "--set controller=none --set limit=65536",
+                    "--set controller=none --set limit=60kB --set discipline=drop-head",
+                    "--set controller=alt --set limit=200 --gso-segments 1",
+                ]);
+                self.agents[which].start(&format!("attach {interface} --backend bpf --force {settings}"));
+                "attach"
+            }
+            6 | 7 => {
+                let words = format!("attach {interface} --backend bpf --force --controller adth");
+                self.agents.iter_mut().for_each(|agent| agent.start(&words));
+                "two attach"
+            }
+            8 | 9 => {
+                self.agents[which].kill();
+                "kill"
+            }
+            10 => {
+                self.agents[which].end();
+                "end"
+            }
+            11 => {
+                self.agents[which].signal("STOP");
+                pause_until(now() + Duration::from_nanos(self.choices.below(7_000_000_000)));
+                self.agents[which].signal("CONT");
+                "stop, go on"
+            }
+            12 => {
+                attempt(&format!("timeout 60 {PROGRAM} detach {interface}"));
+                "detach"
+            }
+            13 => {
+                let kind = self.choices.of(&["pfifo limit 50", "fq_codel", "bfifo limit 30000", "sluice"]);
+                attempt(&format!("tc qdisc replace dev {interface} root {kind}"));
+                "tc replace"
+            }
+            14 => {
+                attempt(&format!("tc qdisc del dev {interface} root"));
+                "tc del"
+            }
+            15 => {
+                let interface = self.choices.of(&["d0", "v0"]);
+                attempt(&format!("ip link set {interface} down; ip link set {interface} up"));
+                "down, up"
+            }
+            16 => {
+                attempt("ip link set d1 name r1 || ip link set r1 name d1");
+                "rename"
+            }
+            17 => {
+                attempt("ip link del d0");
+                dummy("d0");
+                "delete"
+            }
+            18 => {
+                attempt("ip link set r1 name d1; ip link set d1 netns away && ip -n away link set d1 netns 1");
+                dummy("d1");
+                "namespace"
+            }
+            _ => {
+                self.link.set_rate(self.choices.of(&RATES));
+                let most = self.choices.of(&[1, 8, 65_535]);
+                attempt(&format!("ip link set v0 gso_max_segs {most}"));
+                "rate, GSO"
+            }
+        };
+        *self.done.entry(what).or_default() += 1;
+    }
+}
+
+/// The place of a member in what the discipline measures.
+fn place_of(member: &str) -> usize {
+    let (_, measured) = SHARED.split_once("struct sluice_measured {").unwrap();
+    let line = format!("__u64 {member};");
+    measured.lines().filter(|line| line.trim().starts_with("__u64 ")).position(|one| one.trim() == line).unwrap()
+}
+
+/// Of every queue: what came was sent, dropped or waits. Asked again where a packet moves just then.
+fn queues_are_balanced() {
+    use libbpf_rs::{MapCore, MapFlags, MapHandle};
+    let members = ["arrived_packets", "sent_packets", "dropped_packets", "backlog_packets"].map(place_of);
+    // It comes and goes with the agents.
+    let Ok(measured) = MapHandle::from_pinned_path(Path::new(FOLDER).join("measured")) else { return };
+    for slot in 0..measured.max_entries() {
+        let read = || {
+            let bytes = measured.lookup(&slot.to_ne_bytes(), MapFlags::ANY).unwrap().unwrap();
+            members.map(|place| u64::from_ne_bytes(bytes[8 * place..8 * place + 8].try_into().unwrap()))
+        };
+        let is_balanced = |[arrived, sent, dropped, waits]: [u64; 4]| arrived == sent + dropped + waits;
+        let balanced = (0..200).any(|attempt| {
+            if attempt > 0 {
+                pause_until(now() + Duration::from_millis(1));
+            }
+            is_balanced(read())
+        });
+        assert!(balanced, "queue {slot}: {:?}", read());
+    }
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn queues_survive_all_that_is_done_to_them_at_once() {
+    let (seconds, seed) = (setting("STRESS_SECONDS", SECONDS), setting("STRESS_SEED", SEED));
+    println!("STRESS_SECONDS={seconds} STRESS_SEED={seed}");
+    let log = Log::from_now();
+    shell("modprobe -a dummy sch_fq_codel; ip netns add far; ip netns add away");
+    shell("sysctl -qw net.ipv6.conf.default.disable_ipv6=1 net.ipv6.conf.all.disable_ipv6=1");
+    shell("ip link add v0 type veth peer name v1 netns far; ip addr add 10.9.3.1/24 dev v0; ip link set v0 up");
+    shell("ip -n far addr add 10.9.3.2/24 dev v1; ip -n far link set v1 up");
+    for name in ["d0", "d1"] {
+        dummy(name);
+    }
+    let link = SlowLink::new(RATES[2]);
+    let witness = Witness::new();
+    let traffic = Traffic::start(seed);
+
+    let agents = ["/tmp/said-0", "/tmp/said-1"].map(|said| Agent { program: None, said: said.into() });
+    let mut stress = Stress { choices: Choices(seed), agents, link, done: BTreeMap::new() };
+    let begin = now();
+    let until = begin + Duration::from_secs(seconds);
+    while now() < until {
+        stress.act();
+        let pause = stress.choices.below(PAUSE.as_nanos());
+        pause_until(now() + Duration::from_nanos(pause));
+        queues_are_balanced();
+        let complaints = log.complaints();
+        assert!(complaints.is_empty(), "after {:?}: {complaints:#?}", stress.done);
+    }
+    let took = now().since(begin);
+    let Sent { packets, refused, streamed, sockets } = traffic.end();
+    stress.agents.iter_mut().for_each(Agent::end);
+    // An agent may have been killed under either name.
+    for names in ["d1 name r1", "r1 name d1"] {
+        for interface in INTERFACES {
+            attempt(&format!("timeout 60 {PROGRAM} detach {interface}"));
+        }
+        attempt(&format!("ip link set {names}"));
+    }
+    attempt(&format!("timeout 60 {PROGRAM} detach d1"));
+    // What waits in whatever queue stands there leaves.
+    stress.link.set_rate(100 * RATES[3]);
+    let drained = now() + LONGEST;
+    while unsent() > 0 {
+        assert!(now() < drained, "{} B are never freed", unsent());
+        pause_until(now() + Duration::from_millis(20));
+    }
+    drop(sockets);
+    queues_are_balanced();
+    nothing_is_left();
+    let handed: u64 = shell("cat /sys/class/net/sl0/statistics/tx_packets").trim().parse().unwrap();
+    let delivered = stress.link.end().packets;
+    shell("ip link del v0; ip link del d0; ip link del d1 || ip link del r1; ip netns del far; ip netns del away");
+
+    let missed = witness::missed();
+    println!("{} s, actions: {:?}", took.as_nanos() / 1_000_000_000, stress.done);
+    for (socket, (packets, refused)) in packets.into_iter().zip(refused).enumerate() {
+        let (taken, dropped) = witness.freed(socket);
+        println!("socket {socket}: {packets} sent, {refused} refused; {taken} taken by devices, dropped {dropped:?}");
+        let freed = taken + dropped.values().sum::<u64>();
+        // Where a send failed there may have been a packet already.
+        assert!(freed <= packets + refused && freed + missed >= packets, "{freed} freed, {missed} not seen");
+        if socket == 1 {
+            println!("the slow link: {handed} handed to it, {delivered} came out of it");
+            assert_eq!(handed, delivered);
+            assert!(taken <= handed && handed <= taken + missed, "{taken} {handed}");
+        }
+    }
+    println!("{streamed} B by TCP; {missed} events that the witness missed; {}", kernel_log::checks());
+    let complaints = log.complaints();
+    assert!(complaints.is_empty(), "{complaints:#?}");
+    kernel_log::is_unharmed();
+}
