@@ -16,7 +16,8 @@ fuzz_target!(|bytes: &[u8]| {
     };
     for name in Name::ALL {
         for limit in [Limit::Packets(1_000), Limit::Bytes(units::Bytes::new(64_000))] {
-            let mut controller = AnyController::new(*name, &Parameters::default(), &limit.into()).expect("the defaults are sound");
+            let mut controller =
+                AnyController::new(*name, &Parameters::default(), &limit.into()).expect("the defaults are sound");
             assert_eq!(replay(&recording, &mut controller).len(), recording.len());
         }
     }
