@@ -253,6 +253,10 @@ struct Run
             {
                 other.restart();
             }
+            if (routing)
+            {
+                *routing = Routing{};
+            }
             droppedBefore = dropped ? dropped() : 0;
         });
         Simulator::Stop(Seconds(duration));
