@@ -5,6 +5,7 @@
 use crate::command::{sluice, stderr, stdout};
 use crate::namespace::{end, in_namespace, is_own, run, shell};
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
@@ -107,6 +108,8 @@ fn inner_follow() {
     agent.until("v0", "attached");
     assert!(governed("v0", 500), "{}", queue("v0"));
     assert_eq!(agent.until("v1", "waiting"), "no interface v1");
+    let mode = std::fs::metadata(folder.path().join("state")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o710, "the folder is the agent's, and the group may ask there");
 
     make("v1");
     agent.until("v1", "attached");

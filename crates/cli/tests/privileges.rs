@@ -119,3 +119,25 @@ fn inner_table() {
     }
     assert_eq!(tried, 7);
 }
+
+/// A statement without a test behind it is a hope.
+#[test]
+fn every_test_that_the_security_page_names_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = std::fs::read_to_string(root.join("SECURITY.md")).unwrap();
+    let quoted: Vec<&str> = page.split('`').skip(1).step_by(2).collect();
+    let (mut names, mut found) = (Vec::new(), 0);
+    for word in quoted {
+        let has_letters_only = word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+        if has_letters_only && word.matches('_').count() > 3 {
+            names.push(word);
+        } else if Path::new(word).extension().is_some_and(|kind| kind == "rs") {
+            let source = std::fs::read_to_string(root.join(word)).unwrap_or_else(|_| panic!("no file {word}"));
+            for name in names.drain(..) {
+                assert!(source.contains(&format!("fn {name}(")), "no {name} in {word}");
+                found += 1;
+            }
+        }
+    }
+    assert!(names.is_empty() && found > 10, "{names:?}");
+}

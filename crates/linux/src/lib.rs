@@ -40,5 +40,5 @@ pub use device::{Capabilities, Device, Error, Quality};
 pub use doctor::{Diagnosis, Finding, diagnose};
 pub use fifo::{Fifo, Kind, Observed, Place, Start, class, detach, shown_place};
 pub use looks::Looks;
-pub use state::{Restorer, STATE_FOLDER};
+pub use state::{Restorer, STATE_FOLDER, make_state_folder};
 pub use txq::Txq;

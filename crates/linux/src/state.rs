@@ -48,7 +48,7 @@ impl State {
     /// Opens and locks the file for a place; also what a killed agent left in it.
     pub(crate) fn lock(folder: &Path, device: &str, parent: u32) -> Result<(Self, Option<Kept>), Error> {
         let path = path(folder, device, parent)?;
-        make(folder)?;
+        make_state_folder(folder)?;
         let mut file = open(&path, OFlags::RDWR | OFlags::CREATE)?;
         let locked = flock(&file, FlockOperation::NonBlockingLockExclusive);
         let mut text = String::new();
@@ -235,7 +235,10 @@ fn started(process: u32) -> Option<u64> {
 }
 
 /// Makes the folder, for this user and the sockets' group; refuses one in which others could put files.
-fn make(folder: &Path) -> Result<(), Error> {
+///
+/// # Errors
+/// It cannot be made, or is not for this user alone to write to.
+pub fn make_state_folder(folder: &Path) -> Result<(), Error> {
     if let Some(above) = folder.parent() {
         fs::create_dir_all(above).map_err(|error| failed(folder, error))?;
     }

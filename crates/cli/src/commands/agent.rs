@@ -12,9 +12,9 @@ use linux::govern::{Host, Patience, govern};
 use linux::recording::Decision;
 use linux::serve::{Address, Serves};
 use linux::status::Status;
-use linux::{Place, Wish};
+use linux::{Place, Wish, make_state_folder};
 use std::collections::BTreeMap;
-use std::fs::{File, create_dir_all};
+use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ pub(super) fn agent(args: &args::Agent) -> Result<(), Failure> {
     serving.open(&config).map_err(Failure::wrong)?;
     // The queues come first: without the privilege for them the folder cannot be made either.
     let mut listen = Vec::new();
-    if create_dir_all(&args.state).is_ok() {
+    if make_state_folder(&args.state).is_ok() {
         listen.push(listening(&args.state));
     }
     listen.extend(serving.listen.clone().map(|address| (address, Serves::Metrics)));

@@ -131,3 +131,57 @@ fn what_a_killed_agent_left_is_put_back_by_detach() {
     nothing_is_left();
     shell("ip link del one");
 }
+
+/// What it has given up it does not miss: programs are loaded anew after that, read, and taken away.
+#[test]
+#[ignore = "needs the guest"]
+fn an_agent_with_few_powers_left_reloads_follows_an_interface_that_returns_and_restores() {
+    const CONFIG: &str = "/tmp/agent.toml";
+    let configure = |limit: u32| {
+        let queue = format!("limit = {limit}\ncontroller = \"adth\"");
+        let config = format!("[interface.one]\nforce = true\nbackend = \"bpf\"\n[interface.one.queue]\n{queue}\n");
+        std::fs::write(CONFIG, config).unwrap();
+    };
+    let until = |words: &str, times: usize| {
+        let end = now() + Duration::from_secs(20);
+        while said().matches(words).count() < times {
+            assert!(now() < end, "{words}: {}", said());
+            pause_until(now() + Duration::from_millis(10));
+        }
+    };
+    dummy("one", 1);
+    shell("ip link set one up; tc qdisc replace dev one root handle 7: pfifo limit 77");
+    let before = queue("one");
+    configure(500);
+    let program = Program::attached("agent --config /tmp/agent.toml", "one");
+    until("one attached", 1);
+    pause_until(now() + Duration::from_millis(500));
+    let held = program.held();
+    // CAP_NET_ADMIN, CAP_PERFMON and CAP_BPF.
+    let kept = 1_u64 << 12 | 1 << 38 | 1 << 39;
+    for line in [format!("CapEff:\t{kept:016x}"), format!("CapPrm:\t{kept:016x}"), "NoNewPrivs:\t1".into()] {
+        assert!(held.contains(&line), "{line}: {held}");
+    }
+    assert!(held.contains("Seccomp:\t2"), "{held}");
+    configure(400);
+    program.signal("HUP");
+    until("nothing that waits is lost", 1);
+    shell("ip link del one");
+    until("one gone", 1);
+    dummy("one", 1);
+    shell("ip link set one up; tc qdisc replace dev one root handle 7: pfifo limit 77");
+    // It may have taken up the new interface before that queue came, and says so then.
+    program.signal("HUP");
+    until("one attached", 2);
+    let end = now() + Duration::from_secs(20);
+    while !queue("one").contains("sluice") {
+        assert!(now() < end, "{}", said());
+        program.signal("HUP");
+        pause_until(now() + Duration::from_millis(100));
+    }
+    program.signal("QUIT");
+    assert_eq!(program.end(), Some(0), "{}", said());
+    assert_eq!(queue("one"), before);
+    nothing_is_left();
+    shell("ip link del one");
+}

@@ -34,6 +34,11 @@ impl Program {
         program
     }
 
+    /// What the kernel says of it.
+    pub(super) fn held(&self) -> String {
+        std::fs::read_to_string(format!("/proc/{}/status", self.0.id())).unwrap()
+    }
+
     pub(super) fn signal(&self, name: &str) {
         shell(&format!("kill -{name} {}", self.0.id()));
     }
