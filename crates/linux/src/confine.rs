@@ -145,7 +145,7 @@ mod filter {
     ];
     /// The same by their older names, which libraries still use.
     #[cfg(target_arch = "x86_64")]
-    const OLDER: [i64; 11] = [
+    const OLDER: [i64; 12] = [
         libc::SYS_access,
         libc::SYS_chmod,
         libc::SYS_epoll_wait,
@@ -155,6 +155,7 @@ mod filter {
         libc::SYS_poll,
         libc::SYS_readlink,
         libc::SYS_rename,
+        libc::SYS_rmdir,
         libc::SYS_stat,
         libc::SYS_unlink,
     ];
