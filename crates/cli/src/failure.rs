@@ -9,6 +9,7 @@ use std::fmt;
 /// Done, and every claim holds.
 pub(crate) const HOLDS: u8 = 0;
 /// Done, and a claim differs or is not confirmed.
+#[cfg(feature = "simulator")]
 pub(crate) const DIFFERS: u8 = 1;
 /// Wrong use, a wrong scenario, or a folder that cannot be written to.
 pub(crate) const WRONG: u8 = 2;

@@ -6,6 +6,8 @@ mod args;
 mod commands;
 mod console;
 mod failure;
+#[cfg(feature = "simulator")]
+mod progress;
 mod terminal;
 
 use args::Args;

@@ -1,4 +1,4 @@
-//! What documents the command itself: completions, manual pages, the scenario's reference.
+//! What documents the command itself: completions, manual pages.
 
 use crate::args::Args;
 use crate::console::print;
@@ -68,10 +68,4 @@ fn sections(text: &str) -> String {
         };
     }
     roff
-}
-
-pub(super) fn docs(folder: &Path) -> Result<(), Failure> {
-    write_whole(&folder.join("scenario.md"), lab::schema::markdown().as_bytes())?;
-    write_whole(&folder.join("scenario.schema.json"), lab::schema::json_text().as_bytes())?;
-    Ok(())
 }

@@ -2,8 +2,8 @@
 
 mod picture;
 
-use super::live::{controller, line, row, settings};
 use crate::args;
+use crate::commands::live::{controller, line, row, settings};
 use crate::console::{complain, print, print_json};
 use crate::failure::Failure;
 use control::{Controller as _, Name, Reads};

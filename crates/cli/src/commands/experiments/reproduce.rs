@@ -2,8 +2,9 @@
 
 use super::{report, targets};
 use crate::args;
-use crate::console::{Console, complain, print, print_json, warn, width};
+use crate::console::{complain, print, print_json, width};
 use crate::failure::{DIFFERS, Failure, HOLDS};
+use crate::progress::{Console, warn};
 use lab::scenario::{Scenario, Wishes};
 use lab::shell::quoted;
 use lab::store::{self, Store, StoreError};

@@ -3,8 +3,9 @@
 use super::reproduce::build;
 use super::targets;
 use crate::args;
-use crate::console::{Console, print, print_json, warn, width};
+use crate::console::{print, print_json, width};
 use crate::failure::{DIFFERS, Failure, HOLDS};
+use crate::progress::{Console, warn};
 use lab::capture::{self, Wanted};
 use lab::run::Timed;
 use lab::scenario::{Scenario, Wishes};

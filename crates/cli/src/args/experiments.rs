@@ -1,0 +1,243 @@
+//! What can be typed of the commands that simulate.
+
+use clap::{Args as Group, Subcommand};
+use std::path::PathBuf;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Experiment {
+    Run(Run),
+    Reproduce(Reproduce),
+    List(List),
+    Report(Report),
+    Replay(Replay),
+    ScenarioFrom(ScenarioFrom),
+    /// Print the JSON Schema of scenario files, for editors.
+    #[command(after_help = "\
+Example:
+  sluice schema > scenario.schema.json
+
+Name the file in a scenario's first line, and an editor that knows TOML checks the scenario as you type:
+  #:schema scenario.schema.json")]
+    Schema,
+    /// Write the reference of scenario files (scenario.md, scenario.schema.json) to a folder.
+    #[command(hide = true)]
+    Docs {
+        /// The folder.
+        #[arg(default_value = "docs")]
+        folder: PathBuf,
+    },
+}
+
+/// Run a scenario's network once, without its variations.
+#[derive(Debug, Group)]
+#[command(after_help = "\
+Examples:
+  sluice run scenarios/adth/s1a.toml
+  sluice run scenarios/adth/s1a.toml --seed 3 --json
+  sluice run scenarios/adth/s1a.toml --set queue.controller=none
+  sluice run scenarios/adth/s1a.toml --set mac.cw_min=63 --set 'duration=50 s'
+  sluice run scenarios/adth/s1a.toml --set 'flow.*.deadline=400 ms' --out out
+  sluice run scenarios/adth/s1a.toml --set 'duration=2 s' --pcap frames --node n1
+  tshark -r frames/n1.pcap
+  sluice run scenarios/adth/s1a.toml --case scheme=ADTH-DF --case target=1s \
+      --trace events.jsonl --flow forward --event delivered
+  sluice run scenarios/adth/s1a.toml --record-intervals n1.jsonl --node n1
+
+With `--json` one object is printed; its keys are explained in docs/results.md. Times are in seconds, rates in bit/s.
+Claims are ruled on only where the scenario varies nothing.")]
+pub(crate) struct Run {
+    /// The scenario's file, or its id (of the files in ./scenarios).
+    #[arg(value_name = "FILE|ID")]
+    pub(crate) file: PathBuf,
+    /// The seed of the random numbers.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
+    pub(crate) seed: u64,
+    /// Set a key of the network: its dotted path and its value. May be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Print the results as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Keep the results in this folder.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write what each node sent and heard to DIR/NODE.pcap, for tshark and Wireshark.
+    #[arg(long, value_name = "DIR", conflicts_with = "out")]
+    pub(crate) pcap: Option<PathBuf>,
+    /// Write every event (frames, packets, limits) to this file, one JSON object a line.
+    #[arg(long, value_name = "FILE", conflicts_with = "out")]
+    pub(crate) trace: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) chosen: Chosen,
+    /// Write the intervals of one queue to this file, as `sluice record` does on a live interface: for `sluice replay` and
+    /// `sluice scenario-from`.
+    #[arg(long, value_name = "FILE", conflicts_with = "out")]
+    pub(crate) record_intervals: Option<PathBuf>,
+    /// Which queue, where --node has several: its name in the results, such as be or wired-to-ap.
+    #[arg(long, value_name = "NAME", requires = "record_intervals")]
+    pub(crate) queue: Option<String>,
+    /// Only this node in --pcap, --trace and --record-intervals. May be given several times.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) node: Vec<String>,
+    /// Run the case of `[vary]` that has this label, instead of the network as it stands in the file. May be given several
+    /// times, for an axis each.
+    #[arg(long, value_name = "AXIS=LABEL")]
+    pub(crate) case: Vec<String>,
+}
+
+/// Which events a trace has.
+#[derive(Debug, Default, Group)]
+pub(crate) struct Chosen {
+    /// Only this flow's packets, and the frames that carry them, in --trace: its name, or `up*` for all whose names begin
+    /// so. May be given several times.
+    #[arg(long, value_name = "NAME", requires = "trace")]
+    pub(crate) flow: Vec<String>,
+    /// Only these events in --trace: sends, hears, spoilt, queued, dropped, acknowledged, delivered, limit. May be given
+    /// several times.
+    #[arg(long, value_name = "EVENT", requires = "trace")]
+    pub(crate) event: Vec<String>,
+}
+
+impl From<Chosen> for lab::capture::Filter {
+    fn from(Chosen { flow, event }: Chosen) -> Self {
+        Self { flows: flow, events: event }
+    }
+}
+
+/// Run whole experiments, rule on their claims and write a report.
+#[derive(Debug, Group)]
+#[command(after_help = "\
+Examples:
+  sluice reproduce adth-s1a           one experiment, by its id
+  sluice reproduce scenarios/adth     all of a folder
+  sluice reproduce buffer-sizing      all of a folder in ./scenarios
+  sluice reproduce                    all of ./scenarios
+  sluice reproduce adth-s1a --quick   three seeds instead of all
+  sluice reproduce my.toml --seeds 30 --out /tmp/my
+  sluice reproduce my.toml --seeds 1 --trace events --event delivered
+
+Results go to results/ID, or with --out: of one experiment into DIR itself, of several into DIR/ID each, with one report \
+for all in DIR. A folder that holds other experiments' results is refused.
+
+Runs are kept as they finish: after an interrupt the same command goes on from there.")]
+pub(crate) struct Reproduce {
+    /// Ids of experiments (of the files in ./scenarios), scenario files, or folders of them [default: scenarios].
+    #[arg(value_name = "ID|FILE|DIR")]
+    pub(crate) targets: Vec<PathBuf>,
+    /// Three seeds for each case, and what the file's table `quick` says; everything else as in the files.
+    #[arg(long, conflicts_with = "seeds")]
+    pub(crate) quick: bool,
+    /// This many seeds for each case, instead of the files'.
+    #[arg(long, value_name = "N", value_parser = seeds, allow_negative_numbers = true)]
+    pub(crate) seeds: Option<usize>,
+    /// Set a key of every network: its dotted path and its value. May be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Run on this many threads [default: one for each core]. Results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
+    pub(crate) threads: Option<usize>,
+    /// Print one JSON object for each experiment, with its verdicts.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Keep the results in this folder [default: results/ID].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write every event of every run to DIR/ID/CASE.jsonl, one JSON object a line. All runs are made anew.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) trace: Option<PathBuf>,
+    /// Only this node in --trace. May be given several times.
+    #[arg(long, value_name = "NAME", requires = "trace")]
+    pub(crate) node: Vec<String>,
+    #[command(flatten)]
+    pub(crate) chosen: Chosen,
+}
+
+/// List experiments: id, runs, claims and title.
+#[derive(Debug, Group)]
+#[command(after_help = "\
+Examples:
+  sluice list
+  sluice list scenarios/adth")]
+pub(crate) struct List {
+    /// Scenario files, or folders of them.
+    #[arg(value_name = "FILE|DIR", default_value = "scenarios")]
+    pub(crate) targets: Vec<PathBuf>,
+}
+
+/// Write the report of finished experiments: one HTML file that works offline.
+#[derive(Debug, Group)]
+#[command(after_help = "\
+Examples:
+  sluice report results/adth-s1a
+  sluice report results --out report.html")]
+pub(crate) struct Report {
+    /// The folder of an experiment's results, or one with several of them.
+    pub(crate) folder: PathBuf,
+    /// The file to write [default: report.html in the folder].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// Show what controllers decide over a recording.
+#[derive(Debug, Group)]
+#[command(after_help = "\
+Examples:
+  sluice replay eth0.jsonl --controller adth --target-delay 50ms
+  sluice replay eth0.jsonl --controller adth --controller alt --report eth0.html
+  sluice replay eth0.jsonl --controller alt --json
+
+The recorded queue stays as it was: it does not feel the limits that are shown. To compare what they would do to it, make \
+a scenario of the recording: `sluice scenario-from`.")]
+pub(crate) struct Replay {
+    /// The recording.
+    pub(crate) file: PathBuf,
+    /// A controller: none, adth, ebdp, alt or astar. May be given several times, to see them side by side.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) controller: Vec<control::Name>,
+    /// The delay that they aim at: "50 ms".
+    #[arg(long, value_name = "TIME")]
+    pub(crate) target_delay: Option<units::Duration>,
+    /// Set a key of the queue. May be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Print each interval as a JSON object a line, with the limit that the controller decides (`limits` of several).
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write a page with pictures to this file: recorded limit, backlog and delay, and what would have been decided.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+}
+
+/// Make a scenario of a recording: a link as fast as the one that was measured, and the load that it was offered.
+#[derive(Debug, Group)]
+#[command(after_help = "\
+Examples:
+  sluice scenario-from eth0.jsonl -o eth0.toml
+  sluice run eth0.toml --set wired.0.queue.controller=adth
+  sluice reproduce eth0.toml          every controller, and a report
+
+The load is what came while it was recorded; it does not answer to the queue, as that of TCP would.")]
+pub(crate) struct ScenarioFrom {
+    /// The recording.
+    pub(crate) recording: PathBuf,
+    /// The file to write [default: standard output].
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
+}
+
+fn seeds(text: &str) -> Result<usize, String> {
+    count(text, 10_000)
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    count(text, 1024)
+}
+
+fn count(text: &str, most: usize) -> Result<usize, String> {
+    let count = text.parse().ok().filter(|count| (1..=most).contains(count));
+    count.ok_or_else(|| format!("expected a whole number from 1 to {most}"))
+}

@@ -1,0 +1,35 @@
+//! The commands that simulate.
+
+mod list;
+mod replay;
+mod report;
+mod reproduce;
+mod run;
+mod scenario_from;
+mod targets;
+
+use crate::args::Experiment;
+use crate::console::print;
+use crate::failure::{Failure, HOLDS};
+use lab::schema;
+use lab::store::write_whole;
+use std::path::Path;
+
+pub(super) fn experiment(experiment: Experiment) -> Result<u8, Failure> {
+    match experiment {
+        Experiment::Run(args) => run::run(args),
+        Experiment::Reproduce(args) => reproduce::reproduce(args),
+        Experiment::List(args) => list::list(&args.targets).map(|()| HOLDS),
+        Experiment::Report(args) => report::report(&args.folder, args.out).map(|()| HOLDS),
+        Experiment::Replay(args) => replay::replay(&args).map(|()| HOLDS),
+        Experiment::ScenarioFrom(args) => scenario_from::scenario_from(&args).map(|()| HOLDS),
+        Experiment::Schema => print(&schema::json_text()).map(|()| HOLDS),
+        Experiment::Docs { folder } => docs(&folder).map(|()| HOLDS),
+    }
+}
+
+fn docs(folder: &Path) -> Result<(), Failure> {
+    write_whole(&folder.join("scenario.md"), schema::markdown().as_bytes())?;
+    write_whole(&folder.join("scenario.schema.json"), schema::json_text().as_bytes())?;
+    Ok(())
+}
