@@ -14,6 +14,8 @@ help:
 	@echo "make check   between two edits: format, lints, unit tests of the crates that changed"
 	@echo "make claims-all    every claim of every scenario with all seeds: for a night"
 	@echo "make live    build with our own queue discipline in BPF, for live use; needs Clang from release 16 on, libelf, zlib"
+	@echo "make deb     a Debian package; make deb-test installs, upgrades and purges it in a tree of its own (root)"
+	@echo "make static  static binaries for routers: x86-64, aarch64 (root)"
 	@echo "make test-live    live use in a Linux guest, which is built once; root"
 	@echo "make tables-live    ours beside fq_codel and cake in that guest: delay, goodput, instructions; three runs each"
 	@echo "make testbed-live    ADTH's testbed in that guest, its claims beside the simulated ones"
@@ -66,6 +68,23 @@ live: charts
 	test -z "$$missing" || { echo "missing: sudo apt-get install$$(printf ' %s' $$missing)"; exit 1; }
 	cargo build --release --locked -p cli --features bpf
 	@echo "target/release/sluice has our own queue discipline; try: $(SLUICE) doctor"
+
+# The Debian package, with the discipline in BPF: target/deb/*.deb.
+deb: live
+	@command -v dh > /dev/null || { echo "missing: sudo apt-get install debhelper"; exit 1; }
+	rm -rf target/deb
+	mkdir -p target/deb/build
+	cp -r packaging/debian target/deb/build/debian
+	cd target/deb/build && debian/rules binary
+	@ls -l target/deb/*.deb
+
+# Installs, tries, upgrades and purges it in a tree of Debian's packages; root. RELEASE=trixie takes another release.
+deb-test:
+	python3 tests/packages/check_deb.py $(RELEASE)
+
+# For routers, without the simulator and without BPF: target/static/sluice-*. Root.
+static:
+	python3 packaging/static.py $(PROCESSOR)
 
 format:
 	@rustfmt --check --edition 2024 $(RUST)

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Builds static binaries for routers with musl, without BPF and without the simulator: static.py [PROCESSOR...].
+
+Rust for other processors than the machine's own comes from no package, so the standard library is compiled as well: in a
+tree of Debian's packages that holds Rust with its sources, made once in target/static. Zig, from PyPI, is the linker and
+has musl. Ends with the size of each binary and what it says of itself, run in an emulator.
+"""
+
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests/live"))
+import image  # pylint: disable=wrong-import-position
+
+PLACE = ROOT / "target/static"
+TREE, SITE = PLACE / "tree", PLACE / "site"
+RELEASE = "trixie"
+PACKAGES = ["cargo", "qemu-user", "rust-src", "rustc"]
+ZIG = ["ziglang==0.17.1", "cargo-zigbuild==0.24.0"]
+TARGETS = {"x86_64": "x86_64-unknown-linux-musl", "aarch64": "aarch64-unknown-linux-musl"}
+LARGEST_BYTES = 5_000_000
+
+
+def prepare():
+    """The tree with Rust, and Zig."""
+    if os.geteuid() != 0:
+        sys.exit("static: a tree of Debian's files needs their owners: run it as root")
+    if not shutil.which("mmdebstrap"):
+        sys.exit("static: missing: sudo apt-get install mmdebstrap")
+    PLACE.mkdir(parents=True, exist_ok=True)
+    if not (TREE / "usr/bin/cargo").exists():
+        origin = image.Packages.origin()
+        lines = [f"deb {origin} {suite} main" for suite in (RELEASE, f"{RELEASE}-backports")]
+        newest = f'--aptopt=APT::Default-Release "{RELEASE}-backports"'
+        options = ["--quiet", "--mode=root", "--variant=apt", newest, f"--include={','.join(PACKAGES)}"]
+        image.patiently(["mmdebstrap", *options, RELEASE, TREE, *lines], makes=TREE)
+    if not (SITE / "ziglang").exists():
+        options = ["--quiet", "--no-deps", "--only-binary=:all:", "--root-user-action=ignore", "--target", SITE]
+        subprocess.run([sys.executable, "-m", "pip", "install", *options, *ZIG], check=True)
+
+
+def in_tree(command):
+    """Runs a shell command in the tree, with the sources in /sluice; the mounts end with it."""
+    crates = pathlib.Path(os.environ.get("CARGO_HOME", pathlib.Path.home() / ".cargo"))
+    # Whom this machine trusts, so does Cargo in the tree.
+    trusted = "etc/ssl/certs"
+    shared = {ROOT: "sluice", crates: "crates", f"/{trusted}": trusted, "/dev": "dev", "/proc": "proc"}
+    for folder in shared.values():
+        (TREE / folder).mkdir(parents=True, exist_ok=True)
+    mounts = [f"mount --rbind {shlex.quote(str(source))} {TREE / folder}" for source, folder in shared.items()]
+    if pathlib.Path("/etc/resolv.conf").exists():
+        shutil.copy("/etc/resolv.conf", TREE / "etc/resolv.conf")
+    inside = shlex.join(["chroot", str(TREE), "sh", "-ec", command])
+    script = " && ".join([*mounts, f"exec {inside}"])
+    return subprocess.run(["unshare", "--mount", "sh", "-c", script], check=True, stdout=subprocess.PIPE, text=True)
+
+
+def build(target):
+    """The binary for a target."""
+    variables = {
+        "CARGO_HOME": "/crates",
+        "CARGO_TARGET_DIR": "/sluice/target/static/build",
+        "CARGO_ZIGBUILD_ZIG_PATH": "/sluice/target/static/site/ziglang/zig",
+        "PATH": "/sluice/target/static/site/bin:/usr/bin:/bin",
+        # The standard library can be compiled by an unstable option only.
+        "RUSTC_BOOTSTRAP": "1",
+        "RUSTFLAGS": "-C target-feature=+crt-static --remap-path-prefix=/crates=crates",
+        "XDG_CACHE_HOME": "/sluice/target/static/cache",
+    }
+    command = ["cargo-zigbuild", "zigbuild", "-Zbuild-std=std,panic_abort", "--profile=small", "--locked", "-pcli"]
+    command += ["--no-default-features", f"--target={target}"]
+    exports = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
+    in_tree("; ".join([*exports, "cd /sluice", shlex.join(command)]))
+    return PLACE / "build" / target / "small/sluice"
+
+
+def main():
+    prepare()
+    for processor in sys.argv[1:] or TARGETS:
+        built = build(TARGETS[processor])
+        binary = PLACE / f"sluice-{processor}"
+        shutil.copy(built, binary)
+        inside = f"qemu-{processor} /sluice/target/static/{binary.name}"
+        version = in_tree(f"{inside} --version && {inside} doctor lo > /dev/null").stdout.strip()
+        size = binary.stat().st_size
+        print(f"{binary.relative_to(ROOT)}: {version}, {size / 1e6:.2f} MB")
+        if size > LARGEST_BYTES:
+            sys.exit(f"static: more than {LARGEST_BYTES / 1e6:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()
