@@ -257,11 +257,21 @@ fn inner_notify() {
 #[test]
 fn the_packages_configurations_and_scripts_are_sound() {
     let packaging = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging");
+    let read = |file: &str| std::fs::read_to_string(packaging.join(file)).unwrap();
+    // The unit lets the agent write recordings there and nowhere else.
+    let unit = read("systemd/sluice.service");
+    let logs = unit.lines().find_map(|line| line.strip_prefix("LogsDirectory=")).unwrap();
+    let logs = Path::new("/var/log").join(logs);
     for file in ["agent.toml", "openwrt/files/agent.toml"] {
         let config: linux::config::Config = lab::scenario::load(&packaging.join(file)).unwrap();
         let wishes = config.wishes(Path::new("/run/sluice")).unwrap();
         assert_eq!(wishes.len(), config.interface.len());
+        let recordings = config.interface.values().filter_map(|interface| interface.record.as_deref());
+        recordings.for_each(|recording| assert_eq!(recording.parent(), Some(&*logs)));
     }
+    let version = env!("CARGO_PKG_VERSION");
+    assert!(read("debian/changelog").starts_with(&format!("sluice ({version}-")));
+    assert!(read("openwrt/Makefile").contains(&format!("PKG_VERSION:={version}\n")));
     let script = packaging.join("openwrt/files/sluice.init");
     assert!(Command::new("sh").arg("-n").arg(&script).status().unwrap().success());
 }
