@@ -81,14 +81,17 @@ def newer(package, folder):
     control.write_text(re.sub(r"(?m)^Version: .*$", r"\g<0>+newer", control.read_text()))
     with (unpacked / CONFIGURATION).open("a") as file:
         file.write("# A line of the next version.\n")
-    subprocess.run(["dpkg-deb", "--root-owner-group", "-b", unpacked, folder / "newer.deb"], check=True, stdout=subprocess.DEVNULL)
-    return folder / "newer.deb"
+    made = folder / "newer.deb"
+    packed = ["dpkg-deb", "--root-owner-group", "-b", unpacked, made]
+    subprocess.run(packed, check=True, stdout=subprocess.DEVNULL)
+    return made
 
 
 def main():
     if os.geteuid() != 0:
         sys.exit("deb-test: needs root")
-    release = sys.argv[1] if len(sys.argv) > 1 else re.search(r"CODENAME=(\w+)", pathlib.Path("/etc/os-release").read_text())[1]
+    this = re.search(r"CODENAME=(\w+)", pathlib.Path("/etc/os-release").read_text())
+    release = sys.argv[1] if len(sys.argv) > 1 else this[1]
     packages = sorted((ROOT / "target/deb").glob("sluice_*.deb"))
     check(len(packages) == 1, "no package, or several, in target/deb: `make deb` makes one")
     tree = Tree(release)
@@ -109,7 +112,7 @@ def main():
         version = tree.run("sluice --version").split()[1]
         check(packages[0].name.startswith(f"sluice_{version}-"), f"sluice {version} in {packages[0].name}")
         check("kernel" in tree.run("sluice doctor lo"), "doctor says nothing")
-        tree.run("sluice run /usr/share/sluice/scenarios/adth/s1a.toml --case scheme=ADTH --set 'duration=1 s'")
+        tree.run("sluice run /usr/share/sluice/scenarios/adth/s1a.toml --case scheme=ADTH --set 'duration=30 s'")
         check("exit status" in tree.run("man -P cat sluice").lower(), "no manual page")
         check("ADTH" in tree.run("sluice list /usr/share/sluice/scenarios"), "no scenarios")
         tree.run("bash -n /usr/share/bash-completion/completions/sluice")
