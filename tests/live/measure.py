@@ -9,6 +9,7 @@ interrupted.
 import argparse
 import concurrent.futures
 import hashlib
+import itertools
 import json
 import os
 import pathlib
@@ -129,8 +130,10 @@ def cell(values):
 
 def costs(lines):
     """What instructions.rs prints, as Markdown."""
-    begin = lines.index("instructions per send, empty queue") + 1
-    found = [re.fullmatch(r"(\S.*?)\s+(\d+)", line) for line in lines[begin:]]
+    # The heading is in the line of the test's name.
+    (begin,) = (at for at, line in enumerate(lines) if line.endswith("instructions per send, empty queue"))
+    rest = itertools.takewhile(lambda line: line != "ok", lines[begin + 1 :])
+    found = [re.fullmatch(r"(\S.*?)\s+(\d+)", line) for line in rest]
     costs = {match[1]: int(match[2]) for match in found if match}
     rows = [f"| {name} | {cost} | {cost - costs['pfifo']:+} |" for name, cost in costs.items()]
     return "\n".join(["| | instructions | over pfifo |", "|---|---:|---:|", *rows])
