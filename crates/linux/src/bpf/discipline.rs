@@ -119,20 +119,21 @@ impl Discipline {
         Ok(found)
     }
 
-    /// Takes the kind away where it serves no interface any more: agents that were killed leave it.
+    /// Takes the kind away where it serves no interface any more: agents that were killed leave it, or a part of it where
+    /// they were killed while they loaded or unloaded it.
     ///
     /// # Errors
     /// The maps cannot be read, or the folder not be removed.
     pub fn unload_unused(folder: &Path) -> Result<(), Error> {
-        if !folder.join(LINK).exists() {
+        if !folder.exists() {
             return Ok(());
         }
         let _alone = alone(folder)?;
-        if !folder.join(LINK).exists() {
+        // Where the link is, all is.
+        if folder.join(LINK).exists() && !Self::find(folder)?.is_unused()? {
             return Ok(());
         }
-        let found = Self::find(folder)?;
-        if found.is_unused()? { found.unload() } else { Ok(()) }
+        take_away(folder)
     }
 
     fn find(folder: &Path) -> Result<Self, Error> {
@@ -234,12 +235,7 @@ impl Discipline {
     /// # Errors
     /// The folder cannot be removed.
     pub fn unload(self) -> Result<(), Error> {
-        let failed = |source| Error::Kernel { what: "unload the queue discipline".into(), source };
-        completions::forget(&self.folder).map_err(failed)?;
-        for name in [LINK].iter().chain(&SHARED) {
-            std::fs::remove_file(self.folder.join(name)).map_err(failed)?;
-        }
-        std::fs::remove_dir(&self.folder).map_err(failed)
+        take_away(&self.folder)
     }
 }
 
@@ -400,6 +396,19 @@ pub(super) fn alone(folder: &Path) -> Result<File, Error> {
     }
     let above = above.display();
     Err(Error::Unsuitable(format!("another program holds the lock on {above}; `lsof {above}` says which")))
+}
+
+/// The kind, as far as it is there. The link goes first: without it nobody takes the rest for whole.
+fn take_away(folder: &Path) -> Result<(), Error> {
+    let is_gone = |removed: io::Result<()>| match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    };
+    let mut names = [LINK].iter().chain(&SHARED);
+    completions::forget(folder)
+        .and_then(|()| names.try_for_each(|name| is_gone(std::fs::remove_file(folder.join(name)))))
+        .and_then(|()| is_gone(std::fs::remove_dir(folder)))
+        .map_err(|source| Error::Kernel { what: "unload the queue discipline".into(), source })
 }
 
 fn pin(mut object: Object, folder: &Path) -> Result<(), Error> {

@@ -3,7 +3,7 @@
 use super::slow_link::SlowLink;
 use super::{HEADERS, MECHANISM, dummy, install, load, now, pause_until, shell, towards};
 use control::{Interval, Limit, Measures};
-use linux::bpf::{Credit, FOLDER, Governed};
+use linux::bpf::{Credit, Discipline, FOLDER, Governed};
 use linux::rtnetlink::ROOT;
 use linux::{Device, Error, Place, Restorer, STATE_FOLDER, Start};
 use std::path::Path;
@@ -206,6 +206,31 @@ fn a_governed_interface_gets_its_former_queue_back_and_nothing_stays_loaded() {
         assert!(!Path::new(FOLDER).exists());
     }
     shell("ip link del one");
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn what_an_agent_left_that_was_killed_while_it_loaded_or_unloaded_is_taken_away() {
+    let folder = Path::new(FOLDER);
+    // The first thing that is made, and the last that goes.
+    std::fs::create_dir(folder).unwrap();
+    Discipline::unload_unused(folder).unwrap();
+    assert!(!folder.exists());
+    drop(load());
+    // The last thing that is made, and the first that goes.
+    std::fs::remove_file(folder.join("link")).unwrap();
+    Discipline::unload_unused(folder).unwrap();
+    assert!(!folder.exists());
+    // What is in use stays.
+    let discipline = load();
+    dummy("one", 1);
+    let slot = discipline.free_slot(MECHANISM, Measures::default(), now()).unwrap();
+    install(&slot, "one");
+    Discipline::unload_unused(folder).unwrap();
+    assert!(folder.join("link").exists());
+    shell("ip link del one");
+    Discipline::unload_unused(folder).unwrap();
+    assert!(!folder.exists());
 }
 
 #[test]
