@@ -98,6 +98,7 @@ docs: charts
 
 unit: charts
 	python3 tests/modules.py
+	python3 tests/packages/check_openwrt.py
 	cargo test --workspace --locked
 	python3 tests/peers.py
 
