@@ -40,7 +40,7 @@ class Tree:
         self.clean.touch()
 
     def run(self, command, status=0):
-        """What a shell command prints, in namespaces of its own: no interface but loopback, no other process, and a /run of its own."""
+        """What a shell command prints: with no interface but loopback, no other process, and a /run of its own."""
         mounts = f"mount -t proc proc {self.place}/proc && mount -t tmpfs tmpfs {self.place}/run"
         chroot = f'{mounts} && exec chroot {self.place} sh -ec "$COMMAND"'
         environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "COMMAND": command}
