@@ -531,11 +531,21 @@ fn inner_overload() {
 
     let settings = ["--set", "controller=adth", "--set", "adth.target_delay=50 ms"];
     let attached = [&["--parent", "1:10", "--record", "recording"], &settings[..]].concat();
-    let (mut child, lines) = attach(folder.path(), &attached);
-    let lines: Vec<serde_json::Value> =
-        lines.lines().take(120).map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
-    assert_eq!(end(&mut child, "TERM"), Some(0));
-    assert_eq!(queues(), before);
+    let mut lines: Vec<serde_json::Value> = Vec::new();
+    for _ in 0..5 {
+        let (mut child, told) = attach(folder.path(), &attached);
+        lines = told.lines().take(120).map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
+        assert_eq!(end(&mut child, "TERM"), Some(0));
+        assert_eq!(queues(), before);
+        if lines.iter().skip(1).all(was_on_time) {
+            break;
+        }
+    }
+    let late = lines.iter().skip(1).filter(|line| !was_on_time(line)).count();
+    assert_eq!(
+        late, 0,
+        "the machine is too busy for a test in real time: so many intervals of the last of five runs were late"
+    );
     enough.store(true, Ordering::Relaxed);
     sender.join().unwrap();
 
@@ -673,6 +683,14 @@ fn simulated_again(folder: &Path, live: &Link) {
     for (was, is) in [(live.gap, copy.gap), (live.rate, copy.rate)] {
         assert!((is / was - 1.0).abs() <= 0.05, "{live:?} became {copy:?}");
     }
+}
+
+/// Did the agent decide in time, and did the sender send no more at once than the queue's discipline is to be tried with? A busy
+/// machine keeps both away for longer than an interval; what they then make up for is no evidence about the controller.
+fn was_on_time(line: &serde_json::Value) -> bool {
+    let length = milliseconds(&line["seen"]["length"]);
+    let sent_at_two_a_millisecond = line["seen"]["arrived"]["packets"].as_f64().expect("a count") / 2.0;
+    (20.0..=35.0).contains(&length) && (15.0..=40.0).contains(&sent_at_two_a_millisecond)
 }
 
 fn milliseconds(value: &serde_json::Value) -> f64 {
