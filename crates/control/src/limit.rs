@@ -190,6 +190,9 @@ mod tests {
             let message = read(json).unwrap_err();
             assert!(message.contains(expected), "{json}: {message}");
         }
+        let message = read("\"1000\"").unwrap_err();
+        assert!(message.contains("a number of packets is written without quotes"), "{message}");
+        assert!(!read("\"\"").unwrap_err().contains("without quotes"), "nothing is no number");
         let message = read("\"64 packets\"").unwrap_err();
         assert!(message.contains("unknown unit \"packets\"; a size is written with B, kB"), "{message}");
     }

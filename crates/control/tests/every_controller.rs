@@ -57,6 +57,17 @@ fn a_target_can_be_set_where_one_is_promised() {
 }
 
 #[test]
+fn who_says_that_it_begins_from_a_limit_does() {
+    let known = Limit::Packets(50);
+    for name in Name::ALL {
+        let mut controller = AnyController::new(*name, &Parameters::default(), &Limit::Packets(400).into()).unwrap();
+        let blind = controller.begin();
+        let begins = controller.begin_from(known);
+        assert_eq!(controller.begin(), if begins { known.into() } else { blind }, "{name}");
+    }
+}
+
+#[test]
 fn an_interval_can_be_recorded_and_replayed() {
     let seen = Interval { length: Duration::from_nanos(100_000_001), backlog_max: 7, ..Interval::default() };
     let text = serde_json::to_string(&seen).unwrap();

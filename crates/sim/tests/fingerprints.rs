@@ -48,6 +48,9 @@ fn networks() -> Vec<(&'static str, String)> {
         traffic = { kind = \"poisson\", rate = \"200 kb/s\", packet = \"150 B\" }\n";
     let edca = "frequency = \"5.18 GHz\"\nmcs = 7\n[radio.errors]\nmodel = \"nist\"\n[radio.fading]\nmodel = \"rayleigh\"\n\
         [mac]\naccess = \"edca\"\naggregation = { ampdu = \"30 kB\" }";
+    let edca_difs = "[mac]\naccess = \"edca\"\nfirst_access = \"difs\"";
+    let voice = "[[flow]]\nname = \"call\"\nfrom = \"n1\"\nto = \"n2\"\ncategory = \"voice\"\n\
+        traffic = { kind = \"poisson\", rate = \"300 kb/s\", packet = \"200 B\" }\n";
     let mobile = "duration = \"20 s\"\n[radio]\nrange = \"250 m\"\n[routing]\nprotocol = \"aodv\"\n\
         [mobility]\nmodel = \"random-waypoint\"\narea = [\"900 m\", \"300 m\"]\n\
         speed = { from = \"5 m/s\", to = \"20 m/s\" }\n[nodes]\ncount = 15\n\
@@ -99,6 +102,7 @@ fn networks() -> Vec<(&'static str, String)> {
         ("b-broadcast-log-distance", by_threshold(cell("802.11b", 6, log_distance, small) + broadcast)),
         ("g-tcp-access-point", by_threshold(tcp_cell.to_owned())),
         ("b-tcp-aodv", by_threshold(tcp_mesh.to_owned())),
+        ("g-edca-difs-two-categories", cell("802.11g", 3, edca_difs, small) + voice),
         ("g-saturated-10-nist", cell("802.11g", 10, "", saturated)),
         ("b-chain-adth-nist", chain(5, adth, "500 kb/s")),
         ("b-tcp-aodv-nist", tcp_mesh.to_owned()),

@@ -40,7 +40,6 @@ impl Station {
     /// A category has a new frame. On a medium that has been idle for its space it goes out at once (10.3.4.2), or after
     /// what another convention asks for.
     pub(super) fn contend(&mut self, now: Instant, category: usize, rules: &Conventions) {
-        self.wanting |= 1 << category;
         let engaged = self.step != Step::Access || self.response.is_some() || self.turning;
         if engaged || self.busy || now < self.nav {
             let excused = rules.first_access == FirstAccess::Difs && self.only_owes(now, rules);
