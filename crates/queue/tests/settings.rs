@@ -113,3 +113,17 @@ fn the_schema_lists_every_controller() {
     }
     assert_eq!(properties["limit"]["default"], 1_000);
 }
+
+#[test]
+fn what_fq_codel_cannot_be_run_with_is_refused_by_its_key() {
+    let refused = |change: &dyn Fn(&mut queue::fq_codel::Params)| {
+        let mut params = queue::fq_codel::Params::default();
+        change(&mut params);
+        let settings =
+            Settings { discipline: queue::Discipline::FqCodel, fq_codel: Some(params), ..Settings::default() };
+        settings.build::<Sized>(0).map(|_| ()).map_err(|invalid| invalid.to_string())
+    };
+    assert_eq!(refused(&|_| ()), Ok(()));
+    assert_eq!(refused(&|params| params.flows = 0).unwrap_err(), "fq_codel.flows must be from 1 to 65536");
+    assert_eq!(refused(&|params| params.drop_batch = 0).unwrap_err(), "fq_codel.drop_batch must be above zero");
+}
