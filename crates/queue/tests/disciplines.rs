@@ -1,67 +1,11 @@
 //! What holds for every discipline, and what only several flows show.
 
+use crate::piece::{Piece, at, piece, put, queue, take};
 use control::Limit;
 use proptest::prelude::*;
-use queue::{Ecn, Packet, Queue, Settings};
+use queue::{Ecn, Settings, fq_codel};
 use std::collections::BTreeMap;
 use units::{Bytes, Duration, Instant};
-
-/// A packet: its flow, its number and its size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Piece {
-    flow: u64,
-    number: u32,
-    bytes: u64,
-    ecn: Ecn,
-}
-
-impl Packet for Piece {
-    fn len(&self) -> Bytes {
-        Bytes::new(self.bytes)
-    }
-
-    fn flow(&self) -> u64 {
-        self.flow
-    }
-
-    fn ecn(&self) -> Ecn {
-        self.ecn
-    }
-
-    fn mark(&mut self) {
-        assert_ne!(self.ecn, Ecn::NotEct, "packets that do not understand ECN are not marked");
-        self.ecn = Ecn::Ce;
-    }
-}
-
-fn at(millis: u64) -> Instant {
-    Instant::ZERO + Duration::from_millis(millis)
-}
-
-fn queue(toml: &str) -> Queue<Piece> {
-    let settings: Settings = toml::from_str(toml).expect("a table that is fine");
-    settings.build(7).expect("settings that can be used").0
-}
-
-fn piece(flow: u64, number: u32) -> Piece {
-    Piece { flow, number, bytes: 1000, ecn: Ecn::NotEct }
-}
-
-/// Puts packets of a flow in, without any being dropped.
-fn put(queue: &mut Queue<Piece>, now: u64, flow: u64, numbers: std::ops::RangeInclusive<u32>) {
-    for number in numbers {
-        queue.enqueue(at(now), piece(flow, number), &mut |dropped| panic!("{dropped:?} is dropped"));
-    }
-}
-
-/// Takes so many packets: flow and number.
-fn take(queue: &mut Queue<Piece>, now: u64, packets: usize) -> Vec<(u64, u32)> {
-    let next = |_| {
-        let departure = queue.take(at(now), 0, &mut |dropped| panic!("{dropped:?} is dropped"))?;
-        Some((departure.packet.flow, departure.packet.number))
-    };
-    (0..packets).map_while(next).collect()
-}
 
 #[test]
 fn new_flows_go_first_and_then_take_their_turn_among_the_old() {
@@ -109,23 +53,6 @@ fn the_longest_flow_makes_way_half_at_once() {
 }
 
 #[test]
-fn what_was_looked_at_ahead_is_not_what_waits_behind() {
-    for discipline in ["codel", "fq-codel"] {
-        // Two packets are looked at when they have waited too long, for an interval not yet. When the third is judged,
-        // with four there is one behind it, less than the MTU, and nothing is dropped; with five there are two.
-        for (packets, dropped) in [(4, &[][..]), (5, &[3])] {
-            let mut queue = queue(&format!("discipline = \"{discipline}\""));
-            put(&mut queue, 0, 1, 1..=packets);
-            let mut gone = Vec::new();
-            let second = queue.peek(at(10), 1, &mut |packet| gone.push(packet.number)).copied();
-            assert_eq!((second, gone.as_slice()), (Some(piece(1, 2)), &[][..]));
-            queue.peek(at(120), 2, &mut |packet| gone.push(packet.number));
-            assert_eq!(gone, dropped, "{discipline}, {packets} packets");
-        }
-    }
-}
-
-#[test]
 fn each_flow_has_a_codel_of_its_own() {
     let mut queue = queue("discipline = \"fq-codel\"\n[fq_codel]\necn = false");
     let mut dropped = BTreeMap::new();
@@ -141,26 +68,6 @@ fn each_flow_has_a_codel_of_its_own() {
         queue.take(at(tick), 0, &mut drop);
     }
     assert!(dropped[&1] > 100 && !dropped.contains_key(&2), "{dropped:?}");
-}
-
-#[test]
-fn what_was_seen_is_yielded() {
-    for discipline in ["codel", "fq-codel"] {
-        let mut queue = queue(&format!("discipline = \"{discipline}\"\n[fq_codel]\necn = false"));
-        put(&mut queue, 0, 1, 1..=90);
-        put(&mut queue, 0, 2, 1..=90);
-        for now in 100..180 {
-            let mut seen = Vec::new();
-            for index in 0..100 {
-                seen.extend(queue.peek(at(now), index, &mut |_| ()).copied());
-            }
-            assert!(seen.len() <= queue::LOOK_AHEAD, "{discipline}");
-            let third = queue.take(at(now), 2, &mut |_| ()).map(|departure| departure.packet);
-            assert_eq!(third, seen.get(2).copied(), "{discipline} at {now}");
-            let first = queue.take(at(now), 0, &mut |_| ()).map(|departure| departure.packet);
-            assert_eq!(first, seen.first().copied(), "{discipline} at {now}");
-        }
-    }
 }
 
 #[test]
@@ -296,63 +203,6 @@ proptest! {
     }
 }
 
-/// What can be asked of a queue in which CoDel has nothing to drop.
-#[derive(Clone, Debug)]
-enum Asked {
-    Comes(bool),
-    Looks(usize),
-    Goes(usize),
-    Limit(u32),
-    MakesWay,
-    Without(u32),
-}
-
-fn asked() -> impl Strategy<Value = Vec<Asked>> {
-    let one = prop_oneof![
-        6 => any::<bool>().prop_map(Asked::Comes),
-        3 => (0_usize..12).prop_map(Asked::Looks),
-        4 => (0_usize..12).prop_map(Asked::Goes),
-        1 => (1_u32..16).prop_map(Asked::Limit),
-        1 => Just(Asked::MakesWay),
-        1 => (2_u32..5).prop_map(Asked::Without),
-    ];
-    prop::collection::vec(one, 1..200)
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
-
-    /// However far its host looks ahead: with a target that is never reached CoDel is the plain queue.
-    #[test]
-    fn codel_without_a_reason_to_drop_is_a_drop_tail_queue(asked in asked(), purge in prop::sample::select(vec!["head", "tail", "none"])) {
-        let settings = |discipline: &str| format!(
-            "discipline = \"{discipline}\"\nlimit = 16\npurge = \"{purge}\"\n[codel]\ntarget = \"1000 s\""
-        );
-        let mut queues = ["codel", "drop-tail"].map(|discipline| queue(&settings(discipline)));
-        for (number, asked) in (0_u32..).zip(asked) {
-            let now = at(u64::from(number));
-            let [codel, plain] = queues.each_mut().map(|queue| {
-                let mut gone = Vec::new();
-                let mut dropped = |packet: Piece| gone.push(packet.number);
-                let seen = match asked {
-                    Asked::Comes(first) if first => { queue.enqueue_first(now, piece(1, number), &mut dropped); None }
-                    Asked::Comes(_) => { queue.enqueue(now, piece(1, number), &mut dropped); None }
-                    Asked::Looks(index) => queue.peek(now, index, &mut dropped).map(|packet| packet.number),
-                    Asked::Goes(index) => queue.take(now, index, &mut dropped).map(|departure| departure.packet.number),
-                    Asked::Limit(packets) => { queue.set_limit(now, Limit::Packets(packets), &mut dropped); None }
-                    Asked::MakesWay => { queue.make_way(now, &mut dropped); None }
-                    Asked::Without(part) => {
-                        queue.discard_where(now, &mut |packet| packet.number.is_multiple_of(part), &mut dropped);
-                        None
-                    }
-                };
-                (seen, gone, queue.backlog(), queue.totals())
-            });
-            prop_assert_eq!(codel, plain, "{:?}", asked);
-        }
-    }
-}
-
 #[test]
 fn one_packet_makes_way_and_the_limit_stays() {
     let mut queue = queue("limit = 10");
@@ -380,4 +230,37 @@ fn marks_are_counted() {
         assert!(marks > 0, "{discipline}");
         assert_eq!((counted.packets, counted.bytes), (marks, Bytes::new(marks * 1_000)), "{discipline}");
     }
+}
+
+#[test]
+fn red_marks_what_can_be_marked_and_drops_the_rest() {
+    // The average is what waits. Where one waits the probability is 0, from two on it is 1, and four are twice `max_th`.
+    let table = "[red]\necn = true\nadaptive = false\nw_q = 1.0\nmin_th = 1.0\nmax_th = 2.0\nmax_p = 1.0";
+    for (ecn, left, gone) in [
+        (Ecn::Ect, &[(1, Ecn::Ect), (2, Ecn::Ect), (3, Ecn::Ce), (4, Ecn::Ce)][..], &[5][..]),
+        (Ecn::NotEct, &[(1, Ecn::NotEct), (2, Ecn::NotEct)], &[3, 4, 5]),
+    ] {
+        let mut queue = queue(&format!("discipline = \"red\"\n{table}"));
+        let mut dropped = Vec::new();
+        for number in 1..=5 {
+            queue.enqueue(at(0), Piece { ecn, ..piece(1, number) }, &mut |packet| dropped.push(packet.number));
+        }
+        let departures = std::iter::from_fn(|| queue.take(at(1), 0, &mut |_| ()));
+        let packets: Vec<_> = departures.map(|departure| (departure.packet.number, departure.packet.ecn)).collect();
+        assert_eq!((packets.as_slice(), dropped.as_slice()), (left, gone), "{ecn:?}");
+    }
+}
+
+#[test]
+fn fq_codel_follows_other_parameters_and_remembers_its_flows() {
+    let mut queue = queue("discipline = \"fq-codel\"");
+    for number in 1..=9 {
+        queue.enqueue(at(0), Piece { ecn: Ecn::Ect, ..piece(1, number) }, &mut |_| panic!("there is room"));
+    }
+    // Too long from 10 ms on: for an interval at 110 ms, whatever is set in between.
+    assert_eq!(take(&mut queue, 10, 1), [(1, 1)]);
+    queue.follow(&fq_codel::Params { ecn: false, ..fq_codel::Params::default() });
+    let mut dropped = Vec::new();
+    let next = queue.take(at(110), 0, &mut |packet| dropped.push(packet.number)).map(|next| next.packet);
+    assert_eq!((next.map(|packet| (packet.number, packet.ecn)), dropped), (Some((3, Ecn::Ect)), vec![2]));
 }

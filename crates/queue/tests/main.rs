@@ -1,6 +1,8 @@
 //! The integration tests of crate `queue`: one binary, so that its dependencies are linked once.
 
+mod ahead;
 mod disciplines;
 mod fifo;
 mod measures;
+mod piece;
 mod settings;
