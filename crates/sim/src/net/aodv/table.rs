@@ -237,7 +237,11 @@ impl Table {
             None => true,
             Some(own) if own == offer.sequence => {
                 let active = route.state == State::Valid;
-                !active || offer.hops < route.hops || (!route.known && offer.hops == route.hops)
+                let better = !active || offer.hops < route.hops || (!route.known && offer.hops == route.hops);
+                // The destination has come to this number. Whoever the message goes on to takes it for that of our route,
+                // which must therefore grow when the route breaks.
+                route.known |= active;
+                better
             }
             Some(own) => newer(offer.sequence, own),
         };

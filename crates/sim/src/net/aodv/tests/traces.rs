@@ -1,6 +1,6 @@
 //! The RFC's procedures message by message, worked out by hand.
 
-use super::super::table::{Seen, newer};
+use super::super::table::{Offer, Seen, Table, newer};
 use super::*;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -290,6 +290,22 @@ fn an_unused_route_expires_and_packets_keep_it_alive() {
     assert_eq!(net.sent().iter().filter(|line| line.starts_with("0>* RREQ")).count(), 1);
     net.run(Duration::from_millis(110));
     assert_eq!((net.next(0, 2), net.next(1, 2), net.next(1, 0)), (None, None, None));
+}
+
+#[test]
+fn a_number_that_others_go_by_grows_when_the_route_breaks() {
+    let at = |millis| Instant::ZERO + Duration::from_millis(millis);
+    let offer = |sequence, hops, next| Offer { destination: 7, sequence, hops, next, until: at(100) };
+    let mut table = Table::default();
+    table.learn(offer(4, 1, 7), at(0)).expect("the first");
+    // Used no longer, the route expires, and its number grows; the neighbour is heard again, its number is not.
+    table.learn_neighbour(7, at(200), SECOND);
+    assert_eq!(table.find(7).map(|route| (route.sequence, route.known)), Some((Some(5), false)));
+    // Its next request comes the long way round. It goes on with the number 5, and so do routes through this node.
+    assert!(table.learn(offer(5, 2, 1), at(300)).is_none(), "the neighbour is nearer");
+    let route = table.valid(7, at(300)).expect("still there");
+    route.invalidate(None);
+    assert_eq!(route.sequence, Some(6), "a reply of those that go through this node is old");
 }
 
 #[test]
