@@ -9,6 +9,7 @@ mod edca;
 mod edca_slots;
 mod edges;
 mod fingerprints;
+mod floors;
 mod hidden_nodes;
 mod independence;
 mod infrastructure;

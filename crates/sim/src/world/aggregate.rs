@@ -1,6 +1,6 @@
 //! Aggregates: which packets share a frame, and in what order the receiver passes them on.
 
-use super::{Taken, World};
+use super::World;
 use crate::engine::Handle;
 use crate::mac::{Assembly, Frame, Kind, Place, places};
 use crate::net::{Load, Transit, Waiting, msdu_bytes};
@@ -10,9 +10,14 @@ impl World {
     /// frame; none where nothing could join.
     pub(super) fn aggregate(&mut self, node: u32) -> Option<Assembly> {
         let mut assembly = self.nodes[node as usize].station.assemble(self.now, &self.rules)?;
-        let queue = self.nodes[node as usize].layout.queue(assembly.to, assembly.category);
+        let now = self.now;
+        let port = self.nodes[node as usize].egress.port_to(assembly.to, assembly.category);
         let mut index = 0;
-        while let Some(Waiting { to, length, .. }) = self.peek(node, queue, index) {
+        loop {
+            let (egress, mut accounts) = self.egress_and_accounts(node);
+            let Some(Waiting { to, length, .. }) = egress.peek(now, port, index, &mut accounts.dropping()) else {
+                break;
+            };
             let station = &mut self.nodes[node as usize].station;
             if to != assembly.to {
                 if assembly.in_turn {
@@ -21,13 +26,17 @@ impl World {
                 index += 1;
                 continue;
             }
-            let Some(room) = station.room(self.now, &assembly, msdu_bytes(length), &self.rules) else { break };
-            let Taken { msdu, left, .. } = self.take_out(node, queue, index).expect("it was seen there");
+            let Some(room) = station.room(now, &assembly, msdu_bytes(length), &self.rules) else { break };
+            let (egress, mut accounts) = self.egress_and_accounts(node);
+            let taken = egress.take(now, port, index, &mut accounts.dropping()).expect("it was seen there");
+            let msdu = self.taken(&taken);
             let station = &mut self.nodes[node as usize].station;
             if let Some(before) = station.join(&mut assembly, room, msdu, &self.rules) {
                 self.packets.get_mut(before).transit.next = Some(msdu.packet);
             }
-            self.refill(node, queue, left);
+            if let Some(port) = taken.left {
+                self.left(node, port, &taken.packet);
+            }
         }
         Some(assembly)
     }

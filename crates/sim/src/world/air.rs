@@ -18,9 +18,8 @@ impl World {
         match self.nodes[node as usize].station.timer(self.now, receiving, &self.rules) {
             Due::Send(frame) => self.send(node, frame),
             Due::Begin(category) => {
-                let category = usize::from(category);
                 let assembly = self.aggregate(node);
-                let bursts = !self.rules.access[category].txop_limit.is_zero();
+                let bursts = !self.rules.access[usize::from(category)].txop_limit.is_zero();
                 let ahead = if bursts { self.ahead(node, category) } else { None };
                 let frame = self.nodes[node as usize].station.begin(self.now, assembly, ahead, &self.rules);
                 self.send(node, frame);
@@ -40,7 +39,7 @@ impl World {
         let aggregate = matches!(frame.kind, Kind::Aggregate { .. });
         let control = !aggregate && !matches!(frame.kind, Kind::Data { .. });
         let shape = Shape { mode: frame.mode, psdu, duration, aggregate, control };
-        let super::Node { station, layout, scheduler, record, .. } = &mut self.nodes[node as usize];
+        let super::Node { station, egress, record, .. } = &mut self.nodes[node as usize];
         match frame.kind {
             Kind::Rts => record.rts_attempts += 1,
             Kind::Data { .. } if frame.to == BROADCAST => self.broadcasts_in_air += 1,
@@ -52,10 +51,8 @@ impl World {
         if frame.to != BROADCAST {
             let hop = record.hops.to(frame.to);
             hop.airtime += duration;
-            if let Some(scheduler) = scheduler
-                && !matches!(frame.kind, Kind::Cts | Kind::Ack | Kind::BlockAck { .. })
-            {
-                scheduler.charge(self.now, layout.queue(frame.to, frame.category), duration);
+            if !matches!(frame.kind, Kind::Cts | Kind::Ack | Kind::BlockAck { .. }) {
+                egress.on_air(self.now, frame.to, frame.category, || duration);
             }
             match frame.kind {
                 Kind::Data { .. } => {
@@ -210,8 +207,9 @@ impl World {
             _ => {}
         }
         self.nodes[node as usize].record.duplicates += u64::from(answer.duplicate);
-        if frame.to == node {
-            self.charge_received(node, frame);
+        if frame.to == node && matches!(frame.kind, Kind::Data { .. } | Kind::Aggregate { .. }) {
+            let airtime = || self.rules.timing.duration(frame.mode, frame.psdu());
+            self.nodes[node as usize].egress.on_air(self.now, frame.from, frame.category, airtime);
         }
     }
 

@@ -5,9 +5,8 @@ mod air;
 mod build;
 mod connections;
 mod error;
-mod mac80211;
+mod names;
 mod outcome;
-mod queues;
 mod routing;
 mod trace;
 mod transport;
@@ -16,19 +15,17 @@ mod wired;
 pub use error::{BuildError, Unknown};
 
 use crate::config::Network;
+use crate::egress::{Completion, Egress, Outlook, Port, Taken};
 use crate::engine::{Arena, EventQueue, Handle};
 use crate::mac::{BROADCAST, Conventions, Finished, Frame, Mpdu, Msdu, Station};
-use crate::net::{Load, Loss, Packet, Transit, Waiting, msdu_bytes, network_bytes};
+use crate::net::{Load, Packet, Transit, Waiting, msdu_bytes, network_bytes};
 use crate::radio::Medium;
-use crate::record::{FlowRecord, Identity, NodeRecord, Passed, QueueRecord, Recorder};
+use crate::record::{FlowRecord, Identity, NodeRecord, Recorder};
 use crate::results::Outcome;
 use crate::trace::What;
 use crate::traffic::Emission;
 use connections::Connections;
-use control::{AnyController, Controller as _};
-use mac80211::Scheduler;
-use queue::{Departure, Ecn};
-use queues::{Layout, has_room};
+use queue::Ecn;
 use routing::{Accounts, Routing};
 use trace::Witness;
 use transport::{Role, Supply};
@@ -54,8 +51,8 @@ enum Event {
     Sent { of: Handle },
     /// The tail of a frame leaves its `listener`-th listener, and perhaps more.
     Tail { of: Handle, listener: u32 },
-    /// The interval of the controller of a node's queue is over.
-    Control { node: u32, queue: u32 },
+    /// The interval of the controller of a node's port is over.
+    Control { node: u32, port: u32 },
     /// The last bit of a packet has been sent over a wired link.
     WireSent { wire: u32 },
     /// The last bit of a packet has arrived over a wired link.
@@ -70,39 +67,20 @@ enum Event {
     WarmedUp,
 }
 
-/// A node: its station, its queues, and what was counted.
+/// A node: its station, its egress, and what was counted.
 struct Node {
     name: String,
     access_point: bool,
     station: Station,
     /// When the earliest pending `Deadline` event of the station fires; later ones are stale.
     armed: Instant,
-    /// Bit by bit, the categories whose queues may hold a packet: a station that hears a frame need not look at others.
-    filled: u8,
-    /// First those of the radio, then one a wired link.
-    queues: Vec<Queue>,
-    layout: Layout,
-    /// Of an access point with `queues = "mac80211"`: what stands between the queues and the MAC.
-    scheduler: Option<Box<Scheduler>>,
+    egress: Egress,
+    /// By port: saturated flows that begin there, while they last, with their payload. A packet that leaves is replaced at
+    /// once, one that is discarded with the next that leaves.
+    saturated: Vec<Vec<(u32, Bytes)>>,
+    /// Ports of the nodes before this one.
+    ports_before: usize,
     record: NodeRecord,
-}
-
-/// Packets of a node that wait for an access category or a wired link: discipline and controller, and what was counted.
-struct Queue {
-    held: queue::Queue<Waiting>,
-    controller: AnyController,
-    /// Saturated flows that begin here, while they last, with their payload: a packet that leaves is replaced at once,
-    /// one that is discarded with the next that leaves.
-    saturated: Vec<(u32, Bytes)>,
-    record: QueueRecord,
-}
-
-/// A packet that the MAC has taken.
-struct Taken {
-    to: u32,
-    msdu: Msdu,
-    /// The flow to which it belongs, if another of it may now join the queue.
-    left: Option<u32>,
 }
 
 /// A flow: what it sends, and what was counted.
@@ -115,7 +93,7 @@ struct Flow {
     category: u8,
     role: Role,
     supply: Supply,
-    /// Its packets that wait, for a route or in the queue, at the node where it begins.
+    /// Its packets that wait, for a route or at a port, at the node where it begins.
     waiting: u32,
     record: FlowRecord,
 }
@@ -205,7 +183,7 @@ impl World {
                 Event::Front { of, listener } => self.front(of, listener),
                 Event::Sent { of } => self.sent(of),
                 Event::Tail { of, listener } => self.tail(of, listener),
-                Event::Control { node, queue } => self.control(node, queue),
+                Event::Control { node, port } => self.control(node, port),
                 Event::WireSent { wire } => self.wire_sent(wire),
                 Event::WireArrives { wire, packet } => self.wire_arrives(wire, packet),
                 Event::Route { node } => self.routing_deadline(node),
@@ -247,11 +225,11 @@ impl World {
         self.serve(self.flows[flow as usize].from);
     }
 
-    /// The first packets of a saturated flow join the queue; from now on it asks for more.
+    /// The first packets of a saturated flow join the port; from now on it asks for more.
     fn fill(&mut self, flow: u32) {
         let Flow { from, supply: Supply::Saturated { payload, .. }, .. } = self.flows[flow as usize] else { return };
-        let queue = self.queue_of(flow);
-        self.nodes[from as usize].queues[queue].saturated.push((flow, payload));
+        let port = self.first_port(flow);
+        self.nodes[from as usize].saturated[port].push((flow, payload));
         (0..SATURATION).for_each(|_| self.make_packet(flow, payload));
     }
 
@@ -261,11 +239,11 @@ impl World {
         if matches!(role, Role::Stream { .. }) {
             return self.close_stream(flow);
         }
-        let queue = self.queue_of(flow);
-        self.nodes[from as usize].queues[queue].saturated.retain(|&(other, _)| other != flow);
+        let port = self.first_port(flow);
+        self.nodes[from as usize].saturated[port].retain(|&(other, _)| other != flow);
     }
 
-    /// A new packet of a flow joins the queue of its source.
+    /// A new packet of a flow sets out from its source.
     fn make_packet(&mut self, flow: u32, payload: Bytes) {
         let record = &mut self.flows[flow as usize].record;
         record.sent += 1;
@@ -285,120 +263,100 @@ impl World {
         self.route(from, None, Packet { serial, ..packet });
     }
 
-    /// There may be room in a queue of `node`, because a packet of `left` has left it or its limit has moved. If
+    /// There may be room at a port of `node`, because a packet of `left` has left it or its limit has moved. If
     /// `left` is a saturated flow that begins here, its next packet follows; before it come, in turn, those that have
-    /// none waiting because the queue discarded them.
-    fn refill(&mut self, node: u32, queue: usize, left: Option<u32>) {
-        let saturated = &self.nodes[node as usize].queues[queue].saturated;
+    /// none waiting because the port discarded them.
+    fn refill(&mut self, node: u32, port: usize, left: Option<u32>) {
+        let saturated = &self.nodes[node as usize].saturated[port];
         let flows = saturated.len();
         let turn = saturated.iter().position(|&(flow, _)| Some(flow) == left);
         for step in 1..=flows {
-            let Queue { saturated, held, .. } = &self.nodes[node as usize].queues[queue];
-            let (index, payload) = saturated[(turn.unwrap_or(0) + step) % flows];
+            let Node { saturated, egress, .. } = &self.nodes[node as usize];
+            let (index, payload) = saturated[port][(turn.unwrap_or(0) + step) % flows];
             let due = Some(index) == left || self.flows[index as usize].waiting == 0;
-            if due && has_room(held, network_bytes(payload)) {
+            if due && egress.ports()[port].has_room(network_bytes(payload)) {
                 self.make_packet(index, payload);
             }
         }
     }
 
+    /// A packet has left a port of `node`: another of its flow may follow.
+    fn left(&mut self, node: u32, port: usize, waiting: &Waiting) {
+        if waiting.ecn == Ecn::Ce {
+            self.packets.get_mut(waiting.packet).ecn = waiting.ecn;
+        }
+        let packet = self.packets.get(waiting.packet);
+        let flow = match packet.load {
+            Load::Flow(flow) => Some(flow),
+            Load::Routing { .. } => None,
+        };
+        if let Some(flow) = flow {
+            self.flows[flow as usize].waiting -= u32::from(packet.is_fresh());
+        }
+        self.refill(node, port, flow);
+    }
+
     /// Where the station is free and a packet waits, hands it over; then sees to the station's deadline.
     #[inline]
     fn serve(&mut self, node: u32) {
-        let Node { layout, scheduler, .. } = &self.nodes[node as usize];
-        if !layout.has_radio() {
-            return;
+        for category in self.nodes[node as usize].egress.pullable() {
+            self.pull(node, category);
         }
-        if scheduler.is_some() {
-            self.pull(node);
-        }
-        let Node { station, filled, .. } = &self.nodes[node as usize];
-        let free = station.free(&self.rules) & filled;
+        let Node { station, egress, .. } = &self.nodes[node as usize];
+        let free = station.free(&self.rules) & egress.filled();
         if free != 0 {
             self.hand_over_all(node, free);
         }
         self.arm(node);
     }
 
+    /// Packets of a category move on towards the MAC, as far as they may.
+    #[inline(never)]
+    fn pull(&mut self, node: u32, category: u8) {
+        loop {
+            let Self { nodes, rules, packets, connections, flows, routing, watch, now, .. } = self;
+            let mut accounts =
+                Accounts { packets, connections, flows, routing, witness: Witness { watch, now: *now, node } };
+            let Node { egress, station, .. } = &mut nodes[node as usize];
+            let outlook = Outlook { station, rules };
+            let Some((port, waiting)) = egress.pull(*now, category, outlook, &mut accounts.dropping()) else { return };
+            self.left(node, port, &waiting);
+        }
+    }
+
     /// Hands the next packets of these categories to the station.
     #[inline(never)]
     fn hand_over_all(&mut self, node: u32, mut free: u8) {
         while free != 0 {
-            self.hand_over(node, free.trailing_zeros() as usize);
+            self.hand_over(node, u8::try_from(free.trailing_zeros()).expect("a byte has eight bits"));
             free &= free - 1;
         }
     }
 
     /// Hands the next packet of a category to the station, if one waits.
-    fn hand_over(&mut self, node: u32, category: usize) {
-        let Node { queues, layout, scheduler, .. } = &self.nodes[node as usize];
-        let queue = match scheduler {
-            Some(_) => category,
-            None => layout.next(category, |queue| !queues[queue].held.is_empty()),
-        };
-        let Some(Taken { to, msdu, left }) = self.take_out(node, queue, 0) else {
-            self.nodes[node as usize].filled &= !(1 << category);
-            return;
-        };
-        let to = (to, u8::try_from(category).expect("there are four categories"));
-        let Node { station, layout, .. } = &mut self.nodes[node as usize];
-        layout.served(queue);
-        station.offer(self.now, to, msdu, &self.rules);
-        self.refill(node, queue, left);
-    }
-
-    /// The MAC takes the packet behind `index` others in a queue.
-    #[inline]
-    fn take_out(&mut self, node: u32, queue: usize, index: usize) -> Option<Taken> {
-        if self.nodes[node as usize].scheduler.is_some() {
-            return self.take_pulled(node, queue, index);
+    fn hand_over(&mut self, node: u32, category: u8) {
+        let now = self.now;
+        let (egress, mut accounts) = self.egress_and_accounts(node);
+        let Some(taken) = egress.take_next(now, category, &mut accounts.dropping()) else { return };
+        let msdu = self.taken(&taken);
+        self.nodes[node as usize].station.offer(now, (taken.packet.to, category), msdu, &self.rules);
+        if let Some(port) = taken.left {
+            self.left(node, port, &taken.packet);
         }
-        let (departure, left) = self.dequeue(node, queue, index)?;
-        Some(Taken { to: departure.packet.to, msdu: self.taken(departure), left })
     }
 
-    /// The MAC has taken a packet.
-    fn taken(&mut self, departure: Departure<Waiting>) -> Msdu {
-        let Departure { packet: Waiting { packet, length, .. }, waited } = departure;
-        self.packets.get_mut(packet).transit = Transit { waited, taken: self.now, ..Transit::NONE };
+    /// The MAC takes a packet.
+    fn taken(&mut self, taken: &Taken) -> Msdu {
+        let &Taken { packet: Waiting { packet, length, .. }, waited, expected, .. } = taken;
+        self.packets.get_mut(packet).transit = Transit { waited, taken: self.now, expected, ..Transit::NONE };
         Msdu { packet, length: msdu_bytes(length) }
     }
 
-    /// The packet behind `index` others leaves a queue, and the flow to which it belongs, if it does.
-    fn dequeue(&mut self, node: u32, queue: usize, index: usize) -> Option<(Departure<Waiting>, Option<u32>)> {
-        let now = self.now;
-        let (held, mut accounts) = self.queue_and_accounts(node, queue);
-        let departure = held.take(now, index, &mut |dropped| accounts.discard(dropped.packet, Loss::Queue))?;
-        let Waiting { packet: handle, ecn, .. } = departure.packet;
-        if ecn == Ecn::Ce {
-            self.packets.get_mut(handle).ecn = ecn;
-        }
-        let packet = self.packets.get(handle);
-        let left = match packet.load {
-            Load::Flow(flow) => Some(flow),
-            Load::Routing { .. } => None,
-        };
-        if let Some(flow) = left {
-            self.flows[flow as usize].waiting -= u32::from(packet.is_fresh());
-        }
-        Some((departure, left))
-    }
-
-    /// The packet behind `index` others in a queue.
-    fn peek(&mut self, node: u32, queue: usize, index: usize) -> Option<Waiting> {
-        if let Some(scheduler) = &self.nodes[node as usize].scheduler {
-            return scheduler.pulled(queue, index);
-        }
-        let now = self.now;
-        let (held, mut accounts) = self.queue_and_accounts(node, queue);
-        held.peek(now, index, &mut |dropped| accounts.discard(dropped.packet, Loss::Queue)).copied()
-    }
-
     /// Receiver and frame length of the packet of a category that would be handed over next.
-    fn ahead(&mut self, node: u32, category: usize) -> Option<(u32, Bytes)> {
-        let Node { queues, layout, .. } = &self.nodes[node as usize];
-        let queue = layout.next(category, |queue| !queues[queue].held.is_empty());
-        let Waiting { to, length, .. } = self.peek(node, queue, 0)?;
+    fn ahead(&mut self, node: u32, category: u8) -> Option<(u32, Bytes)> {
+        let now = self.now;
+        let (egress, mut accounts) = self.egress_and_accounts(node);
+        let Waiting { to, length, .. } = egress.peek_next(now, category, &mut accounts.dropping())?;
         Some((to, self.rules.mpdu(msdu_bytes(length))))
     }
 
@@ -449,18 +407,15 @@ impl World {
         let Finished { to, category, delivered, .. } = finished;
         let Transit { waited, taken, expected, .. } = self.packets.get(handle).transit;
         let service = self.now.since(taken);
-        let Node { layout, scheduler, record, .. } = &mut self.nodes[node as usize];
+        let Node { egress, record, .. } = &mut self.nodes[node as usize];
         record.service.record(service);
         record.delivered += u64::from(delivered && to != BROADCAST);
         record.given_up += u64::from(!delivered);
         if to != BROADCAST {
             record.hops.to(to).complete(delivered, waited, service);
         }
-        let queue = layout.queue(to, category);
-        if let Some(scheduler) = scheduler {
-            scheduler.finished(queue, expected);
-        }
-        self.complete(node, queue, waited, service);
+        let port = egress.port_to(to, category);
+        self.complete(node, port, &Completion { waited, service, expected });
         if delivered {
             let packet = self.packets.get(handle);
             let Self { connections, watch, now, .. } = self;
@@ -476,18 +431,12 @@ impl World {
         }
     }
 
-    /// A packet that left a queue after it `waited` is done with.
-    fn complete(&mut self, node: u32, queue: usize, waited: Duration, service: Duration) {
-        let Node { queues, layout, .. } = &mut self.nodes[node as usize];
-        let several = queues.len() > 1;
-        let Queue { held, controller, record, .. } = &mut queues[queue];
-        held.completed(self.now, waited, service);
-        record.complete(waited, service, controller.target_delay());
-        if several {
-            record.serve(service);
-        }
+    /// A packet that left a port is done with.
+    fn complete(&mut self, node: u32, port: usize, packet: &Completion) {
+        let Node { egress, ports_before, .. } = &mut self.nodes[node as usize];
+        egress.completed(self.now, port, packet);
         if let Some(recorder) = &mut self.recorder {
-            recorder.completed(layout.before + queue, waited, service);
+            recorder.completed(*ports_before + port, packet.waited, packet.service);
         }
     }
 
@@ -546,19 +495,18 @@ impl World {
     }
 
     /// A controller decides.
-    fn control(&mut self, node: u32, queue: u32) {
-        let index = queue as usize;
+    fn control(&mut self, node: u32, index: u32) {
+        let port = index as usize;
         let Self { nodes, packets, connections, flows, routing, watch, now, .. } = self;
-        let Queue { held, controller, .. } = &mut nodes[node as usize].queues[index];
-        let seen = held.take_interval(*now);
-        let limit = controller.update(&seen.into()).limit;
+        let controlled = nodes[node as usize].egress.port_mut(port);
+        let (seen, orders) = controlled.decide(*now);
         let mut witness = Witness { watch, now: *now, node };
-        witness.saw(|| What::Limit { queue, seen: Box::new(seen), limit });
+        witness.saw(|| What::Limit { queue: index, seen: Box::new(seen), limit: orders.limit });
         let mut accounts = Accounts { packets, connections, flows, routing, witness };
-        held.set_limit(*now, limit, &mut |dropped: Waiting| accounts.discard(dropped.packet, Loss::Queue));
-        let next = self.now + trace::told_every(controller);
-        self.events.push(next, Event::Control { node, queue });
-        self.refill(node, index, None);
+        controlled.obey(*now, &orders, &mut accounts.dropping());
+        let next = self.now + trace::told_every(controlled);
+        self.events.push(next, Event::Control { node, port: index });
+        self.refill(node, port, None);
         self.serve(node);
     }
 
@@ -574,13 +522,7 @@ impl World {
     fn end_step(&mut self) {
         let Some(recorder) = &mut self.recorder else { return };
         let length = self.now.since(self.last_step);
-        let queues = self.nodes.iter().flat_map(|node| &node.queues);
-        let levels = queues.map(|Queue { held, .. }| {
-            let totals = held.totals();
-            let (arrived, sent) = (totals.arrived.packets, totals.sent.packets);
-            let passed = Passed { arrived, sent, dropped: totals.dropped.packets };
-            (held.limit().count() as f64, held.backlog().packets, passed)
-        });
+        let levels = self.nodes.iter().flat_map(|node| node.egress.ports()).map(Port::level);
         recorder.end_step(length, levels);
         self.record_windows();
         self.last_step = self.now;
@@ -590,10 +532,7 @@ impl World {
     fn restart_statistics(&mut self) {
         self.medium.restart_statistics(self.now);
         for node in &mut self.nodes {
-            for queue in &mut node.queues {
-                queue.held.restart_statistics(self.now);
-                queue.record = QueueRecord::default();
-            }
+            node.egress.restart_statistics(self.now);
             node.record = NodeRecord::default();
         }
         for wire in &mut self.wires {

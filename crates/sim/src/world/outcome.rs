@@ -1,12 +1,11 @@
 //! What a finished run yields, and the accounts that must balance.
 
 use super::World;
-use super::build::nodes::queue_names;
+use super::names::{port_name, port_names};
 use super::routing::Routing;
 use crate::mac::{Reorder, Station};
 use crate::record::{FlowRecord, ratio};
-use crate::results::{Distributions, Level, Node, Outcome, Queue, Totals, shares};
-use control::{Controller as _, Limit};
+use crate::results::{Distributions, Node, Outcome, Queue, Totals, shares};
 use units::{Duration, Instant};
 
 /// The results of a world that has come to its end.
@@ -62,11 +61,11 @@ pub(super) fn outcome(mut world: World) -> Outcome {
 fn distributions(world: &World) -> Distributions {
     let shares = shares();
     let flows = world.flows.iter().filter(|flow| flow.role.answers().is_none());
-    let queues = world.nodes.iter().flat_map(|node| &node.queues);
-    let names = queue_names(&world.nodes, &world.rules);
+    let ports = world.nodes.iter().flat_map(|node| node.egress.ports());
+    let names = port_names(&world.nodes, &world.rules);
     Distributions {
         flows: flows.map(|flow| flow.record.distribution(&flow.identity.name, &shares)).collect(),
-        nodes: queues.zip(names).map(|(queue, name)| queue.record.distribution(name, &shares)).collect(),
+        nodes: ports.zip(names).map(|(port, name)| port.distribution(name, &shares)).collect(),
     }
 }
 
@@ -77,8 +76,8 @@ const NAMED: usize = 6;
 /// weak for their rate.
 fn warnings(world: &mut World) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
-    for queue in world.nodes.iter().flat_map(|node| &node.queues) {
-        if let Some(warning) = queue.controller.warning().map(|warning| format!("queue.{warning}"))
+    for port in world.nodes.iter().flat_map(|node| node.egress.ports()) {
+        if let Some(warning) = port.warning().map(|warning| format!("queue.{warning}"))
             && !told.contains(&warning)
         {
             told.push(warning);
@@ -149,7 +148,7 @@ fn capture_warning(world: &World) -> Option<String> {
 
 fn node(world: &World, index: usize, covered: Duration) -> Node {
     let node = &world.nodes[index];
-    let queues = (0..node.queues.len()).map(|queue| queue_result(world, index, queue, covered)).collect();
+    let queues = (0..node.egress.ports().len()).map(|port| queue_result(world, node, port, covered)).collect();
     let busy = busy_time(world, index);
     let routing = match &world.routing {
         Routing::Static(_) => None,
@@ -166,48 +165,22 @@ fn node(world: &World, index: usize, covered: Duration) -> Node {
 
 /// How long a node sensed the medium busy; a wired one has no radio.
 fn busy_time(world: &World, index: usize) -> Duration {
-    if !world.nodes[index].layout.has_radio() {
+    if world.nodes[index].egress.layout().radio_ports() == 0 {
         return Duration::ZERO;
     }
     world.medium.busy_time(u32::try_from(index).expect("fewer than 2^32 nodes"), world.end)
 }
 
-fn queue_result(world: &World, index: usize, queue: usize, covered: Duration) -> Queue {
-    let node = &world.nodes[index];
-    let name = super::queues::name(&world.nodes, index, queue, &world.rules);
-    let wire = node.layout.wire(queue).map(|wire| &world.wires[wire as usize]);
-    let several = node.queues.len() > 1;
-    let queue = &node.queues[queue];
-    let totals = queue.held.totals();
-    let limit = level(queue.held.limit_level(world.end));
-    let backlog = queue.held.backlog_level(world.end);
-    let (sojourn_s, nodal_delay_s) = queue.record.waits();
-    let in_packets = matches!(queue.held.limit(), Limit::Packets(_));
+fn queue_result(world: &World, node: &super::Node, port: usize, covered: Duration) -> Queue {
+    let wire = node.egress.wire(port).map(|wire| &world.wires[wire as usize]);
+    let utilisation_ratio = wire.map(|wire| wire.busy_time(world.end).as_secs_f64() / covered.as_secs_f64());
     Queue {
-        name,
-        controller: queue.controller.name().as_str().to_owned(),
-        arrived_packets: totals.arrived.packets,
-        sent_packets: totals.sent.packets,
-        dropped_packets: totals.dropped.packets,
-        marked_packets: (totals.marked.packets > 0).then_some(totals.marked.packets),
-        limit_packets: in_packets.then_some(limit),
-        limit_bytes: (!in_packets).then_some(limit),
-        backlog_packets: level(backlog),
-        empty_ratio: backlog.zero,
-        sojourn_s,
-        service_s: several.then(|| queue.record.service()),
-        nodal_delay_s,
-        target_delay_s: queue.controller.target_delay().map(Duration::as_secs_f64),
-        target_miss_ratio: queue.record.target_miss_ratio(),
-        utilisation_ratio: wire.map(|wire| wire.busy_time(world.end).as_secs_f64() / covered.as_secs_f64()),
+        utilisation_ratio,
+        ..node.egress.result(port, port_name(&world.nodes, node, port, &world.rules), world.end)
     }
 }
 
-fn level(level: queue::Level) -> Level {
-    Level { mean: level.mean, min: level.min as f64, max: level.max as f64, last: level.last as f64 }
-}
-
-/// Every packet made has arrived, was lost, or is on its way: in a queue, at a station whose receiver lacks it, at a
+/// Every packet made has arrived, was lost, or is on its way: at a port, at a station whose receiver lacks it, at a
 /// receiver that lacks one before it, on a wire, as a broadcast in the air or delayed on purpose, or waiting for a route.
 fn check_packets(world: &World) {
     let data: u64 = world.flows.iter().map(|flow| flow.record.ledger.on_their_way()).sum();
@@ -219,8 +192,7 @@ fn check_packets(world: &World) {
         }
     };
     let expected = data + messages;
-    let all = world.nodes.iter().flat_map(|node| &node.queues);
-    let queued: u64 = all.map(|queue| queue.held.backlog().packets).sum();
+    let queued: u64 = world.nodes.iter().map(|node| node.egress.waiting()).sum();
     let sending = world.nodes.iter().filter(|node| node.station.broadcasts()).count() as u64;
     let chain = |first| std::iter::successors(Some(first), |&packet| world.packets.get(packet).transit.next);
     let stations = || world.nodes.iter().map(|node| &node.station);
@@ -230,25 +202,21 @@ fn check_packets(world: &World) {
     let arrived = stations().flat_map(Station::reorders).flat_map(Reorder::held);
     let held = arrived.flat_map(chain).count() as u64;
     let wired: u64 = world.wires.iter().map(super::wired::Wire::packets).sum();
-    let schedulers = || world.nodes.iter().filter_map(|node| node.scheduler.as_ref());
-    let pulled: u64 = schedulers().map(|scheduler| scheduler.waiting().count() as u64).sum();
-    let found = queued + pulled + missing + held + wired - sending + world.broadcasts_in_air + routing;
+    let found = queued + missing + held + wired - sending + world.broadcasts_in_air + routing;
     assert_eq!(expected, found, "packets on their way by the flows' accounts and by looking for them");
     assert_eq!(world.packets.live() as u64, found + accepted, "packets alive");
     let (said, segments) = world.connections.segments();
     assert_eq!(said, segments, "segments on their way, by their connections and by looking for them");
 }
 
-/// What passed an access point's scheduler and is not finished is all that its accounts of airtime count.
+/// Accounts of airtime that is yet to come count what the stations hold.
 fn check_pending(world: &World) {
     let packets = &world.packets;
     for node in &world.nodes {
-        let Some(scheduler) = &node.scheduler else { continue };
         let chain = |first| std::iter::successors(Some(first), |&packet| packets.get(packet).transit.next);
         let taken = node.station.mpdus().flat_map(|mpdu| chain(mpdu.packet));
-        let passed = scheduler.waiting().map(|waiting| waiting.packet).chain(taken);
-        let found = passed.fold(Duration::ZERO, |sum, packet| sum + packets.get(packet).transit.expected);
-        assert_eq!(scheduler.pending(), [found; 2], "airtime expected at {}", node.name);
+        let expected = taken.fold(Duration::ZERO, |sum, packet| sum + packets.get(packet).transit.expected);
+        assert!(node.egress.balances(expected), "airtime expected at {}", node.name);
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::connections::Connections;
 use super::trace::Witness;
-use super::{Event, Flow, Node, World};
+use super::{Event, Flow, World};
 use crate::config::RoutingPriority;
+use crate::egress::Egress;
 use crate::engine::{Arena, Handle};
 use crate::mac::BROADCAST;
 use crate::net::aodv::{Action, Aodv, Context, Ends, Message, Output, Settings};
@@ -82,6 +83,12 @@ impl Accounts<'_> {
         self.release(&packet);
     }
 
+    /// What a port drops is lost.
+    #[inline]
+    pub(super) fn dropping(&mut self) -> impl FnMut(Waiting) {
+        |dropped| self.discard(dropped.packet, Loss::Queue)
+    }
+
     /// Counts a packet as lost.
     pub(super) fn lose(&mut self, packet: &Packet, why: Loss) {
         self.witness.saw(|| What::Dropped(self.connections.picture(packet), why.into()));
@@ -120,15 +127,15 @@ impl World {
         Accounts { packets, connections, flows, routing, witness: Witness { watch, now: *now, node } }
     }
 
-    /// A queue of a node, and the accounts for what it drops.
+    /// The egress of a node, and the accounts for what it drops.
     #[inline]
-    pub(super) fn queue_and_accounts(&mut self, node: u32, queue: usize) -> (&mut queue::Queue<Waiting>, Accounts<'_>) {
+    pub(super) fn egress_and_accounts(&mut self, node: u32) -> (&mut Egress, Accounts<'_>) {
         let Self { nodes, packets, connections, flows, routing, watch, now, .. } = self;
         let accounts = Accounts { packets, connections, flows, routing, witness: Witness { watch, now: *now, node } };
-        (&mut nodes[node as usize].queues[queue].held, accounts)
+        (&mut nodes[node as usize].egress, accounts)
     }
 
-    /// A data packet at a node, its origin unless it came from `previous`, finds its next hop and joins the queue.
+    /// A data packet at a node, its origin unless it came from `previous`, finds its next hop and joins a port.
     pub(super) fn route(&mut self, node: u32, previous: Option<u32>, packet: Packet) {
         let Load::Flow(index) = packet.load else { unreachable!("messages go one hop") };
         let flow = &self.flows[index as usize];
@@ -219,7 +226,7 @@ impl World {
         self.serve(node);
     }
 
-    /// A packet joins the queue of a node.
+    /// A packet joins a port of a node.
     fn enqueue(&mut self, node: u32, handle: Handle, to: u32) {
         let Self { nodes, packets, connections, flows, routing, watch, now, .. } = self;
         let packet = packets.get(handle);
@@ -236,34 +243,22 @@ impl World {
         let mut witness = Witness { watch, now: *now, node };
         witness.saw(|| What::Queued(connections.picture(&packet)));
         let mut accounts = Accounts { packets, connections, flows, routing, witness };
-        let dropped = &mut |dropped: Waiting| accounts.discard(dropped.packet, Loss::Queue);
-        let Node { queues, filled, layout, scheduler, .. } = &mut nodes[node as usize];
-        *filled |= 1 << category;
-        let queue = layout.queue(to, category);
-        if let Some(scheduler) = scheduler {
-            scheduler.make_room(*now, queues, dropped);
-            scheduler.joins(*now, queue);
-        }
-        let held = &mut queues[queue].held;
-        if first {
-            held.enqueue_first(*now, waiting, dropped);
-        } else {
-            held.enqueue(*now, waiting, dropped);
-        }
-        if let Some(wire) = layout.wire(queue) {
+        let egress = &mut nodes[node as usize].egress;
+        let wire = egress.offer(*now, category, waiting, first, &mut accounts.dropping());
+        if let Some(wire) = wire {
             self.transmit(wire);
         }
     }
 
-    /// The queue of the node where a flow begins.
-    pub(super) fn queue_of(&self, flow: u32) -> usize {
+    /// The port that packets of a flow join at the node where it begins.
+    pub(super) fn first_port(&self, flow: u32) -> usize {
         let Flow { from, to, category, .. } = self.flows[flow as usize];
         let next = match &self.routing {
             Routing::Static(routes) if to != BROADCAST => routes.next(flow, from).expect("a route leaves its start"),
-            // Then there is one queue a category, whoever is next.
+            // Then there is one port a category, whoever is next.
             _ => BROADCAST,
         };
-        self.nodes[from as usize].layout.queue(next, category)
+        self.nodes[from as usize].egress.port_to(next, category)
     }
 
     /// A `Route` event of a node has come.
@@ -341,13 +336,12 @@ impl World {
         self.tell(node, |aodv, cx| aodv.packet_failed(wanted, to, (&ends, cx)))
     }
 
-    /// What waits for the other end of a broken link leaves the queue.
+    /// What waits for the other end of a broken link leaves its port.
     fn purge(&mut self, node: u32, to: u32) {
         let Routing::Aodv(mesh) = &mut self.routing else { return };
         let mut purged = std::mem::take(&mut mesh.purged);
-        for queue in &mut self.nodes[node as usize].queues {
-            queue.held.discard_where(self.now, &mut |waiting| waiting.to == to, &mut |gone| purged.push(gone.packet));
-        }
+        let egress = &mut self.nodes[node as usize].egress;
+        egress.discard_where(self.now, &mut |waiting| waiting.to == to, &mut |gone| purged.push(gone.packet));
         for packet in purged.drain(..) {
             if !self.packet_failed(node, packet, (to, true)) {
                 self.accounts(node).discard(packet, Loss::Link);
@@ -359,9 +353,9 @@ impl World {
         self.refill_all(node);
     }
 
-    /// There may be room in every queue of a node.
+    /// There may be room at every port of a node.
     fn refill_all(&mut self, node: u32) {
-        (0..self.nodes[node as usize].queues.len()).for_each(|queue| self.refill(node, queue, None));
+        (0..self.nodes[node as usize].saturated.len()).for_each(|port| self.refill(node, port, None));
     }
 
     /// The station is done with a packet that the receiver does not have, or has twice.

@@ -1,23 +1,23 @@
 //! Tells what happens at the nodes that are watched.
 
+use super::names::port_name;
 use super::transport::Role;
-use super::{Event as Planned, World, queues};
+use super::{Event as Planned, World};
+use crate::egress::Port;
 use crate::engine::Handle;
 use crate::mac::{BROADCAST, Frame, Kind};
 use crate::net::{Load, Loss, Packet};
 use crate::radio::{Heard, Signal};
 use crate::trace::{self, Cause, Ecn, Event, Mpdu, Owner, Protocol, Roster, RosterFlow, RosterNode, Segment, What};
 use crate::transport::tcp;
-use control::{AnyController, Controller as _};
 use units::{Bytes, Duration, Instant, Power};
 
-/// How often the intervals of a queue are told that no controller looks at.
+/// How often the intervals of a port are told that no controller looks at.
 const UNCONTROLLED: Duration = Duration::from_secs(1);
 
-/// Time between two intervals of a queue with this controller.
-pub(super) fn told_every(controller: &AnyController) -> Duration {
-    let interval = controller.needs().interval;
-    if interval == Duration::MAX { UNCONTROLLED } else { interval }
+/// Time between two intervals of a port.
+pub(super) fn told_every(port: &Port) -> Duration {
+    port.interval().unwrap_or(UNCONTROLLED)
 }
 
 /// The nodes that are watched, and what happened there since the last call of [`World::take_events`].
@@ -70,9 +70,9 @@ impl World {
     pub fn watch_intervals(&mut self) {
         let Some(watch) = &self.watch else { return };
         for (node, watched) in (0..).zip(&self.nodes) {
-            let queues = (0..).zip(&watched.queues).filter(|_| watch.watches(node));
-            for (queue, described) in queues.filter(|(_, queue)| queue.controller.needs().interval == Duration::MAX) {
-                self.events.push(self.now + told_every(&described.controller), Planned::Control { node, queue });
+            let ports = (0..).zip(watched.egress.ports()).filter(|_| watch.watches(node));
+            for (port, described) in ports.filter(|(_, port)| port.interval().is_none()) {
+                self.events.push(self.now + told_every(described), Planned::Control { node, port });
             }
         }
     }
@@ -84,10 +84,12 @@ impl World {
 
     /// Who takes part.
     pub fn roster(&self) -> Roster {
-        let node = |(index, node): (usize, &super::Node)| RosterNode {
+        let node = |node: &super::Node| RosterNode {
             name: node.name.clone(),
             access_point: node.access_point,
-            queues: (0..node.queues.len()).map(|queue| queues::name(&self.nodes, index, queue, &self.rules)).collect(),
+            queues: (0..node.egress.ports().len())
+                .map(|port| port_name(&self.nodes, node, port, &self.rules))
+                .collect(),
         };
         let flow = |flow: &super::Flow| RosterFlow {
             name: flow.identity.name.clone(),
@@ -96,7 +98,7 @@ impl World {
             protocol: flow.role.into(),
         };
         Roster {
-            nodes: self.nodes.iter().enumerate().map(node).collect(),
+            nodes: self.nodes.iter().map(node).collect(),
             flows: self.flows.iter().map(flow).collect(),
             frequency: self.frequency,
         }

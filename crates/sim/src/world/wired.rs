@@ -2,6 +2,7 @@
 
 use super::{Event, World};
 use crate::config;
+use crate::egress::Completion;
 use crate::engine::Handle;
 use crate::net::{Load, Waiting};
 use units::{Bytes, Duration, Instant, Rate};
@@ -11,9 +12,9 @@ const NANOS: u128 = 1_000_000_000;
 /// One direction of a wired link.
 #[derive(Debug)]
 pub(super) struct Wire {
-    pub(super) from: u32,
-    /// Index of its queue at `from`.
-    pub(super) queue: u32,
+    from: u32,
+    /// Its port at `from`.
+    port: usize,
     pub(super) to: u32,
     rate: Rate,
     /// Later rates, in order of time.
@@ -36,12 +37,12 @@ struct Sending {
 }
 
 impl Wire {
-    /// An idle link from a node's queue to another node, as it is described.
-    pub(super) fn new((from, queue): (u32, u32), to: u32, described: &config::Wired) -> Self {
+    /// An idle link from a node's port to another node, as it is described.
+    pub(super) fn new((from, port): (u32, usize), to: u32, described: &config::Wired) -> Self {
         let config::Wired { rate, delay, .. } = *described;
         let steps = described.at.iter().map(|step| (Instant::ZERO + step.time, step.rate)).collect();
         let (busy, counted_from) = (Duration::ZERO, Instant::ZERO);
-        Self { from, queue, to, rate, steps, delay, sending: None, under_way: 0, busy, counted_from }
+        Self { from, port, to, rate, steps, delay, sending: None, under_way: 0, busy, counted_from }
     }
 
     /// When the last bit of a packet has been sent whose first bit is sent at `start`, rounded up to a nanosecond.
@@ -79,16 +80,17 @@ impl Wire {
 impl World {
     /// If the link is idle and a packet waits, begins to send it.
     pub(super) fn transmit(&mut self, wire: u32) {
-        let Wire { from, queue, sending, .. } = &self.wires[wire as usize];
-        let (from, queue) = (*from, *queue as usize);
+        let now = self.now;
+        let &Wire { from, port, sending, .. } = &self.wires[wire as usize];
         if sending.is_some() {
             return;
         }
-        let Some((departure, left)) = self.dequeue(from, queue, 0) else { return };
-        let Waiting { packet, length, .. } = departure.packet;
-        self.wires[wire as usize].sending = Some(Sending { packet, waited: departure.waited, since: self.now });
-        self.events.push(self.wires[wire as usize].sent(self.now, length), Event::WireSent { wire });
-        self.refill(from, queue, left);
+        let (egress, mut accounts) = self.egress_and_accounts(from);
+        let Some(taken) = egress.take(now, port, 0, &mut accounts.dropping()) else { return };
+        let Waiting { packet, length, .. } = taken.packet;
+        self.wires[wire as usize].sending = Some(Sending { packet, waited: taken.waited, since: now });
+        self.events.push(self.wires[wire as usize].sent(now, length), Event::WireSent { wire });
+        self.left(from, port, &taken.packet);
     }
 
     /// The last bit of a packet has been sent.
@@ -98,9 +100,9 @@ impl World {
         link.busy = link.busy_time(self.now);
         let service = self.now.since(link.sending.take().map_or(self.now, |sending| sending.since));
         link.under_way += 1;
-        let (from, queue) = (link.from, link.queue);
+        let (from, port) = (link.from, link.port);
         self.events.push(self.now + link.delay, Event::WireArrives { wire, packet });
-        self.complete(from, queue as usize, waited, service);
+        self.complete(from, port, &Completion { waited, service, expected: Duration::ZERO });
         self.transmit(wire);
     }
 

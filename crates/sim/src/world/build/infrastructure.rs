@@ -53,9 +53,8 @@ impl Infrastructure {
         for (described, &[a, b]) in network.wired.iter().zip(&self.wires) {
             for (from, to) in [(a, b), (b, a)] {
                 // The category does not matter on a wire.
-                let queue = nodes[from as usize].layout.queue(to, 0);
-                let queue = u32::try_from(queue).expect("there are fewer queues than nodes and categories");
-                wires.push(Wire::new((from, queue), to, described));
+                let port = nodes[from as usize].egress.port_to(to, 0);
+                wires.push(Wire::new((from, port), to, described));
             }
         }
         wires

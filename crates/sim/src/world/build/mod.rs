@@ -4,7 +4,7 @@ mod flows;
 mod infrastructure;
 mod mac;
 mod motion;
-pub(super) mod nodes;
+mod nodes;
 mod radio;
 mod routes;
 mod sources;
@@ -17,7 +17,6 @@ use crate::config::Network;
 use crate::engine::{Arena, EventQueue};
 use crate::radio::{Judge, Links, Medium};
 use crate::record::Recorder;
-use control::Controller as _;
 use infrastructure::Infrastructure;
 use units::{Duration, Instant};
 
@@ -46,7 +45,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let end = Instant::ZERO + network.duration;
     let recorder = network.record.series.map(|step| {
         let flows = flows.iter().filter(|flow| flow.role.answers().is_none()).map(|flow| flow.identity.name.clone());
-        Recorder::new(step, flows, nodes::queue_names(&nodes, &rules).into_iter())
+        Recorder::new(step, flows, super::names::port_names(&nodes, &rules).into_iter())
     });
     let mut world = World {
         now: Instant::ZERO,
@@ -81,10 +80,9 @@ impl World {
     fn prepare(&mut self) {
         for index in 0..self.nodes.len() {
             let node = u32::try_from(index).expect("fewer than 2^32 nodes");
-            for (described, queue) in self.nodes[index].queues.iter().zip(0..) {
-                let interval = described.controller.needs().interval;
-                if interval < Duration::MAX {
-                    self.events.push(Instant::ZERO + interval, Event::Control { node, queue });
+            for (described, port) in self.nodes[index].egress.ports().iter().zip(0..) {
+                if let Some(interval) = described.interval() {
+                    self.events.push(Instant::ZERO + interval, Event::Control { node, port });
                 }
             }
             self.arm_routing(node);

@@ -1,13 +1,12 @@
 //! Nodes: by rule and one by one, each with its queue and station.
 
-use super::super::mac80211::Scheduler;
-use super::super::queues::{self, Layout};
-use super::super::{BuildError, Node, Queue};
+use super::super::{BuildError, Node};
 use super::infrastructure::Infrastructure;
 use crate::config::{Category, Network, Placement, Queues, Role, Shape};
+use crate::egress::{Egress, Layout, Order, Port};
 use crate::engine::{Purpose, Stream};
 use crate::mac::{Conventions, Costs, Station};
-use crate::record::{NodeRecord, QueueRecord};
+use crate::record::NodeRecord;
 use control::{Controller as _, Reads, Sets};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Instant, Length};
@@ -87,7 +86,7 @@ fn position(shape: Shape, index: u32, count: u32, spacing: f64) -> [Length; 2] {
     [Length::metres(x), Length::metres(y)]
 }
 
-/// All nodes with their queues and stations.
+/// All nodes with their ports and stations.
 pub(super) fn nodes(
     network: &Network,
     (sites, infrastructure): (&[Site], &Infrastructure),
@@ -95,40 +94,44 @@ pub(super) fn nodes(
     seed: u64,
 ) -> Result<Vec<Node>, BuildError> {
     let mut nodes = Vec::with_capacity(sites.len());
-    let mut before = 0;
+    let mut ports_before = 0;
     for (index, site) in sites.iter().enumerate() {
         let address = u32::try_from(index).map_err(|_| BuildError::new("nodes.count", "there are too many nodes"))?;
-        let layout = layout(network, (site, address), infrastructure, Layout::new(rules.categories, before));
+        let layout = layout(network, (site, address), infrastructure, Layout::new(rules.categories));
         let mut chance = Stream::new(seed, &site.name, Purpose::Queues);
         let categories = (0..layout.groups).flat_map(|_| (0..).take(layout.categories));
         let patience = site.slow_station_codel.then(|| Costs::new(&rules.timing));
-        let scheduler = (site.queues == Some(Queues::Mac80211)).then(|| Box::new(Scheduler::new(&layout, patience)));
-        let queues = categories.map(|category| match &scheduler {
-            Some(scheduler) => built(&scheduler.settings(), "queue", &mut chance),
-            None => queue(site, network, rules.category(category), &mut chance),
+        let order = match site.queues {
+            Some(Queues::Mac80211) => Order::mac80211(&layout, patience),
+            Some(Queues::One | Queues::PerStation) | None => Order::turns(),
+        };
+        let settings = order.settings();
+        let ports = categories.map(|category| match &settings {
+            Some(settings) => built(settings, "queue", &mut chance),
+            None => port(site, network, rules.category(category), &mut chance),
         });
-        let mut queues = queues.collect::<Result<Vec<_>, _>>()?;
+        let mut ports = ports.collect::<Result<Vec<_>, _>>()?;
         for (_, wire) in &layout.wires {
-            queues.push(wired_queue(network, *wire as usize / 2, &mut chance)?);
+            ports.push(wired_port(network, *wire as usize / 2, &mut chance)?);
         }
-        before += queues.len();
+        let count = ports.len();
         let random = Stream::new(seed, &site.name, Purpose::Backoff);
         nodes.push(Node {
             name: site.name.clone(),
             access_point: site.role == Role::AccessPoint,
             station: Station::new(address, super::mac::rates(site, network, rules, seed)?, rules, random),
             armed: Instant::NEVER,
-            filled: 0,
-            queues,
-            layout,
-            scheduler,
+            egress: Egress::new(ports, layout, order),
+            saturated: vec![Vec::new(); count],
+            ports_before,
             record: NodeRecord::default(),
         });
+        ports_before += count;
     }
     Ok(nodes)
 }
 
-/// Which queues a node has, from a layout with one group.
+/// Which ports a node has, from a layout with one group.
 fn layout(
     network: &Network,
     (site, node): (&Site, u32),
@@ -147,8 +150,8 @@ fn layout(
     layout
 }
 
-/// A queue of a node for what goes by radio: of a category under EDCA.
-fn queue(site: &Site, network: &Network, category: Option<Category>, chance: &mut Stream) -> Result<Queue, BuildError> {
+/// A port of a node for what goes by radio: of a category under EDCA.
+fn port(site: &Site, network: &Network, category: Option<Category>, chance: &mut Stream) -> Result<Port, BuildError> {
     for (queues, at) in [
         (&site.category_queue, format!("node.{}.category_queue", site.name)),
         (&network.category_queue, "category_queue".to_owned()),
@@ -167,7 +170,7 @@ fn queue(site: &Site, network: &Network, category: Option<Category>, chance: &mu
     }
 }
 
-fn wired_queue(network: &Network, link: usize, chance: &mut Stream) -> Result<Queue, BuildError> {
+fn wired_port(network: &Network, link: usize, chance: &mut Stream) -> Result<Port, BuildError> {
     built(&network.wired[link].queue, &format!("wired.{link}.queue"), chance)
 }
 
@@ -176,30 +179,14 @@ const MEASURED: Reads =
     Reads::COUNTS.and(Reads::SOJOURN).and(Reads::GAP).and(Reads::SERVICE).and(Reads::AVERAGE).and(Reads::OCCUPANCY);
 const CARRIED_OUT: Sets = Sets::LIMIT;
 
-/// A queue by the settings of `table`.
-fn built(settings: &queue::Settings, table: &str, chance: &mut Stream) -> Result<Queue, BuildError> {
-    let (held, controller) = settings.build(chance.up_to(u64::MAX)).map_err(|invalid| {
+/// A port by the settings of `table`.
+fn built(settings: &queue::Settings, table: &str, chance: &mut Stream) -> Result<Port, BuildError> {
+    let (queue, controller) = settings.build(chance.up_to(u64::MAX)).map_err(|invalid| {
         BuildError::new(format!("{table}.{}", invalid.parameter), format!("`{}` {}", invalid.parameter, invalid.why))
     })?;
     if let Some(lacking) = controller.needs().obstacle(MEASURED, CARRIED_OUT) {
         let name = controller.name();
         return Err(BuildError::new(format!("{table}.controller"), format!("`{name}` cannot be simulated: {lacking}")));
     }
-    Ok(Queue { held, controller, saturated: Vec::new(), record: QueueRecord::default() })
-}
-
-/// What the queues of all nodes are called in time series.
-pub(in crate::world) fn queue_names(nodes: &[Node], rules: &Conventions) -> Vec<String> {
-    let mut names = Vec::new();
-    for (index, node) in nodes.iter().enumerate() {
-        for queue in 0..node.queues.len() {
-            let only = queue == 0 && !rules.edca() && node.layout.groups == 1;
-            names.push(if only {
-                node.name.clone()
-            } else {
-                format!("{} {}", node.name, queues::name(nodes, index, queue, rules))
-            });
-        }
-    }
-    names
+    Ok(Port::new(queue, controller))
 }

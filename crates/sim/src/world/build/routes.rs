@@ -162,7 +162,7 @@ fn check_hops(
 /// The hops of a flow that are not wired.
 pub(super) fn radio_hops(nodes: &[Node], routes: &Routes, flow: u32) -> impl Iterator<Item = (u32, u32)> {
     let hops = routes.hops(flow).iter().copied();
-    hops.filter(|&(from, to)| !nodes[from as usize].layout.is_wired_to(to))
+    hops.filter(|&(from, to)| !nodes[from as usize].egress.is_wired_to(to))
 }
 
 /// The paths given by hand, ends included.

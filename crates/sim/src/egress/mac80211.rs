@@ -1,0 +1,421 @@
+//! The order of an access point as Linux has it: between the ports of its stations and the MAC stands a scheduler that
+//! shares airtime, and lets through no more than keeps the MAC busy for some milliseconds.
+//!
+//! The rules are those of mac80211 in Linux 6.x (`net/mac80211/tx.c`, `sta_info.c`), described in
+//! `docs/disciplines/mac80211.md`: deficit round robin over stations in airtime (Høiland-Jørgensen and others, "Ending
+//! the Anomaly", 2017) and Airtime Queue Limits.
+
+use super::layout::Layout;
+use super::outlook::Outlook;
+use super::port::{Port, Taken};
+use crate::mac::Costs;
+use crate::net::Waiting;
+use control::Limit;
+use queue::{Departure, Discipline, Settings, fq_codel};
+use std::collections::VecDeque;
+use std::ops::Range;
+use units::{Bytes, Duration, Instant};
+
+/// What a station in debt gains when it is at the head of the turns: its weight in microseconds.
+const QUANTUM: Duration = Duration::from_micros(256);
+/// A station that has less than this ahead of it may always pull (`IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L`).
+const LOW: Duration = Duration::from_millis(5);
+/// Nor may it with more than this (`IEEE80211_DEFAULT_AQL_TXQ_LIMIT_H`).
+const HIGH: Duration = Duration::from_millis(12);
+/// Between these it may while all have less than this (`IEEE80211_AQL_THRESHOLD`).
+const THRESHOLD: Duration = Duration::from_millis(24);
+/// The limit of broadcasts (`IEEE80211_DEFAULT_AQL_TXQ_LIMIT_BC`).
+const BROADCASTS: Duration = Duration::from_millis(50);
+/// A station pays for airtime until so long after it had something to get (`AIRTIME_ACTIVE_DURATION`).
+const ACTIVE: Duration = Duration::from_millis(100);
+/// No packet is expected to take longer: Linux has ten bits for it, in steps of 4 us.
+const LONGEST: Duration = Duration::from_micros(4_092);
+/// The most packets in all queues together.
+const PACKETS: u32 = 8_192;
+/// The queues that flows are hashed to, in all queues together.
+const FLOWS: u32 = 4_096;
+/// A station is slow that is expected to get less than this, in bit/s, times the number of stations
+/// (`STA_SLOW_THRESHOLD`).
+const SLOW: f64 = 6e6;
+
+/// The scheduler of an access point, and what it let through.
+#[derive(Debug)]
+pub(crate) struct Scheduler {
+    categories: Vec<Category>,
+    /// By port, without those of wired links.
+    shares: Vec<Share>,
+    /// Airtime expected of all packets to stations that passed and are not finished.
+    pending: Duration,
+    /// The same of broadcasts.
+    broadcasting: Duration,
+    /// Something has changed since nothing more could pass.
+    moved: bool,
+    /// CoDel is patient with slow stations: what a frame costs, by which it is told who is slow.
+    patience: Option<Costs>,
+}
+
+/// An access category.
+#[derive(Debug, Default)]
+struct Category {
+    /// What waits for the MAC.
+    passed: VecDeque<Passed>,
+    /// The ports that may have packets, in the order of their turns.
+    turns: VecDeque<usize>,
+}
+
+/// A packet that passed and waits for the MAC.
+#[derive(Debug)]
+struct Passed {
+    packet: Waiting,
+    /// Time at its port.
+    waited: Duration,
+    since: Instant,
+    /// Airtime expected of it.
+    expected: Duration,
+}
+
+/// What the port of a station and category is due.
+#[derive(Debug)]
+struct Share {
+    category: usize,
+    broadcasts: bool,
+    listed: bool,
+    /// Nanoseconds of airtime that it is ahead; less than zero: that it owes.
+    deficit: i64,
+    /// Airtime expected of its packets that passed and are not finished.
+    pending: Duration,
+    /// When it last had a packet.
+    active: Instant,
+}
+
+impl Scheduler {
+    /// A scheduler for the ports of an access point, which are empty; `patience` if CoDel has some with slow stations.
+    pub(super) fn new(layout: &Layout, patience: Option<Costs>) -> Self {
+        let share = |port: usize| Share {
+            category: port % layout.categories,
+            broadcasts: port / layout.categories >= layout.stations.len(),
+            listed: false,
+            deficit: 0,
+            pending: Duration::ZERO,
+            active: Instant::ZERO,
+        };
+        Self {
+            categories: (0..layout.categories).map(|_| Category::default()).collect(),
+            shares: (0..layout.radio_ports()).map(share).collect(),
+            pending: Duration::ZERO,
+            broadcasting: Duration::ZERO,
+            moved: false,
+            patience,
+        }
+    }
+
+    /// How its ports hold packets.
+    pub(super) fn settings(&self) -> Settings {
+        Settings {
+            discipline: Discipline::FqCodel,
+            limit: Limit::Packets(PACKETS),
+            fq_codel: Some(self.params(false)),
+            ..Settings::default()
+        }
+    }
+
+    /// The parameters of a station's port.
+    fn params(&self, slow: bool) -> fq_codel::Params {
+        let ports = u32::try_from(self.shares.len()).unwrap_or(u32::MAX);
+        let (target, interval) = if slow { (50, 300) } else { (20, 100) };
+        fq_codel::Params {
+            target: Duration::from_millis(target),
+            interval: Duration::from_millis(interval),
+            mtu: Bytes::new(0),
+            quantum: Bytes::new(300),
+            flows: (FLOWS / ports).max(16),
+            ecn: !slow,
+            ..fq_codel::Params::default()
+        }
+    }
+
+    /// Makes room for one more packet: where all ports are full, the longest gives.
+    pub(super) fn make_room(&self, now: Instant, ports: &mut [Port], dropped: &mut impl FnMut(Waiting)) {
+        let ports = &mut ports[..self.shares.len()];
+        let waiting: u64 = ports.iter().map(|port| port.queue().backlog().packets).sum();
+        if waiting >= u64::from(PACKETS)
+            && let Some(longest) = ports.iter_mut().rev().max_by_key(|port| port.queue().backlog().bytes)
+        {
+            longest.make_way(now, dropped);
+        }
+    }
+
+    /// A packet joins a port. A station that had none comes first, broadcasts come last.
+    pub(super) fn joins(&mut self, now: Instant, port: usize) {
+        let Some(share) = self.shares.get_mut(port) else { return };
+        self.moved = true;
+        share.active = now;
+        if !std::mem::replace(&mut share.listed, true) {
+            let turns = &mut self.categories[share.category].turns;
+            if share.broadcasts { turns.push_back(port) } else { turns.push_front(port) }
+        }
+    }
+
+    /// All categories if something has changed since this was last asked, else none.
+    #[inline]
+    pub(super) fn pullable(&mut self) -> Range<u8> {
+        let categories = if std::mem::take(&mut self.moved) { self.categories.len() } else { 0 };
+        0..u8::try_from(categories).expect("there are four categories")
+    }
+
+    /// The next packet of a category passes, if one may. Returns its port and the packet.
+    pub(super) fn pull(
+        &mut self,
+        now: Instant,
+        category: u8,
+        layout: &Layout,
+        ports: &mut [Port],
+        outlook: Outlook,
+        dropped: &mut impl FnMut(Waiting),
+    ) -> Option<(usize, Waiting)> {
+        loop {
+            let port = self.next(category.into())?;
+            self.be_patient(port, layout, &mut ports[port], outlook);
+            let Some(Departure { packet, waited }) = ports[port].take(now, 0, dropped) else {
+                self.leaves(category.into());
+                continue;
+            };
+            let expected = outlook.airtime(&packet).min(LONGEST);
+            self.passes(port, Passed { packet, waited, since: now, expected });
+            return Some((port, packet));
+        }
+    }
+
+    /// CoDel goes by what is expected of the station of a port now. Broadcasts have no station.
+    fn be_patient(&self, index: usize, layout: &Layout, port: &mut Port, outlook: Outlook) {
+        let (Some(costs), Some(&to)) = (&self.patience, layout.stations.get(index / layout.categories)) else { return };
+        let expected = outlook.throughput(to, costs);
+        let slow = expected > 0.0 && expected < SLOW * layout.stations.len() as f64;
+        port.follow(&self.params(slow));
+    }
+
+    /// May another packet of a port pass, by what is ahead of it?
+    fn allows(&self, share: &Share) -> bool {
+        if share.broadcasts {
+            return self.broadcasting < BROADCASTS;
+        }
+        share.pending < LOW || self.pending < THRESHOLD && share.pending < HIGH
+    }
+
+    /// The port of a category from which a packet passes next, if one may.
+    fn next(&mut self, category: usize) -> Option<usize> {
+        let (mut first, mut any) = (None, false);
+        loop {
+            let port = *self.categories[category].turns.front()?;
+            if first == Some(port) && !std::mem::replace(&mut any, false) {
+                return None;
+            }
+            first = first.or(Some(port));
+            let allowed = self.allows(&self.shares[port]);
+            any |= allowed;
+            let share = &mut self.shares[port];
+            let owes = !share.broadcasts && share.deficit < nanos(share.pending);
+            if owes {
+                share.deficit += nanos(QUANTUM);
+            }
+            if !owes && allowed {
+                return Some(port);
+            }
+            self.categories[category].turns.rotate_left(1);
+        }
+    }
+
+    /// The port at the head of the turns of a category is empty.
+    fn leaves(&mut self, category: usize) {
+        if let Some(port) = self.categories[category].turns.pop_front() {
+            self.shares[port].listed = false;
+        }
+    }
+
+    /// A packet of the port at the head of the turns passes.
+    fn passes(&mut self, port: usize, packet: Passed) {
+        let share = &mut self.shares[port];
+        share.pending += packet.expected;
+        share.active = packet.since;
+        let all = if share.broadcasts { &mut self.broadcasting } else { &mut self.pending };
+        *all += packet.expected;
+        let Category { passed, turns } = &mut self.categories[share.category];
+        passed.push_back(packet);
+        if share.broadcasts {
+            turns.rotate_left(1);
+        }
+    }
+
+    /// Is this one of its ports? Those of wired links are not.
+    pub(super) fn has(&self, port: usize) -> bool {
+        port < self.shares.len()
+    }
+
+    /// The packet behind `index` others that passed and wait for the MAC, of the category of a port.
+    pub(super) fn peek(&self, port: usize, index: usize) -> Option<Waiting> {
+        self.categories[self.shares[port].category].passed.get(index).map(|passed| passed.packet)
+    }
+
+    /// The MAC takes it. Up to now it waited, as it does at any other port.
+    pub(super) fn take(&mut self, now: Instant, port: usize, index: usize) -> Option<Taken> {
+        let passed = &mut self.categories[self.shares[port].category].passed;
+        let Passed { packet, waited, since, expected } = passed.remove(index)?;
+        Some(Taken { packet, waited: waited + now.since(since), expected, left: None })
+    }
+
+    /// The MAC is done with a packet of a port that was expected to be on the air for so long.
+    pub(super) fn completed(&mut self, port: usize, expected: Duration) {
+        let Some(share) = self.shares.get_mut(port) else { return };
+        share.pending = share.pending - expected;
+        let all = if share.broadcasts { &mut self.broadcasting } else { &mut self.pending };
+        *all = *all - expected;
+        self.moved = true;
+    }
+
+    /// A frame to or from a station was on the air.
+    pub(super) fn charge(&mut self, now: Instant, port: usize, airtime: Duration) {
+        let share = &mut self.shares[port];
+        if now.since(share.active) <= ACTIVE {
+            share.deficit -= nanos(airtime);
+        }
+    }
+
+    /// How many packets passed and wait for the MAC.
+    pub(super) fn waiting(&self) -> usize {
+        self.categories.iter().map(|category| category.passed.len()).sum()
+    }
+
+    /// Do its accounts of airtime count what passed and is not finished, of which so much is with the MAC, and nothing
+    /// else?
+    pub(super) fn balances(&self, with_mac: Duration) -> bool {
+        let passed = self.categories.iter().flat_map(|category| &category.passed);
+        let found = passed.fold(with_mac, |sum, packet| sum + packet.expected);
+        let shares = self.shares.iter().fold(Duration::ZERO, |sum, share| sum + share.pending);
+        self.pending + self.broadcasting == found && shares == found
+    }
+}
+
+/// As the deficit counts.
+fn nanos(duration: Duration) -> i64 {
+    i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Arena;
+    use queue::Ecn;
+
+    /// A scheduler of so many stations and a port for broadcasts, without categories.
+    fn scheduler(stations: u32) -> Scheduler {
+        let mut layout = Layout::new(1);
+        layout.groups = stations as usize + 1;
+        layout.stations = (1..=stations).collect();
+        Scheduler::new(&layout, None)
+    }
+
+    /// A packet that passes and is expected to be on the air for so long.
+    fn packet(expected: Duration) -> Passed {
+        let handle = Arena::default().insert(());
+        let packet = Waiting { packet: handle, to: 1, length: Bytes::new(1500), flow: 0, ecn: Ecn::NotEct };
+        Passed { packet, waited: Duration::ZERO, since: Instant::ZERO, expected }
+    }
+
+    fn us(micros: u64) -> Duration {
+        Duration::from_micros(micros)
+    }
+
+    /// Lets packets of these lengths in microseconds, by port, pass until none may. Returns what is pending of each port.
+    fn fill(scheduler: &mut Scheduler, lengths: &[u64]) -> Vec<Duration> {
+        while let Some(port) = scheduler.next(0) {
+            scheduler.passes(port, packet(us(lengths[port])));
+        }
+        scheduler.shares.iter().map(|share| share.pending).collect()
+    }
+
+    #[test]
+    fn a_station_alone_fills_the_hardware_to_the_higher_limit() {
+        let mut scheduler = scheduler(1);
+        scheduler.joins(Instant::ZERO, 0);
+        // The 13th makes 13 ms: with 12 ms it may not.
+        assert_eq!(fill(&mut scheduler, &[1_000, 0]), [us(12_000), us(0)]);
+        let taken = scheduler.take(Instant::ZERO, 0, 0).expect("twelve have passed");
+        assert!(scheduler.balances(us(1_000)) && !scheduler.balances(us(0)));
+        scheduler.completed(0, taken.expected);
+        assert_eq!(fill(&mut scheduler, &[1_000, 0]), [us(12_000), us(0)]);
+        assert!(scheduler.balances(us(0)));
+    }
+
+    #[test]
+    fn many_stations_have_the_lower_limit_each() {
+        let mut scheduler = scheduler(8);
+        (0..8).for_each(|port| scheduler.joins(Instant::ZERO, port));
+        let pending = fill(&mut scheduler, &[1_000; 9]);
+        // Eight with 5 ms each are above the threshold of 24 ms.
+        assert_eq!(pending[..8], [us(5_000); 8]);
+    }
+
+    #[test]
+    fn stations_get_equal_airtime_and_not_equal_packets() {
+        let mut scheduler = scheduler(2);
+        (0..2).for_each(|port| scheduler.joins(Instant::ZERO, port));
+        let lengths = [250, 2_000, 0];
+        let pending = fill(&mut scheduler, &lengths);
+        let [fast, slow] = [pending[0], pending[1]];
+        // Each up to 12 ms and a packet, both together up to 24 ms and a packet.
+        assert!((us(9_750)..us(12_250)).contains(&fast), "{fast:?}");
+        assert!((us(11_750)..us(14_000)).contains(&slow), "{slow:?}");
+    }
+
+    #[test]
+    fn a_station_in_debt_lets_the_others_pass_until_it_has_paid() {
+        let mut scheduler = scheduler(2);
+        (0..2).for_each(|port| scheduler.joins(Instant::ZERO, port));
+        scheduler.charge(Instant::ZERO, 1, us(2_560));
+        let mut order = Vec::new();
+        for _ in 0..14 {
+            let port = scheduler.next(0).expect("one may");
+            order.push(port);
+            scheduler.passes(port, packet(us(256)));
+        }
+        // It pays a quantum whenever the other has used one: ten turns, less the one that the other begins with.
+        let first = order.iter().position(|&port| port == 1).expect("it has paid");
+        assert!((9..=12).contains(&first), "{order:?}");
+    }
+
+    #[test]
+    fn a_station_that_had_nothing_for_long_does_not_pay() {
+        let mut scheduler = scheduler(1);
+        scheduler.joins(Instant::ZERO, 0);
+        scheduler.charge(Instant::ZERO + ACTIVE, 0, us(300));
+        scheduler.charge(Instant::ZERO + ACTIVE + us(1), 0, us(300));
+        assert_eq!(scheduler.shares[0].deficit, -300_000);
+    }
+
+    #[test]
+    fn broadcasts_have_a_limit_of_their_own_and_share_with_the_stations() {
+        let mut scheduler = scheduler(1);
+        (0..2).for_each(|port| scheduler.joins(Instant::ZERO, port));
+        assert_eq!(fill(&mut scheduler, &[1_000, 1_000]), [us(12_000), us(50_000)]);
+    }
+
+    #[test]
+    fn the_limits_hold_whatever_comes_and_goes() {
+        let mut scheduler = scheduler(3);
+        (0..3).for_each(|port| scheduler.joins(Instant::ZERO, port));
+        let lengths = [90, 2_100, 4_092, 0];
+        for step in 0..10_000_usize {
+            let pending = fill(&mut scheduler, &lengths);
+            for (pending, length) in pending.iter().zip(lengths).take(3) {
+                assert!(*pending < HIGH + us(length) && *pending >= LOW.min(us(length)), "{pending:?} in step {step}");
+            }
+            let port = step * step % 7 % 3;
+            if pending[port] >= us(lengths[port]) {
+                scheduler.completed(port, us(lengths[port]));
+                scheduler.charge(Instant::ZERO, port, us(lengths[port]));
+            }
+        }
+        // Those that are full may no longer pass above the threshold: one packet beyond it, and 5 ms of each other.
+        assert!(scheduler.pending < THRESHOLD + us(4_092) + LOW * 2, "{:?}", scheduler.pending);
+    }
+}

@@ -1,0 +1,293 @@
+//! What stands between routing and the MAC of a node: its ports, each a queueing discipline with its controller, and the
+//! order in which the MAC is given their packets.
+//!
+//! Routing [offers](Egress::offer) packets. The host asks for the next one of a category when the MAC is free
+//! ([`take_next`](Egress::take_next)), looks at and takes those that can share its frame ([`peek`](Egress::peek),
+//! [`take`](Egress::take)), and tells what became of each ([`completed`](Egress::completed)). The host has the clock, the
+//! events and the accounts of packets: it gives every call the time, and a function that gets what is dropped. Nothing
+//! here knows it, and nothing but [`Order`] knows one order from another.
+
+mod layout;
+mod mac80211;
+mod outlook;
+mod port;
+mod turns;
+
+pub(crate) use layout::Layout;
+pub(crate) use outlook::Outlook;
+pub(crate) use port::{Port, Taken};
+
+use crate::mac::{Conventions, Costs};
+use crate::net::Waiting;
+use crate::results;
+use mac80211::Scheduler;
+use queue::{Departure, Settings};
+use std::ops::Range;
+use turns::Turns;
+use units::{Duration, Instant};
+
+/// In which order the MAC is given the packets of the ports of a node.
+#[derive(Debug)]
+pub(crate) enum Order {
+    /// From the ports themselves, by turns.
+    Turns(Turns),
+    /// As an access point under Linux does it: equal airtime for the stations, and little ahead of the MAC.
+    Mac80211(Box<Scheduler>),
+}
+
+impl Order {
+    /// From the ports themselves, by turns.
+    pub(crate) fn turns() -> Self {
+        Self::Turns(Turns::default())
+    }
+
+    /// As an access point under Linux does it, for the ports of this layout; `patience` if CoDel has some with slow
+    /// stations: what a frame costs, by which it is told who is slow.
+    pub(crate) fn mac80211(layout: &Layout, patience: Option<Costs>) -> Self {
+        Self::Mac80211(Box::new(Scheduler::new(layout, patience)))
+    }
+
+    /// How the ports for what goes by radio hold packets, where that comes with the order.
+    pub(crate) fn settings(&self) -> Option<Settings> {
+        match self {
+            Self::Turns(_) => None,
+            Self::Mac80211(scheduler) => Some(scheduler.settings()),
+        }
+    }
+}
+
+/// The ports of a node: first those for what goes by radio, then one a wired link.
+#[derive(Debug)]
+pub(crate) struct Egress {
+    ports: Vec<Port>,
+    layout: Layout,
+    order: Order,
+    /// Bit by bit, the categories that may have a packet for the MAC: when it is free, others need not be looked at.
+    filled: u8,
+}
+
+impl Egress {
+    /// Empty ports in this layout.
+    pub(crate) fn new(ports: Vec<Port>, layout: Layout, order: Order) -> Self {
+        Self { ports, layout, order, filled: 0 }
+    }
+
+    /// Its ports, in order.
+    pub(crate) fn ports(&self) -> &[Port] {
+        &self.ports
+    }
+
+    /// One of its ports, to be told what its controller decided.
+    pub(crate) fn port_mut(&mut self, port: usize) -> &mut Port {
+        &mut self.ports[port]
+    }
+
+    /// How its ports are ordered.
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The port where packets for the next node `to` wait, which go by radio with this category.
+    #[inline]
+    pub(crate) fn port_to(&self, to: u32, category: u8) -> usize {
+        self.layout.port(to, category)
+    }
+
+    /// The wired link that a port is for.
+    #[inline]
+    pub(crate) fn wire(&self, port: usize) -> Option<u32> {
+        self.layout.wire(port)
+    }
+
+    /// Is there a wired link to this node?
+    pub(crate) fn is_wired_to(&self, to: u32) -> bool {
+        self.layout.wires.iter().any(|&(other, _)| other == to)
+    }
+
+    /// What a port is called in the results, by the names of nodes.
+    pub(crate) fn name<'n>(&self, port: usize, rules: &Conventions, node: impl Fn(u32) -> &'n str) -> String {
+        self.layout.name(port, rules, node)
+    }
+
+    /// A packet comes and joins a port; one that goes `first` overtakes all that wait there. Returns the wired link that
+    /// the port is for, if it is.
+    pub(crate) fn offer(
+        &mut self,
+        now: Instant,
+        category: u8,
+        packet: Waiting,
+        first: bool,
+        dropped: &mut impl FnMut(Waiting),
+    ) -> Option<u32> {
+        let port = self.layout.port(packet.to, category);
+        let wire = self.layout.wire(port);
+        if wire.is_none() {
+            self.filled |= 1 << category;
+        }
+        if let Order::Mac80211(scheduler) = &mut self.order {
+            scheduler.make_room(now, &mut self.ports, dropped);
+            scheduler.joins(now, port);
+        }
+        self.ports[port].offer(now, packet, first, dropped);
+        wire
+    }
+
+    /// The categories whose packets may now move on towards the MAC, to be [pulled](Self::pull) until none does: mostly
+    /// none.
+    #[inline]
+    pub(crate) fn pullable(&mut self) -> Range<u8> {
+        match &mut self.order {
+            Order::Turns(_) => 0..0,
+            Order::Mac80211(scheduler) => scheduler.pullable(),
+        }
+    }
+
+    /// The next packet of a category moves on towards the MAC, if one may. Returns the port that it has left.
+    pub(crate) fn pull(
+        &mut self,
+        now: Instant,
+        category: u8,
+        outlook: Outlook,
+        dropped: &mut impl FnMut(Waiting),
+    ) -> Option<(usize, Waiting)> {
+        let Order::Mac80211(scheduler) = &mut self.order else { return None };
+        let pulled = scheduler.pull(now, category, &self.layout, &mut self.ports, outlook, dropped)?;
+        self.filled |= 1 << category;
+        Some(pulled)
+    }
+
+    /// Bit by bit, the categories that may have a packet for the MAC.
+    #[inline]
+    pub(crate) fn filled(&self) -> u8 {
+        self.filled
+    }
+
+    /// The port from which the next packet of a category comes, or would if any waited.
+    fn next(&self, category: u8) -> usize {
+        match &self.order {
+            Order::Turns(turns) => turns.next(&self.layout, category, |port| !self.ports[port].queue().is_empty()),
+            // Any of that category.
+            Order::Mac80211(_) => category.into(),
+        }
+    }
+
+    /// The MAC takes the next packet of a category, if one waits.
+    pub(crate) fn take_next(&mut self, now: Instant, category: u8, dropped: &mut impl FnMut(Waiting)) -> Option<Taken> {
+        let taken = self.take(now, self.next(category), 0, dropped);
+        if taken.is_none() {
+            self.filled &= !(1 << category);
+        }
+        taken
+    }
+
+    /// The packet of a category that the MAC would be given next.
+    pub(crate) fn peek_next(
+        &mut self,
+        now: Instant,
+        category: u8,
+        dropped: &mut impl FnMut(Waiting),
+    ) -> Option<Waiting> {
+        self.peek(now, self.next(category), 0, dropped)
+    }
+
+    /// The packet behind `index` others that the MAC could take from a port now.
+    pub(crate) fn peek(
+        &mut self,
+        now: Instant,
+        port: usize,
+        index: usize,
+        dropped: &mut impl FnMut(Waiting),
+    ) -> Option<Waiting> {
+        match &self.order {
+            Order::Mac80211(scheduler) if scheduler.has(port) => scheduler.peek(port, index),
+            Order::Mac80211(_) | Order::Turns(_) => self.ports[port].peek(now, index, dropped),
+        }
+    }
+
+    /// The MAC, or a wired link, takes the packet behind `index` others from a port.
+    #[inline]
+    pub(crate) fn take(
+        &mut self,
+        now: Instant,
+        port: usize,
+        index: usize,
+        dropped: &mut impl FnMut(Waiting),
+    ) -> Option<Taken> {
+        if let Order::Mac80211(scheduler) = &mut self.order
+            && scheduler.has(port)
+        {
+            return scheduler.take(now, port, index);
+        }
+        let Departure { packet, waited } = self.ports[port].take(now, index, dropped)?;
+        if let Order::Turns(turns) = &mut self.order {
+            turns.served(&self.layout, port);
+        }
+        Some(Taken { packet, waited, expected: Duration::ZERO, left: Some(port) })
+    }
+
+    /// The MAC, or a wired link, is done with a packet of a port, `service` after it was taken.
+    pub(crate) fn completed(&mut self, now: Instant, port: usize, packet: &Completion) {
+        let &Completion { waited, service, expected } = packet;
+        if let Order::Mac80211(scheduler) = &mut self.order {
+            scheduler.completed(port, expected);
+        }
+        let several = self.ports.len() > 1;
+        self.ports[port].completed(now, waited, service, several);
+    }
+
+    /// A frame to or from a station was on the air for so long.
+    #[inline]
+    pub(crate) fn on_air(&mut self, now: Instant, station: u32, category: u8, airtime: impl FnOnce() -> Duration) {
+        if let Order::Mac80211(scheduler) = &mut self.order {
+            scheduler.charge(now, self.layout.port(station, category), airtime());
+        }
+    }
+
+    /// What is `unwanted` leaves, at whatever port it waits.
+    pub(crate) fn discard_where(
+        &mut self,
+        now: Instant,
+        unwanted: &mut impl FnMut(&Waiting) -> bool,
+        dropped: &mut impl FnMut(Waiting),
+    ) {
+        self.ports.iter_mut().for_each(|port| port.discard_where(now, unwanted, dropped));
+    }
+
+    /// Results count from now on.
+    pub(crate) fn restart_statistics(&mut self, now: Instant) {
+        self.ports.iter_mut().for_each(|port| port.restart_statistics(now));
+    }
+
+    /// The results of a port in a run that ends now, but for what a wired link tells.
+    pub(crate) fn result(&self, port: usize, name: String, now: Instant) -> results::Queue {
+        self.ports[port].result(name, now, self.ports.len() > 1)
+    }
+
+    /// Packets that wait here.
+    pub(crate) fn waiting(&self) -> u64 {
+        let held: u64 = self.ports.iter().map(|port| port.queue().backlog().packets).sum();
+        match &self.order {
+            Order::Turns(_) => held,
+            Order::Mac80211(scheduler) => held + scheduler.waiting() as u64,
+        }
+    }
+
+    /// Do its accounts of airtime agree with what is expected of the packets that the MAC has taken?
+    pub(crate) fn balances(&self, with_mac: Duration) -> bool {
+        match &self.order {
+            Order::Turns(_) => with_mac.is_zero(),
+            Order::Mac80211(scheduler) => scheduler.balances(with_mac),
+        }
+    }
+}
+
+/// What a packet went through that the MAC, or a wired link, is done with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Completion {
+    /// See [`Taken::waited`].
+    pub(crate) waited: Duration,
+    /// Time since it was taken.
+    pub(crate) service: Duration,
+    /// See [`Taken::expected`].
+    pub(crate) expected: Duration,
+}

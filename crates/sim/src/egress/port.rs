@@ -1,0 +1,181 @@
+//! A port: one queue of a node with its controller, and what is counted there.
+
+use crate::net::Waiting;
+use crate::record::{Passed, QueueRecord};
+use crate::results::{self, NodeDistribution};
+use control::{AnyController, Controller as _, Interval, Limit, Orders, Warning};
+use queue::{Departure, Queue, fq_codel};
+use units::{Bytes, Duration, Instant};
+
+/// Packets that wait for the same access category, station or wired link: their discipline and their controller.
+#[derive(Debug)]
+pub(crate) struct Port {
+    queue: Queue<Waiting>,
+    controller: AnyController,
+    record: QueueRecord,
+}
+
+/// A packet that leaves towards the MAC.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Taken {
+    pub(crate) packet: Waiting,
+    /// Time since it came.
+    pub(crate) waited: Duration,
+    /// Airtime that was expected of it when it was let through; zero where nobody asked. To be told at its
+    /// [completion](super::Egress::completed).
+    pub(crate) expected: Duration,
+    /// The port that it leaves now; none where it has left it [before](super::Egress::pull).
+    pub(crate) left: Option<usize>,
+}
+
+impl Port {
+    /// An empty port.
+    pub(crate) fn new(queue: Queue<Waiting>, controller: AnyController) -> Self {
+        Self { queue, controller, record: QueueRecord::default() }
+    }
+
+    /// What waits.
+    #[inline]
+    pub(crate) fn queue(&self) -> &Queue<Waiting> {
+        &self.queue
+    }
+
+    /// Does a packet of this length fit without another making way for it?
+    pub(crate) fn has_room(&self, length: Bytes) -> bool {
+        let backlog = self.queue.backlog();
+        match self.queue.limit() {
+            Limit::Packets(packets) => backlog.packets < u64::from(packets),
+            Limit::Bytes(bytes) => backlog.bytes + length <= bytes,
+        }
+    }
+
+    /// A packet comes; one that goes `first` overtakes all that wait.
+    #[inline]
+    pub(super) fn offer(&mut self, now: Instant, packet: Waiting, first: bool, dropped: &mut impl FnMut(Waiting)) {
+        if first {
+            self.queue.enqueue_first(now, packet, dropped);
+        } else {
+            self.queue.enqueue(now, packet, dropped);
+        }
+    }
+
+    /// The packet behind `index` others.
+    #[inline]
+    pub(super) fn peek(&mut self, now: Instant, index: usize, dropped: &mut impl FnMut(Waiting)) -> Option<Waiting> {
+        self.queue.peek(now, index, dropped).copied()
+    }
+
+    /// The packet behind `index` others leaves.
+    #[inline]
+    pub(super) fn take(
+        &mut self,
+        now: Instant,
+        index: usize,
+        dropped: &mut impl FnMut(Waiting),
+    ) -> Option<Departure<Waiting>> {
+        self.queue.take(now, index, dropped)
+    }
+
+    /// A packet that left after it `waited` is done with, `service` later. `several`: the node has other ports, so that
+    /// the service time of its MAC is not that of this one.
+    pub(super) fn completed(&mut self, now: Instant, waited: Duration, service: Duration, several: bool) {
+        self.queue.completed(now, waited, service);
+        self.record.complete(waited, service, self.controller.target_delay());
+        if several {
+            self.record.serve(service);
+        }
+    }
+
+    /// Packets make way for others, as if the limit had shrunk below what waits.
+    pub(super) fn make_way(&mut self, now: Instant, dropped: &mut impl FnMut(Waiting)) {
+        self.queue.make_way(now, dropped);
+    }
+
+    /// FQ-CoDel goes by these parameters from the next packet on.
+    pub(super) fn follow(&mut self, params: &fq_codel::Params) {
+        self.queue.follow(params);
+    }
+
+    /// What is `unwanted` leaves, wherever it waits.
+    pub(super) fn discard_where(
+        &mut self,
+        now: Instant,
+        unwanted: &mut impl FnMut(&Waiting) -> bool,
+        dropped: &mut impl FnMut(Waiting),
+    ) {
+        self.queue.discard_where(now, unwanted, dropped);
+    }
+
+    /// Time between two decisions of the controller; none where it has none to make.
+    pub(crate) fn interval(&self) -> Option<Duration> {
+        Some(self.controller.needs().interval).filter(|&interval| interval < Duration::MAX)
+    }
+
+    /// An interval is over: what was measured in it, and what the controller orders. To be [obeyed](Self::obey).
+    pub(crate) fn decide(&mut self, now: Instant) -> (Interval, Orders) {
+        let seen = self.queue.take_interval(now);
+        (seen, self.controller.update(&seen.into()))
+    }
+
+    /// Orders hold from now on.
+    pub(crate) fn obey(&mut self, now: Instant, orders: &Orders, dropped: &mut impl FnMut(Waiting)) {
+        self.queue.set_limit(now, orders.limit, dropped);
+    }
+
+    /// What its controller warns of.
+    pub(crate) fn warning(&self) -> Option<Warning> {
+        self.controller.warning()
+    }
+
+    /// Results count from now on.
+    pub(super) fn restart_statistics(&mut self, now: Instant) {
+        self.queue.restart_statistics(now);
+        self.record = QueueRecord::default();
+    }
+
+    /// For a time series: the limit, what waits, and what has passed.
+    pub(crate) fn level(&self) -> (f64, u64, Passed) {
+        let totals = self.queue.totals();
+        let (arrived, sent) = (totals.arrived.packets, totals.sent.packets);
+        let passed = Passed { arrived, sent, dropped: totals.dropped.packets };
+        (self.queue.limit().count() as f64, self.queue.backlog().packets, passed)
+    }
+
+    /// How the times of its packets are distributed.
+    pub(crate) fn distribution(&self, name: String, shares: &[f64]) -> NodeDistribution {
+        self.record.distribution(name, shares)
+    }
+
+    /// The results of a run that ends now, but for what a wired link tells. `several`: see
+    /// [`completed`](Self::completed).
+    pub(super) fn result(&self, name: String, now: Instant, several: bool) -> results::Queue {
+        let Self { queue, controller, record } = self;
+        let totals = queue.totals();
+        let limit = level(queue.limit_level(now));
+        let backlog = queue.backlog_level(now);
+        let (sojourn_s, nodal_delay_s) = record.waits();
+        let in_packets = matches!(queue.limit(), Limit::Packets(_));
+        results::Queue {
+            name,
+            controller: controller.name().as_str().to_owned(),
+            arrived_packets: totals.arrived.packets,
+            sent_packets: totals.sent.packets,
+            dropped_packets: totals.dropped.packets,
+            marked_packets: (totals.marked.packets > 0).then_some(totals.marked.packets),
+            limit_packets: in_packets.then_some(limit),
+            limit_bytes: (!in_packets).then_some(limit),
+            backlog_packets: level(backlog),
+            empty_ratio: backlog.zero,
+            sojourn_s,
+            service_s: several.then(|| record.service()),
+            nodal_delay_s,
+            target_delay_s: controller.target_delay().map(Duration::as_secs_f64),
+            target_miss_ratio: record.target_miss_ratio(),
+            utilisation_ratio: None,
+        }
+    }
+}
+
+fn level(level: queue::Level) -> results::Level {
+    results::Level { mean: level.mean, min: level.min as f64, max: level.max as f64, last: level.last as f64 }
+}
