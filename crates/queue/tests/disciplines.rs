@@ -53,6 +53,30 @@ fn the_longest_flow_makes_way_half_at_once() {
 }
 
 #[test]
+fn a_packet_that_finds_no_room_counts_among_those_of_its_flow() {
+    // Both flows have two packets: the third makes its own the longest, which gives up its first.
+    for flow in [1, 2] {
+        let mut queue = queue("discipline = \"fq-codel\"\nlimit = 4");
+        put(&mut queue, 0, 1, 1..=2);
+        put(&mut queue, 0, 2, 1..=2);
+        let mut dropped = Vec::new();
+        queue.enqueue(at(0), piece(flow, 3), &mut |packet| dropped.push((packet.flow, packet.number)));
+        assert_eq!(dropped, [(flow, 1)]);
+    }
+}
+
+#[test]
+fn flows_are_spread_over_the_queues_as_by_chance() {
+    let mut queue = queue("discipline = \"fq-codel\"\nlimit = 2000\n[fq_codel]\nquantum = \"1000 B\"");
+    (0..1024).for_each(|flow| put(&mut queue, 0, flow, 1..=1));
+    // A turn is one packet. So the first round yields the first packet of each queue, in order of arrival.
+    let left = take(&mut queue, 0, 1024);
+    let occupied = 1 + left.windows(2).take_while(|pair| pair[0] < pair[1]).count();
+    // 1024 flows leave 1024 * (1 - 1/1024)^1024 = 376.5 of as many queues empty, with a standard deviation of 10.
+    assert!((607..=687).contains(&occupied), "{occupied} queues");
+}
+
+#[test]
 fn each_flow_has_a_codel_of_its_own() {
     let mut queue = queue("discipline = \"fq-codel\"\n[fq_codel]\necn = false");
     let mut dropped = BTreeMap::new();
