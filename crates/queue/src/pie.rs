@@ -272,6 +272,8 @@ mod tests {
             pie.state.drop_prob
         };
         assert!(near(after(pie(0.1, 100, 0)), 0.12), "no more than 0.02 at once");
+        // (0.010625 + 0.125) / 2 more.
+        assert!(near(after(pie(0.09, 100, 0)), 0.157_812_5), "a probability below 0.1 is not capped yet");
         assert!(near(after(pie(0.995, 100, 100)), 1.0));
         // alpha * -15 ms = -0.001875, and then the decay.
         assert!(near(after(pie(0.5, 0, 0)), (0.5 - 0.001_875) * 0.98));
@@ -296,9 +298,21 @@ mod tests {
     }
 
     #[test]
+    fn the_burst_allowance_returns_at_a_probability_of_0_and_waits_below_half_the_reference() {
+        let returns = |drop_prob, qdelay, qdelay_old| {
+            let mut pie = pie(drop_prob, qdelay, qdelay_old);
+            pie.params.qdelay_ref = millis(200);
+            pie.update();
+            pie.state.burst_allowance == millis(150)
+        };
+        assert!(returns(0.0, 99, 99));
+        assert_eq!([returns(0.0, 100, 99), returns(0.0, 99, 100), returns(0.5, 99, 99)], [false; 3]);
+    }
+
+    #[test]
     fn a_short_wait_or_a_short_queue_is_left_alone() {
         let drops = |pie: &mut Pie, bytes| {
-            pie.params.derandomization = false;
+            (pie.params.qdelay_ref, pie.params.derandomization) = (millis(16), false);
             pie.drops(bytes, || 0.0)
         };
         assert!(!drops(&mut pie(0.19, 0, 7), 9_000), "less than half the reference at a probability below 0.2");
@@ -315,6 +329,19 @@ mod tests {
         // The sum of the probabilities reaches 0.85 with the ninth packet and 8.5 with the 85th (or, rounded, the next).
         assert_eq!(until_dropped(0.0), Some(9));
         assert!(matches!(until_dropped(0.99), Some(85 | 86)));
+        assert!(pie(0.85, 0, 100).drops(9_000, || 0.0), "0.85 with the first");
+        // A packet that finds no room is a drop too.
+        let mut pie = pie(0.1, 0, 100);
+        assert!(!(1..=8).any(|_| pie.drops(9_000, || 0.0)));
+        pie.overflows();
+        assert_eq!((1..100).find(|_| pie.drops(9_000, || 0.0)), Some(9));
+    }
+
+    #[test]
+    fn a_packet_is_dropped_with_the_probability() {
+        let mut pie = pie(0.5, 0, 100);
+        pie.params.derandomization = false;
+        assert_eq!([0.499_999, 0.5].map(|draw| pie.drops(9_000, || draw)), [true, false], "half of the draws on [0, 1)");
     }
 
     #[test]
@@ -330,16 +357,25 @@ mod tests {
 
     #[test]
     fn updates_that_change_nothing_are_skipped_and_the_others_all_made() {
-        let mut lazy = pie(0.3, 100, 100);
-        let mut busy = lazy.clone();
-        for update in 1..=10_000 {
-            busy.catch_up(Instant::ZERO + millis(15) * update);
+        // The probability rises from 0.3 to 1; or it stays at 0, for waits below the reference, while the burst allowance is
+        // used up.
+        let mut burst = pie(0.0, 10, 10);
+        burst.state.burst_allowance = millis(150);
+        for (mut lazy, drop_prob) in [(pie(0.3, 100, 100), 1.0), (burst, 0.0)] {
+            let mut busy = lazy.clone();
+            for update in 1..=10_000 {
+                busy.catch_up(Instant::ZERO + millis(15) * update);
+            }
+            lazy.catch_up(Instant::ZERO + millis(150_000));
+            assert_eq!(lazy.next_update, busy.next_update);
+            for pie in [lazy, busy] {
+                assert!(near(pie.state.drop_prob, drop_prob));
+                assert_eq!(pie.state.burst_allowance, Duration::ZERO);
+            }
         }
-        lazy.catch_up(Instant::ZERO + millis(150_000));
-        assert_eq!(lazy.next_update, busy.next_update);
-        assert_eq!(lazy.state.drop_prob.to_bits(), busy.state.drop_prob.to_bits());
         // A thousand years and more.
-        lazy.leaves(Instant::NEVER, Duration::MAX, false);
-        assert_eq!(lazy.arrives(Instant::NEVER, (u64::MAX, u64::MAX), || 0.0), Verdict::Drop);
+        let mut pie = pie(1.0, 100, 100);
+        pie.leaves(Instant::NEVER, Duration::MAX, false);
+        assert_eq!(pie.arrives(Instant::NEVER, (u64::MAX, u64::MAX), || 0.0), Verdict::Drop);
     }
 }

@@ -1,7 +1,7 @@
 //! The `[queue]` table: its defaults, its controllers' tables, and what it refuses.
 
 use control::{Controller as _, Limit, Name};
-use queue::{Discipline, Ecn, Packet, Purge, Queue, Settings};
+use queue::{Discipline, Ecn, Packet, Purge, Queue, Settings, fq_codel, pie};
 use units::{Bytes, Duration, Instant};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,16 +114,38 @@ fn the_schema_lists_every_controller() {
     assert_eq!(properties["limit"]["default"], 1_000);
 }
 
+/// Why the queue is not built.
+fn refusal(settings: &Settings) -> Option<String> {
+    settings.build::<Sized>(0).err().map(|invalid| invalid.to_string())
+}
+
 #[test]
 fn what_fq_codel_cannot_be_run_with_is_refused_by_its_key() {
-    let refused = |change: &dyn Fn(&mut queue::fq_codel::Params)| {
-        let mut params = queue::fq_codel::Params::default();
-        change(&mut params);
-        let settings =
-            Settings { discipline: queue::Discipline::FqCodel, fq_codel: Some(params), ..Settings::default() };
-        settings.build::<Sized>(0).map(|_| ()).map_err(|invalid| invalid.to_string())
-    };
-    assert_eq!(refused(&|_| ()), Ok(()));
-    assert_eq!(refused(&|params| params.flows = 0).unwrap_err(), "fq_codel.flows must be from 1 to 65536");
-    assert_eq!(refused(&|params| params.drop_batch = 0).unwrap_err(), "fq_codel.drop_batch must be above zero");
+    let refusal =
+        |params| refusal(&Settings { discipline: Discipline::FqCodel, fq_codel: Some(params), ..Settings::default() });
+    let usual = fq_codel::Params::default;
+    assert_eq!(refusal(usual()), None);
+    for (params, why) in [
+        (fq_codel::Params { flows: 0, ..usual() }, "fq_codel.flows must be from 1 to 65536"),
+        (fq_codel::Params { drop_batch: 0, ..usual() }, "fq_codel.drop_batch must be above zero"),
+    ] {
+        assert_eq!(refusal(params).as_deref(), Some(why));
+    }
+}
+
+#[test]
+fn what_pie_cannot_be_run_with_is_refused_by_its_key() {
+    let refusal = |params| refusal(&Settings { discipline: Discipline::Pie, pie: Some(params), ..Settings::default() });
+    let usual = pie::Params::default;
+    let least = Duration::from_millis(1);
+    assert_eq!(refusal(pie::Params { t_update: least, mark_ecnth: 1.0, ..usual() }), None);
+    for (params, why) in [
+        (pie::Params { qdelay_ref: Duration::ZERO, ..usual() }, "pie.qdelay_ref must be above zero"),
+        (pie::Params { t_update: least / 2, ..usual() }, "pie.t_update must be at least 1 ms"),
+        (pie::Params { alpha: 0.0, ..usual() }, "pie.alpha must be above zero"),
+        (pie::Params { beta: f64::INFINITY, ..usual() }, "pie.beta must be above zero"),
+        (pie::Params { mark_ecnth: 1.01, ..usual() }, "pie.mark_ecnth must be from 0 to 1"),
+    ] {
+        assert_eq!(refusal(params).as_deref(), Some(why));
+    }
 }
