@@ -341,7 +341,11 @@ mod tests {
     fn a_packet_is_dropped_with_the_probability() {
         let mut pie = pie(0.5, 0, 100);
         pie.params.derandomization = false;
-        assert_eq!([0.499_999, 0.5].map(|draw| pie.drops(9_000, || draw)), [true, false], "half of the draws on [0, 1)");
+        assert_eq!(
+            [0.499_999, 0.5].map(|draw| pie.drops(9_000, || draw)),
+            [true, false],
+            "half of the draws on [0, 1)"
+        );
     }
 
     #[test]

@@ -232,6 +232,8 @@ mod tests {
         };
         assert_eq!([arrives(&mut red, 4.9), arrives(&mut red, 29.9)], [Verdict::Keep, Verdict::Keep]);
         assert_eq!(arrives(&mut red, 30.0), Verdict::Drop);
+        assert_eq!((arrives(&mut red, 4.9), red.count), (Verdict::Keep, -1));
+        assert_eq!((arrives(&mut red, 5.0), red.count), (Verdict::Keep, 0), "from the threshold on packets count");
     }
 
     #[test]
@@ -283,13 +285,18 @@ mod tests {
     #[test]
     fn drops_are_spaced_evenly() {
         // p_b = 0.1: uniform on 1 to 10 packets.
-        let until_dropped = |draw: f64| {
-            let params = Params { max_p: 0.2, adaptive: false, ..Params::default() };
-            let mut red = Red { average: 10.0, w_q: 0.0, ..self::red(&params) };
-            (1..100).find(|_| red.arrives(at(1), (10, 0), || draw) == Verdict::Drop)
-        };
-        assert_eq!([until_dropped(0.0), until_dropped(0.099), until_dropped(0.999)], [Some(1), Some(1), Some(10)]);
-        assert_eq!(until_dropped(0.5), Some(9), "0.1 / (1 - 0.8) is no more than 0.5");
+        let params = Params { max_p: 0.2, adaptive: false, ..Params::default() };
+        let fresh = Red { average: 10.0, w_q: 0.0, ..self::red(&params) };
+        let until_dropped =
+            |mut red: Red, draw: f64| (1..100).find(|_| red.arrives(at(1), (10, 0), || draw) == Verdict::Drop);
+        for (draw, packets) in [(0.0, 1), (0.099, 1), (0.999, 10)] {
+            assert_eq!(until_dropped(fresh.clone(), draw), Some(packets), "{draw}");
+        }
+        assert_eq!(until_dropped(fresh.clone(), 0.5), Some(9), "0.1 / (1 - 0.8) is no more than 0.5");
+        // A packet that finds no room is a drop too: nine later packets may follow it.
+        let mut overflown = Red { count: 5, ..fresh };
+        overflown.overflows();
+        assert_eq!(until_dropped(overflown, 0.999), Some(9));
     }
 
     #[test]

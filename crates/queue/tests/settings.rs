@@ -1,7 +1,7 @@
 //! The `[queue]` table: its defaults, its controllers' tables, and what it refuses.
 
 use control::{Controller as _, Limit, Name};
-use queue::{Discipline, Ecn, Packet, Purge, Queue, Settings, fq_codel, pie};
+use queue::{Discipline, Ecn, Packet, Purge, Queue, Settings, fq_codel, pie, red};
 use units::{Bytes, Duration, Instant};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +34,14 @@ fn an_empty_table_is_a_plain_queue_of_1000() {
     let (fifo, controller): (Queue<Sized>, _) = settings.build(0).unwrap();
     assert_eq!(fifo.limit(), Limit::Packets(1_000));
     assert_eq!((controller.name(), controller.needs().interval), (Name::None, Duration::MAX));
+}
+
+#[test]
+fn a_discipline_is_read_by_the_name_that_it_says() {
+    for &discipline in Discipline::ALL {
+        let read = read(&format!("discipline = \"{}\"", discipline.as_str())).unwrap();
+        assert_eq!(read.discipline, discipline);
+    }
 }
 
 #[test]
@@ -145,6 +153,28 @@ fn what_pie_cannot_be_run_with_is_refused_by_its_key() {
         (pie::Params { alpha: 0.0, ..usual() }, "pie.alpha must be above zero"),
         (pie::Params { beta: f64::INFINITY, ..usual() }, "pie.beta must be above zero"),
         (pie::Params { mark_ecnth: 1.01, ..usual() }, "pie.mark_ecnth must be from 0 to 1"),
+    ] {
+        assert_eq!(refusal(params).as_deref(), Some(why));
+    }
+}
+
+#[test]
+fn what_red_cannot_be_run_with_is_refused_by_its_key() {
+    let refusal = |params| refusal(&Settings { discipline: Discipline::Red, red: Some(params), ..Settings::default() });
+    let usual = red::Params::default;
+    let (th, above) = (Some(5.0), Some(5.1));
+    assert_eq!(refusal(red::Params { min_th: th, max_th: above, w_q: Some(1.0), max_p: 1.0, ..usual() }), None);
+    for (params, why) in [
+        (red::Params { mean_pktsize: Bytes::new(0), ..usual() }, "red.mean_pktsize must be above zero"),
+        (red::Params { interval: Duration::ZERO, ..usual() }, "red.interval must be above zero"),
+        (red::Params { min_th: Some(0.0), ..usual() }, "red.min_th must be above zero"),
+        (red::Params { min_th: Some(f64::INFINITY), ..usual() }, "red.min_th must be above zero"),
+        (red::Params { min_th: th, max_th: th, ..usual() }, "red.max_th must be above min_th"),
+        (red::Params { max_th: Some(f64::INFINITY), ..usual() }, "red.max_th must be above min_th"),
+        (red::Params { w_q: Some(0.0), ..usual() }, "red.w_q must be above zero and at most 1"),
+        (red::Params { w_q: Some(1.01), ..usual() }, "red.w_q must be above zero and at most 1"),
+        (red::Params { max_p: 0.0, ..usual() }, "red.max_p must be above zero and at most 1"),
+        (red::Params { max_p: 1.01, ..usual() }, "red.max_p must be above zero and at most 1"),
     ] {
         assert_eq!(refusal(params).as_deref(), Some(why));
     }
