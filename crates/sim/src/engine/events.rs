@@ -7,14 +7,16 @@ use units::Instant;
 /// The most events that are kept in the list of those that come soon.
 const SOON: usize = 16;
 
-/// A priority queue of events in a total order: (time, order of pushing). Nothing is allocated once the queue has been as
-/// full as it gets.
+/// A priority queue of events in a total order: (time, order of pushing). Time never runs back: an event earlier than one
+/// that was popped is a fault of who pushes it. Nothing is allocated once the queue has been as full as it gets.
 #[derive(Debug)]
 pub struct EventQueue<E> {
     heap: BinaryHeap<Pending<E>>,
     /// Beside the heap, the earliest last.
     soon: Vec<Pending<E>>,
     pushed: u64,
+    /// The time of the last event that was popped.
+    now: Instant,
 }
 
 /// An event that is to come.
@@ -58,12 +60,15 @@ impl<E> Eq for Pending<E> {}
 
 impl<E> Default for EventQueue<E> {
     fn default() -> Self {
-        Self { heap: BinaryHeap::new(), soon: Vec::with_capacity(SOON), pushed: 0 }
+        Self { heap: BinaryHeap::new(), soon: Vec::with_capacity(SOON), pushed: 0, now: Instant::ZERO }
     }
 }
 
 impl<E: Copy> EventQueue<E> {
     /// Adds an event.
+    ///
+    /// # Panics
+    /// With debug assertions, when it would come before one that was popped.
     // Stations that hear a frame mostly push nothing: the code that asks them stays short without it.
     #[inline(never)]
     pub fn push(&mut self, at: Instant, event: E) {
@@ -73,6 +78,9 @@ impl<E: Copy> EventQueue<E> {
 
     /// Adds an event that comes before almost all others. The order is the same as with [`push`](Self::push); it is kept
     /// in a short list, where it costs less than in the heap.
+    ///
+    /// # Panics
+    /// As [`push`](Self::push).
     pub fn push_soon(&mut self, at: Instant, event: E) {
         let pending = self.number(at, event);
         if self.soon.len() == SOON {
@@ -85,6 +93,7 @@ impl<E: Copy> EventQueue<E> {
 
     #[inline]
     fn number(&mut self, at: Instant, event: E) -> Pending<E> {
+        debug_assert!(at >= self.now, "an event comes before one that has been: time runs back");
         let key = u128::from(at.as_nanos()) << 64 | u128::from(self.pushed);
         self.pushed += 1;
         Pending { key, event }
@@ -98,7 +107,8 @@ impl<E: Copy> EventQueue<E> {
             (Some(_), _) => self.soon.pop(),
             (None, _) => self.heap.pop(),
         }?;
-        Some((first.time(), first.event))
+        self.now = first.time();
+        Some((self.now, first.event))
     }
 
     /// The time of the earliest event.
@@ -131,7 +141,9 @@ mod tests {
         fn pops_as_a_stable_sort_would(times in prop::collection::vec((0_u64..50, any::<bool>()), 0..200), pops in 0_usize..20) {
             let mut queue = EventQueue::default();
             let mut expected: Vec<(u64, usize)> = Vec::new();
-            for (index, &(time, soon)) in times.iter().enumerate() {
+            let mut now = 0;
+            for (index, &(span, soon)) in times.iter().enumerate() {
+                let time = now + span;
                 if soon {
                     queue.push_soon(Instant::from_nanos(time), index);
                 } else {
@@ -141,6 +153,7 @@ mod tests {
                 if index < pops {
                     expected.sort_by_key(|&(time, _)| time);
                     let (time, index) = expected.remove(0);
+                    now = time;
                     prop_assert_eq!(queue.pop(), Some((Instant::from_nanos(time), index)));
                 }
             }
@@ -151,5 +164,17 @@ mod tests {
             }
             prop_assert!(queue.is_empty());
         }
+    }
+
+    #[test]
+    #[should_panic(expected = "time runs back")]
+    fn an_event_before_one_that_has_been_is_refused() {
+        let mut queue = EventQueue::default();
+        queue.push(Instant::from_nanos(5), ());
+        queue.push_soon(Instant::from_nanos(7), ());
+        assert_eq!(queue.pop(), Some((Instant::from_nanos(5), ())));
+        queue.push(Instant::from_nanos(5), ());
+        assert_eq!(queue.pop(), Some((Instant::from_nanos(5), ())));
+        queue.push_soon(Instant::from_nanos(4), ());
     }
 }
