@@ -5,6 +5,7 @@ mod air;
 mod build;
 mod connections;
 mod error;
+mod handover;
 mod names;
 mod outcome;
 mod routing;
@@ -15,18 +16,17 @@ mod wired;
 pub use error::{BuildError, Unknown};
 
 use crate::config::Network;
-use crate::egress::{Completion, Egress, Outlook, Port, Taken};
+use crate::egress::{Completion, Egress, Port};
 use crate::engine::{Arena, EventQueue, Handle};
-use crate::mac::{BROADCAST, Conventions, Finished, Frame, Mpdu, Msdu, Station};
-use crate::net::{Load, Packet, Transit, Waiting, msdu_bytes, network_bytes};
+use crate::mac::{BROADCAST, Conventions, Finished, Frame, Mpdu, Station};
+use crate::net::{Load, Packet, Transit, network_bytes};
 use crate::radio::Medium;
 use crate::record::{FlowRecord, Identity, NodeRecord, Recorder};
 use crate::results::Outcome;
 use crate::trace::What;
 use crate::traffic::Emission;
 use connections::Connections;
-use queue::Ecn;
-use routing::{Accounts, Routing};
+use routing::Routing;
 use trace::Witness;
 use transport::{Role, Supply};
 use units::{Bytes, Duration, Frequency, Instant};
@@ -263,103 +263,6 @@ impl World {
         self.route(from, None, Packet { serial, ..packet });
     }
 
-    /// There may be room at a port of `node`, because a packet of `left` has left it or its limit has moved. If
-    /// `left` is a saturated flow that begins here, its next packet follows; before it come, in turn, those that have
-    /// none waiting because the port discarded them.
-    fn refill(&mut self, node: u32, port: usize, left: Option<u32>) {
-        let saturated = &self.nodes[node as usize].saturated[port];
-        let flows = saturated.len();
-        let turn = saturated.iter().position(|&(flow, _)| Some(flow) == left);
-        for step in 1..=flows {
-            let Node { saturated, egress, .. } = &self.nodes[node as usize];
-            let (index, payload) = saturated[port][(turn.unwrap_or(0) + step) % flows];
-            let due = Some(index) == left || self.flows[index as usize].waiting == 0;
-            if due && egress.ports()[port].has_room(network_bytes(payload)) {
-                self.make_packet(index, payload);
-            }
-        }
-    }
-
-    /// A packet has left a port of `node`: another of its flow may follow.
-    fn left(&mut self, node: u32, port: usize, waiting: &Waiting) {
-        if waiting.ecn == Ecn::Ce {
-            self.packets.get_mut(waiting.packet).ecn = waiting.ecn;
-        }
-        let packet = self.packets.get(waiting.packet);
-        let flow = match packet.load {
-            Load::Flow(flow) => Some(flow),
-            Load::Routing { .. } => None,
-        };
-        if let Some(flow) = flow {
-            self.flows[flow as usize].waiting -= u32::from(packet.is_fresh());
-        }
-        self.refill(node, port, flow);
-    }
-
-    /// Where the station is free and a packet waits, hands it over; then sees to the station's deadline.
-    #[inline]
-    fn serve(&mut self, node: u32) {
-        for category in self.nodes[node as usize].egress.pullable() {
-            self.pull(node, category);
-        }
-        let Node { station, egress, .. } = &self.nodes[node as usize];
-        let free = station.free(&self.rules) & egress.filled();
-        if free != 0 {
-            self.hand_over_all(node, free);
-        }
-        self.arm(node);
-    }
-
-    /// Packets of a category move on towards the MAC, as far as they may.
-    #[inline(never)]
-    fn pull(&mut self, node: u32, category: u8) {
-        loop {
-            let Self { nodes, rules, packets, connections, flows, routing, watch, now, .. } = self;
-            let mut accounts =
-                Accounts { packets, connections, flows, routing, witness: Witness { watch, now: *now, node } };
-            let Node { egress, station, .. } = &mut nodes[node as usize];
-            let outlook = Outlook { station, rules };
-            let Some((port, waiting)) = egress.pull(*now, category, outlook, &mut accounts.dropping()) else { return };
-            self.left(node, port, &waiting);
-        }
-    }
-
-    /// Hands the next packets of these categories to the station.
-    #[inline(never)]
-    fn hand_over_all(&mut self, node: u32, mut free: u8) {
-        while free != 0 {
-            self.hand_over(node, u8::try_from(free.trailing_zeros()).expect("a byte has eight bits"));
-            free &= free - 1;
-        }
-    }
-
-    /// Hands the next packet of a category to the station, if one waits.
-    fn hand_over(&mut self, node: u32, category: u8) {
-        let now = self.now;
-        let (egress, mut accounts) = self.egress_and_accounts(node);
-        let Some(taken) = egress.take_next(now, category, &mut accounts.dropping()) else { return };
-        let msdu = self.taken(&taken);
-        self.nodes[node as usize].station.offer(now, (taken.packet.to, category), msdu, &self.rules);
-        if let Some(port) = taken.left {
-            self.left(node, port, &taken.packet);
-        }
-    }
-
-    /// The MAC takes a packet.
-    fn taken(&mut self, taken: &Taken) -> Msdu {
-        let &Taken { packet: Waiting { packet, length, .. }, waited, expected, .. } = taken;
-        self.packets.get_mut(packet).transit = Transit { waited, taken: self.now, expected, ..Transit::NONE };
-        Msdu { packet, length: msdu_bytes(length) }
-    }
-
-    /// Receiver and frame length of the packet of a category that would be handed over next.
-    fn ahead(&mut self, node: u32, category: u8) -> Option<(u32, Bytes)> {
-        let now = self.now;
-        let (egress, mut accounts) = self.egress_and_accounts(node);
-        let Waiting { to, length, .. } = egress.peek_next(now, category, &mut accounts.dropping())?;
-        Some((to, self.rules.mpdu(msdu_bytes(length))))
-    }
-
     /// Sees to it that an event comes at the station's deadline. An event that is already pending before it will do:
     /// when it comes it is set again, so that a back-off that freezes often costs no event each time.
     #[inline]
@@ -431,15 +334,6 @@ impl World {
         }
     }
 
-    /// A packet that left a port is done with.
-    fn complete(&mut self, node: u32, port: usize, packet: &Completion) {
-        let Node { egress, ports_before, .. } = &mut self.nodes[node as usize];
-        egress.completed(self.now, port, packet);
-        if let Some(recorder) = &mut self.recorder {
-            recorder.completed(*ports_before + port, packet.waited, packet.service);
-        }
-    }
-
     /// A node has got the packets of a data frame by radio: a first one and those chained to it.
     fn take(&mut self, node: u32, from: u32, first: Handle) {
         let mut next = Some(first);
@@ -492,22 +386,6 @@ impl World {
             flow.record.receive(delay, flow.identity.deadline, packet.transmissions);
         }
         self.note_delivered(node, &packet);
-    }
-
-    /// A controller decides.
-    fn control(&mut self, node: u32, index: u32) {
-        let port = index as usize;
-        let Self { nodes, packets, connections, flows, routing, watch, now, .. } = self;
-        let controlled = nodes[node as usize].egress.port_mut(port);
-        let (seen, orders) = controlled.decide(*now);
-        let mut witness = Witness { watch, now: *now, node };
-        witness.saw(|| What::Limit { queue: index, seen: Box::new(seen), limit: orders.limit });
-        let mut accounts = Accounts { packets, connections, flows, routing, witness };
-        controlled.obey(*now, &orders, &mut accounts.dropping());
-        let next = self.now + trace::told_every(controlled);
-        self.events.push(next, Event::Control { node, port: index });
-        self.refill(node, port, None);
-        self.serve(node);
     }
 
     /// A step of the time series ends.
