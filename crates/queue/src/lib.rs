@@ -1,4 +1,5 @@
-//! Disciplines: the mechanisms that hold packets, enforce a limit, choose what to drop, and measure.
+//! Disciplines: the mechanisms that hold packets, enforce a limit, choose what to drop, and measure; and the mechanism behind
+//! a rate.
 //!
 //! Generic over the packet; time is given by the caller; no clock, no I/O, no allocation after construction, but that
 //! FQ-CoDel takes memory for more than 1024 packets when it is needed first. A queue never computes a limit: that is a
@@ -19,6 +20,7 @@ mod queue;
 mod random;
 pub mod red;
 mod settings;
+mod shaper;
 
 pub use fifo::End;
 pub use level::Level;
@@ -26,3 +28,4 @@ pub use measure::Totals;
 pub use packet::{Ecn, Packet};
 pub use queue::{Departure, FifoParams, LOOK_AHEAD, MOST_PACKETS, Queue};
 pub use settings::{Discipline, Purge, Settings};
+pub use shaper::Shaper;

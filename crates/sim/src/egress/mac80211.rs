@@ -67,9 +67,8 @@ struct Category {
 #[derive(Debug)]
 struct Passed {
     packet: Waiting,
-    /// Time at its port.
-    waited: Duration,
-    since: Instant,
+    /// When it joined its port.
+    joined: Instant,
     /// Airtime expected of it.
     expected: Duration,
 }
@@ -109,7 +108,7 @@ impl Scheduler {
         }
     }
 
-    /// How its ports hold packets.
+    /// How its ports hold packets: without a controller, so that they have no rate and are always ready.
     pub(super) fn settings(&self) -> Settings {
         Settings {
             discipline: Discipline::FqCodel,
@@ -181,7 +180,8 @@ impl Scheduler {
                 continue;
             };
             let expected = outlook.airtime(&packet).min(LONGEST);
-            self.passes(port, Passed { packet, waited, since: now, expected });
+            let joined = Instant::ZERO + now.since(Instant::ZERO + waited);
+            self.passes(now, port, Passed { packet, joined, expected });
             return Some((port, packet));
         }
     }
@@ -233,10 +233,10 @@ impl Scheduler {
     }
 
     /// A packet of the port at the head of the turns passes.
-    fn passes(&mut self, port: usize, packet: Passed) {
+    fn passes(&mut self, now: Instant, port: usize, packet: Passed) {
         let share = &mut self.shares[port];
         share.pending += packet.expected;
-        share.active = packet.since;
+        share.active = now;
         let all = if share.broadcasts { &mut self.broadcasting } else { &mut self.pending };
         *all += packet.expected;
         let Category { passed, turns } = &mut self.categories[share.category];
@@ -257,10 +257,11 @@ impl Scheduler {
     }
 
     /// The MAC takes it. Up to now it waited, as it does at any other port.
+    #[inline(never)]
     pub(super) fn take(&mut self, now: Instant, port: usize, index: usize) -> Option<Taken> {
         let passed = &mut self.categories[self.shares[port].category].passed;
-        let Passed { packet, waited, since, expected } = passed.remove(index)?;
-        Some(Taken { packet, waited: waited + now.since(since), expected, left: None })
+        let Passed { packet, joined, expected } = passed.remove(index)?;
+        Some(Taken { packet, waited: now.since(joined), expected, left: None })
     }
 
     /// The MAC is done with a packet of a port that was expected to be on the air for so long.
@@ -318,7 +319,7 @@ mod tests {
     fn packet(expected: Duration) -> Passed {
         let handle = Arena::default().insert(());
         let packet = Waiting { packet: handle, to: 1, length: Bytes::new(1500), flow: 0, ecn: Ecn::NotEct };
-        Passed { packet, waited: Duration::ZERO, since: Instant::ZERO, expected }
+        Passed { packet, joined: Instant::ZERO, expected }
     }
 
     fn us(micros: u64) -> Duration {
@@ -328,7 +329,7 @@ mod tests {
     /// Lets packets of these lengths in microseconds, by port, pass until none may. Returns what is pending of each port.
     fn fill(scheduler: &mut Scheduler, lengths: &[u64]) -> Vec<Duration> {
         while let Some(port) = scheduler.next(0) {
-            scheduler.passes(port, packet(us(lengths[port])));
+            scheduler.passes(Instant::ZERO, port, packet(us(lengths[port])));
         }
         scheduler.shares.iter().map(|share| share.pending).collect()
     }
@@ -376,7 +377,7 @@ mod tests {
         for _ in 0..14 {
             let port = scheduler.next(0).expect("one may");
             order.push(port);
-            scheduler.passes(port, packet(us(256)));
+            scheduler.passes(Instant::ZERO, port, packet(us(256)));
         }
         // It pays a quantum whenever the other has used one: ten turns, less the one that the other begins with.
         let first = order.iter().position(|&port| port == 1).expect("it has paid");

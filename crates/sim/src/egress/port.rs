@@ -1,17 +1,23 @@
-//! A port: one queue of a node with its controller, and what is counted there.
+//! A port: one queue of a node with its controller and its shaper, and what is counted there.
 
 use crate::net::Waiting;
 use crate::record::{Passed, QueueRecord};
 use crate::results::{self, NodeDistribution};
 use control::{AnyController, Controller as _, Interval, Limit, Orders, Warning};
-use queue::{Departure, Queue, fq_codel};
+use queue::{Departure, Queue, Shaper, fq_codel};
 use units::{Bytes, Duration, Instant};
 
-/// Packets that wait for the same access category, station or wired link: their discipline and their controller.
+/// After a pause, or when the MAC came late for a packet, so much may leave a port faster than its rate: the longest packet.
+/// What the MAC's own delays cost is made up for, so that over time a port has its rate.
+const BURST: Bytes = Bytes::new(2_304);
+
+/// Packets that wait for the same access category, station or wired link: their discipline, their controller, and the
+/// shaper that holds them to its rate.
 #[derive(Debug)]
 pub(crate) struct Port {
     queue: Queue<Waiting>,
     controller: AnyController,
+    shaper: Shaper,
     record: QueueRecord,
 }
 
@@ -31,7 +37,9 @@ pub(crate) struct Taken {
 impl Port {
     /// An empty port.
     pub(crate) fn new(queue: Queue<Waiting>, controller: AnyController) -> Self {
-        Self { queue, controller, record: QueueRecord::default() }
+        let mut shaper = Shaper::new(BURST);
+        shaper.set_rate(Instant::ZERO, controller.begin().rate);
+        Self { queue, controller, shaper, record: QueueRecord::default() }
     }
 
     /// What waits.
@@ -59,13 +67,22 @@ impl Port {
         }
     }
 
-    /// The packet behind `index` others.
+    /// When a packet may leave at the earliest; none where none waits.
+    #[inline]
+    pub(crate) fn ready_at(&self) -> Option<Instant> {
+        (!self.queue.is_empty()).then(|| self.shaper.ready_at())
+    }
+
+    /// The packet behind `index` others, if one may leave now.
     #[inline]
     pub(super) fn peek(&mut self, now: Instant, index: usize, dropped: &mut impl FnMut(Waiting)) -> Option<Waiting> {
+        if now < self.shaper.ready_at() {
+            return None;
+        }
         self.queue.peek(now, index, dropped).copied()
     }
 
-    /// The packet behind `index` others leaves.
+    /// The packet behind `index` others leaves, if one may now.
     #[inline]
     pub(super) fn take(
         &mut self,
@@ -73,7 +90,12 @@ impl Port {
         index: usize,
         dropped: &mut impl FnMut(Waiting),
     ) -> Option<Departure<Waiting>> {
-        self.queue.take(now, index, dropped)
+        if now < self.shaper.ready_at() {
+            return None;
+        }
+        let departure = self.queue.take(now, index, dropped)?;
+        self.shaper.leaves(now, departure.packet.length);
+        Some(departure)
     }
 
     /// A packet that left after it `waited` is done with, `service` later. `several`: the node has other ports, so that
@@ -120,6 +142,7 @@ impl Port {
     /// Orders hold from now on.
     pub(crate) fn obey(&mut self, now: Instant, orders: &Orders, dropped: &mut impl FnMut(Waiting)) {
         self.queue.set_limit(now, orders.limit, dropped);
+        self.shaper.set_rate(now, orders.rate);
     }
 
     /// What its controller warns of.
@@ -149,7 +172,7 @@ impl Port {
     /// The results of a run that ends now, but for what a wired link tells. `several`: see
     /// [`completed`](Self::completed).
     pub(super) fn result(&self, name: String, now: Instant, several: bool) -> results::Queue {
-        let Self { queue, controller, record } = self;
+        let Self { queue, controller, record, .. } = self;
         let totals = queue.totals();
         let limit = level(queue.limit_level(now));
         let backlog = queue.backlog_level(now);

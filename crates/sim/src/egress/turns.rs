@@ -12,16 +12,16 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// The port of a category that is served next: of those that hold packets the one whose turn it is, group by group.
+    /// The port of a category that is served next: of those that are ready the one whose turn it is, group by group.
     #[inline]
-    pub(super) fn next(&self, layout: &Layout, category: u8, holds: impl Fn(usize) -> bool) -> usize {
+    pub(super) fn next(&self, layout: &Layout, category: u8, ready: impl Fn(usize) -> bool) -> usize {
         let category = usize::from(category);
         if layout.groups == 1 {
             return category;
         }
         let last = self.last[category];
         let mut turns = (1..=layout.groups).map(|step| (last + step) % layout.groups * layout.categories + category);
-        turns.find(|&port| holds(port)).unwrap_or(category)
+        turns.find(|&port| ready(port)).unwrap_or(category)
     }
 
     /// A packet has left a port.

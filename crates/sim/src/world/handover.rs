@@ -8,8 +8,9 @@ use crate::egress::{Completion, Outlook, Taken};
 use crate::mac::Msdu;
 use crate::net::{Load, Transit, Waiting, msdu_bytes, network_bytes};
 use crate::trace::What;
+use control::Orders;
 use queue::Ecn;
-use units::Bytes;
+use units::{Bytes, Instant};
 
 impl World {
     /// There may be room at a port of `node`, because a packet of `left` has left it or its limit has moved. If
@@ -86,7 +87,12 @@ impl World {
     fn hand_over(&mut self, node: u32, category: u8) {
         let now = self.now;
         let (egress, mut accounts) = self.egress_and_accounts(node);
-        let Some(taken) = egress.take_next(now, category, &mut accounts.dropping()) else { return };
+        let Some(taken) = egress.take_next(now, category, &mut accounts.dropping()) else {
+            if let Some((port, at)) = egress.ready_at(category) {
+                self.arm_port(node, port, at);
+            }
+            return;
+        };
         let msdu = self.taken(&taken);
         self.nodes[node as usize].station.offer(now, (taken.packet.to, category), msdu, &self.rules);
         if let Some(port) = taken.left {
@@ -109,6 +115,37 @@ impl World {
         Some((to, self.rules.mpdu(msdu_bytes(length))))
     }
 
+    /// Sees to it that an event comes when a port that holds its packets back may let one go.
+    pub(super) fn arm_port(&mut self, node: u32, port: usize, at: Instant) {
+        let armed = &mut self.nodes[node as usize].ready[port];
+        if at < *armed {
+            *armed = at;
+            let port = u32::try_from(port).expect("fewer than 2^32 ports");
+            self.events.push(at, Event::Ready { node, port });
+        }
+    }
+
+    /// A `Ready` event of a port has come.
+    pub(super) fn ready(&mut self, node: u32, port: u32) {
+        let port = port as usize;
+        let armed = &mut self.nodes[node as usize].ready[port];
+        if *armed == self.now {
+            *armed = Instant::NEVER;
+            self.resume(node, port);
+        }
+    }
+
+    /// A port may let packets go that it held back.
+    fn resume(&mut self, node: u32, port: usize) {
+        let egress = &mut self.nodes[node as usize].egress;
+        if let Some(wire) = egress.wire(port) {
+            self.transmit(wire);
+        } else {
+            egress.resume(port);
+            self.serve(node);
+        }
+    }
+
     /// A packet that left a port is done with.
     pub(super) fn complete(&mut self, node: u32, port: usize, packet: &Completion) {
         let Node { egress, ports_before, .. } = &mut self.nodes[node as usize];
@@ -121,16 +158,120 @@ impl World {
     /// A controller decides.
     pub(super) fn control(&mut self, node: u32, index: u32) {
         let port = index as usize;
-        let Self { nodes, packets, connections, flows, routing, watch, now, .. } = self;
+        let Self { nodes, events, watch, now, .. } = self;
         let controlled = nodes[node as usize].egress.port_mut(port);
         let (seen, orders) = controlled.decide(*now);
-        let mut witness = Witness { watch, now: *now, node };
-        witness.saw(|| What::Limit { queue: index, seen: Box::new(seen), limit: orders.limit });
-        let mut accounts = Accounts { packets, connections, flows, routing, witness };
-        controlled.obey(*now, &orders, &mut accounts.dropping());
-        let next = self.now + trace::told_every(controlled);
-        self.events.push(next, Event::Control { node, port: index });
+        Witness { watch, now: *now, node }.saw(|| What::Limit {
+            queue: index,
+            seen: Box::new(seen),
+            limit: orders.limit,
+        });
+        events.push(*now + trace::told_every(controlled), Event::Control { node, port: index });
+        self.carry_out_orders(node, port, &orders);
+    }
+
+    /// Orders of its controller hold at a port from now on.
+    fn carry_out_orders(&mut self, node: u32, port: usize, orders: &Orders) {
+        let now = self.now;
+        let (egress, mut accounts) = self.egress_and_accounts(node);
+        egress.port_mut(port).obey(now, orders, &mut accounts.dropping());
         self.refill(node, port, None);
-        self.serve(node);
+        self.resume(node, port);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use control::Limit;
+    use units::{Duration, Rate};
+
+    /// Bits of a packet of 1000 B with the headers of UDP and IP.
+    const PACKET: f64 = 8_224.0;
+
+    /// A world from its description.
+    fn world(text: &str) -> World {
+        World::new(&toml::from_str(text).expect("a description"), 1).expect("a network that can be built")
+    }
+
+    /// Two stations that always have a packet for the access point, which has one for each of them and for the wired
+    /// server.
+    fn busy() -> World {
+        let flow = |name: &str, from: &str, to: &str| {
+            format!(
+                "[[flow]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\n\
+                 traffic = {{ kind = \"saturated\", packet = \"1000 B\" }}\n"
+            )
+        };
+        let network = "duration = \"20 s\"\n[[node]]\nname = \"ap\"\nrole = \"access-point\"\nqueues = \"per-station\"\n\
+                       position = [\"0 m\", \"0 m\"]\n[[node]]\nname = \"a\"\nposition = [\"5 m\", \"0 m\"]\n\
+                       [[node]]\nname = \"b\"\nposition = [\"0 m\", \"5 m\"]\n[[node]]\nname = \"server\"\nrole = \"wired\"\n\
+                       [[wired]]\nbetween = [\"server\", \"ap\"]\nrate = \"10 Mb/s\"\n";
+        let flows = [("up", "a", "ap"), ("to-a", "ap", "a"), ("to-b", "ap", "b"), ("out", "ap", "server")];
+        world(&flows.iter().fold(network.to_owned(), |text, (name, from, to)| text + &flow(name, from, to)))
+    }
+
+    fn order(world: &mut World, node: u32, port: usize, rate: Option<Rate>) {
+        let orders = Orders { rate, ..Orders::from(Limit::Packets(1_000)) };
+        world.carry_out_orders(node, port, &orders);
+    }
+
+    /// Packets of every flow that have arrived so far.
+    fn arrived(world: &World) -> Vec<f64> {
+        world.flows.iter().map(|flow| flow.record.received as f64).collect()
+    }
+
+    #[test]
+    fn a_port_keeps_its_rate_whatever_it_is_for_and_the_others_have_what_is_left() {
+        let mut free = busy();
+        free.advance(Duration::from_secs(10));
+        let mut held = busy();
+        for (node, port, kbps) in [(0, 0, 300), (0, 2, 2_000), (1, 0, 500)] {
+            order(&mut held, node, port, Some(Rate::kbps(kbps)));
+        }
+        held.advance(Duration::from_secs(10));
+        let (free, held) = (arrived(&free), arrived(&held));
+        // A burst and what is on its way: some packets more or less in 10 s.
+        for (flow, rate) in [(0, 500e3), (1, 300e3), (3, 2e6)] {
+            let expected = rate * 10.0 / PACKET;
+            assert!((held[flow] - expected).abs() < 5.0, "{held:?} of flow {flow}, {expected} by its rate");
+            assert!(free[flow] > 1.1 * expected, "{free:?} without a rate");
+        }
+        assert!(held[2] > 1.5 * free[2], "{held:?} beside {free:?}");
+    }
+
+    #[test]
+    fn a_rate_moves_while_the_run_goes_on() {
+        for (node, port, flow) in [(0, 2, 3), (1, 0, 0)] {
+            let mut world = busy();
+            let mut counted = vec![0.0];
+            for rate in [Some(Rate::kbps(400)), Some(Rate::bps(0)), Some(Rate::kbps(200)), None] {
+                order(&mut world, node, port, rate);
+                world.advance(Duration::from_secs(4));
+                counted.push(arrived(&world)[flow]);
+            }
+            let each: Vec<f64> = counted.windows(2).map(|pair| pair[1] - pair[0]).collect();
+            for (count, expected) in each.iter().zip([400e3, 0.0, 200e3]) {
+                assert!((count - expected * 4.0 / PACKET).abs() < 5.0, "{each:?}");
+            }
+            assert!(each[3] > 2.0 * each[0], "{each:?}: no longer held back");
+        }
+    }
+
+    #[test]
+    fn a_port_that_is_held_back_costs_one_event_a_packet() {
+        let flow = "[[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"n1\"\n\
+                    traffic = { kind = \"cbr\", rate = \"4 Mb/s\", packet = \"1000 B\" }\n";
+        let network = "duration = \"10 s\"\n[nodes]\ncount = 2\nplacement = \"chain\"\nspacing = \"5 m\"\n";
+        let mut free = world(&format!("{network}{flow}"));
+        free.advance(Duration::from_secs(10));
+        let mut held = world(&format!("{network}{flow}"));
+        order(&mut held, 0, 0, Some(Rate::kbps(400)));
+        held.advance(Duration::from_secs(10));
+        let [free_packets, held_packets] = [&free, &held].map(|world| arrived(world)[0]);
+        // Of each packet that was sent: its exchange. Of those that were not: no more than that they were made.
+        let exchange = (free.handled as f64 - free_packets) / free_packets;
+        let expected = 5_000.0 + held_packets * (exchange + 1.0);
+        assert!((held.handled as f64) < 1.01 * expected, "{} events, {expected} by these accounts", held.handled);
     }
 }

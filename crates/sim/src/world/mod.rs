@@ -53,6 +53,8 @@ enum Event {
     Tail { of: Handle, listener: u32 },
     /// The interval of the controller of a node's port is over.
     Control { node: u32, port: u32 },
+    /// A port that held its packets back may let one go, unless that has moved.
+    Ready { node: u32, port: u32 },
     /// The last bit of a packet has been sent over a wired link.
     WireSent { wire: u32 },
     /// The last bit of a packet has arrived over a wired link.
@@ -78,6 +80,8 @@ struct Node {
     /// By port: saturated flows that begin there, while they last, with their payload. A packet that leaves is replaced at
     /// once, one that is discarded with the next that leaves.
     saturated: Vec<Vec<(u32, Bytes)>>,
+    /// By port: when the earliest pending `Ready` event fires; later ones are stale.
+    ready: Vec<Instant>,
     /// Ports of the nodes before this one.
     ports_before: usize,
     record: NodeRecord,
@@ -184,6 +188,7 @@ impl World {
                 Event::Sent { of } => self.sent(of),
                 Event::Tail { of, listener } => self.tail(of, listener),
                 Event::Control { node, port } => self.control(node, port),
+                Event::Ready { node, port } => self.ready(node, port),
                 Event::WireSent { wire } => self.wire_sent(wire),
                 Event::WireArrives { wire, packet } => self.wire_arrives(wire, packet),
                 Event::Route { node } => self.routing_deadline(node),

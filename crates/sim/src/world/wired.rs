@@ -86,7 +86,12 @@ impl World {
             return;
         }
         let (egress, mut accounts) = self.egress_and_accounts(from);
-        let Some(taken) = egress.take(now, port, 0, &mut accounts.dropping()) else { return };
+        let Some(taken) = egress.take(now, port, 0, &mut accounts.dropping()) else {
+            if let Some(at) = egress.ports()[port].ready_at() {
+                self.arm_port(from, port, at);
+            }
+            return;
+        };
         let Waiting { packet, length, .. } = taken.packet;
         self.wires[wire as usize].sending = Some(Sending { packet, waited: taken.waited, since: now });
         self.events.push(self.wires[wire as usize].sent(now, length), Event::WireSent { wire });

@@ -123,6 +123,7 @@ pub(super) fn nodes(
             armed: Instant::NEVER,
             egress: Egress::new(ports, layout, order),
             saturated: vec![Vec::new(); count],
+            ready: vec![Instant::NEVER; count],
             ports_before,
             record: NodeRecord::default(),
         });
@@ -177,7 +178,7 @@ fn wired_port(network: &Network, link: usize, chance: &mut Stream) -> Result<Por
 /// What is measured for a controller here, and which orders are carried out.
 const MEASURED: Reads =
     Reads::COUNTS.and(Reads::SOJOURN).and(Reads::GAP).and(Reads::SERVICE).and(Reads::AVERAGE).and(Reads::OCCUPANCY);
-const CARRIED_OUT: Sets = Sets::LIMIT;
+const CARRIED_OUT: Sets = Sets::LIMIT.and(Sets::RATE);
 
 /// A port by the settings of `table`.
 fn built(settings: &queue::Settings, table: &str, chance: &mut Stream) -> Result<Port, BuildError> {
