@@ -185,7 +185,7 @@ theory-plots: build
 criterion:
 	cargo bench -p sim --bench engine
 
-# Needs cargo-mutants; goes on for two to three CPU hours. SHARD=0/4 takes a quarter of the queue's.
+# Needs cargo-mutants; goes on for up to three CPU hours. SHARD=0/4 takes a quarter of the queue's.
 SHARD ?= 0/1
 mutants:
 	cargo mutants -p control --output target/mutants-control

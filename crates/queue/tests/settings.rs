@@ -89,6 +89,7 @@ fn what_cannot_be_used_is_refused_at_its_line() {
         assert!(error.contains(message), "{toml}: {error}");
         assert!(error.contains(&format!("line {line}, ")), "{toml}: {error}");
     }
+    assert_eq!(read("limit = 1000000").unwrap().limit, Limit::Packets(1_000_000), "the most that there is room for");
 }
 
 #[test]
