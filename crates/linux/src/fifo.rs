@@ -10,7 +10,7 @@ use crate::looks::Looks;
 use crate::rtnetlink::{Counters, Link, Qdisc, ROOT, Route};
 use crate::state::{Governor, State, detach_command, governor, other_places};
 use control::{Interval, Limit, Measures};
-use queue::{Discipline, Settings};
+use queue::{DisciplineName, Settings};
 use rustix::io::Errno;
 use std::path::{Path, PathBuf};
 use units::{Duration, Instant};
@@ -50,10 +50,10 @@ impl Kind {
     /// There is none: what the kernel's FIFOs cannot hold, and what to ask for instead.
     pub fn of(settings: &Settings) -> Result<Self, Error> {
         match (settings.discipline, settings.limit) {
-            (Discipline::DropTail, Limit::Packets(_)) => Ok(Self::Pfifo),
-            (Discipline::DropTail, Limit::Bytes(_)) => Ok(Self::Bfifo),
-            (Discipline::DropHead, Limit::Packets(_)) => Ok(Self::PfifoHeadDrop),
-            (Discipline::DropHead, Limit::Bytes(_)) => {
+            (DisciplineName::DropTail, Limit::Packets(_)) => Ok(Self::Pfifo),
+            (DisciplineName::DropTail, Limit::Bytes(_)) => Ok(Self::Bfifo),
+            (DisciplineName::DropHead, Limit::Packets(_)) => Ok(Self::PfifoHeadDrop),
+            (DisciplineName::DropHead, Limit::Bytes(_)) => {
                 Err(Error::Unsuitable("the kernel's drop-head queue counts packets: give a limit in packets".into()))
             }
             (other, _) => Err(unmoved(other)),
@@ -76,7 +76,7 @@ impl Kind {
 }
 
 /// Why a discipline is refused whatever is to hold the packets.
-pub(crate) fn unmoved(discipline: Discipline) -> Error {
+pub(crate) fn unmoved(discipline: DisciplineName) -> Error {
     let discipline = discipline.as_str();
     Error::Unsuitable(format!("{discipline} is not moved by a controller here; use drop-tail or drop-head"))
 }

@@ -1,10 +1,12 @@
 //! What a queue keeps account of, whatever its discipline: its limit, what waits, what went through, what was measured.
 
-use crate::MOST_PACKETS;
 use crate::level::{Level, Meter};
 use crate::measure::{Counts, Measured, Occupancy, ServiceAverage, Tally, Totals};
 use control::{Count, Interval, Limit, Measures};
 use units::{Bytes, Duration, Instant};
+
+/// The most packets that a queue has room for, whatever its limit.
+pub const MOST_PACKETS: u32 = 1_000_000;
 
 /// A packet that waits.
 #[derive(Clone, Copy, Debug)]

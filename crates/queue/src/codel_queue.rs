@@ -1,9 +1,11 @@
 //! A queue in order of arrival whose head CoDel's law judges.
 
 use crate::account::{Account, Waiting};
-use crate::codel::{Law, Source, State};
+use crate::codel::{Law, Params, Source, State};
+use crate::discipline::{Discipline, Place};
 use crate::fifo::{End, Fifo};
 use crate::{LOOK_AHEAD, Packet, Purge};
+use control::Invalid;
 use units::Instant;
 
 /// Packets in order of arrival; those at the head may have been judged already, because their host looked ahead.
@@ -16,34 +18,28 @@ pub(crate) struct CodelQueue<P> {
     state: State,
 }
 
-impl<P: Packet> CodelQueue<P> {
-    pub(crate) fn new(room: usize, law: Law, purge: Purge) -> Self {
-        Self { fifo: Fifo::new(room, End::Tail, purge), passed: 0, law, state: State::default() }
+impl<P: Packet> Discipline<P> for CodelQueue<P> {
+    type Params = Params;
+
+    fn new(params: &Params, place: &Place) -> Result<Self, Invalid> {
+        params.check()?;
+        // It drops at the head.
+        let purge = Some(place.purge.unwrap_or(Purge::Head));
+        let fifo = Fifo::new(place.room, End::Tail, purge);
+        Ok(Self { fifo, passed: 0, law: Law::new(params), state: State::default() })
     }
 
-    pub(crate) fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
+    fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
         self.fifo.enqueue(account, now, packet, dropped);
     }
 
     /// A packet goes before all others, also before those that passed: it passes.
-    pub(crate) fn enqueue_first(
-        &mut self,
-        account: &mut Account,
-        now: Instant,
-        packet: P,
-        dropped: &mut impl FnMut(P),
-    ) {
+    fn enqueue_first(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
         let joined = self.fifo.enqueue_first(account, now, packet, dropped);
         self.passed = (self.passed + usize::from(joined)).min(self.fifo.len());
     }
 
-    pub(crate) fn peek(
-        &mut self,
-        account: &mut Account,
-        now: Instant,
-        index: usize,
-        dropped: &mut impl FnMut(P),
-    ) -> Option<&P> {
+    fn peek(&mut self, account: &mut Account, now: Instant, index: usize, dropped: &mut impl FnMut(P)) -> Option<&P> {
         while self.passed <= index && index < LOOK_AHEAD {
             let next = self.next(account, now, dropped)?;
             self.fifo.put_back(self.passed, next);
@@ -52,7 +48,7 @@ impl<P: Packet> CodelQueue<P> {
         if index < self.passed { self.fifo.peek(index) } else { None }
     }
 
-    pub(crate) fn remove(
+    fn remove(
         &mut self,
         account: &mut Account,
         now: Instant,
@@ -67,16 +63,7 @@ impl<P: Packet> CodelQueue<P> {
         self.fifo.remove(index)
     }
 
-    /// Takes out the next packet that passes the law.
-    fn next(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) -> Option<Waiting<P>> {
-        let Self { fifo, passed, law, state } = self;
-        let passed_bytes: u64 =
-            (0..*passed).filter_map(|index| fifo.peek(index)).map(|packet| packet.len().count()).sum();
-        let bytes = account.backlog().bytes.count() - passed_bytes;
-        law.dequeue(state, now, &mut Head { fifo, passed: *passed, account, bytes, now, dropped })
-    }
-
-    pub(crate) fn purge(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
+    fn purge(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
         let before = self.fifo.len();
         self.fifo.purge(account, dropped);
         let gone = before - self.fifo.len();
@@ -86,7 +73,7 @@ impl<P: Packet> CodelQueue<P> {
         };
     }
 
-    pub(crate) fn discard_where(
+    fn discard_where(
         &mut self,
         account: &mut Account,
         unwanted: &mut impl FnMut(&P) -> bool,
@@ -101,6 +88,17 @@ impl<P: Packet> CodelQueue<P> {
         };
         self.fifo.discard_where(account, seen, dropped);
         self.passed = passed;
+    }
+}
+
+impl<P: Packet> CodelQueue<P> {
+    /// Takes out the next packet that passes the law.
+    fn next(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) -> Option<Waiting<P>> {
+        let Self { fifo, passed, law, state } = self;
+        let passed_bytes: u64 =
+            (0..*passed).filter_map(|index| fifo.peek(index)).map(|packet| packet.len().count()).sum();
+        let bytes = account.backlog().bytes.count() - passed_bytes;
+        law.dequeue(state, now, &mut Head { fifo, passed: *passed, account, bytes, now, dropped })
     }
 }
 

@@ -1,9 +1,11 @@
 //! A queue in order of arrival that drops or marks packets when they come, as a law says, before it is full.
 
 use crate::account::{Account, Waiting};
+use crate::discipline::{Discipline, Place};
 use crate::fifo::{End, Fifo};
 use crate::random::Random;
-use crate::{Ecn, Packet, Purge};
+use crate::{Ecn, Packet};
+use control::Invalid;
 use units::{Duration, Instant};
 
 /// What becomes of a packet that comes.
@@ -18,7 +20,16 @@ pub(crate) enum Verdict {
 }
 
 /// Decides about packets that come. Calls come in order of time.
-pub(crate) trait Law {
+pub(crate) trait Law: Sized {
+    /// Its table in a scenario, with its defaults.
+    type Params: Default;
+
+    /// The law at the start of the run.
+    ///
+    /// # Errors
+    /// The first parameter that cannot be used, by its key.
+    fn new(params: &Self::Params) -> Result<Self, Invalid>;
+
     /// A packet comes to a queue where so many packets and bytes wait; `draw` is uniform on [0, 1).
     fn arrives(&mut self, now: Instant, waiting: (u64, u64), draw: impl FnOnce() -> f64) -> Verdict;
 
@@ -37,12 +48,15 @@ pub(crate) struct EarlyDrop<P, L> {
     random: Random,
 }
 
-impl<P: Packet, L: Law> EarlyDrop<P, L> {
-    pub(crate) fn new(room: usize, law: L, purge: Purge, seed: u64) -> Self {
-        Self { fifo: Fifo::new(room, End::Tail, purge), law, random: Random::new(seed) }
+impl<P: Packet, L: Law> Discipline<P> for EarlyDrop<P, L> {
+    type Params = L::Params;
+
+    fn new(params: &L::Params, place: &Place) -> Result<Self, Invalid> {
+        let fifo = Fifo::new(place.room, End::Tail, place.purge);
+        Ok(Self { fifo, law: L::new(params)?, random: Random::new(place.seed) })
     }
 
-    pub(crate) fn enqueue(&mut self, account: &mut Account, now: Instant, mut packet: P, dropped: &mut impl FnMut(P)) {
+    fn enqueue(&mut self, account: &mut Account, now: Instant, mut packet: P, dropped: &mut impl FnMut(P)) {
         let len = packet.len().count();
         let backlog = account.backlog();
         if !account.fits(len) {
@@ -67,31 +81,37 @@ impl<P: Packet, L: Law> EarlyDrop<P, L> {
     }
 
     /// A packet goes before all others, without being judged.
-    pub(crate) fn enqueue_first(
-        &mut self,
-        account: &mut Account,
-        now: Instant,
-        packet: P,
-        dropped: &mut impl FnMut(P),
-    ) {
+    fn enqueue_first(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
         self.fifo.enqueue_first(account, now, packet, dropped);
     }
 
-    pub(crate) fn peek(&self, index: usize) -> Option<&P> {
+    fn peek(
+        &mut self,
+        _account: &mut Account,
+        _now: Instant,
+        index: usize,
+        _dropped: &mut impl FnMut(P),
+    ) -> Option<&P> {
         self.fifo.peek(index)
     }
 
-    pub(crate) fn remove(&mut self, now: Instant, index: usize) -> Option<Waiting<P>> {
+    fn remove(
+        &mut self,
+        _account: &mut Account,
+        now: Instant,
+        index: usize,
+        _dropped: &mut impl FnMut(P),
+    ) -> Option<Waiting<P>> {
         let waiting = self.fifo.remove(index)?;
         self.law.leaves(now, now.since(waiting.since), self.fifo.len() == 0);
         Some(waiting)
     }
 
-    pub(crate) fn purge(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
+    fn purge(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
         self.fifo.purge(account, dropped);
     }
 
-    pub(crate) fn discard_where(
+    fn discard_where(
         &mut self,
         account: &mut Account,
         unwanted: &mut impl FnMut(&P) -> bool,

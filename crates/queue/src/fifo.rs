@@ -23,7 +23,12 @@ pub(crate) struct Fifo<P> {
 }
 
 impl<P: Packet> Fifo<P> {
-    pub(crate) fn new(room: usize, overflow: End, purge: Purge) -> Self {
+    /// An empty one. Where `purge` does not say otherwise, packets go from the end that it drops from.
+    pub(crate) fn new(room: usize, overflow: End, purge: Option<Purge>) -> Self {
+        let purge = purge.unwrap_or(match overflow {
+            End::Head => Purge::Head,
+            End::Tail => Purge::Tail,
+        });
         Self { ring: VecDeque::with_capacity(room), overflow, purge }
     }
 

@@ -2,9 +2,10 @@
 
 use crate::account::{Account, Waiting};
 use crate::codel::{self, Law, Source, State};
+use crate::discipline::{Discipline, Place};
 use crate::pool::{Chain, Pool};
 use crate::random::mix;
-use crate::{LOOK_AHEAD, Packet};
+use crate::{LOOK_AHEAD, Packet, Purge};
 use control::Invalid;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -50,7 +51,7 @@ impl Params {
     }
 
     /// Refuses what cannot be meant.
-    pub(crate) fn check(&self) -> Result<(), Invalid> {
+    fn check(&self) -> Result<(), Invalid> {
         for (parameter, why, fine) in [
             ("target", "must be above zero", !self.target.is_zero()),
             ("interval", "must be above zero", !self.interval.is_zero()),
@@ -113,31 +114,30 @@ pub(crate) struct FqCodel<P> {
     passed: VecDeque<Waiting<P>>,
 }
 
-impl<P: Packet> FqCodel<P> {
-    /// Empty queues with so much room in all; `purges` if a shrinking limit discards what no longer fits.
-    pub(crate) fn new(room: usize, params: &Params, purges: bool, seed: u64) -> Self {
+impl<P: Packet> Discipline<P> for FqCodel<P> {
+    type Params = Params;
+    // It drops at the heads of flows: there is no end that all of them share.
+    const PURGES_TAIL: bool = false;
+
+    fn new(params: &Params, place: &Place) -> Result<Self, Invalid> {
+        params.check()?;
         let idle = Flow { queue: Chain::EMPTY, deficit: 0, codel: State::default(), listed: Listed::No, next: NONE };
-        Self {
+        Ok(Self {
             law: params.law(),
             quantum: i64::try_from(params.quantum.count()).unwrap_or(i64::MAX),
             drop_batch: params.drop_batch,
-            perturbation: mix(seed),
-            purges,
+            perturbation: mix(place.seed),
+            purges: place.purge != Some(Purge::None),
             flows: vec![idle; params.flows as usize],
             new: List { first: NONE, last: NONE },
             old: List { first: NONE, last: NONE },
-            pool: Pool::new(room),
+            pool: Pool::new(place.room),
             passed: VecDeque::with_capacity(LOOK_AHEAD),
-        }
-    }
-
-    /// Goes by other parameters of CoDel from the next packet on.
-    pub(crate) fn follow(&mut self, params: &Params) {
-        self.law = params.law();
+        })
     }
 
     /// A packet comes. For want of room packets go from the head of the longest queue: it counts as there already.
-    pub(crate) fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
+    fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
         let len = packet.len().count();
         let index = self.hash(&packet);
         if !account.fits_alone(len) {
@@ -159,13 +159,7 @@ impl<P: Packet> FqCodel<P> {
     }
 
     /// A packet comes that goes before all others.
-    pub(crate) fn enqueue_first(
-        &mut self,
-        account: &mut Account,
-        now: Instant,
-        packet: P,
-        dropped: &mut impl FnMut(P),
-    ) {
+    fn enqueue_first(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
         let len = packet.len().count();
         if !account.fits_alone(len) {
             account.refused(len);
@@ -179,13 +173,7 @@ impl<P: Packet> FqCodel<P> {
         account.joins(now, len);
     }
 
-    pub(crate) fn peek(
-        &mut self,
-        account: &mut Account,
-        now: Instant,
-        index: usize,
-        dropped: &mut impl FnMut(P),
-    ) -> Option<&P> {
+    fn peek(&mut self, account: &mut Account, now: Instant, index: usize, dropped: &mut impl FnMut(P)) -> Option<&P> {
         while self.passed.len() <= index && index < LOOK_AHEAD {
             let next = self.next(account, now, dropped)?;
             self.passed.push_back(next);
@@ -193,7 +181,7 @@ impl<P: Packet> FqCodel<P> {
         self.passed.get(index).map(|waiting| &waiting.packet)
     }
 
-    pub(crate) fn remove(
+    fn remove(
         &mut self,
         account: &mut Account,
         now: Instant,
@@ -208,14 +196,14 @@ impl<P: Packet> FqCodel<P> {
     }
 
     /// The limit may have shrunk.
-    pub(crate) fn purge(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
+    fn purge(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
         while self.purges && account.is_over() {
             self.make_way(account, dropped);
         }
     }
 
     /// Takes out what is `unwanted`: first among what passed, then flow by flow.
-    pub(crate) fn discard_where(
+    fn discard_where(
         &mut self,
         account: &mut Account,
         unwanted: &mut impl FnMut(&P) -> bool,
@@ -241,6 +229,13 @@ impl<P: Packet> FqCodel<P> {
                 }
             }
         }
+    }
+}
+
+impl<P: Packet> FqCodel<P> {
+    /// Goes by other parameters of CoDel from the next packet on.
+    pub(crate) fn follow(&mut self, params: &Params) {
+        self.law = params.law();
     }
 
     /// The next packet that passes CoDel, of the flow whose turn it is (section 4.2).

@@ -6,8 +6,10 @@
 //! controller's work.
 
 mod account;
+mod build;
 pub mod codel;
 mod codel_queue;
+mod discipline;
 mod early;
 mod fifo;
 pub mod fq_codel;
@@ -19,13 +21,28 @@ mod pool;
 mod queue;
 mod random;
 pub mod red;
+mod registry;
 mod settings;
 mod shaper;
 
+pub use account::MOST_PACKETS;
 pub use fifo::End;
 pub use level::Level;
 pub use measure::Totals;
 pub use packet::{Ecn, Packet};
-pub use queue::{Departure, FifoParams, LOOK_AHEAD, MOST_PACKETS, Queue};
-pub use settings::{Discipline, Purge, Settings};
+pub use queue::{Departure, FifoParams, LOOK_AHEAD, Queue};
+pub use settings::{Purge, Settings};
 pub use shaper::Shaper;
+
+use discipline::Discipline;
+
+registry::disciplines! {
+    /// CoDel (RFC 8289): drops packets that leave while all wait too long.
+    codel, "codel": Codel = codel_queue::CodelQueue<P>,
+    /// FQ-CoDel (RFC 8290): flows take turns, each with a CoDel of its own. At the limit the longest flow makes way.
+    fq_codel, "fq-codel" or "fq_codel": FqCodel = Box<fq_codel::FqCodel<P>>,
+    /// PIE (RFC 8033): drops packets that come, with a probability that keeps the wait at a reference.
+    pie, "pie": Pie = Box<early::EarlyDrop<P, pie::Pie>>,
+    /// Adaptive RED (Floyd, Gummadi, Shenker 2001): drops packets that come, the more the more wait on average.
+    red, "red": Red = Box<early::EarlyDrop<P, red::Red>>,
+}

@@ -61,7 +61,7 @@ impl Default for Params {
 
 impl Params {
     /// Refuses what cannot be meant.
-    pub(crate) fn check(&self) -> Result<(), Invalid> {
+    fn check(&self) -> Result<(), Invalid> {
         let usable = |number: f64| number > 0.0 && number.is_finite();
         for (parameter, why, fine) in [
             ("qdelay_ref", "must be above zero", !self.qdelay_ref.is_zero()),
@@ -100,16 +100,6 @@ pub(crate) struct Pie {
 }
 
 impl Pie {
-    pub(crate) fn new(params: Params) -> Self {
-        Self {
-            state: State { drop_prob: 0.0, qdelay_old: Duration::ZERO, burst_allowance: params.max_burst },
-            qdelay: Duration::ZERO,
-            accu_prob: 0.0,
-            next_update: Instant::ZERO + params.t_update,
-            params,
-        }
-    }
-
     /// Makes the updates that were due: the law has no timer of its own, and nothing that they read has changed since.
     fn catch_up(&mut self, now: Instant) {
         while self.next_update <= now && self.next_update < Instant::NEVER {
@@ -174,6 +164,19 @@ impl Pie {
 }
 
 impl Law for Pie {
+    type Params = Params;
+
+    fn new(params: &Params) -> Result<Self, Invalid> {
+        params.check()?;
+        Ok(Self {
+            state: State { drop_prob: 0.0, qdelay_old: Duration::ZERO, burst_allowance: params.max_burst },
+            qdelay: Duration::ZERO,
+            accu_prob: 0.0,
+            next_update: Instant::ZERO + params.t_update,
+            params: params.clone(),
+        })
+    }
+
     fn arrives(&mut self, now: Instant, (_, bytes): (u64, u64), draw: impl FnOnce() -> f64) -> Verdict {
         self.catch_up(now);
         if !self.drops(bytes, draw) {
@@ -225,7 +228,7 @@ mod tests {
 
     /// One with no burst allowance left.
     fn pie(drop_prob: f64, qdelay: u64, qdelay_old: u64) -> Pie {
-        let mut pie = Pie::new(Params::default());
+        let mut pie = Pie::new(&Params::default()).unwrap();
         pie.state = State { drop_prob, qdelay_old: millis(qdelay_old), burst_allowance: Duration::ZERO };
         pie.qdelay = millis(qdelay);
         pie
@@ -283,7 +286,7 @@ mod tests {
 
     #[test]
     fn a_burst_is_let_through_until_its_allowance_is_used_up_and_again_when_congestion_has_gone() {
-        let mut pie = Pie::new(Params { derandomization: false, ..Params::default() });
+        let mut pie = Pie::new(&Params { derandomization: false, ..Params::default() }).unwrap();
         let arrives = |pie: &mut Pie, time| pie.arrives(at(time), (100, 100_000), || 0.0);
         for time in (0..150).step_by(5) {
             pie.leaves(at(time), millis(500), false);

@@ -1,20 +1,15 @@
 //! A queue of any discipline, as its host sees it.
 
 use crate::account::{Account, Waiting};
-use crate::codel_queue::CodelQueue;
-use crate::early::EarlyDrop;
+use crate::discipline::Place;
 use crate::fifo::{End, Fifo};
-use crate::fq_codel::{self, FqCodel};
+use crate::fq_codel;
 use crate::level::Level;
 use crate::measure::Totals;
-use crate::pie::Pie;
-use crate::red::Red;
-use crate::{Packet, Purge};
-use control::{Count, Interval, Limit, Measures};
+use crate::settings::Settings;
+use crate::{AnyDiscipline, Packet, Purge};
+use control::{Count, Interval, Invalid, Limit, Measures};
 use units::{Duration, Instant};
-
-/// The most packets that a queue has room for, whatever its limit.
-pub const MOST_PACKETS: u32 = 1_000_000;
 
 /// How far a host can look ahead ([`Queue::peek`]) where a discipline decides at the head: the frames of the longest
 /// A-MPDU.
@@ -28,7 +23,8 @@ pub struct FifoParams {
     /// Which packets go when the limit shrinks below what waits.
     pub purge: Purge,
     /// The hard limit: never exceeded, and the limit until [`Queue::set_limit`]. Its room is reserved at once; for a
-    /// limit in bytes, room for packets of 40 B (an IP and a TCP header) on average. At most [`MOST_PACKETS`].
+    /// limit in bytes, room for packets of 40 B (an IP and a TCP header) on average. At most
+    /// [`MOST_PACKETS`](crate::MOST_PACKETS).
     pub limit: Limit,
 }
 
@@ -50,23 +46,15 @@ pub struct Departure<P> {
 #[derive(Clone, Debug)]
 pub struct Queue<P> {
     account: Account,
-    packets: Packets<P>,
-}
-
-/// The packets that wait, in the keeping of a discipline.
-#[derive(Clone, Debug)]
-pub(crate) enum Packets<P> {
-    Fifo(Fifo<P>),
-    Codel(CodelQueue<P>),
-    Pie(Box<EarlyDrop<P, Pie>>),
-    Red(Box<EarlyDrop<P, Red>>),
-    FqCodel(Box<FqCodel<P>>),
+    packets: AnyDiscipline<P>,
 }
 
 impl<P: Packet> Queue<P> {
     /// An empty plain queue at the start of the run.
     pub fn fifo(params: FifoParams) -> Self {
-        Self::new(params.limit, |room| Packets::Fifo(Fifo::new(room, params.overflow, params.purge)))
+        let account = Account::new(params.limit);
+        let fifo = Fifo::new(account.room(), params.overflow, Some(params.purge));
+        Self { account, packets: AnyDiscipline::Fifo(fifo) }
     }
 
     /// The same queue, at the start of the run, that measures as its controller asks for.
@@ -76,10 +64,14 @@ impl<P: Packet> Queue<P> {
         self
     }
 
-    /// An empty queue with this hard limit, of a discipline with so much room.
-    pub(crate) fn new(limit: Limit, discipline: impl FnOnce(usize) -> Packets<P>) -> Self {
-        let account = Account::new(limit);
-        Self { packets: discipline(account.room()), account }
+    /// An empty queue as the `settings` have it.
+    ///
+    /// # Errors
+    /// The first setting of the discipline that cannot be used, by its key within the table.
+    pub(crate) fn new(settings: &Settings, seed: u64) -> Result<Self, Invalid> {
+        let account = Account::new(settings.limit);
+        let place = Place { room: account.room(), purge: settings.purge, seed };
+        Ok(Self { packets: AnyDiscipline::new(settings, &place)?, account })
     }
 
     /// A packet comes. What the discipline drops goes to `dropped`: the arriving packet itself, or packets that wait.
@@ -87,13 +79,7 @@ impl<P: Packet> Queue<P> {
     pub fn enqueue(&mut self, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
         let Self { account, packets } = self;
         account.comes(packet.len().count());
-        match packets {
-            Packets::Fifo(fifo) => fifo.enqueue(account, now, packet, dropped),
-            Packets::Codel(codel) => codel.enqueue(account, now, packet, dropped),
-            Packets::Pie(pie) => pie.enqueue(account, now, packet, dropped),
-            Packets::Red(red) => red.enqueue(account, now, packet, dropped),
-            Packets::FqCodel(flows) => flows.enqueue(account, now, packet, dropped),
-        }
+        packets.enqueue(account, now, packet, dropped);
     }
 
     /// A packet comes that goes before all that wait, whatever the discipline. If there is no room, others make way: those
@@ -101,15 +87,7 @@ impl<P: Packet> Queue<P> {
     pub fn enqueue_first(&mut self, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
         let Self { account, packets } = self;
         account.comes(packet.len().count());
-        match packets {
-            Packets::Fifo(fifo) => {
-                fifo.enqueue_first(account, now, packet, dropped);
-            }
-            Packets::Codel(codel) => codel.enqueue_first(account, now, packet, dropped),
-            Packets::Pie(pie) => pie.enqueue_first(account, now, packet, dropped),
-            Packets::Red(red) => red.enqueue_first(account, now, packet, dropped),
-            Packets::FqCodel(flows) => flows.enqueue_first(account, now, packet, dropped),
-        }
+        packets.enqueue_first(account, now, packet, dropped);
     }
 
     /// The packet that would be yielded after `index` others; zero for what [`take`](Self::take) would yield. A
@@ -118,13 +96,7 @@ impl<P: Packet> Queue<P> {
     #[inline]
     pub fn peek(&mut self, now: Instant, index: usize, dropped: &mut impl FnMut(P)) -> Option<&P> {
         let Self { account, packets } = self;
-        match packets {
-            Packets::Fifo(fifo) => fifo.peek(index),
-            Packets::Codel(codel) => codel.peek(account, now, index, dropped),
-            Packets::Pie(pie) => pie.peek(index),
-            Packets::Red(red) => red.peek(index),
-            Packets::FqCodel(flows) => flows.peek(account, now, index, dropped),
-        }
+        packets.peek(account, now, index, dropped)
     }
 
     /// The MAC asks for the next packet, or for that after `index` others because it can share a frame with one before
@@ -132,13 +104,7 @@ impl<P: Packet> Queue<P> {
     #[inline]
     pub fn take(&mut self, now: Instant, index: usize, dropped: &mut impl FnMut(P)) -> Option<Departure<P>> {
         let Self { account, packets } = self;
-        let Waiting { packet, since } = match packets {
-            Packets::Fifo(fifo) => fifo.remove(index),
-            Packets::Codel(codel) => codel.remove(account, now, index, dropped),
-            Packets::Pie(pie) => pie.remove(now, index),
-            Packets::Red(red) => red.remove(now, index),
-            Packets::FqCodel(flows) => flows.remove(account, now, index, dropped),
-        }?;
+        let Waiting { packet, since } = packets.remove(account, now, index, dropped)?;
         Some(Departure { packet, waited: account.leaves(now, packet.len().count(), since) })
     }
 
@@ -169,7 +135,7 @@ impl<P: Packet> Queue<P> {
     /// FQ-CoDel goes by these parameters from the next packet on: `target`, `interval`, `mtu` and `ecn`; what its flows
     /// remember stays. Another discipline takes no notice.
     pub fn follow(&mut self, params: &fq_codel::Params) {
-        if let Packets::FqCodel(flows) = &mut self.packets {
+        if let AnyDiscipline::FqCodel(flows) = &mut self.packets {
             flows.follow(params);
         }
     }
@@ -177,13 +143,7 @@ impl<P: Packet> Queue<P> {
     /// Takes out what is `unwanted`, wherever it waits, and discards it.
     pub fn discard_where(&mut self, now: Instant, unwanted: &mut impl FnMut(&P) -> bool, dropped: &mut impl FnMut(P)) {
         let Self { account, packets } = self;
-        match packets {
-            Packets::Fifo(fifo) => fifo.discard_where(account, unwanted, dropped),
-            Packets::Codel(codel) => codel.discard_where(account, unwanted, dropped),
-            Packets::Pie(pie) => pie.discard_where(account, unwanted, dropped),
-            Packets::Red(red) => red.discard_where(account, unwanted, dropped),
-            Packets::FqCodel(flows) => flows.discard_where(account, unwanted, dropped),
-        }
+        packets.discard_where(account, unwanted, dropped);
         account.settle(now);
     }
 
@@ -230,18 +190,5 @@ impl<P: Packet> Queue<P> {
     /// stays balanced. The controller's interval goes on.
     pub fn restart_statistics(&mut self, now: Instant) {
         self.account.restart_statistics(now);
-    }
-}
-
-impl<P: Packet> Packets<P> {
-    /// The limit may have shrunk: what no longer fits goes.
-    fn purge(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
-        match self {
-            Self::Fifo(fifo) => fifo.purge(account, dropped),
-            Self::Codel(codel) => codel.purge(account, dropped),
-            Self::Pie(pie) => pie.purge(account, dropped),
-            Self::Red(red) => red.purge(account, dropped),
-            Self::FqCodel(flows) => flows.purge(account, dropped),
-        }
     }
 }

@@ -87,9 +87,41 @@ const LEAST_MAX_P: f64 = 0.01;
 const MOST_MAX_P: f64 = 0.5;
 
 impl Red {
-    /// # Errors
-    /// The first parameter that cannot be used.
-    pub(crate) fn new(params: &Params) -> Result<Self, Invalid> {
+    /// The average takes in what waits; after an idle time as if packets had kept coming to an empty queue.
+    fn average(&mut self, now: Instant, packets: u64) {
+        if packets > 0 {
+            self.average += self.w_q * (packets as f64 - self.average);
+        } else {
+            let missed = now.since(self.idle_since).as_secs_f64() / self.packet_time;
+            self.average *= libm::pow(1.0 - self.w_q, missed);
+            self.idle_since = now;
+        }
+    }
+
+    /// Moves `max_p` so that the average returns to the middle fifth between the thresholds (ARED, figure 4).
+    fn adapt(&mut self) {
+        let spread = self.max_th - self.min_th;
+        if self.average > self.min_th + 0.6 * spread && self.max_p <= MOST_MAX_P {
+            self.max_p += (self.max_p / 4.0).min(0.01);
+        } else if self.average < self.min_th + 0.4 * spread && self.max_p >= LEAST_MAX_P {
+            self.max_p *= 0.9;
+        }
+    }
+
+    /// The drop probability that belongs to the average, `p_b`.
+    fn probability(&self) -> f64 {
+        if self.average < self.max_th {
+            self.max_p * (self.average - self.min_th) / (self.max_th - self.min_th)
+        } else {
+            self.max_p + (1.0 - self.max_p) * (self.average - self.max_th) / self.max_th
+        }
+    }
+}
+
+impl Law for Red {
+    type Params = Params;
+
+    fn new(params: &Params) -> Result<Self, Invalid> {
         let packet_time = params.bandwidth.time_for(params.mean_pktsize).as_secs_f64();
         let per_second = 1.0 / packet_time;
         let min_th = params.min_th.unwrap_or_else(|| (params.target_delay.as_secs_f64() * per_second / 2.0).max(5.0));
@@ -124,38 +156,6 @@ impl Red {
         })
     }
 
-    /// The average takes in what waits; after an idle time as if packets had kept coming to an empty queue.
-    fn average(&mut self, now: Instant, packets: u64) {
-        if packets > 0 {
-            self.average += self.w_q * (packets as f64 - self.average);
-        } else {
-            let missed = now.since(self.idle_since).as_secs_f64() / self.packet_time;
-            self.average *= libm::pow(1.0 - self.w_q, missed);
-            self.idle_since = now;
-        }
-    }
-
-    /// Moves `max_p` so that the average returns to the middle fifth between the thresholds (ARED, figure 4).
-    fn adapt(&mut self) {
-        let spread = self.max_th - self.min_th;
-        if self.average > self.min_th + 0.6 * spread && self.max_p <= MOST_MAX_P {
-            self.max_p += (self.max_p / 4.0).min(0.01);
-        } else if self.average < self.min_th + 0.4 * spread && self.max_p >= LEAST_MAX_P {
-            self.max_p *= 0.9;
-        }
-    }
-
-    /// The drop probability that belongs to the average, `p_b`.
-    fn probability(&self) -> f64 {
-        if self.average < self.max_th {
-            self.max_p * (self.average - self.min_th) / (self.max_th - self.min_th)
-        } else {
-            self.max_p + (1.0 - self.max_p) * (self.average - self.max_th) / self.max_th
-        }
-    }
-}
-
-impl Law for Red {
     fn arrives(&mut self, now: Instant, (packets, _): (u64, u64), draw: impl FnOnce() -> f64) -> Verdict {
         self.average(now, packets);
         if self.adaptive && now >= self.next_move {

@@ -1,7 +1,7 @@
 //! The `[queue]` table: its defaults, its controllers' tables, and what it refuses.
 
 use control::{Controller as _, Limit, Name};
-use queue::{Discipline, Ecn, Packet, Purge, Queue, Settings, fq_codel, pie, red};
+use queue::{DisciplineName, Ecn, Packet, Purge, Queue, Settings, fq_codel, pie, red};
 use units::{Bytes, Duration, Instant};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ fn an_empty_table_is_a_plain_queue_of_1000() {
 
 #[test]
 fn a_discipline_is_read_by_the_name_that_it_says() {
-    for &discipline in Discipline::ALL {
+    for &discipline in DisciplineName::ALL {
         let read = read(&format!("discipline = \"{}\"", discipline.as_str())).unwrap();
         assert_eq!(read.discipline, discipline);
     }
@@ -49,7 +49,7 @@ fn a_full_table_is_read_and_written() {
     let toml = "discipline = \"drop-head\"\nlimit = \"64 kB\"\npurge = \"tail\"\ncontroller = \"adth\"\n\n\
                 [adth]\ntarget_delay = \"400 ms\"\nphi_max = 2.0\n";
     let settings = read(toml).unwrap();
-    assert_eq!(settings.discipline, Discipline::DropHead);
+    assert_eq!(settings.discipline, DisciplineName::DropHead);
     assert_eq!(settings.limit, Limit::Bytes(Bytes::new(64_000)));
     assert_eq!(settings.purge, Some(Purge::Tail));
     let (_, controller) = settings.build::<Sized>(0).unwrap();
@@ -130,8 +130,9 @@ fn refusal(settings: &Settings) -> Option<String> {
 
 #[test]
 fn what_fq_codel_cannot_be_run_with_is_refused_by_its_key() {
-    let refusal =
-        |params| refusal(&Settings { discipline: Discipline::FqCodel, fq_codel: Some(params), ..Settings::default() });
+    let refusal = |params| {
+        refusal(&Settings { discipline: DisciplineName::FqCodel, fq_codel: Some(params), ..Settings::default() })
+    };
     let usual = fq_codel::Params::default;
     assert_eq!(refusal(usual()), None);
     for (params, why) in [
@@ -144,7 +145,8 @@ fn what_fq_codel_cannot_be_run_with_is_refused_by_its_key() {
 
 #[test]
 fn what_pie_cannot_be_run_with_is_refused_by_its_key() {
-    let refusal = |params| refusal(&Settings { discipline: Discipline::Pie, pie: Some(params), ..Settings::default() });
+    let refusal =
+        |params| refusal(&Settings { discipline: DisciplineName::Pie, pie: Some(params), ..Settings::default() });
     let usual = pie::Params::default;
     let least = Duration::from_millis(1);
     assert_eq!(refusal(pie::Params { t_update: least, mark_ecnth: 1.0, ..usual() }), None);
@@ -161,7 +163,8 @@ fn what_pie_cannot_be_run_with_is_refused_by_its_key() {
 
 #[test]
 fn what_red_cannot_be_run_with_is_refused_by_its_key() {
-    let refusal = |params| refusal(&Settings { discipline: Discipline::Red, red: Some(params), ..Settings::default() });
+    let refusal =
+        |params| refusal(&Settings { discipline: DisciplineName::Red, red: Some(params), ..Settings::default() });
     let usual = red::Params::default;
     let (th, above) = (Some(5.0), Some(5.1));
     assert_eq!(refusal(red::Params { min_th: th, max_th: above, w_q: Some(1.0), max_p: 1.0, ..usual() }), None);

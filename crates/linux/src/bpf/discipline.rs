@@ -48,8 +48,8 @@ impl Mechanism {
             Limit::Bytes(bytes) => Limit::Bytes(bytes.min(Bytes::new(u64::from(FALLBACK_PACKETS) * 1_500))),
         };
         let (overflow, purge) = match settings.discipline {
-            queue::Discipline::DropTail => (End::Tail, Purge::Tail),
-            queue::Discipline::DropHead => (End::Head, Purge::Head),
+            queue::DisciplineName::DropTail => (End::Tail, Purge::Tail),
+            queue::DisciplineName::DropHead => (End::Head, Purge::Head),
             other => return Err(crate::fifo::unmoved(other)),
         };
         Ok(Self { hard, fallback, overflow, purge: settings.purge.unwrap_or(purge) })

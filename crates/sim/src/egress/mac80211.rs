@@ -11,7 +11,7 @@ use super::port::{Port, Taken};
 use crate::mac::Costs;
 use crate::net::Waiting;
 use control::Limit;
-use queue::{Departure, Discipline, Settings, fq_codel};
+use queue::{Departure, DisciplineName, Settings, fq_codel};
 use std::collections::VecDeque;
 use std::ops::Range;
 use units::{Bytes, Duration, Instant};
@@ -111,7 +111,7 @@ impl Scheduler {
     /// How its ports hold packets: without a controller, so that they have no rate and are always ready.
     pub(super) fn settings(&self) -> Settings {
         Settings {
-            discipline: Discipline::FqCodel,
+            discipline: DisciplineName::FqCodel,
             limit: Limit::Packets(PACKETS),
             fq_codel: Some(self.params(false)),
             ..Settings::default()

@@ -1,0 +1,111 @@
+//! What a queueing discipline is to the queue that it works in.
+
+use crate::account::{Account, Waiting};
+use crate::{Packet, Purge};
+use control::Invalid;
+use units::Instant;
+
+/// What a discipline is built for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// Packets that it has room for without taking memory.
+    pub(crate) room: usize,
+    /// Which packets go when the limit shrinks, where the user says so.
+    pub(crate) purge: Option<Purge>,
+    /// What it draws follows from it.
+    pub(crate) seed: u64,
+}
+
+/// Holds the packets of a queue: says which waits, which leaves and which is dropped.
+///
+/// The [`Account`] knows the limit and what waits. The queue has told it of a packet that comes, and tells it of one that
+/// leaves. A discipline tells it what else becomes of a packet: it joins, is refused, is discarded, is marked. Each
+/// packet that goes is handed to `dropped`. Calls come in order of time.
+pub(crate) trait Discipline<P: Packet>: Sized {
+    /// Its table in a scenario, with its defaults.
+    type Params: Default;
+
+    /// Can it purge from the tail? Where it cannot, `purge = "tail"` is refused.
+    const PURGES_TAIL: bool = true;
+
+    /// An empty one at the start of the run.
+    ///
+    /// # Errors
+    /// The first parameter that cannot be used, by its key.
+    fn new(params: &Self::Params, place: &Place) -> Result<Self, Invalid>;
+
+    /// A packet comes.
+    fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P));
+
+    /// A packet comes that goes before all that wait. Where there is no room, others make way.
+    fn enqueue_first(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P));
+
+    /// The packet that would leave after `index` others. What was seen leaves, if not by then a packet came that goes first
+    /// or the limit shrank.
+    fn peek(&mut self, account: &mut Account, now: Instant, index: usize, dropped: &mut impl FnMut(P)) -> Option<&P>;
+
+    /// The packet after `index` others leaves. Never none where any waits and `index` is zero.
+    fn remove(
+        &mut self,
+        account: &mut Account,
+        now: Instant,
+        index: usize,
+        dropped: &mut impl FnMut(P),
+    ) -> Option<Waiting<P>>;
+
+    /// The limit may have shrunk: what no longer fits goes, unless the user's [`Purge`] says otherwise.
+    fn purge(&mut self, account: &mut Account, dropped: &mut impl FnMut(P));
+
+    /// Discards what is `unwanted`, wherever it waits.
+    fn discard_where(
+        &mut self,
+        account: &mut Account,
+        unwanted: &mut impl FnMut(&P) -> bool,
+        dropped: &mut impl FnMut(P),
+    );
+}
+
+/// One that is large, so that a queue of another discipline need not be.
+impl<P: Packet, D: Discipline<P>> Discipline<P> for Box<D> {
+    type Params = D::Params;
+    const PURGES_TAIL: bool = D::PURGES_TAIL;
+
+    fn new(params: &Self::Params, place: &Place) -> Result<Self, Invalid> {
+        D::new(params, place).map(Self::new)
+    }
+
+    fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
+        (**self).enqueue(account, now, packet, dropped);
+    }
+
+    fn enqueue_first(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
+        (**self).enqueue_first(account, now, packet, dropped);
+    }
+
+    fn peek(&mut self, account: &mut Account, now: Instant, index: usize, dropped: &mut impl FnMut(P)) -> Option<&P> {
+        (**self).peek(account, now, index, dropped)
+    }
+
+    fn remove(
+        &mut self,
+        account: &mut Account,
+        now: Instant,
+        index: usize,
+        dropped: &mut impl FnMut(P),
+    ) -> Option<Waiting<P>> {
+        (**self).remove(account, now, index, dropped)
+    }
+
+    fn purge(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
+        (**self).purge(account, dropped);
+    }
+
+    fn discard_where(
+        &mut self,
+        account: &mut Account,
+        unwanted: &mut impl FnMut(&P) -> bool,
+        dropped: &mut impl FnMut(P),
+    ) {
+        (**self).discard_where(account, unwanted, dropped);
+    }
+}

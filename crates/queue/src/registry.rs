@@ -1,0 +1,165 @@
+//! The list of disciplines, turned into types: adding one takes its file, its module and its entry, and no other crate is
+//! touched.
+
+/// Makes of the list: [`DisciplineName`](crate::DisciplineName), `AnyDiscipline` and `for_each_discipline!`.
+///
+/// An entry is documentation, the module with its `Params` (also the name of its table), its name in a scenario, another
+/// spelling of it if there is one, its name in Rust, and its type for packets `P`.
+macro_rules! disciplines {
+    ($($(#[$doc:meta])* $module:ident, $name:literal $(or $alias:literal)?: $Kind:ident = $Type:ty,)*) => {
+        registry::disciplines! {
+            @with_dollar ($) $($(#[$doc])* $module, $name $(or $alias)?: $Kind = $Type,)*
+        }
+    };
+    (
+        @with_dollar ($d:tt)
+        $($(#[$doc:meta])* $module:ident, $name:literal $(or $alias:literal)?: $Kind:ident = $Type:ty,)*
+    ) => {
+        /// The disciplines that there are.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[cfg_attr(feature = "schema", schemars(rename = "Discipline"))]
+        pub enum DisciplineName {
+            /// First in, first out. When the limit is reached, the packet that comes is dropped.
+            #[default]
+            #[serde(rename = "drop-tail")]
+            DropTail,
+            /// First in, first out. When the limit is reached, the packets that waited longest make way.
+            #[serde(rename = "drop-head")]
+            DropHead,
+            $($(#[$doc])* #[serde(rename = $name $(, alias = $alias)?)] $Kind,)*
+        }
+
+        impl DisciplineName {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[Self::DropTail, Self::DropHead, $(Self::$Kind),*];
+
+            /// As it is written in a scenario.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    Self::DropTail => "drop-tail",
+                    Self::DropHead => "drop-head",
+                    $(Self::$Kind => $name,)*
+                }
+            }
+        }
+
+        /// Any discipline of the registry, with the packets that wait.
+        #[derive(Clone, Debug)]
+        pub(crate) enum AnyDiscipline<P> {
+            /// Drop-tail or drop-head.
+            Fifo(fifo::Fifo<P>),
+            $($(#[$doc])* $Kind($Type),)*
+        }
+
+        impl<P: Packet> AnyDiscipline<P> {
+            /// The discipline of the `settings` with its parameters among them (the defaults where they are absent).
+            ///
+            /// # Errors
+            /// The first setting that cannot be used, by its key within the queue's table.
+            pub(crate) fn new(settings: &Settings, place: &discipline::Place) -> Result<Self, control::Invalid> {
+                Ok(match settings.discipline {
+                    DisciplineName::DropTail => Self::Fifo(fifo::Fifo::new(place.room, End::Tail, place.purge)),
+                    DisciplineName::DropHead => Self::Fifo(fifo::Fifo::new(place.room, End::Head, place.purge)),
+                    $(DisciplineName::$Kind => {
+                        if place.purge == Some(Purge::Tail) && !<$Type as Discipline<P>>::PURGES_TAIL {
+                            let why = concat!("must be head or none with ", $name);
+                            return Err(control::Invalid::new("purge", why));
+                        }
+                        let given = settings.$module.clone().unwrap_or_default();
+                        let built = <$Type as Discipline<P>>::new(&given, place);
+                        Self::$Kind(built.map_err(|invalid| invalid.within(stringify!($module)))?)
+                    })*
+                })
+            }
+
+            #[inline]
+            pub(crate) fn enqueue(
+                &mut self,
+                account: &mut account::Account,
+                now: units::Instant,
+                packet: P,
+                dropped: &mut impl FnMut(P),
+            ) {
+                match self {
+                    Self::Fifo(fifo) => fifo.enqueue(account, now, packet, dropped),
+                    $(Self::$Kind(held) => held.enqueue(account, now, packet, dropped),)*
+                }
+            }
+
+            pub(crate) fn enqueue_first(
+                &mut self,
+                account: &mut account::Account,
+                now: units::Instant,
+                packet: P,
+                dropped: &mut impl FnMut(P),
+            ) {
+                match self {
+                    Self::Fifo(fifo) => {
+                        fifo.enqueue_first(account, now, packet, dropped);
+                    }
+                    $(Self::$Kind(held) => held.enqueue_first(account, now, packet, dropped),)*
+                }
+            }
+
+            #[inline]
+            pub(crate) fn peek(
+                &mut self,
+                account: &mut account::Account,
+                now: units::Instant,
+                index: usize,
+                dropped: &mut impl FnMut(P),
+            ) -> Option<&P> {
+                match self {
+                    Self::Fifo(fifo) => fifo.peek(index),
+                    $(Self::$Kind(held) => held.peek(account, now, index, dropped),)*
+                }
+            }
+
+            #[inline]
+            pub(crate) fn remove(
+                &mut self,
+                account: &mut account::Account,
+                now: units::Instant,
+                index: usize,
+                dropped: &mut impl FnMut(P),
+            ) -> Option<account::Waiting<P>> {
+                match self {
+                    Self::Fifo(fifo) => fifo.remove(index),
+                    $(Self::$Kind(held) => held.remove(account, now, index, dropped),)*
+                }
+            }
+
+            pub(crate) fn purge(&mut self, account: &mut account::Account, dropped: &mut impl FnMut(P)) {
+                match self {
+                    Self::Fifo(fifo) => fifo.purge(account, dropped),
+                    $(Self::$Kind(held) => held.purge(account, dropped),)*
+                }
+            }
+
+            pub(crate) fn discard_where(
+                &mut self,
+                account: &mut account::Account,
+                unwanted: &mut impl FnMut(&P) -> bool,
+                dropped: &mut impl FnMut(P),
+            ) {
+                match self {
+                    Self::Fifo(fifo) => fifo.discard_where(account, unwanted, dropped),
+                    $(Self::$Kind(held) => held.discard_where(account, unwanted, dropped),)*
+                }
+            }
+        }
+
+        /// Calls the macro `callback` once, with what stands `before`, then `/// documentation` and `table: Params,` of
+        /// every discipline that has a table.
+        macro_rules! for_each_discipline {
+            ($d callback:ident $d ($d before:tt)*) => {
+                $d callback! { $d ($d before)* $($(#[$doc])* $module: crate::$module::Params,)* }
+            };
+        }
+
+        pub(crate) use for_each_discipline;
+    };
+}
+
+pub(crate) use disciplines;
