@@ -1,5 +1,6 @@
 //! The integration tests of crate `cli`: one binary, so that its dependencies are linked once.
 
+mod additions;
 mod agent;
 mod bad_input;
 mod ceilings;

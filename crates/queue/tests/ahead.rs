@@ -3,6 +3,7 @@
 use crate::piece::{Piece, at, piece, put, queue, take};
 use control::Limit;
 use proptest::prelude::*;
+use queue::DisciplineName;
 
 #[test]
 fn what_was_looked_at_ahead_is_not_what_waits_behind() {
@@ -74,7 +75,7 @@ fn a_limit_that_takes_packets_from_the_head_leaves_those_behind_them_passed() {
 
 #[test]
 fn each_discipline_shows_what_it_will_yield_and_forgets_what_is_unwanted() {
-    for discipline in ["drop-tail", "drop-head", "codel", "fq-codel", "pie", "red"] {
+    for discipline in DisciplineName::ALL.iter().map(|name| name.as_str()) {
         let mut queue = queue(&format!("discipline = \"{discipline}\""));
         put(&mut queue, 0, 1, 1..=5);
         let seen: Vec<_> = (0..6).map_while(|index| queue.peek(at(1), index, &mut |_| ()).copied()).collect();

@@ -3,7 +3,7 @@
 use crate::piece::{Piece, at, piece, put, queue, take};
 use control::Limit;
 use proptest::prelude::*;
-use queue::{Ecn, Settings, fq_codel};
+use queue::{DisciplineName, Ecn, Settings, fq_codel};
 use std::collections::BTreeMap;
 use units::{Bytes, Duration, Instant};
 
@@ -147,7 +147,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn discipline() -> impl Strategy<Value = &'static str> {
-    prop::sample::select(vec!["drop-tail", "drop-head", "codel", "fq-codel", "pie", "red"])
+    prop::sample::select(DisciplineName::ALL).prop_map(DisciplineName::as_str)
 }
 
 const TABLES: &str = "[codel]\necn = true\ntarget = \"1 us\"\ninterval = \"20 ms\"\n\

@@ -1,0 +1,209 @@
+//! Holds docs/add-a-controller.md and docs/add-a-discipline.md to their word: a copy of the whole workspace takes the
+//! controller and the discipline of these pages by one file and one registry entry each, and the command that is built
+//! from it simulates with them, would attach the controller to an interface, and replays a recording into it.
+
+#![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{fs, io};
+
+/// A page that adds something, and the crate that takes it.
+struct Page {
+    text: &'static str,
+    in_crate: &'static str,
+    registry: &'static str,
+}
+
+const CONTROLLER: Page = Page {
+    text: include_str!("../../../../docs/add-a-controller.md"),
+    in_crate: "control",
+    registry: "registry::controllers! {",
+};
+const DISCIPLINE: Page = Page {
+    text: include_str!("../../../../docs/add-a-discipline.md"),
+    in_crate: "queue",
+    registry: "registry::disciplines! {",
+};
+const RANDOM_DROP: &str = include_str!("random_drop.rs");
+
+/// The copy's command has a name of its own, or it would take the place of the one that other tests run.
+const COMMAND: &str = "sluice-with-additions";
+
+impl Page {
+    /// The only block in `language` that contains `text`.
+    fn block(&self, language: &str, text: &str) -> &'static str {
+        let fence = format!("```{language}\n");
+        let block = |rest: &'static str| rest.split_once("```").expect("a fence is closed").0;
+        let found: Vec<_> =
+            self.text.split(fence.as_str()).skip(1).map(block).filter(|block| block.contains(text)).collect();
+        assert_eq!(found.len(), 1, "blocks in {language} with {text:?}");
+        found[0]
+    }
+
+    /// The page's file and its registry entry, in the copy of its crate.
+    fn add(&self, copy: &Path, module: &str) {
+        let source = copy.join("crates").join(self.in_crate).join("src");
+        fs::write(source.join(module).with_extension("rs"), self.block("rust", "impl Default for Params")).unwrap();
+        let lib = fs::read_to_string(source.join("lib.rs")).unwrap();
+        let start = lib.find(self.registry).expect("lib.rs has the registry");
+        let end = start + lib[start..].find("\n}").expect("the registry ends") + 1;
+        let entry = self.block("rust", &format!("    {module}"));
+        let declared = self.block("rust", &format!("pub mod {module};"));
+        let registered = format!("{}{entry}{}", &lib[..end], &lib[end..]).replacen(
+            "mod registry;",
+            &format!("{declared}mod registry;"),
+            1,
+        );
+        fs::write(source.join("lib.rs"), registered).unwrap();
+    }
+}
+
+#[test]
+fn the_page_shows_the_discipline_that_is_compiled() {
+    let shown = DISCIPLINE.block("rust", "impl Default for Params");
+    assert!(shown == RANDOM_DROP, "docs/add-a-discipline.md and random_drop.rs differ");
+}
+
+#[test]
+fn every_discipline_with_a_table_has_a_page() {
+    let plain = [queue::DisciplineName::DropTail, queue::DisciplineName::DropHead];
+    for name in queue::DisciplineName::ALL.iter().filter(|name| !plain.contains(name)) {
+        let page = workspace().join("docs/disciplines").join(name.as_str()).with_extension("md");
+        assert!(page.is_file(), "{} is missing", page.display());
+    }
+}
+
+#[test]
+fn one_file_and_one_entry_each_are_all_that_a_controller_and_a_discipline_take() {
+    let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("additions");
+    copy_workspace(&copy).unwrap();
+    CONTROLLER.add(&copy, "fixed_drain");
+    DISCIPLINE.add(&copy, "random_drop");
+
+    // What holds for every controller and every discipline, and the examples' own tests.
+    cargo(&copy, "test --quiet -p control -p queue --lib --test all --features control/schema,queue/schema");
+    let command = built(&copy);
+    let folder = tempfile::tempdir().unwrap();
+    simulates(&command, folder.path());
+    attaches(&command);
+    replays(&command, folder.path());
+}
+
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The crates and what they embed, at `copy`, as they are now.
+fn copy_workspace(copy: &Path) -> io::Result<()> {
+    if copy.exists() {
+        fs::remove_dir_all(copy)?;
+    }
+    for folder in ["crates", "packaging"] {
+        copy_folder(&workspace().join(folder), &copy.join(folder))?;
+    }
+    for file in ["Cargo.toml", "Cargo.lock"] {
+        fs::copy(workspace().join(file), copy.join(file))?;
+    }
+    // The copy has no pages.
+    let tests = copy.join("crates/control/tests");
+    fs::remove_dir_all(tests.join("add_a_controller"))?;
+    fs::write(tests.join("main.rs"), "mod every_controller;\n")?;
+    let manifest = copy.join("crates/cli/Cargo.toml");
+    let renamed = fs::read_to_string(&manifest)?.replacen("name = \"sluice\"", &format!("name = \"{COMMAND}\""), 1);
+    fs::write(manifest, renamed)
+}
+
+fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_folder(&entry.path(), &target)?;
+        } else {
+            // Keeps the time of change: what an earlier run compiled is still good where nothing changed.
+            let file = fs::File::open(entry.path())?;
+            fs::copy(entry.path(), &target)?;
+            fs::File::options().write(true).open(&target)?.set_modified(file.metadata()?.modified()?)?;
+        }
+    }
+    Ok(())
+}
+
+/// Cargo in the copy. It shares the dependencies that the workspace's own tests were built with.
+fn cargo(copy: &Path, words: &str) {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("..");
+    let output = Command::new(env!("CARGO"))
+        .args(words.split(' '))
+        .arg("--target-dir")
+        .arg(target)
+        .current_dir(copy)
+        // Quick to compile is what counts here.
+        .env("CARGO_PROFILE_DEV_DEBUG", "false")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+}
+
+/// The copy's command.
+fn built(copy: &Path) -> PathBuf {
+    cargo(copy, "build --quiet -p cli");
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("../debug").join(COMMAND)
+}
+
+fn run(command: &Path, folder: &Path, words: &[&str]) -> String {
+    let output = Command::new(command).args(words).current_dir(folder).output().unwrap();
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Two nodes, one of which has more to send than the other can take.
+const NETWORK: &str = r#"
+title = "A full queue"
+duration = "3 s"
+[radio]
+standard = "802.11b"
+[[node]]
+name = "a"
+position = ["0 m", "0 m"]
+[[node]]
+name = "b"
+position = ["10 m", "0 m"]
+[[flow]]
+name = "load"
+from = "a"
+to = "b"
+traffic = { kind = "cbr", rate = "9 Mb/s", packet = "1000 B" }
+"#;
+
+/// By the discipline's table, and by the controller's name as with any scenario.
+fn simulates(command: &Path, folder: &Path) {
+    fs::write(folder.join("full.toml"), NETWORK.to_owned() + DISCIPLINE.block("toml", "[queue.random_drop]")).unwrap();
+    let by = ["--set", "queue.controller=fixed_drain", "--set", "queue.fixed_drain.target_delay=50 ms"];
+    let words = [&["run", "full.toml", "--json", "--record-intervals", "a.jsonl", "--node", "a"][..], &by].concat();
+    let ran: serde_json::Value = serde_json::from_str(&run(command, folder, &words)).unwrap();
+    let queue = &ran["nodes"][0]["queues"][0];
+    assert!(queue["dropped_packets"].as_u64().unwrap() > 100, "{queue}");
+    let delay = queue["sojourn_s"]["mean"].as_f64().unwrap();
+    assert!((0.03..0.07).contains(&delay), "{queue}");
+}
+
+/// It looks at a queue that is there, and changes nothing.
+fn attaches(command: &Path) {
+    let words = "attach lo --controller fixed_drain --target-delay 50ms --dry-run";
+    let mut child = Command::new(command).args(words.split(' ')).stderr(Stdio::piped()).spawn().unwrap();
+    let first = BufReader::new(child.stderr.take().unwrap()).lines().next().unwrap().unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(first, "lo: looking at the queue that is there, with fixed_drain; nothing is changed");
+}
+
+fn replays(command: &Path, folder: &Path) {
+    let recording = fs::read_to_string(folder.join("a.jsonl")).unwrap();
+    assert!(recording.lines().count() > 10);
+    let words = ["replay", "a.jsonl", "--controller", "fixed_drain", "--target-delay", "50ms", "--json"];
+    assert_eq!(run(command, folder, &words), recording);
+}
