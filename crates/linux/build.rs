@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-const SOURCES: &str = "src/bpf";
+const SOURCES: &str = "src/device/bpf";
 /// Programs of [`SOURCES`].
 const PROGRAMS: [&str; 4] = ["sluice", "completion", "conformance", "witness"];
 /// Compilers that keep the type of a pointer that a map holds, best first: Clang from release 16 on.

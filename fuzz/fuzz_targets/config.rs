@@ -4,7 +4,7 @@
 
 use lab::scenario::parse;
 use libfuzzer_sys::fuzz_target;
-use linux::config::Config;
+use linux::agent::config::Config;
 use std::path::Path;
 
 fuzz_target!(|bytes: &[u8]| {

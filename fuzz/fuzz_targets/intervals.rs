@@ -7,7 +7,7 @@ use control::{AnyController, Limit, Name, Parameters};
 use lab::recorded;
 use lab::scenario::{Scenario, Wishes};
 use libfuzzer_sys::fuzz_target;
-use linux::recording::{read, replay};
+use linux::telemetry::recording::{read, replay};
 
 fuzz_target!(|bytes: &[u8]| {
     let recording = match read(bytes) {

@@ -3,7 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use linux::{nl80211, rtnetlink, stations};
+use linux::kernel::{nl80211, rtnetlink};
+use linux::telemetry::stations;
 
 fuzz_target!(|bytes: &[u8]| {
     let (links, qdiscs) = rtnetlink::told(bytes);

@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use linux::serve::request::{LONGEST, read};
+use linux::telemetry::serve::request::{LONGEST, read};
 
 fuzz_target!(|bytes: &[u8]| {
     let whole = read(bytes);

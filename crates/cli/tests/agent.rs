@@ -263,7 +263,7 @@ fn the_packages_configurations_and_scripts_are_sound() {
     let logs = unit.lines().find_map(|line| line.strip_prefix("LogsDirectory=")).unwrap();
     let logs = Path::new("/var/log").join(logs);
     for file in ["agent.toml", "openwrt/files/agent.toml"] {
-        let config: linux::config::Config = lab::scenario::load(&packaging.join(file)).unwrap();
+        let config: linux::agent::config::Config = lab::scenario::load(&packaging.join(file)).unwrap();
         let wishes = config.wishes(Path::new("/run/sluice")).unwrap();
         assert_eq!(wishes.len(), config.interface.len());
         let recordings = config.interface.values().filter_map(|interface| interface.record.as_deref());

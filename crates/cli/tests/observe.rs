@@ -4,10 +4,10 @@
 
 use crate::command::{sluice, stderr, stdout};
 use control::{AnyController, Count, Interval, Limit, Name, Parameters, Stat};
-use linux::agent::now;
-use linux::agents;
-use linux::serve::{Address, Server, Serves};
-use linux::status::{State, Status};
+use linux::agent::signals::now;
+use linux::telemetry::ask;
+use linux::telemetry::serve::{Address, Server, Serves};
+use linux::telemetry::status::{State, Status};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 use std::fs::{File, OpenOptions};
@@ -27,7 +27,7 @@ struct Agent {
 
 impl Agent {
     fn start(folder: &Path) -> Self {
-        let address = Address::Path(agents::socket(folder, std::process::id()));
+        let address = Address::Path(ask::socket(folder, std::process::id()));
         let mut server = Server::bind(&address, Serves::Everything).unwrap();
         let enough = Arc::new(AtomicBool::new(false));
         let thread = std::thread::spawn({
@@ -223,5 +223,5 @@ fn a_real_agent_answers_status_and_serves_metrics_on_a_socket_of_their_own() {
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.contains(line), "{answer}");
     rustix::process::kill_process(rustix::process::Pid::from_child(&agent), rustix::process::Signal::TERM).unwrap();
     assert_eq!(agent.wait().unwrap().code(), Some(0));
-    assert!(!metrics.exists() && !linux::agents::socket(&folder.path().join("state"), agent.id()).exists());
+    assert!(!metrics.exists() && !linux::telemetry::ask::socket(&folder.path().join("state"), agent.id()).exists());
 }

@@ -1,11 +1,11 @@
 //! What is possible on this machine and on its interfaces, why not more, and what would mend it. Reads only.
 
 use crate::Error;
-use crate::driver::{Driver, linked};
-use crate::former::{Former, shown};
-use crate::rtnetlink::{Link, ROOT, Route};
+use crate::device::driver::{Driver, linked};
+use crate::device::former::{Former, shown};
+use crate::kernel::rtnetlink::{Link, ROOT, Route};
 use crate::shown_place;
-use crate::stations::{self, Stations};
+use crate::telemetry::stations::{self, Stations};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs;
@@ -263,7 +263,7 @@ fn possible(link: &Link, driver: Driver, can_bpf: bool) -> Finding {
         (Driver::Mac80211, true) => {
             Finding::good(TOPIC, format!("Sluice's own discipline, which releases by credit: {command}"))
         }
-        (Driver::Mac80211, false) if crate::txq::holds(name).unwrap_or(false) => Finding::good(
+        (Driver::Mac80211, false) if crate::device::txq::holds(name).unwrap_or(false) => Finding::good(
             TOPIC,
             format!("the queues of mac80211, by the one limit of their phy: {command} --backend txq"),
         ),

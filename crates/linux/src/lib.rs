@@ -5,40 +5,16 @@
 #![deny(clippy::print_stdout, clippy::print_stderr, reason = "they panic where nothing can be written; hosts speak")]
 
 pub mod agent;
-pub mod agents;
-mod backend;
-#[cfg(feature = "bpf")]
-pub mod bpf;
-pub mod config;
-mod confine;
-mod device;
+pub mod device;
 mod doctor;
-mod driver;
-mod estimate;
-pub mod events;
-mod fifo;
-mod former;
-pub mod govern;
-mod links;
-mod looks;
-pub mod metrics;
-mod netlink;
-pub mod nl80211;
-mod options;
-pub mod recording;
-pub mod rtnetlink;
-pub mod serve;
-mod state;
-pub mod stations;
-pub mod status;
-mod txq;
-mod wire;
+pub mod kernel;
+pub mod telemetry;
 
-pub use backend::{Attached, Backend, Wish, attach};
-pub use confine::Keeps;
-pub use device::{Capabilities, Device, Error, Quality};
+pub use agent::confine::Keeps;
+pub use device::backend::{Attached, Backend, Wish, attach};
+pub use device::contract::{Capabilities, Device, Error, Quality};
+pub use device::fifo::{Fifo, Kind, Observed, Place, Start, class, detach, shown_place};
+pub use device::looks::Looks;
+pub use device::state::{Restorer, STATE_FOLDER, make_state_folder};
+pub use device::txq::Txq;
 pub use doctor::{Diagnosis, Finding, diagnose};
-pub use fifo::{Fifo, Kind, Observed, Place, Start, class, detach, shown_place};
-pub use looks::Looks;
-pub use state::{Restorer, STATE_FOLDER, make_state_folder};
-pub use txq::Txq;

@@ -5,13 +5,13 @@ use crate::console::{complain, print, print_json};
 use crate::failure::{FAILED, Failure};
 use control::{AnyController, Name};
 use lab::live;
-use linux::agent::Signals;
-use linux::agents;
-use linux::events::{Event, What};
-use linux::govern::{Host, Patience, govern};
-use linux::recording::Decision;
-use linux::serve::{Address, Serves};
-use linux::status::Status;
+use linux::agent::govern::{Host, Patience, govern};
+use linux::agent::signals::Signals;
+use linux::telemetry::ask;
+use linux::telemetry::events::{Event, What};
+use linux::telemetry::recording::Decision;
+use linux::telemetry::serve::{Address, Serves};
+use linux::telemetry::status::Status;
 use linux::{Backend, Capabilities, Device, Place, Quality, Restorer, Wish};
 use queue::Settings;
 use std::fs::File;
@@ -62,8 +62,8 @@ fn govern_one(wish: Wish, listen: Vec<(Address, Serves)>, host: &mut Attaching) 
 
 /// Where the agent of this process answers. What killed ones left there goes.
 pub(super) fn listening(folder: &Path) -> (Address, Serves) {
-    agents::forget_killed(folder);
-    (Address::Path(agents::socket(folder, std::process::id())), Serves::Everything)
+    ask::forget_killed(folder);
+    (Address::Path(ask::socket(folder, std::process::id())), Serves::Everything)
 }
 
 /// One interface in the foreground.

@@ -2,7 +2,7 @@
 
 use super::status::{milliseconds, plain};
 use lab::tables::{Columns, table};
-use linux::stations::{Station, Stations, Told};
+use linux::telemetry::stations::{Station, Stations, Told};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use units::{Duration, Rate};
@@ -47,7 +47,7 @@ pub(super) fn text(wireless: &BTreeMap<String, Stations>, width: usize) -> Strin
 }
 
 fn row(device: &str, station: &Station) -> Vec<String> {
-    let allowed = |aql: &linux::stations::StationAql| {
+    let allowed = |aql: &linux::telemetry::stations::StationAql| {
         // Best effort has nearly everything; all four are in the JSON.
         format!("{} to {}", milliseconds(aql.low[2]), milliseconds(aql.high[2]))
     };
@@ -78,7 +78,7 @@ fn airtime(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use linux::stations::{PhyAql, StationAql};
+    use linux::telemetry::stations::{PhyAql, StationAql};
 
     #[test]
     fn stations_are_rows_and_what_is_missing_is_said_once() {

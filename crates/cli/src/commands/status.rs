@@ -6,9 +6,9 @@ use crate::console::{print, print_json, width};
 use crate::failure::Failure;
 use lab::scenario::nearest;
 use lab::tables::{Columns, table};
-use linux::agents;
-use linux::stations::Stations;
-use linux::status::{Quantity, State, Status};
+use linux::telemetry::ask;
+use linux::telemetry::stations::Stations;
+use linux::telemetry::status::{Quantity, State, Status};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -44,8 +44,8 @@ pub(super) fn status(args: &args::Status) -> Result<(), Failure> {
 /// What all agents in `folder` govern; `None` where none runs.
 pub(super) fn ask(folder: &Path) -> Result<Option<Vec<Status>>, Failure> {
     let mut asked: Option<Vec<Status>> = None;
-    for socket in agents::sockets(folder)? {
-        if let Some(told) = agents::status(&socket)? {
+    for socket in ask::sockets(folder)? {
+        if let Some(told) = ask::status(&socket)? {
             asked.get_or_insert_default().extend(told);
         }
     }
@@ -82,7 +82,7 @@ struct WithStations<'a> {
 /// The stations of the Wi-Fi interfaces among those governed. This command looks at them, not the agent: that may run
 /// without the right to. An interface that is gone, or in another network namespace, has none to be seen.
 fn wireless(statuses: &[Status]) -> BTreeMap<String, Stations> {
-    let look = |status: &Status| Some((status.device.clone(), linux::stations::look(&status.device).ok()??));
+    let look = |status: &Status| Some((status.device.clone(), linux::telemetry::stations::look(&status.device).ok()??));
     statuses.iter().filter_map(look).collect()
 }
 
@@ -164,7 +164,7 @@ pub(super) fn age(span: Duration) -> String {
 pub(super) mod tests {
     use super::*;
     use control::{AnyController, Count, Interval, Limit, Name, Parameters, Stat};
-    use linux::events::{Event, What};
+    use linux::telemetry::events::{Event, What};
     use units::Bytes;
 
     /// A queue that ADTH governs, as it is after its first interval.

@@ -8,10 +8,10 @@ use crate::args;
 use crate::console::print;
 use crate::failure::Failure;
 use crate::terminal::Terminal;
-use linux::agent::Signals;
-use linux::agents::{self, Watching};
-use linux::recording::Decision;
-use linux::status::Status;
+use linux::agent::signals::Signals;
+use linux::telemetry::ask::{self, Watching};
+use linux::telemetry::recording::Decision;
+use linux::telemetry::status::Status;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::io;
@@ -51,7 +51,7 @@ pub(super) fn watch(args: &args::Watch) -> Result<(), Failure> {
 
 /// Begins to watch agents that are new in `folder`.
 fn find(folder: &Path, agents: &mut Vec<Watching>) -> Result<(), Failure> {
-    for socket in agents::sockets(folder)? {
+    for socket in ask::sockets(folder)? {
         if agents.iter().all(|agent| agent.socket() != socket) {
             agents.extend(Watching::begin(&socket)?);
         }

@@ -4,7 +4,7 @@
 use super::chain::{Chain, at};
 use super::{MECHANISM, dummy, load, now, pause_until, shell, towards};
 use control::Measures;
-use linux::bpf::Credit;
+use linux::device::bpf::Credit;
 use rustix::net::sockopt::set_txtime;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, TxTimeFlags, sendmsg};
 use rustix::time::ClockId;

@@ -2,7 +2,7 @@
 
 use super::{MECHANISM, install, now};
 use control::{AnyController, Controller as _, Interval, Limit, Name, Parameters};
-use linux::bpf::{Discipline, Slot};
+use linux::device::bpf::{Discipline, Slot};
 use units::{Duration, Instant};
 
 pub(super) struct Governor {

@@ -3,7 +3,7 @@
 use super::governor::Governor;
 use super::{load, now, shell};
 use control::{Interval, Limit, Name, Parameters};
-use linux::bpf::Discipline;
+use linux::device::bpf::Discipline;
 use units::{Duration, Instant};
 
 /// How often a test looks round while nothing governs.

@@ -5,7 +5,7 @@ use super::{HEADERS, MECHANISM, dummy, install, load, now, pause_until, shell, t
 use control::{Limit, Measures};
 use libbpf_rs::Program;
 use libbpf_rs::query::ProgInfoIter;
-use linux::bpf::{Credit, Discipline, FOLDER, Mechanism};
+use linux::device::bpf::{Credit, Discipline, FOLDER, Mechanism};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use units::{Duration, Instant};

@@ -32,7 +32,7 @@ mod txq;
 mod witness;
 
 use control::Limit;
-use linux::bpf::{Discipline, FOLDER, Mechanism, Slot};
+use linux::device::bpf::{Discipline, FOLDER, Mechanism, Slot};
 use queue::{End, Purge};
 use std::net::UdpSocket;
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use super::{now, pause_until, shell};
 use linux::STATE_FOLDER;
-use linux::bpf::FOLDER;
+use linux::device::bpf::FOLDER;
 use std::fs::File;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

@@ -3,8 +3,8 @@
 use super::slow_link::SlowLink;
 use super::{HEADERS, MECHANISM, dummy, install, load, now, pause_until, shell, towards};
 use control::{Interval, Limit, Measures};
-use linux::bpf::{Credit, Discipline, FOLDER, Governed};
-use linux::rtnetlink::ROOT;
+use linux::device::bpf::{Credit, Discipline, FOLDER, Governed};
+use linux::kernel::rtnetlink::ROOT;
 use linux::{Device, Error, Place, Restorer, STATE_FOLDER, Start};
 use std::path::Path;
 use units::{Bytes, Duration, Instant};

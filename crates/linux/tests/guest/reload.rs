@@ -4,8 +4,9 @@ use super::program::{Program, nothing_is_left, queue, said};
 use super::slow_link::SlowLink;
 use super::{HEADERS, now, pause_until, towards};
 use control::Limit;
-use linux::status::Status;
-use linux::{STATE_FOLDER, agents};
+use linux::STATE_FOLDER;
+use linux::telemetry::ask;
+use linux::telemetry::status::Status;
 use std::path::Path;
 use units::Duration;
 
@@ -20,8 +21,8 @@ fn configure(queue: &str) {
 }
 
 fn status() -> Status {
-    let sockets = agents::sockets(Path::new(STATE_FOLDER)).unwrap();
-    agents::status(&sockets[0]).unwrap().unwrap().remove(0)
+    let sockets = ask::sockets(Path::new(STATE_FOLDER)).unwrap();
+    ask::status(&sockets[0]).unwrap().unwrap().remove(0)
 }
 
 fn backlog(status: &Status) -> u64 {

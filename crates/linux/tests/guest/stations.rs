@@ -3,7 +3,7 @@
 use super::chain::{Chain, Sink, send};
 use super::program::Program;
 use super::{now, pause_until, shell};
-use linux::stations::look;
+use linux::telemetry::stations::look;
 use units::{Duration, Rate};
 
 /// The rate of the relay in a line of `iw dev wlan0 station get`: `tx bitrate: 11.0 MBit/s`.

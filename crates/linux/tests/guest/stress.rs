@@ -10,7 +10,7 @@ use super::slow_link::SlowLink;
 use super::traffic::{Sent, Traffic};
 use super::witness::{self, Witness};
 use super::{now, pause_until, shell, unsent};
-use linux::bpf::FOLDER;
+use linux::device::bpf::FOLDER;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
@@ -18,7 +18,7 @@ use std::process::{Child, Command, Stdio};
 use units::Duration;
 
 /// What is shared with the discipline; the second struct is what it measures.
-const SHARED: &str = include_str!("../../src/bpf/shared.h");
+const SHARED: &str = include_str!("../../src/device/bpf/shared.h");
 const SECONDS: u64 = 10;
 const SEED: u64 = 1;
 /// Between two actions, at most.

@@ -5,7 +5,7 @@ use super::chain::{Chain, at, inside};
 use super::medium::{FASTEST, draw};
 use super::{load, now, pause_until};
 use control::{AnyController, Controller as _, Interval, Limit};
-use linux::bpf::{Credit, Discipline, Mechanism, Slot};
+use linux::device::bpf::{Credit, Discipline, Mechanism, Slot};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::net::UdpSocket;

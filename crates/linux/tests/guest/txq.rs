@@ -4,7 +4,7 @@ use super::chain::{Chain, Sink, send};
 use super::queues::start;
 use super::{now, pause_until, shell};
 use control::Limit;
-use linux::rtnetlink::ROOT;
+use linux::kernel::rtnetlink::ROOT;
 use linux::{Device, Place, STATE_FOLDER, Txq, detach};
 use units::Duration;
 

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use control::{Controller as _, Name, Reads};
 use lab::live;
 use lab::store::write_whole;
-use linux::recording::{self, Decision};
+use linux::telemetry::recording::{self, Decision};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::fs::File;

@@ -2,7 +2,7 @@
 
 use crate::commands::status::{age, milliseconds, plain};
 use control::{Limit, Stat};
-use linux::status::{Quantity, State, Status};
+use linux::telemetry::status::{Quantity, State, Status};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

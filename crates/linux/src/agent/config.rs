@@ -1,0 +1,98 @@
+//! The agent's configuration: which interfaces it governs, and how.
+
+use crate::device::backend::{Backend, Wish};
+use crate::device::fifo::{Place, class};
+use crate::kernel::rtnetlink::ROOT;
+use crate::telemetry::serve::Address;
+use queue::Settings;
+use serde::{Deserialize, Deserializer, de};
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+
+/// A configuration file.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Which interfaces, by their names.
+    pub interface: BTreeMap<String, Interface>,
+    /// Metrics for Prometheus. Absent: none.
+    #[serde(default)]
+    pub metrics: Option<Metrics>,
+}
+
+/// How an interface's queue is governed.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Interface {
+    /// The very keys of a scenario's `[queue]`.
+    #[serde(default)]
+    pub queue: Settings,
+    /// What holds the packets. Default `auto`.
+    #[serde(default)]
+    pub backend: Backend,
+    /// Where on the interface: `root`, or a class of a shaper such as `1:10`. Default `root`.
+    #[serde(default = "root", deserialize_with = "parent")]
+    pub parent: u32,
+    /// Measure and decide; change nothing. Default false.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// Go on where the former queue cannot be put back as it is, and where nothing ever waits. Default false.
+    #[serde(default)]
+    pub force: bool,
+    /// How many segments (GSO) a packet of the interface may hold meanwhile: with 1 a limit in packets counts what the link
+    /// carries. Default: as many as it may.
+    #[serde(default)]
+    pub gso_segments: Option<NonZeroU32>,
+    /// Where intervals and decisions are written to, for `sluice replay`. Default: nowhere.
+    #[serde(default)]
+    pub record: Option<PathBuf>,
+}
+
+/// Metrics.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Metrics {
+    /// Where they are served: the path of a socket, or an address and port of this machine.
+    pub listen: Address,
+}
+
+impl Config {
+    /// What is wanted of each queue; agents keep their state in `folder`.
+    ///
+    /// # Errors
+    /// There is no interface, a name is none, or a controller cannot be built from its parameters.
+    pub fn wishes(&self, folder: &Path) -> Result<Vec<Wish>, String> {
+        if self.interface.is_empty() {
+            return Err("no interface is named: give at least one table [interface.NAME]".into());
+        }
+        let wish = |(device, interface): (&String, &Interface)| {
+            named(device)?;
+            let Interface { queue: settings, backend, parent, dry_run, force, gso_segments, record: _ } =
+                interface.clone();
+            settings.build_controller().map_err(|why| format!("interface.{device}.queue: {why}"))?;
+            let place = Place { device: device.clone(), parent, state_folder: folder.into() };
+            Ok(Wish { place, settings, backend, dry_run, force, gso_segments })
+        };
+        self.interface.iter().map(wish).collect()
+    }
+}
+
+/// A name that the kernel gives to interfaces: it becomes part of a file's name, too.
+fn named(device: &str) -> Result<(), String> {
+    let fits = (1..16).contains(&device.len()) && device != "." && device != "..";
+    if fits && !device.contains(|c: char| c == '/' || c == ':' || c.is_whitespace()) {
+        return Ok(());
+    }
+    Err(format!(
+        "interface.{device}: no interface is called so: a name has up to 15 bytes, and no space, colon or slash"
+    ))
+}
+
+const fn root() -> u32 {
+    ROOT
+}
+
+fn parent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    class(&String::deserialize(deserializer)?).map_err(de::Error::custom)
+}

@@ -1,0 +1,263 @@
+//! What a running agent keeps of its powers: few capabilities, no way to more, and the system calls that it makes.
+//!
+//! Nobody who gets a running agent to do his work shall get more than the queues, which is what it is there for. A system
+//! call outside of the list fails as one that the kernel does not have: a library then takes an older one, and what is left
+//! is told as any other error of the kernel. To be killed for it would leave the queues ungoverned and not put back.
+
+use crate::Error;
+use rustix::io::Errno;
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, capabilities, clear_ambient_capability_set, set_capabilities, set_no_new_privs,
+};
+
+/// What a device needs while it is governed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Keeps {
+    /// It only looks.
+    Nothing,
+    /// It changes queues.
+    Queues,
+    /// It also loads and reads BPF programs.
+    QueuesAndBpf,
+}
+
+impl Keeps {
+    /// What an agent needs that may take up any queue later.
+    pub(crate) const fn most() -> Self {
+        if cfg!(feature = "bpf") { Self::QueuesAndBpf } else { Self::Queues }
+    }
+
+    /// Its capabilities.
+    fn capabilities(self) -> CapabilitySet {
+        match self {
+            Self::Nothing => CapabilitySet::empty(),
+            Self::Queues => CapabilitySet::NET_ADMIN,
+            Self::QueuesAndBpf => CapabilitySet::NET_ADMIN | CapabilitySet::BPF | CapabilitySet::PERFMON,
+        }
+    }
+}
+
+/// Gives up all but what is kept, for good. Gives why system calls are not filtered, where they are not: an architecture or a
+/// kernel without.
+///
+/// # Errors
+/// The kernel does not take powers away.
+pub(crate) fn confine(keeps: Keeps) -> Result<Option<String>, Error> {
+    let failed = |errno: Errno| Error::Kernel { what: "give up powers".into(), source: errno.into() };
+    set_no_new_privs(true).map_err(failed)?;
+    let permitted = capabilities(None).map_err(failed)?.permitted & keeps.capabilities();
+    let sets = CapabilitySets { effective: permitted, permitted, inheritable: CapabilitySet::empty() };
+    // Those that a service manager gave this way are no longer inheritable, and go with that; older kernels have none.
+    let _ = clear_ambient_capability_set();
+    set_capabilities(None, sets).map_err(failed)?;
+    Ok(filter::apply(keeps).err())
+}
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod filter {
+    use super::Keeps;
+    use nix::libc;
+    use seccompiler::{
+        BpfProgram, SeccompAction, SeccompCmpArgLen as Width, SeccompCmpOp as Is, SeccompCondition, SeccompFilter,
+        SeccompRule, apply_filter,
+    };
+    use std::collections::BTreeMap;
+
+    /// Memory, time, signals, and the end.
+    const PROCESS: [i64; 28] = [
+        libc::SYS_brk,
+        libc::SYS_clock_gettime,
+        libc::SYS_clock_nanosleep,
+        libc::SYS_exit,
+        libc::SYS_exit_group,
+        libc::SYS_futex,
+        libc::SYS_getegid,
+        libc::SYS_geteuid,
+        libc::SYS_getgid,
+        libc::SYS_getpid,
+        libc::SYS_getrandom,
+        libc::SYS_gettid,
+        libc::SYS_getuid,
+        libc::SYS_madvise,
+        libc::SYS_mremap,
+        libc::SYS_munmap,
+        libc::SYS_nanosleep,
+        libc::SYS_prlimit64,
+        libc::SYS_restart_syscall,
+        libc::SYS_rseq,
+        libc::SYS_rt_sigaction,
+        libc::SYS_rt_sigprocmask,
+        libc::SYS_rt_sigreturn,
+        libc::SYS_sched_getaffinity,
+        libc::SYS_sched_yield,
+        libc::SYS_set_robust_list,
+        libc::SYS_sigaltstack,
+        libc::SYS_uname,
+    ];
+    /// Files: the state, the configuration, recordings, `/sys` and `/proc`.
+    const FILES: [i64; 27] = [
+        libc::SYS_close,
+        libc::SYS_faccessat,
+        libc::SYS_faccessat2,
+        libc::SYS_fchmod,
+        libc::SYS_fchmodat,
+        libc::SYS_fcntl,
+        libc::SYS_flock,
+        libc::SYS_fstat,
+        libc::SYS_fsync,
+        libc::SYS_ftruncate,
+        libc::SYS_getcwd,
+        libc::SYS_getdents64,
+        libc::SYS_lseek,
+        libc::SYS_mkdirat,
+        libc::SYS_newfstatat,
+        libc::SYS_openat,
+        libc::SYS_pread64,
+        libc::SYS_read,
+        libc::SYS_readlinkat,
+        libc::SYS_readv,
+        libc::SYS_renameat,
+        libc::SYS_renameat2,
+        libc::SYS_statfs,
+        libc::SYS_statx,
+        libc::SYS_unlinkat,
+        libc::SYS_write,
+        libc::SYS_writev,
+    ];
+    /// Netlink, clients, the service manager, and waiting for them. To listen is done with.
+    const SOCKETS: [i64; 16] = [
+        libc::SYS_accept4,
+        libc::SYS_bind,
+        libc::SYS_epoll_create1,
+        libc::SYS_epoll_ctl,
+        libc::SYS_epoll_pwait,
+        libc::SYS_epoll_pwait2,
+        libc::SYS_getsockname,
+        libc::SYS_getsockopt,
+        libc::SYS_ppoll,
+        libc::SYS_recvfrom,
+        libc::SYS_recvmsg,
+        libc::SYS_sendmsg,
+        libc::SYS_sendto,
+        libc::SYS_setsockopt,
+        libc::SYS_shutdown,
+        libc::SYS_timerfd_settime,
+    ];
+    /// The same by their older names, which libraries still use.
+    #[cfg(target_arch = "x86_64")]
+    const OLDER: [i64; 12] = [
+        libc::SYS_access,
+        libc::SYS_chmod,
+        libc::SYS_epoll_wait,
+        libc::SYS_lstat,
+        libc::SYS_mkdir,
+        libc::SYS_open,
+        libc::SYS_poll,
+        libc::SYS_readlink,
+        libc::SYS_rename,
+        libc::SYS_rmdir,
+        libc::SYS_stat,
+        libc::SYS_unlink,
+    ];
+    #[cfg(target_arch = "aarch64")]
+    const OLDER: [i64; 0] = [];
+    /// To load programs and read their maps; libbpf holds the places of descriptors with empty files in memory.
+    const BPF: [i64; 4] = [libc::SYS_bpf, libc::SYS_dup3, libc::SYS_memfd_create, libc::SYS_perf_event_open];
+
+    /// # Errors
+    /// Why there is no filter.
+    pub(super) fn apply(keeps: Keeps) -> Result<(), String> {
+        let program = program(keeps).map_err(|error| error.to_string())?;
+        apply_filter(&program).map_err(|error| error.to_string())
+    }
+
+    fn program(keeps: Keeps) -> Result<BpfProgram, seccompiler::BackendError> {
+        let of_bpf: &[i64] = if keeps == Keeps::QueuesAndBpf { &BPF } else { &[] };
+        let all = [&PROCESS[..], &FILES, &SOCKETS, &OLDER, of_bpf].concat();
+        let mut rules: BTreeMap<i64, Vec<SeccompRule>> = all.into_iter().map(|call| (call, Vec::new())).collect();
+        let only = |number, width, is, value| -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
+            Ok(vec![SeccompRule::new(vec![SeccompCondition::new(number, width, is, value)?])?])
+        };
+        // No connection to anybody, but with the kernel.
+        let netlink = u64::from(libc::AF_NETLINK.unsigned_abs());
+        rules.insert(libc::SYS_socket, only(0, Width::Dword, Is::Eq, netlink)?);
+        // No memory with code that was not there from the start.
+        let code = u64::from(libc::PROT_EXEC.unsigned_abs());
+        for call in [libc::SYS_mmap, libc::SYS_mprotect] {
+            rules.insert(call, only(2, Width::Dword, Is::MaskedEq(code), 0)?);
+        }
+        // To abort is to signal oneself.
+        rules.insert(libc::SYS_tgkill, only(0, Width::Dword, Is::Eq, std::process::id().into())?);
+        let refused = SeccompAction::Errno(libc::ENOSYS.unsigned_abs());
+        SeccompFilter::new(rules, refused, SeccompAction::Allow, std::env::consts::ARCH.try_into()?)?.try_into()
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn every_filter_fits_the_kernel() {
+            for keeps in [Keeps::Nothing, Keeps::Queues, Keeps::QueuesAndBpf] {
+                // BPF_MAXINSNS
+                assert!((50..4_096).contains(&program(keeps).unwrap().len()));
+            }
+        }
+    }
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod filter {
+    use super::Keeps;
+
+    /// # Errors
+    /// Why there is no filter.
+    pub(super) fn apply(_: Keeps) -> Result<(), String> {
+        Err(format!("there is no list of them for {}", std::env::consts::ARCH))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::net::UdpSocket;
+    use std::process::Command;
+
+    /// Powers and filters are a thread's.
+    #[test]
+    fn a_confined_thread_opens_files_and_netlink_and_neither_programs_nor_sockets_nor_others() {
+        let told = std::thread::spawn(|| {
+            let filtered = confine(Keeps::Nothing).unwrap().is_none();
+            let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+            for set in ["CapInh", "CapPrm", "CapEff", "CapAmb"] {
+                assert!(status.contains(&format!("{set}:\t0000000000000000\n")), "{status}");
+            }
+            let links = crate::kernel::rtnetlink::Route::open().unwrap().links().unwrap();
+            assert!(links.iter().any(|link| link.name == "lo"));
+            let refused = Some(Errno::NOSYS.raw_os_error());
+            let socket = UdpSocket::bind("127.0.0.1:0").map(|_| ()).map_err(|error| error.raw_os_error());
+            let program = Command::new("/bin/true").status().map(|_| ()).map_err(|error| error.raw_os_error());
+            (filtered, socket == Err(refused), program == Err(refused))
+        });
+        let (filtered, no_socket, no_program) = told.join().unwrap();
+        assert_eq!((no_socket, no_program), (filtered, filtered));
+        assert_eq!(filtered, cfg!(any(target_arch = "x86_64", target_arch = "aarch64")));
+    }
+
+    #[test]
+    fn the_service_may_have_what_the_agent_keeps_and_its_folder_the_mode_that_the_agent_gives_it() {
+        let unit = include_str!("../../../../packaging/systemd/sluice.service");
+        let line = |key: &str| unit.lines().find_map(|line| line.strip_prefix(key)).unwrap();
+        let granted: BTreeSet<&str> = line("CapabilityBoundingSet=").split(' ').collect();
+        let kept: Vec<String> =
+            Keeps::QueuesAndBpf.capabilities().iter_names().map(|(name, _)| format!("CAP_{name}")).collect();
+        assert_eq!(granted, kept.iter().map(String::as_str).collect());
+        assert_eq!(line("RuntimeDirectoryMode="), format!("{:04o}", crate::device::state::FOLDER_MODE));
+        assert_eq!(line("NoNewPrivileges="), "yes");
+        let calls: Vec<&str> = unit.lines().filter_map(|line| line.strip_prefix("SystemCallFilter=")).collect();
+        for call in ["bpf", "capset", "perf_event_open", "prctl", "seccomp"] {
+            assert!(calls.iter().any(|line| line.split(' ').any(|word| word == call)), "{call}");
+        }
+    }
+}

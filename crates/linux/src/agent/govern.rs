@@ -1,0 +1,316 @@
+//! The agent's loop: one thread, one epoll, any number of queues. It follows interfaces that go and come back, and puts
+//! every former queue back at its end.
+
+use super::governor::{Done, Governor, Round};
+use super::notify::Manager;
+use super::wakes::{Wakes, slept};
+use crate::agent::confine::{Keeps, confine};
+use crate::agent::links::Links;
+use crate::agent::signals::{Signals, now};
+use crate::device::backend::Wish;
+use crate::device::contract::{Device, Error};
+use crate::device::looks::Looks;
+use crate::kernel::rtnetlink::Route;
+use crate::telemetry::events::{Event, What, clock};
+use crate::telemetry::recording::Decision;
+use crate::telemetry::serve::{Address, Server, Serves};
+use crate::telemetry::status::Status;
+use control::AnyController;
+use nix::sys::signal::Signal;
+use std::ops::ControlFlow;
+use units::{Duration, Instant};
+
+/// Clients are looked after at least so often.
+const HOUSEKEEPING: Duration = Duration::from_secs(1);
+/// The machine slept where its clocks moved apart by more.
+const SLEEP: Duration = Duration::from_millis(100);
+
+/// Whoever runs an agent: is told, and asked.
+pub trait Host {
+    /// A queue was taken up, with what a user should know of that.
+    fn attached(&mut self, device: &dyn Device, controller: &AnyController, remarks: &[String]) {
+        let _ = (device, controller, remarks);
+    }
+
+    /// An interval of a queue has ended. To break off ends the agent.
+    fn decided(&mut self, status: &Status, decision: &Decision) -> ControlFlow<()>;
+
+    /// Something happened to a queue.
+    fn happened(&mut self, event: &Event);
+
+    /// SIGHUP: what is wanted from now on; `None` ends the agent.
+    ///
+    /// # Errors
+    /// Why what is wanted cannot be read; all goes on as it is.
+    fn reload(&mut self) -> Option<Result<Vec<Wish>, String>>;
+}
+
+/// What an agent does when a queue is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// It ends, with the reason as its error.
+    End,
+    /// It goes on with the others, and waits for the interface to return.
+    Wait,
+}
+
+/// Governs what is wished for until a signal comes or the host breaks off, then puts the former queues back, also after an
+/// error. Status and metrics are served at `listen`. Once all queues are taken up this thread gives up what powers it does
+/// not need, for good.
+///
+/// # Errors
+/// With [`Patience::End`] the first thing that fails; with [`Patience::Wait`] a want of privilege at the start, or what
+/// failed where no queue could be taken up or waited for. At the end, why a former queue is not back.
+pub fn govern(
+    wishes: Vec<Wish>,
+    patience: Patience,
+    listen: Vec<(Address, Serves)>,
+    signals: &Signals,
+    host: &mut dyn Host,
+) -> Result<(), Error> {
+    let mut agent = Agent::new(wishes, patience, signals)?;
+    let begun = agent.begin(listen, host).and_then(|()| agent.confine(host));
+    let governed = begun.and_then(|()| agent.run(signals, host));
+    agent.manager.tell("STOPPING=1");
+    let is_news = !matches!(governed, Err(Error::Gone { .. } | Error::Replaced { .. }));
+    agent.governors.iter_mut().fold(governed, |so_far, governor| so_far.and(governor.end(is_news, host)))
+}
+
+struct Agent {
+    governors: Vec<Governor>,
+    /// Theirs, as servers take them.
+    statuses: Vec<Status>,
+    patience: Patience,
+    links: Links,
+    looks: Looks,
+    wakes: Wakes,
+    servers: Vec<Server>,
+    manager: Manager,
+    next_news: Instant,
+    housekeeping: Instant,
+    slept: Duration,
+}
+
+impl Agent {
+    fn new(wishes: Vec<Wish>, patience: Patience, signals: &Signals) -> Result<Self, Error> {
+        let now = now();
+        let links = Links::open()?;
+        let wakes = Wakes::new(signals, &links)?;
+        let governors: Result<Vec<Governor>, Error> = wishes.into_iter().map(|wish| Governor::new(wish, now)).collect();
+        Ok(Self {
+            governors: governors?,
+            statuses: Vec::new(),
+            patience,
+            links,
+            looks: Looks::open()?,
+            wakes,
+            servers: Vec::new(),
+            manager: Manager::find(),
+            next_news: now,
+            housekeeping: now,
+            slept: slept(),
+        })
+    }
+
+    /// Takes up all queues, and listens.
+    fn begin(&mut self, listen: Vec<(Address, Serves)>, host: &mut dyn Host) -> Result<(), Error> {
+        let (mut first, mut refused) = (None, 0);
+        for at in 0..self.governors.len() {
+            if self.patience == Patience::End {
+                // Where it is not there, the user is told which are.
+                Route::open()?.link(&self.governors[at].wish.place.device)?;
+            }
+            let Err(error) = self.with(at, now(), host, Governor::take_up) else { continue };
+            if self.patience == Patience::End || matches!(error, Error::NotPermitted { .. }) {
+                return Err(error);
+            }
+            self.lost(at, &error, host);
+            refused += 1;
+            first.get_or_insert(error);
+        }
+        if let Some(error) = first.filter(|_| refused == self.governors.len()) {
+            return Err(error);
+        }
+        for (address, serves) in listen {
+            let server = Server::bind(&address, serves)?;
+            self.wakes.add_clients(&server)?;
+            self.servers.push(server);
+        }
+        Ok(())
+    }
+
+    /// Gives up what is not needed from now on, then tells the service manager that all is ready.
+    fn confine(&mut self, host: &mut dyn Host) -> Result<(), Error> {
+        let of_queues = self.governors.iter().map(Governor::keeps).max().unwrap_or(Keeps::Nothing);
+        // An agent that waits may be told to take up any.
+        let keeps = if self.patience == Patience::Wait { Keeps::most() } else { of_queues };
+        if let Some(why) = confine(keeps)? {
+            let words = format!("goes on, and makes any system call that it likes: no filter of them ({why})");
+            host.happened(&Event::new(clock(), "", What::Failed, words));
+        }
+        self.manager.tell(&format!("READY=1\n{}", self.news()));
+        Ok(())
+    }
+
+    fn run(&mut self, signals: &Signals, host: &mut dyn Host) -> Result<(), Error> {
+        loop {
+            let woken = self.wakes.wait(self.next())?;
+            let now = now();
+            if woken.by_signal {
+                match signals.read()? {
+                    Some(Signal::SIGHUP) => {
+                        let Some(wishes) = host.reload() else { return Ok(()) };
+                        self.reload(wishes, host)?;
+                    }
+                    Some(_) => return Ok(()),
+                    None => {}
+                }
+            }
+            if woken.by_links {
+                self.links.refresh()?;
+                for at in 0..self.governors.len() {
+                    self.check(at, host, Governor::follow)?;
+                }
+            }
+            let done = self.work(now, host)?;
+            if done == Done::Enough {
+                return Ok(());
+            }
+            self.serve(woken.by_clients, done == Done::Something, now);
+        }
+    }
+
+    /// When something is to be done next.
+    fn next(&self) -> Instant {
+        let due = self.governors.iter().map(Governor::next).min().unwrap_or(Instant::NEVER);
+        let told = if self.manager.patience.is_some() { self.next_news } else { Instant::NEVER };
+        let clients =
+            if self.servers.iter().any(|server| server.clients() > 0) { self.housekeeping } else { Instant::NEVER };
+        due.min(told).min(clients)
+    }
+
+    /// What is due: intervals, looks, attempts.
+    fn work(&mut self, now: Instant, host: &mut dyn Host) -> Result<Done, Error> {
+        let slept = slept();
+        if slept.saturating_sub(self.slept) > SLEEP {
+            self.governors.iter_mut().for_each(Governor::has_slept);
+        }
+        self.slept = slept;
+        let mut most = Done::Look;
+        for at in 0..self.governors.len() {
+            if self.governors[at].next() > now {
+                continue;
+            }
+            // A queue that is lost is something, too.
+            let mut done = Done::Something;
+            self.check_at(at, now, host, |governor, round| governor.work(round).map(|it| done = it))?;
+            match done {
+                Done::Enough => return Ok(done),
+                Done::Something => most = done,
+                Done::Look => {}
+            }
+        }
+        if let Some(patience) = self.manager.patience.filter(|_| self.next_news <= now) {
+            self.manager.tell("WATCHDOG=1");
+            self.next_news = now + patience / 2;
+        }
+        Ok(most)
+    }
+
+    fn serve(&mut self, ready: bool, news: bool, now: Instant) {
+        let due = self.housekeeping <= now;
+        let clients = self.servers.iter().any(|server| server.clients() > 0);
+        if !(ready || due || news && clients) {
+            return;
+        }
+        self.statuses.clear();
+        self.statuses.extend(self.governors.iter().map(|governor| governor.status.clone()));
+        for server in &mut self.servers {
+            if ready {
+                server.ready(now, &self.statuses);
+            }
+            server.tell(now, &self.statuses);
+        }
+        if due {
+            self.housekeeping = now + HOUSEKEEPING;
+        }
+    }
+
+    /// Other wishes hold from now on.
+    fn reload(&mut self, wishes: Result<Vec<Wish>, String>, host: &mut dyn Host) -> Result<(), Error> {
+        let begun = now();
+        self.manager.tell(&format!("RELOADING=1\nMONOTONIC_USEC={}", begun.as_nanos() / 1_000));
+        match wishes {
+            Err(why) => host.happened(&Event::new(clock(), "", What::Failed, format!("all goes on as it is: {why}"))),
+            Ok(wishes) => self.change(wishes, host)?,
+        }
+        self.manager.tell(&format!("READY=1\n{}", self.news()));
+        Ok(())
+    }
+
+    fn change(&mut self, wishes: Vec<Wish>, host: &mut dyn Host) -> Result<(), Error> {
+        self.governors.retain_mut(|governor| {
+            let stays = wishes.iter().any(|wish| wish.place == governor.wish.place);
+            if !stays {
+                // Whatever comes of it has been told.
+                let _ = governor.end(true, host);
+            }
+            stays
+        });
+        for wish in wishes {
+            match self.governors.iter().position(|governor| governor.wish.place == wish.place) {
+                Some(at) => self.check(at, host, |governor, round| governor.change(wish, round))?,
+                None => self.governors.push(Governor::new(wish, now())?),
+            }
+        }
+        Ok(())
+    }
+
+    /// Does something with a governor, which loses its queue where that fails.
+    fn check(
+        &mut self,
+        at: usize,
+        host: &mut dyn Host,
+        what: impl FnOnce(&mut Governor, &mut Round) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.check_at(at, now(), host, what)
+    }
+
+    fn check_at(
+        &mut self,
+        at: usize,
+        now: Instant,
+        host: &mut dyn Host,
+        what: impl FnOnce(&mut Governor, &mut Round) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        match self.with(at, now, &mut *host, what) {
+            Ok(()) => Ok(()),
+            Err(error) if self.patience == Patience::End => Err(error),
+            Err(error) => {
+                self.lost(at, &error, host);
+                Ok(())
+            }
+        }
+    }
+
+    fn with<T>(
+        &mut self,
+        at: usize,
+        now: Instant,
+        host: &mut dyn Host,
+        what: impl FnOnce(&mut Governor, &mut Round) -> T,
+    ) -> T {
+        let mut round = Round { host, links: &self.links, looks: &self.looks, now };
+        what(&mut self.governors[at], &mut round)
+    }
+
+    fn lost(&mut self, at: usize, error: &Error, host: &mut dyn Host) {
+        self.with(at, now(), host, |governor, round| governor.fail(error, round));
+    }
+
+    /// What the service manager shows.
+    fn news(&self) -> String {
+        let governed = self.governors.iter().filter(|governor| governor.is_governing()).count();
+        format!("STATUS=governs {governed} of {} queues", self.governors.len())
+    }
+}

@@ -1,0 +1,414 @@
+//! One queue and what the agent does with it: takes it up, governs it, waits for its interface, lets go of it.
+
+use super::govern::Host;
+use super::pace::{Pace, WORTH};
+use super::wakes::on_grid;
+use crate::agent::confine::Keeps;
+use crate::agent::links::Links;
+use crate::agent::signals::{interval, look_every, obstacle};
+use crate::device::backend::{Attached, Wish, attach};
+use crate::device::contract::{Device, Error};
+use crate::device::fifo::{Start, shown_place};
+use crate::device::looks::Looks;
+use crate::telemetry::events::{Event, What, clock};
+use crate::telemetry::recording::Decision;
+use crate::telemetry::status::{State, Status};
+use control::{AnyController, Controller as _, Limit};
+use units::{Duration, Instant};
+
+/// An interval that ends so much late, and an interval late, says nothing of the queue as it is now.
+const LATE: Duration = Duration::from_millis(250);
+/// After an attempt that failed for another reason than the interface's absence.
+const NEXT_ATTEMPT: Duration = Duration::from_secs(10);
+
+/// Our own discipline takes an agent that is silent for 5 s for gone.
+const LONGEST_INTERVAL: Duration = Duration::from_secs(2);
+
+/// One queue.
+pub(super) struct Governor {
+    pub(super) wish: Wish,
+    controller: AnyController,
+    pub(super) status: Status,
+    phase: Phase,
+    pace: Pace,
+    began: Instant,
+}
+
+enum Phase {
+    /// For the interface, and for a time where an attempt has failed.
+    Waiting {
+        until: Instant,
+    },
+    Governing(Governing),
+    /// Left alone while the interface is the one with this number.
+    Ended {
+        index: u32,
+    },
+}
+
+struct Governing {
+    device: Box<dyn Device>,
+    index: u32,
+    interval: Duration,
+    /// Time between looks; absent where the device needs none.
+    every: Option<Duration>,
+    next_interval: Instant,
+    next_look: Instant,
+    /// The interval that goes on is not one of an agent that was awake.
+    slept: bool,
+}
+
+/// What a governor did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Done {
+    /// It looked at its queue: nothing that a client would see.
+    Look,
+    Something,
+    /// The host wants no more.
+    Enough,
+}
+
+/// What a governor works with: the host that is told, and the moment.
+pub(super) struct Round<'a> {
+    pub(super) host: &'a mut dyn Host,
+    pub(super) links: &'a Links,
+    pub(super) looks: &'a Looks,
+    pub(super) now: Instant,
+}
+
+impl Governor {
+    pub(super) fn new(wish: Wish, now: Instant) -> Result<Self, Error> {
+        let controller = controller(&wish)?;
+        let place = shown_place(wish.place.parent);
+        let status = Status::new(&wish.place.device, place, &controller, wish.settings.limit);
+        Ok(Self { wish, controller, status, phase: Phase::Waiting { until: now }, pace: Pace::new(), began: now })
+    }
+
+    /// When it has something to do next.
+    pub(super) fn next(&self) -> Instant {
+        match &self.phase {
+            Phase::Waiting { until } => *until,
+            Phase::Governing(governing) if governing.every.is_some() => {
+                governing.next_interval.min(governing.next_look)
+            }
+            Phase::Governing(governing) => governing.next_interval,
+            Phase::Ended { .. } => Instant::NEVER,
+        }
+    }
+
+    pub(super) fn is_governing(&self) -> bool {
+        self.governed_index().is_some()
+    }
+
+    /// What its queue needs; nothing where there is none.
+    pub(super) fn keeps(&self) -> Keeps {
+        match &self.phase {
+            Phase::Governing(governing) => governing.device.keeps(),
+            _ => Keeps::Nothing,
+        }
+    }
+
+    /// Takes the queue up where its interface is there.
+    pub(super) fn take_up(&mut self, round: &mut Round) -> Result<(), Error> {
+        let device = &self.wish.place.device;
+        let Some(link) = round.links.named(device).cloned() else {
+            self.wait(Instant::NEVER, format!("no interface {device}"), round);
+            return Ok(());
+        };
+        // The controller begins anew: what it knew was of another queue.
+        self.controller = controller(&self.wish)?;
+        self.pace = Pace::new();
+        let start = start(&self.controller, round.now);
+        let Attached { device, remarks: of_device } = attach(&self.wish, &start, round.looks)?;
+        if let Some(why) = obstacle(&self.controller, device.as_ref()) {
+            return Err(Error::Unsuitable(why));
+        }
+        let again = u64::from(self.status.last.is_some());
+        self.status.totals.restarts = self.status.totals.restarts.saturating_add(again);
+        self.status.held_by(&device.capabilities());
+        self.status.state = if self.wish.dry_run { State::DryRun } else { State::Governing };
+        self.status.limit = start.limit;
+        let remarks: Vec<String> =
+            of_device.into_iter().chain(rough(&self.wish, link.gso_max_segs)).chain(blind(&self.controller)).collect();
+        round.host.attached(device.as_ref(), &self.controller, &remarks);
+        let words = [format!("{}, governed by {}", self.status.kind, self.status.controller)];
+        let words = words.into_iter().chain(remarks).collect::<Vec<_>>().join("; ");
+        self.tell(What::Attached, words, round.host);
+        let every = device.capabilities().look_every;
+        let interval = interval(&self.controller);
+        let (next_interval, next_look) = first(round.now, interval, start.every);
+        self.phase = Phase::Governing(Governing {
+            device,
+            index: link.index,
+            interval,
+            every,
+            next_interval,
+            next_look,
+            slept: false,
+        });
+        Ok(())
+    }
+
+    /// Does what is due.
+    pub(super) fn work(&mut self, round: &mut Round) -> Result<Done, Error> {
+        let Phase::Governing(governing) = &mut self.phase else {
+            return self.take_up(round).map(|()| Done::Something);
+        };
+        let now = round.now;
+        if now < governing.next_interval {
+            governing.next_look = on_grid(now, governing.every.unwrap_or(governing.interval));
+            return governing.device.look(now).map(|()| Done::Look);
+        }
+        let late = now.since(governing.next_interval);
+        governing.next_interval += governing.interval;
+        if governing.next_interval <= now {
+            governing.next_interval = now + governing.interval;
+        }
+        governing.next_look = on_grid(now, governing.every.unwrap_or(governing.interval));
+        let seen = governing.device.take_interval(now)?;
+        if std::mem::take(&mut governing.slept) || late > governing.interval.max(LATE) {
+            self.status.pass_over(&seen);
+            let words = format!("an interval of {} is passed over: the agent did not run all that time", seen.length);
+            self.tell(What::Resumed, words, round.host);
+            return Ok(Done::Something);
+        }
+        let learnt = self.pace.learn(&seen, self.wish.settings.limit);
+        let begin_from = learnt.filter(|limit| self.controller.begin_from(*limit));
+        let limit = self.controller.update(&seen.into()).limit;
+        if limit != self.status.limit {
+            governing.device.set_limit(limit)?;
+        }
+        let at = now.since(self.began);
+        self.status.advance(at, &seen, limit);
+        if let Some(limit) = begin_from {
+            let name = &self.status.controller;
+            self.tell(
+                What::Measured,
+                format!("{name} begins from {limit}: what the link sends in {WORTH}"),
+                round.host,
+            );
+        }
+        let told = round.host.decided(&self.status, &Decision { at, seen, limit, begin_from });
+        Ok(if told.is_break() { Done::Enough } else { Done::Something })
+    }
+
+    /// The machine has slept: the interval that goes on is not to be shown to the controller.
+    pub(super) fn has_slept(&mut self) {
+        if let Phase::Governing(governing) = &mut self.phase {
+            governing.slept = true;
+        }
+    }
+
+    /// Interfaces came, went or changed their names. An error is why the queue is lost.
+    pub(super) fn follow(&mut self, round: &mut Round) -> Result<(), Error> {
+        let name = &self.wish.place.device;
+        let named = round.links.named(name).map(|link| link.index);
+        match &self.phase {
+            Phase::Governing(governing) if named != Some(governing.index) => {
+                match round.links.numbered(governing.index) {
+                    Some(link) => {
+                        let (name, new) = (name.clone(), link.name.clone());
+                        Err(Error::Renamed { name, new })
+                    }
+                    None => Err(Error::Gone { name: name.clone() }),
+                }
+            }
+            Phase::Waiting { .. } if named.is_some() => self.take_up(round),
+            Phase::Ended { index } if named.is_some() && named != Some(*index) => self.take_up(round),
+            _ => Ok(()),
+        }
+    }
+
+    /// Something failed: the former queue comes back where it can, and the agent waits, or leaves the queue alone.
+    pub(super) fn fail(&mut self, error: &Error, round: &mut Round) {
+        let (what, until) = match error {
+            Error::Gone { .. } => (What::Gone, Instant::NEVER),
+            Error::Renamed { .. } => (What::Renamed, Instant::NEVER),
+            Error::Replaced { .. } => (What::Replaced, Instant::NEVER),
+            _ => (What::Failed, round.now + NEXT_ATTEMPT),
+        };
+        let index = self.governed_index();
+        // Where the interface is gone or its queue another's, there is nothing to put back. Whatever comes of it is told, and
+        // the next attempt begins with it.
+        let _ = self.let_go(!matches!(what, What::Gone | What::Replaced), round.host);
+        if what == What::Failed {
+            self.wait(until, error.to_string(), round);
+            return;
+        }
+        self.tell(what, error.to_string(), round.host);
+        match index {
+            Some(index) if what == What::Replaced => {
+                self.phase = Phase::Ended { index };
+                self.status.state = State::Ended;
+            }
+            _ => self.wait(until, format!("no interface {}", self.wish.place.device), round),
+        }
+        // The name may be another interface's already.
+        if what != What::Replaced && round.links.named(&self.wish.place.device).is_some() {
+            self.phase = Phase::Waiting { until: round.now };
+        }
+    }
+
+    /// Other settings hold from now on. What waits stays where the device can do that.
+    pub(super) fn change(&mut self, wish: Wish, round: &mut Round) -> Result<(), Error> {
+        if let Phase::Ended { .. } = self.phase {
+            self.phase = Phase::Waiting { until: round.now };
+        }
+        if wish == self.wish {
+            return Ok(());
+        }
+        let mut controller = controller(&wish)?;
+        if let Pace::Known(limit) = self.pace {
+            controller.begin_from(limit);
+        }
+        let start = start(&controller, round.now);
+        let Phase::Governing(governing) = &mut self.phase else {
+            self.wish = wish;
+            return Ok(());
+        };
+        if let Some(why) = obstacle(&controller, governing.device.as_ref()) {
+            return Err(Error::Unsuitable(why));
+        }
+        // What was counted under the old settings is not for the new controller.
+        self.status.pass_over(&governing.device.take_interval(round.now)?);
+        let adapted = wish.gso_segments == self.wish.gso_segments && governing.device.adapt(&wish, &start)?;
+        governing.interval = interval(&controller);
+        governing.every = governing.device.capabilities().look_every;
+        (governing.next_interval, governing.next_look) = first(round.now, governing.interval, start.every);
+        (self.status.controller, self.status.target_delay) =
+            (controller.name().as_str().into(), controller.target_delay());
+        self.status.limit = start.limit;
+        (self.wish, self.controller) = (wish, controller);
+        if adapted {
+            let words = format!("governed by {} from now on; nothing that waits is lost", self.status.controller);
+            self.tell(What::Changed, words, round.host);
+            return Ok(());
+        }
+        self.tell(What::Changed, "another queue is needed: what waits is lost".into(), round.host);
+        let _ = self.let_go(true, round.host);
+        self.phase = Phase::Waiting { until: round.now };
+        Ok(())
+    }
+
+    /// The number of the interface whose queue is governed.
+    fn governed_index(&self) -> Option<u32> {
+        match &self.phase {
+            Phase::Governing(governing) => Some(governing.index),
+            _ => None,
+        }
+    }
+
+    /// Lets go of the queue, so that the former one comes back, and tells so where that `is_news`. An error is why the former
+    /// queue should be back and is not; it has been told.
+    fn let_go(&mut self, is_news: bool, host: &mut dyn Host) -> Result<(), Error> {
+        let ended = std::mem::replace(&mut self.phase, Phase::Waiting { until: Instant::NEVER });
+        let Phase::Governing(mut governing) = ended else { return Ok(()) };
+        self.status.kind.clear();
+        match governing.device.restore() {
+            Ok(()) | Err(Error::Replaced { .. }) if !is_news || self.wish.dry_run => {}
+            Ok(()) => self.tell(What::Restored, "the former queue is back".into(), host),
+            Err(error) => {
+                self.tell(What::Failed, format!("the former queue is not back: {error}"), host);
+                return if matches!(error, Error::Replaced { .. }) { Ok(()) } else { Err(error) };
+            }
+        }
+        Ok(())
+    }
+
+    /// The end. An error is why the former queue is not back; that it is back is told where it `is_news`.
+    pub(super) fn end(&mut self, is_news: bool, host: &mut dyn Host) -> Result<(), Error> {
+        self.status.state = State::Ended;
+        self.let_go(is_news, host)
+    }
+
+    fn wait(&mut self, until: Instant, why: String, round: &mut Round) {
+        self.phase = Phase::Waiting { until };
+        if self.status.state != (State::Waiting { why: why.clone() }) {
+            self.status.state = State::Waiting { why: why.clone() };
+            self.tell(What::Waiting, why, round.host);
+        }
+    }
+
+    fn tell(&mut self, what: What, words: String, host: &mut dyn Host) {
+        let event = Event::new(clock(), &self.wish.place.device, what, words);
+        host.happened(&event);
+        self.status.note(event);
+    }
+}
+
+/// The controller that is wished for.
+fn controller(wish: &Wish) -> Result<AnyController, Error> {
+    let device = &wish.place.device;
+    let controller =
+        wish.settings.build_controller().map_err(|invalid| Error::Unsuitable(format!("{device}: {invalid}")))?;
+    let interval = interval(&controller);
+    if interval > LONGEST_INTERVAL {
+        let name = controller.name().as_str();
+        return Err(Error::Unsuitable(format!(
+            "{device}: {name} would be called every {interval}; on a live queue that is at most {LONGEST_INTERVAL}"
+        )));
+    }
+    Ok(controller)
+}
+
+/// That packets with many `segments` make a limit in packets a rough one, where that is so.
+fn rough(wish: &Wish, segments: u32) -> Option<String> {
+    let is_rough = matches!(wish.settings.limit, Limit::Packets(_)) && wish.gso_segments.is_none();
+    (is_rough && segments > 1 && !wish.dry_run).then(|| {
+        "a packet of this queue may hold many segments (GSO) and counts once in a limit in packets: one segment a packet \
+         (--gso-segments 1, gso_segments = 1) ends that"
+            .into()
+    })
+}
+
+/// That the controller begins with a size that nothing justifies, until the link's rate is known; where that is so.
+fn blind(controller: &AnyController) -> Option<String> {
+    let (name, first) = (controller.name(), controller.begin().limit);
+    let is_blind = controller.clone().begin_from(first);
+    is_blind
+        .then(|| format!("{name} begins with {first}; as soon as packets wait, from what the link sends in {WORTH}"))
+}
+
+/// How a queue begins under a controller.
+fn start(controller: &AnyController, at: Instant) -> Start {
+    let (limit, measures) = (controller.begin().limit, controller.needs().measures);
+    Start { limit, measures, every: look_every(controller), at }
+}
+
+/// The ends of the first interval and the first look. Intervals of queues with the same interval end together, so that
+/// they wake the agent once.
+fn first(now: Instant, interval: Duration, every: Duration) -> (Instant, Instant) {
+    (on_grid(now + interval, every), on_grid(now, every))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::rtnetlink::ROOT;
+    use crate::{Backend, Place, STATE_FOLDER};
+    use control::{Name, alt};
+    use queue::Settings;
+
+    fn wish(settings: Settings) -> Wish {
+        let place = Place { device: "eth0".into(), parent: ROOT, state_folder: STATE_FOLDER.into() };
+        Wish { place, settings, backend: Backend::Auto, dry_run: true, force: false, gso_segments: None }
+    }
+
+    fn every(interval: Duration) -> Wish {
+        let alt = Some(alt::Params { interval, ..alt::Params::default() });
+        wish(Settings { controller: Name::Alt, alt, ..Settings::default() })
+    }
+
+    #[test]
+    fn a_controller_is_called_as_often_as_it_asks_for_and_none_as_it_is_told() {
+        let slow = Duration::from_millis(1_500);
+        assert_eq!(interval(&controller(&every(slow)).unwrap()), slow);
+        assert_eq!(interval(&controller(&wish(Settings::default())).unwrap()), Duration::from_secs(1));
+    }
+
+    #[test]
+    fn one_that_would_be_called_too_rarely_is_refused() {
+        let message = controller(&every(Duration::from_secs(3))).unwrap_err().to_string();
+        assert_eq!(message, "eth0: alt would be called every 3 s; on a live queue that is at most 2 s");
+    }
+}

@@ -1,0 +1,95 @@
+//! What the agent waits for: a moment, signals, news of interfaces, clients. One descriptor for all.
+
+use crate::Error;
+use crate::agent::signals::now;
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::io::Errno;
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
+};
+use std::os::fd::{AsFd, OwnedFd};
+use units::Instant;
+
+/// Who woke the agent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Woken {
+    pub(super) by_signal: bool,
+    pub(super) by_links: bool,
+    pub(super) by_clients: bool,
+}
+
+/// What is waited for.
+pub(super) struct Wakes {
+    epoll: OwnedFd,
+    timer: OwnedFd,
+    until: Instant,
+    events: Vec<epoll::Event>,
+}
+
+impl Wakes {
+    const TIMER: u64 = 0;
+    const SIGNALS: u64 = 1;
+    const LINKS: u64 = 2;
+    const CLIENTS: u64 = 3;
+
+    pub(super) fn new(signals: impl AsFd, links: impl AsFd) -> Result<Self, Error> {
+        let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
+        let timer = timerfd_create(TimerfdClockId::Monotonic, flags).map_err(failed)?;
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?;
+        // Edges: the timer is set anew each time, and need not be read.
+        let once = EventFlags::IN | EventFlags::ET;
+        epoll::add(&epoll, &timer, EventData::new_u64(Self::TIMER), once).map_err(failed)?;
+        epoll::add(&epoll, signals, EventData::new_u64(Self::SIGNALS), EventFlags::IN).map_err(failed)?;
+        epoll::add(&epoll, links, EventData::new_u64(Self::LINKS), EventFlags::IN).map_err(failed)?;
+        Ok(Self { epoll, timer, until: Instant::ZERO, events: Vec::with_capacity(8) })
+    }
+
+    /// Clients at a descriptor wake the agent from now on, until that is closed.
+    pub(super) fn add_clients(&self, of: impl AsFd) -> Result<(), Error> {
+        epoll::add(&self.epoll, of, EventData::new_u64(Self::CLIENTS), EventFlags::IN).map_err(failed)
+    }
+
+    /// Waits until a moment, or until somebody wakes the agent.
+    pub(super) fn wait(&mut self, until: Instant) -> Result<Woken, Error> {
+        if until != self.until {
+            self.set(until)?;
+        }
+        self.events.clear();
+        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut self.events), None) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(failed(errno)),
+        }
+        let has = |who: u64| self.events.iter().any(|event| event.data.u64() == who);
+        Ok(Woken { by_signal: has(Self::SIGNALS), by_links: has(Self::LINKS), by_clients: has(Self::CLIENTS) })
+    }
+
+    fn set(&mut self, until: Instant) -> Result<(), Error> {
+        // A moment that is past wakes at once; a time of zero would wake never.
+        let nanos = until.as_nanos().max(1);
+        let seconds = i64::try_from(nanos / 1_000_000_000).expect("2^64 nanoseconds are fewer than 2^63 seconds");
+        let rest = i64::try_from(nanos % 1_000_000_000).expect("less than a second");
+        let once = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let spec = Itimerspec { it_interval: once, it_value: Timespec { tv_sec: seconds, tv_nsec: rest } };
+        timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &spec).map_err(failed)?;
+        self.until = until;
+        Ok(())
+    }
+}
+
+/// The next moment of a grid of `every`, after `now`: those who share a grid wake the agent together.
+pub(super) fn on_grid(now: Instant, every: units::Duration) -> Instant {
+    let every = every.as_nanos().max(1);
+    Instant::from_nanos((now.as_nanos() / every + 1).saturating_mul(every))
+}
+
+/// How long the machine has slept since it was started.
+pub(super) fn slept() -> units::Duration {
+    let awake = now();
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let (seconds, nanos) = (time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs());
+    Instant::from_nanos(seconds * 1_000_000_000 + nanos).since(awake)
+}
+
+fn failed(errno: Errno) -> Error {
+    Error::Kernel { what: "wait for the next interval".into(), source: errno.into() }
+}

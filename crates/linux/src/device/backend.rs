@@ -1,0 +1,154 @@
+//! What holds the packets: which of the devices serves a queue, and why not another.
+
+use crate::device::driver::{self, Idle};
+use crate::device::looks::Looks;
+use crate::kernel::rtnetlink::ROOT;
+use crate::{Device, Error, Fifo, Kind, Observed, Place, Start, Txq};
+use queue::Settings;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::num::NonZeroU32;
+use std::str::FromStr;
+
+/// What is asked for to hold the packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Backend {
+    /// Our own discipline where this build and the kernel have it, else the queues of mac80211 where it holds the
+    /// interface's packets, else the kernel's FIFO.
+    #[default]
+    Auto,
+    /// Our own discipline, in BPF.
+    Bpf,
+    /// One of the kernel's FIFOs.
+    Fifo,
+    /// The queues of mac80211, by the limit of their phy.
+    Txq,
+}
+
+impl Backend {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Auto, Self::Bpf, Self::Fifo, Self::Txq];
+
+    /// As it is written in a configuration.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Bpf => "bpf",
+            Self::Fifo => "fifo",
+            Self::Txq => "txq",
+        }
+    }
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Backend {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|backend| backend.as_str() == text);
+        found.ok_or_else(|| format!("expected {}", Self::ALL.map(Self::as_str).join(", ")))
+    }
+}
+
+/// What is wanted of a queue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wish {
+    /// Which queue.
+    pub place: Place,
+    /// The very settings of a simulated one.
+    pub settings: Settings,
+    /// What is to hold the packets.
+    pub backend: Backend,
+    /// Measure and decide; change nothing.
+    pub dry_run: bool,
+    /// Go on where the former queue cannot be put back as it is, and where nothing ever waits.
+    pub force: bool,
+    /// How many segments a packet of the interface may hold meanwhile. Absent: as many as it may.
+    pub gso_segments: Option<NonZeroU32>,
+}
+
+/// A queue that was taken up.
+pub struct Attached {
+    /// It.
+    pub device: Box<dyn Device>,
+    /// What a user should know of that: that nothing ever waits in it, and why it is not another that would be better.
+    pub remarks: Vec<String>,
+}
+
+/// Takes up a queue. With [`Backend::Auto`] our own discipline comes first; where that fails the queues of mac80211, if it
+/// holds the interface's packets, and the kernel's FIFO elsewhere.
+///
+/// # Errors
+/// No such interface; no privilege; settings that the device cannot hold; another agent is there; a former queue that
+/// could not be put back, or a queue in which nothing ever waits, unless that is forced.
+pub fn attach(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> {
+    let mut attached = choose(wish, start, looks)?;
+    if let Some(segments) = wish.gso_segments {
+        attached.device.limit_segments(segments.get())?;
+    }
+    Ok(attached)
+}
+
+fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> {
+    let Wish { place, settings, backend, dry_run, force, gso_segments: _ } = wish;
+    let idle = driver::idle(place)?;
+    if *dry_run {
+        let remarks = idle.into_iter().map(|idle| idle.why).collect();
+        return Ok(Attached { device: Box::new(Observed::new(place, start, looks)?), remarks });
+    }
+    let own = in_vain(idle.as_ref().filter(|idle| !idle.but_by_credit), *force)?;
+    let better = match backend {
+        Backend::Fifo => None,
+        Backend::Bpf => return Ok(Attached { device: bpf(wish, start)?, remarks: own }),
+        Backend::Txq => return Ok(Attached { device: txq(wish, start)?, remarks: Vec::new() }),
+        Backend::Auto => match bpf(wish, start) {
+            Ok(device) => return Ok(Attached { device, remarks: own }),
+            Err(error) => Some(format!("not by our own discipline in BPF: {error}")),
+        },
+    };
+    if *backend == Backend::Auto && place.parent == ROOT && crate::device::txq::holds(&place.device)? {
+        return Ok(Attached { device: txq(wish, start)?, remarks: better.into_iter().collect() });
+    }
+    let mut remarks = in_vain(idle.as_ref(), *force)?;
+    remarks.extend(better);
+    Ok(Attached { device: Box::new(Fifo::attach(place, Kind::of(settings)?, start, looks, *force)?), remarks })
+}
+
+/// A queue in which nothing ever waits is taken up only where that is `force`d, and then with that remark. Where what a
+/// user made would be lost by it, the device refuses, and says that.
+fn in_vain(idle: Option<&Idle>, force: bool) -> Result<Vec<String>, Error> {
+    match idle {
+        Some(idle) if !force && !idle.is_precious => {
+            Err(Error::Unsuitable(format!("{}. --force (force = true) goes on", idle.why)))
+        }
+        idle => Ok(idle.map(|idle| idle.why.clone()).into_iter().collect()),
+    }
+}
+
+fn txq(wish: &Wish, start: &Start) -> Result<Box<dyn Device>, Error> {
+    // mac80211 has an order and a choice of what to drop of its own.
+    Kind::of(&wish.settings)?;
+    Ok(Box::new(Txq::attach(&wish.place, start)?))
+}
+
+#[cfg(feature = "bpf")]
+fn bpf(wish: &Wish, start: &Start) -> Result<Box<dyn Device>, Error> {
+    let device = crate::device::bpf::Governed::attach(
+        &wish.place,
+        crate::device::bpf::Mechanism::of(&wish.settings)?,
+        start,
+        wish.force,
+    )?;
+    Ok(Box::new(device))
+}
+
+#[cfg(not(feature = "bpf"))]
+fn bpf(_: &Wish, _: &Start) -> Result<Box<dyn Device>, Error> {
+    Err(Error::Unsuitable("this build of Sluice is without BPF: `make live` builds one with it".into()))
+}

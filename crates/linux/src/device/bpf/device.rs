@@ -1,0 +1,214 @@
+//! A queue of the discipline as a device: put in place of what was there, measured, limited, taken away.
+
+use super::Credit;
+use super::discipline::{Discipline, KIND, Mechanism, Slot, alone};
+use crate::device::former::{Former, claim_or_keep, shown};
+use crate::device::state::State;
+use crate::kernel::rtnetlink::{Link, ROOT, Route};
+use crate::{Backend, Capabilities, Device, Error, Keeps, Place, Quality, Start, Wish};
+use control::{Interval, Limit};
+use rustix::thread::nanosleep;
+use rustix::time::Timespec;
+use std::path::Path;
+use units::Instant;
+
+/// Where the kernel keeps the discipline while there are agents.
+pub const FOLDER: &str = "/sys/fs/bpf/sluice";
+
+/// Milliseconds that a queue which is to go has for what waits in it.
+const MOST_PAUSES: u32 = 250;
+
+/// An interface with our queue.
+#[derive(Debug)]
+pub struct Governed {
+    route: Route,
+    link: Link,
+    slot: Slot,
+    credit: Option<Credit>,
+    former: Former,
+    /// Both are absent once the former queue is back.
+    state: Option<State>,
+    discipline: Option<Discipline>,
+}
+
+impl Governed {
+    /// Puts our queue in its place, which must be the root, at a moment at which nothing waits in the former queue, or
+    /// after a quarter of a second: what waits then is lost, as with any change of a discipline. A queue that a killed agent
+    /// left goes on, and no packet of it is lost.
+    ///
+    /// # Errors
+    /// No such interface; no privilege; a kernel without such disciplines; another agent is there; a former queue that
+    /// could not be put back, unless `force`d: then the kernel's default comes back in its place.
+    pub fn attach(place: &Place, mechanism: Mechanism, start: &Start, force: bool) -> Result<Self, Error> {
+        if place.parent != ROOT {
+            return Err(Error::Unsuitable("the kernel takes a queue in BPF only as root of an interface".into()));
+        }
+        let mut route = Route::open()?;
+        let link = route.link(&place.device)?;
+        let _alone = alone(Path::new(FOLDER))?;
+        let discipline = Discipline::load(Path::new(FOLDER), mechanism.hard)?;
+        let credit = never_pushes_back(&link.name).then(Credit::default);
+        match install(place, &mut route, &link, &discipline, (mechanism, credit, start, force)) {
+            Ok((slot, former, state)) => {
+                Ok(Self { route, link, slot, credit, former, state: Some(state), discipline: Some(discipline) })
+            }
+            Err(error) => {
+                // Nothing is to stay of what was loaded in vain; what went wrong first is what is told.
+                if discipline.is_unused().unwrap_or_default() {
+                    let _ = discipline.unload();
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// The device takes what waits as it likes, for as long as it is given.
+    fn drain(&mut self) {
+        let index = self.link.index.into();
+        if let Some(discipline) = &self.discipline
+            && self.slot.interface().is_ok_and(|interface| interface == Some(index))
+        {
+            // Where it fails, credit goes on: then less drains.
+            let _ = discipline.release_by(&mut self.slot, None);
+            let_drain(|| Ok(self.slot.backlog()?.packets == 0));
+        }
+    }
+
+    /// Why the slot no longer serves this interface.
+    fn lost(&mut self) -> Error {
+        let name = self.link.name.clone();
+        match self.route.qdisc(self.link.index, ROOT) {
+            Ok(found) => Error::Replaced { name, found: shown(found.as_ref()) },
+            Err(Error::Gone { .. }) => Error::Gone { name },
+            Err(error) => error,
+        }
+    }
+}
+
+/// Puts a queue of the loaded discipline in its place.
+fn install(
+    place: &Place,
+    route: &mut Route,
+    link: &Link,
+    discipline: &Discipline,
+    (mechanism, credit, start, force): (Mechanism, Option<Credit>, &Start, bool),
+) -> Result<(Slot, Former, State), Error> {
+    let (former, state, stands) = claim_or_keep(place, route, link, force, KIND)?;
+    let begin = |mut slot: Slot| {
+        slot.set_limit(start.limit)?;
+        discipline.release_by(&mut slot, credit)?;
+        Ok(slot)
+    };
+    if stands {
+        // No packet that waits is lost with the agent that was killed.
+        let slot = discipline.take_over(former.ours(), mechanism, start.measures, start.at).and_then(begin)?;
+        return Ok((slot, former, state));
+    }
+    let limited = discipline.free_slot(mechanism, start.measures, start.at).and_then(begin);
+    let slot = match limited {
+        Ok(slot) => slot,
+        Err(error) => {
+            state.forget()?;
+            return Err(error);
+        }
+    };
+    let former = former.governed_by(slot.handle());
+    let_drain(|| Ok(route.qdiscs(link.index)?.iter().all(|qdisc| qdisc.counters.backlog_packets == 0)));
+    let state = former.make_way(state, route, KIND, None)?;
+    Ok((slot, former, state))
+}
+
+/// Waits for a queue to be empty, not for long: what waits when a discipline goes is lost. A queue that cannot be read is
+/// taken as empty.
+fn let_drain(mut is_empty: impl FnMut() -> Result<bool, Error>) {
+    let pause = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+    for _ in 0..MOST_PAUSES {
+        if is_empty().unwrap_or(true) {
+            break;
+        }
+        // A pause that a signal cuts short is short, no more.
+        let _ = nanosleep(&pause);
+    }
+}
+
+/// Whether the interface is one of mac80211, which takes every packet at once.
+fn never_pushes_back(device: &str) -> bool {
+    Path::new("/sys/class/net").join(device).join("phy80211").exists()
+}
+
+impl Device for Governed {
+    fn name(&self) -> &str {
+        &self.link.name
+    }
+
+    fn take_interval(&mut self, now: Instant) -> Result<Interval, Error> {
+        if self.slot.interface()? != Some(self.link.index.into()) {
+            return Err(self.lost());
+        }
+        self.slot.take_interval(now)
+    }
+
+    fn set_limit(&mut self, limit: Limit) -> Result<(), Error> {
+        self.slot.set_limit(limit)
+    }
+
+    fn restore(&mut self) -> Result<(), Error> {
+        let Some(state) = self.state.take() else { return Ok(()) };
+        self.drain();
+        let restored = state.end(&self.former, &mut self.route);
+        let unloaded = match self.discipline.take() {
+            Some(_) => Discipline::unload_unused(Path::new(FOLDER)),
+            None => Ok(()),
+        };
+        restored.and(unloaded)
+    }
+
+    fn keeps(&self) -> Keeps {
+        Keeps::QueuesAndBpf
+    }
+
+    fn limit_segments(&mut self, segments: u32) -> Result<(), Error> {
+        match &mut self.state {
+            Some(state) => state.limit_segments(&mut self.former, &mut self.route, &self.link, segments),
+            None => Ok(()),
+        }
+    }
+
+    fn adapt(&mut self, wish: &Wish, start: &Start) -> Result<bool, Error> {
+        let serves = !wish.dry_run && matches!(wish.backend, Backend::Auto | Backend::Bpf);
+        let Some(discipline) = self.discipline.as_ref().filter(|_| serves) else {
+            return Ok(false);
+        };
+        let mechanism = Mechanism::of(&wish.settings)?;
+        // Looks whether there is room for the hard limit.
+        Discipline::load(Path::new(FOLDER), mechanism.hard)?;
+        let slot = discipline.take_over(self.slot.handle(), mechanism, start.measures, start.at)?;
+        self.slot = slot.following(&self.slot);
+        self.slot.set_limit(start.limit).map(|()| true)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let service = match self.credit {
+            Some(_) => Quality::Measured,
+            None => Quality::Estimated("time between two departures while packets wait"),
+        };
+        Capabilities {
+            kind: KIND,
+            purges: true,
+            look_every: None,
+            counts: Quality::Measured,
+            sojourn: Quality::Measured,
+            departure_gap: Quality::Measured,
+            service,
+            service_ewma: service,
+            occupancy: Quality::Measured,
+        }
+    }
+}
+
+impl Drop for Governed {
+    fn drop(&mut self) {
+        // Nobody is left to be told; the state file stays, and the next agent or `sluice detach` tries again.
+        let _ = self.restore();
+    }
+}

@@ -1,0 +1,173 @@
+//! Whether packets ever wait in a queue, which only happens where something below it refuses them for a while.
+
+use crate::Error;
+use crate::device::fifo::Place;
+use crate::device::former::Former;
+use crate::kernel::rtnetlink::{Link, Qdisc, ROOT, Route};
+use std::fs;
+use std::path::Path;
+
+/// Kinds of interfaces whose drivers take every packet at once. Which ones they are the kernel shows by giving them no
+/// queue; where somebody has put one there, only the kind is left to be seen. It gives `tun` a queue, which its driver used
+/// to drop from rather than to stop.
+const TAKE_ALL: [&str; 13] =
+    ["batadv", "bond", "bridge", "dsa", "dummy", "macvlan", "team", "tun", "veth", "vlan", "vrf", "vxlan", "wireguard"];
+/// `ARPHRD_LOOPBACK` (`linux/if_arp.h`).
+const LOOPBACK: u16 = 772;
+/// Disciplines that hand a packet down whenever what is below them takes one.
+const WORK_CONSERVING: [&str; 7] = ["drr", "ets", "mq", "mqprio", "multiq", "prio", "qfq"];
+
+/// What an interface does with a packet for which it has no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Driver {
+    /// It makes the queue wait.
+    PushesBack,
+    /// It takes every packet, and mac80211 holds them.
+    Mac80211,
+    /// It takes every packet.
+    TakesAll,
+}
+
+impl Driver {
+    /// That of an interface with the disciplines `qdiscs`, and through what it is known.
+    pub(crate) fn of(link: &Link, qdiscs: &[Qdisc]) -> (Self, String) {
+        let name = &link.name;
+        let (driver, module) = (linked(name, "device/driver"), linked(name, "device/driver/module"));
+        let called = driver.unwrap_or_else(|| "a driver without a name".into());
+        if Path::new("/sys/class/net").join(name).join("phy80211").exists() {
+            let held = |module: &String| Path::new("/sys/module/mac80211/holders").join(module).exists();
+            if module.as_ref().is_none_or(held) {
+                let found = format!(
+                    "{called}, of mac80211 (phy80211 in /sys/class/net/{name}): it takes every packet at once, so that no \
+                     root queue ever fills by itself"
+                );
+                return (Self::Mac80211, found);
+            }
+            let found = format!("{called}, Wi-Fi with its MAC in the device: it pushes back as Ethernet does");
+            return (Self::PushesBack, found);
+        }
+        let kind = link.kind.as_deref().or((link.hardware == LOOPBACK).then_some("loopback"));
+        match (takes_all(link, qdiscs), kind) {
+            (true, Some(kind)) => {
+                (Self::TakesAll, format!("none, a virtual interface ({kind}): it takes every packet at once"))
+            }
+            (true, None) => {
+                (Self::TakesAll, format!("{called}: it takes every packet at once, and the kernel gives it no queue"))
+            }
+            (false, Some(kind)) => {
+                (Self::PushesBack, format!("none, a virtual interface ({kind}): the kernel gives it a queue"))
+            }
+            (false, None) => (Self::PushesBack, format!("{called}, hardware: it pushes back when its ring is full")),
+        }
+    }
+}
+
+/// What a link of sysfs below an interface points to.
+pub(crate) fn linked(device: &str, path: &str) -> Option<String> {
+    let target = fs::read_link(Path::new("/sys/class/net").join(device).join(path)).ok()?;
+    target.file_name().map(|name| name.to_string_lossy().into_owned())
+}
+
+fn takes_all(link: &Link, qdiscs: &[Qdisc]) -> bool {
+    let known = link.hardware == LOOPBACK || link.kind.as_deref().is_some_and(|kind| TAKE_ALL.contains(&kind));
+    // What the kernel put there by itself has no handle.
+    let by_default = qdiscs.iter().any(|root| root.parent == ROOT && root.handle == 0 && root.kind == "noqueue");
+    known || by_default
+}
+
+/// Whether a discipline above the class `parent` holds packets back, whatever the driver does.
+fn is_shaped(qdiscs: &[Qdisc], parent: u32) -> bool {
+    let mut parent = parent;
+    // Each is below the one before; a list that the kernel changed meanwhile could go round.
+    for _ in 0..=qdiscs.len() {
+        let above = qdiscs.iter().find(|qdisc| parent != ROOT && qdisc.handle >> 16 == parent >> 16);
+        match above {
+            None => return false,
+            Some(above) if !WORK_CONSERVING.contains(&above.kind.as_str()) => return true,
+            Some(above) => parent = above.parent,
+        }
+    }
+    false
+}
+
+/// A queue in which nothing ever waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Idle {
+    /// Whether release by credit would make packets wait.
+    pub(crate) but_by_credit: bool,
+    /// Whether putting something else in its place would lose what a user made, which is the more to be told.
+    pub(crate) is_precious: bool,
+    /// Why, and what would help.
+    pub(crate) why: String,
+}
+
+/// Why nothing ever waits in the queue at a place, if so.
+///
+/// # Errors
+/// No such interface.
+pub(crate) fn idle(place: &Place) -> Result<Option<Idle>, Error> {
+    let mut route = Route::open()?;
+    let link = route.link(&place.device)?;
+    let qdiscs = route.qdiscs(link.index)?;
+    let (driver, how) = Driver::of(&link, &qdiscs);
+    if driver == Driver::PushesBack || is_shaped(&qdiscs, place.parent) {
+        return Ok(None);
+    }
+    let (_, obstacle) = Former::read(&mut route, &link, place.parent)?;
+    let name = &link.name;
+    let why = format!(
+        "nothing ever waits in this queue of {name}, and no limit of it does anything (driver: {how}); `sluice doctor {name}` \
+         says what would"
+    );
+    Ok(Some(Idle { but_by_credit: driver == Driver::Mac80211, is_precious: obstacle.is_some(), why }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link(kind: Option<&str>, hardware: u16) -> Link {
+        Link { name: "no-such-0".into(), kind: kind.map(str::to_owned), hardware, ..Link::default() }
+    }
+
+    fn qdisc(kind: &str, handle: u32, parent: u32) -> Qdisc {
+        Qdisc { kind: kind.into(), handle, parent, ..Qdisc::default() }
+    }
+
+    #[test]
+    fn what_the_kernel_gives_no_queue_takes_every_packet_and_so_does_a_kind_that_is_known_for_it() {
+        let (default, users) = (qdisc("noqueue", 0, ROOT), qdisc("pfifo", 0x7_0000, ROOT));
+        let given = qdisc("pfifo_fast", 0, ROOT);
+        for (kind, hardware, root, expected) in [
+            (None, 1, Some(&default), Driver::TakesAll),
+            (Some("hsr"), 1, Some(&default), Driver::TakesAll),
+            (Some("veth"), 1, Some(&users), Driver::TakesAll),
+            (Some("tun"), 1, Some(&given), Driver::TakesAll),
+            (None, LOOPBACK, Some(&users), Driver::TakesAll),
+            (None, 1, Some(&given), Driver::PushesBack),
+            (None, 1, Some(&users), Driver::PushesBack),
+            (Some("ifb"), 1, Some(&given), Driver::PushesBack),
+            // Down, it has no queue yet, and that says nothing.
+            (None, 1, None, Driver::PushesBack),
+        ] {
+            let qdiscs: Vec<Qdisc> = root.into_iter().cloned().collect();
+            assert_eq!(Driver::of(&link(kind, hardware), &qdiscs).0, expected, "{kind:?} {root:?}");
+        }
+    }
+
+    #[test]
+    fn a_class_holds_packets_where_something_above_it_shapes() {
+        let root = |kind| vec![qdisc(kind, 0x1_0000, ROOT), qdisc("pfifo", 0x10_0000, 0x1_0010)];
+        assert!(is_shaped(&root("htb"), 0x1_0010));
+        assert!(!is_shaped(&root("prio"), 0x1_0010));
+        assert!(!is_shaped(&root("htb"), ROOT), "the root itself is above nothing");
+        assert!(!is_shaped(&[], 0x1_0010));
+        let mut below = vec![qdisc("tbf", 0x1_0000, ROOT), qdisc("prio", 0x2_0000, 0x1_0001)];
+        assert!(is_shaped(&below, 0x2_0003), "a band of prio in tbf");
+        below[0].kind = "ets".into();
+        assert!(!is_shaped(&below, 0x2_0003));
+        // A list that goes round.
+        let round = [qdisc("prio", 0x1_0000, 0x2_0001), qdisc("prio", 0x2_0000, 0x1_0001)];
+        assert!(!is_shaped(&round, 0x2_0003));
+    }
+}

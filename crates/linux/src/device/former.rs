@@ -1,0 +1,274 @@
+//! The queue that an interface had before, and how it gets it back, even from an agent that was killed.
+
+use crate::Error;
+use crate::device::fifo::Place;
+use crate::device::options::to_make_again;
+use crate::device::state::{Kept, State};
+use crate::kernel::nl80211::Wireless;
+use crate::kernel::rtnetlink::{Link, Qdisc, ROOT, Route};
+use serde::{Deserialize, Serialize};
+
+/// Disciplines that the kernel makes again, equal, from the options that it shows. All but codel and fq are tested so; of
+/// those the kernel's source says it.
+const RESTORABLE: [&str; 9] =
+    ["pfifo", "bfifo", "pfifo_head_drop", "pfifo_fast", "noqueue", "fq_codel", "codel", "fq", "cake"];
+
+/// What stood in a place before, and what stands there now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Former {
+    /// The interface's name, for messages.
+    device: String,
+    index: u32,
+    parent: u32,
+    /// Absent where the kernel's default stood there, which comes back by itself.
+    qdisc: Option<Saved>,
+    /// The handle of ours.
+    ours: u32,
+    /// How many segments a packet of the interface's could hold, where the agent changed that.
+    #[serde(default)]
+    segments: Option<u32>,
+    /// Where no discipline is replaced: the limit that was moved.
+    #[serde(default)]
+    phy: Option<FormerPhy>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    kind: String,
+    handle: u32,
+    options: Option<Vec<u8>>,
+}
+
+/// The limit that the queues of a phy had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FormerPhy {
+    number: u32,
+    limit: u32,
+}
+
+impl Former {
+    /// What stands at `parent` of an interface, and why it could not be put back as it is, if so.
+    pub(crate) fn read(route: &mut Route, link: &Link, parent: u32) -> Result<(Self, Option<String>), Error> {
+        let qdiscs = route.qdiscs(link.index)?;
+        let here = qdiscs.iter().find(|qdisc| qdisc.parent == parent);
+        let own = here.filter(|qdisc| qdisc.handle != 0);
+        let obstacle = match own {
+            None if parent == ROOT => default_obstacle(&qdiscs),
+            None => Some("nothing with a handle stands in that class; put a pfifo with a handle there first".into()),
+            Some(qdisc) => obstacle(qdisc, &qdiscs, route)?,
+        };
+        let saved =
+            |qdisc: &Qdisc| Saved { kind: qdisc.kind.clone(), handle: qdisc.handle, options: qdisc.options.clone() };
+        let ours = our_handle(parent);
+        let former = Self {
+            device: link.name.clone(),
+            index: link.index,
+            parent,
+            qdisc: own.map(saved),
+            ours,
+            segments: None,
+            phy: None,
+        };
+        Ok((former, obstacle))
+    }
+
+    /// The limit of a phy's queues: no discipline is replaced.
+    pub(crate) fn of_phy(link: &Link, number: u32, limit: u32) -> Self {
+        let (device, index, phy) = (link.name.clone(), link.index, Some(FormerPhy { number, limit }));
+        Self { device, index, parent: ROOT, qdisc: None, ours: 0, segments: None, phy }
+    }
+
+    /// The handle that our discipline gets.
+    pub(crate) fn ours(&self) -> u32 {
+        self.ours
+    }
+
+    /// Our discipline gets a handle of its own choice.
+    #[cfg(feature = "bpf")]
+    pub(crate) fn governed_by(self, ours: u32) -> Self {
+        Self { ours, ..self }
+    }
+
+    /// Writes down what to put back, then puts our discipline in its place.
+    pub(crate) fn make_way(
+        &self,
+        mut state: State,
+        route: &mut Route,
+        kind: &str,
+        options: Option<Vec<u8>>,
+    ) -> Result<State, Error> {
+        state.keep(self)?;
+        let Self { index, parent, ours: handle, .. } = *self;
+        let new = Qdisc { index, handle, parent, kind: kind.into(), options, ..Qdisc::default() };
+        if let Err(error) = route.replace(&new) {
+            state.forget()?;
+            return Err(error);
+        }
+        Ok(state)
+    }
+
+    /// Packets of the interface could hold so many segments. What was written down first stays.
+    pub(crate) fn remember_segments(&mut self, segments: u32) {
+        self.segments.get_or_insert(segments);
+    }
+
+    /// The kernel's default is to come back instead.
+    fn give_up(&mut self) {
+        self.qdisc = None;
+    }
+
+    /// Puts it back, and looks whether it is as it was. A discipline that is not ours is left alone.
+    pub(crate) fn restore(&self, route: &mut Route) -> Result<(), Error> {
+        let restored = self.restore_queue(route);
+        let Some(segments) = self.segments else { return restored };
+        match route.set_segments(self.index, segments) {
+            // With its interface.
+            Err(Error::Gone { .. }) => restored,
+            set => restored.and(set),
+        }
+    }
+
+    fn restore_queue(&self, route: &mut Route) -> Result<(), Error> {
+        if let Some(FormerPhy { number, limit }) = self.phy {
+            return restore_phy(number, limit);
+        }
+        let now = match route.qdisc(self.index, self.parent) {
+            Err(Error::Gone { .. }) => return Ok(()),
+            now => now?,
+        };
+        if self.is_back(now.as_ref()) {
+            return Ok(());
+        }
+        if now.as_ref().is_none_or(|now| now.handle != self.ours) {
+            return Err(Error::Replaced { name: self.device.clone(), found: shown(now.as_ref()) });
+        }
+        match &self.qdisc {
+            None => route.delete(self.index, self.parent)?,
+            Some(Saved { kind, handle, options }) => {
+                let (index, parent, handle) = (self.index, self.parent, *handle);
+                let (kind, options) = (kind.clone(), options.as_deref().map(|shown| to_make_again(kind, shown)));
+                route.replace(&Qdisc { index, handle, parent, kind, options, ..Qdisc::default() })?;
+            }
+        }
+        let now = route.qdisc(self.index, self.parent)?;
+        if self.is_back(now.as_ref()) {
+            return Ok(());
+        }
+        let (name, found) = (&self.device, shown(now.as_ref()));
+        Err(Error::Unsuitable(format!("the former queue of {name} could not be put back; it has {found} now")))
+    }
+
+    fn is_back(&self, now: Option<&Qdisc>) -> bool {
+        match (&self.qdisc, now.filter(|now| now.handle != 0)) {
+            (None, now) => now.is_none(),
+            (Some(saved), Some(now)) => {
+                (&saved.kind, saved.handle, &saved.options) == (&now.kind, now.handle, &now.options)
+            }
+            (Some(_), None) => false,
+        }
+    }
+}
+
+/// A phy that is gone needs nothing.
+fn restore_phy(number: u32, limit: u32) -> Result<(), Error> {
+    let mut wireless = Wireless::open()?;
+    match wireless.phy(number)? {
+        Some(phy) if phy.limit != Some(limit) => wireless.set_limit(number, limit),
+        _ => Ok(()),
+    }
+}
+
+/// `Qu` with a place's number: nothing else gives such handles, and a child's differs from its parent's.
+const fn our_handle(parent: u32) -> u32 {
+    if parent == ROOT { 0x51ce_0000 } else { 0x5100_0000 | ((parent & 0x7f) << 16) }
+}
+
+/// A discipline as `tc` shows it.
+pub(crate) fn shown(qdisc: Option<&Qdisc>) -> String {
+    qdisc.map_or_else(|| "none".into(), |qdisc| format!("{} {:x}:", qdisc.kind, qdisc.handle >> 16))
+}
+
+/// Under a root that the kernel made by itself (`mq`) somebody may have put a queue of his own.
+fn default_obstacle(qdiscs: &[Qdisc]) -> Option<String> {
+    let own = qdiscs.iter().find(|qdisc| qdisc.handle != 0 && qdisc.parent < 0xffff_0000)?;
+    Some(format!("{} stands below its root and would be lost", shown(Some(own))))
+}
+
+fn obstacle(qdisc: &Qdisc, qdiscs: &[Qdisc], route: &mut Route) -> Result<Option<String>, Error> {
+    let child = qdiscs.iter().find(|child| child.parent != ROOT && child.parent >> 16 == qdisc.handle >> 16);
+    if let Some(child) = child {
+        return Ok(Some(format!("{} stands below {} and would be lost", shown(Some(child)), shown(Some(qdisc)))));
+    }
+    if !RESTORABLE.contains(&qdisc.kind.as_str()) {
+        let known = RESTORABLE.join(", ");
+        return Ok(Some(format!("{} cannot be made again from what the kernel shows of it; {known} can", qdisc.kind)));
+    }
+    let filters = route.has_filters(qdisc.index, qdisc.handle)?;
+    Ok(filters.then(|| format!("the filters of {} would be lost", shown(Some(qdisc)))))
+}
+
+/// Locks a place and reads what stands there. What a killed agent left is put back first. A queue that could not be put
+/// back later is refused, unless `force`d: then the kernel's default is to come back.
+pub(crate) fn claim(place: &Place, route: &mut Route, link: &Link, force: bool) -> Result<(Former, State), Error> {
+    let (state, left) = State::lock(&place.state_folder, &place.device, place.parent)?;
+    claim_locked((state, left), route, link, place.parent, force)
+}
+
+/// As [`claim`]; but where a killed agent left a discipline of `kind` in its place, that stays, and what stood there before
+/// it is still what is to come back. True in that case.
+#[cfg(feature = "bpf")]
+pub(crate) fn claim_or_keep(
+    place: &Place,
+    route: &mut Route,
+    link: &Link,
+    force: bool,
+    kind: &str,
+) -> Result<(Former, State, bool), Error> {
+    let (state, left) = State::lock(&place.state_folder, &place.device, place.parent)?;
+    let here = route.qdisc(link.index, place.parent)?;
+    let stands = |kept: &Kept| {
+        let former = &kept.former;
+        let is_ours = here.as_ref().is_some_and(|here| here.handle == former.ours && here.kind == kind);
+        former.index == link.index && former.phy.is_none() && is_ours
+    };
+    match left {
+        Some(kept) if stands(&kept) => Ok((kept.former, state, true)),
+        left => {
+            claim_locked((state, left), route, link, place.parent, force).map(|(former, state)| (former, state, false))
+        }
+    }
+}
+
+fn claim_locked(
+    (state, left): (State, Option<Kept>),
+    route: &mut Route,
+    link: &Link,
+    parent: u32,
+    force: bool,
+) -> Result<(Former, State), Error> {
+    if let Some(left) = left {
+        put_back(&left.former, route)?;
+    }
+    let (mut former, obstacle) = Former::read(route, link, parent)?;
+    if let Some(obstacle) = obstacle {
+        if !force {
+            state.forget()?;
+            let name = &link.name;
+            let message = format!("the queue of {name} could not be put back as it is: {obstacle}. --force goes on");
+            return Err(Error::Unsuitable(message));
+        }
+        former.give_up();
+    }
+    Ok((former, state))
+}
+
+/// Puts back what a killed agent left. Where another program has put a queue there since, that one stays.
+pub(crate) fn put_back(former: &Former, route: &mut Route) -> Result<(), Error> {
+    match former.restore(route) {
+        Err(Error::Replaced { .. }) => Ok(()),
+        done => done,
+    }
+}

@@ -1,0 +1,71 @@
+//! The counters of all queues of this network namespace, read once for all devices that look at the same moment.
+
+use crate::Error;
+use crate::device::fifo::shown_place;
+use crate::device::former::shown;
+use crate::kernel::rtnetlink::{Counters, Link, Route, Tally};
+use std::cell::RefCell;
+use std::rc::Rc;
+use units::Instant;
+
+/// Where devices look. A copy looks at the same.
+#[derive(Clone, Debug)]
+pub struct Looks(Rc<RefCell<Seen>>);
+
+#[derive(Debug)]
+struct Seen {
+    route: Route,
+    /// When it was read; absent before the first time and after a failure.
+    at: Option<Instant>,
+    tallies: Vec<Tally>,
+}
+
+impl Looks {
+    /// At the network namespace of this thread. Needs no privilege.
+    ///
+    /// # Errors
+    /// The kernel gives no socket for it.
+    pub fn open() -> Result<Self, Error> {
+        Ok(Self(Rc::new(RefCell::new(Seen { route: Route::open()?, at: None, tallies: Vec::new() }))))
+    }
+
+    /// The counters of the queue at `parent` of an interface; nothing where the kernel keeps none. With a `handle`, that
+    /// must be the queue's.
+    pub(crate) fn counters(
+        &self,
+        now: Instant,
+        link: &Link,
+        parent: u32,
+        handle: Option<u32>,
+    ) -> Result<Counters, Error> {
+        let mut seen = self.0.borrow_mut();
+        seen.read(now)?;
+        let found = seen.tallies.iter().find(|tally| tally.index == link.index && tally.parent == parent).copied();
+        if let Some(tally) = found
+            && handle.is_none_or(|handle| handle == tally.handle)
+        {
+            return Ok(tally.counters);
+        }
+        let name = link.name.clone();
+        match seen.route.qdisc(link.index, parent) {
+            Err(Error::Gone { .. }) => Err(Error::Gone { name }),
+            Err(error) => Err(error),
+            Ok(None) if handle.is_none() => Ok(Counters::default()),
+            Ok(found) => {
+                let found = found.map_or_else(|| format!("nothing at {}", shown_place(parent)), |is| shown(Some(&is)));
+                Err(Error::Replaced { name, found })
+            }
+        }
+    }
+}
+
+impl Seen {
+    fn read(&mut self, now: Instant) -> Result<(), Error> {
+        if self.at != Some(now) {
+            self.at = None;
+            self.route.tallies(&mut self.tallies)?;
+            self.at = Some(now);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,191 @@
+//! The queues of mac80211 as a device: their common limit is moved, what they count is read. For Wi-Fi without our own
+//! discipline.
+//!
+//! mac80211 keeps its order (a queue for each station and traffic identifier, `FQ-CoDel` within) and discards from the
+//! longest flow where the limit is reached, also what waits above a lower limit once the next packet comes. The limit is
+//! that of a phy: packets of all of its interfaces count, and one of them is governed.
+
+use crate::device::backend::{Backend, Wish};
+use crate::device::contract::{Capabilities, Device, Error, Quality};
+use crate::device::estimate::Estimator;
+use crate::device::fifo::{Place, Start};
+use crate::device::former::{Former, put_back};
+use crate::device::state::{State, open};
+use crate::kernel::nl80211::{Phy, Wireless, counters};
+use crate::kernel::rtnetlink::{Link, ROOT, Route};
+use control::{Interval, Limit};
+use rustix::fs::{FlockOperation, OFlags, flock};
+use std::fs::File;
+use std::path::Path;
+use units::{Duration, Instant};
+
+/// As devices are called.
+pub(crate) const KIND: &str = "txq";
+/// What a frame has beside the packet: the header of a QoS data frame (IEEE Std 802.11-2020, 9.3.2.1) and LLC.
+const HEADER: u64 = 34;
+
+/// An interface whose phy's queues are limited.
+#[derive(Debug)]
+pub struct Txq {
+    wireless: Wireless,
+    route: Route,
+    link: Link,
+    phy: u32,
+    /// As it was set last.
+    limit: u32,
+    former: Former,
+    state: Option<State>,
+    /// Locked: one interface of a phy is governed.
+    _lock: File,
+    estimator: Estimator,
+    every: Duration,
+}
+
+impl Txq {
+    /// Takes up the queues of the phy of an interface. Nothing that waits in them is lost, unless it is above the limit.
+    /// What a killed agent left is put back first.
+    ///
+    /// # Errors
+    /// No such interface, or none of Wi-Fi; a driver that does not leave its queues to mac80211; no privilege; another
+    /// agent is there, or governs another interface of the phy; a limit in bytes.
+    pub fn attach(place: &Place, start: &Start) -> Result<Self, Error> {
+        let Place { device, parent, state_folder } = place;
+        if *parent != ROOT {
+            return Err(Error::Unsuitable("the queues of mac80211 have one limit, not one for a class".into()));
+        }
+        let limit = packets(start.limit)?;
+        let mut route = Route::open()?;
+        let link = route.link(device)?;
+        let mut wireless = Wireless::open()?;
+        let (mut state, left) = State::lock(state_folder, device, ROOT)?;
+        if let Some(left) = left {
+            put_back(&left.former, &mut route)?;
+        }
+        let claimed = claim(&mut wireless, &link, state_folder);
+        let (phy, before, lock) = match claimed {
+            Ok(claimed) => claimed,
+            Err(error) => return state.forget().and(Err(error)),
+        };
+        let former = Former::of_phy(&link, phy.number, before);
+        state.keep(&former)?;
+        if let Err(error) = wireless.set_limit(phy.number, limit) {
+            return state.forget().and(Err(error));
+        }
+        let first = (start.at, counters(&phy, &wireless.stations(link.index)?));
+        let estimator = Estimator::new(start.measures, HEADER, false, first);
+        let (phy, state, every) = (phy.number, Some(state), start.every);
+        Ok(Self { wireless, route, link, phy, limit, former, state, _lock: lock, estimator, every })
+    }
+
+    fn gone(&self) -> Error {
+        Error::Gone { name: self.link.name.clone() }
+    }
+}
+
+/// Whether mac80211 holds the packets of an interface, and has a limit for them.
+///
+/// # Errors
+/// No such interface.
+pub(crate) fn holds(device: &str) -> Result<bool, Error> {
+    let link = Route::open()?.link(device)?;
+    // Without nl80211 nothing is Wi-Fi.
+    let Ok(mut wireless) = Wireless::open() else { return Ok(false) };
+    Ok(wireless.phy_of(link.index)?.is_some_and(|phy| phy.limit.is_some()))
+}
+
+/// The phy, its limit, and the lock that no other interface of it can have.
+fn claim(wireless: &mut Wireless, link: &Link, folder: &Path) -> Result<(Phy, u32, File), Error> {
+    let name = &link.name;
+    let phy =
+        wireless.phy_of(link.index)?.ok_or_else(|| Error::Unsuitable(format!("{name} is no interface of Wi-Fi")))?;
+    let Some(limit) = phy.limit else {
+        let why = "its driver keeps its packets itself, or it has no limit that can be read";
+        return Err(Error::Unsuitable(format!("mac80211 holds no packets of {name}: {why}")));
+    };
+    let path = folder.join(format!("phy{}.lock", phy.number));
+    let failed = |source| Error::Kernel { what: format!("lock {}", path.display()), source };
+    let lock = open(&path, OFlags::RDWR | OFlags::CREATE)?;
+    match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok((phy, limit, lock)),
+        Err(rustix::io::Errno::WOULDBLOCK) => Err(Error::Unsuitable(format!(
+            "the queues of phy{} have one limit, and another of its interfaces is governed already",
+            phy.number
+        ))),
+        Err(errno) => Err(failed(errno.into())),
+    }
+}
+
+/// A limit as the phy has it.
+fn packets(limit: Limit) -> Result<u32, Error> {
+    match limit {
+        Limit::Packets(packets) => Ok(packets),
+        Limit::Bytes(_) => {
+            Err(Error::Unsuitable("the queues of mac80211 count packets: give a limit in packets".into()))
+        }
+    }
+}
+
+impl Device for Txq {
+    fn name(&self) -> &str {
+        &self.link.name
+    }
+
+    fn look(&mut self, now: Instant) -> Result<(), Error> {
+        let phy = self.wireless.phy(self.phy)?.ok_or_else(|| self.gone())?;
+        if phy.limit != Some(self.limit) {
+            let found = phy.limit.map_or_else(|| "unlimited".into(), |limit| format!("of {limit} packets"));
+            return Err(Error::Replaced { name: self.link.name.clone(), found });
+        }
+        let stations = self.wireless.stations(self.link.index)?;
+        self.estimator.look(now, counters(&phy, &stations));
+        Ok(())
+    }
+
+    fn take_interval(&mut self, now: Instant) -> Result<Interval, Error> {
+        self.look(now)?;
+        Ok(self.estimator.take())
+    }
+
+    fn set_limit(&mut self, limit: Limit) -> Result<(), Error> {
+        let limit = packets(limit)?;
+        self.wireless.set_limit(self.phy, limit)?;
+        self.limit = limit;
+        Ok(())
+    }
+
+    fn restore(&mut self) -> Result<(), Error> {
+        let Some(state) = self.state.take() else { return Ok(()) };
+        state.end(&self.former, &mut self.route)
+    }
+
+    fn adapt(&mut self, wish: &Wish, start: &Start) -> Result<bool, Error> {
+        if wish.dry_run || !matches!(wish.backend, Backend::Txq | Backend::Auto) {
+            return Ok(false);
+        }
+        self.estimator.measure(start.measures);
+        self.every = start.every;
+        self.set_limit(start.limit).map(|()| true)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let gaps = Quality::Estimated("time between two looks by the packets that left, while packets waited");
+        Capabilities {
+            kind: KIND,
+            purges: true,
+            look_every: Some(self.every),
+            counts: Quality::Estimated("sent: to this interface's stations; waiting and dropped: of its whole phy"),
+            sojourn: Quality::Estimated("Little's law: bytes that waited, over time, by bytes that left"),
+            departure_gap: gaps,
+            service: Quality::Absent,
+            service_ewma: gaps,
+            occupancy: Quality::Estimated("each look stands for half the time to the next"),
+        }
+    }
+}
+
+impl Drop for Txq {
+    fn drop(&mut self) {
+        // Nobody is left to be told; the state file stays, and the next agent or `sluice detach` tries again.
+        let _ = self.restore();
+    }
+}

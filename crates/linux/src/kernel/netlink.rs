@@ -1,0 +1,115 @@
+//! A connection to the kernel over netlink (`linux/netlink.h`): one request at a time, blocking, each with its answers.
+
+use crate::Error;
+use crate::kernel::wire::{Message, Request, messages, u32_at};
+use rustix::io::Errno;
+use rustix::net::netlink::SocketAddrNetlink;
+use rustix::net::sockopt::Timeout;
+use rustix::net::{AddressFamily, Protocol, RecvFlags, SendFlags, SocketFlags, SocketType};
+use std::os::fd::OwnedFd;
+
+const NLMSG_ERROR: u16 = 2;
+const NLMSG_DONE: u16 = 3;
+
+pub(crate) const F_REQUEST: u16 = 0x1;
+pub(crate) const F_ACK: u16 = 0x4;
+pub(crate) const F_DUMP: u16 = 0x300;
+const F_DUMP_INTERRUPTED: u16 = 0x10;
+
+/// A socket of one of netlink's protocols.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    socket: OwnedFd,
+    sequence: u32,
+    buffer: Vec<u8>,
+}
+
+impl Connection {
+    /// Opens one in the network namespace of this thread, of rtnetlink where no `protocol` is given. Needs no privilege.
+    pub(crate) fn open(protocol: Option<Protocol>) -> Result<Self, Error> {
+        let failed = |source: Errno| Error::Kernel { what: "open a netlink socket".into(), source: source.into() };
+        let socket = rustix::net::socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, protocol);
+        let socket = socket.map_err(failed)?;
+        let patience = Some(std::time::Duration::from_secs(5));
+        rustix::net::sockopt::set_socket_timeout(&socket, Timeout::Recv, patience).map_err(failed)?;
+        rustix::net::bind(&socket, &SocketAddrNetlink::new(0, 0)).map_err(failed)?;
+        Ok(Self { socket, sequence: 0, buffer: vec![0; 1 << 16] })
+    }
+
+    /// Sends a request and hands each answer to `take` until the kernel says that there are no more.
+    pub(crate) fn ask(&mut self, request: Request, mut take: impl FnMut(&Message)) -> Result<(), Errno> {
+        self.sequence = self.sequence.wrapping_add(1);
+        rustix::net::send(&self.socket, &request.finish(self.sequence), SendFlags::empty())?;
+        loop {
+            let (_, length) = match rustix::net::recv(&self.socket, &mut self.buffer[..], RecvFlags::TRUNC) {
+                Err(Errno::INTR) => continue,
+                received => received?,
+            };
+            let Some(datagram) = self.buffer.get(..length) else { return Err(Errno::MSGSIZE) };
+            for message in messages(datagram).filter(|message| message.sequence == self.sequence) {
+                match message.kind {
+                    NLMSG_DONE => return Ok(()),
+                    NLMSG_ERROR => return refusal(message.payload),
+                    _ => take(&message),
+                }
+            }
+        }
+    }
+
+    /// Asks for a list and hands each message to `take`, after a `None` with which the list begins. A list in which
+    /// something changed meanwhile is made again; on a machine on which it always does it is given up.
+    pub(crate) fn dump(&mut self, request: &Request, mut take: impl FnMut(Option<&Message>)) -> Result<(), Errno> {
+        for _ in 0..16 {
+            take(None);
+            let mut interrupted = false;
+            self.ask(request.clone(), |message| {
+                interrupted |= message.flags & F_DUMP_INTERRUPTED != 0;
+                take(Some(message));
+            })?;
+            if !interrupted {
+                return Ok(());
+            }
+        }
+        Err(Errno::AGAIN)
+    }
+}
+
+/// What an `NLMSG_ERROR` says: zero is an acknowledgement.
+fn refusal(payload: &[u8]) -> Result<(), Errno> {
+    match u32_at(payload, 0).map(u32::cast_signed) {
+        Some(0) => Ok(()),
+        // The kernel's error numbers; any other is not one of its messages.
+        Some(code @ -4095..=-1) => Err(Errno::from_raw_os_error(-code)),
+        _ => Err(Errno::BADMSG),
+    }
+}
+
+/// The error of a request that was to do `what`.
+pub(crate) fn failed(what: &str, errno: Errno) -> Error {
+    match errno {
+        Errno::PERM | Errno::ACCESS => Error::NotPermitted { what: what.into() },
+        errno => Error::Kernel { what: what.into(), source: errno.into() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_refusal_is_the_kernels_error_number() {
+        assert_eq!(refusal(&0_i32.to_ne_bytes()), Ok(()));
+        assert_eq!(refusal(&(-1_i32).to_ne_bytes()), Err(Errno::PERM));
+        for nonsense in [1, -4_096, i32::MIN] {
+            assert_eq!(refusal(&nonsense.to_ne_bytes()), Err(Errno::BADMSG));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..9)) {
+            let _ = refusal(&bytes);
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! Links and queue disciplines by rtnetlink (`linux/rtnetlink.h`, `linux/pkt_sched.h`): what is there, what it counted,
+//! and putting another in its place. Blocking, one request at a time.
+
+use crate::Error;
+use crate::kernel::netlink::{Connection, F_ACK, F_DUMP, F_REQUEST, failed};
+use crate::kernel::wire::{Request, attributes, messages, text, u16_at, u32_at, u64_at};
+use rustix::io::Errno;
+
+/// `TC_H_ROOT` (`linux/pkt_sched.h`): the parent of an interface's outermost discipline.
+pub const ROOT: u32 = 0xffff_ffff;
+
+const RTM_NEWLINK: u16 = 16;
+const RTM_GETLINK: u16 = 18;
+const RTM_SETLINK: u16 = 19;
+const RTM_NEWQDISC: u16 = 36;
+const RTM_DELQDISC: u16 = 37;
+const RTM_GETQDISC: u16 = 38;
+const RTM_NEWTFILTER: u16 = 44;
+const RTM_GETTFILTER: u16 = 46;
+
+const F_REPLACE: u16 = 0x100;
+const F_CREATE: u16 = 0x400;
+
+/// Length of `struct ifinfomsg`.
+const LINK_BODY: usize = 16;
+/// Length of `struct tcmsg`.
+const TC_BODY: usize = 20;
+
+const IFLA_IFNAME: u16 = 3;
+const IFLA_QDISC: u16 = 6;
+const IFLA_LINKINFO: u16 = 18;
+const IFLA_NUM_TX_QUEUES: u16 = 31;
+const IFLA_GSO_MAX_SEGS: u16 = 40;
+const IFLA_INFO_KIND: u16 = 1;
+
+const TCA_KIND: u16 = 1;
+const TCA_OPTIONS: u16 = 2;
+const TCA_STATS2: u16 = 7;
+const TCA_STATS_BASIC: u16 = 1;
+const TCA_STATS_QUEUE: u16 = 3;
+const TCA_STATS_PKT64: u16 = 8;
+
+/// An interface.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Link {
+    /// Its number, which no other interface of this network namespace gets while it lives.
+    pub index: u32,
+    /// Its name.
+    pub name: String,
+    /// What made it, where it is not a driver of hardware: `veth`, `tun`, `bridge`.
+    pub kind: Option<String>,
+    /// Its hardware type (`ARPHRD_` in `linux/if_arp.h`): 1 is Ethernet.
+    pub hardware: u16,
+    /// Its root discipline.
+    pub qdisc: String,
+    /// Its transmit queues; with more than one the root is `mq` on most drivers.
+    pub tx_queues: u32,
+    /// How many segments one packet of its queue may hold.
+    pub gso_max_segs: u32,
+}
+
+/// A queue discipline at its place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Qdisc {
+    /// The interface's number.
+    pub index: u32,
+    /// Its handle: `8001:` is `0x8001_0000`. Zero where the kernel put it there by itself.
+    pub handle: u32,
+    /// The class that it stands in, or [`ROOT`].
+    pub parent: u32,
+    /// `pfifo`, `fq_codel`, `mq`.
+    pub kind: String,
+    /// Its options, as the kernel wrote them.
+    pub options: Option<Vec<u8>>,
+    /// What it counted.
+    pub counters: Counters,
+}
+
+/// What a queue counted, and which it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// As in [`Qdisc`].
+    pub(crate) index: u32,
+    pub(crate) handle: u32,
+    pub(crate) parent: u32,
+    pub(crate) counters: Counters,
+}
+
+/// What a discipline counts. All but the backlog only grow, and wrap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Packets that left; each segment of a large one counts.
+    pub sent_packets: u64,
+    /// Their bytes with link headers.
+    pub sent_bytes: u64,
+    /// Packets discarded. Wraps at 32 bits.
+    pub dropped: u32,
+    /// Packets that wait; a large one counts once.
+    pub backlog_packets: u32,
+    /// Their bytes.
+    pub backlog_bytes: u32,
+}
+
+/// A connection to the kernel's routing messages.
+#[derive(Debug)]
+pub struct Route(Connection);
+
+impl Route {
+    /// Opens it, in the network namespace of this thread. Needs no privilege.
+    ///
+    /// # Errors
+    /// The kernel gives no such socket.
+    pub fn open() -> Result<Self, Error> {
+        Connection::open(None).map(Self)
+    }
+
+    /// All interfaces.
+    ///
+    /// # Errors
+    /// The kernel does not answer.
+    pub fn links(&mut self) -> Result<Vec<Link>, Error> {
+        self.dump(RTM_GETLINK, RTM_NEWLINK, &[0; LINK_BODY], link)
+    }
+
+    /// The interface called `name`.
+    ///
+    /// # Errors
+    /// There is none; the error lists those that there are.
+    pub fn link(&mut self, name: &str) -> Result<Link, Error> {
+        let links = self.links()?;
+        if let Some(found) = links.iter().find(|link| link.name == name) {
+            return Ok(found.clone());
+        }
+        let known: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
+        Err(Error::NoInterface { name: name.into(), known: known.join(", ") })
+    }
+
+    /// The disciplines of interface `index`, as `tc qdisc` lists them.
+    ///
+    /// # Errors
+    /// The kernel does not answer.
+    pub fn qdiscs(&mut self, index: u32) -> Result<Vec<Qdisc>, Error> {
+        let all = self.dump(RTM_GETQDISC, RTM_NEWQDISC, &tc_body(0, 0, 0), qdisc)?;
+        Ok(all.into_iter().filter(|qdisc| qdisc.index == index).collect())
+    }
+
+    /// The discipline in the place `parent` of interface `index`, if there is one.
+    ///
+    /// # Errors
+    /// The interface is gone, or the kernel does not answer.
+    pub fn qdisc(&mut self, index: u32, parent: u32) -> Result<Option<Qdisc>, Error> {
+        // All of the machine are listed: one that is asked for by itself would be told to every listener of the machine.
+        let qdiscs = self.qdiscs(index)?;
+        // One that is up has at least `noqueue`; one that is down may show none.
+        if qdiscs.is_empty() && self.links()?.iter().all(|link| link.index != index) {
+            return Err(Error::Gone { name: format!("interface {index}") });
+        }
+        Ok(qdiscs.into_iter().find(|qdisc| qdisc.parent == parent))
+    }
+
+    /// The counters of all queues of the machine. `found` is overwritten, so that its memory serves again.
+    pub(crate) fn tallies(&mut self, found: &mut Vec<Tally>) -> Result<(), Error> {
+        self.dump_into(found, (RTM_GETQDISC, RTM_NEWQDISC), &tc_body(0, 0, 0), tally)
+    }
+
+    /// Whether filters stand at the discipline `handle` of interface `index`.
+    ///
+    /// # Errors
+    /// The kernel does not answer.
+    pub fn has_filters(&mut self, index: u32, handle: u32) -> Result<bool, Error> {
+        let body = tc_body(index, 0, handle);
+        Ok(!self.dump(RTM_GETTFILTER, RTM_NEWTFILTER, &body, |_| Some(()))?.is_empty())
+    }
+
+    /// Puts the discipline `new` in its place, in which `options` are the kernel's bytes.
+    pub(crate) fn replace(&mut self, new: &Qdisc) -> Result<(), Error> {
+        self.put(new, F_CREATE | F_REPLACE, "change the queue")
+    }
+
+    /// Sets other options of the discipline that is in its place already.
+    pub(crate) fn change(&mut self, new: &Qdisc) -> Result<(), Error> {
+        self.put(new, 0, "move the limit")
+    }
+
+    fn put(&mut self, new: &Qdisc, flags: u16, what: &str) -> Result<(), Error> {
+        let mut kind = new.kind.clone().into_bytes();
+        kind.push(0);
+        let body = tc_body(new.index, new.handle, new.parent);
+        let mut request = Request::new(RTM_NEWQDISC, F_REQUEST | F_ACK | flags, &body).with(TCA_KIND, &kind);
+        if let Some(options) = &new.options {
+            request = request.with(TCA_OPTIONS, options);
+        }
+        self.0.ask(request, |_| ()).map_err(|errno| failed(what, errno))
+    }
+
+    /// Takes the discipline away from `parent`; the kernel puts its default there.
+    pub(crate) fn delete(&mut self, index: u32, parent: u32) -> Result<(), Error> {
+        let request = Request::new(RTM_DELQDISC, F_REQUEST | F_ACK, &tc_body(index, 0, parent));
+        self.0.ask(request, |_| ()).map_err(|errno| failed("take the queue away", errno))
+    }
+
+    /// How many segments a packet of interface `index` may hold from now on.
+    pub(crate) fn set_segments(&mut self, index: u32, segments: u32) -> Result<(), Error> {
+        let mut body = [0; LINK_BODY];
+        body[4..8].copy_from_slice(&index.to_ne_bytes());
+        let request = Request::new(RTM_SETLINK, F_REQUEST | F_ACK, &body);
+        let asked = self.0.ask(request.with(IFLA_GSO_MAX_SEGS, &segments.to_ne_bytes()), |_| ());
+        asked.map_err(|errno| match errno {
+            Errno::NODEV => Error::Gone { name: format!("interface {index}") },
+            errno => failed("set how many segments a packet may hold", errno),
+        })
+    }
+
+    fn dump<T>(&mut self, ask: u16, kind: u16, body: &[u8], read: fn(&[u8]) -> Option<T>) -> Result<Vec<T>, Error> {
+        let mut found = Vec::new();
+        self.dump_into(&mut found, (ask, kind), body, read)?;
+        Ok(found)
+    }
+
+    fn dump_into<T>(
+        &mut self,
+        found: &mut Vec<T>,
+        (ask, kind): (u16, u16),
+        body: &[u8],
+        read: fn(&[u8]) -> Option<T>,
+    ) -> Result<(), Error> {
+        let request = Request::new(ask, F_REQUEST | F_DUMP, body);
+        let dumped = self.0.dump(&request, |message| match message {
+            None => found.clear(),
+            Some(message) if message.kind == kind => found.extend(read(message.payload)),
+            Some(_) => {}
+        });
+        dumped.map_err(|errno| failed("list interfaces and queues", errno))
+    }
+}
+
+/// `struct tcmsg`.
+fn tc_body(index: u32, handle: u32, parent: u32) -> [u8; TC_BODY] {
+    let mut body = [0; TC_BODY];
+    body[4..8].copy_from_slice(&index.to_ne_bytes());
+    body[8..12].copy_from_slice(&handle.to_ne_bytes());
+    body[12..16].copy_from_slice(&parent.to_ne_bytes());
+    body
+}
+
+/// What a datagram of the kernel tells of interfaces and queues. Whatever its bytes are, reading them ends.
+pub fn told(datagram: &[u8]) -> (Vec<Link>, Vec<Qdisc>) {
+    let of = |kind| messages(datagram).filter(move |message| message.kind == kind);
+    let links = of(RTM_NEWLINK).filter_map(|message| link(message.payload)).collect();
+    (links, of(RTM_NEWQDISC).filter_map(|message| qdisc(message.payload)).collect())
+}
+
+fn link(payload: &[u8]) -> Option<Link> {
+    let mut link = Link { hardware: u16_at(payload, 2)?, index: u32_at(payload, 4)?, ..Link::default() };
+    for (kind, value) in attributes(payload.get(LINK_BODY..)?) {
+        match kind {
+            IFLA_IFNAME => link.name = text(value),
+            IFLA_QDISC => link.qdisc = text(value),
+            IFLA_NUM_TX_QUEUES => link.tx_queues = u32_at(value, 0)?,
+            IFLA_GSO_MAX_SEGS => link.gso_max_segs = u32_at(value, 0)?,
+            IFLA_LINKINFO => {
+                link.kind = attributes(value).find(|(kind, _)| *kind == IFLA_INFO_KIND).map(|(_, value)| text(value));
+            }
+            _ => {}
+        }
+    }
+    Some(link)
+}
+
+fn tally(payload: &[u8]) -> Option<Tally> {
+    let (index, handle, parent) = (u32_at(payload, 4)?, u32_at(payload, 8)?, u32_at(payload, 12)?);
+    let counted = attributes(payload.get(TC_BODY..)?).find(|(kind, _)| *kind == TCA_STATS2);
+    let counters = counted.map(|(_, nest)| counters(nest)).unwrap_or_default();
+    Some(Tally { index, handle, parent, counters })
+}
+
+fn qdisc(payload: &[u8]) -> Option<Qdisc> {
+    let (index, handle, parent) = (u32_at(payload, 4)?, u32_at(payload, 8)?, u32_at(payload, 12)?);
+    let mut qdisc = Qdisc { index, handle, parent, ..Qdisc::default() };
+    for (kind, value) in attributes(payload.get(TC_BODY..)?) {
+        match kind {
+            TCA_KIND => qdisc.kind = text(value),
+            TCA_OPTIONS => qdisc.options = Some(value.to_vec()),
+            TCA_STATS2 => qdisc.counters = counters(value),
+            _ => {}
+        }
+    }
+    Some(qdisc)
+}
+
+/// `struct gnet_stats_basic` and `gnet_stats_queue` (`linux/gen_stats.h`). The 64-bit count of packets comes after the
+/// 32-bit one, and only where that has overflowed.
+fn counters(nest: &[u8]) -> Counters {
+    let mut counters = Counters::default();
+    for (kind, value) in attributes(nest) {
+        let word = |at| u32_at(value, at).unwrap_or_default();
+        match kind {
+            TCA_STATS_BASIC => {
+                counters.sent_bytes = u64_at(value, 0).unwrap_or_default();
+                counters.sent_packets = word(8).into();
+            }
+            TCA_STATS_PKT64 => counters.sent_packets = u64_at(value, 0).unwrap_or_default(),
+            TCA_STATS_QUEUE => {
+                counters.backlog_packets = word(0);
+                counters.backlog_bytes = word(4);
+                counters.dropped = word(8);
+            }
+            _ => {}
+        }
+    }
+    counters
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn counters_are_read_from_their_places() {
+        let mut basic = 15_000_u64.to_ne_bytes().to_vec();
+        basic.extend(10_u32.to_ne_bytes());
+        let queue: Vec<u8> = [3_u32, 4_500, 7, 0, 9].iter().flat_map(|word| word.to_ne_bytes()).collect();
+        let message = Request::new(0, 0, &[]).with(TCA_STATS_BASIC, &basic).with(TCA_STATS_QUEUE, &queue).finish(0);
+        let expected =
+            Counters { sent_packets: 10, sent_bytes: 15_000, dropped: 7, backlog_packets: 3, backlog_bytes: 4_500 };
+        assert_eq!(counters(&message[16..]), expected);
+    }
+
+    #[test]
+    fn the_interfaces_of_this_machine_can_be_listed_without_privilege() {
+        let mut route = Route::open().unwrap();
+        let links = route.links().unwrap();
+        assert!(links.iter().any(|link| link.name == "lo" && link.index > 0), "{links:?}");
+        let message = route.link("no-such-0").unwrap_err().to_string();
+        assert!(message.starts_with("no interface \"no-such-0\"; there are "), "{message}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_a_reader_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let _ = link(&bytes);
+            let _ = qdisc(&bytes);
+            let _ = tally(&bytes);
+            let _ = counters(&bytes);
+            let _ = told(&bytes);
+        }
+
+        #[test]
+        fn no_attribute_makes_a_reader_panic(
+            kinds in proptest::collection::vec((0..50_u16, proptest::collection::vec(any::<u8>(), 0..40)), 0..12),
+        ) {
+            let message = |body: &[u8]| {
+                let request = Request::new(0, 0, body);
+                kinds.iter().fold(request, |request, (kind, value)| request.with(*kind, value)).finish(0)
+            };
+            let _ = link(&message(&[0; LINK_BODY])[16..]);
+            let message = message(&[0; TC_BODY]);
+            let (qdisc, tally) = (qdisc(&message[16..]), tally(&message[16..]));
+            prop_assert!(qdisc.is_some() && tally.is_some());
+        }
+    }
+}

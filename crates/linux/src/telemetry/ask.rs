@@ -1,0 +1,238 @@
+//! The agents that run on this machine, asked over their sockets; the other side of [`serve`](crate::telemetry::serve).
+
+use crate::Error;
+use crate::telemetry::status::Status;
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
+use std::fs;
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+/// The longest answer that is read: some thousand queues.
+const LONGEST: usize = 16 << 20;
+/// How long an agent may take for an answer: it has a second at most between two rounds of its loop.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(3);
+
+/// The socket of the agent with the process number `process` that keeps its state in `folder`.
+pub fn socket(folder: &Path, process: u32) -> PathBuf {
+    folder.join(format!("agent-{process}.sock"))
+}
+
+/// The sockets of agents in `folder`, of running and of killed ones, in the order of their names. None where there is no
+/// such folder.
+///
+/// # Errors
+/// The folder cannot be read.
+pub fn sockets(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(|error| failed(&format!("look for agents in {}", folder.display()), error))?,
+    };
+    let is_agent = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| name.starts_with("agent-") && path.extension().is_some_and(|kind| kind == "sock"))
+    };
+    let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(is_agent).collect();
+    found.sort();
+    Ok(found)
+}
+
+/// Takes away the sockets in `folder` whose agents were killed: their processes are no more. What cannot be taken away
+/// stays.
+pub fn forget_killed(folder: &Path) {
+    let is_left = |socket: &PathBuf| {
+        let name = socket.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+        let process = name.strip_prefix("agent-").and_then(|number| number.parse().ok()).and_then(Pid::from_raw);
+        process.is_some_and(|process| test_kill_process(process) == Err(Errno::SRCH))
+    };
+    for socket in sockets(folder).unwrap_or_default().iter().filter(|socket| is_left(socket)) {
+        // Another agent may be faster.
+        let _ = fs::remove_file(socket);
+    }
+}
+
+/// What the agent behind `socket` governs; `None` where no agent listens there any longer.
+///
+/// # Errors
+/// It is not for this user, does not answer, or answers something else.
+pub fn status(socket: &Path) -> Result<Option<Vec<Status>>, Error> {
+    let Some(stream) = connect(socket, b"status\n")? else { return Ok(None) };
+    let mut answer = Vec::new();
+    let read =
+        stream.set_read_timeout(Some(PATIENCE)).and_then(|()| (&stream).take(LONGEST as u64).read_to_end(&mut answer));
+    read.map_err(|error| failed(&format!("read the answer of the agent at {}", socket.display()), error))?;
+    statuses(socket, &answer).map(Some)
+}
+
+/// Asks the agent behind `socket`; `None` where no agent listens there any longer.
+fn connect(socket: &Path, request: &[u8]) -> Result<Option<UnixStream>, Error> {
+    let shown = socket.display();
+    let mut stream = match UnixStream::connect(socket) {
+        Ok(stream) => stream,
+        Err(error) => {
+            return match error.kind() {
+                ErrorKind::NotFound | ErrorKind::ConnectionRefused => Ok(None),
+                ErrorKind::PermissionDenied => {
+                    let what =
+                        format!("ask the agent at {shown}, which answers its owner and group (run it with sudo)");
+                    Err(failed(&what, error))
+                }
+                _ => Err(failed(&format!("ask the agent at {shown}"), error)),
+            };
+        }
+    };
+    match stream.write_all(request) {
+        Ok(()) => Ok(Some(stream)),
+        // It has ended meanwhile, or has too many clients.
+        Err(error) if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => Ok(None),
+        Err(error) => Err(failed(&format!("ask the agent at {shown}"), error)),
+    }
+}
+
+fn statuses(socket: &Path, answer: &[u8]) -> Result<Vec<Status>, Error> {
+    serde_json::from_slice(answer).map_err(|why| {
+        let said = String::from_utf8_lossy(&answer[..answer.len().min(80)]).trim().to_owned();
+        let said = if said.is_empty() { "nothing; it may have too many clients".into() } else { said };
+        Error::Unsuitable(format!("the agent at {} answered no status ({why}): {said}", socket.display()))
+    })
+}
+
+/// A connection over which an agent tells its status again and again. Its descriptor ([`AsFd`]) is readable when there
+/// is something new.
+#[derive(Debug)]
+pub struct Watching {
+    socket: PathBuf,
+    stream: UnixStream,
+    /// The beginning of a line.
+    pending: Vec<u8>,
+}
+
+impl AsFd for Watching {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+}
+
+impl Watching {
+    /// Begins to watch the agent behind `socket`; `None` where no agent listens there any longer.
+    ///
+    /// # Errors
+    /// As [`status`].
+    pub fn begin(socket: &Path) -> Result<Option<Self>, Error> {
+        let Some(stream) = connect(socket, b"watch\n")? else { return Ok(None) };
+        let failed = |error| failed(&format!("watch the agent at {}", socket.display()), error);
+        stream.set_nonblocking(true).map_err(failed)?;
+        Ok(Some(Self { socket: socket.into(), stream, pending: Vec::new() }))
+    }
+
+    /// The socket that it was asked to watch.
+    pub fn socket(&self) -> &Path {
+        &self.socket
+    }
+
+    /// The newest status, if there is a new one. Does not wait.
+    ///
+    /// # Errors
+    /// [`Error::Gone`] when the agent has ended; or what it sent is no status.
+    pub fn newest(&mut self) -> Result<Option<Vec<Status>>, Error> {
+        let gone = || Error::Gone { name: format!("the agent at {}", self.socket.display()) };
+        let mut part = [0; 1 << 14];
+        loop {
+            match self.stream.read(&mut part) {
+                Ok(0) => return Err(gone()),
+                Ok(length) => self.pending.extend_from_slice(&part[..length]),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return Err(gone()),
+            }
+            if self.pending.len() > LONGEST {
+                return Err(Error::Unsuitable(format!("{} sends what is no status", self.socket.display())));
+            }
+        }
+        let Some(end) = self.pending.iter().rposition(|&byte| byte == b'\n') else { return Ok(None) };
+        let begin = self.pending[..end].iter().rposition(|&byte| byte == b'\n').map_or(0, |before| before + 1);
+        let newest = statuses(&self.socket, &self.pending[begin..end])?;
+        self.pending.drain(..=end);
+        Ok(Some(newest))
+    }
+}
+
+fn failed(what: &str, source: io::Error) -> Error {
+    Error::Kernel { what: what.into(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::signals::now;
+    use crate::telemetry::serve::{Address, Server, Serves, WATCH_EVERY};
+    use crate::telemetry::status::tests::busy;
+    use std::os::unix::net::UnixListener;
+
+    #[test]
+    fn an_agent_is_found_and_asked() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = socket(folder.path(), 7);
+        let mut server = Server::bind(&Address::Path(path.clone()), Serves::Everything).unwrap();
+        drop(UnixListener::bind(folder.path().join("metrics.sock")).unwrap());
+        drop(UnixListener::bind(socket(folder.path(), 6)).unwrap());
+        assert_eq!(sockets(folder.path()).unwrap(), [socket(folder.path(), 6), path.clone()]);
+        assert!(sockets(&folder.path().join("none")).unwrap().is_empty());
+        assert_eq!(status(&socket(folder.path(), 6)).unwrap(), None, "its agent was killed");
+        let asking = std::thread::spawn(move || status(&path).unwrap());
+        while !asking.is_finished() {
+            server.ready(now(), &[busy()]);
+        }
+        assert_eq!(asking.join().unwrap(), Some(vec![busy()]));
+    }
+
+    #[test]
+    fn a_socket_goes_with_the_process_that_made_it() {
+        let folder = tempfile::tempdir().unwrap();
+        // Linux counts processes up to 4194304.
+        let no_process = i32::MAX.cast_unsigned();
+        for process in [std::process::id(), no_process] {
+            drop(UnixListener::bind(socket(folder.path(), process)).unwrap());
+        }
+        forget_killed(folder.path());
+        assert_eq!(sockets(folder.path()).unwrap(), [socket(folder.path(), std::process::id())]);
+        forget_killed(&folder.path().join("none"));
+    }
+
+    #[test]
+    fn the_newest_of_several_lines_is_told_and_an_end_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = socket(folder.path(), 7);
+        let mut server = Server::bind(&Address::Path(path.clone()), Serves::Everything).unwrap();
+        let mut watching = Watching::begin(&path).unwrap().unwrap();
+        assert_eq!(watching.newest().unwrap(), None);
+        let (mut now, mut status) = (now(), busy());
+        for restarts in 0..3 {
+            status.totals.restarts = restarts;
+            server.ready(now, &[status.clone()]);
+            server.tell(now, &[status.clone()]);
+            now += WATCH_EVERY;
+        }
+        assert_eq!(watching.newest().unwrap(), Some(vec![status]));
+        assert_eq!(watching.newest().unwrap(), None);
+        drop(server);
+        assert!(matches!(watching.newest(), Err(Error::Gone { .. })));
+    }
+
+    #[test]
+    fn what_is_no_agent_is_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = socket(folder.path(), 7);
+        let listener = UnixListener::bind(&path).unwrap();
+        let other = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            stream.write_all(b"220 mail ready\r\n").unwrap();
+            let _ = stream.read(&mut [0; 64]);
+        });
+        let message = status(&path).unwrap_err().to_string();
+        other.join().unwrap();
+        assert!(message.contains("answered no status") && message.contains("220 mail ready"), "{message}");
+    }
+}

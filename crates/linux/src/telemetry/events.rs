@@ -1,0 +1,151 @@
+//! What happens to governed queues: told once to a log, and kept for a while in each [`Status`](crate::telemetry::status::Status).
+
+use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Something that happened to a governed queue. In a log for machines one JSON object a line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// When, as RFC 3339 has it: UTC, with milliseconds.
+    pub at: String,
+    /// The interface.
+    pub device: String,
+    /// What kind of thing.
+    pub what: What,
+    /// What exactly, in words for a person.
+    pub words: String,
+}
+
+/// Kinds of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum What {
+    /// The queue was taken up.
+    Attached,
+    /// The interface went: deleted, moved to another network namespace, its driver removed.
+    Gone,
+    /// The interface got another name.
+    Renamed,
+    /// Another program put its own queue in place of ours.
+    Replaced,
+    /// The agent cannot take the queue up now and tries again.
+    Waiting,
+    /// How fast the link is was measured, and the controller begins anew from what that justifies.
+    Measured,
+    /// The settings were read again and hold from now on.
+    Changed,
+    /// The machine slept, or the agent was stopped, for longer than an interval.
+    Resumed,
+    /// Something failed that the agent goes on without.
+    Failed,
+    /// The former queue is back.
+    Restored,
+}
+
+impl What {
+    /// As JSON has it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Attached => "attached",
+            Self::Gone => "gone",
+            Self::Renamed => "renamed",
+            Self::Replaced => "replaced",
+            Self::Waiting => "waiting",
+            Self::Measured => "measured",
+            Self::Changed => "changed",
+            Self::Resumed => "resumed",
+            Self::Failed => "failed",
+            Self::Restored => "restored",
+        }
+    }
+}
+
+impl Event {
+    /// An event at `millis` milliseconds after the beginning of 1970 (UTC), see [`clock`].
+    pub fn new(millis: u64, device: impl Into<String>, what: What, words: impl Into<String>) -> Self {
+        Self { at: utc(millis), device: device.into(), what, words: words.into() }
+    }
+}
+
+/// A line for a person: `2026-11-21T20:55:59.000Z wlan0 gone: its driver was removed`.
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { at, device, what, words } = self;
+        write!(f, "{at} {device} {}: {words}", what.as_str())
+    }
+}
+
+/// Milliseconds since the beginning of 1970 (UTC), by the machine's calendar clock. For logs; nothing is measured by it.
+pub fn clock() -> u64 {
+    let time = clock_gettime(ClockId::Realtime);
+    let (seconds, nanos) = (u64::try_from(time.tv_sec), u64::try_from(time.tv_nsec));
+    // A clock that stands before 1970 has not been set.
+    seconds.unwrap_or_default().saturating_mul(1_000).saturating_add(nanos.unwrap_or_default() / 1_000_000)
+}
+
+/// An instant of the Gregorian calendar. Days are counted in years that begin in March, so that the leap day is the last
+/// of its year; 400 years have 146,097 days.
+fn utc(millis: u64) -> String {
+    const DAY: u64 = 86_400_000;
+    // From 1 March of the year 0 to 1970.
+    let days = millis / DAY + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    // Five months from March have 153 days, and so have the next five.
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    let year = era * 400 + year + later;
+    let (seconds, millis) = (millis % DAY / 1_000, millis % 1_000);
+    let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instants_are_those_of_the_calendar() {
+        let known = [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+            (951_868_800_000, "2000-03-01T00:00:00.000Z"),
+            (1_709_251_199_999, "2024-02-29T23:59:59.999Z"),
+            (1_735_689_599_001, "2024-12-31T23:59:59.001Z"),
+            (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
+        ];
+        for (millis, expected) in known {
+            assert_eq!(utc(millis), expected);
+        }
+    }
+
+    #[test]
+    fn each_day_follows_the_one_before() {
+        let mut before = utc(0);
+        for day in 1..60_000 {
+            let now = utc(day * 86_400_000);
+            let date = |text: &str, at: std::ops::Range<usize>| text[at].parse::<u32>().unwrap();
+            let next = date(&now, 8..10) == date(&before, 8..10) + 1 && now[..8] == before[..8];
+            let turned = date(&now, 8..10) == 1 && date(&before, 8..10) >= 28 && now > before;
+            assert!(next || turned, "{before} then {now}");
+            before = now;
+        }
+    }
+
+    #[test]
+    fn the_clock_has_been_set() {
+        assert!(utc(clock()).as_str() > "2025", "{}", utc(clock()));
+    }
+
+    #[test]
+    fn an_event_reads_as_a_line() {
+        let event = Event::new(0, "wlan0", What::Gone, "its driver was removed");
+        assert_eq!(event.to_string(), "1970-01-01T00:00:00.000Z wlan0 gone: its driver was removed");
+        let json = serde_json::to_string(&event).unwrap();
+        assert!(json.contains("\"what\":\"gone\""), "{json}");
+        assert_eq!(serde_json::from_str::<Event>(&json).unwrap(), event);
+    }
+}

@@ -1,0 +1,322 @@
+//! Metrics in Prometheus's text exposition format, version 0.0.4: names begin with `sluice_` and end with their unit, in
+//! base units (seconds, bytes); counters end with `_total`.
+
+use crate::telemetry::status::{Quantity, State, Status};
+use control::{Count, Interval, Limit, Stat};
+use std::fmt::Write as _;
+use units::Duration;
+
+/// The media type of [`text`].
+pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// What a metric is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// Moves up and down.
+    Gauge,
+    /// Only grows, until the agent starts anew.
+    Counter,
+}
+
+/// One metric.
+#[derive(Clone, Copy, Debug)]
+pub struct Metric {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is.
+    pub kind: Type,
+    /// What it says, in a sentence.
+    pub help: &'static str,
+    /// Its value for a queue; absent where it is not known, and then not written.
+    value: fn(&Status) -> Option<f64>,
+}
+
+/// All metrics of a queue, in the order in which they are written.
+pub const ALL: &[Metric] = &[
+    gauge("sluice_queue_governed", "Whether a controller sees the queue now: 1, or 0 while it waits.", governed),
+    gauge("sluice_queue_limit_packets", "The limit that holds now, where it is a number of packets.", |status| {
+        match status.limit {
+            Limit::Packets(packets) if live(status) => Some(f64::from(packets)),
+            _ => None,
+        }
+    }),
+    gauge("sluice_queue_limit_bytes", "The limit that holds now, where it is a size.", |status| match status.limit {
+        Limit::Bytes(bytes) if live(status) => Some(bytes.count() as f64),
+        _ => None,
+    }),
+    gauge("sluice_queue_backlog_packets", "Packets waiting at the end of the newest interval.", |status| {
+        seen(status, Quantity::Counts).map(|seen| seen.backlog.packets as f64)
+    }),
+    gauge("sluice_queue_backlog_bytes", "Bytes waiting at the end of the newest interval.", |status| {
+        seen(status, Quantity::Counts).map(|seen| seen.backlog.bytes.count() as f64)
+    }),
+    gauge("sluice_queue_backlog_max_packets", "Most packets that waited at once in the newest interval.", |status| {
+        seen(status, Quantity::Counts).map(|seen| seen.backlog_max as f64)
+    }),
+    gauge("sluice_queue_delay_seconds", "Mean time in the queue of packets in the newest interval.", |status| {
+        mean(seen(status, Quantity::Sojourn)?.sojourn)
+    }),
+    gauge("sluice_queue_delay_target_seconds", "The queuing delay that the controller aims at.", |status| {
+        status.target_delay.map(Duration::as_secs_f64)
+    }),
+    gauge("sluice_queue_departure_gap_seconds", "Mean time between two departures while packets waited.", |status| {
+        mean(seen(status, Quantity::DepartureGap)?.departure_gap)
+    }),
+    gauge("sluice_queue_service_time_seconds", "Mean service time of packets in the newest interval.", |status| {
+        mean(seen(status, Quantity::Service)?.service)
+    }),
+    gauge("sluice_queue_service_time_average_seconds", "Exponential average of service times.", |status| {
+        seen(status, Quantity::ServiceEwma)?.service_ewma.map(Duration::as_secs_f64)
+    }),
+    gauge("sluice_queue_busy_ratio", "Part of the newest interval in which packets waited.", busy),
+    gauge("sluice_queue_interval_seconds", "Length of the newest interval.", |status| {
+        status.last.filter(|_| live(status)).map(|seen| seen.length.as_secs_f64())
+    }),
+    counter("sluice_queue_arrived_packets_total", "Packets that came, whether kept or not.", |status| {
+        packets(status, status.totals.arrived)
+    }),
+    counter("sluice_queue_arrived_bytes_total", "Bytes of the packets that came.", |status| {
+        bytes(status, status.totals.arrived)
+    }),
+    counter("sluice_queue_sent_packets_total", "Packets that left for the driver.", |status| {
+        packets(status, status.totals.sent)
+    }),
+    counter("sluice_queue_sent_bytes_total", "Bytes of the packets that left for the driver.", |status| {
+        bytes(status, status.totals.sent)
+    }),
+    counter("sluice_queue_dropped_packets_total", "Packets that the queue discarded.", |status| {
+        packets(status, status.totals.dropped)
+    }),
+    counter("sluice_queue_dropped_bytes_total", "Bytes of the packets that the queue discarded.", |status| {
+        bytes(status, status.totals.dropped)
+    }),
+    counter("sluice_queue_limit_changes_total", "How often the limit moved.", |status| {
+        Some(status.totals.limit_changes as f64)
+    }),
+    counter("sluice_queue_restarts_total", "How often the queue was taken up again after it was lost.", |status| {
+        Some(status.totals.restarts as f64)
+    }),
+];
+
+/// The metrics of all queues. Each series has the labels `device`, `place` (`root`, or a class of a shaper) and
+/// `controller`.
+pub fn text(statuses: &[Status]) -> String {
+    let mut text = String::new();
+    for metric in ALL {
+        family(&mut text, metric, statuses);
+    }
+    text
+}
+
+/// Writes one metric, if any queue has it.
+fn family(text: &mut String, metric: &Metric, statuses: &[Status]) {
+    let mut headed = false;
+    for status in statuses {
+        let Some(value) = (metric.value)(status) else { continue };
+        let Metric { name, kind, help, .. } = metric;
+        if !std::mem::replace(&mut headed, true) {
+            let kind = match kind {
+                Type::Gauge => "gauge",
+                Type::Counter => "counter",
+            };
+            write!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n").expect("writing to a string never fails");
+        }
+        let [device, place, controller] = [&status.device, &status.place, &status.controller].map(|text| escaped(text));
+        let labels = format!("device=\"{device}\",place=\"{place}\",controller=\"{controller}\"");
+        writeln!(text, "{name}{{{labels}}} {value}").expect("writing to a string never fails");
+    }
+}
+
+/// A label's value: backslash, quotation mark and line feed are escaped.
+fn escaped(value: &str) -> String {
+    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+const fn gauge(name: &'static str, help: &'static str, value: fn(&Status) -> Option<f64>) -> Metric {
+    Metric { name, kind: Type::Gauge, help, value }
+}
+
+const fn counter(name: &'static str, help: &'static str, value: fn(&Status) -> Option<f64>) -> Metric {
+    Metric { name, kind: Type::Counter, help, value }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "one of many that may have no value")]
+fn governed(status: &Status) -> Option<f64> {
+    Some(if live(status) { 1.0 } else { 0.0 })
+}
+
+/// Whether there is a queue now.
+fn live(status: &Status) -> bool {
+    matches!(status.state, State::Governing | State::DryRun)
+}
+
+/// The newest interval, while there is a queue and if it knows `quantity`.
+fn seen(status: &Status, quantity: Quantity) -> Option<&Interval> {
+    status.last.as_ref().filter(|_| live(status) && status.measures(quantity))
+}
+
+fn mean(stat: Stat) -> Option<f64> {
+    (stat.n > 0).then(|| stat.mean.as_secs_f64())
+}
+
+fn busy(status: &Status) -> Option<f64> {
+    let seen = seen(status, Quantity::Occupancy)?;
+    let whole = seen.busy + seen.idle;
+    (!whole.is_zero()).then(|| seen.busy.as_secs_f64() / whole.as_secs_f64())
+}
+
+fn packets(status: &Status, count: Count) -> Option<f64> {
+    status.measures(Quantity::Counts).then_some(count.packets as f64)
+}
+
+fn bytes(status: &Status, count: Count) -> Option<f64> {
+    status.measures(Quantity::Counts).then_some(count.bytes.count() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::telemetry::status::tests::busy;
+    use std::collections::BTreeSet;
+    use units::Bytes;
+
+    /// Holds a text to the format's rules: each family's HELP and TYPE come once and before its samples, which stand
+    /// together; no series twice; a line feed at the end. Gives the series.
+    fn checked(text: &str) -> BTreeSet<(String, String)> {
+        assert!(text.is_empty() || text.ends_with('\n'));
+        let (mut series, mut families, mut family) = (BTreeSet::new(), BTreeSet::new(), "");
+        let mut lines = text.lines();
+        while let Some(line) = lines.next() {
+            if let Some(help) = line.strip_prefix("# HELP ") {
+                family = help.split(' ').next().unwrap();
+                assert!(families.insert(family), "{family} comes twice");
+                let kind = lines.next().unwrap();
+                let ending = if family.ends_with("_total") { "counter" } else { "gauge" };
+                assert_eq!(kind, format!("# TYPE {family} {ending}"));
+                continue;
+            }
+            let (name, rest) = line.split_once('{').unwrap();
+            assert_eq!(name, family, "samples of a family stand together");
+            let (labels, value) = rest.rsplit_once("} ").unwrap();
+            assert!(value.parse::<f64>().is_ok(), "{line}");
+            assert!(series.insert((name.to_owned(), labels.to_owned())), "{line} comes twice");
+        }
+        series
+    }
+
+    #[test]
+    fn names_and_units_are_those_of_the_conventions() {
+        let units = ["packets", "bytes", "seconds", "ratio", "governed", "changes", "restarts"];
+        let mut names = BTreeSet::new();
+        for Metric { name, kind, help, .. } in ALL {
+            assert!(name.starts_with("sluice_queue_") && names.insert(name), "{name}");
+            assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{name}");
+            let stem = name.strip_suffix("_total").unwrap_or(name);
+            assert_eq!(stem != *name, *kind == Type::Counter, "{name}");
+            assert!(units.contains(&stem.rsplit('_').next().unwrap()), "{name} ends with its unit");
+            assert!(help.ends_with('.') && !help.contains(['\n', '\\']), "{help}");
+        }
+    }
+
+    #[test]
+    fn a_queue_is_told_in_base_units() {
+        let text = text(&[busy()]);
+        checked(&text);
+        let labels = "{device=\"wlan0\",place=\"root\",controller=\"adth\"}";
+        for (name, value) in [
+            ("governed", "1"),
+            ("limit_packets", "10"),
+            ("backlog_bytes", "9000"),
+            ("delay_seconds", "0.048"),
+            ("service_time_average_seconds", "0.0052"),
+            ("busy_ratio", "1"),
+            ("sent_packets_total", "20"),
+            ("dropped_bytes_total", "6000"),
+        ] {
+            let line = format!("sluice_queue_{name}{labels} {value}\n");
+            assert!(text.contains(&line), "{line} is missing in\n{text}");
+        }
+        assert!(!text.contains("limit_bytes") && !text.contains("service_time_seconds"), "{text}");
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_told_as_zero() {
+        let mut status = busy();
+        status.limit = Limit::Bytes(Bytes::new(64_000));
+        status.unmeasured.push(Quantity::Counts);
+        status.last.as_mut().unwrap().sojourn = Stat::default();
+        let told = text(&[status.clone()]);
+        assert!(told.contains("sluice_queue_limit_bytes{") && told.contains(" 64000\n"), "{told}");
+        for absent in ["limit_packets{", "backlog", "queue_delay_seconds", "_packets_total"] {
+            assert!(!told.contains(absent), "{absent} in\n{told}");
+        }
+        status.state = State::Waiting { why: "no interface".into() };
+        let told = text(&[status]);
+        assert!(told.contains("} 0\n") && !told.contains("busy_ratio") && !told.contains("limit_bytes"), "{told}");
+    }
+
+    #[test]
+    fn queues_stand_together_and_names_are_escaped() {
+        let other = Status { device: "a\"b\\c\nd".into(), ..busy() };
+        let class = Status { place: "1:10".into(), ..busy() };
+        let text = text(&[busy(), class, other]);
+        let series = checked(&text);
+        assert!(series.iter().any(|(_, labels)| labels.contains("device=\"a\\\"b\\\\c\\nd\"")), "{text}");
+        assert_eq!(series.len() % 3, 0);
+        assert_eq!(super::text(&[]), "");
+    }
+
+    /// But for `governed` and `busy_ratio`, which no status has as a number.
+    #[test]
+    fn a_metric_is_a_number_of_the_status() {
+        let mut full = busy();
+        let spans = Stat { n: 3, mean: Duration::from_micros(2_500), ..Stat::default() };
+        full.unmeasured.clear();
+        full.last.as_mut().unwrap().service = spans;
+        let sized = Status { limit: Limit::Bytes(Bytes::new(64_000)), ..full.clone() };
+        let mut compared = 0;
+        for status in [full, sized] {
+            let json = serde_json::to_value(&status).unwrap();
+            for metric in ALL {
+                let name = metric.name.strip_prefix("sluice_queue_").unwrap();
+                let path = match name {
+                    "governed" | "busy_ratio" => continue,
+                    "limit_packets" | "limit_bytes" => format!("/{name}"),
+                    "delay_seconds" => "/last/sojourn_s/mean".into(),
+                    "delay_target_seconds" => "/target_delay_s".into(),
+                    "departure_gap_seconds" => "/last/departure_gap_s/mean".into(),
+                    "service_time_seconds" => "/last/service_s/mean".into(),
+                    "service_time_average_seconds" => "/last/service_ewma_s".into(),
+                    "interval_seconds" => "/last/length_s".into(),
+                    _ => match name.strip_suffix("_total") {
+                        Some(sum) => format!("/totals/{sum}"),
+                        None => format!("/last/{name}"),
+                    },
+                };
+                let told = json.pointer(&path).and_then(serde_json::Value::as_f64);
+                assert_eq!((metric.value)(&status), told, "{name}");
+                compared += usize::from(told.is_some());
+            }
+        }
+        assert_eq!(compared, 2 * (ALL.len() - 3), "one of the limits is absent");
+    }
+
+    /// Whatever begins with `sluice_` in a text.
+    fn named(text: &str) -> BTreeSet<&str> {
+        let part_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let words = text.split(|c| !part_of_name(c));
+        words.filter(|word| word.starts_with("sluice_")).collect()
+    }
+
+    #[test]
+    fn the_dashboard_names_only_metrics_that_there_are_and_leaves_few_out() {
+        let dashboard = include_str!("../../../../packaging/grafana/sluice.json");
+        let read: serde_json::Value = serde_json::from_str(dashboard).unwrap();
+        assert!(read["panels"].as_array().unwrap().len() >= 6);
+        let (shown, known) = (named(dashboard), ALL.iter().map(|metric| metric.name).collect::<BTreeSet<_>>());
+        assert_eq!(shown.difference(&known).count(), 0, "{shown:?}");
+        let left_out = ["backlog_max_packets", "interval_seconds", "sent_packets_total", "dropped_bytes_total"];
+        let left_out: BTreeSet<String> = left_out.iter().map(|name| format!("sluice_queue_{name}")).collect();
+        assert!(known.difference(&shown).all(|name| left_out.contains(*name)), "{shown:?}");
+    }
+}

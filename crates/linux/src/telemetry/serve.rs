@@ -1,0 +1,302 @@
+//! Serving status and metrics to whoever asks, on a UNIX socket or on loopback, from within the agent's own loop: no
+//! thread, nothing that blocks, memory for a fixed number of clients. A client that is slow, silent or hostile is dropped.
+//!
+//! A client sends a line, `status` or `watch`, or an HTTP request for `/metrics`; see [`Request`].
+
+mod client;
+pub mod request;
+#[cfg(test)]
+mod tests;
+
+pub use request::Request;
+
+use crate::Error;
+use crate::telemetry::status::Status;
+use client::{Client, Done};
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::fs::{Mode, chmod, stat};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect, listen, socket_with,
+};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use units::{Duration, Instant};
+
+/// Clients at once. For one more the oldest goes that is not watching; where all watch, it is turned away.
+pub const MOST_CLIENTS: usize = 16;
+/// Time between two lines for a watching client, at least.
+pub const WATCH_EVERY: Duration = Duration::from_millis(50);
+
+const LISTENER: u64 = u64::MAX;
+/// The owner and the group may ask; nobody else.
+const MODE: Mode = Mode::RUSR.union(Mode::WUSR).union(Mode::RGRP).union(Mode::WGRP);
+
+/// Where a server listens. Written `/run/sluice/metrics.sock` or `127.0.0.1:9477`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum Address {
+    /// A UNIX socket.
+    Path(PathBuf),
+    /// A port of this machine that only this machine reaches.
+    Loopback(SocketAddr),
+}
+
+impl FromStr for Address {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.starts_with('/') {
+            return Ok(Self::Path(text.into()));
+        }
+        let address: SocketAddr = text.parse().map_err(|_| {
+            format!(
+                "expected the path of a socket, or an address and port of this machine: 127.0.0.1:9477; got {text:?}"
+            )
+        })?;
+        if address.ip().is_loopback() {
+            Ok(Self::Loopback(address))
+        } else {
+            let ip = address.ip();
+            Err(format!("{ip} can be reached from outside, and nothing here asks who asks: use 127.0.0.1 or [::1]"))
+        }
+    }
+}
+
+impl TryFrom<String> for Address {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Address> for String {
+    fn from(address: Address) -> Self {
+        address.to_string()
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Path(path) => path.display().fmt(f),
+            Self::Loopback(address) => address.fmt(f),
+        }
+    }
+}
+
+/// What a server answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Serves {
+    /// Every [`Request`].
+    Everything,
+    /// Only [`Request::Metrics`].
+    Metrics,
+}
+
+/// A listening socket and its clients. Its descriptor ([`AsFd`]) is readable while there is something to do: put it into
+/// the loop's epoll once, and call [`ready`](Self::ready) then.
+#[derive(Debug)]
+pub struct Server {
+    /// Holds the listener and the clients: one descriptor for the loop, whatever comes and goes.
+    epoll: OwnedFd,
+    listener: OwnedFd,
+    serves: Serves,
+    clients: [Option<Client>; MOST_CLIENTS],
+    /// How many clients there were.
+    came: u64,
+    /// The system gave no descriptor for a client; the listener is left alone until the next [`tell`](Self::tell).
+    resting: bool,
+    /// The socket's file and its inode, to take away at the end.
+    file: Option<(PathBuf, u64)>,
+}
+
+impl AsFd for Server {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.epoll.as_fd()
+    }
+}
+
+impl Server {
+    /// Listens at `address`. A socket file may be read and written by its owner and group (0660), and one that a killed
+    /// process has left is replaced.
+    ///
+    /// # Errors
+    /// Somebody listens there already, or the system refuses.
+    pub fn bind(address: &Address, serves: Serves) -> Result<Self, Error> {
+        let failed = |errno: Errno| Error::Kernel { what: format!("listen at {address}"), source: errno.into() };
+        let (listener, file) = match address {
+            Address::Path(path) => {
+                let (listener, inode) = listen_in_folder(path)?;
+                (listener, Some((path.clone(), inode)))
+            }
+            Address::Loopback(at) => (listen_on_loopback(*at).map_err(failed)?, None),
+        };
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?;
+        epoll::add(&epoll, &listener, EventData::new_u64(LISTENER), EventFlags::IN).map_err(failed)?;
+        Ok(Self { epoll, listener, serves, clients: [const { None }; MOST_CLIENTS], came: 0, resting: false, file })
+    }
+
+    /// Does what can be done at once: takes clients, reads requests, sends answers. `now` is [`agent::now`].
+    ///
+    /// [`agent::now`]: crate::agent::signals::now
+    pub fn ready(&mut self, now: Instant, statuses: &[Status]) {
+        let mut events = Vec::with_capacity(MOST_CLIENTS + 1);
+        let at_once = Some(&rustix::time::Timespec { tv_sec: 0, tv_nsec: 0 });
+        // The loop calls again for what is left, also after a failure.
+        if epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), at_once).is_err() {
+            return;
+        }
+        let mut comes = false;
+        for event in events {
+            // The event is packed: a part of it is copied before it is asked.
+            let flags = event.flags;
+            match usize::try_from(event.data.u64()).ok().filter(|slot| *slot < MOST_CLIENTS) {
+                // The client has gone altogether: nobody is left to be answered.
+                Some(slot) if flags.intersects(EventFlags::HUP | EventFlags::ERR) => self.clients[slot] = None,
+                Some(slot) => self.serve(slot, |client, serves| client.serve(now, serves, statuses)),
+                None => comes = true,
+            }
+        }
+        // Last: a client that comes may get the slot of one of whom there was an event.
+        if comes {
+            self.accept(now, statuses);
+        }
+    }
+
+    /// Gives watching clients their next line and drops those whose time is over. To be called after each interval, and
+    /// at least once a second.
+    pub fn tell(&mut self, now: Instant, statuses: &[Status]) {
+        if self.resting {
+            self.listen(true);
+        }
+        for slot in 0..MOST_CLIENTS {
+            self.serve(slot, |client, _| client.tell(now, statuses).and_then(|()| client.send(now)));
+        }
+    }
+
+    /// How many clients there are.
+    pub fn clients(&self) -> usize {
+        self.clients.iter().flatten().count()
+    }
+
+    /// Does something with the client in a slot, and lets it go when it is done with.
+    fn serve(&mut self, slot: usize, what: impl FnOnce(&mut Client, Serves) -> Result<(), Done>) {
+        let Some(client) = &mut self.clients[slot] else { return };
+        let before = client.interest();
+        let mut done = what(client, self.serves).is_err();
+        let after = client.interest();
+        if !done && before != after {
+            done = epoll::modify(&self.epoll, &client.socket, EventData::new_u64(slot as u64), after).is_err();
+        }
+        if done {
+            // Closing the socket takes it out of the epoll.
+            self.clients[slot] = None;
+        }
+    }
+
+    fn listen(&mut self, on: bool) {
+        let interest = if on { EventFlags::IN } else { EventFlags::empty() };
+        let done = epoll::modify(&self.epoll, &self.listener, EventData::new_u64(LISTENER), interest);
+        self.resting = done.is_ok() != on;
+    }
+
+    /// Takes one client. What cannot be taken is closed: the loop must not be woken for it again and again.
+    fn accept(&mut self, now: Instant, statuses: &[Status]) {
+        let socket = match accept_with(&self.listener, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
+            Ok(socket) => socket,
+            Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => return,
+            // Out of descriptors or memory: whoever waits would wake the loop without end.
+            Err(_) => return self.listen(false),
+        };
+        let Some(slot) = self.clients.iter().position(Option::is_none).or_else(|| self.oldest()) else { return };
+        let client = Client::new(socket, now, self.came);
+        self.came += 1;
+        // Closing the socket of the one that was there takes it out of the epoll.
+        self.clients[slot] = None;
+        if epoll::add(&self.epoll, &client.socket, EventData::new_u64(slot as u64), client.interest()).is_ok() {
+            self.clients[slot] = Some(client);
+            // Whoever has asked already is answered before others can take his place.
+            self.serve(slot, |client, serves| client.serve(now, serves, statuses));
+        }
+    }
+
+    /// The slot of the client that has been there longest and is not watching. Whoever asks and reads is done in no time.
+    fn oldest(&self) -> Option<usize> {
+        let clients = self.clients.iter().enumerate();
+        let others = clients.filter_map(|(slot, client)| Some((client.as_ref()?.age()?, slot)));
+        others.min().map(|(_, slot)| slot)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some((path, inode)) = &self.file
+            && stat(path).is_ok_and(|found| found.st_ino == *inode)
+        {
+            // What is left is replaced by the next server.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+fn listen_on_loopback(address: SocketAddr) -> Result<OwnedFd, Errno> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let socket = stream(family)?;
+    // A port that a former agent's clients left waiting can be taken at once.
+    rustix::net::sockopt::set_socket_reuseaddr(&socket, true)?;
+    bind(&socket, &address)?;
+    listen(&socket, 16)?;
+    Ok(socket)
+}
+
+/// Listens at `path`; gives the file's inode too. The file appears there with its mode, ready to be connected to.
+fn listen_in_folder(path: &Path) -> Result<(OwnedFd, u64), Error> {
+    let shown = path.display();
+    let failed = |errno: Errno| Error::Kernel { what: format!("listen at {shown}"), source: errno.into() };
+    if answers(path) {
+        return Err(Error::Unsuitable(format!("another agent listens at {shown}")));
+    }
+    if path.symlink_metadata().is_ok_and(|found| !is_socket(&found)) {
+        return Err(Error::Unsuitable(format!("{shown} is there and is no socket")));
+    }
+    let mut hidden = path.as_os_str().to_owned();
+    hidden.push(format!(".{}", std::process::id()));
+    let hidden = PathBuf::from(hidden);
+    let made = (|| {
+        let socket = stream(AddressFamily::UNIX)?;
+        let _ = std::fs::remove_file(&hidden);
+        bind(&socket, &SocketAddrUnix::new(&hidden)?)?;
+        // Nobody can connect between these two: nothing listens yet.
+        chmod(&hidden, MODE)?;
+        listen(&socket, 16)?;
+        let inode = stat(&hidden)?.st_ino;
+        rustix::fs::rename(&hidden, path)?;
+        Ok((socket, inode))
+    })();
+    made.map_err(|errno| {
+        let _ = std::fs::remove_file(&hidden);
+        failed(errno)
+    })
+}
+
+fn is_socket(found: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    found.file_type().is_socket()
+}
+
+/// Whether somebody listens at `path`.
+fn answers(path: &Path) -> bool {
+    let connected = stream(AddressFamily::UNIX).and_then(|socket| connect(&socket, &SocketAddrUnix::new(path)?));
+    // A full queue of clients is somebody's.
+    matches!(connected, Ok(()) | Err(Errno::AGAIN))
+}
+
+fn stream(family: AddressFamily) -> Result<OwnedFd, Errno> {
+    socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)
+}

@@ -1,0 +1,178 @@
+//! One client of a server. It is given so much time and memory and no more.
+
+use super::request::{self, LONGEST, Request};
+use super::{Serves, WATCH_EVERY};
+use crate::telemetry::metrics;
+use crate::telemetry::status::Status;
+use rustix::event::epoll::EventFlags;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, Shutdown};
+use std::os::fd::OwnedFd;
+use units::{Duration, Instant};
+
+/// How long a client may take for its request, for reading its answer, and for going.
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Where a client is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Its request is not complete.
+    Asking,
+    /// It is sent one answer.
+    Answered,
+    /// It is sent a line now and then.
+    Watching,
+    /// Everything is sent, and it is to close the connection. Closing first would lose what it has not read yet.
+    Leaving,
+}
+
+/// A connection that was accepted. Its socket does not block.
+#[derive(Debug)]
+pub(super) struct Client {
+    pub(super) socket: OwnedFd,
+    phase: Phase,
+    /// How many came before it.
+    number: u64,
+    /// What it has sent, at most [`LONGEST`] bytes.
+    input: Vec<u8>,
+    output: Vec<u8>,
+    /// How much of `output` is sent.
+    sent: usize,
+    /// It has closed its sending side.
+    silent: bool,
+    /// When it is dropped unless it gets on.
+    deadline: Instant,
+    /// When the next line is due.
+    due: Instant,
+}
+
+/// The client is done with, or is not to be served any longer.
+pub(super) struct Done;
+
+impl Client {
+    pub(super) fn new(socket: OwnedFd, now: Instant, number: u64) -> Self {
+        Self {
+            socket,
+            phase: Phase::Asking,
+            number,
+            input: Vec::new(),
+            output: Vec::new(),
+            sent: 0,
+            silent: false,
+            deadline: now + PATIENCE,
+            due: now,
+        }
+    }
+
+    /// How many came before it; none where it watches, which is nothing that comes to an end.
+    pub(super) fn age(&self) -> Option<u64> {
+        (self.phase != Phase::Watching).then_some(self.number)
+    }
+
+    /// What the client is to be looked after for.
+    pub(super) fn interest(&self) -> EventFlags {
+        let mut interest = if self.silent { EventFlags::empty() } else { EventFlags::IN };
+        if self.sent < self.output.len() {
+            interest |= EventFlags::OUT;
+        }
+        interest
+    }
+
+    /// Reads and writes as much as goes at once.
+    pub(super) fn serve(&mut self, now: Instant, serves: Serves, statuses: &[Status]) -> Result<(), Done> {
+        if !self.silent {
+            self.receive()?;
+        }
+        if self.phase == Phase::Asking {
+            self.answer(now, serves, statuses)?;
+        }
+        self.send(now)
+    }
+
+    fn receive(&mut self) -> Result<(), Done> {
+        let mut bytes = [0; LONGEST];
+        let room = LONGEST - self.input.len();
+        match rustix::net::recv(&self.socket, &mut bytes[..room.max(1)], RecvFlags::empty()) {
+            Ok((_, 0)) => {
+                self.silent = true;
+                if matches!(self.phase, Phase::Asking | Phase::Leaving) { Err(Done) } else { Ok(()) }
+            }
+            // Whoever goes on talking after a request is not to be listened to for ever.
+            Ok(_) if room == 0 => Err(Done),
+            Ok((_, length)) => {
+                self.input.extend_from_slice(&bytes[..length]);
+                Ok(())
+            }
+            Err(Errno::AGAIN | Errno::INTR) => Ok(()),
+            Err(_) => Err(Done),
+        }
+    }
+
+    fn answer(&mut self, now: Instant, serves: Serves, statuses: &[Status]) -> Result<(), Done> {
+        let request = request::read(&self.input);
+        self.phase = Phase::Answered;
+        match request {
+            Ok(None) => {
+                self.phase = Phase::Asking;
+                return Ok(());
+            }
+            Ok(Some(Request::Metrics)) => {
+                self.output = request::response(200, "OK", metrics::CONTENT_TYPE, &metrics::text(statuses));
+            }
+            Ok(Some(Request::Status | Request::Watch)) if serves == Serves::Metrics => {
+                self.output = b"error: only metrics are served here\n".to_vec();
+            }
+            Ok(Some(Request::Status)) => self.output = line(statuses)?,
+            Ok(Some(Request::Watch)) => {
+                self.phase = Phase::Watching;
+                self.tell(now, statuses)?;
+            }
+            Err(refusal) => self.output = refusal.answer(),
+        }
+        self.deadline = now + PATIENCE;
+        Ok(())
+    }
+
+    /// Gives a watching client its next line, if that is due. One that has not read the last line misses this one.
+    pub(super) fn tell(&mut self, now: Instant, statuses: &[Status]) -> Result<(), Done> {
+        if now >= self.deadline {
+            return Err(Done);
+        }
+        if self.phase != Phase::Watching || now < self.due || self.sent < self.output.len() {
+            return Ok(());
+        }
+        self.output = line(statuses)?;
+        self.sent = 0;
+        self.deadline = now + PATIENCE;
+        self.due = now + WATCH_EVERY;
+        Ok(())
+    }
+
+    pub(super) fn send(&mut self, now: Instant) -> Result<(), Done> {
+        while self.sent < self.output.len() {
+            match rustix::net::send(&self.socket, &self.output[self.sent..], SendFlags::NOSIGNAL) {
+                Ok(length) => self.sent += length,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return Ok(()),
+                Err(_) => return Err(Done),
+            }
+        }
+        match self.phase {
+            Phase::Watching => self.deadline = Instant::NEVER,
+            Phase::Answered if self.silent => return Err(Done),
+            Phase::Answered => {
+                self.phase = Phase::Leaving;
+                self.deadline = now + PATIENCE;
+                rustix::net::shutdown(&self.socket, Shutdown::Write).map_err(|_| Done)?;
+            }
+            Phase::Asking | Phase::Leaving => {}
+        }
+        Ok(())
+    }
+}
+
+fn line(statuses: &[Status]) -> Result<Vec<u8>, Done> {
+    let mut line = serde_json::to_vec(statuses).map_err(|_| Done)?;
+    line.push(b'\n');
+    Ok(line)
+}

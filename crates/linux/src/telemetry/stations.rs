@@ -1,0 +1,434 @@
+//! The stations of a Wi-Fi interface as mac80211 has them: bitrates and time on the air by nl80211, and by debugfs the time
+//! on the air that is pending for each below mac80211 (airtime queue limits, AQL; `net/mac80211/debugfs.c` and
+//! `debugfs_sta.c`, read in Linux 7.2). Reads only. What is not to be had says why.
+
+use crate::kernel::nl80211::{Peer, Phy, Wireless};
+use crate::kernel::rtnetlink::Route;
+use crate::{Error, Finding};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use units::{Duration, Rate};
+
+/// Where debugfs is mounted.
+const DEBUGFS: &str = "/sys/kernel/debug";
+/// No file that is read here is longer.
+const LONGEST: u64 = 4_096;
+/// mac80211's access categories in its order, which is that of these files.
+const CATEGORIES: [&str; 4] = ["vo", "vi", "be", "bk"];
+/// How often, and how far apart, AQL is looked at before it is called stuck: a second is many times what it lets pend.
+const LOOKS: usize = 5;
+const BETWEEN: std::time::Duration = std::time::Duration::from_millis(200);
+
+/// A value, or why it is not to be had.
+pub type Told<T> = Result<T, String>;
+
+/// A Wi-Fi interface and its stations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stations {
+    /// Its phy, as `iw` calls it.
+    pub phy: String,
+    /// Its driver reports how long stations were on the air.
+    pub has_airtime_reports: bool,
+    /// Its driver has mac80211 bound what is below it by time on the air (AQL).
+    pub has_aql: bool,
+    /// Of the whole phy.
+    pub aql: Told<PhyAql>,
+    /// By their addresses.
+    pub stations: Vec<Station>,
+}
+
+/// Time on the air that is pending below mac80211 for a phy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PhyAql {
+    /// Whether AQL is switched on.
+    pub is_on: bool,
+    /// All of it.
+    pub pending: Duration,
+    /// Of that, what stations have that are there, and what goes to all at once, where the kernel counts that.
+    pub accounted: Duration,
+    /// With more than this pending, stations get their lower limit.
+    pub threshold: Duration,
+}
+
+/// One station.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Station {
+    /// `02:00:00:00:01:00`
+    pub address: String,
+    /// Bitrate of the last frame to it.
+    pub sent_at: Told<Rate>,
+    /// Bitrate of the last frame from it.
+    pub received_at: Told<Rate>,
+    /// Time on the air of all frames to it.
+    pub sent_for: Told<Duration>,
+    /// Time on the air of all frames from it.
+    pub received_for: Told<Duration>,
+    /// Time on the air that is pending for it.
+    pub aql: Told<StationAql>,
+}
+
+/// Time on the air that is pending below mac80211 for a station, and how much may be; by access category: voice, video,
+/// best effort, background.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StationAql {
+    /// Pending.
+    pub pending: [Duration; 4],
+    /// Below this a category always sends.
+    pub low: [Duration; 4],
+    /// Below this it sends while the phy is below its threshold.
+    pub high: [Duration; 4],
+}
+
+impl StationAql {
+    /// Pending in all categories.
+    pub fn total(&self) -> Duration {
+        self.pending.iter().copied().sum()
+    }
+}
+
+/// The stations of an interface; `None` where it is no interface of Wi-Fi.
+///
+/// # Errors
+/// No such interface in this network namespace; the kernel does not answer.
+pub fn look(device: &str) -> Result<Option<Stations>, Error> {
+    let index = Route::open()?.link(device)?.index;
+    // Without nl80211 nothing is Wi-Fi.
+    let Ok(mut wireless) = Wireless::open() else { return Ok(None) };
+    let Some(phy) = wireless.phy_of(index)? else { return Ok(None) };
+    let name = format!("/sys/class/net/{device}/phy80211/name");
+    let name = text(Path::new(&name)).map_or_else(|_| format!("phy{}", phy.number), |name| name.trim().to_owned());
+    let folder = Path::new(DEBUGFS).join("ieee80211").join(&name);
+    let peers = wireless.peers(index)?;
+    let stations = peers.iter().map(|peer| station(peer, &phy, &folder.join(format!("netdev:{device}")))).collect();
+    let aql = if phy.has_aql { phy_aql(&folder) } else { Err(no_aql()) };
+    let Phy { has_airtime_reports, has_aql, .. } = phy;
+    Ok(Some(Stations { phy: name, has_airtime_reports, has_aql, aql, stations }))
+}
+
+fn no_aql() -> String {
+    "its driver does without airtime queue limits".into()
+}
+
+/// `folder` is that of the interface in debugfs.
+fn station(peer: &Peer, phy: &Phy, folder: &Path) -> Station {
+    let address = peer.address.map(|byte| format!("{byte:02x}")).join(":");
+    let rate =
+        |rate: Option<Rate>, way| rate.ok_or_else(|| format!("nothing came {way} it yet, or its driver does not tell"));
+    // A driver without reports may tell times of its own: mac80211 fills in zeros for the others.
+    let airtime = |time: Option<Duration>| match time {
+        Some(time) if phy.has_airtime_reports || !time.is_zero() => Ok(time),
+        _ => Err("its driver reports no airtime".to_owned()),
+    };
+    let aql = if phy.has_aql {
+        let file = folder.join("stations").join(&address).join("aql");
+        text(&file).and_then(|text| read_station(&text).ok_or_else(|| strange(&file)))
+    } else {
+        Err(no_aql())
+    };
+    Station {
+        sent_at: rate(peer.sent_at, "to"),
+        received_at: rate(peer.received_at, "from"),
+        sent_for: airtime(peer.sent_for),
+        received_for: airtime(peer.received_for),
+        aql,
+        address,
+    }
+}
+
+/// Of the phy whose folder in debugfs this is.
+fn phy_aql(folder: &Path) -> Told<PhyAql> {
+    let file = |name| folder.join(name);
+    let number = |name| text(&file(name)).and_then(|text| read_number(&text).ok_or_else(|| strange(&file(name))));
+    let pending = text(&file("aql_pending"))?;
+    let (pending, for_all) = read_pending(&pending).ok_or_else(|| strange(&file("aql_pending")))?;
+    let threshold = micros(number("aql_threshold")?);
+    let accounted = for_all + of_all_stations(folder)?;
+    Ok(PhyAql { is_on: number("aql_enable")? != 0, pending, accounted, threshold })
+}
+
+/// What is pending for the stations of all of a phy's interfaces.
+fn of_all_stations(folder: &Path) -> Told<Duration> {
+    let mut sum = Duration::ZERO;
+    for interface in entries(folder)?.iter().filter(|path| path.to_string_lossy().contains("netdev:")) {
+        for station in entries(&interface.join("stations")).unwrap_or_default() {
+            // One that leaves meanwhile has none.
+            let aql = text(&station.join("aql")).ok().and_then(|text| read_station(&text));
+            sum += aql.unwrap_or_default().total();
+        }
+    }
+    Ok(sum)
+}
+
+fn entries(folder: &Path) -> Told<Vec<PathBuf>> {
+    let list = std::fs::read_dir(folder).map_err(|error| format!("{} cannot be read: {error}", folder.display()))?;
+    Ok(list.filter_map(|entry| Some(entry.ok()?.path())).collect())
+}
+
+/// The text of a file, or why there is none.
+fn text(file: &Path) -> Told<String> {
+    let mut text = String::new();
+    let name = file.file_name().unwrap_or_default().display();
+    let read = File::open(file).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
+    match read.map_err(|error| error.kind()) {
+        Ok(_) => Ok(text),
+        Err(ErrorKind::PermissionDenied) => Err(format!("only root may read mac80211's file {name}")),
+        Err(ErrorKind::NotFound) => Err(format!(
+            "mac80211 shows no file {name}: this kernel was built without CONFIG_MAC80211_DEBUGFS or is too old for it, or \
+             nothing is mounted at {DEBUGFS}"
+        )),
+        Err(kind) => Err(format!("{} cannot be read: {kind}", file.display())),
+    }
+}
+
+fn strange(file: &Path) -> String {
+    format!("{} has another form than Linux 7.2 gives it", file.display())
+}
+
+fn micros(n: u32) -> Duration {
+    Duration::from_micros(n.into())
+}
+
+fn read_number(text: &str) -> Option<u32> {
+    text.trim().parse().ok()
+}
+
+/// `aql_pending` of a phy: a line for each access category, for what goes to all (`MC`, or `BC/MC`) where the kernel counts
+/// that, and the total. The total, and what goes to all.
+fn read_pending(text: &str) -> Option<(Duration, Duration)> {
+    let (mut total, mut for_all) = (None, Duration::ZERO);
+    for line in text.lines() {
+        let mut words = line.split_whitespace();
+        let (Some(name), Some(number), Some("us"), None) = (words.next(), words.next(), words.next(), words.next())
+        else {
+            continue;
+        };
+        match name {
+            "total" => total = Some(micros(number.parse().ok()?)),
+            "MC" | "BC/MC" => for_all = micros(number.parse().ok()?),
+            _ => {}
+        }
+    }
+    Some((total?, for_all))
+}
+
+/// `aql` of a station: what is pending in microseconds, and the limits as `low/high`.
+fn read_station(text: &str) -> Option<StationAql> {
+    let after = |head| text.lines().find_map(|line| line.strip_prefix(head));
+    let mut aql = StationAql::default();
+    let depths = after("Q depth:")?;
+    let limits = after("Q limit[low/high]:")?;
+    for (place, name) in CATEGORIES.iter().enumerate() {
+        let of = |line: &str| {
+            let mut words = line.split_whitespace();
+            let is_name = |word: &str| word.strip_suffix(':').is_some_and(|word| word.eq_ignore_ascii_case(name));
+            words.find(|word| is_name(word))?;
+            words.next().map(str::to_owned)
+        };
+        aql.pending[place] = micros(of(depths)?.parse().ok()?);
+        let limit = of(limits)?;
+        let (low, high) = limit.split_once('/')?;
+        (aql.low[place], aql.high[place]) = (micros(low.parse().ok()?), micros(high.parse().ok()?));
+    }
+    Some(aql)
+}
+
+/// What a file of mac80211's says, whichever it is: pending time of a phy, of a station. Reading ends whatever the text is.
+pub fn read(text: &str) -> (Option<(Duration, Duration)>, Option<StationAql>) {
+    (read_pending(text), read_station(text))
+}
+
+/// Why AQL is stuck, where it is in all of these looks: more is pending than the phy's threshold without the stations having
+/// it, as nothing that leaves will ever take it off; or a station stands still above its limit.
+fn stuck(looks: &[Stations]) -> Option<String> {
+    let first = looks.first()?;
+    let lost = |look: &Stations| {
+        let aql = look.aql.as_ref().ok().filter(|aql| aql.is_on)?;
+        let lost = aql.pending.saturating_sub(aql.accounted);
+        (lost >= aql.threshold && !lost.is_zero()).then_some((lost, *aql))
+    };
+    if let Some(all) = looks.iter().map(lost).collect::<Option<Vec<_>>>() {
+        let (lost, aql) = all.into_iter().min_by_key(|(lost, _)| *lost)?;
+        return Some(format!(
+            "{} are pending where {} are allowed, {} of them for no station that is there: they were never taken off, and \
+             each station gets its lower limit for good",
+            shown(aql.pending),
+            shown(aql.threshold),
+            shown(lost)
+        ));
+    }
+    first.stations.iter().find_map(|station| {
+        let now = station.aql.as_ref().ok()?;
+        let category = (0..CATEGORIES.len()).find(|&place| {
+            let stays = |look: &Stations| {
+                let same = look.stations.iter().find(|other| other.address == station.address)?;
+                Some(same.aql.as_ref().ok()?.pending[place])
+            };
+            let pending = now.pending[place];
+            !pending.is_zero() && pending >= now.high[place] && looks.iter().all(|look| stays(look) == Some(pending))
+        })?;
+        Some(format!(
+            "{} are pending for {} where {} are allowed, and do not move: nothing is sent to it",
+            shown(now.pending[category]),
+            station.address,
+            shown(now.high[category])
+        ))
+    })
+}
+
+fn shown(time: Duration) -> String {
+    format!("{:.1} ms", time.as_secs_f64() * 1e3)
+}
+
+/// What is to be said of an interface: whether its driver reports airtime, and how its AQL stands. `module` is that of the
+/// driver. Looks again for a second where AQL may be stuck.
+pub(crate) fn findings(device: &str, module: Option<&str>) -> Result<(Vec<Finding>, Option<Stations>), Error> {
+    let Some(first) = look(device)? else { return Ok((Vec::new(), None)) };
+    let mut looks = vec![first];
+    while looks.len() < LOOKS && stuck(&looks).is_some() {
+        wait(BETWEEN);
+        match look(device)? {
+            Some(next) => looks.push(next),
+            None => return Ok((Vec::new(), None)),
+        }
+    }
+    let found = [airtime(&looks[0]), aql(&looks, module)];
+    Ok((found.to_vec(), looks.pop()))
+}
+
+#[expect(clippy::disallowed_methods, reason = "what stands still is told from what moves by looking twice")]
+fn wait(time: std::time::Duration) {
+    std::thread::sleep(time);
+}
+
+fn airtime(stations: &Stations) -> Finding {
+    const TOPIC: &str = "airtime";
+    if stations.has_airtime_reports {
+        return Finding::good(TOPIC, "the driver reports how long each station is on the air");
+    }
+    Finding::bad(
+        TOPIC,
+        "the driver reports no airtime: mac80211 cannot share the air between stations by time, and a slow station takes it \
+         from the others",
+        "another driver or card; Sluice's release by credit needs no such reports, and holds the delay of all together",
+    )
+}
+
+fn aql(looks: &[Stations], module: Option<&str>) -> Finding {
+    const TOPIC: &str = "AQL";
+    let Some(first) = looks.first() else { return Finding::good(TOPIC, "not looked at") };
+    if !first.has_aql {
+        return Finding::bad(
+            TOPIC,
+            "the driver does without airtime queue limits: what waits below mac80211 is bounded by the driver alone",
+            "Sluice's own discipline, which lets 8 ms below at a time",
+        );
+    }
+    if let Some(why) = stuck(looks) {
+        let module = module.unwrap_or("its module");
+        let off = PathBuf::from(DEBUGFS).join("ieee80211").join(&first.phy).join("aql_enable");
+        let cure = format!(
+            "reload the driver, which takes its interfaces down: modprobe -r {module}; modprobe {module}. Until then AQL can be \
+             switched off: echo 0 > {}. Where it comes back, a newer driver",
+            off.display()
+        );
+        return Finding::bad(TOPIC, format!("stuck: {why}"), cure);
+    }
+    match &first.aql {
+        Ok(aql) if !aql.is_on => Finding::bad(
+            TOPIC,
+            "it is switched off: what waits below mac80211 is bounded by the driver alone",
+            format!("echo 1 > {DEBUGFS}/ieee80211/{}/aql_enable", first.phy),
+        ),
+        Ok(aql) => Finding::good(
+            TOPIC,
+            format!(
+                "{} of time on the air are pending; from {} on stations get their lower limit",
+                shown(aql.pending),
+                shown(aql.threshold)
+            ),
+        ),
+        Err(why) => Finding::good(TOPIC, format!("the driver has it; how much is pending is not available: {why}")),
+    }
+}
+
+/// Writes what is known under its keys, and why the rest is not under `not_available`.
+struct Entries<M> {
+    map: M,
+    missing: BTreeMap<&'static str, String>,
+}
+
+impl<M: SerializeMap> Entries<M> {
+    fn new(map: M) -> Self {
+        Self { map, missing: BTreeMap::new() }
+    }
+
+    fn entry<T>(&mut self, key: &'static str, value: &Told<T>, shown: impl Fn(&T) -> Shown) -> Result<(), M::Error> {
+        match value {
+            Ok(value) => match shown(value) {
+                Shown::One(number) => self.map.serialize_entry(key, &number),
+                Shown::Count(number) => self.map.serialize_entry(key, &number),
+                Shown::Truth(truth) => self.map.serialize_entry(key, &truth),
+                Shown::Each(times) => {
+                    let each: BTreeMap<_, _> = CATEGORIES.iter().zip(times.map(Duration::as_secs_f64)).collect();
+                    self.map.serialize_entry(key, &each)
+                }
+            },
+            Err(why) => {
+                self.missing.insert(key, why.clone());
+                Ok(())
+            }
+        }
+    }
+
+    fn end(mut self) -> Result<M::Ok, M::Error> {
+        self.map.serialize_entry("not_available", &self.missing)?;
+        self.map.end()
+    }
+}
+
+/// As JSON has it.
+enum Shown {
+    One(f64),
+    Count(u64),
+    Truth(bool),
+    Each([Duration; 4]),
+}
+
+impl Serialize for Stations {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut entries = Entries::new(serializer.serialize_map(None)?);
+        entries.map.serialize_entry("phy", &self.phy)?;
+        entries.map.serialize_entry("driver_reports_airtime", &self.has_airtime_reports)?;
+        entries.map.serialize_entry("driver_has_aql", &self.has_aql)?;
+        let seconds = |time: Duration| Shown::One(time.as_secs_f64());
+        entries.entry("aql_is_on", &self.aql, |aql| Shown::Truth(aql.is_on))?;
+        entries.entry("aql_pending_s", &self.aql, |aql| seconds(aql.pending))?;
+        entries.entry("aql_threshold_s", &self.aql, |aql| seconds(aql.threshold))?;
+        entries.map.serialize_entry("stations", &self.stations)?;
+        entries.end()
+    }
+}
+
+impl Serialize for Station {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut entries = Entries::new(serializer.serialize_map(None)?);
+        entries.map.serialize_entry("address", &self.address)?;
+        let rate = |rate: &Rate| Shown::Count(rate.as_bps());
+        let time = |time: &Duration| Shown::One(time.as_secs_f64());
+        entries.entry("sent_rate_bps", &self.sent_at, rate)?;
+        entries.entry("received_rate_bps", &self.received_at, rate)?;
+        entries.entry("sent_airtime_s", &self.sent_for, time)?;
+        entries.entry("received_airtime_s", &self.received_for, time)?;
+        entries.entry("aql_pending_s", &self.aql, |aql| Shown::Each(aql.pending))?;
+        entries.entry("aql_limit_low_s", &self.aql, |aql| Shown::Each(aql.low))?;
+        entries.entry("aql_limit_high_s", &self.aql, |aql| Shown::Each(aql.high))?;
+        entries.end()
+    }
+}
+
+#[cfg(test)]
+#[path = "stations_tests.rs"]
+mod tests;

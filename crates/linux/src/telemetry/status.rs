@@ -1,0 +1,289 @@
+//! What an agent tells of the queues that it governs: a value that it keeps current and others read.
+
+mod json;
+
+use crate::device::contract::{Capabilities, Quality};
+use crate::telemetry::events::Event;
+use control::{AnyController, Controller as _, Count, Interval, Limit};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use units::{Bytes, Duration};
+
+/// How many of the newest events a status keeps.
+pub const EVENTS_KEPT: usize = 32;
+
+/// A governed queue as it is now. One JSON object, of numbers with their units in their keys (`target_delay_s`,
+/// `limit_packets`); a reader passes over fields that it does not know, so that an older reader understands a newer agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "json::Queue", from = "json::Queue")]
+pub struct Status {
+    /// The interface, as `ip link` calls it.
+    pub device: String,
+    /// Where on the interface: `root`, or a class of a shaper as `tc` writes it, `1:10`.
+    pub place: String,
+    /// What the agent is doing with it.
+    pub state: State,
+    /// What holds the packets, as `tc qdisc` calls it; empty while there is nothing.
+    pub kind: String,
+    /// What the device cannot measure: zero or absent in [`last`](Self::last).
+    pub unmeasured: Vec<Quantity>,
+    /// The controller that moves the limit.
+    pub controller: String,
+    /// The queuing delay that the controller aims at, where it aims at one.
+    pub target_delay: Option<Duration>,
+    /// The limit that holds now; with a dry run, the one that would.
+    pub limit: Limit,
+    /// Time since the agent began with this queue, without the time that the machine slept.
+    pub at: Duration,
+    /// The newest interval; absent before the first.
+    pub last: Option<Interval>,
+    /// Sums since the agent began with this queue.
+    pub totals: Totals,
+    /// The newest events, the oldest first: at most [`EVENTS_KEPT`].
+    pub events: VecDeque<Event>,
+}
+
+/// What an agent does with a queue. In JSON the key `state`, and `why` beside it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "kebab-case")]
+pub enum State {
+    /// Measures it and moves its limit.
+    Governing,
+    /// Measures it and decides; changes nothing.
+    DryRun,
+    /// Cannot govern it now and tries again.
+    Waiting {
+        /// For what: `no interface wlan0`.
+        why: String,
+    },
+    /// Has let go of it; the former queue is back.
+    Ended,
+}
+
+impl State {
+    /// As JSON has it.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Governing => "governing",
+            Self::DryRun => "dry-run",
+            Self::Waiting { .. } => "waiting",
+            Self::Ended => "ended",
+        }
+    }
+}
+
+/// Quantities of [`Interval`] that some devices cannot measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// [`Interval::arrived`], `sent`, `dropped` and `backlog`.
+    Counts,
+    /// [`Interval::sojourn`].
+    Sojourn,
+    /// [`Interval::departure_gap`].
+    DepartureGap,
+    /// [`Interval::service`] and [`Interval::nodal`].
+    Service,
+    /// [`Interval::service_ewma`].
+    ServiceEwma,
+    /// [`Interval::idle`] and [`Interval::busy`].
+    Occupancy,
+}
+
+impl Quantity {
+    /// Those that a device with these capabilities cannot measure.
+    pub fn absent(from: &Capabilities) -> Vec<Self> {
+        let all = [
+            (Self::Counts, from.counts),
+            (Self::Sojourn, from.sojourn),
+            (Self::DepartureGap, from.departure_gap),
+            (Self::Service, from.service),
+            (Self::ServiceEwma, from.service_ewma),
+            (Self::Occupancy, from.occupancy),
+        ];
+        all.into_iter().filter(|(_, quality)| *quality == Quality::Absent).map(|(quantity, _)| quantity).collect()
+    }
+}
+
+/// Sums over intervals. They only grow, and stay at the largest number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Packets that came, whether kept or not.
+    pub arrived: Count,
+    /// Packets that left for the driver.
+    pub sent: Count,
+    /// Packets discarded by the queue.
+    pub dropped: Count,
+    /// How often the limit moved.
+    pub limit_changes: u64,
+    /// How often the queue was taken up again, after its interface had gone or another program had replaced it.
+    pub restarts: u64,
+}
+
+impl Status {
+    /// Of the queue `place` of `device` before its first interval, waiting for its interface.
+    pub fn new(device: impl Into<String>, place: impl Into<String>, controller: &AnyController, limit: Limit) -> Self {
+        Self {
+            device: device.into(),
+            place: place.into(),
+            state: State::Waiting { why: "not begun".into() },
+            kind: String::new(),
+            unmeasured: Vec::new(),
+            controller: controller.name().as_str().into(),
+            target_delay: controller.target_delay(),
+            limit,
+            at: Duration::ZERO,
+            last: None,
+            totals: Totals::default(),
+            events: VecDeque::with_capacity(EVENTS_KEPT),
+        }
+    }
+
+    /// The queue is held by a device that can do so much.
+    pub fn held_by(&mut self, capabilities: &Capabilities) {
+        capabilities.kind.clone_into(&mut self.kind);
+        self.unmeasured = Quantity::absent(capabilities);
+    }
+
+    /// An interval has ended at `at`, and `limit` follows it.
+    pub fn advance(&mut self, at: Duration, seen: &Interval, limit: Limit) {
+        self.pass_over(seen);
+        self.totals.limit_changes = self.totals.limit_changes.saturating_add(u64::from(limit != self.limit));
+        self.limit = limit;
+        self.at = at;
+        self.last = Some(*seen);
+    }
+
+    /// An interval that is no one's to judge: its packets count, and it is not shown.
+    pub fn pass_over(&mut self, seen: &Interval) {
+        let totals = &mut self.totals;
+        add(&mut totals.arrived, seen.arrived);
+        add(&mut totals.sent, seen.sent);
+        add(&mut totals.dropped, seen.dropped);
+    }
+
+    /// Keeps an event, and drops the oldest where there are too many.
+    pub fn note(&mut self, event: Event) {
+        if self.events.len() == EVENTS_KEPT {
+            self.events.pop_front();
+        }
+        self.events.push_back(event);
+    }
+
+    /// Whether the device measures `quantity`.
+    pub fn measures(&self, quantity: Quantity) -> bool {
+        !self.unmeasured.contains(&quantity)
+    }
+}
+
+fn add(sum: &mut Count, part: Count) {
+    sum.packets = sum.packets.saturating_add(part.packets);
+    sum.bytes = Bytes::new(sum.bytes.count().saturating_add(part.bytes.count()));
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::telemetry::events::What;
+    use control::{Name, Parameters, Stat};
+
+    /// A status with every field set.
+    pub(crate) fn busy() -> Status {
+        let controller = AnyController::new(Name::Adth, &Parameters::default(), &Limit::Packets(1_000).into()).unwrap();
+        let mut status = Status::new("wlan0", "root", &controller, Limit::Packets(1_000));
+        status.state = State::Governing;
+        status.kind = "pfifo".into();
+        status.unmeasured = vec![Quantity::Service];
+        let count = |packets| Count { packets, bytes: Bytes::new(packets * 1_500) };
+        let seen = Interval {
+            length: Duration::from_millis(100),
+            arrived: count(30),
+            sent: count(20),
+            dropped: count(4),
+            backlog: count(6),
+            backlog_max: 9,
+            sojourn: Stat { n: 20, mean: Duration::from_millis(48), ..Stat::default() },
+            departure_gap: Stat { n: 19, mean: Duration::from_millis(5), ..Stat::default() },
+            service_ewma: Some(Duration::from_micros(5_200)),
+            busy: Duration::from_millis(100),
+            ..Interval::default()
+        };
+        status.advance(Duration::from_millis(100), &seen, Limit::Packets(10));
+        status.note(Event::new(1_790_000_000_250, "wlan0", What::Attached, "pfifo, governed by adth"));
+        status
+    }
+
+    #[test]
+    fn a_status_is_read_as_it_was_written() {
+        let waiting = State::Waiting { why: "no interface wlan0".into() };
+        for state in [State::Governing, State::DryRun, waiting, State::Ended] {
+            let status = Status { state, ..busy() };
+            let json = serde_json::to_string(&status).unwrap();
+            assert_eq!(serde_json::from_str::<Status>(&json).unwrap(), status, "{json}");
+            assert!(json.contains(&format!("\"state\":\"{}\"", status.state.as_str())), "{json}");
+        }
+    }
+
+    #[test]
+    fn a_field_of_a_newer_agent_is_passed_over() {
+        let json = serde_json::to_string(&busy()).unwrap().replacen('{', "{\"mood\":\"fine\",", 1);
+        assert_eq!(serde_json::from_str::<Status>(&json).unwrap(), busy());
+    }
+
+    #[test]
+    fn every_quantity_is_a_number_with_its_unit_in_its_key() {
+        let units = ["s", "packets", "bytes"];
+        // Counts of other things, the statistics of a span whose key has the unit, and the interval's own table.
+        let without = ["limit_changes", "restarts", "n", "mean", "max", "last"];
+        let mut status = busy();
+        for limit in [Limit::Packets(10), Limit::Bytes(Bytes::new(15_000))] {
+            status.limit = limit;
+            let mut left = vec![(String::new(), serde_json::to_value(&status).unwrap())];
+            let mut numbers = 0;
+            while let Some((key, value)) = left.pop() {
+                match value {
+                    serde_json::Value::Object(map) => left.extend(map),
+                    serde_json::Value::Number(_) => {
+                        let has_unit = units.contains(&key.rsplit('_').next().unwrap());
+                        assert!(has_unit || without.contains(&key.as_str()), "{key}");
+                        numbers += 1;
+                    }
+                    serde_json::Value::String(text) => {
+                        let words = ["device", "place", "state", "kind", "controller"];
+                        assert!(words.contains(&key.as_str()), "{key}: {text}");
+                    }
+                    // What is not measured, and events, which are words.
+                    value => assert!(value.is_array(), "{key}: {value}"),
+                }
+            }
+            assert_eq!(numbers, 32);
+        }
+        let json = serde_json::to_value(&status).unwrap();
+        assert_eq!((&json["limit_bytes"], &json["target_delay_s"]), (&15_000.into(), &0.2.into()));
+        assert_eq!(json["last"]["sojourn_s"]["mean"], 0.048);
+        assert_eq!(json["last"].get("service_s"), None, "what was not measured is absent");
+    }
+
+    #[test]
+    fn intervals_are_summed_and_a_limit_that_stays_is_no_change() {
+        let mut status = busy();
+        let seen = status.last.unwrap();
+        status.advance(Duration::from_millis(200), &seen, Limit::Packets(10));
+        let packets = |count: Count| count.packets;
+        let Totals { arrived, sent, dropped, limit_changes, .. } = status.totals;
+        assert_eq!((packets(arrived), packets(sent), packets(dropped), limit_changes), (60, 40, 8, 1));
+        status.totals.sent.packets = u64::MAX;
+        status.advance(Duration::from_millis(300), &seen, Limit::Packets(11));
+        assert_eq!((status.totals.sent.packets, status.totals.limit_changes), (u64::MAX, 2));
+    }
+
+    #[test]
+    fn only_the_newest_events_are_kept() {
+        let mut status = busy();
+        for at in 0..100 {
+            status.note(Event::new(at, "wlan0", What::Gone, "unplugged"));
+        }
+        assert_eq!(status.events.len(), EVENTS_KEPT);
+        assert_eq!(status.events[0], Event::new(68, "wlan0", What::Gone, "unplugged"));
+    }
+}

@@ -1,0 +1,201 @@
+//! A status as scripts read it: numbers in SI units, each with its unit in its key, by the names of simulated results.
+
+use super::{Quantity, State, Status, Totals};
+use crate::telemetry::events::Event;
+use control::{Count, Interval, Limit, Stat};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use units::{Bytes, Duration};
+
+/// The object of a queue.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Queue {
+    device: String,
+    place: String,
+    #[serde(flatten)]
+    state: State,
+    kind: String,
+    unmeasured: Vec<Quantity>,
+    controller: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    target_delay_s: Option<f64>,
+    #[serde(flatten)]
+    limit: InItsUnit,
+    at_s: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    last: Option<Last>,
+    totals: Sums,
+    events: VecDeque<Event>,
+}
+
+#[derive(Serialize, Deserialize)]
+enum InItsUnit {
+    #[serde(rename = "limit_packets")]
+    Packets(u32),
+    #[serde(rename = "limit_bytes")]
+    Bytes(u64),
+}
+
+/// The newest interval. What was not measured in it is absent.
+#[derive(Serialize, Deserialize)]
+struct Last {
+    length_s: f64,
+    arrived_packets: u64,
+    arrived_bytes: u64,
+    sent_packets: u64,
+    sent_bytes: u64,
+    dropped_packets: u64,
+    dropped_bytes: u64,
+    backlog_packets: u64,
+    backlog_bytes: u64,
+    backlog_max_packets: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sojourn_s: Option<Spans>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    departure_gap_s: Option<Spans>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    service_s: Option<Spans>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    nodal_delay_s: Option<Spans>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    service_ewma_s: Option<f64>,
+    idle_s: f64,
+    busy_s: f64,
+}
+
+/// Of `n` samples.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Spans {
+    n: u64,
+    mean: f64,
+    max: f64,
+    last: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Sums {
+    arrived_packets: u64,
+    arrived_bytes: u64,
+    sent_packets: u64,
+    sent_bytes: u64,
+    dropped_packets: u64,
+    dropped_bytes: u64,
+    limit_changes: u64,
+    restarts: u64,
+}
+
+impl From<Status> for Queue {
+    fn from(status: Status) -> Self {
+        let Status { device, place, state, kind, unmeasured, controller, target_delay, limit, .. } = status;
+        let limit = match limit {
+            Limit::Packets(packets) => InItsUnit::Packets(packets),
+            Limit::Bytes(bytes) => InItsUnit::Bytes(bytes.count()),
+        };
+        let target_delay_s = target_delay.map(Duration::as_secs_f64);
+        let (at_s, last, totals) = (status.at.as_secs_f64(), status.last.map(Last::from), status.totals.into());
+        let events = status.events;
+        Self { device, place, state, kind, unmeasured, controller, target_delay_s, limit, at_s, last, totals, events }
+    }
+}
+
+impl From<Queue> for Status {
+    fn from(queue: Queue) -> Self {
+        let Queue { device, place, state, kind, unmeasured, controller, target_delay_s, limit, .. } = queue;
+        let limit = match limit {
+            InItsUnit::Packets(packets) => Limit::Packets(packets),
+            InItsUnit::Bytes(bytes) => Limit::Bytes(Bytes::new(bytes)),
+        };
+        let target_delay = target_delay_s.map(Duration::from_secs_f64);
+        let (at, last) = (Duration::from_secs_f64(queue.at_s), queue.last.map(Interval::from));
+        let (totals, events) = (queue.totals.into(), queue.events);
+        Self { device, place, state, kind, unmeasured, controller, target_delay, limit, at, last, totals, events }
+    }
+}
+
+impl From<Interval> for Last {
+    fn from(seen: Interval) -> Self {
+        Self {
+            length_s: seen.length.as_secs_f64(),
+            arrived_packets: seen.arrived.packets,
+            arrived_bytes: seen.arrived.bytes.count(),
+            sent_packets: seen.sent.packets,
+            sent_bytes: seen.sent.bytes.count(),
+            dropped_packets: seen.dropped.packets,
+            dropped_bytes: seen.dropped.bytes.count(),
+            backlog_packets: seen.backlog.packets,
+            backlog_bytes: seen.backlog.bytes.count(),
+            backlog_max_packets: seen.backlog_max,
+            sojourn_s: Spans::of(seen.sojourn),
+            departure_gap_s: Spans::of(seen.departure_gap),
+            service_s: Spans::of(seen.service),
+            nodal_delay_s: Spans::of(seen.nodal),
+            service_ewma_s: seen.service_ewma.map(Duration::as_secs_f64),
+            idle_s: seen.idle.as_secs_f64(),
+            busy_s: seen.busy.as_secs_f64(),
+        }
+    }
+}
+
+impl From<Last> for Interval {
+    fn from(last: Last) -> Self {
+        Self {
+            length: Duration::from_secs_f64(last.length_s),
+            arrived: count(last.arrived_packets, last.arrived_bytes),
+            sent: count(last.sent_packets, last.sent_bytes),
+            dropped: count(last.dropped_packets, last.dropped_bytes),
+            backlog: count(last.backlog_packets, last.backlog_bytes),
+            backlog_max: last.backlog_max_packets,
+            sojourn: Spans::stat(last.sojourn_s),
+            departure_gap: Spans::stat(last.departure_gap_s),
+            service: Spans::stat(last.service_s),
+            nodal: Spans::stat(last.nodal_delay_s),
+            service_ewma: last.service_ewma_s.map(Duration::from_secs_f64),
+            idle: Duration::from_secs_f64(last.idle_s),
+            busy: Duration::from_secs_f64(last.busy_s),
+        }
+    }
+}
+
+impl Spans {
+    fn of(Stat { n, mean, max, last }: Stat) -> Option<Self> {
+        let [mean, max, last] = [mean, max, last].map(Duration::as_secs_f64);
+        (n > 0).then_some(Self { n, mean, max, last })
+    }
+
+    fn stat(spans: Option<Self>) -> Stat {
+        let Some(Self { n, mean, max, last }) = spans else { return Stat::default() };
+        let [mean, max, last] = [mean, max, last].map(Duration::from_secs_f64);
+        Stat { n, mean, max, last }
+    }
+}
+
+impl From<Totals> for Sums {
+    fn from(Totals { arrived, sent, dropped, limit_changes, restarts }: Totals) -> Self {
+        Self {
+            arrived_packets: arrived.packets,
+            arrived_bytes: arrived.bytes.count(),
+            sent_packets: sent.packets,
+            sent_bytes: sent.bytes.count(),
+            dropped_packets: dropped.packets,
+            dropped_bytes: dropped.bytes.count(),
+            limit_changes,
+            restarts,
+        }
+    }
+}
+
+impl From<Sums> for Totals {
+    fn from(sums: Sums) -> Self {
+        Self {
+            arrived: count(sums.arrived_packets, sums.arrived_bytes),
+            sent: count(sums.sent_packets, sums.sent_bytes),
+            dropped: count(sums.dropped_packets, sums.dropped_bytes),
+            limit_changes: sums.limit_changes,
+            restarts: sums.restarts,
+        }
+    }
+}
+
+const fn count(packets: u64, bytes: u64) -> Count {
+    Count { packets, bytes: Bytes::new(bytes) }
+}
