@@ -5,6 +5,7 @@ mod agent;
 mod bad_input;
 mod ceilings;
 mod command;
+mod first_steps;
 mod interrupts;
 mod live;
 mod namespace;

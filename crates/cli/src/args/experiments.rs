@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Experiment {
+    New(New),
+    Check(Check),
     Run(Run),
     Reproduce(Reproduce),
     List(List),
@@ -28,6 +30,32 @@ Name the file in a scenario's first line, and an editor that knows TOML checks t
     },
 }
 
+/// Write a scenario with a comment for every part, to begin with.
+#[derive(Debug, Group)]
+#[command(after_help = "\
+Example:
+  sluice new my.toml
+  sluice reproduce my.toml")]
+pub(crate) struct New {
+    /// The file to write. One that is there is left as it is.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+}
+
+/// Check scenarios without running them: every key, every network, every claim and chart.
+#[derive(Debug, Group)]
+#[command(after_help = "\
+Examples:
+  sluice check my.toml
+  sluice check scenarios/adth
+
+Exit status: 0 all are fine, 2 one is not: with its line, what was expected, and the nearest right name.")]
+pub(crate) struct Check {
+    /// Scenario files, folders of them, or ids of experiments.
+    #[arg(value_name = "FILE|DIR|ID", required = true)]
+    pub(crate) targets: Vec<PathBuf>,
+}
+
 /// Run a scenario's network once, without its variations.
 #[derive(Debug, Group)]
 #[command(after_help = "\
@@ -46,7 +74,7 @@ Examples:
 With `--json` one object is printed; its keys are explained in docs/results.md. Times are in seconds, rates in bit/s.
 Claims are ruled on only where the scenario varies nothing.")]
 pub(crate) struct Run {
-    /// The scenario's file, or its id (of the files in ./scenarios).
+    /// The scenario's file, or its id.
     #[arg(value_name = "FILE|ID")]
     pub(crate) file: PathBuf,
     /// The seed of the random numbers.
@@ -110,18 +138,20 @@ impl From<Chosen> for lab::capture::Filter {
 Examples:
   sluice reproduce adth-s1a           one experiment, by its id
   sluice reproduce scenarios/adth     all of a folder
-  sluice reproduce buffer-sizing      all of a folder in ./scenarios
-  sluice reproduce                    all of ./scenarios
+  sluice reproduce buffer-sizing      all of a folder of scenarios
+  sluice reproduce                    all there are
   sluice reproduce adth-s1a --quick   three seeds instead of all
   sluice reproduce my.toml --seeds 30 --out /tmp/my
   sluice reproduce my.toml --seeds 1 --trace events --event delivered
+
+Ids and folders are looked for in ./scenarios; where there is none, among the scenarios that the command carries.
 
 Results go to results/ID, or with --out: of one experiment into DIR itself, of several into DIR/ID each, with one report \
 for all in DIR. A folder that holds other experiments' results is refused.
 
 Runs are kept as they finish: after an interrupt the same command goes on from there.")]
 pub(crate) struct Reproduce {
-    /// Ids of experiments (of the files in ./scenarios), scenario files, or folders of them [default: scenarios].
+    /// Ids of experiments, scenario files, or folders of them [default: all there are].
     #[arg(value_name = "ID|FILE|DIR")]
     pub(crate) targets: Vec<PathBuf>,
     /// Three seeds for each case, and what the file's table `quick` says; everything else as in the files.
@@ -159,8 +189,8 @@ Examples:
   sluice list
   sluice list scenarios/adth")]
 pub(crate) struct List {
-    /// Scenario files, or folders of them.
-    #[arg(value_name = "FILE|DIR", default_value = "scenarios")]
+    /// Scenario files, or folders of them [default: ./scenarios, or what the command carries].
+    #[arg(value_name = "FILE|DIR")]
     pub(crate) targets: Vec<PathBuf>,
 }
 

@@ -100,7 +100,7 @@ fn copy_workspace(copy: &Path) -> io::Result<()> {
     if copy.exists() {
         fs::remove_dir_all(copy)?;
     }
-    for folder in ["crates", "packaging"] {
+    for folder in ["crates", "packaging", "scenarios"] {
         copy_folder(&workspace().join(folder), &copy.join(folder))?;
     }
     for file in ["Cargo.toml", "Cargo.lock"] {

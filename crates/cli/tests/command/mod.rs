@@ -9,10 +9,10 @@ use std::process::{Command, Output};
 /// The scenario that most tests run or spoil.
 pub const CHAIN: &str = include_str!("../fixtures/chain.toml");
 
-/// The command, to be run in `folder`.
+/// The command, to be run in `folder`, where it also keeps the scenarios that it carries.
 pub fn sluice(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sluice"));
-    command.current_dir(folder);
+    command.current_dir(folder).env("XDG_CACHE_HOME", folder.join(".cache"));
     command
 }
 

@@ -10,15 +10,10 @@ use std::path::PathBuf;
 pub(super) fn list(targets: &[PathBuf]) -> Result<(), Failure> {
     let mut found = Vec::new();
     let mut wrong = Vec::new();
-    for target in targets {
-        if !target.exists() {
-            return Err(targets::missing(target));
-        }
-        for file in targets::under(target)? {
-            match Scenario::load(&file, &Wishes::default()) {
-                Ok(scenario) => found.push(scenario),
-                Err(refusal) => wrong.push(refusal.to_string()),
-            }
+    for file in targets::files(targets)? {
+        match Scenario::load(&file, &Wishes::default()) {
+            Ok(scenario) => found.push(scenario),
+            Err(refusal) => wrong.push(refusal.to_string()),
         }
     }
     print(&table(&found))?;

@@ -1,5 +1,6 @@
 //! From ids, files and folders to scenario files.
 
+use super::home::{FOLDER, home, place};
 use crate::failure::Failure;
 use lab::scenario::missing::sentence;
 use lab::scenario::{Scenario, Wishes, nearest};
@@ -7,15 +8,12 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Where experiments are looked for.
-const HOME: &str = "scenarios";
-
 /// The scenario files that the arguments name, in order, each once.
 pub(super) fn files(targets: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut found: Vec<PathBuf> = Vec::new();
     let mut known: Vec<PathBuf> = Vec::new();
-    let home = [PathBuf::from(HOME)];
-    for target in if targets.is_empty() { &home } else { targets } {
+    let all = [PathBuf::from(FOLDER)];
+    for target in if targets.is_empty() { &all } else { targets } {
         for file in named(target)? {
             // One file may be named in two ways: `a.toml` and `./a.toml`.
             let real = fs::canonicalize(&file).unwrap_or_else(|_| file.clone());
@@ -32,10 +30,14 @@ pub(super) fn files(targets: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 pub(super) fn one(target: &Path) -> Result<PathBuf, Failure> {
     let is_word = target.components().count() == 1 && target.extension().is_none();
     match target.to_str() {
-        Some(id) if is_word && Path::new(HOME).join(id).is_dir() => {
-            Err(Failure::wrong(format!("{id}: is a folder of scenarios: name one, or `sluice reproduce {id}` for all")))
+        Some(id) if is_word && !target.exists() => {
+            let home = home()?;
+            if home.join(id).is_dir() {
+                let all = format!("`sluice reproduce {id}` for all");
+                return Err(Failure::wrong(format!("{id}: is a folder of scenarios: name one, or {all}")));
+            }
+            by_id(id, &home)
         }
-        Some(id) if is_word && !target.exists() && Path::new(HOME).is_dir() => by_id(id),
         _ if matches!(target.try_exists(), Ok(false)) => Err(missing(target)),
         _ => Ok(target.to_owned()),
     }
@@ -50,14 +52,14 @@ fn named(target: &Path) -> Result<Vec<PathBuf>, Failure> {
         }
         Err(_) => {}
     }
+    let is_word = target.components().count() == 1 && target.extension().is_none();
     match target.to_str() {
-        Some(HOME) => {
-            Err(Failure::wrong("there is no folder `scenarios` here: name a scenario file, or go to where it is"))
+        Some(FOLDER) => under(&home()?),
+        Some(word) if is_word => {
+            let home = home()?;
+            let folder = home.join(word);
+            if folder.is_dir() { under(&folder) } else { Ok(vec![by_id(word, &home)?]) }
         }
-        Some(name) if target.components().count() == 1 && Path::new(HOME).join(name).is_dir() => {
-            under(&Path::new(HOME).join(name))
-        }
-        Some(id) if target.extension().is_none() && target.components().count() == 1 => Ok(vec![by_id(id)?]),
         _ => Err(missing(target)),
     }
 }
@@ -99,17 +101,8 @@ pub(super) fn under(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// The file in `scenarios` with this id.
-fn by_id(id: &str) -> Result<PathBuf, Failure> {
-    let home = Path::new(HOME);
-    if !home.is_dir() {
-        // A file's name without its ending is a slip that is easily made.
-        let file = format!("{id}.toml");
-        let hint = if Path::new(&file).is_file() { format!("; did you mean `{file}`?") } else { String::new() };
-        return Err(Failure::wrong(format!(
-            "{id}: there is no such file, and no folder `scenarios` here to look for the id in{hint}"
-        )));
-    }
+/// The file in `home` with this id.
+fn by_id(id: &str, home: &Path) -> Result<PathBuf, Failure> {
     let mut known = Vec::new();
     for file in under(home)? {
         // A file that cannot be read has no id; `sluice list` says what is wrong with it.
@@ -122,6 +115,9 @@ fn by_id(id: &str) -> Result<PathBuf, Failure> {
             known.push(scenario.id);
         }
     }
-    let hint = did_you_mean(id, &known);
-    Err(Failure::wrong(format!("{id}: no scenario in `scenarios` has this id{hint}; `sluice list` has all")))
+    // A file's name without its ending is a slip that is easily made.
+    let file = format!("{id}.toml");
+    let hint = if Path::new(&file).is_file() { format!("; did you mean `{file}`?") } else { did_you_mean(id, &known) };
+    let place = place(home);
+    Err(Failure::wrong(format!("{id}: no such file, and no scenario {place} has this id{hint}; `sluice list` has all")))
 }

@@ -1,0 +1,30 @@
+//! Puts the scenarios of the repository into the command, so that ids work wherever it is started.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+fn main() -> io::Result<()> {
+    println!("cargo:rerun-if-changed=build.rs");
+    if env::var_os("CARGO_FEATURE_SIMULATOR").is_none() {
+        return Ok(());
+    }
+    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let mut files = Vec::new();
+    let mut folders = vec![home.clone()];
+    while let Some(folder) = folders.pop() {
+        println!("cargo:rerun-if-changed={}", folder.display());
+        for entry in fs::read_dir(&folder)? {
+            let path = entry?.path();
+            if path.is_dir() { folders.push(path) } else { files.push(path) }
+        }
+    }
+    files.sort();
+    let entry = |path: &PathBuf| {
+        println!("cargo:rerun-if-changed={}", path.display());
+        let name = path.strip_prefix(&home).expect("it was found there");
+        format!("({:?}, include_bytes!({:?})),\n", name.display().to_string(), path.display().to_string())
+    };
+    let entries: String = files.iter().map(entry).collect();
+    let out = env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR for build scripts");
+    fs::write(Path::new(&out).join("carried.rs"), format!("&[\n{entries}]\n"))
+}

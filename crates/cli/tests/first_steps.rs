@@ -1,0 +1,78 @@
+//! What a new user does first: a scenario of his own, and the experiments that the command carries.
+
+#![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+use crate::command::{sluice, stderr, stdout};
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+fn run(folder: &Path, words: &str) -> Output {
+    sluice(folder).args(words.split(' ')).output().unwrap()
+}
+
+#[test]
+fn a_new_scenario_is_fine_and_its_claims_hold() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = run(folder.path(), "new my.toml");
+    assert_eq!((made.status.code(), stderr(&made).as_str()), (Some(0), ""));
+    let checked = run(folder.path(), "check my.toml");
+    assert_eq!(stdout(&checked), "my.toml: fine; 9 runs (3 cases, 3 seeds), 2 claims, 1 chart\n");
+    let done = run(folder.path(), "reproduce my.toml");
+    assert_eq!(done.status.code(), Some(0), "{}", stdout(&done));
+    assert!(stdout(&done).contains("2 claims: 2 hold\n"), "{}", stdout(&done));
+    // A file that is there is somebody's work.
+    fs::write(folder.path().join("my.toml"), "mine").unwrap();
+    let again = run(folder.path(), "new my.toml");
+    let said = "error: my.toml: is there already; name another file\n";
+    assert_eq!((again.status.code(), stderr(&again).as_str()), (Some(2), said));
+    assert_eq!(fs::read_to_string(folder.path().join("my.toml")).unwrap(), "mine");
+    let nowhere = run(folder.path(), "new no/my.toml");
+    assert_eq!(nowhere.status.code(), Some(2), "{}", stderr(&nowhere));
+}
+
+#[test]
+fn a_check_says_what_is_fine_and_what_is_wrong_with_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    run(folder.path(), "new fine.toml");
+    let text = fs::read_to_string(folder.path().join("fine.toml")).unwrap();
+    fs::write(folder.path().join("slip.toml"), text.replace("drop-tail\"         ", "drop-tial\"         ")).unwrap();
+    let checked = run(folder.path(), "check .");
+    assert_eq!(checked.status.code(), Some(2));
+    assert!(stdout(&checked).starts_with("./fine.toml: fine; "), "{}", stdout(&checked));
+    let said = stderr(&checked);
+    assert!(said.starts_with("error: ./slip.toml:") && said.contains("did you mean `drop-tail`?"), "{said}");
+    let none = run(folder.path(), "check nothing.toml");
+    assert_eq!(none.status.code(), Some(2), "{}", stderr(&none));
+}
+
+#[test]
+fn ids_work_where_there_is_no_repository() {
+    let folder = tempfile::tempdir().unwrap();
+    let listed = stdout(&run(folder.path(), "list"));
+    assert!(listed.contains("\nadth-s1a ") && listed.contains("\nbuf-intro "), "{listed}");
+    let ran = sluice(folder.path()).args(["run", "adth-s1a", "--set", "duration=30 s", "--json"]).output().unwrap();
+    assert_eq!(ran.status.code(), Some(0), "{}", stderr(&ran));
+    let said = stderr(&run(folder.path(), "run adth-s1x"));
+    assert!(said.contains("among those that the command carries has this id; did you mean `adth-s1a`?"), "{said}");
+    // What was changed in the cache does not pass for an experiment of a document.
+    let version = folder.path().join(".cache/sluice").join(env!("CARGO_PKG_VERSION"));
+    let kept = version.join("scenarios/adth/s1a.toml");
+    let whole = fs::read(&kept).unwrap();
+    fs::write(&kept, "title = \"another\"").unwrap();
+    assert_eq!(stdout(&run(folder.path(), "list")), listed);
+    assert_eq!(fs::read(&kept).unwrap(), whole);
+}
+
+#[test]
+fn scenarios_that_lie_here_go_before_those_that_are_carried() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("scenarios")).unwrap();
+    run(folder.path(), "new scenarios/mine.toml");
+    let listed = stdout(&run(folder.path(), "list"));
+    assert_eq!(listed.lines().count(), 2, "{listed}");
+    assert!(!folder.path().join(".cache").exists());
+    let homeless = sluice(Path::new("/")).env_remove("XDG_CACHE_HOME").env_remove("HOME").arg("list").output().unwrap();
+    let said = "there is no folder `scenarios` here, and no HOME to put those that the command carries";
+    assert!(stderr(&homeless).contains(said), "{}", stderr(&homeless));
+}
