@@ -94,6 +94,11 @@ impl Egress {
         self.layout.port(to, category)
     }
 
+    /// The access category of a port for what goes by radio.
+    pub(crate) fn category(&self, port: usize) -> u8 {
+        u8::try_from(port % self.layout.categories).expect("there are four categories")
+    }
+
     /// The wired link that a port is for.
     #[inline]
     pub(crate) fn wire(&self, port: usize) -> Option<u32> {
@@ -193,7 +198,7 @@ impl Egress {
 
     /// Packets of a category may leave that could not before.
     pub(crate) fn resume(&mut self, port: usize) {
-        self.filled |= 1 << (port % self.layout.categories);
+        self.filled |= 1 << self.category(port);
     }
 
     /// The packet of a category that the MAC would be given next.
@@ -244,9 +249,16 @@ impl Egress {
         Some(Taken { packet, waited, expected: Duration::ZERO, left: Some(port) })
     }
 
-    /// The MAC, or a wired link, is done with a packet of a port, `service` after it was taken.
-    pub(crate) fn completed(&mut self, now: Instant, port: usize, packet: &Completion) {
-        let &Completion { waited, service, expected } = packet;
+    /// The MAC, or a wired link, is done with a packet of a port, `service` after it was taken. What it `waited` and what
+    /// airtime was `expected` of it was told then ([`Taken`]).
+    pub(crate) fn completed(
+        &mut self,
+        now: Instant,
+        port: usize,
+        waited: Duration,
+        service: Duration,
+        expected: Duration,
+    ) {
         if let Order::Mac80211(scheduler) = &mut self.order {
             scheduler.completed(port, expected);
         }
@@ -298,15 +310,4 @@ impl Egress {
             Order::Mac80211(scheduler) => scheduler.balances(with_mac),
         }
     }
-}
-
-/// What a packet went through that the MAC, or a wired link, is done with.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Completion {
-    /// See [`Taken::waited`].
-    pub(crate) waited: Duration,
-    /// Time since it was taken.
-    pub(crate) service: Duration,
-    /// See [`Taken::expected`].
-    pub(crate) expected: Duration,
 }

@@ -3,7 +3,7 @@
 use crate::net::Waiting;
 use crate::record::{Passed, QueueRecord};
 use crate::results::{self, NodeDistribution};
-use control::{AnyController, Controller as _, Interval, Limit, Orders, Warning};
+use control::{AnyController, Controller as _, Interval, Limit, Orders, Sets, Warning};
 use queue::{Departure, Queue, Shaper, fq_codel};
 use units::{Bytes, Duration, Instant};
 
@@ -143,6 +143,16 @@ impl Port {
     pub(crate) fn obey(&mut self, now: Instant, orders: &Orders, dropped: &mut impl FnMut(Waiting)) {
         self.queue.set_limit(now, orders.limit, dropped);
         self.shaper.set_rate(now, orders.rate);
+    }
+
+    /// Does its controller order how the category contends?
+    pub(crate) fn orders_access(&self) -> bool {
+        self.controller.needs().sets.contains(Sets::ACCESS)
+    }
+
+    /// What holds until the controller's first decision.
+    pub(crate) fn begin(&self) -> Orders {
+        self.controller.begin()
     }
 
     /// What its controller warns of.

@@ -37,6 +37,27 @@ impl Contender {
 }
 
 impl Station {
+    /// A category contends otherwise from the back-off after its next attempt on; at once, if it has nothing to send and no
+    /// back-off is due.
+    pub(crate) fn set_access(&mut self, category: u8, access: Access) {
+        let index = usize::from(category);
+        self.ordered.retain(|&(other, _)| other != index);
+        self.ordered.push((index, access));
+        if self.contenders[index].backoff.is_none() && self.wanting & 1 << category == 0 {
+            self.adopt(index);
+        }
+    }
+
+    /// What was ordered, if anything, holds. A window that has grown keeps its size, as far as it may.
+    fn adopt(&mut self, category: usize) {
+        if let Some(place) = self.ordered.iter().position(|&(other, _)| other == category) {
+            let (_, access) = self.ordered.swap_remove(place);
+            let before = std::mem::replace(&mut self.access[category], access);
+            let cw = &mut self.contenders[category].cw;
+            *cw = if *cw == before.cw_min { access.cw_min } else { (*cw).clamp(access.cw_min, access.cw_max) };
+        }
+    }
+
     /// A category has a new frame. On a medium that has been idle for its space it goes out at once (10.3.4.2), or after
     /// what another convention asks for.
     pub(super) fn contend(&mut self, now: Instant, category: usize, rules: &Conventions) {
@@ -51,7 +72,7 @@ impl Station {
             }
         } else if self.contenders[category].backoff.is_none() || self.access_time(category, rules) <= now {
             self.contenders[category].backoff = None;
-            let space = rules.access[category].space;
+            let space = self.access[category].space;
             match rules.first_access {
                 FirstAccess::Immediate => {}
                 FirstAccess::Difs if rules.edca() => {}
@@ -111,7 +132,7 @@ impl Station {
         let wants = self.wanting & 1 << category != 0;
         match self.contenders[category].backoff {
             Some(slots) => {
-                let start = self.start(category, rules);
+                let start = self.start(category);
                 if start <= seen {
                     self.contenders[category].count_down(slots, seen.since(start), (wants, rules));
                 }
@@ -123,8 +144,8 @@ impl Station {
 
     /// From when a category's slots count, if the medium stays idle.
     #[inline]
-    fn start(&self, category: usize, rules: &Conventions) -> Instant {
-        let access = &rules.access[category];
+    fn start(&self, category: usize) -> Instant {
+        let access = &self.access[category];
         let timed_out = self.timed_out + access.after_timeout;
         let idle = (self.idle_from + self.eifs_surplus + access.space).max(self.nav + access.space);
         idle.max(timed_out).max(self.contenders[category].earliest)
@@ -134,7 +155,7 @@ impl Station {
     #[inline]
     fn access_time(&self, category: usize, rules: &Conventions) -> Instant {
         let slots = u64::from(self.contenders[category].backoff.unwrap_or(0));
-        self.start(category, rules) + rules.timing.slot * slots
+        self.start(category) + rules.timing.slot * slots
     }
 
     /// Sets the deadline at the first category's moment to send, and notes which categories come to it.
@@ -167,8 +188,15 @@ impl Station {
     }
 
     /// The window doubles after a failure (10.3.3).
-    pub(super) fn widen(&mut self, category: usize, rules: &Conventions) {
+    pub(super) fn widen(&mut self, category: usize) {
         let contender = &mut self.contenders[category];
-        contender.cw = contender.cw.saturating_mul(2).saturating_add(1).min(rules.access[category].cw_max);
+        contender.cw = contender.cw.saturating_mul(2).saturating_add(1).min(self.access[category].cw_max);
+        self.adopt(category);
+    }
+
+    /// The window is the smallest again.
+    pub(super) fn narrow(&mut self, category: usize) {
+        self.contenders[category].cw = self.access[category].cw_min;
+        self.adopt(category);
     }
 }

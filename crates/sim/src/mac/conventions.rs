@@ -14,7 +14,7 @@ pub(crate) const SEQUENCES: u16 = 4096;
 pub(crate) const WINDOW: u16 = 64;
 
 /// How one access category contends for the medium.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Access {
     /// The medium has to be idle for this long before slots count: DIFS or AIFS.
     pub(crate) space: Duration,
@@ -46,7 +46,7 @@ pub(crate) struct Aggregation {
 #[derive(Clone, Debug)]
 pub(crate) struct Conventions {
     pub(crate) timing: Timing,
-    /// Of the first [`categories`](Self::categories) entries, each is an access category, the highest first.
+    /// As configured: of the first [`categories`](Self::categories) entries, each is an access category, the highest first.
     pub(crate) access: [Access; CATEGORIES],
     /// Four under EDCA, one under the DCF.
     pub(crate) categories: usize,
@@ -104,6 +104,16 @@ impl Conventions {
         const CATEGORIES: [Category; 4] =
             [Category::Voice, Category::Video, Category::BestEffort, Category::Background];
         self.edca().then(|| CATEGORIES[usize::from(index)])
+    }
+
+    /// How a category contends that is ordered to contend so; without orders as configured. An AIFSN of zero counts as one,
+    /// and a largest window below the smallest as the smallest.
+    pub(crate) fn ordered(&self, category: u8, orders: Option<control::Access>) -> Access {
+        let configured = self.access[usize::from(category)];
+        let Some(control::Access { aifsn, cw_min, cw_max, txop }) = orders else { return configured };
+        let space = self.timing.sifs + self.timing.slot * u64::from(aifsn.max(1));
+        let after_timeout = if configured.after_timeout.is_zero() { Duration::ZERO } else { space };
+        Access { space, cw_min, cw_max: cw_max.max(cw_min), after_timeout, txop_limit: txop }
     }
 
     /// The name of a category's queue in the results.

@@ -138,7 +138,8 @@ impl Station {
             }
         }
         self.holder = u8::try_from(holder).expect("there are four categories");
-        self.txop_end = now + rules.access[holder].txop_limit;
+        self.txop = self.access[holder].txop_limit;
+        self.txop_end = now + self.txop;
     }
 
     /// A category has lost an internal collision. Nothing was sent, but the attempt counts (10.22.2.11.1), except of a
@@ -153,11 +154,11 @@ impl Station {
             first.short_failures += 1;
             if first.short_failures >= rules.short_retry_limit {
                 self.give_up_first(category, rules);
-                self.release(category, rules);
+                self.release(category);
                 return;
             }
         }
-        self.widen(category, rules);
+        self.widen(category);
         self.draw(category);
     }
 
@@ -280,9 +281,9 @@ impl Station {
         self.step = Step::Access;
         self.fixed = None;
         if gave_up {
-            self.release(holder, rules);
+            self.release(holder);
         } else {
-            self.widen(holder, rules);
+            self.widen(holder);
             self.draw(holder);
         }
         self.schedule(now, rules);
@@ -309,7 +310,7 @@ impl Station {
         self.step = Step::Access;
         self.deadline = Instant::NEVER;
         let holder = usize::from(self.holder);
-        self.release(holder, rules);
+        self.release(holder);
         self.may_go_on = if now < self.txop_end { now } else { Instant::NEVER };
         if self.may_go_on == now && self.wanting & 1 << holder != 0 {
             self.go_on(now, rules);
@@ -340,8 +341,8 @@ impl Station {
 
     /// An exchange of a category is over, for better or worse. A back-off follows whether or not another frame waits
     /// (10.3.4.3: post-backoff).
-    fn release(&mut self, category: usize, rules: &Conventions) {
-        self.contenders[category].cw = rules.access[category].cw_min;
+    fn release(&mut self, category: usize) {
+        self.narrow(category);
         let buffer = &self.buffers[category];
         if buffer.mpdus.is_empty() && buffer.request.is_none() {
             self.wanting &= !(1 << category);

@@ -9,8 +9,8 @@ use super::buffer::{Buffer, Joins, Request, Size};
 use super::contention::Contender;
 use super::peers::Peers;
 use super::{
-    Answer, BROADCAST, CATEGORIES, Conventions, Costs, Due, Finished, Frame, Kind, Mpdu, Msdu, Rates, Reorder, Report,
-    SEQUENCES, Unanswered,
+    Access, Answer, BROADCAST, CATEGORIES, Conventions, Costs, Due, Finished, Frame, Kind, Mpdu, Msdu, Rates, Reorder,
+    Report, SEQUENCES, Unanswered,
 };
 use crate::config::{AnswerRts, Eifs};
 use crate::engine::{Handle, Stream};
@@ -75,12 +75,18 @@ pub(crate) struct Station {
     pub(super) nav: Instant,
     /// When a response was last given up.
     pub(super) timed_out: Instant,
+    /// How its categories contend,
+    pub(super) access: [Access; CATEGORIES],
+    /// and how some will from the back-off after their next attempt on.
+    pub(super) ordered: Vec<(usize, Access)>,
     pub(super) contenders: [Contender; CATEGORIES],
     /// By category, the frames that it holds.
     pub(super) buffers: Vec<Buffer>,
     /// The frame whose medium has been cleared.
     pub(super) fixed: Option<Size>,
-    /// The TXOP of the holder ends here,
+    /// How long the TXOP of the holder may last; zero for one exchange of frames.
+    pub(super) txop: Duration,
+    /// It ends here,
     pub(super) txop_end: Instant,
     /// and goes on if at this very moment another packet is offered that fits.
     pub(super) may_go_on: Instant,
@@ -132,9 +138,12 @@ impl Station {
             eifs_surplus: Duration::ZERO,
             nav: Instant::ZERO,
             timed_out: Instant::ZERO,
+            access: conventions.access,
+            ordered: Vec::new(),
             contenders: conventions.access.map(|access| Contender::new(&access)),
             buffers: (0..conventions.categories).map(|_| Buffer::default()).collect(),
             fixed: None,
+            txop: Duration::ZERO,
             txop_end: Instant::ZERO,
             may_go_on: Instant::NEVER,
             next_sequence: 0,
@@ -204,6 +213,11 @@ impl Station {
         }
     }
 
+    /// May its TXOP go on after the exchange of frames that is due?
+    pub(crate) fn bursts(&self) -> bool {
+        !self.txop.is_zero()
+    }
+
     /// The frame that more packets may join, now that one is due; none where nothing can join.
     pub(crate) fn assemble(&self, now: Instant, rules: &Conventions) -> Option<Assembly> {
         let buffer = &self.buffers[usize::from(self.holder)];
@@ -256,7 +270,7 @@ impl Station {
 
     /// When data that begin now have to be over in this TXOP.
     fn data_end(&self, now: Instant, rules: &Conventions) -> Instant {
-        if rules.access[usize::from(self.holder)].txop_limit.is_zero() {
+        if self.txop.is_zero() {
             return now + rules.aggregation.duration;
         }
         let after = rules.timing.sifs + rules.block_ack_time();

@@ -7,6 +7,7 @@ use crate::engine::{Arena, Handle, Purpose, Stream};
 use crate::radio::{DsssRate, Mode, Timing};
 use units::{Bytes, Duration, Instant};
 
+mod access;
 mod aggregates;
 mod choices;
 mod exchange;
@@ -338,10 +339,10 @@ fn a_failure_doubles_the_window_and_adds_one() {
     ] {
         let mut rules = conventions();
         rules.access = rules.access.map(|access| Access { cw_min, cw_max, ..access });
-        let Bench { mut station, rules } = Bench::new(rules);
+        let mut station = Bench::new(rules).station;
         for &window in windows {
             assert_eq!(station.contenders[0].cw, window, "from {cw_min} to {cw_max}");
-            station.widen(0, &rules);
+            station.widen(0);
         }
     }
 }

@@ -19,7 +19,7 @@ impl World {
             Due::Send(frame) => self.send(node, frame),
             Due::Begin(category) => {
                 let assembly = self.aggregate(node);
-                let bursts = !self.rules.access[usize::from(category)].txop_limit.is_zero();
+                let bursts = self.nodes[node as usize].station.bursts();
                 let ahead = if bursts { self.ahead(node, category) } else { None };
                 let frame = self.nodes[node as usize].station.begin(self.now, assembly, ahead, &self.rules);
                 self.send(node, frame);

@@ -4,13 +4,13 @@
 use super::routing::Accounts;
 use super::trace::{self, Witness};
 use super::{Event, Node, World};
-use crate::egress::{Completion, Outlook, Taken};
+use crate::egress::{Outlook, Taken};
 use crate::mac::Msdu;
 use crate::net::{Load, Transit, Waiting, msdu_bytes, network_bytes};
 use crate::trace::What;
 use control::Orders;
 use queue::Ecn;
-use units::{Bytes, Instant};
+use units::{Bytes, Duration, Instant};
 
 impl World {
     /// There may be room at a port of `node`, because a packet of `left` has left it or its limit has moved. If
@@ -147,11 +147,11 @@ impl World {
     }
 
     /// A packet that left a port is done with.
-    pub(super) fn complete(&mut self, node: u32, port: usize, packet: &Completion) {
+    pub(super) fn complete(&mut self, node: u32, port: usize, waited: Duration, service: Duration, expected: Duration) {
         let Node { egress, ports_before, .. } = &mut self.nodes[node as usize];
-        egress.completed(self.now, port, packet);
+        egress.completed(self.now, port, waited, service, expected);
         if let Some(recorder) = &mut self.recorder {
-            recorder.completed(*ports_before + port, packet.waited, packet.service);
+            recorder.completed(*ports_before + port, waited, service);
         }
     }
 
@@ -175,16 +175,26 @@ impl World {
         let now = self.now;
         let (egress, mut accounts) = self.egress_and_accounts(node);
         egress.port_mut(port).obey(now, orders, &mut accounts.dropping());
+        if egress.ports()[port].orders_access() {
+            self.order_access(node, port, orders);
+        }
         self.refill(node, port, None);
         self.resume(node, port);
+    }
+
+    /// The category of a port contends as its controller orders.
+    pub(super) fn order_access(&mut self, node: u32, port: usize, orders: &Orders) {
+        let Node { egress, station, .. } = &mut self.nodes[node as usize];
+        let category = egress.category(port);
+        station.set_access(category, self.rules.ordered(category, orders.access));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use control::Limit;
-    use units::{Duration, Rate};
+    use control::{Access, Limit};
+    use units::Rate;
 
     /// Bits of a packet of 1000 B with the headers of UDP and IP.
     const PACKET: f64 = 8_224.0;
@@ -273,5 +283,57 @@ mod tests {
         let exchange = (free.handled as f64 - free_packets) / free_packets;
         let expected = 5_000.0 + held_packets * (exchange + 1.0);
         assert!((held.handled as f64) < 1.01 * expected, "{} events, {expected} by these accounts", held.handled);
+    }
+
+    /// Two stations with a saturated flow each from 1 ms on, under EDCA as the table says.
+    fn contending(edca: &str) -> World {
+        let flow = |from: &str| {
+            format!(
+                "[[flow]]\nname = \"{from}\"\nfrom = \"{from}\"\nto = \"n0\"\nstart = \"1 ms\"\n\
+                 traffic = {{ kind = \"saturated\", packet = \"1000 B\" }}\n"
+            )
+        };
+        world(&format!(
+            "duration = \"20 s\"\n[radio]\nstandard = \"802.11a\"\n[mac]\naccess = \"edca\"\n[mac.edca]\n{edca}\n\
+             [nodes]\ncount = 3\nplacement = \"circle\"\nspacing = \"5 m\"\n{}{}",
+            flow("n1"),
+            flow("n2")
+        ))
+    }
+
+    fn order_access(world: &mut World, node: u32, access: Option<Access>) {
+        world.order_access(node, 2, &Orders { access, ..Orders::from(Limit::Packets(1_000)) });
+    }
+
+    const LONG: Access = Access { aifsn: 5, cw_min: 63, cw_max: 127, txop: Duration::ZERO };
+
+    #[test]
+    fn ordered_or_configured_a_category_contends_alike() {
+        let mut configured = contending("best_effort = { aifsn = 5, cw_min = 63, cw_max = 127, txop_limit = \"0 s\" }");
+        let mut ordered = contending("");
+        let mut other = contending("");
+        (1..=2).for_each(|node| order_access(&mut ordered, node, Some(LONG)));
+        for world in [&mut configured, &mut ordered, &mut other] {
+            world.advance(Duration::from_secs(5));
+        }
+        assert_eq!((configured.handled, arrived(&configured)), (ordered.handled, arrived(&ordered)));
+        assert_ne!(other.handled, ordered.handled);
+    }
+
+    #[test]
+    fn a_category_contends_otherwise_from_the_order_on_and_as_configured_without_one() {
+        let none = "best_effort.txop_limit = \"0 s\"";
+        let mut world = contending(none);
+        let mut counted = vec![vec![0.0, 0.0]];
+        for access in [None, Some(LONG), None] {
+            order_access(&mut world, 1, access);
+            world.advance(Duration::from_secs(5));
+            counted.push(arrived(&world));
+        }
+        let share = |pair: &[Vec<f64>]| (pair[1][0] - pair[0][0]) / (pair[1][1] - pair[0][1]);
+        let shares: Vec<f64> = counted.windows(2).map(share).collect();
+        assert!((0.9..1.1).contains(&shares[0]) && (0.9..1.1).contains(&shares[2]), "{shares:?}");
+        // 7.5 slots on average become 31.5, and they begin two slots later.
+        assert!(shares[1] < 0.25, "{shares:?}");
     }
 }

@@ -16,7 +16,7 @@ mod wired;
 pub use error::{BuildError, Unknown};
 
 use crate::config::Network;
-use crate::egress::{Completion, Egress, Port};
+use crate::egress::{Egress, Port};
 use crate::engine::{Arena, EventQueue, Handle};
 use crate::mac::{BROADCAST, Conventions, Finished, Frame, Mpdu, Station};
 use crate::net::{Load, Packet, Transit, network_bytes};
@@ -323,7 +323,7 @@ impl World {
             record.hops.to(to).complete(delivered, waited, service);
         }
         let port = egress.port_to(to, category);
-        self.complete(node, port, &Completion { waited, service, expected });
+        self.complete(node, port, waited, service, expected);
         if delivered {
             let packet = self.packets.get(handle);
             let Self { connections, watch, now, .. } = self;

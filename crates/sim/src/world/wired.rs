@@ -2,7 +2,6 @@
 
 use super::{Event, World};
 use crate::config;
-use crate::egress::Completion;
 use crate::engine::Handle;
 use crate::net::{Load, Waiting};
 use units::{Bytes, Duration, Instant, Rate};
@@ -107,7 +106,7 @@ impl World {
         link.under_way += 1;
         let (from, port) = (link.from, link.port);
         self.events.push(self.now + link.delay, Event::WireArrives { wire, packet });
-        self.complete(from, port, &Completion { waited, service, expected: Duration::ZERO });
+        self.complete(from, port, waited, service, Duration::ZERO);
         self.transmit(wire);
     }
 

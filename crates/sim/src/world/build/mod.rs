@@ -80,9 +80,15 @@ impl World {
     fn prepare(&mut self) {
         for index in 0..self.nodes.len() {
             let node = u32::try_from(index).expect("fewer than 2^32 nodes");
-            for (described, port) in self.nodes[index].egress.ports().iter().zip(0..) {
+            for port in 0..self.nodes[index].egress.ports().len() {
+                let described = &self.nodes[index].egress.ports()[port];
+                let (begin, orders_access) = (described.begin(), described.orders_access());
                 if let Some(interval) = described.interval() {
+                    let port = u32::try_from(port).expect("fewer than 2^32 ports");
                     self.events.push(Instant::ZERO + interval, Event::Control { node, port });
+                }
+                if orders_access {
+                    self.order_access(node, port, &begin);
                 }
             }
             self.arm_routing(node);

@@ -106,9 +106,11 @@ pub(super) fn nodes(
             Some(Queues::One | Queues::PerStation) | None => Order::turns(),
         };
         let settings = order.settings();
+        // A category with several ports cannot contend as each of them orders.
+        let carried_out = if layout.groups == 1 { CARRIED_OUT.and(Sets::ACCESS) } else { CARRIED_OUT };
         let ports = categories.map(|category| match &settings {
-            Some(settings) => built(settings, "queue", &mut chance),
-            None => port(site, network, rules.category(category), &mut chance),
+            Some(settings) => built(settings, "queue", carried_out, &mut chance),
+            None => port(site, network, rules.category(category), carried_out, &mut chance),
         });
         let mut ports = ports.collect::<Result<Vec<_>, _>>()?;
         for (_, wire) in &layout.wires {
@@ -152,13 +154,19 @@ fn layout(
 }
 
 /// A port of a node for what goes by radio: of a category under EDCA.
-fn port(site: &Site, network: &Network, category: Option<Category>, chance: &mut Stream) -> Result<Port, BuildError> {
+fn port(
+    site: &Site,
+    network: &Network,
+    category: Option<Category>,
+    carried_out: Sets,
+    chance: &mut Stream,
+) -> Result<Port, BuildError> {
     for (queues, at) in [
         (&site.category_queue, format!("node.{}.category_queue", site.name)),
         (&network.category_queue, "category_queue".to_owned()),
     ] {
         match category.map(|category| queues.of(category)) {
-            Some((Some(own), key)) => return built(own, &format!("{at}.{key}"), chance),
+            Some((Some(own), key)) => return built(own, &format!("{at}.{key}"), carried_out, chance),
             None if !queues.is_default() => {
                 return Err(BuildError::new(at, "the DCF has one category: write `access = \"edca\"` in `[mac]`"));
             }
@@ -166,26 +174,26 @@ fn port(site: &Site, network: &Network, category: Option<Category>, chance: &mut
         }
     }
     match &site.queue {
-        Some(own) => built(own, &format!("node.{}.queue", site.name), chance),
-        None => built(&network.queue, "queue", chance),
+        Some(own) => built(own, &format!("node.{}.queue", site.name), carried_out, chance),
+        None => built(&network.queue, "queue", carried_out, chance),
     }
 }
 
 fn wired_port(network: &Network, link: usize, chance: &mut Stream) -> Result<Port, BuildError> {
-    built(&network.wired[link].queue, &format!("wired.{link}.queue"), chance)
+    built(&network.wired[link].queue, &format!("wired.{link}.queue"), CARRIED_OUT, chance)
 }
 
-/// What is measured for a controller here, and which orders are carried out.
+/// What is measured for a controller here, and which orders are carried out at any port.
 const MEASURED: Reads =
     Reads::COUNTS.and(Reads::SOJOURN).and(Reads::GAP).and(Reads::SERVICE).and(Reads::AVERAGE).and(Reads::OCCUPANCY);
 const CARRIED_OUT: Sets = Sets::LIMIT.and(Sets::RATE);
 
-/// A port by the settings of `table`.
-fn built(settings: &queue::Settings, table: &str, chance: &mut Stream) -> Result<Port, BuildError> {
+/// A port by the settings of `table`, at which orders of these kinds are carried out.
+fn built(settings: &queue::Settings, table: &str, carried_out: Sets, chance: &mut Stream) -> Result<Port, BuildError> {
     let (queue, controller) = settings.build(chance.up_to(u64::MAX)).map_err(|invalid| {
         BuildError::new(format!("{table}.{}", invalid.parameter), format!("`{}` {}", invalid.parameter, invalid.why))
     })?;
-    if let Some(lacking) = controller.needs().obstacle(MEASURED, CARRIED_OUT) {
+    if let Some(lacking) = controller.needs().obstacle(MEASURED, carried_out) {
         let name = controller.name();
         return Err(BuildError::new(format!("{table}.controller"), format!("`{name}` cannot be simulated: {lacking}")));
     }
