@@ -31,7 +31,7 @@ help:
 	@echo "make bench   the same networks in Sluice, ns-3 and ns-2: what they cost"
 	@echo "make bench-optimised    the same, beside an ns-3 built from source without logging: forty minutes of CPU once"
 	@echo "make theory-plots    draw what docs/theory.md shows: predictions as lines, simulations as points"
-	@echo "make build charts format lint docs unit claims browser capture criterion    single steps"
+	@echo "make build charts format lint docs unit claims tutorials browser capture criterion    single steps"
 
 # A verdict may be 'differs' (exit status 1): that is a result, not a failure.
 run: build
@@ -39,7 +39,7 @@ run: build
 
 # What each stage took is printed at its end, and all of them at the end.
 test:
-	@MAKE="$(MAKE)" python3 tests/stages.py format lint docs unit claims browser capture test-live
+	@MAKE="$(MAKE)" python3 tests/stages.py format lint docs unit claims tutorials browser capture test-live
 
 # Between two edits: warm below three minutes.
 check:
@@ -115,6 +115,10 @@ CLAIMED = $(shell grep -l '^\[\[claim\]\]' scenarios/*/*.toml)
 claims-all: build
 	$(SLUICE) reproduce $(CLAIMED) --out target/claims-all || test $$? -eq 1
 	python3 tests/claims.py target/claims-all all
+
+# The three tutorials, as a reader would follow them.
+tutorials: build
+	python3 tests/tutorials.py
 
 browser: claims
 	python3 tests/browser/chromium.py
