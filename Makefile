@@ -6,7 +6,7 @@ RUST := $(shell git ls-files '*.rs' 2>/dev/null)
 
 .PHONY: help run test check changed test-live tables-live testbed-live live build charts format lint docs unit claims claims-all browser capture peers \
 	peers-tcp peers-patched bench bench-optimised \
-	theory-plots criterion fuzz fuzz-on mutants live-repeat stress kills conformance clean
+	theory-plots book criterion fuzz fuzz-on mutants live-repeat stress kills conformance clean
 
 help:
 	@echo "make run     build, reproduce adth-s1a, write the report and say where it is"
@@ -30,6 +30,7 @@ help:
 	@echo "make mutants deliberate bugs in controllers, queues and the MAC's contention, which a test must find"
 	@echo "make bench   the same networks in Sluice, ns-3 and ns-2: what they cost"
 	@echo "make bench-optimised    the same, beside an ns-3 built from source without logging: forty minutes of CPU once"
+	@echo "make book    the pages of docs as a book: target/book; needs mdbook"
 	@echo "make theory-plots    draw what docs/theory.md shows: predictions as lines, simulations as points"
 	@echo "make build charts format lint docs unit claims tutorials browser capture criterion    single steps"
 
@@ -181,6 +182,11 @@ bench: build
 
 bench-optimised: build
 	python3 bench/peers/cost.py --optimised
+
+# The pages of docs as a book: target/book/index.html.
+book:
+	@command -v mdbook > /dev/null || { echo "missing: cargo install mdbook"; exit 1; }
+	mdbook build
 
 # Writes docs/theory/*.png.
 theory-plots: build

@@ -1,4 +1,4 @@
-"""Check that every relative link in the Markdown files leads to a file."""
+"""Check that every relative link in the Markdown files leads to a file, and that the book has every page of docs."""
 
 import pathlib
 import re
@@ -20,6 +20,10 @@ def main():
             count += 1
             if not ((ROOT / name).parent / target).exists():
                 broken.append(f"{name}: no file {target}")
+    contents = set(LINK.findall((ROOT / "docs/SUMMARY.md").read_text()))
+    for name in listed.stdout.split():
+        if name.startswith("docs/") and name.removeprefix("docs/") not in contents | {"SUMMARY.md"}:
+            broken.append(f"docs/SUMMARY.md: {name} is missing")
     if broken:
         sys.exit("\n".join(broken))
     print(f"links: {count} lead somewhere")
