@@ -1,5 +1,6 @@
 //! Which port of a node packets wait at, and what the ports are called.
 
+use crate::engine::WireId;
 use crate::mac::Conventions;
 
 /// How the ports of a node are ordered: groups of one port an access category, the highest first, then one port a
@@ -13,7 +14,7 @@ pub(crate) struct Layout {
     pub(crate) groups: usize,
     pub(crate) categories: usize,
     /// The node at the other end of each wired link, and the link.
-    pub(crate) wires: Vec<(u32, u32)>,
+    pub(crate) wires: Vec<(u32, WireId)>,
 }
 
 impl Layout {
@@ -40,7 +41,7 @@ impl Layout {
 
     /// The wired link that a port is for.
     #[inline]
-    pub(super) fn wire(&self, port: usize) -> Option<u32> {
+    pub(super) fn wire(&self, port: usize) -> Option<WireId> {
         if self.wires.is_empty() {
             return None;
         }

@@ -18,6 +18,7 @@ pub(crate) use layout::Layout;
 pub(crate) use outlook::Outlook;
 pub(crate) use port::{Port, Taken};
 
+use crate::engine::WireId;
 use crate::mac::{Conventions, Costs};
 use crate::net::Waiting;
 use crate::results;
@@ -101,7 +102,7 @@ impl Egress {
 
     /// The wired link that a port is for.
     #[inline]
-    pub(crate) fn wire(&self, port: usize) -> Option<u32> {
+    pub(crate) fn wire(&self, port: usize) -> Option<WireId> {
         self.layout.wire(port)
     }
 
@@ -124,7 +125,7 @@ impl Egress {
         packet: Waiting,
         first: bool,
         dropped: &mut impl FnMut(Waiting),
-    ) -> Option<u32> {
+    ) -> Option<WireId> {
         let port = self.layout.port(packet.to, category);
         let wire = self.layout.wire(port);
         if wire.is_none() {

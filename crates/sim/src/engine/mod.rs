@@ -2,8 +2,10 @@
 
 mod arena;
 mod events;
+mod numbered;
 mod random;
 
 pub(crate) use arena::{Arena, Handle};
 pub use events::EventQueue;
+pub(crate) use numbered::{FlowId, List, Number, Slot, WireId};
 pub(crate) use random::{Purpose, Stream};

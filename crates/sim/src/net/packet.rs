@@ -1,6 +1,6 @@
 //! Packets, without their bytes, and what headers add.
 
-use crate::engine::Handle;
+use crate::engine::{FlowId, Handle};
 use queue::Ecn;
 use units::{Bytes, Duration, Instant};
 
@@ -25,7 +25,7 @@ pub(crate) const TTL: u8 = 64;
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Load {
     /// Data of this flow.
-    Flow(u32),
+    Flow(FlowId),
     /// A message of the routing protocol, to one neighbour or to all.
     Routing { message: Handle, to_all: bool },
 }

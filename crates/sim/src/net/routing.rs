@@ -1,5 +1,7 @@
 //! Static routes: the shortest path by hops over links within the receive range, or a path given by hand.
 
+use crate::engine::{FlowId, List};
+
 /// Why there is no route.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RouteError {
@@ -15,7 +17,7 @@ pub(crate) enum RouteError {
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
     /// By flow: (node, next hop), in order of the path.
-    hops: Vec<Vec<(u32, u32)>>,
+    hops: List<FlowId, Vec<(u32, u32)>>,
 }
 
 impl Routes {
@@ -26,13 +28,13 @@ impl Routes {
 
     /// The next hop of a flow's packet at `node`; `None` where the path ends.
     #[inline]
-    pub(crate) fn next(&self, flow: u32, node: u32) -> Option<u32> {
-        self.hops[flow as usize].iter().find(|&&(at, _)| at == node).map(|&(_, next)| next)
+    pub(crate) fn next(&self, flow: FlowId, node: u32) -> Option<u32> {
+        self.hops[flow].iter().find(|&&(at, _)| at == node).map(|&(_, next)| next)
     }
 
     /// The hops of a flow, in order of the path.
-    pub(crate) fn hops(&self, flow: u32) -> &[(u32, u32)] {
-        &self.hops[flow as usize]
+    pub(crate) fn hops(&self, flow: FlowId) -> &[(u32, u32)] {
+        &self.hops[flow]
     }
 
     /// The shortest path from `from` to `to`, where `neighbours[n]` lists whom node `n` reaches. Among equally short
@@ -82,6 +84,7 @@ impl Routes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Number as _;
 
     /// 0 - 1 - 2 - 3, 0 - 4 - 3, and 5 alone.
     fn diamond() -> Vec<Vec<u32>> {
@@ -111,7 +114,8 @@ mod tests {
     #[test]
     fn packets_follow_the_path_until_its_end() {
         let mut routes = Routes::default();
+        let flow = FlowId::at(0);
         routes.add(&[0, 4, 3]);
-        assert_eq!((routes.next(0, 0), routes.next(0, 4), routes.next(0, 3)), (Some(4), Some(3), None));
+        assert_eq!((routes.next(flow, 0), routes.next(flow, 4), routes.next(flow, 3)), (Some(4), Some(3), None));
     }
 }

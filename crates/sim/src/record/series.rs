@@ -1,6 +1,7 @@
 //! Time series: one value a step.
 
 use super::span::Span;
+use crate::engine::{FlowId, Number as _};
 use crate::results::{FlowSeries, NodeSeries, Series};
 use units::{Bytes, Duration};
 
@@ -53,24 +54,24 @@ impl Recorder {
     }
 
     /// A packet of a flow has arrived.
-    pub(crate) fn arrived(&mut self, flow: u32, delay: Duration) {
-        self.flows[flow as usize].delay.record(delay);
+    pub(crate) fn arrived(&mut self, flow: FlowId, delay: Duration) {
+        self.flows[flow.place()].delay.record(delay);
     }
 
     /// A flow's application has got so much.
-    pub(crate) fn got(&mut self, flow: u32, payload: Bytes) {
-        self.flows[flow as usize].bytes += payload;
+    pub(crate) fn got(&mut self, flow: FlowId, payload: Bytes) {
+        self.flows[flow.place()].bytes += payload;
     }
 
     /// So much of a TCP flow's data has arrived, in order or not.
-    pub(crate) fn carried(&mut self, flow: u32, payload: Bytes) {
-        self.flows[flow as usize].carried += payload;
+    pub(crate) fn carried(&mut self, flow: FlowId, payload: Bytes) {
+        self.flows[flow.place()].carried += payload;
     }
 
     /// At the end of a step: the congestion windows of a TCP flow's connections, in segments, and the largest of their
     /// smoothed round-trip times.
-    pub(crate) fn windows(&mut self, flow: usize, cwnd: f64, srtt: Option<Duration>) {
-        let series = &mut self.series.flows[flow];
+    pub(crate) fn windows(&mut self, flow: FlowId, cwnd: f64, srtt: Option<Duration>) {
+        let series = &mut self.series.flows[flow.place()];
         series.cwnd_packets.push(cwnd);
         series.srtt_s.push(srtt.map(Duration::as_secs_f64));
     }

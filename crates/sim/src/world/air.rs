@@ -90,7 +90,7 @@ impl World {
                 if let Load::Flow(flow) = packet.load
                     && packet.created >= *warmup
                 {
-                    flows[flow as usize].record.transmissions += 1;
+                    flows[flow].record.transmissions += 1;
                 }
             }
         };

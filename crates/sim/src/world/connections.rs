@@ -1,6 +1,6 @@
 //! TCP connections and their segments on the way.
 
-use crate::engine::{Arena, Handle};
+use crate::engine::{Arena, FlowId, Handle, List, Slot};
 use crate::net::Packet;
 use crate::trace;
 use crate::transport::tcp::{Counts, Receiver, Segment, Sender, Settings};
@@ -13,8 +13,8 @@ const KEY_STEP: u32 = 0x9e37_79b9;
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     /// Slots, used again when nothing of a connection is left.
-    slots: Vec<Connection>,
-    free: Vec<u32>,
+    slots: List<Slot, Connection>,
+    free: Vec<Slot>,
     carried: Arena<Carried>,
 }
 
@@ -22,7 +22,7 @@ pub(super) struct Connections {
 #[derive(Debug)]
 pub(super) struct Connection {
     /// The flow whose data it carries.
-    pub(super) flow: u32,
+    pub(super) flow: FlowId,
     /// Its number among the flow's connections, from 0.
     pub(super) number: u32,
     /// Most payload of a segment.
@@ -47,7 +47,7 @@ pub(super) struct Connection {
 /// A segment on its way.
 #[derive(Clone, Copy, Debug)]
 struct Carried {
-    connection: u32,
+    connection: Slot,
     /// Packets that carry it: while a frame is not acknowledged, its sender has one and the receiver may have another.
     packets: u32,
     segment: Segment,
@@ -55,7 +55,7 @@ struct Carried {
 
 impl Connection {
     /// Of a flow, opened now, with so much to send; `None` without end.
-    pub(super) fn new((flow, number): (u32, u32), settings: &Settings, bytes: Option<u64>, now: Instant) -> Self {
+    pub(super) fn new((flow, number): (FlowId, u32), settings: &Settings, bytes: Option<u64>, now: Instant) -> Self {
         let mut sender = Sender::new(settings);
         sender.supply(bytes);
         if bytes.is_some() {
@@ -86,18 +86,17 @@ impl Connection {
 
 impl Connections {
     /// Keeps a connection: its slot.
-    pub(super) fn insert(&mut self, connection: Connection) -> u32 {
+    pub(super) fn insert(&mut self, connection: Connection) -> Slot {
         if let Some(slot) = self.free.pop() {
-            self.slots[slot as usize] = connection;
+            self.slots[slot] = connection;
             return slot;
         }
-        self.slots.push(connection);
-        u32::try_from(self.slots.len() - 1).expect("fewer than 2^32 connections")
+        self.slots.push(connection)
     }
 
     #[inline]
-    pub(super) fn get(&mut self, slot: u32) -> &mut Connection {
-        &mut self.slots[slot as usize]
+    pub(super) fn get(&mut self, slot: Slot) -> &mut Connection {
+        &mut self.slots[slot]
     }
 
     /// Those that are open, in the order of their slots, which does not depend on anything but the run.
@@ -106,14 +105,14 @@ impl Connections {
     }
 
     /// The slot of the open connection of a flow that has one at a time.
-    pub(super) fn of_flow(&self, flow: u32) -> Option<u32> {
+    pub(super) fn of_flow(&self, flow: FlowId) -> Option<Slot> {
         let open = |connection: &Connection| connection.flow == flow && !connection.closed;
-        self.slots.iter().position(open).and_then(|slot| u32::try_from(slot).ok())
+        self.slots.numbers().find(|&slot| open(&self.slots[slot]))
     }
 
     /// The sender is done: the slot is used again as soon as nothing of the connection is on its way.
-    pub(super) fn close(&mut self, slot: u32) {
-        let connection = &mut self.slots[slot as usize];
+    pub(super) fn close(&mut self, slot: Slot) {
+        let connection = &mut self.slots[slot];
         connection.closed = true;
         if connection.on_their_way == 0 {
             self.free.push(slot);
@@ -121,8 +120,8 @@ impl Connections {
     }
 
     /// A segment sets out: to be carried by a packet.
-    pub(super) fn send(&mut self, connection: u32, segment: Segment) -> Handle {
-        self.slots[connection as usize].on_their_way += 1;
+    pub(super) fn send(&mut self, connection: Slot, segment: Segment) -> Handle {
+        self.slots[connection].on_their_way += 1;
         self.carried.insert(Carried { connection, packets: 0, segment })
     }
 
@@ -149,7 +148,7 @@ impl Connections {
             return;
         }
         let slot = self.carried.remove(segment).connection;
-        let connection = &mut self.slots[slot as usize];
+        let connection = &mut self.slots[slot];
         connection.on_their_way -= 1;
         if connection.closed && connection.on_their_way == 0 {
             self.free.push(slot);
@@ -157,7 +156,7 @@ impl Connections {
     }
 
     /// The connection and the segment that a packet carries.
-    pub(super) fn carried(&self, segment: Handle) -> (u32, Segment) {
+    pub(super) fn carried(&self, segment: Handle) -> (Slot, Segment) {
         let Carried { connection, segment, .. } = self.carried.get(segment);
         (connection, segment)
     }
@@ -166,7 +165,7 @@ impl Connections {
     pub(super) fn picture(&self, packet: &Packet) -> trace::Packet {
         let segment = packet.segment.map(|segment| {
             let (slot, segment) = self.carried(segment);
-            let Connection { number, most, .. } = self.slots[slot as usize];
+            let Connection { number, most, .. } = self.slots[slot];
             Box::new(trace::Segment::new(&segment, number, most))
         });
         packet.picture(segment)
@@ -175,10 +174,10 @@ impl Connections {
     /// A number for the flow of a packet as queues tell flows: by addresses and ports, which are other ones for every
     /// connection.
     #[inline]
-    pub(super) fn flow_key(&self, flow: u32, packet: &Packet) -> u32 {
-        let Some(segment) = packet.segment else { return flow };
-        let number = self.slots[self.carried.get(segment).connection as usize].number;
-        flow.wrapping_add(number.wrapping_mul(KEY_STEP))
+    pub(super) fn flow_key(&self, flow: FlowId, packet: &Packet) -> u32 {
+        let Some(segment) = packet.segment else { return flow.into() };
+        let number = self.slots[self.carried.get(segment).connection].number;
+        u32::from(flow).wrapping_add(number.wrapping_mul(KEY_STEP))
     }
 
     /// Segments on their way, by what the connections say and by what is there.

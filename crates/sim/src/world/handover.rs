@@ -5,6 +5,7 @@ use super::routing::Accounts;
 use super::trace::{self, Witness};
 use super::{Event, Node, World};
 use crate::egress::{Outlook, Taken};
+use crate::engine::FlowId;
 use crate::mac::Msdu;
 use crate::net::{Load, Transit, Waiting, msdu_bytes, network_bytes};
 use crate::trace::What;
@@ -16,14 +17,14 @@ impl World {
     /// There may be room at a port of `node`, because a packet of `left` has left it or its limit has moved. If
     /// `left` is a saturated flow that begins here, its next packet follows; before it come, in turn, those that have
     /// none waiting because the port discarded them.
-    pub(super) fn refill(&mut self, node: u32, port: usize, left: Option<u32>) {
+    pub(super) fn refill(&mut self, node: u32, port: usize, left: Option<FlowId>) {
         let saturated = &self.nodes[node as usize].saturated[port];
         let flows = saturated.len();
         let turn = saturated.iter().position(|&(flow, _)| Some(flow) == left);
         for step in 1..=flows {
             let Node { saturated, egress, .. } = &self.nodes[node as usize];
             let (index, payload) = saturated[port][(turn.unwrap_or(0) + step) % flows];
-            let due = Some(index) == left || self.flows[index as usize].waiting == 0;
+            let due = Some(index) == left || self.flows[index].waiting == 0;
             if due && egress.ports()[port].has_room(network_bytes(payload)) {
                 self.make_packet(index, payload);
             }
@@ -41,7 +42,7 @@ impl World {
             Load::Routing { .. } => None,
         };
         if let Some(flow) = flow {
-            self.flows[flow as usize].waiting -= u32::from(packet.is_fresh());
+            self.flows[flow].waiting -= u32::from(packet.is_fresh());
         }
         self.refill(node, port, flow);
     }

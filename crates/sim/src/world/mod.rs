@@ -17,7 +17,7 @@ pub use error::{BuildError, Unknown};
 
 use crate::config::Network;
 use crate::egress::{Egress, Port};
-use crate::engine::{Arena, EventQueue, Handle};
+use crate::engine::{Arena, EventQueue, FlowId, Handle, List, Slot, WireId};
 use crate::mac::{BROADCAST, Conventions, Finished, Frame, Mpdu, Station};
 use crate::net::{Load, Packet, Transit, network_bytes};
 use crate::radio::Medium;
@@ -36,13 +36,13 @@ use wired::Wire;
 #[derive(Clone, Copy, Debug)]
 enum Event {
     /// A source makes a packet, or begins a transfer.
-    Emit { flow: u32 },
+    Emit { flow: FlowId },
     /// A saturated flow starts.
-    Saturate { flow: u32 },
+    Saturate { flow: FlowId },
     /// A saturated or greedy flow stops.
-    Cease { flow: u32 },
+    Cease { flow: FlowId },
     /// A timer of a connection expires, unless it has moved.
-    Timer { connection: u32 },
+    Timer { connection: Slot },
     /// A station's deadline, unless it has moved.
     Deadline { node: u32 },
     /// The front of a frame reaches its `listener`-th listener, and perhaps more.
@@ -56,9 +56,9 @@ enum Event {
     /// A port that held its packets back may let one go, unless that has moved.
     Ready { node: u32, port: u32 },
     /// The last bit of a packet has been sent over a wired link.
-    WireSent { wire: u32 },
+    WireSent { wire: WireId },
     /// The last bit of a packet has arrived over a wired link.
-    WireArrives { wire: u32, packet: Handle },
+    WireArrives { wire: WireId, packet: Handle },
     /// The deadline of a node's routing protocol, unless it has moved.
     Route { node: u32 },
     /// The random delay of a routing message is over.
@@ -79,7 +79,7 @@ struct Node {
     egress: Egress,
     /// By port: saturated flows that begin there, while they last, with their payload. A packet that leaves is replaced at
     /// once, one that is discarded with the next that leaves.
-    saturated: Vec<Vec<(u32, Bytes)>>,
+    saturated: Vec<Vec<(FlowId, Bytes)>>,
     /// By port: when the earliest pending `Ready` event fires; later ones are stale.
     ready: Vec<Instant>,
     /// Ports of the nodes before this one.
@@ -120,12 +120,12 @@ pub struct World {
     medium: Medium<Frame>,
     rules: Conventions,
     nodes: Vec<Node>,
-    flows: Vec<Flow>,
+    flows: List<FlowId, Flow>,
     routing: Routing,
     packets: Arena<Packet>,
     connections: Connections,
     /// Two a link, one a direction.
-    wires: Vec<Wire>,
+    wires: List<WireId, Wire>,
     broadcasts_in_air: u64,
     recorder: Option<Recorder>,
     /// Results tell how times are distributed.
@@ -212,35 +212,35 @@ impl World {
     }
 
     /// A source makes a packet.
-    fn emit(&mut self, flow: u32) {
-        let Supply::Source(source) = &mut self.flows[flow as usize].supply else { return self.begin_transfer(flow) };
+    fn emit(&mut self, flow: FlowId) {
+        let Supply::Source(source) = &mut self.flows[flow].supply else { return self.begin_transfer(flow) };
         let Some(Emission { payload, .. }) = source.next() else { return };
         source.advance();
         if let Some(next) = source.next() {
             self.events.push(next.at, Event::Emit { flow });
         }
-        let from = self.flows[flow as usize].from;
+        let from = self.flows[flow].from;
         self.make_packet(flow, payload);
         self.serve(from);
     }
 
     /// A saturated flow starts.
-    fn saturate(&mut self, flow: u32) {
+    fn saturate(&mut self, flow: FlowId) {
         self.fill(flow);
-        self.serve(self.flows[flow as usize].from);
+        self.serve(self.flows[flow].from);
     }
 
     /// The first packets of a saturated flow join the port; from now on it asks for more.
-    fn fill(&mut self, flow: u32) {
-        let Flow { from, supply: Supply::Saturated { payload, .. }, .. } = self.flows[flow as usize] else { return };
+    fn fill(&mut self, flow: FlowId) {
+        let Flow { from, supply: Supply::Saturated { payload, .. }, .. } = self.flows[flow] else { return };
         let port = self.first_port(flow);
         self.nodes[from as usize].saturated[port].push((flow, payload));
         (0..SATURATION).for_each(|_| self.make_packet(flow, payload));
     }
 
     /// A saturated or greedy flow stops; what waits is still sent.
-    fn cease(&mut self, flow: u32) {
-        let Flow { from, role, .. } = self.flows[flow as usize];
+    fn cease(&mut self, flow: FlowId) {
+        let Flow { from, role, .. } = self.flows[flow];
         if matches!(role, Role::Stream { .. }) {
             return self.close_stream(flow);
         }
@@ -249,8 +249,8 @@ impl World {
     }
 
     /// A new packet of a flow sets out from its source.
-    fn make_packet(&mut self, flow: u32, payload: Bytes) {
-        let record = &mut self.flows[flow as usize].record;
+    fn make_packet(&mut self, flow: FlowId, payload: Bytes) {
+        let record = &mut self.flows[flow].record;
         record.sent += 1;
         record.offered += payload;
         self.launch(flow, Packet::new(Load::Flow(flow), self.now, network_bytes(payload)));
@@ -258,8 +258,8 @@ impl World {
 
     /// A packet of a flow sets out from where the flow begins.
     #[inline]
-    fn launch(&mut self, flow: u32, packet: Packet) {
-        let Flow { from, waiting, record, .. } = &mut self.flows[flow as usize];
+    fn launch(&mut self, flow: FlowId, packet: Packet) {
+        let Flow { from, waiting, record, .. } = &mut self.flows[flow];
         #[expect(clippy::cast_possible_truncation, reason = "a number in a trace may come round again")]
         let serial = record.ledger.made as u32;
         record.ledger.made += 1;
@@ -361,8 +361,8 @@ impl World {
     }
 
     /// A node has got a packet of a flow: the application's, or one to pass on.
-    fn deliver(&mut self, node: u32, from: u32, (index, packet): (u32, Packet)) {
-        let flow = &mut self.flows[index as usize];
+    fn deliver(&mut self, node: u32, from: u32, (index, packet): (FlowId, Packet)) {
+        let flow = &mut self.flows[index];
         if flow.to != BROADCAST {
             if flow.to != node {
                 let (ttl, transit) = (packet.ttl.saturating_sub(1), Transit::NONE);
@@ -378,8 +378,8 @@ impl World {
     }
 
     /// A packet has reached the application that it is for.
-    fn take_data(&mut self, node: u32, (index, packet): (u32, Packet)) {
-        let flow = &mut self.flows[index as usize];
+    fn take_data(&mut self, node: u32, (index, packet): (FlowId, Packet)) {
+        let flow = &mut self.flows[index];
         let payload = packet.payload();
         flow.record.bytes += payload;
         let delay = self.now.since(packet.created);
@@ -418,10 +418,10 @@ impl World {
             node.egress.restart_statistics(self.now);
             node.record = NodeRecord::default();
         }
-        for wire in &mut self.wires {
+        for wire in self.wires.iter_mut() {
             wire.restart_statistics(self.now);
         }
-        for flow in &mut self.flows {
+        for flow in self.flows.iter_mut() {
             flow.record.restart();
         }
         if let Routing::Aodv(mesh) = &mut self.routing {

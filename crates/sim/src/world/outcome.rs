@@ -172,7 +172,7 @@ fn busy_time(world: &World, index: usize) -> Duration {
 }
 
 fn queue_result(world: &World, node: &super::Node, port: usize, covered: Duration) -> Queue {
-    let wire = node.egress.wire(port).map(|wire| &world.wires[wire as usize]);
+    let wire = node.egress.wire(port).map(|wire| &world.wires[wire]);
     let utilisation_ratio = wire.map(|wire| wire.busy_time(world.end).as_secs_f64() / covered.as_secs_f64());
     Queue {
         utilisation_ratio,

@@ -5,7 +5,7 @@ use super::trace::Witness;
 use super::{Event, Flow, World};
 use crate::config::RoutingPriority;
 use crate::egress::Egress;
-use crate::engine::{Arena, Handle};
+use crate::engine::{Arena, FlowId, Handle, List};
 use crate::mac::BROADCAST;
 use crate::net::aodv::{Action, Aodv, Context, Ends, Message, Output, Settings};
 use crate::net::{Load, Loss, Packet, Routes, TTL, Waiting, network_bytes};
@@ -67,7 +67,7 @@ impl Mesh {
 pub(super) struct Accounts<'a> {
     pub(super) packets: &'a mut Arena<Packet>,
     pub(super) connections: &'a mut Connections,
-    pub(super) flows: &'a mut [Flow],
+    pub(super) flows: &'a mut List<FlowId, Flow>,
     pub(super) routing: &'a mut Routing,
     pub(super) witness: Witness<'a>,
 }
@@ -77,7 +77,7 @@ impl Accounts<'_> {
     pub(super) fn discard(&mut self, handle: Handle, why: Loss) {
         let packet = self.packets.remove(handle);
         if let Load::Flow(flow) = packet.load {
-            self.flows[flow as usize].waiting -= u32::from(packet.is_fresh());
+            self.flows[flow].waiting -= u32::from(packet.is_fresh());
         }
         self.lose(&packet, why);
         self.release(&packet);
@@ -93,7 +93,7 @@ impl Accounts<'_> {
     pub(super) fn lose(&mut self, packet: &Packet, why: Loss) {
         self.witness.saw(|| What::Dropped(self.connections.picture(packet), why.into()));
         match (packet.load, &mut *self.routing) {
-            (Load::Flow(flow), _) => self.flows[flow as usize].record.lose(why),
+            (Load::Flow(flow), _) => self.flows[flow].record.lose(why),
             (Load::Routing { .. }, Routing::Aodv(mesh)) => mesh.ledger.lost += 1,
             (Load::Routing { .. }, Routing::Static(_)) => unreachable!("fixed routes need no messages"),
         }
@@ -103,7 +103,7 @@ impl Accounts<'_> {
     pub(super) fn finish_broadcast(&mut self, handle: Handle) {
         let packet = self.packets.remove(handle);
         match (packet.load, &mut *self.routing) {
-            (Load::Flow(flow), _) => self.flows[flow as usize].record.ledger.finished += 1,
+            (Load::Flow(flow), _) => self.flows[flow].record.ledger.finished += 1,
             (Load::Routing { .. }, Routing::Aodv(mesh)) => mesh.ledger.finished += 1,
             (Load::Routing { .. }, Routing::Static(_)) => unreachable!("fixed routes need no messages"),
         }
@@ -138,7 +138,7 @@ impl World {
     /// A data packet at a node, its origin unless it came from `previous`, finds its next hop and joins a port.
     pub(super) fn route(&mut self, node: u32, previous: Option<u32>, packet: Packet) {
         let Load::Flow(index) = packet.load else { unreachable!("messages go one hop") };
-        let flow = &self.flows[index as usize];
+        let flow = &self.flows[index];
         let next = match &mut self.routing {
             _ if flow.to == BROADCAST => Some(BROADCAST),
             Routing::Static(routes) => Some(routes.next(index, node).expect("a route goes on until its end")),
@@ -162,7 +162,7 @@ impl World {
     fn seek_route(&mut self, node: u32, previous: Option<u32>, handle: Handle) {
         let packet = self.packets.get(handle);
         let Load::Flow(flow) = packet.load else { return };
-        let Flow { from: origin, to: destination, .. } = self.flows[flow as usize];
+        let Flow { from: origin, to: destination, .. } = self.flows[flow];
         let ends = Ends { origin, destination, previous, travelled: packet.travelled() };
         self.tell(node, |aodv, cx| aodv.unroutable(handle, &ends, cx));
     }
@@ -231,7 +231,7 @@ impl World {
         let Self { nodes, packets, connections, flows, routing, watch, now, .. } = self;
         let packet = packets.get(handle);
         let (category, first) = match (packet.load, &*routing) {
-            (Load::Flow(flow), _) => (flows[flow as usize].category, false),
+            (Load::Flow(flow), _) => (flows[flow].category, false),
             (_, Routing::Aodv(mesh)) => (mesh.category, mesh.priority == RoutingPriority::HeadOfQueue),
             (_, Routing::Static(_)) => unreachable!("fixed routes need no messages"),
         };
@@ -251,8 +251,8 @@ impl World {
     }
 
     /// The port that packets of a flow join at the node where it begins.
-    pub(super) fn first_port(&self, flow: u32) -> usize {
-        let Flow { from, to, category, .. } = self.flows[flow as usize];
+    pub(super) fn first_port(&self, flow: FlowId) -> usize {
+        let Flow { from, to, category, .. } = self.flows[flow];
         let next = match &self.routing {
             Routing::Static(routes) if to != BROADCAST => routes.next(flow, from).expect("a route leaves its start"),
             // Then there is one port a category, whoever is next.
@@ -330,7 +330,7 @@ impl World {
     fn packet_failed(&mut self, node: u32, packet: Handle, (to, missing): (u32, bool)) -> bool {
         let failed = self.packets.get(packet);
         let Load::Flow(flow) = failed.load else { return false };
-        let Flow { from: origin, to: destination, .. } = self.flows[flow as usize];
+        let Flow { from: origin, to: destination, .. } = self.flows[flow];
         let ends = Ends { origin, destination, previous: None, travelled: failed.travelled() };
         let wanted = missing.then_some(packet);
         self.tell(node, |aodv, cx| aodv.packet_failed(wanted, to, (&ends, cx)))

@@ -191,7 +191,7 @@ impl Packet {
     /// The packet, as it is told, with the segment that it carries.
     pub(super) fn picture(&self, segment: Option<Box<trace::Segment>>) -> trace::Packet {
         let of = match self.load {
-            Load::Flow(flow) => Owner::Flow(flow),
+            Load::Flow(flow) => Owner::Flow(flow.into()),
             Load::Routing { .. } => Owner::Routing,
         };
         trace::Packet { id: u64::from(self.serial), of, length: self.length, ecn: self.ecn.into(), segment }
@@ -216,9 +216,9 @@ impl From<Role> for Protocol {
         match role {
             Role::Data => Self::Udp,
             Role::Request { .. } => Self::EchoRequest,
-            Role::Reply { of } => Self::EchoReply(of),
+            Role::Reply { of } => Self::EchoReply(of.into()),
             Role::Stream { .. } => Self::Tcp,
-            Role::Acknowledgement { of } => Self::TcpBack(of),
+            Role::Acknowledgement { of } => Self::TcpBack(of.into()),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::connections::Connection;
 use super::trace::Witness;
 use super::{Event, Flow, World};
+use crate::engine::{FlowId, Slot};
 use crate::net::{Load, Packet, ip_bytes, network_bytes};
 use crate::trace::What;
 use crate::traffic::{Source, Transfers};
@@ -17,18 +18,18 @@ pub(super) enum Role {
     /// For the application, over UDP.
     Data,
     /// To be sent back, over the flow `back`.
-    Request { back: u32 },
+    Request { back: FlowId },
     /// The answer to a request of the flow `of`.
-    Reply { of: u32 },
+    Reply { of: FlowId },
     /// A TCP segment for the receiver, which answers over the flow `back`.
-    Stream { back: u32 },
+    Stream { back: FlowId },
     /// A TCP segment for the sender of the flow `of`.
-    Acknowledgement { of: u32 },
+    Acknowledgement { of: FlowId },
 }
 
 impl Role {
     /// The flow that it answers, if it does.
-    pub(super) fn answers(self) -> Option<u32> {
+    pub(super) fn answers(self) -> Option<FlowId> {
         match self {
             Self::Data | Self::Request { .. } | Self::Stream { .. } => None,
             Self::Reply { of } | Self::Acknowledgement { of } => Some(of),
@@ -65,8 +66,8 @@ impl Supply {
 
 impl World {
     /// A packet that is answered, or an answer, has arrived.
-    pub(super) fn arrive(&mut self, node: u32, (index, packet): (u32, Packet)) {
-        match self.flows[index as usize].role {
+    pub(super) fn arrive(&mut self, node: u32, (index, packet): (FlowId, Packet)) {
+        match self.flows[index].role {
             Role::Data => self.take_data(node, (index, packet)),
             Role::Request { back } => {
                 self.take_data(node, (index, packet));
@@ -75,7 +76,7 @@ impl World {
             }
             Role::Reply { of } => {
                 if packet.created >= self.warmup
-                    && let Some(record) = &mut self.flows[of as usize].record.transport
+                    && let Some(record) = &mut self.flows[of].record.transport
                 {
                     record.replies += 1;
                     record.rtt.record(self.now.since(packet.created));
@@ -95,8 +96,8 @@ impl World {
     }
 
     /// The first transfer of a flow, or the next, begins: a connection opens.
-    pub(super) fn begin_transfer(&mut self, flow: u32) {
-        let Flow { supply, record, from, .. } = &mut self.flows[flow as usize];
+    pub(super) fn begin_transfer(&mut self, flow: FlowId) {
+        let Flow { supply, record, from, .. } = &mut self.flows[flow];
         let Supply::Transfers { transfers, settings, opened } = supply else { return };
         let bytes = transfers.begin();
         if let Some(next) = transfers.next() {
@@ -112,8 +113,8 @@ impl World {
     }
 
     /// A flow that always had more to send has not any longer: what was sent is still carried to its end.
-    pub(super) fn close_stream(&mut self, flow: u32) {
-        let from = self.flows[flow as usize].from;
+    pub(super) fn close_stream(&mut self, flow: FlowId) {
+        let from = self.flows[flow].from;
         if let Some(slot) = self.connections.of_flow(flow) {
             self.connections.get(slot).sender.close();
             self.converse(slot);
@@ -122,11 +123,11 @@ impl World {
     }
 
     /// A segment has reached the end of its connection that it is for.
-    fn take_segment(&mut self, node: u32, (index, packet): (u32, Packet)) {
+    fn take_segment(&mut self, node: u32, (index, packet): (FlowId, Packet)) {
         let Some(handle) = packet.segment else { return };
         let (slot, segment) = self.connections.carried(handle);
         let connection = self.connections.get(slot);
-        if self.flows[index as usize].role.answers().is_none() {
+        if self.flows[index].role.answers().is_none() {
             self.take_stream(slot, index, (&packet, &segment));
         } else if !connection.closed {
             connection.sender.receive(self.now, &segment);
@@ -137,8 +138,8 @@ impl World {
     }
 
     /// A segment has reached the receiver.
-    fn take_stream(&mut self, slot: u32, index: u32, (packet, segment): (&Packet, &Segment)) {
-        let flow = &mut self.flows[index as usize];
+    fn take_stream(&mut self, slot: Slot, index: FlowId, (packet, segment): (&Packet, &Segment)) {
+        let flow = &mut self.flows[index];
         if segment.length > 0 {
             let delay = self.now.since(packet.created);
             if let Some(recorder) = &mut self.recorder {
@@ -189,9 +190,9 @@ impl World {
     }
 
     /// Reads off the round-trip times after an acknowledgement.
-    fn measure(&mut self, slot: u32) {
+    fn measure(&mut self, slot: Slot) {
         let connection = self.connections.get(slot);
-        let Some(record) = &mut self.flows[connection.flow as usize].record.transport else { return };
+        let Some(record) = &mut self.flows[connection.flow].record.transport else { return };
         if let Some(sample) = connection.sender.take_sample() {
             record.rtt.record(sample);
         }
@@ -201,15 +202,15 @@ impl World {
     }
 
     /// The ends of a connection send what they have to send; then its timers and counts are seen to.
-    fn converse(&mut self, slot: u32) {
+    fn converse(&mut self, slot: Slot) {
         let connection = self.connections.get(slot);
         if connection.closed {
             return;
         }
         let flow = connection.flow;
-        let Role::Stream { back } = self.flows[flow as usize].role else { return };
+        let Role::Stream { back } = self.flows[flow].role else { return };
         while let Some(segment) = self.connections.get(slot).sender.next(self.now) {
-            self.flows[flow as usize].record.sent += u64::from(segment.length > 0);
+            self.flows[flow].record.sent += u64::from(segment.length > 0);
             self.send_segment(slot, flow, segment);
         }
         while let Some(segment) = self.connections.get(slot).receiver.next(self.now) {
@@ -218,7 +219,7 @@ impl World {
         let connection = self.connections.get(slot);
         let counts = connection.sender.counts();
         let before = std::mem::replace(&mut connection.counted, counts);
-        if let Some(record) = &mut self.flows[flow as usize].record.transport {
+        if let Some(record) = &mut self.flows[flow].record.transport {
             record.count(counts, before);
         }
         if connection.sender.done() {
@@ -228,7 +229,7 @@ impl World {
         }
     }
 
-    fn send_segment(&mut self, slot: u32, flow: u32, segment: Segment) {
+    fn send_segment(&mut self, slot: Slot, flow: FlowId, segment: Segment) {
         let length = ip_bytes(segment.header() + Bytes::new(segment.length.into()));
         let ecn = if segment.ect { Ecn::Ect } else { Ecn::NotEct };
         let segment = Some(self.connections.send(slot, segment));
@@ -237,7 +238,7 @@ impl World {
 
     /// Sees to it that an event comes when a timer of a connection expires. One that is already pending before that will
     /// do: an acknowledgement that restarts the timer costs no event.
-    fn arm_timer(&mut self, slot: u32) {
+    fn arm_timer(&mut self, slot: Slot) {
         let connection = self.connections.get(slot);
         let deadline = connection.deadline();
         if deadline < connection.armed {
@@ -247,7 +248,7 @@ impl World {
     }
 
     /// A `Timer` event of a connection has come.
-    pub(super) fn timer(&mut self, slot: u32) {
+    pub(super) fn timer(&mut self, slot: Slot) {
         let connection = self.connections.get(slot);
         if connection.armed != self.now {
             return;
@@ -262,7 +263,7 @@ impl World {
         if connection.receiver.deadline() <= self.now {
             connection.receiver.expire(self.now);
         }
-        let flow = connection.flow as usize;
+        let flow = connection.flow;
         self.converse(slot);
         let Flow { from, to, .. } = self.flows[flow];
         self.serve(from);
@@ -272,12 +273,12 @@ impl World {
     /// Appends the windows of every TCP flow to the time series, which are recorded.
     pub(super) fn record_windows(&mut self) {
         let Some(recorder) = &mut self.recorder else { return };
-        for (flow, index) in self.flows.iter().zip(0..) {
-            let Supply::Transfers { settings, .. } = &flow.supply else { continue };
-            let of_flow = || self.connections.open().filter(|connection| connection.flow == index);
+        for flow in self.flows.numbers() {
+            let Supply::Transfers { settings, .. } = &self.flows[flow].supply else { continue };
+            let of_flow = || self.connections.open().filter(|connection| connection.flow == flow);
             let cwnd: u64 = of_flow().map(|connection| connection.sender.cwnd()).sum();
             let srtt = of_flow().filter_map(|connection| connection.sender.srtt()).max();
-            recorder.windows(index as usize, cwnd as f64 / settings.segment.count() as f64, srtt);
+            recorder.windows(flow, cwnd as f64 / settings.segment.count() as f64, srtt);
         }
     }
 }

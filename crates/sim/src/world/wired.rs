@@ -2,7 +2,7 @@
 
 use super::{Event, World};
 use crate::config;
-use crate::engine::Handle;
+use crate::engine::{Handle, WireId};
 use crate::net::{Load, Waiting};
 use units::{Bytes, Duration, Instant, Rate};
 
@@ -78,9 +78,9 @@ impl Wire {
 
 impl World {
     /// If the link is idle and a packet waits, begins to send it.
-    pub(super) fn transmit(&mut self, wire: u32) {
+    pub(super) fn transmit(&mut self, wire: WireId) {
         let now = self.now;
-        let &Wire { from, port, sending, .. } = &self.wires[wire as usize];
+        let &Wire { from, port, sending, .. } = &self.wires[wire];
         if sending.is_some() {
             return;
         }
@@ -92,14 +92,14 @@ impl World {
             return;
         };
         let Waiting { packet, length, .. } = taken.packet;
-        self.wires[wire as usize].sending = Some(Sending { packet, waited: taken.waited, since: now });
-        self.events.push(self.wires[wire as usize].sent(now, length), Event::WireSent { wire });
+        self.wires[wire].sending = Some(Sending { packet, waited: taken.waited, since: now });
+        self.events.push(self.wires[wire].sent(now, length), Event::WireSent { wire });
         self.left(from, port, &taken.packet);
     }
 
     /// The last bit of a packet has been sent.
-    pub(super) fn wire_sent(&mut self, wire: u32) {
-        let link = &mut self.wires[wire as usize];
+    pub(super) fn wire_sent(&mut self, wire: WireId) {
+        let link = &mut self.wires[wire];
         let Some(Sending { packet, waited, .. }) = link.sending else { return };
         link.busy = link.busy_time(self.now);
         let service = self.now.since(link.sending.take().map_or(self.now, |sending| sending.since));
@@ -111,8 +111,8 @@ impl World {
     }
 
     /// The last bit of a packet has arrived at the other end.
-    pub(super) fn wire_arrives(&mut self, wire: u32, packet: Handle) {
-        let link = &mut self.wires[wire as usize];
+    pub(super) fn wire_arrives(&mut self, wire: WireId, packet: Handle) {
+        let link = &mut self.wires[wire];
         link.under_way -= 1;
         let (from, to) = (link.from, link.to);
         let packet = self.packets.remove(packet);

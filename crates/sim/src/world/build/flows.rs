@@ -6,6 +6,7 @@ use super::infrastructure::Infrastructure;
 use super::sources::{self, Traffic};
 use super::transport::{self, Answered};
 use crate::config::{self, Network};
+use crate::engine::{FlowId, Number as _};
 use crate::mac::{BROADCAST, Conventions};
 use crate::record::{FlowRecord, Identity};
 use std::collections::BTreeSet;
@@ -90,10 +91,10 @@ pub(super) fn flows(
             return Err(BuildError::new(format!("flow.{name}"), format!("two flows are called `{name}`")));
         }
     }
-    for (answered, index) in answers.into_iter().zip(0_u32..) {
+    for (index, answered) in answers.into_iter().enumerate() {
         if let Some(answered) = answered {
-            let back = u32::try_from(flows.len()).expect("fewer than 2^32 flows");
-            let back = transport::answer(&mut flows[index as usize], (index, back), &answered, rules);
+            let numbers = (FlowId::at(index), FlowId::at(flows.len()));
+            let back = transport::answer(&mut flows[index], numbers, &answered, rules);
             flows.push(back);
         }
     }

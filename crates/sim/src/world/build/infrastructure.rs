@@ -4,6 +4,7 @@ use super::super::wired::Wire;
 use super::super::{BuildError, Node};
 use super::nodes::Site;
 use crate::config::{Network, Protocol, Queues, Role, Wired};
+use crate::engine::{Number as _, WireId};
 use crate::mac::Frame;
 use crate::radio::Medium;
 use units::{Bytes, Rate};
@@ -61,10 +62,10 @@ impl Infrastructure {
     }
 
     /// The node at the other end of each of a node's wired links, and the direction that leads there.
-    pub(super) fn wires_of(&self, node: u32) -> impl Iterator<Item = (u32, u32)> {
+    pub(super) fn wires_of(&self, node: u32) -> impl Iterator<Item = (u32, WireId)> {
         (0..).zip(&self.wires).filter_map(move |(link, &[a, b])| match node {
-            _ if node == a => Some((b, 2 * link)),
-            _ if node == b => Some((a, 2 * link + 1)),
+            _ if node == a => Some((b, WireId::at(2 * link))),
+            _ if node == b => Some((a, WireId::at(2 * link + 1))),
             _ => None,
         })
     }

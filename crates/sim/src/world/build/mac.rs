@@ -7,7 +7,7 @@ use super::{radio, routes};
 use crate::config::{
     self, BProtection, Contention, Edca, MostBytes, Network, RateAlgorithm, RtsThreshold, TimeoutDeferral,
 };
-use crate::engine::{Purpose, Stream};
+use crate::engine::{FlowId, Number as _, Purpose, Stream};
 use crate::mac::{Access, Aggregation, Algorithm, BROADCAST, Conventions, Costs, Rates, WINDOW};
 use crate::net::msdu_bytes;
 use crate::radio::{Mode, Timing};
@@ -154,7 +154,7 @@ pub(super) fn check_txop(
     (nodes, routing): (&[Node], &Routing),
     rules: &Conventions,
 ) -> Result<(), BuildError> {
-    for (flow, index) in flows.iter().zip(0..) {
+    for (flow, index) in flows.iter().zip((0..).map(FlowId::at)) {
         let limit = rules.access[usize::from(flow.category)].txop_limit;
         let Some(length) = flow.supply.first() else { continue };
         // AODV may lead a flow by any node; what goes by fixed routes is sent by those on them.

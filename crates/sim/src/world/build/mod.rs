@@ -56,9 +56,9 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         handled: 0,
         medium,
         rules,
-        wires: infrastructure.wires(network, &nodes),
+        wires: infrastructure.wires(network, &nodes).into(),
         nodes,
-        flows,
+        flows: flows.into(),
         routing,
         packets: Arena::default(),
         connections: Connections::default(),
@@ -99,9 +99,8 @@ impl World {
         if self.warmup > Instant::ZERO {
             self.events.push(self.warmup, Event::WarmedUp);
         }
-        for index in 0..self.flows.len() {
-            let flow = u32::try_from(index).expect("fewer than 2^32 flows");
-            match &self.flows[index].supply {
+        for flow in self.flows.numbers() {
+            match &self.flows[flow].supply {
                 Supply::Source(source) => {
                     if let Some(packet) = source.next() {
                         self.events.push(packet.at, Event::Emit { flow });

@@ -4,7 +4,7 @@ use super::super::{BuildError, Node};
 use super::infrastructure::Infrastructure;
 use crate::config::{Category, Network, Placement, Queues, Role, Shape};
 use crate::egress::{Egress, Layout, Order, Port};
-use crate::engine::{Purpose, Stream};
+use crate::engine::{Number as _, Purpose, Stream};
 use crate::mac::{Conventions, Costs, Station};
 use crate::record::NodeRecord;
 use control::{Controller as _, Reads, Sets};
@@ -114,7 +114,7 @@ pub(super) fn nodes(
         });
         let mut ports = ports.collect::<Result<Vec<_>, _>>()?;
         for (_, wire) in &layout.wires {
-            ports.push(wired_port(network, *wire as usize / 2, &mut chance)?);
+            ports.push(wired_port(network, wire.place() / 2, &mut chance)?);
         }
         let count = ports.len();
         let random = Stream::new(seed, &site.name, Purpose::Backoff);

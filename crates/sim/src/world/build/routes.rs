@@ -4,7 +4,7 @@ use super::super::routing::{Mesh, Routing};
 use super::super::{BuildError, Flow, Node};
 use super::infrastructure::Infrastructure;
 use crate::config::{Aodv, Network, Protocol};
-use crate::engine::{Purpose, Stream};
+use crate::engine::{FlowId, Number as _, Purpose, Stream};
 use crate::mac::{BROADCAST, Conventions, Frame};
 use crate::net::aodv::Settings;
 use crate::net::{RouteError, Routes, aodv};
@@ -90,7 +90,7 @@ fn routes(network: &Network, names: &[String], flows: &[Flow], neighbours: &[Vec
             (Some(path), _) => Routes::check(neighbours, path).map(|()| path.clone()),
             // Answers go back the way that was come.
             (None, Some(of)) => {
-                let path: Vec<u32> = paths[of as usize].iter().rev().copied().collect();
+                let path: Vec<u32> = paths[of.place()].iter().rev().copied().collect();
                 Routes::check(neighbours, &path).map(|()| path)
             }
             (None, None) => Routes::shortest(neighbours, flow.from, flow.to),
@@ -143,7 +143,7 @@ fn check_hops(
     (routes, medium): (&Routes, &Medium<Frame>),
     slot: Duration,
 ) -> Result<(), BuildError> {
-    for (flow, index) in flows.iter().zip(0..) {
+    for (flow, index) in flows.iter().zip((0..).map(FlowId::at)) {
         for (from, to) in radio_hops(nodes, routes, index) {
             let delay = medium.delay(from, to).expect("routes go over links");
             if delay * 2 > slot {
@@ -160,7 +160,7 @@ fn check_hops(
 }
 
 /// The hops of a flow that are not wired.
-pub(super) fn radio_hops(nodes: &[Node], routes: &Routes, flow: u32) -> impl Iterator<Item = (u32, u32)> {
+pub(super) fn radio_hops(nodes: &[Node], routes: &Routes, flow: FlowId) -> impl Iterator<Item = (u32, u32)> {
     let hops = routes.hops(flow).iter().copied();
     hops.filter(|&(from, to)| !nodes[from as usize].egress.is_wired_to(to))
 }

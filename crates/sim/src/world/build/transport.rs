@@ -3,6 +3,7 @@
 use super::super::transport::{Role, Supply};
 use super::super::{BuildError, Flow};
 use crate::config::{self, Category, Network, Tcp, TrafficKind, Transport};
+use crate::engine::FlowId;
 use crate::mac::Conventions;
 use crate::net::{MOST_SEGMENT, ip_bytes};
 use crate::record::{FlowRecord, Identity, Service, TransportRecord};
@@ -64,7 +65,12 @@ pub(super) fn answered(
 }
 
 /// Makes `there`, the `index`-th flow, one that is answered by the flow `back`: this one.
-pub(super) fn answer(there: &mut Flow, (index, back): (u32, u32), answered: &Answered, rules: &Conventions) -> Flow {
+pub(super) fn answer(
+    there: &mut Flow,
+    (index, back): (FlowId, FlowId),
+    answered: &Answered,
+    rules: &Conventions,
+) -> Flow {
     let (asked, role, longest) = match answered.service {
         // A reply is as long as its request.
         Service::Echo => (Role::Request { back }, Role::Reply { of: index }, there.supply.first().unwrap_or_default()),

@@ -1,0 +1,106 @@
+//! Numbers of things, each kind a type of its own, and lists that nothing else indexes.
+
+use std::marker::PhantomData;
+use std::ops::{Index, IndexMut};
+
+/// The number of a thing in a [`List`]: its place, from 0.
+pub(crate) trait Number: Copy {
+    /// The number of the thing at this place.
+    fn at(place: usize) -> Self;
+
+    /// Its place.
+    fn place(self) -> usize;
+}
+
+macro_rules! numbers {
+    ($($(#[$doc:meta])* $Name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) struct $Name(u32);
+
+        impl Number for $Name {
+            fn at(place: usize) -> Self {
+                Self(u32::try_from(place).expect("fewer than 2^32 of a kind"))
+            }
+
+            #[inline]
+            fn place(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl From<$Name> for u32 {
+            #[inline]
+            fn from(number: $Name) -> Self {
+                number.0
+            }
+        }
+    )*};
+}
+
+numbers! {
+    /// A flow.
+    FlowId;
+    /// One direction of a wired link.
+    WireId;
+    /// The slot of a connection.
+    Slot;
+}
+
+/// Things that are numbered by `N`.
+#[derive(Debug)]
+pub(crate) struct List<N, T> {
+    things: Vec<T>,
+    numbers: PhantomData<N>,
+}
+
+impl<N, T> Default for List<N, T> {
+    fn default() -> Self {
+        Self::from(Vec::new())
+    }
+}
+
+impl<N, T> From<Vec<T>> for List<N, T> {
+    fn from(things: Vec<T>) -> Self {
+        Self { things, numbers: PhantomData }
+    }
+}
+
+impl<N: Number, T> List<N, T> {
+    /// Adds a thing: its number.
+    pub(crate) fn push(&mut self, thing: T) -> N {
+        self.things.push(thing);
+        N::at(self.things.len() - 1)
+    }
+
+    /// All things, in order.
+    pub(crate) fn iter(&self) -> std::slice::Iter<'_, T> {
+        self.things.iter()
+    }
+
+    /// All things, in order, to be changed.
+    pub(crate) fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
+        self.things.iter_mut()
+    }
+
+    /// All numbers, in order.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = N> + use<N, T> {
+        (0..self.things.len()).map(N::at)
+    }
+}
+
+impl<N: Number, T> Index<N> for List<N, T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, number: N) -> &T {
+        &self.things[number.place()]
+    }
+}
+
+impl<N: Number, T> IndexMut<N> for List<N, T> {
+    #[inline]
+    fn index_mut(&mut self, number: N) -> &mut T {
+        &mut self.things[number.place()]
+    }
+}
