@@ -32,7 +32,7 @@ help:
 	@echo "make bench-optimised    the same, beside an ns-3 built from source without logging: forty minutes of CPU once"
 	@echo "make book    the pages of docs as a book: target/book; needs mdbook"
 	@echo "make theory-plots    draw what docs/theory.md shows: predictions as lines, simulations as points"
-	@echo "make build charts format lint docs unit claims tutorials browser capture criterion    single steps"
+	@echo "make build charts format lint docs unit claims tutorials instructions browser capture criterion    single steps"
 
 # A verdict may be 'differs' (exit status 1): that is a result, not a failure.
 run: build
@@ -40,7 +40,7 @@ run: build
 
 # What each stage took is printed at its end, and all of them at the end.
 test:
-	@MAKE="$(MAKE)" python3 tests/stages.py format lint docs unit claims tutorials browser capture test-live
+	@MAKE="$(MAKE)" python3 tests/stages.py format lint docs unit claims tutorials instructions browser capture test-live
 
 # Between two edits: warm below three minutes.
 check:
@@ -100,6 +100,7 @@ docs: charts
 unit: charts
 	python3 tests/modules.py
 	python3 tests/packages/check_openwrt.py
+	python3 tests/schemes.py
 	cargo test --workspace --locked
 	python3 tests/peers.py
 
@@ -120,6 +121,10 @@ claims-all: build
 # The three tutorials, as a reader would follow them.
 tutorials: build
 	python3 tests/tutorials.py
+
+# What a few networks cost, by instructions, beside tests/instructions.csv.
+instructions: build
+	python3 tests/instructions.py
 
 browser: claims
 	python3 tests/browser/chromium.py

@@ -10,6 +10,7 @@ pub(crate) use experiments::{Experiment, Replay, Reproduce, Run, ScenarioFrom};
 pub(crate) use live::{Agent, Attach, Detach, Doctor, Policy, Queue, Record};
 pub(crate) use observe::{Status, Watch};
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use std::path::PathBuf;
@@ -88,4 +89,10 @@ Examples:
         /// Where to write the pages of all commands.
         folder: Option<PathBuf>,
     },
+}
+
+/// Names of controllers, for a help text that lists those that there are.
+fn controllers() -> impl TypedValueParser<Value = control::Name> {
+    let names = control::Name::ALL.iter().map(|name| name.as_str());
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<control::Name>())
 }

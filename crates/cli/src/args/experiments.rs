@@ -1,5 +1,6 @@
 //! What can be typed of the commands that simulate.
 
+use super::controllers;
 use clap::{Args as Group, Subcommand};
 use std::path::PathBuf;
 
@@ -221,8 +222,8 @@ a scenario of the recording: `sluice scenario-from`.")]
 pub(crate) struct Replay {
     /// The recording.
     pub(crate) file: PathBuf,
-    /// A controller: none, adth, ebdp, alt or astar. May be given several times, to see them side by side.
-    #[arg(long, value_name = "NAME")]
+    /// A controller. May be given several times, to see them side by side.
+    #[arg(long, value_name = "NAME", value_parser = controllers())]
     pub(crate) controller: Vec<control::Name>,
     /// The delay that they aim at: "50 ms".
     #[arg(long, value_name = "TIME")]

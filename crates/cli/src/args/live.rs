@@ -1,5 +1,6 @@
 //! What can be typed of the commands that work on interfaces.
 
+use super::controllers;
 use clap::Args as Group;
 use std::path::PathBuf;
 
@@ -19,8 +20,8 @@ pub(crate) struct Queue {
 /// What decides on the limit.
 #[derive(Debug, Group)]
 pub(crate) struct Policy {
-    /// The controller that moves the limit: none, adth, ebdp, alt or astar.
-    #[arg(long, value_name = "NAME")]
+    /// The controller that moves the limit.
+    #[arg(long, value_name = "NAME", value_parser = controllers())]
     pub(crate) controller: Option<control::Name>,
     /// The delay that it aims at: "50 ms".
     #[arg(long, value_name = "TIME")]

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Holds what a few networks cost, in executed instructions, to those on record: instructions.py [--write]
+
+Valgrind's callgrind counts them, so that neither the machine nor its load shows. A count may differ by TOLERANCE from the one
+in tests/instructions.csv; one that is cheaper by more asks to be written down. Counts hold for one compiler: under another
+they are shown and held to nothing.
+"""
+
+import csv
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SLUICE = ROOT / "target/release/sluice"
+RECORD = ROOT / "tests/instructions.csv"
+# Half of what a change may add: the allocator and the C library add some tenths of a percent from machine to machine.
+TOLERANCE = 0.01
+# The networks of docs/performance.md, shorter; two of access points besides.
+NETWORKS = {
+    "cell-b-10": "3 s",
+    "cell-b-50": "3 s",
+    "chain-fifo": "30 s",
+    "peer-chain-aodv": "30 s",
+    "peer-ampdu": "3 s",
+    "peer-mobile": "20 s",
+    "mac80211": "8 s",
+    "tcp-download": "25 s",
+}
+
+
+def main():
+    have_valgrind()
+    compiler = subprocess.run(["rustc", "--version"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
+    counted = {name: instructions(name, duration) for name, duration in NETWORKS.items()}
+    if "--write" in sys.argv:
+        with RECORD.open("w", newline="") as file:
+            rows = csv.writer(file, lineterminator="\n")
+            rows.writerow(["network", "duration", "instructions", "compiler"])
+            rows.writerows([name, NETWORKS[name], count, compiler] for name, count in counted.items())
+        return
+    with RECORD.open() as file:
+        record = {row["network"]: row for row in csv.DictReader(file)}
+    wrong = []
+    for name, count in counted.items():
+        before = int(record[name]["instructions"])
+        change = count / before - 1
+        print(f"{name:<18}{NETWORKS[name]:>6}{count / 1e6:>10.1f} million{change:>+9.2%}")
+        if record[name]["compiler"] == compiler and abs(change) > TOLERANCE:
+            wrong.append(f"{name}: {count} instructions, {change:+.2%} beside the record")
+    if wrong:
+        sys.exit("\n".join([*wrong, "where that is meant: python3 tests/instructions.py --write, and say why"]))
+    print(f"instructions: {len(counted)} networks within {TOLERANCE:.0%} of the record")
+
+
+def instructions(name, duration):
+    """Those of one run, start and results included."""
+    scenario = ROOT / f"scenarios/reference/{name}.toml"
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", SLUICE, "run", scenario]
+        options = ["--set", f"duration={duration}", "--json"]
+        # The environment is on the stack, and is read: the same one everywhere.
+        environment = {"PATH": os.environ["PATH"], "LC_ALL": "C", "HOME": "/"}
+        done = subprocess.run([*command, *options], cwd=folder, env=environment, check=False, capture_output=True, text=True)
+    counted = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode not in (0, 1) or not counted:
+        sys.exit(f"{name}: {done.stderr}")
+    return int(counted.group(1))
+
+
+def have_valgrind():
+    """Debian's package is installed where we may, else it is said how."""
+    if shutil.which("valgrind"):
+        return
+    install = ["apt-get", "install", "-y", "--no-install-recommends", "valgrind"]
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        sys.exit(f"Counting instructions needs valgrind. Install it with: sudo {' '.join(install)}")
+    subprocess.run(["apt-get", "update", "-qq"], check=True)
+    subprocess.run(install, check=True, stdout=subprocess.DEVNULL, env=os.environ | {"DEBIAN_FRONTEND": "noninteractive"})
+
+
+if __name__ == "__main__":
+    main()
