@@ -338,7 +338,7 @@ fn inner_panic() {
     restorer.restore().unwrap();
     assert_eq!(queues(), before, "there was nothing to put back");
     let (measures, every) = (control::Measures::default(), units::Duration::from_millis(1));
-    let start = linux::Start { limit: control::Limit::Packets(9), measures, every, at: linux::agent::signals::now() };
+    let start = linux::Start { limit: control::Limit::Packets(9), measures, every, at: linux::kernel::clock::now() };
     let looks = linux::Looks::open().unwrap();
     let fifo = linux::Fifo::attach(&place, linux::Kind::Pfifo, &start, &looks, false).unwrap();
     assert_ne!(queues(), before);
@@ -702,9 +702,9 @@ fn milliseconds(value: &serde_json::Value) -> f64 {
 #[expect(clippy::disallowed_methods, reason = "traffic on a real interface takes real time")]
 fn send(enough: &AtomicBool) {
     let socket = UdpSocket::bind("10.9.0.1:0").expect("the machine plays along");
-    let (begun, mut sent) = (linux::agent::signals::now(), 0);
+    let (begun, mut sent) = (linux::kernel::clock::now(), 0);
     while !enough.load(Ordering::Relaxed) {
-        let due = linux::agent::signals::now().since(begun).as_nanos() / 500_000;
+        let due = linux::kernel::clock::now().since(begun).as_nanos() / 500_000;
         while sent < due {
             socket.send_to(&[0; 972], "10.9.0.2:9").expect("the machine plays along");
             sent += 1;

@@ -4,7 +4,7 @@
 
 use crate::command::{sluice, stderr, stdout};
 use control::{AnyController, Count, Interval, Limit, Name, Parameters, Stat};
-use linux::agent::signals::now;
+use linux::kernel::clock::now;
 use linux::telemetry::ask;
 use linux::telemetry::serve::{Address, Server, Serves};
 use linux::telemetry::status::{State, Status};

@@ -1,10 +1,13 @@
 //! The loop that joins devices to controllers, its configuration, and what it keeps of its powers.
 
 pub mod config;
-pub(crate) mod confine;
+mod confine;
+pub(crate) mod detach;
 pub mod govern;
 mod governor;
-pub(crate) mod links;
+pub mod host;
+mod links;
+mod needs;
 mod notify;
 mod pace;
 pub mod signals;

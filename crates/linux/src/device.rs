@@ -1,14 +1,18 @@
 //! One queue of an interface: measured, limited, put back at the end; by whatever holds its packets.
 
-pub(crate) mod backend;
+pub(crate) mod attach;
 #[cfg(feature = "bpf")]
 pub mod bpf;
+pub(crate) mod claim;
 pub(crate) mod contract;
 pub(crate) mod driver;
 pub(crate) mod estimate;
 pub(crate) mod fifo;
 pub(crate) mod former;
 pub(crate) mod looks;
+pub(crate) mod observed;
 pub(crate) mod options;
+pub(crate) mod place;
 pub(crate) mod state;
 pub(crate) mod txq;
+pub(crate) mod wish;

@@ -7,14 +7,19 @@
 pub mod agent;
 pub mod device;
 mod doctor;
+mod error;
 pub mod kernel;
 pub mod telemetry;
 
-pub use agent::confine::Keeps;
-pub use device::backend::{Attached, Backend, Wish, attach};
-pub use device::contract::{Capabilities, Device, Error, Quality};
-pub use device::fifo::{Fifo, Kind, Observed, Place, Start, class, detach, shown_place};
+pub use agent::detach::detach;
+pub use device::attach::{Attached, attach};
+pub use device::contract::{Capabilities, Device, Keeps, Quality};
+pub use device::fifo::{Fifo, Kind};
 pub use device::looks::Looks;
+pub use device::observed::Observed;
+pub use device::place::{Place, class, shown_place};
 pub use device::state::{Restorer, STATE_FOLDER, make_state_folder};
 pub use device::txq::Txq;
+pub use device::wish::{Backend, Start, Wish};
 pub use doctor::{Diagnosis, Finding, diagnose};
+pub use error::Error;

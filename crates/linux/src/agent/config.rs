@@ -1,9 +1,9 @@
 //! The agent's configuration: which interfaces it governs, and how.
 
-use crate::device::backend::{Backend, Wish};
-use crate::device::fifo::{Place, class};
+use crate::device::place::{Place, class};
+use crate::device::wish::{Backend, Wish};
 use crate::kernel::rtnetlink::ROOT;
-use crate::telemetry::serve::Address;
+use crate::telemetry::serve::address::Address;
 use queue::Settings;
 use serde::{Deserialize, Deserializer, de};
 use std::collections::BTreeMap;

@@ -4,38 +4,12 @@
 //! call outside of the list fails as one that the kernel does not have: a library then takes an older one, and what is left
 //! is told as any other error of the kernel. To be killed for it would leave the queues ungoverned and not put back.
 
-use crate::Error;
+use crate::device::contract::Keeps;
+use crate::error::Error;
 use rustix::io::Errno;
 use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, clear_ambient_capability_set, set_capabilities, set_no_new_privs,
 };
-
-/// What a device needs while it is governed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Keeps {
-    /// It only looks.
-    Nothing,
-    /// It changes queues.
-    Queues,
-    /// It also loads and reads BPF programs.
-    QueuesAndBpf,
-}
-
-impl Keeps {
-    /// What an agent needs that may take up any queue later.
-    pub(crate) const fn most() -> Self {
-        if cfg!(feature = "bpf") { Self::QueuesAndBpf } else { Self::Queues }
-    }
-
-    /// Its capabilities.
-    fn capabilities(self) -> CapabilitySet {
-        match self {
-            Self::Nothing => CapabilitySet::empty(),
-            Self::Queues => CapabilitySet::NET_ADMIN,
-            Self::QueuesAndBpf => CapabilitySet::NET_ADMIN | CapabilitySet::BPF | CapabilitySet::PERFMON,
-        }
-    }
-}
 
 /// Gives up all but what is kept, for good. Gives why system calls are not filtered, where they are not: an architecture or a
 /// kernel without.
@@ -45,7 +19,7 @@ impl Keeps {
 pub(crate) fn confine(keeps: Keeps) -> Result<Option<String>, Error> {
     let failed = |errno: Errno| Error::Kernel { what: "give up powers".into(), source: errno.into() };
     set_no_new_privs(true).map_err(failed)?;
-    let permitted = capabilities(None).map_err(failed)?.permitted & keeps.capabilities();
+    let permitted = capabilities(None).map_err(failed)?.permitted & capabilities_of(keeps);
     let sets = CapabilitySets { effective: permitted, permitted, inheritable: CapabilitySet::empty() };
     // Those that a service manager gave this way are no longer inheritable, and go with that; older kernels have none.
     let _ = clear_ambient_capability_set();
@@ -53,9 +27,18 @@ pub(crate) fn confine(keeps: Keeps) -> Result<Option<String>, Error> {
     Ok(filter::apply(keeps).err())
 }
 
+/// What a process needs to do that.
+fn capabilities_of(keeps: Keeps) -> CapabilitySet {
+    match keeps {
+        Keeps::Nothing => CapabilitySet::empty(),
+        Keeps::Queues => CapabilitySet::NET_ADMIN,
+        Keeps::QueuesAndBpf => CapabilitySet::NET_ADMIN | CapabilitySet::BPF | CapabilitySet::PERFMON,
+    }
+}
+
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod filter {
-    use super::Keeps;
+    use crate::device::contract::Keeps;
     use nix::libc;
     use seccompiler::{
         BpfProgram, SeccompAction, SeccompCmpArgLen as Width, SeccompCmpOp as Is, SeccompCondition, SeccompFilter,
@@ -208,7 +191,7 @@ mod filter {
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod filter {
-    use super::Keeps;
+    use crate::device::contract::Keeps;
 
     /// # Errors
     /// Why there is no filter.
@@ -251,7 +234,7 @@ mod tests {
         let line = |key: &str| unit.lines().find_map(|line| line.strip_prefix(key)).unwrap();
         let granted: BTreeSet<&str> = line("CapabilityBoundingSet=").split(' ').collect();
         let kept: Vec<String> =
-            Keeps::QueuesAndBpf.capabilities().iter_names().map(|(name, _)| format!("CAP_{name}")).collect();
+            capabilities_of(Keeps::QueuesAndBpf).iter_names().map(|(name, _)| format!("CAP_{name}")).collect();
         assert_eq!(granted, kept.iter().map(String::as_str).collect());
         assert_eq!(line("RuntimeDirectoryMode="), format!("{:04o}", crate::device::state::FOLDER_MODE));
         assert_eq!(line("NoNewPrivileges="), "yes");

@@ -1,49 +1,29 @@
 //! The agent's loop: one thread, one epoll, any number of queues. It follows interfaces that go and come back, and puts
 //! every former queue back at its end.
 
-use super::governor::{Done, Governor, Round};
-use super::notify::Manager;
-use super::wakes::{Wakes, slept};
-use crate::agent::confine::{Keeps, confine};
+use crate::agent::confine::confine;
+use crate::agent::governor::{Done, Governor, Round};
+use crate::agent::host::Host;
 use crate::agent::links::Links;
-use crate::agent::signals::{Signals, now};
-use crate::device::backend::Wish;
-use crate::device::contract::{Device, Error};
+use crate::agent::notify::Manager;
+use crate::agent::signals::Signals;
+use crate::agent::wakes::Wakes;
+use crate::device::contract::Keeps;
 use crate::device::looks::Looks;
+use crate::device::wish::Wish;
+use crate::error::Error;
+use crate::kernel::clock::{now, slept};
 use crate::kernel::rtnetlink::Route;
 use crate::telemetry::events::{Event, What, clock};
-use crate::telemetry::recording::Decision;
 use crate::telemetry::serve::{Address, Server, Serves};
 use crate::telemetry::status::Status;
-use control::AnyController;
 use nix::sys::signal::Signal;
-use std::ops::ControlFlow;
 use units::{Duration, Instant};
 
 /// Clients are looked after at least so often.
 const HOUSEKEEPING: Duration = Duration::from_secs(1);
 /// The machine slept where its clocks moved apart by more.
 const SLEEP: Duration = Duration::from_millis(100);
-
-/// Whoever runs an agent: is told, and asked.
-pub trait Host {
-    /// A queue was taken up, with what a user should know of that.
-    fn attached(&mut self, device: &dyn Device, controller: &AnyController, remarks: &[String]) {
-        let _ = (device, controller, remarks);
-    }
-
-    /// An interval of a queue has ended. To break off ends the agent.
-    fn decided(&mut self, status: &Status, decision: &Decision) -> ControlFlow<()>;
-
-    /// Something happened to a queue.
-    fn happened(&mut self, event: &Event);
-
-    /// SIGHUP: what is wanted from now on; `None` ends the agent.
-    ///
-    /// # Errors
-    /// Why what is wanted cannot be read; all goes on as it is.
-    fn reload(&mut self) -> Option<Result<Vec<Wish>, String>>;
-}
 
 /// What an agent does when a queue is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

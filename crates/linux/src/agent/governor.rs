@@ -1,15 +1,16 @@
 //! One queue and what the agent does with it: takes it up, governs it, waits for its interface, lets go of it.
 
-use super::govern::Host;
-use super::pace::{Pace, WORTH};
-use super::wakes::on_grid;
-use crate::agent::confine::Keeps;
+use crate::agent::host::Host;
 use crate::agent::links::Links;
-use crate::agent::signals::{interval, look_every, obstacle};
-use crate::device::backend::{Attached, Wish, attach};
-use crate::device::contract::{Device, Error};
-use crate::device::fifo::{Start, shown_place};
+use crate::agent::needs::{interval, look_every, obstacle};
+use crate::agent::pace::{Pace, WORTH};
+use crate::agent::wakes::on_grid;
+use crate::device::attach::{Attached, attach};
+use crate::device::contract::{Device, Keeps};
 use crate::device::looks::Looks;
+use crate::device::place::shown_place;
+use crate::device::wish::{Start, Wish};
+use crate::error::Error;
 use crate::telemetry::events::{Event, What, clock};
 use crate::telemetry::recording::Decision;
 use crate::telemetry::status::{State, Status};

@@ -1,6 +1,6 @@
 //! News of interfaces: that some came, went or changed, and how they are called now.
 
-use crate::Error;
+use crate::error::Error;
 use crate::kernel::rtnetlink::{Link, Route};
 use rustix::io::Errno;
 use rustix::net::netlink::SocketAddrNetlink;

@@ -1,48 +1,9 @@
-//! When an agent works, what wakes it, and what stands in its way.
+//! The signals that an agent is sent.
 
-use crate::device::contract::{Device, Error};
-use control::{AnyController, Controller as _, Lacking, Sets};
+use crate::error::Error;
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use rustix::time::{ClockId, clock_gettime};
 use std::os::fd::{AsFd, BorrowedFd};
-use units::{Duration, Instant};
-
-/// How often what goes on is told where the controller never needs to be called.
-const WITHOUT_CONTROLLER: Duration = Duration::from_secs(1);
-/// Looks in an interval, where a queue must be looked at.
-const LOOKS: u64 = 16;
-
-/// The time since the machine started, without the time that it slept: a suspended machine sees no long interval.
-pub fn now() -> Instant {
-    let time = clock_gettime(ClockId::Monotonic);
-    let (seconds, nanos) = (time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs());
-    Instant::from_nanos(seconds * 1_000_000_000 + nanos)
-}
-
-/// Time between two calls of the controller.
-pub fn interval(controller: &AnyController) -> Duration {
-    let interval = controller.needs().interval;
-    if interval == Duration::MAX { WITHOUT_CONTROLLER } else { interval }
-}
-
-/// Time between two looks at a queue that is measured by looking: a sixteenth of the controller's interval, from 10 to
-/// 50 ms. To wake up and look costs some 60 µs, nearly all of it the kernel's and hardly more with many queues: a hundred
-/// a second take about half a percent of a core.
-pub fn look_every(controller: &AnyController) -> Duration {
-    let part = Duration::from_nanos(interval(controller).as_nanos() / LOOKS);
-    part.clamp(Duration::from_millis(10), Duration::from_millis(50))
-}
-
-/// Why a controller cannot work with a device, if so: it needs what is not measured there, or orders what is not possible.
-pub fn obstacle(controller: &AnyController, device: &dyn Device) -> Option<String> {
-    let able = device.capabilities();
-    let (name, kind) = (controller.name(), able.kind);
-    Some(match controller.needs().obstacle(able.reads(), Sets::LIMIT)? {
-        Lacking::Reading(what) => format!("{name} needs the {what}, which {kind} cannot measure"),
-        Lacking::Setting(what) => format!("{name} orders a {what}, which {kind} cannot carry out"),
-    })
-}
 
 /// The signals that end the agent, blocked for this thread and those that it starts, so that they come to
 /// [`govern`](crate::agent::govern::govern).

@@ -1,7 +1,6 @@
 //! What the agent waits for: a moment, signals, news of interfaces, clients. One descriptor for all.
 
-use crate::Error;
-use crate::agent::signals::now;
+use crate::error::Error;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::time::{
@@ -80,14 +79,6 @@ impl Wakes {
 pub(super) fn on_grid(now: Instant, every: units::Duration) -> Instant {
     let every = every.as_nanos().max(1);
     Instant::from_nanos((now.as_nanos() / every + 1).saturating_mul(every))
-}
-
-/// How long the machine has slept since it was started.
-pub(super) fn slept() -> units::Duration {
-    let awake = now();
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-    let (seconds, nanos) = (time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs());
-    Instant::from_nanos(seconds * 1_000_000_000 + nanos).since(awake)
 }
 
 fn failed(errno: Errno) -> Error {

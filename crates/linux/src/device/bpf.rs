@@ -8,10 +8,14 @@
 
 mod completions;
 mod credit;
-mod device;
 mod discipline;
+mod governed;
+mod load;
+mod maps;
+mod mechanism;
 mod reading;
 mod shared;
+mod slot;
 
 #[cfg(test)]
 mod conformance;
@@ -23,5 +27,7 @@ mod conformance_credit;
 mod conformance_many;
 
 pub use credit::{Below, Credit};
-pub use device::{FOLDER, Governed};
-pub use discipline::{Discipline, Mechanism, Slot};
+pub use discipline::Discipline;
+pub use governed::{FOLDER, Governed};
+pub use mechanism::Mechanism;
+pub use slot::Slot;

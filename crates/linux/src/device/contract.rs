@@ -1,7 +1,7 @@
 //! What the agent asks of an interface, whatever holds its queue.
 
-use crate::agent::confine::Keeps;
-use crate::{Start, Wish};
+use crate::device::wish::{Start, Wish};
+use crate::error::Error;
 use control::{Interval, Limit, Reads};
 use units::{Duration, Instant};
 
@@ -67,6 +67,24 @@ pub trait Device {
     }
 }
 
+/// What a device needs while it is governed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Keeps {
+    /// It only looks.
+    Nothing,
+    /// It changes queues.
+    Queues,
+    /// It also loads and reads BPF programs.
+    QueuesAndBpf,
+}
+
+impl Keeps {
+    /// What an agent needs that may take up any queue later.
+    pub(crate) const fn most() -> Self {
+        if cfg!(feature = "bpf") { Self::QueuesAndBpf } else { Self::Queues }
+    }
+}
+
 /// How well a device knows a quantity of [`Interval`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quality {
@@ -115,56 +133,4 @@ impl Capabilities {
         let known = known.into_iter().filter(|(_, quality)| *quality != Quality::Absent);
         known.fold(Reads::NONE, |all, (reads, _)| all.and(reads))
     }
-}
-
-/// Why an interface cannot be governed.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// There is no such interface here.
-    #[error("no interface \"{name}\"; there are {known}")]
-    NoInterface {
-        /// As it was asked for.
-        name: String,
-        /// Those that there are, separated by commas.
-        known: String,
-    },
-    /// The interface went while it was governed.
-    #[error("{name} is gone")]
-    Gone {
-        /// As it was called.
-        name: String,
-    },
-    /// The interface got another name while it was governed.
-    #[error("{name} is called {new} now")]
-    Renamed {
-        /// As it was called.
-        name: String,
-        /// As it is called.
-        new: String,
-    },
-    /// Another program replaced the queue.
-    #[error("the queue of {name} is no longer ours: another program made it {found}")]
-    Replaced {
-        /// The interface.
-        name: String,
-        /// What is there now.
-        found: String,
-    },
-    /// The kernel refuses for want of a capability.
-    #[error("not permitted to {what}: that needs CAP_NET_ADMIN; run it with sudo")]
-    NotPermitted {
-        /// What was tried: `change the queue of wlan0`.
-        what: String,
-    },
-    /// What was asked for is not possible; the reason and the cure.
-    #[error("{0}")]
-    Unsuitable(String),
-    /// A call of the kernel failed.
-    #[error("cannot {what}: {source}")]
-    Kernel {
-        /// What was tried.
-        what: String,
-        /// What the kernel said.
-        source: std::io::Error,
-    },
 }

@@ -1,8 +1,8 @@
 //! Whether packets ever wait in a queue, which only happens where something below it refuses them for a while.
 
-use crate::Error;
-use crate::device::fifo::Place;
 use crate::device::former::Former;
+use crate::device::place::Place;
+use crate::error::Error;
 use crate::kernel::rtnetlink::{Link, Qdisc, ROOT, Route};
 use std::fs;
 use std::path::Path;

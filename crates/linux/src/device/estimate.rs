@@ -7,7 +7,7 @@
 //!   both looks, so that the link was never without one.
 //! - *Idle and busy time*: each look stands for half of the time to the next.
 
-use crate::kernel::rtnetlink::Counters;
+use crate::kernel::counters::Counters;
 use control::{Count, Interval, Measures, Stat};
 use units::{Bytes, Duration, Instant};
 

@@ -1,11 +1,9 @@
 //! The queue that an interface had before, and how it gets it back, even from an agent that was killed.
 
-use crate::Error;
-use crate::device::fifo::Place;
 use crate::device::options::to_make_again;
-use crate::device::state::{Kept, State};
+use crate::error::Error;
 use crate::kernel::nl80211::Wireless;
-use crate::kernel::rtnetlink::{Link, Qdisc, ROOT, Route};
+use crate::kernel::rtnetlink::{Link, Qdisc, ROOT, Route, shown};
 use serde::{Deserialize, Serialize};
 
 /// Disciplines that the kernel makes again, equal, from the options that it shows. All but codel and fq are tested so; of
@@ -92,22 +90,17 @@ impl Former {
         Self { ours, ..self }
     }
 
-    /// Writes down what to put back, then puts our discipline in its place.
-    pub(crate) fn make_way(
-        &self,
-        mut state: State,
-        route: &mut Route,
-        kind: &str,
-        options: Option<Vec<u8>>,
-    ) -> Result<State, Error> {
-        state.keep(self)?;
+    /// Our discipline in its place: of a kind, with options as the kernel takes them.
+    pub(crate) fn replacement(&self, kind: &str, options: Option<Vec<u8>>) -> Qdisc {
         let Self { index, parent, ours: handle, .. } = *self;
-        let new = Qdisc { index, handle, parent, kind: kind.into(), options, ..Qdisc::default() };
-        if let Err(error) = route.replace(&new) {
-            state.forget()?;
-            return Err(error);
-        }
-        Ok(state)
+        Qdisc { index, handle, parent, kind: kind.into(), options, ..Qdisc::default() }
+    }
+
+    /// Whether `here` is our discipline of that kind, which replaced this on an interface.
+    #[cfg(feature = "bpf")]
+    pub(crate) fn is_replaced_by(&self, here: Option<&Qdisc>, link: &Link, kind: &str) -> bool {
+        let is_ours = here.is_some_and(|here| here.handle == self.ours && here.kind == kind);
+        self.index == link.index && self.phy.is_none() && is_ours
     }
 
     /// Packets of the interface could hold so many segments. What was written down first stays.
@@ -116,7 +109,7 @@ impl Former {
     }
 
     /// The kernel's default is to come back instead.
-    fn give_up(&mut self) {
+    pub(crate) fn give_up(&mut self) {
         self.qdisc = None;
     }
 
@@ -186,11 +179,6 @@ const fn our_handle(parent: u32) -> u32 {
     if parent == ROOT { 0x51ce_0000 } else { 0x5100_0000 | ((parent & 0x7f) << 16) }
 }
 
-/// A discipline as `tc` shows it.
-pub(crate) fn shown(qdisc: Option<&Qdisc>) -> String {
-    qdisc.map_or_else(|| "none".into(), |qdisc| format!("{} {:x}:", qdisc.kind, qdisc.handle >> 16))
-}
-
 /// Under a root that the kernel made by itself (`mq`) somebody may have put a queue of his own.
 fn default_obstacle(qdiscs: &[Qdisc]) -> Option<String> {
     let own = qdiscs.iter().find(|qdisc| qdisc.handle != 0 && qdisc.parent < 0xffff_0000)?;
@@ -208,67 +196,4 @@ fn obstacle(qdisc: &Qdisc, qdiscs: &[Qdisc], route: &mut Route) -> Result<Option
     }
     let filters = route.has_filters(qdisc.index, qdisc.handle)?;
     Ok(filters.then(|| format!("the filters of {} would be lost", shown(Some(qdisc)))))
-}
-
-/// Locks a place and reads what stands there. What a killed agent left is put back first. A queue that could not be put
-/// back later is refused, unless `force`d: then the kernel's default is to come back.
-pub(crate) fn claim(place: &Place, route: &mut Route, link: &Link, force: bool) -> Result<(Former, State), Error> {
-    let (state, left) = State::lock(&place.state_folder, &place.device, place.parent)?;
-    claim_locked((state, left), route, link, place.parent, force)
-}
-
-/// As [`claim`]; but where a killed agent left a discipline of `kind` in its place, that stays, and what stood there before
-/// it is still what is to come back. True in that case.
-#[cfg(feature = "bpf")]
-pub(crate) fn claim_or_keep(
-    place: &Place,
-    route: &mut Route,
-    link: &Link,
-    force: bool,
-    kind: &str,
-) -> Result<(Former, State, bool), Error> {
-    let (state, left) = State::lock(&place.state_folder, &place.device, place.parent)?;
-    let here = route.qdisc(link.index, place.parent)?;
-    let stands = |kept: &Kept| {
-        let former = &kept.former;
-        let is_ours = here.as_ref().is_some_and(|here| here.handle == former.ours && here.kind == kind);
-        former.index == link.index && former.phy.is_none() && is_ours
-    };
-    match left {
-        Some(kept) if stands(&kept) => Ok((kept.former, state, true)),
-        left => {
-            claim_locked((state, left), route, link, place.parent, force).map(|(former, state)| (former, state, false))
-        }
-    }
-}
-
-fn claim_locked(
-    (state, left): (State, Option<Kept>),
-    route: &mut Route,
-    link: &Link,
-    parent: u32,
-    force: bool,
-) -> Result<(Former, State), Error> {
-    if let Some(left) = left {
-        put_back(&left.former, route)?;
-    }
-    let (mut former, obstacle) = Former::read(route, link, parent)?;
-    if let Some(obstacle) = obstacle {
-        if !force {
-            state.forget()?;
-            let name = &link.name;
-            let message = format!("the queue of {name} could not be put back as it is: {obstacle}. --force goes on");
-            return Err(Error::Unsuitable(message));
-        }
-        former.give_up();
-    }
-    Ok((former, state))
-}
-
-/// Puts back what a killed agent left. Where another program has put a queue there since, that one stays.
-pub(crate) fn put_back(former: &Former, route: &mut Route) -> Result<(), Error> {
-    match former.restore(route) {
-        Err(Error::Replaced { .. }) => Ok(()),
-        done => done,
-    }
 }

@@ -1,9 +1,9 @@
 //! The counters of all queues of this network namespace, read once for all devices that look at the same moment.
 
-use crate::Error;
-use crate::device::fifo::shown_place;
-use crate::device::former::shown;
-use crate::kernel::rtnetlink::{Counters, Link, Route, Tally};
+use crate::device::place::shown_place;
+use crate::error::Error;
+use crate::kernel::counters::Counters;
+use crate::kernel::rtnetlink::{Link, Route, Tally, shown};
 use std::cell::RefCell;
 use std::rc::Rc;
 use units::Instant;

@@ -4,8 +4,9 @@
 //! for ours only where it is a plain file of our user that no link led to. A process is signalled only where it is still the
 //! one that wrote its number down.
 
-use crate::Error;
 use crate::device::former::Former;
+use crate::device::place::shown_place;
+use crate::error::Error;
 use crate::kernel::rtnetlink::{Link, ROOT, Route};
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags, fchmod, flock, fstat, lstat};
 use rustix::io::Errno;
@@ -223,7 +224,7 @@ pub(crate) fn other_places(folder: &Path, device: &str, parent: u32) -> Result<V
 
 /// How a user ends what governs a place.
 pub(crate) fn detach_command(device: &str, parent: u32) -> String {
-    let place = if parent == ROOT { String::new() } else { format!(" --parent {}", crate::shown_place(parent)) };
+    let place = if parent == ROOT { String::new() } else { format!(" --parent {}", shown_place(parent)) };
     format!("sluice detach {device}{place}")
 }
 

@@ -5,12 +5,14 @@
 //! longest flow where the limit is reached, also what waits above a lower limit once the next packet comes. The limit is
 //! that of a phy: packets of all of its interfaces count, and one of them is governed.
 
-use crate::device::backend::{Backend, Wish};
-use crate::device::contract::{Capabilities, Device, Error, Quality};
+use crate::device::claim::put_back;
+use crate::device::contract::{Capabilities, Device, Quality};
 use crate::device::estimate::Estimator;
-use crate::device::fifo::{Place, Start};
-use crate::device::former::{Former, put_back};
+use crate::device::former::Former;
+use crate::device::place::Place;
 use crate::device::state::{State, open};
+use crate::device::wish::{Backend, Start, Wish};
+use crate::error::Error;
 use crate::kernel::nl80211::{Phy, Wireless, counters};
 use crate::kernel::rtnetlink::{Link, ROOT, Route};
 use control::{Interval, Limit};

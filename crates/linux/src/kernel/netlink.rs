@@ -1,6 +1,6 @@
 //! A connection to the kernel over netlink (`linux/netlink.h`): one request at a time, blocking, each with its answers.
 
-use crate::Error;
+use crate::error::Error;
 use crate::kernel::wire::{Message, Request, messages, u32_at};
 use rustix::io::Errno;
 use rustix::net::netlink::SocketAddrNetlink;

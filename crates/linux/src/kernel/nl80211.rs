@@ -4,9 +4,9 @@
 //! mac80211 holds packets in a queue for each station and traffic identifier (TXQ), with one limit of packets for all of a
 //! phy, whatever interface they belong to. Blocking, one request at a time.
 
-use crate::Error;
+use crate::error::Error;
+use crate::kernel::counters::Counters;
 use crate::kernel::netlink::{Connection, F_ACK, F_DUMP, F_REQUEST, failed};
-use crate::kernel::rtnetlink::Counters;
 use crate::kernel::wire::{Request, attributes, messages, u16_at, u32_at, u64_at};
 use rustix::io::Errno;
 use rustix::net::netlink::GENERIC;

@@ -1,7 +1,8 @@
 //! Links and queue disciplines by rtnetlink (`linux/rtnetlink.h`, `linux/pkt_sched.h`): what is there, what it counted,
 //! and putting another in its place. Blocking, one request at a time.
 
-use crate::Error;
+use crate::error::Error;
+use crate::kernel::counters::Counters;
 use crate::kernel::netlink::{Connection, F_ACK, F_DUMP, F_REQUEST, failed};
 use crate::kernel::wire::{Request, attributes, messages, text, u16_at, u32_at, u64_at};
 use rustix::io::Errno;
@@ -76,6 +77,11 @@ pub struct Qdisc {
     pub counters: Counters,
 }
 
+/// A discipline as `tc` shows it.
+pub(crate) fn shown(qdisc: Option<&Qdisc>) -> String {
+    qdisc.map_or_else(|| "none".into(), |qdisc| format!("{} {:x}:", qdisc.kind, qdisc.handle >> 16))
+}
+
 /// What a queue counted, and which it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tally {
@@ -84,21 +90,6 @@ pub(crate) struct Tally {
     pub(crate) handle: u32,
     pub(crate) parent: u32,
     pub(crate) counters: Counters,
-}
-
-/// What a discipline counts. All but the backlog only grow, and wrap.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Packets that left; each segment of a large one counts.
-    pub sent_packets: u64,
-    /// Their bytes with link headers.
-    pub sent_bytes: u64,
-    /// Packets discarded. Wraps at 32 bits.
-    pub dropped: u32,
-    /// Packets that wait; a large one counts once.
-    pub backlog_packets: u32,
-    /// Their bytes.
-    pub backlog_bytes: u32,
 }
 
 /// A connection to the kernel's routing messages.

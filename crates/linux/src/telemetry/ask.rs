@@ -1,6 +1,6 @@
 //! The agents that run on this machine, asked over their sockets; the other side of [`serve`](crate::telemetry::serve).
 
-use crate::Error;
+use crate::error::Error;
 use crate::telemetry::status::Status;
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
@@ -166,7 +166,7 @@ fn failed(what: &str, source: io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::signals::now;
+    use crate::kernel::clock::now;
     use crate::telemetry::serve::{Address, Server, Serves, WATCH_EVERY};
     use crate::telemetry::status::tests::busy;
     use std::os::unix::net::UnixListener;

@@ -3,14 +3,17 @@
 //!
 //! A client sends a line, `status` or `watch`, or an HTTP request for `/metrics`; see [`Request`].
 
+pub(crate) mod address;
 mod client;
 pub mod request;
 #[cfg(test)]
 mod tests;
 
-pub use request::Request;
+pub use address::Address;
+pub use client::WATCH_EVERY;
+pub use request::{Request, Serves};
 
-use crate::Error;
+use crate::error::Error;
 use crate::telemetry::status::Status;
 use client::{Client, Done};
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -19,85 +22,17 @@ use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect, listen, socket_with,
 };
-use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
-use units::{Duration, Instant};
+use units::Instant;
 
 /// Clients at once. For one more the oldest goes that is not watching; where all watch, it is turned away.
 pub const MOST_CLIENTS: usize = 16;
-/// Time between two lines for a watching client, at least.
-pub const WATCH_EVERY: Duration = Duration::from_millis(50);
 
 const LISTENER: u64 = u64::MAX;
 /// The owner and the group may ask; nobody else.
 const MODE: Mode = Mode::RUSR.union(Mode::WUSR).union(Mode::RGRP).union(Mode::WGRP);
-
-/// Where a server listens. Written `/run/sluice/metrics.sock` or `127.0.0.1:9477`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
-pub enum Address {
-    /// A UNIX socket.
-    Path(PathBuf),
-    /// A port of this machine that only this machine reaches.
-    Loopback(SocketAddr),
-}
-
-impl FromStr for Address {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text.starts_with('/') {
-            return Ok(Self::Path(text.into()));
-        }
-        let address: SocketAddr = text.parse().map_err(|_| {
-            format!(
-                "expected the path of a socket, or an address and port of this machine: 127.0.0.1:9477; got {text:?}"
-            )
-        })?;
-        if address.ip().is_loopback() {
-            Ok(Self::Loopback(address))
-        } else {
-            let ip = address.ip();
-            Err(format!("{ip} can be reached from outside, and nothing here asks who asks: use 127.0.0.1 or [::1]"))
-        }
-    }
-}
-
-impl TryFrom<String> for Address {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
-impl From<Address> for String {
-    fn from(address: Address) -> Self {
-        address.to_string()
-    }
-}
-
-impl fmt::Display for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Path(path) => path.display().fmt(f),
-            Self::Loopback(address) => address.fmt(f),
-        }
-    }
-}
-
-/// What a server answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Serves {
-    /// Every [`Request`].
-    Everything,
-    /// Only [`Request::Metrics`].
-    Metrics,
-}
 
 /// A listening socket and its clients. Its descriptor ([`AsFd`]) is readable while there is something to do: put it into
 /// the loop's epoll once, and call [`ready`](Self::ready) then.
@@ -142,9 +77,7 @@ impl Server {
         Ok(Self { epoll, listener, serves, clients: [const { None }; MOST_CLIENTS], came: 0, resting: false, file })
     }
 
-    /// Does what can be done at once: takes clients, reads requests, sends answers. `now` is [`agent::now`].
-    ///
-    /// [`agent::now`]: crate::agent::signals::now
+    /// Does what can be done at once: takes clients, reads requests, sends answers. `now` is [`now`](crate::kernel::clock::now).
     pub fn ready(&mut self, now: Instant, statuses: &[Status]) {
         let mut events = Vec::with_capacity(MOST_CLIENTS + 1);
         let at_once = Some(&rustix::time::Timespec { tv_sec: 0, tv_nsec: 0 });

@@ -2,9 +2,9 @@
 //! on the air that is pending for each below mac80211 (airtime queue limits, AQL; `net/mac80211/debugfs.c` and
 //! `debugfs_sta.c`, read in Linux 7.2). Reads only. What is not to be had says why.
 
+use crate::error::Error;
 use crate::kernel::nl80211::{Peer, Phy, Wireless};
 use crate::kernel::rtnetlink::Route;
-use crate::{Error, Finding};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,15 +13,11 @@ use std::path::{Path, PathBuf};
 use units::{Duration, Rate};
 
 /// Where debugfs is mounted.
-const DEBUGFS: &str = "/sys/kernel/debug";
+pub(crate) const DEBUGFS: &str = "/sys/kernel/debug";
 /// No file that is read here is longer.
 const LONGEST: u64 = 4_096;
 /// mac80211's access categories in its order, which is that of these files.
-const CATEGORIES: [&str; 4] = ["vo", "vi", "be", "bk"];
-/// How often, and how far apart, AQL is looked at before it is called stuck: a second is many times what it lets pend.
-const LOOKS: usize = 5;
-const BETWEEN: std::time::Duration = std::time::Duration::from_millis(200);
-
+pub(crate) const CATEGORIES: [&str; 4] = ["vo", "vi", "be", "bk"];
 /// A value, or why it is not to be had.
 pub type Told<T> = Result<T, String>;
 
@@ -240,120 +236,6 @@ pub fn read(text: &str) -> (Option<(Duration, Duration)>, Option<StationAql>) {
     (read_pending(text), read_station(text))
 }
 
-/// Why AQL is stuck, where it is in all of these looks: more is pending than the phy's threshold without the stations having
-/// it, as nothing that leaves will ever take it off; or a station stands still above its limit.
-fn stuck(looks: &[Stations]) -> Option<String> {
-    let first = looks.first()?;
-    let lost = |look: &Stations| {
-        let aql = look.aql.as_ref().ok().filter(|aql| aql.is_on)?;
-        let lost = aql.pending.saturating_sub(aql.accounted);
-        (lost >= aql.threshold && !lost.is_zero()).then_some((lost, *aql))
-    };
-    if let Some(all) = looks.iter().map(lost).collect::<Option<Vec<_>>>() {
-        let (lost, aql) = all.into_iter().min_by_key(|(lost, _)| *lost)?;
-        return Some(format!(
-            "{} are pending where {} are allowed, {} of them for no station that is there: they were never taken off, and \
-             each station gets its lower limit for good",
-            shown(aql.pending),
-            shown(aql.threshold),
-            shown(lost)
-        ));
-    }
-    first.stations.iter().find_map(|station| {
-        let now = station.aql.as_ref().ok()?;
-        let category = (0..CATEGORIES.len()).find(|&place| {
-            let stays = |look: &Stations| {
-                let same = look.stations.iter().find(|other| other.address == station.address)?;
-                Some(same.aql.as_ref().ok()?.pending[place])
-            };
-            let pending = now.pending[place];
-            !pending.is_zero() && pending >= now.high[place] && looks.iter().all(|look| stays(look) == Some(pending))
-        })?;
-        Some(format!(
-            "{} are pending for {} where {} are allowed, and do not move: nothing is sent to it",
-            shown(now.pending[category]),
-            station.address,
-            shown(now.high[category])
-        ))
-    })
-}
-
-fn shown(time: Duration) -> String {
-    format!("{:.1} ms", time.as_secs_f64() * 1e3)
-}
-
-/// What is to be said of an interface: whether its driver reports airtime, and how its AQL stands. `module` is that of the
-/// driver. Looks again for a second where AQL may be stuck.
-pub(crate) fn findings(device: &str, module: Option<&str>) -> Result<(Vec<Finding>, Option<Stations>), Error> {
-    let Some(first) = look(device)? else { return Ok((Vec::new(), None)) };
-    let mut looks = vec![first];
-    while looks.len() < LOOKS && stuck(&looks).is_some() {
-        wait(BETWEEN);
-        match look(device)? {
-            Some(next) => looks.push(next),
-            None => return Ok((Vec::new(), None)),
-        }
-    }
-    let found = [airtime(&looks[0]), aql(&looks, module)];
-    Ok((found.to_vec(), looks.pop()))
-}
-
-#[expect(clippy::disallowed_methods, reason = "what stands still is told from what moves by looking twice")]
-fn wait(time: std::time::Duration) {
-    std::thread::sleep(time);
-}
-
-fn airtime(stations: &Stations) -> Finding {
-    const TOPIC: &str = "airtime";
-    if stations.has_airtime_reports {
-        return Finding::good(TOPIC, "the driver reports how long each station is on the air");
-    }
-    Finding::bad(
-        TOPIC,
-        "the driver reports no airtime: mac80211 cannot share the air between stations by time, and a slow station takes it \
-         from the others",
-        "another driver or card; Sluice's release by credit needs no such reports, and holds the delay of all together",
-    )
-}
-
-fn aql(looks: &[Stations], module: Option<&str>) -> Finding {
-    const TOPIC: &str = "AQL";
-    let Some(first) = looks.first() else { return Finding::good(TOPIC, "not looked at") };
-    if !first.has_aql {
-        return Finding::bad(
-            TOPIC,
-            "the driver does without airtime queue limits: what waits below mac80211 is bounded by the driver alone",
-            "Sluice's own discipline, which lets 8 ms below at a time",
-        );
-    }
-    if let Some(why) = stuck(looks) {
-        let module = module.unwrap_or("its module");
-        let off = PathBuf::from(DEBUGFS).join("ieee80211").join(&first.phy).join("aql_enable");
-        let cure = format!(
-            "reload the driver, which takes its interfaces down: modprobe -r {module}; modprobe {module}. Until then AQL can be \
-             switched off: echo 0 > {}. Where it comes back, a newer driver",
-            off.display()
-        );
-        return Finding::bad(TOPIC, format!("stuck: {why}"), cure);
-    }
-    match &first.aql {
-        Ok(aql) if !aql.is_on => Finding::bad(
-            TOPIC,
-            "it is switched off: what waits below mac80211 is bounded by the driver alone",
-            format!("echo 1 > {DEBUGFS}/ieee80211/{}/aql_enable", first.phy),
-        ),
-        Ok(aql) => Finding::good(
-            TOPIC,
-            format!(
-                "{} of time on the air are pending; from {} on stations get their lower limit",
-                shown(aql.pending),
-                shown(aql.threshold)
-            ),
-        ),
-        Err(why) => Finding::good(TOPIC, format!("the driver has it; how much is pending is not available: {why}")),
-    }
-}
-
 /// Writes what is known under its keys, and why the rest is not under `not_available`.
 struct Entries<M> {
     map: M,
@@ -431,4 +313,4 @@ impl Serialize for Station {
 
 #[cfg(test)]
 #[path = "stations_tests.rs"]
-mod tests;
+pub(crate) mod tests;

@@ -13,12 +13,12 @@ fn pending(total: u32) -> String {
     )
 }
 
-fn ms(millis: u64) -> Duration {
+pub(crate) fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
 /// A look at a phy with one station.
-fn look(pending: Duration, of_station: Duration) -> Stations {
+pub(crate) fn look(pending: Duration, of_station: Duration) -> Stations {
     let aql = PhyAql { is_on: true, pending, accounted: of_station, threshold: ms(24) };
     let of_station = StationAql {
         pending: [Duration::ZERO, Duration::ZERO, of_station, Duration::ZERO],
@@ -96,42 +96,6 @@ fn what_all_stations_of_a_phy_have_is_accounted_for() {
     assert!(strange.aql.unwrap_err().contains("another form"));
     write("aql_threshold", "many\n");
     assert!(phy_aql(folder.path()).unwrap_err().contains("aql_threshold has another form"));
-}
-
-/// The figures of mt76's issue 518: 189 ms pending for the phy, 24 allowed, and its one station has 0 to 1.6 of them.
-#[test]
-fn time_that_no_station_has_is_stuck_and_time_that_stations_have_is_not() {
-    let leak = [ms(0), Duration::from_micros(1_596), ms(0)].map(|station| look(ms(189) + station, station));
-    let why = stuck(&leak).unwrap();
-    assert!(
-        why.starts_with("189.0 ms are pending where 24.0 ms are allowed, 189.0 ms of them for no station"),
-        "{why}"
-    );
-    let finding = aql(&leak, Some("mt7915e"));
-    assert!(!finding.good && finding.found.starts_with("stuck: "), "{finding:?}");
-    let cure = finding.cure.unwrap();
-    assert!(cure.contains("modprobe -r mt7915e; modprobe mt7915e") && cure.contains("phy0/aql_enable"), "{cure}");
-
-    // Busy stations together may have more than the threshold: each has its lower limit in any case.
-    assert_eq!(stuck(&[look(ms(40), ms(39)), look(ms(38), ms(38))]), None);
-    // It is over in the second look.
-    assert_eq!(stuck(&[look(ms(189), ms(0)), look(ms(3), ms(3))]), None);
-    let mut off = leak.clone();
-    for look in &mut off {
-        look.aql.as_mut().unwrap().is_on = false;
-    }
-    assert_eq!(stuck(&off), None);
-    let finding = aql(&off, None);
-    assert!(!finding.good && finding.found.contains("switched off"), "{finding:?}");
-    assert_eq!(stuck(&[]), None);
-}
-
-#[test]
-fn a_station_that_stands_still_above_its_limit_is_stuck() {
-    let why = stuck(&[look(ms(13), ms(13)), look(ms(13), ms(13))]).unwrap();
-    assert!(why.starts_with("13.0 ms are pending for 02:00:00:00:01:00 where 12.0 ms are allowed"), "{why}");
-    assert_eq!(stuck(&[look(ms(13), ms(13)), look(ms(14), ms(14))]), None, "it moves");
-    assert_eq!(stuck(&[look(ms(11), ms(11)), look(ms(11), ms(11))]), None, "it is below its limit");
 }
 
 #[test]

@@ -14,8 +14,7 @@ pub const EVENTS_KEPT: usize = 32;
 
 /// A governed queue as it is now. One JSON object, of numbers with their units in their keys (`target_delay_s`,
 /// `limit_packets`); a reader passes over fields that it does not know, so that an older reader understands a newer agent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "json::Queue", from = "json::Queue")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
     /// The interface, as `ip link` calls it.
     pub device: String,

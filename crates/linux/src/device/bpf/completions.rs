@@ -1,7 +1,7 @@
 //! Who tells that a device is done with a packet: a program that sees packets being freed, beside the discipline.
 
-use super::discipline::{FLIGHTS, MEASURED, refused};
-use crate::Error;
+use super::maps::{FLIGHTS, MEASURED, refused};
+use crate::error::Error;
 use libbpf_rs::{ObjectBuilder, Result};
 use std::io;
 use std::path::Path;

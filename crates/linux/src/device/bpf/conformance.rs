@@ -1,6 +1,6 @@
 //! The mechanism in C and crate `queue`'s, driven side by side: equal decisions, equal intervals.
 
-use super::discipline::Mechanism;
+use super::mechanism::Mechanism;
 use super::reading::Reading;
 use super::shared::{Measured, NO_AVERAGE, Settings};
 use control::{Interval, Limit, Measures};

@@ -1,7 +1,7 @@
 //! A limit that falls far: what no longer fits goes over several calls, so that no call takes long.
 
 use super::conformance::{Decision, InKernel, Numbered, START, STEPS, draw};
-use super::discipline::Mechanism;
+use super::mechanism::Mechanism;
 use control::{Limit, Measures};
 use queue::{End, Purge};
 use std::collections::VecDeque;

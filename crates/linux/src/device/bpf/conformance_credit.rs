@@ -2,7 +2,7 @@
 
 use super::Credit;
 use super::conformance::{Decision, InKernel, Numbered, START, STEPS, WEIGHT, compare, draw, some_limit};
-use super::discipline::Mechanism;
+use super::mechanism::Mechanism;
 use control::{Interval, Limit, Measures, Stat};
 use libbpf_rs::ObjectBuilder;
 use queue::{End, FifoParams, Purge, Queue};

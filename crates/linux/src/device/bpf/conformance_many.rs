@@ -2,8 +2,8 @@
 //! interrupted.
 
 use super::conformance::{InKernel, InRust, Numbered, START, WEIGHT, compare, draw, some_limit};
-use super::discipline::Mechanism;
-use super::reading::limits;
+use super::mechanism::Mechanism;
+use super::mechanism::limits;
 use control::{Limit, Measures};
 use queue::{End, Purge};
 use std::path::Path;

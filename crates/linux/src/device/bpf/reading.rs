@@ -1,8 +1,7 @@
 //! What was measured between two readings of the discipline's counters.
 
 use super::shared::{Measured, NO_AVERAGE};
-use control::{Count, Interval, Limit, Stat};
-use queue::MOST_PACKETS;
+use control::{Count, Interval, Stat};
 use units::{Bytes, Duration, Instant};
 
 /// The last reading, from which the next interval is counted.
@@ -63,24 +62,6 @@ impl Reading {
         *self = next;
         interval
     }
-}
-
-/// The limits in packets and in bytes that hold together where the one that moves is `limit`, below the hard one, as in
-/// crate `queue`.
-pub(super) fn limits(limit: Limit, hard: Limit) -> (u64, u64) {
-    let (room, hard_bytes) = match hard {
-        Limit::Packets(packets) => (packets.min(MOST_PACKETS), u64::MAX),
-        Limit::Bytes(bytes) => (room(bytes), bytes.count()),
-    };
-    match limit {
-        Limit::Packets(packets) => (packets.min(room).into(), hard_bytes),
-        Limit::Bytes(bytes) => (room.into(), bytes.count().min(hard_bytes)),
-    }
-}
-
-/// Packets of 40 B (an IP and a TCP header) that so many bytes hold.
-pub(super) fn room(bytes: Bytes) -> u32 {
-    u32::try_from(bytes.count() / 40).unwrap_or(u32::MAX).clamp(1, MOST_PACKETS)
 }
 
 /// Idle time since the queue was installed.

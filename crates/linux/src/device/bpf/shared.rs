@@ -1,7 +1,7 @@
 //! What the discipline and the agent share, see `shared.h`, from which the build makes the structs.
 
-use super::reading::limits;
-use super::{Credit, Mechanism, discipline::LONGEST_SILENCE};
+use super::credit::Credit;
+use super::mechanism::{LONGEST_SILENCE, Mechanism, limits};
 use control::{Limit, Measures};
 use units::Instant;
 

@@ -1,7 +1,6 @@
 //! One client of a server. It is given so much time and memory and no more.
 
-use super::request::{self, LONGEST, Request};
-use super::{Serves, WATCH_EVERY};
+use super::request::{self, LONGEST, Request, Serves};
 use crate::telemetry::metrics;
 use crate::telemetry::status::Status;
 use rustix::event::epoll::EventFlags;
@@ -10,6 +9,8 @@ use rustix::net::{RecvFlags, SendFlags, Shutdown};
 use std::os::fd::OwnedFd;
 use units::{Duration, Instant};
 
+/// Time between two lines for a watching client, at least.
+pub const WATCH_EVERY: Duration = Duration::from_millis(50);
 /// How long a client may take for its request, for reading its answer, and for going.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 

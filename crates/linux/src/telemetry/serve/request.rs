@@ -14,6 +14,15 @@ pub enum Request {
     Metrics,
 }
 
+/// What a server answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Serves {
+    /// Every [`Request`].
+    Everything,
+    /// Only [`Request::Metrics`].
+    Metrics,
+}
+
 /// Why a request is refused, in the protocol that it came in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {

@@ -1,11 +1,12 @@
 use super::request::LONGEST;
 use super::*;
-use crate::agent::signals::now;
+use crate::kernel::clock::now;
 use crate::telemetry::status::tests::busy;
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
+use units::Duration;
 
 /// A server that is driven by hand, on a clock of the test's own.
 struct Driven {

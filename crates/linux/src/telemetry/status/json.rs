@@ -3,13 +3,13 @@
 use super::{Quantity, State, Status, Totals};
 use crate::telemetry::events::Event;
 use control::{Count, Interval, Limit, Stat};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::VecDeque;
 use units::{Bytes, Duration};
 
 /// The object of a queue.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Queue {
+struct Queue {
     device: String,
     place: String,
     #[serde(flatten)]
@@ -82,6 +82,18 @@ struct Sums {
     dropped_bytes: u64,
     limit_changes: u64,
     restarts: u64,
+}
+
+impl Serialize for Status {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Queue::from(self.clone()).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Status {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Queue::deserialize(deserializer).map(Self::from)
+    }
 }
 
 impl From<Status> for Queue {

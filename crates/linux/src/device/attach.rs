@@ -1,77 +1,14 @@
 //! What holds the packets: which of the devices serves a queue, and why not another.
 
+use crate::device::contract::Device;
 use crate::device::driver::{self, Idle};
+use crate::device::fifo::{Fifo, Kind};
 use crate::device::looks::Looks;
+use crate::device::observed::Observed;
+use crate::device::txq::{self, Txq};
+use crate::device::wish::{Backend, Start, Wish};
+use crate::error::Error;
 use crate::kernel::rtnetlink::ROOT;
-use crate::{Device, Error, Fifo, Kind, Observed, Place, Start, Txq};
-use queue::Settings;
-use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::num::NonZeroU32;
-use std::str::FromStr;
-
-/// What is asked for to hold the packets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Backend {
-    /// Our own discipline where this build and the kernel have it, else the queues of mac80211 where it holds the
-    /// interface's packets, else the kernel's FIFO.
-    #[default]
-    Auto,
-    /// Our own discipline, in BPF.
-    Bpf,
-    /// One of the kernel's FIFOs.
-    Fifo,
-    /// The queues of mac80211, by the limit of their phy.
-    Txq,
-}
-
-impl Backend {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Auto, Self::Bpf, Self::Fifo, Self::Txq];
-
-    /// As it is written in a configuration.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Bpf => "bpf",
-            Self::Fifo => "fifo",
-            Self::Txq => "txq",
-        }
-    }
-}
-
-impl fmt::Display for Backend {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Backend {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|backend| backend.as_str() == text);
-        found.ok_or_else(|| format!("expected {}", Self::ALL.map(Self::as_str).join(", ")))
-    }
-}
-
-/// What is wanted of a queue.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Wish {
-    /// Which queue.
-    pub place: Place,
-    /// The very settings of a simulated one.
-    pub settings: Settings,
-    /// What is to hold the packets.
-    pub backend: Backend,
-    /// Measure and decide; change nothing.
-    pub dry_run: bool,
-    /// Go on where the former queue cannot be put back as it is, and where nothing ever waits.
-    pub force: bool,
-    /// How many segments a packet of the interface may hold meanwhile. Absent: as many as it may.
-    pub gso_segments: Option<NonZeroU32>,
-}
 
 /// A queue that was taken up.
 pub struct Attached {
@@ -112,7 +49,7 @@ fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> 
             Err(error) => Some(format!("not by our own discipline in BPF: {error}")),
         },
     };
-    if *backend == Backend::Auto && place.parent == ROOT && crate::device::txq::holds(&place.device)? {
+    if *backend == Backend::Auto && place.parent == ROOT && txq::holds(&place.device)? {
         return Ok(Attached { device: txq(wish, start)?, remarks: better.into_iter().collect() });
     }
     let mut remarks = in_vain(idle.as_ref(), *force)?;

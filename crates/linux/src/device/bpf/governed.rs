@@ -1,11 +1,19 @@
 //! A queue of the discipline as a device: put in place of what was there, measured, limited, taken away.
 
-use super::Credit;
-use super::discipline::{Discipline, KIND, Mechanism, Slot, alone};
-use crate::device::former::{Former, claim_or_keep, shown};
+use super::credit::Credit;
+use super::discipline::Discipline;
+use super::load::alone;
+use super::maps::KIND;
+use super::mechanism::Mechanism;
+use super::slot::Slot;
+use crate::device::claim::{claim_or_keep, make_way};
+use crate::device::contract::{Capabilities, Device, Keeps, Quality};
+use crate::device::former::Former;
+use crate::device::place::Place;
 use crate::device::state::State;
-use crate::kernel::rtnetlink::{Link, ROOT, Route};
-use crate::{Backend, Capabilities, Device, Error, Keeps, Place, Quality, Start, Wish};
+use crate::device::wish::{Backend, Start, Wish};
+use crate::error::Error;
+use crate::kernel::rtnetlink::{Link, ROOT, Route, shown};
 use control::{Interval, Limit};
 use rustix::thread::nanosleep;
 use rustix::time::Timespec;
@@ -114,7 +122,7 @@ fn install(
     };
     let former = former.governed_by(slot.handle());
     let_drain(|| Ok(route.qdiscs(link.index)?.iter().all(|qdisc| qdisc.counters.backlog_packets == 0)));
-    let state = former.make_way(state, route, KIND, None)?;
+    let state = make_way(&former, state, route, KIND, None)?;
     Ok((slot, former, state))
 }
 

@@ -1,0 +1,64 @@
+//! The end of a governed queue from outside: its agent is ended, or the work of one that was killed is done.
+
+use crate::device::claim::put_back;
+use crate::device::place::{Place, shown_place};
+use crate::device::state::{Governor, State, detach_command, governor, other_places};
+use crate::error::Error;
+use crate::kernel::rtnetlink::Route;
+use crate::telemetry::ask;
+use rustix::io::Errno;
+use std::path::Path;
+
+/// Puts back what stood in a place before it was governed: ends the agent that governs it, or does the work of one that
+/// was killed. Tells whether there was anything to do.
+///
+/// # Errors
+/// No such interface; no privilege; an agent that does not end; a former queue that could not be put back.
+pub fn detach(place: &Place) -> Result<bool, Error> {
+    let Place { device, parent, state_folder } = place;
+    ask::forget_killed(state_folder);
+    if let Some(governor) = governor(state_folder, device, *parent)? {
+        return end(governor, state_folder, device, *parent).map(|()| true);
+    }
+    if restore_left(state_folder, device, *parent)? {
+        return Ok(true);
+    }
+    if let [other, ..] = other_places(state_folder, device, *parent)?[..] {
+        let (here, there) = (shown_place(*parent), shown_place(other));
+        let command = detach_command(device, other);
+        let message = format!("{device} is not governed at {here} but at {there}: `{command}` ends that");
+        return Err(Error::Unsuitable(message));
+    }
+    // What governed an interface that is gone may be put back, and was; a name that nothing has is a mistake.
+    Route::open()?.link(device).map(|_| false)
+}
+
+fn end(governs: Governor, folder: &Path, device: &str, parent: u32) -> Result<(), Error> {
+    let what = format!("end process {}, which governs {device}", governs.process);
+    match governs.terminate() {
+        Ok(()) => {}
+        Err(Errno::PERM) => return Err(Error::NotPermitted { what }),
+        Err(errno) => return Err(Error::Kernel { what, source: errno.into() }),
+    }
+    let pause = rustix::time::Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+    for _ in 0..300 {
+        if governor(folder, device, parent)?.is_none() {
+            return Ok(());
+        }
+        // A pause that a signal cuts short is short, no more.
+        let _ = rustix::thread::nanosleep(&pause);
+    }
+    Err(Error::Unsuitable(format!("asked to {what}, and it did not end within 3 s")))
+}
+
+/// What an agent that was killed has left is put back. Tells whether there was anything.
+fn restore_left(folder: &Path, device: &str, parent: u32) -> Result<bool, Error> {
+    let (state, left) = State::lock(folder, device, parent)?;
+    if let Some(left) = &left {
+        put_back(&left.former, &mut Route::open()?)?;
+    }
+    state.forget()?;
+    #[cfg(feature = "bpf")]
+    crate::device::bpf::Discipline::unload_unused(Path::new(crate::device::bpf::FOLDER))?;
+    Ok(left.is_some())
+}

@@ -1,0 +1,29 @@
+//! Whoever runs an agent.
+
+use crate::device::contract::Device;
+use crate::device::wish::Wish;
+use crate::telemetry::events::Event;
+use crate::telemetry::recording::Decision;
+use crate::telemetry::status::Status;
+use control::AnyController;
+use std::ops::ControlFlow;
+
+/// Whoever runs an agent: is told, and asked.
+pub trait Host {
+    /// A queue was taken up, with what a user should know of that.
+    fn attached(&mut self, device: &dyn Device, controller: &AnyController, remarks: &[String]) {
+        let _ = (device, controller, remarks);
+    }
+
+    /// An interval of a queue has ended. To break off ends the agent.
+    fn decided(&mut self, status: &Status, decision: &Decision) -> ControlFlow<()>;
+
+    /// Something happened to a queue.
+    fn happened(&mut self, event: &Event);
+
+    /// SIGHUP: what is wanted from now on; `None` ends the agent.
+    ///
+    /// # Errors
+    /// Why what is wanted cannot be read; all goes on as it is.
+    fn reload(&mut self) -> Option<Result<Vec<Wish>, String>>;
+}

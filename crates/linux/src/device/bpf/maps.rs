@@ -1,0 +1,69 @@
+//! The maps of the discipline: their names, how much they hold, and reading them.
+
+use super::mechanism::room;
+use super::shared::{FIRST_MAJOR, MOST_QUEUES, Measured};
+use crate::error::Error;
+use control::Limit;
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use std::io;
+
+/// The kind as `tc qdisc` calls it.
+pub(super) const KIND: &str = "sluice";
+/// Major number of the first queue's handle.
+#[expect(clippy::cast_possible_truncation, reason = "a major number has 16 bits")]
+pub(super) const FIRST: u32 = FIRST_MAJOR as u32;
+/// Queues that there is room for.
+#[expect(clippy::cast_possible_truncation, reason = "there are 16")]
+pub(super) const QUEUES: u32 = MOST_QUEUES as u32;
+/// Places in the ring of each: what the maps hold then is 25 MB.
+const MOST_PLACES: u32 = 1 << 16;
+const FEWEST_PLACES: u32 = 1 << 10;
+pub(super) const LINK: &str = "link";
+pub(super) const SETTINGS: &str = "settings";
+pub(super) const MEASURED: &str = "measured";
+pub(super) const FLIGHTS: &str = "flights";
+pub(super) const RING: &str = "ring";
+/// The maps that outlive the agent.
+pub(super) const SHARED: [&str; 4] = [SETTINGS, MEASURED, RING, FLIGHTS];
+/// Places for packets of each queue that the device has; as in `flight.h`.
+pub(super) const MOST_BELOW: u32 = 256;
+
+/// How many places a ring has for this hard limit: a power of two.
+pub(super) fn places(most: Limit) -> Result<u32, Error> {
+    let packets = match most {
+        Limit::Packets(packets) => packets,
+        Limit::Bytes(bytes) => room(bytes),
+    };
+    match packets.max(FEWEST_PLACES).checked_next_power_of_two() {
+        Some(places) if places <= MOST_PLACES => Ok(places),
+        _ => Err(Error::Unsuitable(format!(
+            "a queue of a live interface has room for {MOST_PLACES} packets: {most} are more"
+        ))),
+    }
+}
+
+/// The counters while no packet moves them: read twice alike.
+pub(super) fn read_measured(map: &MapHandle, number: u32) -> Result<Measured, Error> {
+    let read = || {
+        let bytes = map.lookup(&number.to_ne_bytes(), MapFlags::ANY).map_err(|error| refused("read", &error))?;
+        Ok(bytes.as_deref().and_then(Measured::from_bytes).unwrap_or_default())
+    };
+    let mut last = read()?;
+    for _ in 0..16 {
+        let next = read()?;
+        if next == last {
+            break;
+        }
+        last = next;
+    }
+    Ok(last)
+}
+
+/// The error of libbpf where the discipline was to be `what`: loaded, found, read.
+pub(super) fn refused(what: &str, error: &libbpf_rs::Error) -> Error {
+    let what = format!("{what} the queue discipline");
+    match error.kind() {
+        libbpf_rs::ErrorKind::PermissionDenied => Error::NotPermitted { what },
+        _ => Error::Kernel { what, source: io::Error::other(format!("{error:#}")) },
+    }
+}

@@ -1,0 +1,64 @@
+//! What the discipline is to do with its packets, in the terms of crate `queue`.
+
+use crate::error::Error;
+use control::Limit;
+use queue::{DisciplineName, End, MOST_PACKETS, Purge};
+use units::{Bytes, Duration};
+
+/// What a queue does without its agent, and how it drops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mechanism {
+    /// The hard limit: never exceeded, and the limit until [`Slot::set_limit`](super::Slot::set_limit).
+    pub hard: Limit,
+    /// The limit that holds while the agent is silent.
+    pub fallback: Limit,
+    /// What makes way when a packet comes and the limit is reached.
+    pub overflow: End,
+    /// Which packets go when the limit was lowered.
+    pub purge: Purge,
+}
+
+/// Packets that the queue of a silent agent holds: enough for traffic to go on, and not more than some tens of
+/// milliseconds at the rates of today's links.
+const FALLBACK_PACKETS: u32 = 100;
+
+impl Mechanism {
+    /// What crate `queue` would do with these settings.
+    ///
+    /// # Errors
+    /// A discipline whose limit does not move.
+    pub fn of(settings: &queue::Settings) -> Result<Self, Error> {
+        let hard = settings.limit;
+        let fallback = match hard {
+            Limit::Packets(packets) => Limit::Packets(packets.min(FALLBACK_PACKETS)),
+            Limit::Bytes(bytes) => Limit::Bytes(bytes.min(Bytes::new(u64::from(FALLBACK_PACKETS) * 1_500))),
+        };
+        let (overflow, purge) = match settings.discipline {
+            DisciplineName::DropTail => (End::Tail, Purge::Tail),
+            DisciplineName::DropHead => (End::Head, Purge::Head),
+            other => return Err(Error::unmoved(other)),
+        };
+        Ok(Self { hard, fallback, overflow, purge: settings.purge.unwrap_or(purge) })
+    }
+}
+
+/// An agent that is silent for longer has died: it is heard at each interval, of some 20 ms to a second.
+pub(super) const LONGEST_SILENCE: Duration = Duration::from_secs(5);
+
+/// The limits in packets and in bytes that hold together where the one that moves is `limit`, below the hard one, as in
+/// crate `queue`.
+pub(super) fn limits(limit: Limit, hard: Limit) -> (u64, u64) {
+    let (room, hard_bytes) = match hard {
+        Limit::Packets(packets) => (packets.min(MOST_PACKETS), u64::MAX),
+        Limit::Bytes(bytes) => (room(bytes), bytes.count()),
+    };
+    match limit {
+        Limit::Packets(packets) => (packets.min(room).into(), hard_bytes),
+        Limit::Bytes(bytes) => (room.into(), bytes.count().min(hard_bytes)),
+    }
+}
+
+/// Packets of 40 B (an IP and a TCP header) that so many bytes hold.
+pub(super) fn room(bytes: Bytes) -> u32 {
+    u32::try_from(bytes.count() / 40).unwrap_or(u32::MAX).clamp(1, MOST_PACKETS)
+}

@@ -1,0 +1,132 @@
+//! One queue of the discipline in the kernel.
+
+use super::credit::{Below, Credit};
+use super::maps::{FIRST, read_measured, refused};
+use super::mechanism::Mechanism;
+use super::reading::Reading;
+use super::shared::{Measured, Settings};
+use crate::error::Error;
+use control::{Count, Interval, Limit, Measures};
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use rustix::rand::{GetRandomFlags, getrandom};
+use units::{Bytes, Instant};
+
+/// One queue of the discipline: an element of each map.
+#[derive(Debug)]
+pub struct Slot {
+    number: u32,
+    hard: Limit,
+    settings: Settings,
+    settings_map: MapHandle,
+    measured_map: MapHandle,
+    reading: Reading,
+}
+
+impl Slot {
+    /// The one with this number, for a queue of `mechanism`: a new one where it serves no interface, else the one that is
+    /// there goes on.
+    pub(super) fn take(
+        number: u32,
+        mechanism: Mechanism,
+        measures: Measures,
+        now: Instant,
+        (settings_map, measured_map): (MapHandle, MapHandle),
+    ) -> Result<Self, Error> {
+        let seen = read_measured(&measured_map, number)?;
+        let mut settings = Settings::new(mechanism, measures, now);
+        settings.epoch = seen.epoch.wrapping_add(1);
+        if seen.interface == 0 {
+            settings.secret = random()?;
+        } else {
+            let former = settings_map.lookup(&number.to_ne_bytes(), MapFlags::ANY);
+            let former = former.map_err(|error| refused("read", &error))?;
+            settings.keep_credit(&former.as_deref().and_then(Settings::from_bytes).unwrap_or_default());
+        }
+        let reading = Reading::new(now, &seen);
+        let slot = Slot { number, hard: mechanism.hard, settings, settings_map, measured_map, reading };
+        slot.write()?;
+        Ok(slot)
+    }
+
+    /// The handle that the queue must have: `51c0:` is `0x51c0_0000`.
+    pub fn handle(&self) -> u32 {
+        (FIRST + self.number) << 16
+    }
+
+    /// The number of the interface whose queue it is; none before the queue is made and after it is gone.
+    ///
+    /// # Errors
+    /// The maps cannot be read.
+    pub fn interface(&self) -> Result<Option<u64>, Error> {
+        let interface = read_measured(&self.measured_map, self.number)?.interface;
+        Ok((interface != 0).then_some(interface))
+    }
+
+    /// What waits now. Unlike [`take_interval`](Self::take_interval) this does not tell the discipline that its agent
+    /// lives.
+    ///
+    /// # Errors
+    /// The maps cannot be read.
+    pub fn backlog(&self) -> Result<Count, Error> {
+        let Measured { backlog_packets, backlog_bytes, .. } = read_measured(&self.measured_map, self.number)?;
+        Ok(Count { packets: backlog_packets, bytes: Bytes::new(backlog_bytes) })
+    }
+
+    /// How packets fared that the device took, where they leave by credit.
+    ///
+    /// # Errors
+    /// The maps cannot be read.
+    pub fn below(&self) -> Result<Below, Error> {
+        let is = read_measured(&self.measured_map, self.number)?;
+        let (taken, completed, lost) = (is.handed_packets, is.completed_packets, is.lost_packets);
+        Ok(Below { taken, completed, lost })
+    }
+
+    /// What was measured since the last call; and the agent lives. A maximum that falls between the two is lost.
+    ///
+    /// # Errors
+    /// The maps cannot be read or written.
+    pub fn take_interval(&mut self, now: Instant) -> Result<Interval, Error> {
+        let seen = read_measured(&self.measured_map, self.number)?;
+        let interval = self.reading.interval(now, &seen, self.settings.epoch);
+        self.settings.epoch = self.settings.epoch.wrapping_add(1);
+        self.settings.alive(now);
+        self.write()?;
+        Ok(interval)
+    }
+
+    /// Moves the limit, never above the hard one. What no longer fits goes when the next packet comes or leaves.
+    ///
+    /// # Errors
+    /// The settings cannot be written.
+    pub fn set_limit(&mut self, limit: Limit) -> Result<(), Error> {
+        self.settings.set_limit(limit, self.hard);
+        self.write()
+    }
+
+    /// Counts go on from the last reading of `before`, of the same queue.
+    pub(super) fn following(self, before: &Self) -> Self {
+        Self { reading: before.reading, ..self }
+    }
+
+    /// Packets leave by credit from now on, or without.
+    pub(super) fn set_credit(&mut self, credit: Option<Credit>) -> Result<(), Error> {
+        self.settings.set_credit(credit);
+        self.write()
+    }
+
+    fn write(&self) -> Result<(), Error> {
+        let bytes = self.settings.to_bytes();
+        let update = self.settings_map.update(&self.number.to_ne_bytes(), &bytes, MapFlags::ANY);
+        update.map_err(|error| refused("set", &error))
+    }
+}
+
+/// A number that nobody can guess.
+fn random() -> Result<u64, Error> {
+    let mut number = [0; 8];
+    // So few bytes come whole, or not at all.
+    getrandom(&mut number, GetRandomFlags::empty())
+        .map_err(|errno| Error::Kernel { what: "take a random number".into(), source: errno.into() })?;
+    Ok(u64::from_ne_bytes(number))
+}

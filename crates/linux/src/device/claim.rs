@@ -1,0 +1,81 @@
+//! A place is taken: locked, what a killed agent left put back, what stands there read; then ours is put there.
+
+use crate::device::former::Former;
+use crate::device::place::Place;
+use crate::device::state::{Kept, State};
+use crate::error::Error;
+use crate::kernel::rtnetlink::{Link, Route};
+
+/// Locks a place and reads what stands there. What a killed agent left is put back first. A queue that could not be put
+/// back later is refused, unless `force`d: then the kernel's default is to come back.
+pub(crate) fn claim(place: &Place, route: &mut Route, link: &Link, force: bool) -> Result<(Former, State), Error> {
+    let (state, left) = State::lock(&place.state_folder, &place.device, place.parent)?;
+    claim_locked((state, left), route, link, place.parent, force)
+}
+
+/// As [`claim`]; but where a killed agent left a discipline of `kind` in its place, that stays, and what stood there before
+/// it is still what is to come back. True in that case.
+#[cfg(feature = "bpf")]
+pub(crate) fn claim_or_keep(
+    place: &Place,
+    route: &mut Route,
+    link: &Link,
+    force: bool,
+    kind: &str,
+) -> Result<(Former, State, bool), Error> {
+    let (state, left) = State::lock(&place.state_folder, &place.device, place.parent)?;
+    let here = route.qdisc(link.index, place.parent)?;
+    match left {
+        Some(kept) if kept.former.is_replaced_by(here.as_ref(), link, kind) => Ok((kept.former, state, true)),
+        left => {
+            claim_locked((state, left), route, link, place.parent, force).map(|(former, state)| (former, state, false))
+        }
+    }
+}
+
+fn claim_locked(
+    (state, left): (State, Option<Kept>),
+    route: &mut Route,
+    link: &Link,
+    parent: u32,
+    force: bool,
+) -> Result<(Former, State), Error> {
+    if let Some(left) = left {
+        put_back(&left.former, route)?;
+    }
+    let (mut former, obstacle) = Former::read(route, link, parent)?;
+    if let Some(obstacle) = obstacle {
+        if !force {
+            state.forget()?;
+            let name = &link.name;
+            let message = format!("the queue of {name} could not be put back as it is: {obstacle}. --force goes on");
+            return Err(Error::Unsuitable(message));
+        }
+        former.give_up();
+    }
+    Ok((former, state))
+}
+
+/// Writes down what to put back, then puts our discipline of a kind in its place.
+pub(crate) fn make_way(
+    former: &Former,
+    mut state: State,
+    route: &mut Route,
+    kind: &str,
+    options: Option<Vec<u8>>,
+) -> Result<State, Error> {
+    state.keep(former)?;
+    if let Err(error) = route.replace(&former.replacement(kind, options)) {
+        state.forget()?;
+        return Err(error);
+    }
+    Ok(state)
+}
+
+/// Puts back what a killed agent left. Where another program has put a queue there since, that one stays.
+pub(crate) fn put_back(former: &Former, route: &mut Route) -> Result<(), Error> {
+    match former.restore(route) {
+        Err(Error::Replaced { .. }) => Ok(()),
+        done => done,
+    }
+}

@@ -1,0 +1,116 @@
+//! A queue whose counters are looked at; and any discipline as a device, only looked at.
+
+use crate::device::contract::{Capabilities, Device, Keeps, Quality};
+use crate::device::estimate::Estimator;
+use crate::device::looks::Looks;
+use crate::device::place::Place;
+use crate::device::wish::{Start, Wish};
+use crate::error::Error;
+use crate::kernel::rtnetlink::{Link, Route};
+use control::{Interval, Limit};
+use units::{Duration, Instant};
+
+/// `ARPHRD_ETHER` (`linux/if_arp.h`).
+const ETHERNET: u16 = 1;
+
+/// A queue whose counters are read.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    pub(crate) looks: Looks,
+    pub(crate) link: Link,
+    pub(crate) parent: u32,
+    /// The handle that must be found; absent where any may be.
+    pub(crate) handle: Option<u32>,
+    pub(crate) estimator: Estimator,
+    pub(crate) every: Duration,
+}
+
+impl Watched {
+    pub(crate) fn look(&mut self, now: Instant) -> Result<(), Error> {
+        let counters = self.looks.counters(now, &self.link, self.parent, self.handle)?;
+        self.estimator.look(now, counters);
+        Ok(())
+    }
+
+    /// Measures as is asked for from now on.
+    pub(crate) fn measure(&mut self, start: &Start) {
+        self.every = start.every;
+        self.estimator.measure(start.measures);
+    }
+
+    pub(crate) fn capabilities(&self, kind: &'static str) -> Capabilities {
+        let gaps = Quality::Estimated("time between two looks by the packets that left, while packets waited");
+        Capabilities {
+            kind,
+            purges: false,
+            look_every: Some(self.every),
+            counts: Quality::Measured,
+            sojourn: Quality::Estimated("Little's law: bytes that waited, over time, by bytes that left"),
+            departure_gap: gaps,
+            service: Quality::Absent,
+            service_ewma: gaps,
+            occupancy: Quality::Estimated("each look stands for half the time to the next"),
+        }
+    }
+}
+
+/// Bytes of link header in each packet, which intervals do not count.
+pub(crate) fn header(link: &Link) -> u64 {
+    if link.hardware == ETHERNET { 14 } else { 0 }
+}
+
+/// The queue that is there, looked at and never changed.
+#[derive(Debug)]
+pub struct Observed(Watched);
+
+impl Observed {
+    /// Looks at the queue in a place. Needs no privilege.
+    ///
+    /// # Errors
+    /// No such interface.
+    pub fn new(place: &Place, start: &Start, looks: &Looks) -> Result<Self, Error> {
+        let (link, looks) = (Route::open()?.link(&place.device)?, looks.clone());
+        let first = (start.at, looks.counters(start.at, &link, place.parent, None)?);
+        let estimator = Estimator::new(start.measures, header(&link), false, first);
+        Ok(Self(Watched { looks, link, parent: place.parent, handle: None, estimator, every: start.every }))
+    }
+}
+
+impl Device for Observed {
+    fn name(&self) -> &str {
+        &self.0.link.name
+    }
+
+    fn look(&mut self, now: Instant) -> Result<(), Error> {
+        self.0.look(now)
+    }
+
+    fn take_interval(&mut self, now: Instant) -> Result<Interval, Error> {
+        self.0.look(now)?;
+        Ok(self.0.estimator.take())
+    }
+
+    /// Nothing: the queue is only looked at.
+    fn set_limit(&mut self, _: Limit) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn keeps(&self) -> Keeps {
+        Keeps::Nothing
+    }
+
+    fn restore(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn adapt(&mut self, wish: &Wish, start: &Start) -> Result<bool, Error> {
+        if wish.dry_run {
+            self.0.measure(start);
+        }
+        Ok(wish.dry_run)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.0.capabilities("as it is")
+    }
+}

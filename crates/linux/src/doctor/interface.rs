@@ -1,0 +1,135 @@
+//! What is possible with the queue of an interface.
+
+use crate::device::driver::Driver;
+use crate::device::former::Former;
+use crate::device::place::shown_place;
+use crate::device::txq;
+use crate::doctor::finding::Finding;
+use crate::error::Error;
+use crate::kernel::rtnetlink::{Link, ROOT, Route, shown};
+
+/// Disciplines with classes, or a place for another below them.
+const CLASSFUL: [&str; 11] = ["cbq", "drr", "ets", "hfsc", "htb", "mqprio", "multiq", "netem", "prio", "qfq", "tbf"];
+pub(super) fn findings(link: &Link, parent: u32, route: &mut Route, can_bpf: bool) -> Result<Vec<Finding>, Error> {
+    let here = route.qdisc(link.index, parent)?;
+    let (_, obstacle) = Former::read(route, link, parent)?;
+    let (driver, how) = Driver::of(link, &route.qdiscs(link.index)?);
+    let waits = Finding::good("driver", how);
+    let classes = if parent == ROOT { users_classes(link, route)? } else { None };
+    let possible = match (parent, &classes, &obstacle) {
+        (ROOT, Some(classes), _) => in_a_class(link, classes),
+        (ROOT, None, _) => possible(link, driver, can_bpf),
+        (_, _, None) => in_a_class(link, &[parent]),
+        (_, _, Some(_)) => in_a_class(link, &[]),
+    };
+    let mut findings = vec![possible, waits];
+    findings.push(match obstacle {
+        None if here.is_none() => Finding::good("former queue", "none (noqueue); it can be put back as it is"),
+        None => Finding::good("former queue", format!("{}; it can be put back as it is", shown(here.as_ref()))),
+        // What a user made is never given up on our advice.
+        Some(why) if classes.is_some() => Finding::bad("former queue", why, "govern a class of it, as above"),
+        Some(why) if parent != ROOT => Finding::bad("former queue", why, "as above"),
+        Some(why) => Finding::bad("former queue", why, "attach --force, after which the kernel's default comes back"),
+    });
+    if link.gso_max_segs > 1 {
+        let found = "one packet of the queue may hold many segments (GSO), so that a limit in packets is a rough one";
+        findings.push(Finding::bad(
+            "large packets",
+            found,
+            "sluice attach --gso-segments 1, or a limit in bytes: --set 'limit=150 kB'",
+        ));
+    }
+    Ok(findings)
+}
+
+/// The classes of a shaper that somebody made himself, and whose queues can be governed; none where the root is the
+/// kernel's, or a queue without classes.
+fn users_classes(link: &Link, route: &mut Route) -> Result<Option<Vec<u32>>, Error> {
+    let qdiscs = route.qdiscs(link.index)?;
+    let Some(root) = qdiscs.iter().find(|qdisc| qdisc.parent == ROOT && qdisc.handle != 0) else { return Ok(None) };
+    if !CLASSFUL.contains(&root.kind.as_str()) {
+        return Ok(None);
+    }
+    // Anywhere below: a class of a class has a queue of its own.
+    let mut classes = Vec::new();
+    for leaf in qdiscs.iter().filter(|qdisc| qdisc.parent < 0xffff_0000) {
+        if let (_, None) = Former::read(route, link, leaf.parent)? {
+            classes.push(leaf.parent);
+        }
+    }
+    Ok(Some(classes))
+}
+
+/// What to do with a shaper: nothing that would take it away.
+fn in_a_class(link: &Link, classes: &[u32]) -> Finding {
+    const TOPIC: &str = "possible";
+    let name = &link.name;
+    let command = |class: &u32| {
+        format!("sudo sluice attach {name} --parent {} --controller adth --target-delay 50ms", shown_place(*class))
+    };
+    if classes.is_empty() {
+        return Finding::bad(
+            TOPIC,
+            "a class of the shaper that stands there, once it has a queue with a handle; `tc class show dev DEV` names them",
+            format!(
+                "sudo tc qdisc add dev {name} parent CLASS handle 20: pfifo limit 1000; sudo sluice attach {name} --parent \
+                 CLASS --controller adth --target-delay 50ms"
+            ),
+        );
+    }
+    let commands: Vec<String> = classes.iter().map(command).collect();
+    Finding::good(TOPIC, format!("the kernel's FIFO in a class of the shaper: {}", commands.join(", or ")))
+}
+
+/// What `sluice attach` would do with this interface, and the command for it.
+fn possible(link: &Link, driver: Driver, can_bpf: bool) -> Finding {
+    const TOPIC: &str = "possible";
+    let name = &link.name;
+    let command = format!("sudo sluice attach {name} --controller adth --target-delay 50ms");
+    match (driver, can_bpf) {
+        (Driver::PushesBack, true) => Finding::good(TOPIC, format!("Sluice's own discipline: {command}")),
+        (Driver::PushesBack, false) => Finding::good(TOPIC, format!("the kernel's FIFO, its limit moved: {command}")),
+        (Driver::Mac80211, true) => {
+            Finding::good(TOPIC, format!("Sluice's own discipline, which releases by credit: {command}"))
+        }
+        (Driver::Mac80211, false) if txq::holds(name).unwrap_or(false) => Finding::good(
+            TOPIC,
+            format!("the queues of mac80211, by the one limit of their phy: {command} --backend txq"),
+        ),
+        (Driver::Mac80211, false) => Finding::bad(
+            TOPIC,
+            "nothing as it is: a limit on a queue that stays empty changes nothing",
+            "kernel and build with BPF, see above; then Sluice's own discipline releases by credit",
+        ),
+        (Driver::TakesAll, _) => Finding::bad(
+            TOPIC,
+            "a queue forms only below a rate that you set: in a class of a shaper",
+            format!(
+                "tc qdisc add dev {name} root handle 1: htb default 10; tc class add dev {name} parent 1: classid \
+                 1:10 htb rate 50mbit; tc qdisc add dev {name} parent 1:10 handle 10: pfifo limit 1000; sluice attach \
+                 {name} --parent 1:10 --controller adth --target-delay 50ms"
+            ),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_possible_follows_from_driver_kernel_and_build() {
+        let link = Link { name: "x0".into(), ..Link::default() };
+        for (driver, bpf, good, says) in [
+            (Driver::PushesBack, false, true, "the kernel's FIFO"),
+            (Driver::PushesBack, true, true, "own discipline"),
+            (Driver::Mac80211, false, false, "stays empty"),
+            (Driver::Mac80211, true, true, "by credit"),
+            (Driver::TakesAll, true, false, "a shaper"),
+        ] {
+            let finding = possible(&link, driver, bpf);
+            assert_eq!(finding.good, good, "{driver:?}");
+            assert!(finding.found.contains(says), "{finding:?}");
+        }
+    }
+}

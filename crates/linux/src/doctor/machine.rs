@@ -1,0 +1,128 @@
+//! What the machine and this process can do.
+
+use crate::doctor::finding::Finding;
+use std::fs;
+use std::path::Path;
+
+/// Bits of capabilities in a set (`linux/capability.h`).
+const NET_ADMIN: u32 = 12;
+const PERFMON: u32 = 38;
+const BPF: u32 = 39;
+/// The first kernel with queue disciplines in BPF.
+const FIRST_KERNEL: (u32, u32) = (6, 16);
+/// A function that only kernels with BPF queue disciplines offer to BPF programs.
+const BPF_QDISC_SYMBOL: &[u8] = b"bpf_qdisc_bstats_update\0";
+/// Disciplines that are looked for, and the function of the kernel that takes their packets.
+const DISCIPLINES: [(&str, &str); 8] = [
+    ("pfifo", "pfifo_enqueue"),
+    ("bfifo", "bfifo_enqueue"),
+    ("pfifo_head_drop", "pfifo_tail_enqueue"),
+    ("codel", "codel_qdisc_enqueue"),
+    ("fq_codel", "fq_codel_enqueue"),
+    ("fq", "fq_enqueue"),
+    ("cake", "cake_enqueue"),
+    ("htb", "htb_enqueue"),
+];
+
+pub(super) fn privilege() -> Finding {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let has = |bit| has_capability(&status, bit);
+    match (has(NET_ADMIN), has(BPF) && has(PERFMON)) {
+        (true, true) => Finding::good(
+            "privilege",
+            "this process may change queues (CAP_NET_ADMIN) and load BPF programs (CAP_BPF, CAP_PERFMON)",
+        ),
+        (true, false) => Finding::bad(
+            "privilege",
+            "this process may change queues (CAP_NET_ADMIN), and not load BPF programs (CAP_BPF, CAP_PERFMON)",
+            "sudo sluice attach DEV",
+        ),
+        (false, _) => Finding::bad(
+            "privilege",
+            "this process may only look: --dry-run, record, replay and doctor work, attach does not",
+            "sudo sluice attach DEV",
+        ),
+    }
+}
+
+/// Whether the text of `/proc/self/status` grants the capability `bit`.
+fn has_capability(status: &str, bit: u32) -> bool {
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    effective.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).is_some_and(|set| set >> bit & 1 == 1)
+}
+
+pub(super) fn bpf(kernel: &str) -> Finding {
+    const TOPIC: &str = "BPF in the kernel";
+    let cure = "boot a kernel 6.16 or newer that is built with CONFIG_NET_SCH_BPF=y and CONFIG_DEBUG_INFO_BTF=y, such as \
+                Debian's of trixie-backports; until then the kernel's FIFOs serve where a driver pushes back";
+    if version(kernel).is_some_and(|version| version < FIRST_KERNEL) {
+        let found = format!("kernel {kernel} is older than 6.16, the first with queue disciplines in BPF");
+        return Finding::bad(TOPIC, found, cure);
+    }
+    match fs::read("/sys/kernel/btf/vmlinux") {
+        Err(_) => Finding::bad(TOPIC, "the kernel shows no BTF (its types), which BPF programs need", cure),
+        Ok(types) if types.windows(BPF_QDISC_SYMBOL.len()).any(|window| window == BPF_QDISC_SYMBOL) => {
+            Finding::good(TOPIC, "the kernel takes queue disciplines in BPF")
+        }
+        Ok(_) => Finding::bad(
+            TOPIC,
+            "the kernel is new enough and was built without CONFIG_NET_SCH_BPF: it takes no queue discipline in BPF",
+            cure,
+        ),
+    }
+}
+
+/// The first two numbers of a kernel's release.
+fn version(release: &str) -> Option<(u32, u32)> {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse);
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+}
+
+pub(super) fn build() -> Finding {
+    const TOPIC: &str = "BPF in this build";
+    if cfg!(feature = "bpf") {
+        Finding::good(TOPIC, "Sluice's own queue discipline is compiled in")
+    } else {
+        Finding::bad(TOPIC, "Sluice's own queue discipline is not compiled in", "make live")
+    }
+}
+
+pub(super) fn disciplines(kernel: &str) -> Finding {
+    let symbols = fs::read_to_string("/proc/kallsyms").unwrap_or_default();
+    let modules = Path::new("/lib/modules").join(kernel).join("kernel/net/sched");
+    let functions: Vec<&str> = symbols.lines().filter_map(|line| line.split_whitespace().nth(2)).collect();
+    let is_there = |(name, function): &&(&str, &str)| {
+        let ends = ["", ".xz", ".zst", ".gz"];
+        functions.contains(function) || ends.iter().any(|end| modules.join(format!("sch_{name}.ko{end}")).exists())
+    };
+    let there: Vec<&str> = DISCIPLINES.iter().filter(is_there).map(|(name, _)| *name).collect();
+    if there.contains(&"pfifo") {
+        Finding::good(
+            "disciplines",
+            format!("{}; Sluice moves the limits of pfifo, bfifo, pfifo_head_drop", there.join(", ")),
+        )
+    } else {
+        let found = "the kernel does not show which it has (/proc/kallsyms); pfifo is in every kernel with queues";
+        Finding::bad("disciplines", found, "sluice doctor as root")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn capabilities_are_read_from_their_bit() {
+        assert!(has_capability("Name:\tx\nCapEff:\t0000000000001000\n", NET_ADMIN));
+        assert!(!has_capability("CapEff:\t000000000000efff\n", NET_ADMIN));
+        assert!(!has_capability("CapEff:\tnonsense\n", NET_ADMIN));
+        assert!(!has_capability("", NET_ADMIN));
+    }
+
+    #[test]
+    fn a_release_begins_with_two_numbers() {
+        assert_eq!(version("6.18.44-fc"), Some((6, 18)));
+        assert_eq!(version("7.2.12+deb13-amd64"), Some((7, 2)));
+        assert_eq!(version("nonsense"), None);
+    }
+}

@@ -1,0 +1,167 @@
+//! What is to be said of a Wi-Fi interface: how its driver and mac80211 share the air between stations.
+
+use crate::doctor::finding::Finding;
+use crate::error::Error;
+use crate::telemetry::stations::{CATEGORIES, DEBUGFS, Stations, look};
+use std::path::PathBuf;
+use units::Duration;
+
+/// How often, and how far apart, AQL is looked at before it is called stuck: a second is many times what it lets pend.
+const LOOKS: usize = 5;
+const BETWEEN: std::time::Duration = std::time::Duration::from_millis(200);
+
+/// What is to be said of an interface: whether its driver reports airtime, and how its AQL stands. `module` is that of the
+/// driver. Looks again for a second where AQL may be stuck.
+pub(super) fn findings(device: &str, module: Option<&str>) -> Result<(Vec<Finding>, Option<Stations>), Error> {
+    let Some(first) = look(device)? else { return Ok((Vec::new(), None)) };
+    let mut looks = vec![first];
+    while looks.len() < LOOKS && stuck(&looks).is_some() {
+        wait(BETWEEN);
+        match look(device)? {
+            Some(next) => looks.push(next),
+            None => return Ok((Vec::new(), None)),
+        }
+    }
+    let found = [airtime(&looks[0]), aql(&looks, module)];
+    Ok((found.to_vec(), looks.pop()))
+}
+
+#[expect(clippy::disallowed_methods, reason = "what stands still is told from what moves by looking twice")]
+fn wait(time: std::time::Duration) {
+    std::thread::sleep(time);
+}
+
+fn airtime(stations: &Stations) -> Finding {
+    const TOPIC: &str = "airtime";
+    if stations.has_airtime_reports {
+        return Finding::good(TOPIC, "the driver reports how long each station is on the air");
+    }
+    Finding::bad(
+        TOPIC,
+        "the driver reports no airtime: mac80211 cannot share the air between stations by time, and a slow station takes it \
+         from the others",
+        "another driver or card; Sluice's release by credit needs no such reports, and holds the delay of all together",
+    )
+}
+
+fn aql(looks: &[Stations], module: Option<&str>) -> Finding {
+    const TOPIC: &str = "AQL";
+    let Some(first) = looks.first() else { return Finding::good(TOPIC, "not looked at") };
+    if !first.has_aql {
+        return Finding::bad(
+            TOPIC,
+            "the driver does without airtime queue limits: what waits below mac80211 is bounded by the driver alone",
+            "Sluice's own discipline, which lets 8 ms below at a time",
+        );
+    }
+    if let Some(why) = stuck(looks) {
+        let module = module.unwrap_or("its module");
+        let off = PathBuf::from(DEBUGFS).join("ieee80211").join(&first.phy).join("aql_enable");
+        let cure = format!(
+            "reload the driver, which takes its interfaces down: modprobe -r {module}; modprobe {module}. Until then AQL can be \
+             switched off: echo 0 > {}. Where it comes back, a newer driver",
+            off.display()
+        );
+        return Finding::bad(TOPIC, format!("stuck: {why}"), cure);
+    }
+    match &first.aql {
+        Ok(aql) if !aql.is_on => Finding::bad(
+            TOPIC,
+            "it is switched off: what waits below mac80211 is bounded by the driver alone",
+            format!("echo 1 > {DEBUGFS}/ieee80211/{}/aql_enable", first.phy),
+        ),
+        Ok(aql) => Finding::good(
+            TOPIC,
+            format!(
+                "{} of time on the air are pending; from {} on stations get their lower limit",
+                shown(aql.pending),
+                shown(aql.threshold)
+            ),
+        ),
+        Err(why) => Finding::good(TOPIC, format!("the driver has it; how much is pending is not available: {why}")),
+    }
+}
+
+/// Why AQL is stuck, where it is in all of these looks: more is pending than the phy's threshold without the stations having
+/// it, as nothing that leaves will ever take it off; or a station stands still above its limit.
+fn stuck(looks: &[Stations]) -> Option<String> {
+    let first = looks.first()?;
+    let lost = |look: &Stations| {
+        let aql = look.aql.as_ref().ok().filter(|aql| aql.is_on)?;
+        let lost = aql.pending.saturating_sub(aql.accounted);
+        (lost >= aql.threshold && !lost.is_zero()).then_some((lost, *aql))
+    };
+    if let Some(all) = looks.iter().map(lost).collect::<Option<Vec<_>>>() {
+        let (lost, aql) = all.into_iter().min_by_key(|(lost, _)| *lost)?;
+        return Some(format!(
+            "{} are pending where {} are allowed, {} of them for no station that is there: they were never taken off, and \
+             each station gets its lower limit for good",
+            shown(aql.pending),
+            shown(aql.threshold),
+            shown(lost)
+        ));
+    }
+    first.stations.iter().find_map(|station| {
+        let now = station.aql.as_ref().ok()?;
+        let category = (0..CATEGORIES.len()).find(|&place| {
+            let stays = |look: &Stations| {
+                let same = look.stations.iter().find(|other| other.address == station.address)?;
+                Some(same.aql.as_ref().ok()?.pending[place])
+            };
+            let pending = now.pending[place];
+            !pending.is_zero() && pending >= now.high[place] && looks.iter().all(|look| stays(look) == Some(pending))
+        })?;
+        Some(format!(
+            "{} are pending for {} where {} are allowed, and do not move: nothing is sent to it",
+            shown(now.pending[category]),
+            station.address,
+            shown(now.high[category])
+        ))
+    })
+}
+
+fn shown(time: Duration) -> String {
+    format!("{:.1} ms", time.as_secs_f64() * 1e3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::telemetry::stations::tests::{look, ms};
+
+    /// The figures of mt76's issue 518: 189 ms pending for the phy, 24 allowed, and its one station has 0 to 1.6 of them.
+    #[test]
+    fn time_that_no_station_has_is_stuck_and_time_that_stations_have_is_not() {
+        let leak = [ms(0), Duration::from_micros(1_596), ms(0)].map(|station| look(ms(189) + station, station));
+        let why = stuck(&leak).unwrap();
+        assert!(
+            why.starts_with("189.0 ms are pending where 24.0 ms are allowed, 189.0 ms of them for no station"),
+            "{why}"
+        );
+        let finding = aql(&leak, Some("mt7915e"));
+        assert!(!finding.good && finding.found.starts_with("stuck: "), "{finding:?}");
+        let cure = finding.cure.unwrap();
+        assert!(cure.contains("modprobe -r mt7915e; modprobe mt7915e") && cure.contains("phy0/aql_enable"), "{cure}");
+
+        // Busy stations together may have more than the threshold: each has its lower limit in any case.
+        assert_eq!(stuck(&[look(ms(40), ms(39)), look(ms(38), ms(38))]), None);
+        // It is over in the second look.
+        assert_eq!(stuck(&[look(ms(189), ms(0)), look(ms(3), ms(3))]), None);
+        let mut off = leak.clone();
+        for look in &mut off {
+            look.aql.as_mut().unwrap().is_on = false;
+        }
+        assert_eq!(stuck(&off), None);
+        let finding = aql(&off, None);
+        assert!(!finding.good && finding.found.contains("switched off"), "{finding:?}");
+        assert_eq!(stuck(&[]), None);
+    }
+
+    #[test]
+    fn a_station_that_stands_still_above_its_limit_is_stuck() {
+        let why = stuck(&[look(ms(13), ms(13)), look(ms(13), ms(13))]).unwrap();
+        assert!(why.starts_with("13.0 ms are pending for 02:00:00:00:01:00 where 12.0 ms are allowed"), "{why}");
+        assert_eq!(stuck(&[look(ms(13), ms(13)), look(ms(14), ms(14))]), None, "it moves");
+        assert_eq!(stuck(&[look(ms(11), ms(11)), look(ms(11), ms(11))]), None, "it is below its limit");
+    }
+}
