@@ -1,6 +1,6 @@
 //! What a controller orders.
 
-use crate::{Limit, Note};
+use crate::{Limit, Note, Sets};
 use units::{Duration, Rate};
 
 /// What holds from now on.
@@ -22,6 +22,19 @@ pub struct Orders {
 impl From<Limit> for Orders {
     fn from(limit: Limit) -> Self {
         Self { limit, rate: None, mark: Mark::None, access: None, note: None }
+    }
+}
+
+impl Orders {
+    /// The kinds of orders among them: the limit, and what departs from how things are where nothing is ordered.
+    pub fn kinds(&self) -> Sets {
+        let given = [
+            (Sets::RATE, self.rate.is_some()),
+            (Sets::MARK, self.mark != Mark::None),
+            (Sets::ACCESS, self.access.is_some()),
+            (Sets::NOTE, self.note.is_some()),
+        ];
+        given.into_iter().filter(|(_, is_given)| *is_given).fold(Sets::LIMIT, |all, (kind, _)| all.and(kind))
     }
 }
 
@@ -69,6 +82,16 @@ pub struct Access {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn orders_are_of_the_kinds_that_they_give() {
+        let limit = Orders::from(Limit::Packets(9));
+        assert_eq!(limit.kinds(), Sets::LIMIT);
+        assert_eq!(Orders { rate: Some(Rate::mbps(1)), ..limit }.kinds(), Sets::LIMIT.and(Sets::RATE));
+        let access = Some(Access { aifsn: 2, cw_min: 15, cw_max: 1_023, txop: Duration::ZERO });
+        let all = Orders { rate: Some(Rate::mbps(1)), mark: Mark::All, access, note: Some(Note::default()), ..limit };
+        assert!(Sets::EACH.iter().all(|(kind, _)| all.kinds().contains(*kind)));
+    }
 
     #[test]
     fn a_mark_hits_all_none_or_one_flow_in_so_many() {

@@ -3,7 +3,7 @@
 use crate::args;
 use crate::console::{complain, print, print_json};
 use crate::failure::{FAILED, Failure};
-use control::{AnyController, Name};
+use control::{AnyController, Name, Reads};
 use lab::live;
 use linux::agent::govern::{Patience, govern};
 use linux::agent::host::Host;
@@ -13,7 +13,7 @@ use linux::telemetry::events::{Event, What};
 use linux::telemetry::recording::Decision;
 use linux::telemetry::serve::{Address, Serves};
 use linux::telemetry::status::Status;
-use linux::{Backend, Capabilities, Device, Place, Quality, Restorer, Wish};
+use linux::{Backend, Device, Place, Quality, Restorer, Wish};
 use queue::Settings;
 use std::fs::File;
 use std::io::Write as _;
@@ -169,7 +169,8 @@ pub(super) fn restore_on_panic(places: Vec<Place>) {
 }
 
 fn opening(device: &dyn Device, controller: &AnyController, dry_run: bool, remarks: &[String]) -> String {
-    let Capabilities { kind, purges, sojourn, departure_gap, service, .. } = device.capabilities();
+    let able = device.capabilities();
+    let kind = able.kind;
     let (name, controller) = (device.name(), controller.name().as_str());
     let mut text = if dry_run {
         format!("{name}: looking at the queue that is there, with {controller}; nothing is changed\n")
@@ -177,17 +178,17 @@ fn opening(device: &dyn Device, controller: &AnyController, dry_run: bool, remar
         format!("{name}: {kind}, governed by {controller}; Ctrl-C puts the former queue back\n")
     };
     text.extend(remarks.iter().map(|remark| format!("  {remark}\n")));
-    for (what, quality) in
-        [("queuing delay", sojourn), ("time between departures", departure_gap), ("service", service)]
+    for (what, reads) in
+        [("queuing delay", Reads::SOJOURN), ("time between departures", Reads::GAP), ("service", Reads::SERVICE)]
     {
-        let line = match quality {
+        let line = match able.quality(reads) {
             Quality::Measured => String::new(),
             Quality::Estimated(how) => format!("  {what}: estimated ({how})\n"),
             Quality::Absent => format!("  {what}: not measured\n"),
         };
         text.push_str(&line);
     }
-    if !purges && !dry_run {
+    if !able.purges && !dry_run {
         text += "  a lower limit meets packets that come; those that wait leave as the link takes them\n";
     }
     text

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::telemetry::events::{Event, What, clock};
 use crate::telemetry::recording::Decision;
 use crate::telemetry::status::{State, Status};
-use control::{AnyController, Controller as _, Limit};
+use control::{AnyController, Controller as _, Limit, Orders};
 use units::{Duration, Instant};
 
 /// An interval that ends so much late, and an interval late, says nothing of the queue as it is now.
@@ -50,6 +50,8 @@ enum Phase {
 struct Governing {
     device: Box<dyn Device>,
     index: u32,
+    /// Those that hold.
+    orders: Orders,
     interval: Duration,
     /// Time between looks; absent where the device needs none.
     every: Option<Duration>,
@@ -128,7 +130,7 @@ impl Governor {
         self.status.totals.restarts = self.status.totals.restarts.saturating_add(again);
         self.status.held_by(&device.capabilities());
         self.status.state = if self.wish.dry_run { State::DryRun } else { State::Governing };
-        self.status.limit = start.limit;
+        self.status.limit = start.orders.limit;
         let remarks: Vec<String> =
             of_device.into_iter().chain(rough(&self.wish, link.gso_max_segs)).chain(blind(&self.controller)).collect();
         round.host.attached(device.as_ref(), &self.controller, &remarks);
@@ -141,6 +143,7 @@ impl Governor {
         self.phase = Phase::Governing(Governing {
             device,
             index: link.index,
+            orders: start.orders,
             interval,
             every,
             next_interval,
@@ -175,10 +178,12 @@ impl Governor {
         }
         let learnt = self.pace.learn(&seen, self.wish.settings.limit);
         let begin_from = learnt.filter(|limit| self.controller.begin_from(*limit));
-        let limit = self.controller.update(&seen.into()).limit;
-        if limit != self.status.limit {
-            governing.device.set_limit(limit)?;
+        let orders = self.controller.update(&seen.into());
+        if orders != governing.orders {
+            governing.device.apply(&orders)?;
+            governing.orders = orders;
         }
+        let limit = orders.limit;
         let at = now.since(self.began);
         self.status.advance(at, &seen, limit);
         if let Some(limit) = begin_from {
@@ -278,7 +283,8 @@ impl Governor {
         (governing.next_interval, governing.next_look) = first(round.now, governing.interval, start.every);
         (self.status.controller, self.status.target_delay) =
             (controller.name().as_str().into(), controller.target_delay());
-        self.status.limit = start.limit;
+        governing.orders = start.orders;
+        self.status.limit = start.orders.limit;
         (self.wish, self.controller) = (wish, controller);
         if adapted {
             let words = format!("governed by {} from now on; nothing that waits is lost", self.status.controller);
@@ -372,8 +378,8 @@ fn blind(controller: &AnyController) -> Option<String> {
 
 /// How a queue begins under a controller.
 fn start(controller: &AnyController, at: Instant) -> Start {
-    let (limit, measures) = (controller.begin().limit, controller.needs().measures);
-    Start { limit, measures, every: look_every(controller), at }
+    let (orders, measures) = (controller.begin(), controller.needs().measures);
+    Start { orders, measures, every: look_every(controller), at }
 }
 
 /// The ends of the first interval and the first look. Intervals of queues with the same interval end together, so that

@@ -1,7 +1,7 @@
 //! What a controller asks of its host on a live queue: to be called, and a device that can serve it.
 
 use crate::device::contract::Device;
-use control::{AnyController, Controller as _, Lacking, Sets};
+use control::{AnyController, Controller as _, Lacking};
 use units::Duration;
 
 /// How often what goes on is told where the controller never needs to be called.
@@ -27,7 +27,7 @@ pub(super) fn look_every(controller: &AnyController) -> Duration {
 pub(super) fn obstacle(controller: &AnyController, device: &dyn Device) -> Option<String> {
     let able = device.capabilities();
     let (name, kind) = (controller.name(), able.kind);
-    Some(match controller.needs().obstacle(able.reads(), Sets::LIMIT)? {
+    Some(match controller.needs().obstacle(able.reads, able.sets)? {
         Lacking::Reading(what) => format!("{name} needs the {what}, which {kind} cannot measure"),
         Lacking::Setting(what) => format!("{name} orders a {what}, which {kind} cannot carry out"),
     })

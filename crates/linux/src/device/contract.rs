@@ -2,7 +2,7 @@
 
 use crate::device::wish::{Start, Wish};
 use crate::error::Error;
-use control::{Interval, Limit, Reads};
+use control::{Interval, Orders, Reads, Sets};
 use units::{Duration, Instant};
 
 /// An interface whose queue is measured and limited.
@@ -17,11 +17,13 @@ pub trait Device {
     /// The interface is gone, or its queue is no longer the one that was installed.
     fn take_interval(&mut self, now: Instant) -> Result<Interval, Error>;
 
-    /// Moves the limit. What waits above a lower one goes only where [`Capabilities::purges`] says so.
+    /// Carries out orders, which hold from now on. What waits above a lower limit goes only where [`Capabilities::purges`]
+    /// says so.
     ///
     /// # Errors
-    /// As [`take_interval`](Self::take_interval); and a limit in a unit that the device cannot hold.
-    fn set_limit(&mut self, limit: Limit) -> Result<(), Error>;
+    /// As [`take_interval`](Self::take_interval); an order that is not among [`Capabilities::sets`], and then none of them is
+    /// carried out; a limit in a unit that the device cannot hold.
+    fn apply(&mut self, orders: &Orders) -> Result<(), Error>;
 
     /// Puts the former queue back. Does nothing where it is back already.
     ///
@@ -51,7 +53,7 @@ pub trait Device {
     /// done: then the queue must be made anew, and what waits is lost.
     ///
     /// # Errors
-    /// As [`set_limit`](Self::set_limit).
+    /// As [`apply`](Self::apply).
     fn adapt(&mut self, wish: &Wish, start: &Start) -> Result<bool, Error> {
         let _ = (wish, start);
         Ok(false)
@@ -105,32 +107,60 @@ pub struct Capabilities {
     pub purges: bool,
     /// How often [`Device::look`] must be called for estimates to hold; absent where packets are measured one at a time.
     pub look_every: Option<Duration>,
-    /// Of [`Interval::arrived`], `sent`, `dropped` and `backlog`.
-    pub counts: Quality,
-    /// Of [`Interval::sojourn`].
-    pub sojourn: Quality,
-    /// Of [`Interval::departure_gap`].
-    pub departure_gap: Quality,
-    /// Of [`Interval::service`] and [`Interval::nodal`].
-    pub service: Quality,
-    /// Of [`Interval::service_ewma`].
-    pub service_ewma: Quality,
-    /// Of [`Interval::idle`] and [`Interval::busy`].
-    pub occupancy: Quality,
+    /// What a controller can look at here: measured or estimated.
+    pub reads: Reads,
+    /// Which of that is estimated, and how, in a few words.
+    pub estimates: &'static [(Reads, &'static str)],
+    /// Which orders the device can carry out.
+    pub sets: Sets,
 }
 
 impl Capabilities {
-    /// What a controller can look at here.
-    pub fn reads(&self) -> Reads {
-        let known = [
-            (Reads::COUNTS, self.counts),
-            (Reads::SOJOURN, self.sojourn),
-            (Reads::GAP, self.departure_gap),
-            (Reads::SERVICE, self.service),
-            (Reads::AVERAGE, self.service_ewma),
-            (Reads::OCCUPANCY, self.occupancy),
-        ];
-        let known = known.into_iter().filter(|(_, quality)| *quality != Quality::Absent);
-        known.fold(Reads::NONE, |all, (reads, _)| all.and(reads))
+    /// How well a quantity, one bit of [`Reads`], is known.
+    pub fn quality(&self, of: Reads) -> Quality {
+        match self.estimates.iter().find(|(reads, _)| reads.contains(of)) {
+            _ if !self.reads.contains(of) => Quality::Absent,
+            Some((_, how)) => Quality::Estimated(how),
+            None => Quality::Measured,
+        }
+    }
+
+    /// Refuses orders of which the device cannot carry out one.
+    pub(crate) fn allow(&self, orders: &Orders) -> Result<(), Error> {
+        match orders.kinds().without(self.sets).next() {
+            None => Ok(()),
+            Some(what) => Err(Error::Unsuitable(format!("{} cannot carry out an order of a {what}", self.kind))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use control::Limit;
+    use units::Rate;
+
+    const FIFO: Capabilities = Capabilities {
+        kind: "pfifo",
+        purges: false,
+        look_every: None,
+        reads: Reads::COUNTS.and(Reads::SOJOURN),
+        estimates: &[(Reads::SOJOURN.and(Reads::GAP), "Little's law")],
+        sets: Sets::LIMIT,
+    };
+
+    #[test]
+    fn a_quantity_is_measured_estimated_or_absent() {
+        assert_eq!(FIFO.quality(Reads::COUNTS), Quality::Measured);
+        assert_eq!(FIFO.quality(Reads::SOJOURN), Quality::Estimated("Little's law"));
+        assert_eq!(FIFO.quality(Reads::GAP), Quality::Absent, "it is not read, however it would be estimated");
+    }
+
+    #[test]
+    fn an_order_that_cannot_be_carried_out_is_refused_by_name() {
+        let limit = Orders::from(Limit::Packets(9));
+        FIFO.allow(&limit).unwrap();
+        let refused = FIFO.allow(&Orders { rate: Some(Rate::mbps(1)), ..limit }).unwrap_err().to_string();
+        assert_eq!(refused, "pfifo cannot carry out an order of a sending rate");
     }
 }

@@ -8,8 +8,17 @@
 //! - *Idle and busy time*: each look stands for half of the time to the next.
 
 use crate::kernel::counters::Counters;
-use control::{Count, Interval, Measures, Stat};
+use control::{Count, Interval, Measures, Reads, Stat};
 use units::{Bytes, Duration, Instant};
+
+/// What is estimated.
+pub(crate) const ESTIMATED: Reads = Reads::SOJOURN.and(Reads::GAP).and(Reads::AVERAGE).and(Reads::OCCUPANCY);
+/// How, in a few words.
+pub(crate) const ESTIMATES: [(Reads, &str); 3] = [
+    (Reads::SOJOURN, "Little's law: bytes that waited, over time, by bytes that left"),
+    (Reads::GAP.and(Reads::AVERAGE), "time between two looks by the packets that left, while packets waited"),
+    (Reads::OCCUPANCY, "each look stands for half the time to the next"),
+];
 
 /// What is known of a queue between two intervals.
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@ use crate::device::wish::{Backend, Start, Wish};
 use crate::error::Error;
 use crate::kernel::counters::Counters;
 use crate::kernel::rtnetlink::{Qdisc, Route};
-use control::{Interval, Limit};
+use control::{Interval, Limit, Orders};
 use queue::{DisciplineName, Settings};
 use units::Instant;
 
@@ -91,7 +91,7 @@ impl Fifo {
     /// No such interface; no privilege; another agent is there; a former queue that could not be put back, unless
     /// `force`d: then the kernel's default comes back in its place.
     pub fn attach(place: &Place, kind: Kind, start: &Start, looks: &Looks, force: bool) -> Result<Self, Error> {
-        let options = kind.options(start.limit)?;
+        let options = kind.options(start.orders.limit)?;
         let mut route = Route::open()?;
         let link = route.link(&place.device)?;
         let parent = place.parent;
@@ -120,10 +120,11 @@ impl Device for Fifo {
         Ok(self.watched.estimator.take())
     }
 
-    fn set_limit(&mut self, limit: Limit) -> Result<(), Error> {
+    fn apply(&mut self, orders: &Orders) -> Result<(), Error> {
+        self.capabilities().allow(orders)?;
         let Watched { link, parent, .. } = &self.watched;
         let (index, parent, handle) = (link.index, *parent, self.former.ours());
-        let (kind, options) = (self.kind.as_str().to_owned(), Some(self.kind.options(limit)?));
+        let (kind, options) = (self.kind.as_str().to_owned(), Some(self.kind.options(orders.limit)?));
         self.route.change(&Qdisc { index, handle, parent, kind, options, ..Qdisc::default() })
     }
 
@@ -145,7 +146,7 @@ impl Device for Fifo {
             return Ok(false);
         }
         self.watched.measure(start);
-        self.set_limit(start.limit).map(|()| true)
+        self.apply(&start.orders).map(|()| true)
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -1,13 +1,13 @@
 //! A queue whose counters are looked at; and any discipline as a device, only looked at.
 
-use crate::device::contract::{Capabilities, Device, Keeps, Quality};
-use crate::device::estimate::Estimator;
+use crate::device::contract::{Capabilities, Device, Keeps};
+use crate::device::estimate::{ESTIMATED, ESTIMATES, Estimator};
 use crate::device::looks::Looks;
 use crate::device::place::Place;
 use crate::device::wish::{Start, Wish};
 use crate::error::Error;
 use crate::kernel::rtnetlink::{Link, Route};
-use control::{Interval, Limit};
+use control::{Interval, Orders, Reads, Sets};
 use units::{Duration, Instant};
 
 /// `ARPHRD_ETHER` (`linux/if_arp.h`).
@@ -39,17 +39,13 @@ impl Watched {
     }
 
     pub(crate) fn capabilities(&self, kind: &'static str) -> Capabilities {
-        let gaps = Quality::Estimated("time between two looks by the packets that left, while packets waited");
         Capabilities {
             kind,
             purges: false,
             look_every: Some(self.every),
-            counts: Quality::Measured,
-            sojourn: Quality::Estimated("Little's law: bytes that waited, over time, by bytes that left"),
-            departure_gap: gaps,
-            service: Quality::Absent,
-            service_ewma: gaps,
-            occupancy: Quality::Estimated("each look stands for half the time to the next"),
+            reads: ESTIMATED.and(Reads::COUNTS),
+            estimates: &ESTIMATES,
+            sets: Sets::LIMIT,
         }
     }
 }
@@ -90,9 +86,9 @@ impl Device for Observed {
         Ok(self.0.estimator.take())
     }
 
-    /// Nothing: the queue is only looked at.
-    fn set_limit(&mut self, _: Limit) -> Result<(), Error> {
-        Ok(())
+    /// Nothing: the queue is only looked at. What a queue that is governed would refuse is refused.
+    fn apply(&mut self, orders: &Orders) -> Result<(), Error> {
+        self.capabilities().allow(orders)
     }
 
     fn keeps(&self) -> Keeps {

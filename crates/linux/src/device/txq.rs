@@ -6,8 +6,8 @@
 //! that of a phy: packets of all of its interfaces count, and one of them is governed.
 
 use crate::device::claim::put_back;
-use crate::device::contract::{Capabilities, Device, Quality};
-use crate::device::estimate::Estimator;
+use crate::device::contract::{Capabilities, Device};
+use crate::device::estimate::{ESTIMATED, ESTIMATES, Estimator};
 use crate::device::former::Former;
 use crate::device::place::Place;
 use crate::device::state::{State, open};
@@ -15,7 +15,7 @@ use crate::device::wish::{Backend, Start, Wish};
 use crate::error::Error;
 use crate::kernel::nl80211::{Phy, Wireless, counters};
 use crate::kernel::rtnetlink::{Link, ROOT, Route};
-use control::{Interval, Limit};
+use control::{Interval, Limit, Orders, Reads, Sets};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use std::fs::File;
 use std::path::Path;
@@ -25,6 +25,13 @@ use units::{Duration, Instant};
 pub(crate) const KIND: &str = "txq";
 /// What a frame has beside the packet: the header of a QoS data frame (IEEE Std 802.11-2020, 9.3.2.1) and LLC.
 const HEADER: u64 = 34;
+
+/// How the counts are taken, too.
+const ALL_ESTIMATES: [(Reads, &str); 1 + ESTIMATES.len()] = {
+    let counts = (Reads::COUNTS, "sent: to this interface's stations; waiting and dropped: of its whole phy");
+    let [sojourn, gap, occupancy] = ESTIMATES;
+    [counts, sojourn, gap, occupancy]
+};
 
 /// An interface whose phy's queues are limited.
 #[derive(Debug)]
@@ -55,7 +62,7 @@ impl Txq {
         if *parent != ROOT {
             return Err(Error::Unsuitable("the queues of mac80211 have one limit, not one for a class".into()));
         }
-        let limit = packets(start.limit)?;
+        let limit = packets(start.orders.limit)?;
         let mut route = Route::open()?;
         let link = route.link(device)?;
         let mut wireless = Wireless::open()?;
@@ -148,8 +155,9 @@ impl Device for Txq {
         Ok(self.estimator.take())
     }
 
-    fn set_limit(&mut self, limit: Limit) -> Result<(), Error> {
-        let limit = packets(limit)?;
+    fn apply(&mut self, orders: &Orders) -> Result<(), Error> {
+        self.capabilities().allow(orders)?;
+        let limit = packets(orders.limit)?;
         self.wireless.set_limit(self.phy, limit)?;
         self.limit = limit;
         Ok(())
@@ -166,21 +174,17 @@ impl Device for Txq {
         }
         self.estimator.measure(start.measures);
         self.every = start.every;
-        self.set_limit(start.limit).map(|()| true)
+        self.apply(&start.orders).map(|()| true)
     }
 
     fn capabilities(&self) -> Capabilities {
-        let gaps = Quality::Estimated("time between two looks by the packets that left, while packets waited");
         Capabilities {
             kind: KIND,
             purges: true,
             look_every: Some(self.every),
-            counts: Quality::Estimated("sent: to this interface's stations; waiting and dropped: of its whole phy"),
-            sojourn: Quality::Estimated("Little's law: bytes that waited, over time, by bytes that left"),
-            departure_gap: gaps,
-            service: Quality::Absent,
-            service_ewma: gaps,
-            occupancy: Quality::Estimated("each look stands for half the time to the next"),
+            reads: ESTIMATED.and(Reads::COUNTS),
+            estimates: &ALL_ESTIMATES,
+            sets: Sets::LIMIT,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What is wanted of a queue.
 
 use crate::device::place::Place;
-use control::{Limit, Measures};
+use control::{Measures, Orders};
 use queue::Settings;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -75,8 +75,8 @@ pub struct Wish {
 /// How a queue begins, and how it is to be measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Start {
-    /// The limit that holds from the first moment.
-    pub limit: Limit,
+    /// The orders that hold from the first moment.
+    pub orders: Orders,
     /// What the controller asks for.
     pub measures: Measures,
     /// Time between two looks, where the queue is measured by looking.

@@ -2,9 +2,9 @@
 
 mod json;
 
-use crate::device::contract::{Capabilities, Quality};
+use crate::device::contract::Capabilities;
 use crate::telemetry::events::Event;
-use control::{AnyController, Controller as _, Count, Interval, Limit};
+use control::{AnyController, Controller as _, Count, Interval, Limit, Reads};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::{Bytes, Duration};
@@ -90,17 +90,20 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// Those that a device with these capabilities cannot measure.
-    pub fn absent(from: &Capabilities) -> Vec<Self> {
-        let all = [
-            (Self::Counts, from.counts),
-            (Self::Sojourn, from.sojourn),
-            (Self::DepartureGap, from.departure_gap),
-            (Self::Service, from.service),
-            (Self::ServiceEwma, from.service_ewma),
-            (Self::Occupancy, from.occupancy),
-        ];
-        all.into_iter().filter(|(_, quality)| *quality == Quality::Absent).map(|(quantity, _)| quantity).collect()
+    /// Each, as controllers name it.
+    const ALL: [(Self, Reads); 6] = [
+        (Self::Counts, Reads::COUNTS),
+        (Self::Sojourn, Reads::SOJOURN),
+        (Self::DepartureGap, Reads::GAP),
+        (Self::Service, Reads::SERVICE),
+        (Self::ServiceEwma, Reads::AVERAGE),
+        (Self::Occupancy, Reads::OCCUPANCY),
+    ];
+
+    /// Those that a device cannot measure on which controllers can look at `reads`.
+    pub fn absent(reads: Reads) -> Vec<Self> {
+        let absent = Self::ALL.iter().filter(|(_, of)| !reads.contains(*of));
+        absent.map(|(quantity, _)| *quantity).collect()
     }
 }
 
@@ -141,7 +144,7 @@ impl Status {
     /// The queue is held by a device that can do so much.
     pub fn held_by(&mut self, capabilities: &Capabilities) {
         capabilities.kind.clone_into(&mut self.kind);
-        self.unmeasured = Quantity::absent(capabilities);
+        self.unmeasured = Quantity::absent(capabilities.reads);
     }
 
     /// An interval has ended at `at`, and `limit` follows it.

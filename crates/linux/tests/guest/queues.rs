@@ -20,7 +20,7 @@ fn send(network: u8, packets: u32) {
 
 /// As [`MECHANISM`] begins.
 pub(super) fn start() -> Start {
-    Start { limit: MECHANISM.hard, measures: Measures::default(), every: Duration::from_millis(1), at: now() }
+    Start { orders: MECHANISM.hard.into(), measures: Measures::default(), every: Duration::from_millis(1), at: now() }
 }
 
 fn balanced(interval: &Interval) {
@@ -284,7 +284,7 @@ fn what_waits_survives_attaching_new_settings_and_detaching() {
     send(9, PACKETS);
     let mut device = Governed::attach(&place, MECHANISM, &start(), false).unwrap();
     send(9, PACKETS);
-    device.set_limit(Limit::Packets(500)).unwrap();
+    device.apply(&Limit::Packets(500).into()).unwrap();
     let discipline = load();
     let handle = 0x51c0_0000;
     let mut slot = discipline.take_over(handle, MECHANISM, Measures::default(), now()).unwrap();

@@ -30,7 +30,7 @@ fn the_limit_of_a_phy_is_moved_read_back_and_put_back() {
     let mut device = Txq::attach(&place, &start()).unwrap();
     assert_eq!(device.capabilities().kind, "txq");
     for packets in [100, 1] {
-        device.set_limit(Limit::Packets(packets)).unwrap();
+        device.apply(&Limit::Packets(packets).into()).unwrap();
         assert_eq!(limit(), packets.to_string());
         let seen = device.take_interval(now()).unwrap();
         assert_eq!((seen.backlog.packets, seen.dropped.packets), (0, 0), "nobody sends");

@@ -7,14 +7,14 @@ use super::maps::KIND;
 use super::mechanism::Mechanism;
 use super::slot::Slot;
 use crate::device::claim::{claim_or_keep, make_way};
-use crate::device::contract::{Capabilities, Device, Keeps, Quality};
+use crate::device::contract::{Capabilities, Device, Keeps};
 use crate::device::former::Former;
 use crate::device::place::Place;
 use crate::device::state::State;
 use crate::device::wish::{Backend, Start, Wish};
 use crate::error::Error;
 use crate::kernel::rtnetlink::{Link, ROOT, Route, shown};
-use control::{Interval, Limit};
+use control::{Interval, Orders, Reads, Sets};
 use rustix::thread::nanosleep;
 use rustix::time::Timespec;
 use std::path::Path;
@@ -22,6 +22,10 @@ use units::Instant;
 
 /// Where the kernel keeps the discipline while there are agents.
 pub const FOLDER: &str = "/sys/fs/bpf/sluice";
+
+/// How service times are known of a device that does not tell when it is done with a packet.
+const SERVICE_ESTIMATE: [(Reads, &str); 1] =
+    [(Reads::SERVICE.and(Reads::AVERAGE), "time between two departures while packets wait")];
 
 /// Milliseconds that a queue which is to go has for what waits in it.
 const MOST_PAUSES: u32 = 250;
@@ -103,7 +107,7 @@ fn install(
 ) -> Result<(Slot, Former, State), Error> {
     let (former, state, stands) = claim_or_keep(place, route, link, force, KIND)?;
     let begin = |mut slot: Slot| {
-        slot.set_limit(start.limit)?;
+        slot.set_limit(start.orders.limit)?;
         discipline.release_by(&mut slot, credit)?;
         Ok(slot)
     };
@@ -156,8 +160,9 @@ impl Device for Governed {
         self.slot.take_interval(now)
     }
 
-    fn set_limit(&mut self, limit: Limit) -> Result<(), Error> {
-        self.slot.set_limit(limit)
+    fn apply(&mut self, orders: &Orders) -> Result<(), Error> {
+        self.capabilities().allow(orders)?;
+        self.slot.set_limit(orders.limit)
     }
 
     fn restore(&mut self) -> Result<(), Error> {
@@ -192,24 +197,19 @@ impl Device for Governed {
         Discipline::load(Path::new(FOLDER), mechanism.hard)?;
         let slot = discipline.take_over(self.slot.handle(), mechanism, start.measures, start.at)?;
         self.slot = slot.following(&self.slot);
-        self.slot.set_limit(start.limit).map(|()| true)
+        self.apply(&start.orders).map(|()| true)
     }
 
     fn capabilities(&self) -> Capabilities {
-        let service = match self.credit {
-            Some(_) => Quality::Measured,
-            None => Quality::Estimated("time between two departures while packets wait"),
-        };
+        let reads = Reads::COUNTS.and(Reads::SOJOURN).and(Reads::GAP).and(Reads::OCCUPANCY);
         Capabilities {
             kind: KIND,
             purges: true,
             look_every: None,
-            counts: Quality::Measured,
-            sojourn: Quality::Measured,
-            departure_gap: Quality::Measured,
-            service,
-            service_ewma: service,
-            occupancy: Quality::Measured,
+            reads: reads.and(Reads::SERVICE).and(Reads::AVERAGE),
+            // By credit it is told when the device is done with a packet.
+            estimates: if self.credit.is_some() { &[] } else { &SERVICE_ESTIMATE },
+            sets: Sets::LIMIT,
         }
     }
 }
