@@ -6,7 +6,7 @@ use crate::agent::needs::{interval, look_every, obstacle};
 use crate::agent::pace::{Pace, WORTH};
 use crate::agent::wakes::on_grid;
 use crate::device::attach::{Attached, attach};
-use crate::device::contract::{Device, Keeps};
+use crate::device::contract::{Device, Keeps, LONGEST_INTERVAL};
 use crate::device::looks::Looks;
 use crate::device::place::shown_place;
 use crate::device::wish::{Start, Wish};
@@ -21,9 +21,6 @@ use units::{Duration, Instant};
 const LATE: Duration = Duration::from_millis(250);
 /// After an attempt that failed for another reason than the interface's absence.
 const NEXT_ATTEMPT: Duration = Duration::from_secs(10);
-
-/// Our own discipline takes an agent that is silent for 5 s for gone.
-const LONGEST_INTERVAL: Duration = Duration::from_secs(2);
 
 /// One queue.
 pub(super) struct Governor {

@@ -5,6 +5,9 @@ use crate::error::Error;
 use control::{Interval, Orders, Reads, Sets};
 use units::{Duration, Instant};
 
+/// A controller of a live queue is called at least so often: by that a device knows that its agent lives.
+pub(crate) const LONGEST_INTERVAL: Duration = Duration::from_secs(2);
+
 /// An interface whose queue is measured and limited.
 pub trait Device {
     /// The interface, as `ip link` calls it.

@@ -1,5 +1,6 @@
 //! What the discipline is to do with its packets, in the terms of crate `queue`.
 
+use crate::device::contract::LONGEST_INTERVAL;
 use crate::error::Error;
 use control::Limit;
 use queue::{DisciplineName, End, MOST_PACKETS, Purge};
@@ -42,8 +43,8 @@ impl Mechanism {
     }
 }
 
-/// An agent that is silent for longer has died: it is heard at each interval, of some 20 ms to a second.
-pub(super) const LONGEST_SILENCE: Duration = Duration::from_secs(5);
+/// An agent that is silent for longer has died: it is heard at each interval, and would have missed two of the longest.
+pub(super) const LONGEST_SILENCE: Duration = Duration::from_nanos(LONGEST_INTERVAL.as_nanos() / 2 * 5);
 
 /// The limits in packets and in bytes that hold together where the one that moves is `limit`, below the hard one, as in
 /// crate `queue`.
