@@ -84,8 +84,12 @@ impl From<RecordingError> for Failure {
 impl From<linux::Error> for Failure {
     fn from(error: linux::Error) -> Self {
         match error {
-            linux::Error::NoInterface { .. } | linux::Error::Unsuitable(_) => Self::wrong(error.to_string()),
-            _ => Self::failed(error.to_string()),
+            linux::Error::Gone { .. }
+            | linux::Error::Renamed { .. }
+            | linux::Error::Replaced { .. }
+            | linux::Error::NotPermitted { .. }
+            | linux::Error::Kernel { .. } => Self::failed(error.to_string()),
+            _ => Self::wrong(error.to_string()),
         }
     }
 }

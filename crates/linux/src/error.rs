@@ -1,8 +1,11 @@
 //! Why something cannot be done with an interface or an agent.
 
+use control::{Invalid, Lacking, Limit, Name};
 use queue::DisciplineName;
+use std::path::PathBuf;
+use units::Duration;
 
-/// Why an interface cannot be governed.
+/// Why something cannot be done with an interface or an agent. The words of each say what a user can do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no such interface here.
@@ -12,6 +15,12 @@ pub enum Error {
         name: String,
         /// Those that there are, separated by commas.
         known: String,
+    },
+    /// No interface can be called so.
+    #[error("{name:?} is no name of an interface")]
+    NoName {
+        /// As it was asked for.
+        name: String,
     },
     /// The interface went while it was governed.
     #[error("{name} is gone")]
@@ -35,15 +44,56 @@ pub enum Error {
         /// What is there now.
         found: String,
     },
+    /// The former queue was put back, and the kernel shows another than that.
+    #[error("the former queue of {name} could not be put back; it has {found} now")]
+    NotBack {
+        /// The interface.
+        name: String,
+        /// What is there now.
+        found: String,
+    },
+    /// What is asked for does not fit what is to hold the packets.
+    #[error(transparent)]
+    Unfit(#[from] Unfit),
+    /// The kernel, the build or the interface lacks what is asked for.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
+    /// Another agent, or another program, has what is asked for.
+    #[error(transparent)]
+    Taken(#[from] Taken),
+    /// It would do harm or nothing, and is done only where it is forced.
+    #[error(transparent)]
+    Unforced(#[from] Unforced),
+    /// A file is not one that an agent can have written or may write.
+    #[error("{} {why}", path.display())]
+    Distrusted {
+        /// The file, or the folder.
+        path: PathBuf,
+        /// What is wrong with it, and what follows.
+        why: &'static str,
+    },
+    /// What answers at an agent's socket is no agent.
+    #[error("the agent at {} answered no status ({why}): {said}", socket.display())]
+    NoStatus {
+        /// Where it was asked.
+        socket: PathBuf,
+        /// What is wrong with the answer.
+        why: serde_json::Error,
+        /// How the answer begins.
+        said: String,
+    },
+    /// What answers at an agent's socket goes on for longer than any status.
+    #[error("{} sends what is no status", socket.display())]
+    EndlessStatus {
+        /// Where it was asked.
+        socket: PathBuf,
+    },
     /// The kernel refuses for want of a capability.
     #[error("not permitted to {what}: that needs CAP_NET_ADMIN; run it with sudo")]
     NotPermitted {
         /// What was tried: `change the queue of wlan0`.
         what: String,
     },
-    /// What was asked for is not possible; the reason and the cure.
-    #[error("{0}")]
-    Unsuitable(String),
     /// A call of the kernel failed.
     #[error("cannot {what}: {source}")]
     Kernel {
@@ -54,10 +104,260 @@ pub enum Error {
     },
 }
 
-impl Error {
-    /// A discipline is refused whatever is to hold the packets.
-    pub(crate) fn unmoved(discipline: DisciplineName) -> Self {
-        let discipline = discipline.as_str();
-        Self::Unsuitable(format!("{discipline} is not moved by a controller here; use drop-tail or drop-head"))
+/// What does not fit what is to hold the packets.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unfit {
+    /// The discipline has no limit that a controller moves.
+    #[error("{} is not moved by a controller here; use drop-tail or drop-head", discipline.as_str())]
+    Discipline {
+        /// As it was asked for.
+        discipline: DisciplineName,
+    },
+    /// The limit is in bytes, where only packets are counted.
+    #[error("{who_counts} packets: give a limit in packets")]
+    LimitInBytes {
+        /// Who counts them, in words: `the queues of mac80211 count`.
+        who_counts: &'static str,
+    },
+    /// The limit is in a unit that this FIFO of the kernel does not count.
+    #[error(
+        "{kind} cannot hold a limit of {limit}; give pfifo a number of packets, and bfifo a size such as \"64 kB\""
+    )]
+    LimitInUnit {
+        /// As `tc qdisc` calls it.
+        kind: &'static str,
+        /// As it was asked for.
+        limit: Limit,
+    },
+    /// The hard limit is above what a queue has room for.
+    #[error("a queue of a live interface has room for {room} packets: {limit} are more")]
+    Room {
+        /// In packets.
+        room: u32,
+        /// As it was asked for.
+        limit: Limit,
+    },
+    /// A class is meant, where only the whole interface will do.
+    #[error("{why}")]
+    Class {
+        /// Why that is so.
+        why: &'static str,
+    },
+    /// The queue with this handle is not one of our discipline.
+    #[error("{:x}: is no handle of a queue of kind {kind}", handle >> 16)]
+    Handle {
+        /// As the kernel has it: `51c0:` is `0x51c0_0000`.
+        handle: u32,
+        /// Our discipline, as `tc qdisc` calls it.
+        kind: &'static str,
+    },
+    /// A controller cannot be built from its parameters.
+    #[error("{device}: {invalid}")]
+    Parameters {
+        /// The interface for which it was asked for.
+        device: String,
+        /// What is wrong with them.
+        invalid: Invalid,
+    },
+    /// A controller would be called too rarely to be told from a dead one.
+    #[error("{device}: {controller} would be called every {interval}; on a live queue that is at most {longest}")]
+    Interval {
+        /// The interface for which it was asked for.
+        device: String,
+        /// Its name.
+        controller: Name,
+        /// Between two calls, as it asks for.
+        interval: Duration,
+        /// Between two calls, at most.
+        longest: Duration,
+    },
+    /// A controller looks at what is not measured, or orders what cannot be carried out.
+    #[error("{controller} {}", lacks(lacking, kind))]
+    Controller {
+        /// Its name.
+        controller: Name,
+        /// What holds the packets, as `tc qdisc` calls it.
+        kind: &'static str,
+        /// What it lacks.
+        lacking: Lacking,
+    },
+    /// An order of a kind that the device does not carry out.
+    #[error("{kind} cannot carry out an order of a {order}")]
+    Order {
+        /// What holds the packets, as `tc qdisc` calls it.
+        kind: &'static str,
+        /// The kind of the order, in words.
+        order: &'static str,
+    },
+}
+
+/// What the kernel, the build or the interface lacks.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unsupported {
+    /// No nl80211.
+    #[error("this kernel has no Wi-Fi (nl80211): load cfg80211")]
+    NoWifi,
+    /// The interface has no phy.
+    #[error("{name} is no interface of Wi-Fi")]
+    NotWifi {
+        /// The interface.
+        name: String,
+    },
+    /// mac80211's queues do not hold the interface's packets, or have no limit.
+    #[error(
+        "mac80211 holds no packets of {name}: its driver keeps its packets itself, or it has no limit that can be read"
+    )]
+    NoTxq {
+        /// The interface.
+        name: String,
+    },
+    /// This build has no queue discipline in BPF.
+    #[error("this build of Sluice is without BPF: `make live` builds one with it")]
+    BuildWithoutBpf,
+    /// The kernel has no BTF.
+    #[error("the kernel tells no types: it was built without CONFIG_DEBUG_INFO_BTF")]
+    KernelWithoutTypes,
+    /// The kernel takes no queue disciplines in BPF.
+    #[error("the kernel has no queue disciplines in BPF: it is older than 6.16 or built without CONFIG_NET_SCH_BPF")]
+    KernelWithoutBpfQdiscs,
+}
+
+/// What another agent or another program has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Taken {
+    /// An agent governs the place.
+    #[error("{device} is governed already{}; `{detach}` ends that", by(*process))]
+    Governed {
+        /// The interface.
+        device: String,
+        /// The agent's process, where it has written that down.
+        process: Option<u32>,
+        /// The command that ends it.
+        detach: String,
+    },
+    /// An agent is about to govern the place.
+    #[error("{device} is being attached at this moment; try again")]
+    Attaching {
+        /// The interface.
+        device: String,
+    },
+    /// An agent governs another place of the interface than the one that is meant.
+    #[error("{device} is not governed at {here} but at {there}: `{detach}` ends that")]
+    Elsewhere {
+        /// The interface.
+        device: String,
+        /// The place that is meant, as `tc` writes it.
+        here: String,
+        /// The place that is governed.
+        there: String,
+        /// The command that ends that.
+        detach: String,
+    },
+    /// An agent was asked to end and goes on.
+    #[error("asked to end process {process}, which governs {device}, and it did not end within {waited}")]
+    Stays {
+        /// The agent.
+        process: u32,
+        /// The interface.
+        device: String,
+        /// How long it was given.
+        waited: Duration,
+    },
+    /// Another interface of the phy is governed.
+    #[error("the queues of phy{number} have one limit, and another of its interfaces is governed already")]
+    Phy {
+        /// Its number.
+        number: u32,
+    },
+    /// All queues that the discipline has room for are in use.
+    #[error("the queue discipline serves at most {most} interfaces")]
+    Slots {
+        /// How many there are.
+        most: u32,
+    },
+    /// Agents use a discipline with less room in each queue.
+    #[error(
+        "the queue discipline that is loaded has room for {room} packets in a queue, and {limit} need more: stop all agents, \
+         so that it is unloaded, or ask for a smaller hard limit"
+    )]
+    Room {
+        /// In packets.
+        room: u32,
+        /// As it was asked for.
+        limit: Limit,
+    },
+    /// An agent of another version uses the discipline.
+    #[error("the queue discipline that is loaded is of another version: stop its agent")]
+    Version,
+    /// Another program holds a lock that agents hold for a moment.
+    #[error("another program holds the lock on {0}; `lsof {0}` says which", path.display())]
+    Lock {
+        /// On what.
+        path: PathBuf,
+    },
+    /// Another agent listens there.
+    #[error("another agent listens at {}", socket.display())]
+    Socket {
+        /// Where.
+        socket: PathBuf,
+    },
+}
+
+/// What is done only where it is forced.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unforced {
+    /// Nothing ever waits in this queue.
+    #[error("{why}. --force (force = true) goes on")]
+    Idle {
+        /// Why, and what would help.
+        why: String,
+    },
+    /// What stands there would be lost.
+    #[error("the queue of {name} could not be put back as it is: {obstacle}. --force goes on")]
+    Former {
+        /// The interface.
+        name: String,
+        /// What would be lost, or cannot be made again.
+        obstacle: String,
+    },
+}
+
+/// `needs the queuing delay, which pfifo cannot measure`
+fn lacks(lacking: &Lacking, kind: &str) -> String {
+    match lacking {
+        Lacking::Reading(what) => format!("needs the {what}, which {kind} cannot measure"),
+        Lacking::Setting(what) => format!("orders a {what}, which {kind} cannot carry out"),
+    }
+}
+
+/// ` (process 7)`
+fn by(process: Option<u32>) -> String {
+    process.map_or_else(String::new, |process| format!(" (process {process})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_follow_from_what_is_known() {
+        let lacks = |lacking| Unfit::Controller { controller: Name::Adth, kind: "pfifo", lacking }.to_string();
+        assert_eq!(lacks(Lacking::Reading("service time")), "adth needs the service time, which pfifo cannot measure");
+        assert_eq!(lacks(Lacking::Setting("sending rate")), "adth orders a sending rate, which pfifo cannot carry out");
+        let governed = |process| {
+            let (device, detach) = ("eth0".into(), "sluice detach eth0".into());
+            Error::from(Taken::Governed { device, process, detach }).to_string()
+        };
+        assert_eq!(governed(None), "eth0 is governed already; `sluice detach eth0` ends that");
+        assert_eq!(governed(Some(7)), "eth0 is governed already (process 7); `sluice detach eth0` ends that");
+        let handle = Unfit::Handle { handle: 0x51ce_0000, kind: "sluice" };
+        assert_eq!(handle.to_string(), "51ce: is no handle of a queue of kind sluice");
+        let locked = Taken::Lock { path: "/sys/fs/bpf".into() }.to_string();
+        assert_eq!(locked, "another program holds the lock on /sys/fs/bpf; `lsof /sys/fs/bpf` says which");
+        let (process, device, waited) = (7, "eth0".into(), Duration::from_secs(3));
+        assert_eq!(
+            Taken::Stays { process, device, waited }.to_string(),
+            "asked to end process 7, which governs eth0, and it did not end within 3 s"
+        );
     }
 }

@@ -22,4 +22,4 @@ pub use device::state::{Restorer, STATE_FOLDER, make_state_folder};
 pub use device::txq::Txq;
 pub use device::wish::{Backend, Start, Wish};
 pub use doctor::{Diagnosis, Finding, diagnose};
-pub use error::Error;
+pub use error::{Error, Taken, Unfit, Unforced, Unsupported};

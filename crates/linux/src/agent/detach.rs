@@ -3,11 +3,15 @@
 use crate::device::claim::put_back;
 use crate::device::place::{Place, shown_place};
 use crate::device::state::{Governor, State, detach_command, governor, other_places};
-use crate::error::Error;
+use crate::error::{Error, Taken};
 use crate::kernel::rtnetlink::Route;
 use crate::telemetry::ask;
 use rustix::io::Errno;
 use std::path::Path;
+use units::Duration;
+
+/// How long an agent may take to put the former queue back.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Puts back what stood in a place before it was governed: ends the agent that governs it, or does the work of one that
 /// was killed. Tells whether there was anything to do.
@@ -25,9 +29,8 @@ pub fn detach(place: &Place) -> Result<bool, Error> {
     }
     if let [other, ..] = other_places(state_folder, device, *parent)?[..] {
         let (here, there) = (shown_place(*parent), shown_place(other));
-        let command = detach_command(device, other);
-        let message = format!("{device} is not governed at {here} but at {there}: `{command}` ends that");
-        return Err(Error::Unsuitable(message));
+        let (device, detach) = (device.clone(), detach_command(device, other));
+        return Err(Taken::Elsewhere { device, here, there, detach }.into());
     }
     // What governed an interface that is gone may be put back, and was; a name that nothing has is a mistake.
     Route::open()?.link(device).map(|_| false)
@@ -41,14 +44,14 @@ fn end(governs: Governor, folder: &Path, device: &str, parent: u32) -> Result<()
         Err(errno) => return Err(Error::Kernel { what, source: errno.into() }),
     }
     let pause = rustix::time::Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
-    for _ in 0..300 {
+    for _ in 0..PATIENCE.as_nanos() / 10_000_000 {
         if governor(folder, device, parent)?.is_none() {
             return Ok(());
         }
         // A pause that a signal cuts short is short, no more.
         let _ = rustix::thread::nanosleep(&pause);
     }
-    Err(Error::Unsuitable(format!("asked to {what}, and it did not end within 3 s")))
+    Err(Taken::Stays { process: governs.process, device: device.into(), waited: PATIENCE }.into())
 }
 
 /// What an agent that was killed has left is put back. Tells whether there was anything.

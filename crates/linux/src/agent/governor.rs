@@ -2,7 +2,7 @@
 
 use crate::agent::host::Host;
 use crate::agent::links::Links;
-use crate::agent::needs::{interval, look_every, obstacle};
+use crate::agent::needs::{interval, look_every, suits};
 use crate::agent::pace::{Pace, WORTH};
 use crate::agent::wakes::on_grid;
 use crate::device::attach::{Attached, attach};
@@ -10,7 +10,7 @@ use crate::device::contract::{Device, Keeps, LONGEST_INTERVAL};
 use crate::device::looks::Looks;
 use crate::device::place::shown_place;
 use crate::device::wish::{Start, Wish};
-use crate::error::Error;
+use crate::error::{Error, Unfit};
 use crate::telemetry::events::{Event, What, clock};
 use crate::telemetry::recording::Decision;
 use crate::telemetry::status::{State, Status};
@@ -120,9 +120,7 @@ impl Governor {
         self.pace = Pace::new();
         let start = start(&self.controller, round.now);
         let Attached { device, remarks: of_device } = attach(&self.wish, &start, round.looks)?;
-        if let Some(why) = obstacle(&self.controller, device.as_ref()) {
-            return Err(Error::Unsuitable(why));
-        }
+        suits(&self.controller, device.as_ref())?;
         let again = u64::from(self.status.last.is_some());
         self.status.totals.restarts = self.status.totals.restarts.saturating_add(again);
         self.status.held_by(&device.capabilities());
@@ -269,9 +267,7 @@ impl Governor {
             self.wish = wish;
             return Ok(());
         };
-        if let Some(why) = obstacle(&controller, governing.device.as_ref()) {
-            return Err(Error::Unsuitable(why));
-        }
+        suits(&controller, governing.device.as_ref())?;
         // What was counted under the old settings is not for the new controller.
         self.status.pass_over(&governing.device.take_interval(round.now)?);
         let adapted = wish.gso_segments == self.wish.gso_segments && governing.device.adapt(&wish, &start)?;
@@ -342,15 +338,13 @@ impl Governor {
 
 /// The controller that is wished for.
 fn controller(wish: &Wish) -> Result<AnyController, Error> {
-    let device = &wish.place.device;
-    let controller =
-        wish.settings.build_controller().map_err(|invalid| Error::Unsuitable(format!("{device}: {invalid}")))?;
+    let device = || wish.place.device.clone();
+    let invalid = |invalid| Unfit::Parameters { device: device(), invalid };
+    let controller = wish.settings.build_controller().map_err(invalid)?;
     let interval = interval(&controller);
     if interval > LONGEST_INTERVAL {
-        let name = controller.name().as_str();
-        return Err(Error::Unsuitable(format!(
-            "{device}: {name} would be called every {interval}; on a live queue that is at most {LONGEST_INTERVAL}"
-        )));
+        let (device, controller, longest) = (device(), controller.name(), LONGEST_INTERVAL);
+        return Err(Unfit::Interval { device, controller, interval, longest }.into());
     }
     Ok(controller)
 }

@@ -1,7 +1,8 @@
 //! What a controller asks of its host on a live queue: to be called, and a device that can serve it.
 
 use crate::device::contract::Device;
-use control::{AnyController, Controller as _, Lacking};
+use crate::error::{Error, Unfit};
+use control::{AnyController, Controller as _};
 use units::Duration;
 
 /// How often what goes on is told where the controller never needs to be called.
@@ -23,12 +24,14 @@ pub(super) fn look_every(controller: &AnyController) -> Duration {
     part.clamp(Duration::from_millis(10), Duration::from_millis(50))
 }
 
-/// Why a controller cannot work with a device, if so: it needs what is not measured there, or orders what is not possible.
-pub(super) fn obstacle(controller: &AnyController, device: &dyn Device) -> Option<String> {
+/// Whether a controller can work with a device.
+///
+/// # Errors
+/// It needs what is not measured there, or orders what is not possible.
+pub(super) fn suits(controller: &AnyController, device: &dyn Device) -> Result<(), Error> {
     let able = device.capabilities();
-    let (name, kind) = (controller.name(), able.kind);
-    Some(match controller.needs().obstacle(able.reads, able.sets)? {
-        Lacking::Reading(what) => format!("{name} needs the {what}, which {kind} cannot measure"),
-        Lacking::Setting(what) => format!("{name} orders a {what}, which {kind} cannot carry out"),
-    })
+    match controller.needs().obstacle(able.reads, able.sets) {
+        None => Ok(()),
+        Some(lacking) => Err(Unfit::Controller { controller: controller.name(), kind: able.kind, lacking }.into()),
+    }
 }

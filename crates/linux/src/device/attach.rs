@@ -7,7 +7,7 @@ use crate::device::looks::Looks;
 use crate::device::observed::Observed;
 use crate::device::txq::{self, Txq};
 use crate::device::wish::{Backend, Start, Wish};
-use crate::error::Error;
+use crate::error::{Error, Unforced};
 use crate::kernel::rtnetlink::ROOT;
 
 /// A queue that was taken up.
@@ -61,9 +61,7 @@ fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> 
 /// user made would be lost by it, the device refuses, and says that.
 fn in_vain(idle: Option<&Idle>, force: bool) -> Result<Vec<String>, Error> {
     match idle {
-        Some(idle) if !force && !idle.is_precious => {
-            Err(Error::Unsuitable(format!("{}. --force (force = true) goes on", idle.why)))
-        }
+        Some(idle) if !force && !idle.is_precious => Err(Unforced::Idle { why: idle.why.clone() }.into()),
         idle => Ok(idle.map(|idle| idle.why.clone()).into_iter().collect()),
     }
 }
@@ -87,5 +85,5 @@ fn bpf(wish: &Wish, start: &Start) -> Result<Box<dyn Device>, Error> {
 
 #[cfg(not(feature = "bpf"))]
 fn bpf(_: &Wish, _: &Start) -> Result<Box<dyn Device>, Error> {
-    Err(Error::Unsuitable("this build of Sluice is without BPF: `make live` builds one with it".into()))
+    Err(crate::error::Unsupported::BuildWithoutBpf.into())
 }

@@ -3,7 +3,7 @@
 use crate::device::former::Former;
 use crate::device::place::Place;
 use crate::device::state::{Kept, State};
-use crate::error::Error;
+use crate::error::{Error, Unforced};
 use crate::kernel::rtnetlink::{Link, Route};
 
 /// Locks a place and reads what stands there. What a killed agent left is put back first. A queue that could not be put
@@ -47,9 +47,7 @@ fn claim_locked(
     if let Some(obstacle) = obstacle {
         if !force {
             state.forget()?;
-            let name = &link.name;
-            let message = format!("the queue of {name} could not be put back as it is: {obstacle}. --force goes on");
-            return Err(Error::Unsuitable(message));
+            return Err(Unforced::Former { name: link.name.clone(), obstacle }.into());
         }
         former.give_up();
     }

@@ -1,7 +1,7 @@
 //! What the agent asks of an interface, whatever holds its queue.
 
 use crate::device::wish::{Start, Wish};
-use crate::error::Error;
+use crate::error::{Error, Unfit};
 use control::{Interval, Orders, Reads, Sets};
 use units::{Duration, Instant};
 
@@ -132,7 +132,7 @@ impl Capabilities {
     pub(crate) fn allow(&self, orders: &Orders) -> Result<(), Error> {
         match orders.kinds().without(self.sets).next() {
             None => Ok(()),
-            Some(what) => Err(Error::Unsuitable(format!("{} cannot carry out an order of a {what}", self.kind))),
+            Some(order) => Err(Unfit::Order { kind: self.kind, order }.into()),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::device::observed::{Watched, header};
 use crate::device::place::Place;
 use crate::device::state::State;
 use crate::device::wish::{Backend, Start, Wish};
-use crate::error::Error;
+use crate::error::{Error, Unfit};
 use crate::kernel::counters::Counters;
 use crate::kernel::rtnetlink::{Qdisc, Route};
 use control::{Interval, Limit, Orders};
@@ -52,9 +52,9 @@ impl Kind {
             (DisciplineName::DropTail, Limit::Bytes(_)) => Ok(Self::Bfifo),
             (DisciplineName::DropHead, Limit::Packets(_)) => Ok(Self::PfifoHeadDrop),
             (DisciplineName::DropHead, Limit::Bytes(_)) => {
-                Err(Error::Unsuitable("the kernel's drop-head queue counts packets: give a limit in packets".into()))
+                Err(Unfit::LimitInBytes { who_counts: "the kernel's drop-head queue counts" }.into())
             }
-            (other, _) => Err(Error::unmoved(other)),
+            (discipline, _) => Err(Unfit::Discipline { discipline }.into()),
         }
     }
 
@@ -64,9 +64,7 @@ impl Kind {
             (Self::Bfifo, Limit::Bytes(bytes)) => u32::try_from(bytes.count()).unwrap_or(u32::MAX),
             (Self::Pfifo | Self::PfifoHeadDrop, Limit::Packets(packets)) => packets,
             (kind, limit) => {
-                let kind = kind.as_str();
-                let cure = "give pfifo a number of packets, and bfifo a size such as \"64 kB\"";
-                return Err(Error::Unsuitable(format!("{kind} cannot hold a limit of {limit}; {cure}")));
+                return Err(Unfit::LimitInUnit { kind: kind.as_str(), limit }.into());
             }
         };
         Ok(number.to_ne_bytes().to_vec())

@@ -150,8 +150,7 @@ impl Former {
         if self.is_back(now.as_ref()) {
             return Ok(());
         }
-        let (name, found) = (&self.device, shown(now.as_ref()));
-        Err(Error::Unsuitable(format!("the former queue of {name} could not be put back; it has {found} now")))
+        Err(Error::NotBack { name: self.device.clone(), found: shown(now.as_ref()) })
     }
 
     fn is_back(&self, now: Option<&Qdisc>) -> bool {

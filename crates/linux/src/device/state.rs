@@ -6,7 +6,7 @@
 
 use crate::device::former::Former;
 use crate::device::place::shown_place;
-use crate::error::Error;
+use crate::error::{Error, Taken};
 use crate::kernel::rtnetlink::{Link, ROOT, Route};
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags, fchmod, flock, fstat, lstat};
 use rustix::io::Errno;
@@ -58,18 +58,15 @@ impl State {
         match locked {
             Ok(()) => {}
             Err(Errno::WOULDBLOCK) => {
-                let process = kept.map_or_else(String::new, |kept| format!(" (process {})", kept.process));
-                let detach = detach_command(device, parent);
-                let message = format!("{device} is governed already{process}; `{detach}` ends that");
-                return Err(Error::Unsuitable(message));
+                let process = kept.map(|kept| kept.process);
+                let (device, detach) = (device.into(), detach_command(device, parent));
+                return Err(Taken::Governed { device, process, detach }.into());
             }
             Err(errno) => return Err(failed(&path, errno.into())),
         }
         if kept.is_none() && !text.is_empty() {
-            let path = path.display();
-            return Err(Error::Unsuitable(format!(
-                "{path} is damaged: look at `tc qdisc`, mend it and remove the file"
-            )));
+            let why = "is damaged: look at `tc qdisc`, mend it and remove the file";
+            return Err(Error::Distrusted { path, why });
         }
         let mut state = Self { path, file };
         if let Some(left) = &kept {
@@ -199,7 +196,7 @@ pub(crate) fn governor(folder: &Path, device: &str, parent: u32) -> Result<Optio
     match serde_json::from_str::<Kept>(&text) {
         Ok(Kept { process, started, .. }) => Ok(Some(Governor { process, started })),
         // The agent has locked the file and not written it yet.
-        Err(_) => Err(Error::Unsuitable(format!("{device} is being attached at this moment; try again"))),
+        Err(_) => Err(Taken::Attaching { device: device.into() }.into()),
     }
 }
 
@@ -248,18 +245,18 @@ pub fn make_state_folder(folder: &Path) -> Result<(), Error> {
         _ => {}
     }
     let stat = lstat(folder).map_err(|errno| failed(folder, errno.into()))?;
-    let refuse = |why: &str| Err(Error::Unsuitable(format!("{} {why}: no state is kept there", folder.display())));
+    let refuse = |why| Err(Error::Distrusted { path: folder.into(), why });
     if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
-        return refuse("is no folder");
+        return refuse("is no folder: no state is kept there");
     }
     match (stat.st_uid, geteuid().as_raw()) {
         (owner, user) if owner == user => {}
         // There is nothing wrong with it: it is this user who may not.
         (0, _) => return Err(failed(folder, io::ErrorKind::PermissionDenied.into())),
-        _ => return refuse("belongs to another user"),
+        _ => return refuse("belongs to another user: no state is kept there"),
     }
     if Mode::from_raw_mode(stat.st_mode).intersects(Mode::WGRP | Mode::WOTH) {
-        return refuse("may be written by others");
+        return refuse("may be written by others: no state is kept there");
     }
     Ok(())
 }
@@ -267,22 +264,22 @@ pub fn make_state_folder(folder: &Path) -> Result<(), Error> {
 /// Opens a state file, which must be a plain file of this user's. Neither a link nor a pipe holds it up.
 pub(crate) fn open(path: &Path, flags: OFlags) -> Result<File, Error> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let refuse = |why: &str| Err(Error::Unsuitable(format!("{} {why}: it is no state of ours", path.display())));
+    let refuse = |why| Err(Error::Distrusted { path: path.into(), why });
     let file = match rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR) {
-        Err(Errno::LOOP) => return refuse("is a symbolic link"),
+        Err(Errno::LOOP) => return refuse("is a symbolic link: it is no state of ours"),
         // A pipe that nobody reads, or a socket.
-        Err(Errno::NXIO) => return refuse("is no plain file"),
+        Err(Errno::NXIO) => return refuse("is no plain file: it is no state of ours"),
         file => file.map_err(|errno| failed(path, errno.into()))?,
     };
     let stat = fstat(&file).map_err(|errno| failed(path, errno.into()))?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return refuse("is no plain file");
+        return refuse("is no plain file: it is no state of ours");
     }
     if stat.st_uid != geteuid().as_raw() {
-        return refuse("belongs to another user");
+        return refuse("belongs to another user: it is no state of ours");
     }
     if stat.st_nlink > 1 {
-        return refuse("has another name");
+        return refuse("has another name: it is no state of ours");
     }
     // Whoever may read a file may lock it, and would keep it from being put back.
     fchmod(&file, Mode::RUSR | Mode::WUSR).map_err(|errno| failed(path, errno.into()))?;
@@ -295,7 +292,7 @@ fn path(folder: &Path, device: &str, parent: u32) -> Result<PathBuf, Error> {
         && device.len() <= LONGEST_NAME
         && device.bytes().all(|byte| byte != b'/' && byte != b':' && byte.is_ascii_graphic());
     if !is_name {
-        return Err(Error::Unsuitable(format!("{device:?} is no name of an interface")));
+        return Err(Error::NoName { name: device.into() });
     }
     let place = if parent == ROOT { "root".into() } else { format!("{parent:x}") };
     Ok(folder.join(format!("{device}.{}.{place}.json", namespace()?)))

@@ -12,7 +12,7 @@ use crate::device::former::Former;
 use crate::device::place::Place;
 use crate::device::state::{State, open};
 use crate::device::wish::{Backend, Start, Wish};
-use crate::error::Error;
+use crate::error::{Error, Taken, Unfit, Unsupported};
 use crate::kernel::nl80211::{Phy, Wireless, counters};
 use crate::kernel::rtnetlink::{Link, ROOT, Route};
 use control::{Interval, Limit, Orders, Reads, Sets};
@@ -60,7 +60,7 @@ impl Txq {
     pub fn attach(place: &Place, start: &Start) -> Result<Self, Error> {
         let Place { device, parent, state_folder } = place;
         if *parent != ROOT {
-            return Err(Error::Unsuitable("the queues of mac80211 have one limit, not one for a class".into()));
+            return Err(Unfit::Class { why: "the queues of mac80211 have one limit, not one for a class" }.into());
         }
         let limit = packets(start.orders.limit)?;
         let mut route = Route::open()?;
@@ -104,22 +104,15 @@ pub(crate) fn holds(device: &str) -> Result<bool, Error> {
 
 /// The phy, its limit, and the lock that no other interface of it can have.
 fn claim(wireless: &mut Wireless, link: &Link, folder: &Path) -> Result<(Phy, u32, File), Error> {
-    let name = &link.name;
-    let phy =
-        wireless.phy_of(link.index)?.ok_or_else(|| Error::Unsuitable(format!("{name} is no interface of Wi-Fi")))?;
-    let Some(limit) = phy.limit else {
-        let why = "its driver keeps its packets itself, or it has no limit that can be read";
-        return Err(Error::Unsuitable(format!("mac80211 holds no packets of {name}: {why}")));
-    };
+    let name = || link.name.clone();
+    let phy = wireless.phy_of(link.index)?.ok_or_else(|| Unsupported::NotWifi { name: name() })?;
+    let limit = phy.limit.ok_or_else(|| Unsupported::NoTxq { name: name() })?;
     let path = folder.join(format!("phy{}.lock", phy.number));
     let failed = |source| Error::Kernel { what: format!("lock {}", path.display()), source };
     let lock = open(&path, OFlags::RDWR | OFlags::CREATE)?;
     match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok((phy, limit, lock)),
-        Err(rustix::io::Errno::WOULDBLOCK) => Err(Error::Unsuitable(format!(
-            "the queues of phy{} have one limit, and another of its interfaces is governed already",
-            phy.number
-        ))),
+        Err(rustix::io::Errno::WOULDBLOCK) => Err(Taken::Phy { number: phy.number }.into()),
         Err(errno) => Err(failed(errno.into())),
     }
 }
@@ -128,9 +121,7 @@ fn claim(wireless: &mut Wireless, link: &Link, folder: &Path) -> Result<(Phy, u3
 fn packets(limit: Limit) -> Result<u32, Error> {
     match limit {
         Limit::Packets(packets) => Ok(packets),
-        Limit::Bytes(_) => {
-            Err(Error::Unsuitable("the queues of mac80211 count packets: give a limit in packets".into()))
-        }
+        Limit::Bytes(_) => Err(Unfit::LimitInBytes { who_counts: "the queues of mac80211 count" }.into()),
     }
 }
 

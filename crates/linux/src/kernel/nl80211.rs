@@ -4,7 +4,7 @@
 //! mac80211 holds packets in a queue for each station and traffic identifier (TXQ), with one limit of packets for all of a
 //! phy, whatever interface they belong to. Blocking, one request at a time.
 
-use crate::error::Error;
+use crate::error::{Error, Unsupported};
 use crate::kernel::counters::Counters;
 use crate::kernel::netlink::{Connection, F_ACK, F_DUMP, F_REQUEST, failed};
 use crate::kernel::wire::{Request, attributes, messages, u16_at, u32_at, u64_at};
@@ -128,7 +128,7 @@ impl Wireless {
         let asked = connection.ask(request, |message| family = family.or(family_number(message.payload)));
         match (asked, family) {
             (Ok(()), Some(family)) => Ok(Self { connection, family }),
-            _ => Err(Error::Unsuitable("this kernel has no Wi-Fi (nl80211): load cfg80211".into())),
+            _ => Err(Unsupported::NoWifi.into()),
         }
     }
 

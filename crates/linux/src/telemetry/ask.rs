@@ -95,7 +95,7 @@ fn statuses(socket: &Path, answer: &[u8]) -> Result<Vec<Status>, Error> {
     serde_json::from_slice(answer).map_err(|why| {
         let said = String::from_utf8_lossy(&answer[..answer.len().min(80)]).trim().to_owned();
         let said = if said.is_empty() { "nothing; it may have too many clients".into() } else { said };
-        Error::Unsuitable(format!("the agent at {} answered no status ({why}): {said}", socket.display()))
+        Error::NoStatus { socket: socket.into(), why, said }
     })
 }
 
@@ -148,7 +148,7 @@ impl Watching {
                 Err(_) => return Err(gone()),
             }
             if self.pending.len() > LONGEST {
-                return Err(Error::Unsuitable(format!("{} sends what is no status", self.socket.display())));
+                return Err(Error::EndlessStatus { socket: self.socket.clone() });
             }
         }
         let Some(end) = self.pending.iter().rposition(|&byte| byte == b'\n') else { return Ok(None) };

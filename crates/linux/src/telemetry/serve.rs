@@ -13,7 +13,7 @@ pub use address::Address;
 pub use client::WATCH_EVERY;
 pub use request::{Request, Serves};
 
-use crate::error::Error;
+use crate::error::{Error, Taken};
 use crate::telemetry::status::Status;
 use client::{Client, Done};
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -193,10 +193,10 @@ fn listen_in_folder(path: &Path) -> Result<(OwnedFd, u64), Error> {
     let shown = path.display();
     let failed = |errno: Errno| Error::Kernel { what: format!("listen at {shown}"), source: errno.into() };
     if answers(path) {
-        return Err(Error::Unsuitable(format!("another agent listens at {shown}")));
+        return Err(Taken::Socket { socket: path.into() }.into());
     }
     if path.symlink_metadata().is_ok_and(|found| !is_socket(&found)) {
-        return Err(Error::Unsuitable(format!("{shown} is there and is no socket")));
+        return Err(Error::Distrusted { path: path.into(), why: "is there and is no socket" });
     }
     let mut hidden = path.as_os_str().to_owned();
     hidden.push(format!(".{}", std::process::id()));

@@ -7,7 +7,7 @@ use super::maps::{FIRST, KIND, LINK, MEASURED, QUEUES, RING, SETTINGS, places, r
 use super::mechanism::Mechanism;
 use super::shared::{Measured, Settings};
 use super::slot::Slot;
-use crate::error::Error;
+use crate::error::{Error, Taken, Unfit, Unsupported};
 use control::{Limit, Measures};
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::Func;
@@ -32,16 +32,10 @@ impl Discipline {
     /// # Errors
     /// The kernel tells no types (BTF), or those that a discipline needs are not among them. The message has the cure.
     pub fn is_possible() -> Result<(), Error> {
-        let types = Btf::from_vmlinux().map_err(|_| {
-            Error::Unsuitable("the kernel tells no types: it was built without CONFIG_DEBUG_INFO_BTF".into())
-        })?;
+        let types = Btf::from_vmlinux().map_err(|_| Unsupported::KernelWithoutTypes)?;
         match types.type_by_name::<Func<'_>>("bpf_qdisc_bstats_update") {
             Some(_) => Ok(()),
-            None => Err(Error::Unsuitable(
-                "the kernel has no queue disciplines in BPF: it is older than 6.16 or built without \
-                 CONFIG_NET_SCH_BPF"
-                    .into(),
-            )),
+            None => Err(Unsupported::KernelWithoutBpfQdiscs.into()),
         }
     }
 
@@ -62,10 +56,7 @@ impl Discipline {
         let ring = MapHandle::from_pinned_path(folder.join(RING)).map_err(|error| refused("find", &error))?;
         if ring.max_entries() < places * QUEUES {
             let room = ring.max_entries() / QUEUES;
-            return Err(Error::Unsuitable(format!(
-                "the queue discipline that is loaded has room for {room} packets in a queue, and {most} need more: stop \
-                 all agents, so that it is unloaded, or ask for a smaller hard limit"
-            )));
+            return Err(Taken::Room { room, limit: most }.into());
         }
         Ok(found)
     }
@@ -93,9 +84,7 @@ impl Discipline {
             if map.value_size() as usize == size && map.max_entries() == QUEUES {
                 Ok(map)
             } else {
-                Err(Error::Unsuitable(
-                    "the queue discipline that is loaded is of another version: stop its agent".into(),
-                ))
+                Err(Error::from(Taken::Version))
             }
         };
         let settings = open(SETTINGS, size_of::<Settings>())?;
@@ -116,7 +105,7 @@ impl Discipline {
                 return self.slot(number, mechanism, measures, now);
             }
         }
-        Err(Error::Unsuitable(format!("the queue discipline serves at most {QUEUES} interfaces")))
+        Err(Taken::Slots { most: QUEUES }.into())
     }
 
     /// Takes over the queue with this handle, which goes on under other settings.
@@ -132,7 +121,7 @@ impl Discipline {
     ) -> Result<Slot, Error> {
         match (handle >> 16).checked_sub(FIRST) {
             Some(number) if number < QUEUES => self.slot(number, mechanism, measures, now),
-            _ => Err(Error::Unsuitable(format!("{:x}: is no handle of a queue of kind {KIND}", handle >> 16))),
+            _ => Err(Unfit::Handle { handle, kind: KIND }.into()),
         }
     }
 

@@ -12,7 +12,7 @@ use crate::device::former::Former;
 use crate::device::place::Place;
 use crate::device::state::State;
 use crate::device::wish::{Backend, Start, Wish};
-use crate::error::Error;
+use crate::error::{Error, Unfit};
 use crate::kernel::rtnetlink::{Link, ROOT, Route, shown};
 use control::{Interval, Orders, Reads, Sets};
 use rustix::thread::nanosleep;
@@ -53,7 +53,7 @@ impl Governed {
     /// could not be put back, unless `force`d: then the kernel's default comes back in its place.
     pub fn attach(place: &Place, mechanism: Mechanism, start: &Start, force: bool) -> Result<Self, Error> {
         if place.parent != ROOT {
-            return Err(Error::Unsuitable("the kernel takes a queue in BPF only as root of an interface".into()));
+            return Err(Unfit::Class { why: "the kernel takes a queue in BPF only as root of an interface" }.into());
         }
         let mut route = Route::open()?;
         let link = route.link(&place.device)?;

@@ -2,7 +2,7 @@
 
 use super::completions;
 use super::maps::{FLIGHTS, KIND, LINK, MEASURED, MOST_BELOW, QUEUES, RING, SETTINGS, SHARED, refused};
-use crate::error::Error;
+use crate::error::{Error, Taken};
 use libbpf_rs::{MapCore, MapMut, Object, ObjectBuilder, OpenObject};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -84,8 +84,7 @@ pub(super) fn alone(folder: &Path) -> Result<File, Error> {
         // A pause that a signal cuts short is short, no more.
         let _ = nanosleep(&pause);
     }
-    let above = above.display();
-    Err(Error::Unsuitable(format!("another program holds the lock on {above}; `lsof {above}` says which")))
+    Err(Taken::Lock { path: above.into() }.into())
 }
 
 /// The kind, as far as it is there. The link goes first: without it nobody takes the rest for whole.

@@ -2,7 +2,7 @@
 
 use super::mechanism::room;
 use super::shared::{FIRST_MAJOR, MOST_QUEUES, Measured};
-use crate::error::Error;
+use crate::error::{Error, Unfit};
 use control::Limit;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use std::io;
@@ -36,17 +36,15 @@ pub(super) fn places(most: Limit) -> Result<u32, Error> {
     };
     match packets.max(FEWEST_PLACES).checked_next_power_of_two() {
         Some(places) if places <= MOST_PLACES => Ok(places),
-        _ => Err(Error::Unsuitable(format!(
-            "a queue of a live interface has room for {MOST_PLACES} packets: {most} are more"
-        ))),
+        _ => Err(Unfit::Room { room: MOST_PLACES, limit: most }.into()),
     }
 }
 
 /// The counters while no packet moves them: read twice alike.
 pub(super) fn read_measured(map: &MapHandle, number: u32) -> Result<Measured, Error> {
     let read = || {
-        let bytes = map.lookup(&number.to_ne_bytes(), MapFlags::ANY).map_err(|error| refused("read", &error))?;
-        Ok(bytes.as_deref().and_then(Measured::from_bytes).unwrap_or_default())
+        let bytes = map.lookup(&number.to_ne_bytes(), MapFlags::ANY).map_err(|error| refused("read", &error));
+        bytes.map(|bytes| bytes.as_deref().and_then(Measured::from_bytes).unwrap_or_default())
     };
     let mut last = read()?;
     for _ in 0..16 {

@@ -1,7 +1,7 @@
 //! What the discipline is to do with its packets, in the terms of crate `queue`.
 
 use crate::device::contract::LONGEST_INTERVAL;
-use crate::error::Error;
+use crate::error::{Error, Unfit};
 use control::Limit;
 use queue::{DisciplineName, End, MOST_PACKETS, Purge};
 use units::{Bytes, Duration};
@@ -37,7 +37,7 @@ impl Mechanism {
         let (overflow, purge) = match settings.discipline {
             DisciplineName::DropTail => (End::Tail, Purge::Tail),
             DisciplineName::DropHead => (End::Head, Purge::Head),
-            other => return Err(Error::unmoved(other)),
+            discipline => return Err(Unfit::Discipline { discipline }.into()),
         };
         Ok(Self { hard, fallback, overflow, purge: settings.purge.unwrap_or(purge) })
     }
