@@ -1,0 +1,337 @@
+//! What messages of nl80211 tell of a phy, of its queues and of stations.
+
+use crate::kernel::counters::Counters;
+use crate::kernel::wire::{attributes, u16_at, u32_at, u64_at};
+use units::{Duration, Rate};
+
+pub(super) const ATTR_WIPHY: u16 = 1;
+pub(super) const ATTR_IFINDEX: u16 = 3;
+pub(super) const ATTR_MAC: u16 = 6;
+pub(super) const ATTR_STA_INFO: u16 = 21;
+pub(super) const ATTR_SPLIT_WIPHY_DUMP: u16 = 174;
+pub(super) const ATTR_EXT_FEATURES: u16 = 217;
+pub(super) const ATTR_TXQ_STATS: u16 = 265;
+pub(super) const ATTR_TXQ_LIMIT: u16 = 266;
+
+const STA_INFO_TX_BITRATE: u16 = 8;
+const STA_INFO_RX_BITRATE: u16 = 14;
+const STA_INFO_TID_STATS: u16 = 31;
+const STA_INFO_RX_DURATION: u16 = 32;
+const STA_INFO_TX_DURATION: u16 = 39;
+const TID_STATS_TXQ_STATS: u16 = 6;
+
+const TXQ_BACKLOG_BYTES: u16 = 1;
+const TXQ_BACKLOG_PACKETS: u16 = 2;
+const TXQ_DROPS: u16 = 4;
+const TXQ_OVERLIMIT: u16 = 6;
+const TXQ_OVERMEMORY: u16 = 7;
+const TXQ_TX_BYTES: u16 = 9;
+const TXQ_TX_PACKETS: u16 = 10;
+
+const RATE_INFO_BITRATE: u16 = 1;
+const RATE_INFO_BITRATE32: u16 = 5;
+/// In units of which bitrates are told.
+const BITRATE_UNIT: u64 = 100_000;
+
+/// Bits of `enum nl80211_ext_feature_index`.
+const FEATURE_AIRTIME_FAIRNESS: usize = 33;
+const FEATURE_AQL: usize = 40;
+
+/// Length of `struct genlmsghdr`.
+const GENERIC_BODY: usize = 4;
+
+/// What is known of a phy's queues.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Phy {
+    /// Its number: phy0 is 0.
+    pub number: u32,
+    /// The most packets in all of its queues together; absent where its driver has none that mac80211 holds.
+    pub limit: Option<u32>,
+    /// What waits in them, and what was discarded because they were full.
+    pub queues: Tally,
+    /// Its driver reports how long stations were on the air.
+    pub has_airtime_reports: bool,
+    /// Its driver has mac80211 bound what is below it by time on the air (AQL).
+    pub has_aql: bool,
+}
+
+/// What nl80211 tells of a station; `None` is what it does not tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Peer {
+    /// Its MAC address.
+    pub address: [u8; 6],
+    /// Of the last frame that went to it.
+    pub sent_at: Option<Rate>,
+    /// Of the last frame that came from it.
+    pub received_at: Option<Rate>,
+    /// Time on the air of all frames to it. mac80211 tells zero where its driver reports none.
+    pub sent_for: Option<Duration>,
+    /// Time on the air of all frames from it, in the same way.
+    pub received_for: Option<Duration>,
+}
+
+/// What queues count. A queue that goes takes its counts with it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Packets that wait.
+    pub backlog_packets: u32,
+    /// Their bytes with link headers.
+    pub backlog_bytes: u32,
+    /// Packets that `CoDel` discarded.
+    pub drops: u32,
+    /// Packets discarded because the limit was reached.
+    pub overlimit: u32,
+    /// Packets discarded because the memory limit was reached.
+    pub overmemory: u32,
+    /// Packets that left for the driver. Wraps at 32 bits.
+    pub sent_packets: u32,
+    /// Their bytes with link headers. Wraps at 32 bits.
+    pub sent_bytes: u32,
+}
+
+/// The counters as of a queue discipline, so that they can be estimated from in the same way: what the phy holds, what
+/// left for the stations of an interface, and all that was discarded.
+pub(crate) fn counters(phy: &Phy, stations: &Tally) -> Counters {
+    let discarded = phy.queues.overlimit.wrapping_add(phy.queues.overmemory);
+    Counters {
+        sent_packets: stations.sent_packets.into(),
+        sent_bytes: stations.sent_bytes.into(),
+        dropped: stations.drops.wrapping_add(discarded),
+        backlog_packets: phy.queues.backlog_packets,
+        backlog_bytes: phy.queues.backlog_bytes,
+    }
+}
+
+/// The attributes of a message, behind its header.
+pub(super) fn body(payload: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+    attributes(payload.get(GENERIC_BODY..).unwrap_or_default())
+}
+
+/// The number of the phy that a message is about.
+pub(super) fn phy_number(payload: &[u8]) -> Option<u32> {
+    body(payload).find(|(kind, _)| *kind == ATTR_WIPHY).and_then(|(_, value)| u32_at(value, 0))
+}
+
+/// Adds what a message says of a phy.
+pub(super) fn add_phy(phy: &mut Phy, payload: &[u8]) {
+    for (kind, value) in body(payload) {
+        match kind {
+            ATTR_WIPHY => phy.number = u32_at(value, 0).unwrap_or_default(),
+            ATTR_TXQ_LIMIT => phy.limit = u32_at(value, 0),
+            ATTR_TXQ_STATS => phy.queues = tally(value),
+            ATTR_EXT_FEATURES => {
+                let has = |bit: usize| value.get(bit / 8).is_some_and(|byte| byte >> (bit % 8) & 1 == 1);
+                (phy.has_airtime_reports, phy.has_aql) = (has(FEATURE_AIRTIME_FAIRNESS), has(FEATURE_AQL));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The station that a message tells of.
+pub(super) fn peer(payload: &[u8]) -> Option<Peer> {
+    let (mut address, mut info) = (None, None);
+    for (kind, value) in body(payload) {
+        match kind {
+            ATTR_MAC => address = value.try_into().ok(),
+            ATTR_STA_INFO => info = Some(value),
+            _ => {}
+        }
+    }
+    let mut peer = Peer { address: address?, ..Peer::default() };
+    for (kind, value) in attributes(info?) {
+        let time = || u64_at(value, 0)?.checked_mul(1_000).map(Duration::from_nanos);
+        match kind {
+            STA_INFO_TX_BITRATE => peer.sent_at = bitrate(value),
+            STA_INFO_RX_BITRATE => peer.received_at = bitrate(value),
+            STA_INFO_TX_DURATION => peer.sent_for = time(),
+            STA_INFO_RX_DURATION => peer.received_for = time(),
+            _ => {}
+        }
+    }
+    Some(peer)
+}
+
+/// The 32-bit form holds what the older one has no room for.
+fn bitrate(nest: &[u8]) -> Option<Rate> {
+    let mut units = None;
+    for (kind, value) in attributes(nest) {
+        match kind {
+            RATE_INFO_BITRATE => units = units.or(u16_at(value, 0).map(u64::from)),
+            RATE_INFO_BITRATE32 => units = u32_at(value, 0).map(u64::from).or(units),
+            _ => {}
+        }
+    }
+    units.filter(|&units| units > 0).map(|units| Rate::bps(units * BITRATE_UNIT))
+}
+
+/// Adds the queues of a station, one for each traffic identifier.
+pub(super) fn add_station(sum: &mut Tally, payload: &[u8]) {
+    let nested = |value, wanted| attributes(value).filter(move |(kind, _)| *kind == wanted).map(|(_, value)| value);
+    let identifiers = body(payload)
+        .filter(|(kind, _)| *kind == ATTR_STA_INFO)
+        .flat_map(|(_, value)| nested(value, STA_INFO_TID_STATS))
+        .flat_map(attributes);
+    for queue in identifiers.flat_map(|(_, value)| nested(value, TID_STATS_TXQ_STATS)) {
+        let queue = tally(queue);
+        let pairs = [
+            (&mut sum.backlog_packets, queue.backlog_packets),
+            (&mut sum.backlog_bytes, queue.backlog_bytes),
+            (&mut sum.drops, queue.drops),
+            (&mut sum.sent_packets, queue.sent_packets),
+            (&mut sum.sent_bytes, queue.sent_bytes),
+        ];
+        for (sum, part) in pairs {
+            *sum = sum.wrapping_add(part);
+        }
+    }
+}
+
+/// `enum nl80211_txq_stats`.
+fn tally(nest: &[u8]) -> Tally {
+    let mut tally = Tally::default();
+    for (kind, value) in attributes(nest) {
+        let place = match kind {
+            TXQ_BACKLOG_BYTES => &mut tally.backlog_bytes,
+            TXQ_BACKLOG_PACKETS => &mut tally.backlog_packets,
+            TXQ_DROPS => &mut tally.drops,
+            TXQ_OVERLIMIT => &mut tally.overlimit,
+            TXQ_OVERMEMORY => &mut tally.overmemory,
+            TXQ_TX_BYTES => &mut tally.sent_bytes,
+            TXQ_TX_PACKETS => &mut tally.sent_packets,
+            _ => continue,
+        };
+        *place = u32_at(value, 0).unwrap_or_default();
+    }
+    tally
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::nl80211::told;
+    use crate::kernel::wire::Request;
+    use proptest::prelude::*;
+
+    const NESTED: u16 = 0x8000;
+
+    /// Attributes one after another.
+    fn nest(parts: &[(u16, Vec<u8>)]) -> Vec<u8> {
+        let request = parts.iter().fold(Request::new(0, 0, &[]), |request, (kind, value)| request.with(*kind, value));
+        request.finish(0).split_off(16)
+    }
+
+    fn word(value: u32) -> Vec<u8> {
+        value.to_ne_bytes().to_vec()
+    }
+
+    fn message(parts: &[(u16, Vec<u8>)]) -> Vec<u8> {
+        parts
+            .iter()
+            .fold(Request::new(28, 0, &[3, 1, 0, 0]), |request, (kind, value)| request.with(*kind, value))
+            .finish(1)
+    }
+
+    fn queue(packets: u32) -> Vec<u8> {
+        nest(&[
+            (TXQ_BACKLOG_BYTES, word(packets * 100)),
+            (TXQ_BACKLOG_PACKETS, word(packets)),
+            (TXQ_DROPS, word(1)),
+            (TXQ_OVERLIMIT, word(7)),
+            (TXQ_TX_BYTES, word(packets * 1_000)),
+            (TXQ_TX_PACKETS, word(packets * 10)),
+            (11, word(99)),
+        ])
+    }
+
+    #[test]
+    fn a_phy_is_put_together_from_several_messages() {
+        let mut bytes = message(&[(ATTR_WIPHY, word(3)), (2, b"phy3\0".to_vec())]);
+        bytes.extend(message(&[
+            (ATTR_WIPHY, word(3)),
+            (ATTR_TXQ_STATS | NESTED, queue(5)),
+            (ATTR_TXQ_LIMIT, word(8_192)),
+        ]));
+        let (phy, _, _) = told(&bytes);
+        assert_eq!((phy.number, phy.limit), (3, Some(8_192)));
+        assert_eq!((phy.queues.backlog_packets, phy.queues.backlog_bytes, phy.queues.overlimit), (5, 500, 7));
+    }
+
+    #[test]
+    fn the_queues_of_all_stations_and_identifiers_are_added_up() {
+        let identifier = |packets| nest(&[(1, word(0)), (TID_STATS_TXQ_STATS | NESTED, queue(packets))]);
+        let station = |parts: &[(u16, Vec<u8>)]| {
+            let info = nest(&[(2, word(4)), (STA_INFO_TID_STATS | NESTED, nest(parts))]);
+            message(&[(ATTR_IFINDEX, word(9)), (ATTR_STA_INFO | NESTED, info)])
+        };
+        let mut bytes = station(&[(1, identifier(1)), (2, identifier(2))]);
+        bytes.extend(station(&[(1, identifier(4))]));
+        let (phy, stations, _) = told(&bytes);
+        assert_eq!((stations.sent_packets, stations.sent_bytes, stations.drops), (70, 7_000, 3));
+        assert_eq!(phy, Phy::default());
+        let phy = Phy { queues: Tally { overlimit: 7, backlog_packets: 5, ..Tally::default() }, ..Phy::default() };
+        let counters = counters(&phy, &stations);
+        assert_eq!((counters.dropped, counters.sent_packets, counters.backlog_packets), (10, 70, 5));
+    }
+
+    #[test]
+    fn a_station_has_its_rates_and_times_on_the_air() {
+        let long = |value: u64| value.to_ne_bytes().to_vec();
+        let rate = |parts: &[(u16, Vec<u8>)]| nest(parts);
+        let station = |address: [u8; 6], info: &[(u16, Vec<u8>)]| {
+            message(&[(ATTR_MAC, address.to_vec()), (ATTR_STA_INFO | NESTED, nest(info))])
+        };
+        let old = rate(&[(RATE_INFO_BITRATE, vec![110, 0])]);
+        let fast = rate(&[(RATE_INFO_BITRATE, vec![1, 0]), (RATE_INFO_BITRATE32, word(96_000))]);
+        let mut bytes = station(
+            [2, 0, 0, 0, 1, 0],
+            &[
+                (STA_INFO_TX_BITRATE | NESTED, fast),
+                (STA_INFO_RX_BITRATE | NESTED, old),
+                (STA_INFO_TX_DURATION, long(1_500_000)),
+                (STA_INFO_RX_DURATION, long(u64::MAX)),
+            ],
+        );
+        bytes.extend(station([2, 0, 0, 0, 2, 0], &[(STA_INFO_TX_BITRATE | NESTED, rate(&[]))]));
+        let (_, _, peers) = told(&bytes);
+        let first = Peer {
+            address: [2, 0, 0, 0, 1, 0],
+            sent_at: Some(Rate::mbps(9_600)),
+            received_at: Some(Rate::mbps(11)),
+            sent_for: Some(Duration::from_millis(1_500)),
+            received_for: None,
+        };
+        assert_eq!(peers, [first, Peer { address: [2, 0, 0, 0, 2, 0], ..Peer::default() }]);
+    }
+
+    /// `NL80211_EXT_FEATURE_AIRTIME_FAIRNESS` and `_AQL` are bits 33 and 40.
+    #[test]
+    fn what_a_driver_can_do_is_in_its_bits() {
+        for (bits, airtime, aql) in
+            [(vec![0, 0, 0, 0, 2, 1], true, true), (vec![0xff; 5], true, false), (vec![0; 12], false, false)]
+        {
+            let (phy, _, _) = told(&message(&[(ATTR_WIPHY, word(0)), (ATTR_EXT_FEATURES, bits.clone())]));
+            assert_eq!((phy.has_airtime_reports, phy.has_aql), (airtime, aql), "{bits:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_a_reader_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let _ = told(&bytes);
+            let _ = phy_number(&bytes);
+        }
+
+        /// Random bytes seldom reach the inner nests: a message that is right is broken in one place.
+        #[test]
+        fn a_broken_station_is_read_to_its_end(at in 0_usize..120, to in any::<u8>(), cut in 0_usize..120) {
+            let rate = nest(&[(RATE_INFO_BITRATE32, word(110))]);
+            let info = nest(&[(STA_INFO_TX_BITRATE | NESTED, rate), (STA_INFO_TX_DURATION, vec![9; 8])]);
+            let mut bytes = message(&[(ATTR_MAC, vec![2; 6]), (ATTR_STA_INFO | NESTED, info)]);
+            let at = at % bytes.len();
+            bytes[at] = to;
+            bytes.truncate(bytes.len().saturating_sub(cut));
+            let _ = told(&bytes);
+        }
+    }
+}
