@@ -88,9 +88,9 @@ fn warnings(world: &mut World) -> Vec<String> {
     told
 }
 
-/// A frame of this length stands for those of a link; of a link on which fewer than this share survive the noise, alone on the
-/// air, the routes or the rate are hardly meant so.
+/// Bits of a frame that stands for those of a link.
 const FRAME_BITS: f64 = 8_000.0;
+/// Where a smaller share of a link's frames survives the noise, alone on the air, its routes or its rate are hardly meant so.
 const FEW: f64 = 0.9;
 
 /// Links that are used although the noise alone spoils many of their frames. Where nodes move, links come and go anyhow.
