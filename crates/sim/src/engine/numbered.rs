@@ -29,6 +29,13 @@ macro_rules! numbers {
             }
         }
 
+        impl From<u32> for $Name {
+            #[inline]
+            fn from(number: u32) -> Self {
+                Self(number)
+            }
+        }
+
         impl From<$Name> for u32 {
             #[inline]
             fn from(number: $Name) -> Self {
@@ -39,6 +46,8 @@ macro_rules! numbers {
 }
 
 numbers! {
+    /// A node. It is its address, too.
+    NodeId;
     /// A flow.
     FlowId;
     /// One direction of a wired link.
@@ -71,6 +80,11 @@ impl<N: Number, T> List<N, T> {
     pub(crate) fn push(&mut self, thing: T) -> N {
         self.things.push(thing);
         N::at(self.things.len() - 1)
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.things.len()
     }
 
     /// All things, in order.

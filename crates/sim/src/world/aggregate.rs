@@ -1,24 +1,24 @@
 //! Aggregates: which packets share a frame, and in what order the receiver passes them on.
 
 use super::World;
-use crate::engine::Handle;
+use crate::engine::{Handle, NodeId};
 use crate::mac::{Assembly, Frame, Kind, Place, places};
 use crate::net::{Load, Transit, Waiting, msdu_bytes};
 
 impl World {
     /// Packets that can share the frame that is due join it, in the order in which the queue would yield them. Returns the
     /// frame; none where nothing could join.
-    pub(super) fn aggregate(&mut self, node: u32) -> Option<Assembly> {
-        let mut assembly = self.nodes[node as usize].station.assemble(self.now, &self.rules)?;
+    pub(super) fn aggregate(&mut self, node: NodeId) -> Option<Assembly> {
+        let mut assembly = self.nodes[node].station.assemble(self.now, &self.rules)?;
         let now = self.now;
-        let port = self.nodes[node as usize].egress.port_to(assembly.to, assembly.category);
+        let port = self.nodes[node].egress.port_to(assembly.to, assembly.category);
         let mut index = 0;
         loop {
             let (egress, mut accounts) = self.egress_and_accounts(node);
             let Some(Waiting { to, length, .. }) = egress.peek(now, port, index, &mut accounts.dropping()) else {
                 break;
             };
-            let station = &mut self.nodes[node as usize].station;
+            let station = &mut self.nodes[node].station;
             if to != assembly.to {
                 if assembly.in_turn {
                     break;
@@ -30,7 +30,7 @@ impl World {
             let (egress, mut accounts) = self.egress_and_accounts(node);
             let taken = egress.take(now, port, index, &mut accounts.dropping()).expect("it was seen there");
             let msdu = self.taken(&taken);
-            let station = &mut self.nodes[node as usize].station;
+            let station = &mut self.nodes[node].station;
             if let Some(before) = station.join(&mut assembly, room, msdu, &self.rules) {
                 self.packets.get_mut(before).transit.next = Some(msdu.packet);
             }
@@ -47,15 +47,15 @@ impl World {
         self.laid_out.clear();
         let frame = self.medium.frame(of);
         if matches!(frame.kind, Kind::Aggregate { .. }) {
-            let mpdus = self.nodes[frame.from as usize].station.in_flight();
+            let mpdus = self.nodes[NodeId::from(frame.from)].station.in_flight();
             self.laid_out.extend(places(mpdus).map(|(start, length)| crate::radio::Mpdu { start, length }));
         }
     }
 
     /// A node has got data frames of which those are `intact` whose bits are set, under a BlockAck agreement.
-    pub(super) fn take_in_order(&mut self, node: u32, frame: &Frame, intact: u64) {
+    pub(super) fn take_in_order(&mut self, node: NodeId, frame: &Frame, intact: u64) {
         let mut mpdus = std::mem::take(&mut self.mpdus);
-        mpdus.extend(self.nodes[frame.from as usize].station.in_flight());
+        mpdus.extend(self.nodes[NodeId::from(frame.from)].station.in_flight());
         for (mpdu, index) in mpdus.drain(..).zip(0_u32..) {
             if intact >> index & 1 == 1 {
                 self.take_numbered(node, (frame.from, frame.category), mpdu.sequence, mpdu.packet);
@@ -65,13 +65,13 @@ impl World {
     }
 
     /// A data frame with this number has come in.
-    fn take_numbered(&mut self, node: u32, (from, category): (u32, u8), sequence: u16, packet: Handle) {
-        let reorder = self.nodes[node as usize].station.reorder(from, category);
+    fn take_numbered(&mut self, node: NodeId, (from, category): (u32, u8), sequence: u16, packet: Handle) {
+        let reorder = self.nodes[node].station.reorder(from, category);
         reorder.arrives(sequence);
         if reorder.is_ready() {
             self.release(node, (from, category));
         }
-        let reorder = self.nodes[node as usize].station.reorder(from, category);
+        let reorder = self.nodes[node].station.reorder(from, category);
         match reorder.place(sequence) {
             Place::Next => {
                 let more = reorder.is_ready();
@@ -82,22 +82,22 @@ impl World {
             }
             Place::Later => {
                 let copy = self.keep(node, from, packet);
-                self.nodes[node as usize].station.reorder(from, category).hold(sequence, copy);
+                self.nodes[node].station.reorder(from, category).hold(sequence, copy);
             }
-            Place::Duplicate => self.nodes[node as usize].record.duplicates += 1,
+            Place::Duplicate => self.nodes[node].record.duplicates += 1,
         }
     }
 
     /// A `BlockAckReq` has come in.
-    pub(super) fn move_window(&mut self, node: u32, frame: &Frame) {
+    pub(super) fn move_window(&mut self, node: NodeId, frame: &Frame) {
         let Kind::BlockAckReq { start } = frame.kind else { return };
-        self.nodes[node as usize].station.reorder(frame.from, frame.category).forget_before(start);
+        self.nodes[node].station.reorder(frame.from, frame.category).forget_before(start);
         self.release(node, (frame.from, frame.category));
     }
 
     /// Copies the data packets of a frame that has to wait: the originals belong to the sender. Messages of the routing
     /// protocol need no order.
-    fn keep(&mut self, node: u32, from: u32, first: Handle) -> Option<Handle> {
+    fn keep(&mut self, node: NodeId, from: u32, first: Handle) -> Option<Handle> {
         let (mut next, mut kept, mut last) = (Some(first), None, None);
         while let Some(handle) = next {
             let packet = self.packets.get_mut(handle);
@@ -121,8 +121,8 @@ impl World {
     }
 
     /// Passes on what need not wait any longer.
-    fn release(&mut self, node: u32, (from, category): (u32, u8)) {
-        while let Some(first) = self.nodes[node as usize].station.reorder(from, category).release() {
+    fn release(&mut self, node: NodeId, (from, category): (u32, u8)) {
+        while let Some(first) = self.nodes[node].station.reorder(from, category).release() {
             let mut next = Some(first);
             while let Some(handle) = next {
                 let packet = self.packets.remove(handle);

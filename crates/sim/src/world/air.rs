@@ -5,7 +5,7 @@
 //! fraction of the cost.
 
 use super::{Event, World};
-use crate::engine::Handle;
+use crate::engine::{Handle, NodeId};
 use crate::mac::{Answer, BROADCAST, Due, Frame, Kind, Unanswered};
 use crate::net::Load;
 use crate::radio::{Shape, Signal};
@@ -13,15 +13,15 @@ use units::Instant;
 
 impl World {
     /// The station's deadline has come.
-    pub(super) fn act(&mut self, node: u32) {
-        let receiving = self.medium.receives(node, self.now);
-        match self.nodes[node as usize].station.timer(self.now, receiving, &self.rules) {
+    pub(super) fn act(&mut self, node: NodeId) {
+        let receiving = self.medium.receives(node.into(), self.now);
+        match self.nodes[node].station.timer(self.now, receiving, &self.rules) {
             Due::Send(frame) => self.send(node, frame),
             Due::Begin(category) => {
                 let assembly = self.aggregate(node);
-                let bursts = self.nodes[node as usize].station.bursts();
+                let bursts = self.nodes[node].station.bursts();
                 let ahead = if bursts { self.ahead(node, category) } else { None };
-                let frame = self.nodes[node as usize].station.begin(self.now, assembly, ahead, &self.rules);
+                let frame = self.nodes[node].station.begin(self.now, assembly, ahead, &self.rules);
                 self.send(node, frame);
             }
             Due::Failed(answer) => {
@@ -33,13 +33,13 @@ impl World {
     }
 
     /// A station starts to send a frame.
-    fn send(&mut self, node: u32, frame: Frame) {
+    fn send(&mut self, node: NodeId, frame: Frame) {
         let psdu = frame.psdu();
         let duration = self.rules.timing.duration(frame.mode, psdu);
         let aggregate = matches!(frame.kind, Kind::Aggregate { .. });
         let control = !aggregate && !matches!(frame.kind, Kind::Data { .. });
         let shape = Shape { mode: frame.mode, psdu, duration, aggregate, control };
-        let super::Node { station, egress, record, .. } = &mut self.nodes[node as usize];
+        let super::Node { station, egress, record, .. } = &mut self.nodes[node];
         match frame.kind {
             Kind::Rts => record.rts_attempts += 1,
             Kind::Data { .. } if frame.to == BROADCAST => self.broadcasts_in_air += 1,
@@ -68,9 +68,9 @@ impl World {
         }
         self.count_transmissions(node, &frame);
         self.note_sent(node, &frame);
-        let (of, turned_busy) = self.medium.start(node, frame, self.now, shape);
+        let (of, turned_busy) = self.medium.start(node.into(), frame, self.now, shape);
         if turned_busy {
-            self.nodes[node as usize].station.turned_busy(self.now, &self.rules);
+            self.nodes[node].station.turned_busy(self.now, &self.rules);
         }
         if let Some(time) = self.medium.front_time(of) {
             self.events.push_soon(time, Event::Front { of, listener: 0 });
@@ -79,7 +79,7 @@ impl World {
     }
 
     /// Every packet of a data frame has been sent once more.
-    fn count_transmissions(&mut self, node: u32, frame: &Frame) {
+    fn count_transmissions(&mut self, node: NodeId, frame: &Frame) {
         let Self { nodes, packets, flows, warmup, .. } = self;
         let mut count = |first: Handle| {
             let mut next = Some(first);
@@ -97,7 +97,7 @@ impl World {
         match frame.kind {
             Kind::Data { packet, .. } if frame.to != BROADCAST => count(packet),
             Kind::Aggregate { .. } => {
-                nodes[node as usize].station.in_flight().for_each(|mpdu| count(mpdu.packet));
+                nodes[node].station.in_flight().for_each(|mpdu| count(mpdu.packet));
             }
             _ => {}
         }
@@ -106,13 +106,14 @@ impl World {
     /// The sender has sent all of a frame.
     pub(super) fn sent(&mut self, of: Handle) {
         let (transmission, turned_idle) = self.medium.end(of);
-        let station = &mut self.nodes[transmission.from as usize].station;
+        let from = NodeId::from(transmission.from);
+        let station = &mut self.nodes[from].station;
         station.sent(self.now, &transmission.frame, &self.rules);
         if turned_idle {
             station.turned_idle(self.now, &self.rules);
         }
-        self.finish_frames(transmission.from);
-        self.serve(transmission.from);
+        self.finish_frames(from);
+        self.serve(from);
         match self.medium.tail_time(of) {
             Some(time) => self.events.push_soon(time, Event::Tail { of, listener: 0 }),
             None => self.clear(of),
@@ -124,7 +125,7 @@ impl World {
         loop {
             let reach = self.medium.front(of, listener, self.now);
             if reach.turned_busy {
-                self.nodes[reach.node as usize].station.turned_busy(self.now, &self.rules);
+                self.nodes[NodeId::from(reach.node)].station.turned_busy(self.now, &self.rules);
             }
             listener += 1;
             let Some(time) = reach.next else { return };
@@ -145,19 +146,19 @@ impl World {
             let heard = self.medium.tail(of, listener, self.now, &self.laid_out);
             self.note_heard(of, &heard);
             match heard.what {
-                Signal::Good(intact) => self.hear(heard.node, &frame, intact),
+                Signal::Good(intact) => self.hear(heard.node.into(), &frame, intact),
                 Signal::Bad { header_read } => {
-                    let station = &mut self.nodes[heard.node as usize].station;
+                    let station = &mut self.nodes[NodeId::from(heard.node)].station;
                     let answer = station.spoilt(self.now, header_read, &self.rules);
-                    self.note(heard.node, answer);
+                    self.note(heard.node.into(), answer);
                 }
-                Signal::Noise => self.nodes[heard.node as usize].station.noise(self.now, &self.rules),
+                Signal::Noise => self.nodes[NodeId::from(heard.node)].station.noise(self.now, &self.rules),
                 Signal::Nothing => {}
             }
             if heard.turned_idle {
-                self.nodes[heard.node as usize].station.turned_idle(self.now, &self.rules);
+                self.nodes[NodeId::from(heard.node)].station.turned_idle(self.now, &self.rules);
             }
-            self.serve(heard.node);
+            self.serve(heard.node.into());
             listener += 1;
             let Some(time) = heard.next else {
                 self.clear(of);
@@ -176,7 +177,7 @@ impl World {
         if frame.to == BROADCAST
             && let Kind::Data { packet, .. } = frame.kind
         {
-            self.accounts(frame.from).finish_broadcast(packet);
+            self.accounts(frame.from.into()).finish_broadcast(packet);
             self.broadcasts_in_air -= 1;
         }
     }
@@ -193,8 +194,8 @@ impl World {
     }
 
     /// A station hears a frame, intact, or an aggregate of which those frames are intact whose bits are set.
-    fn hear(&mut self, node: u32, frame: &Frame, intact: u64) {
-        let answer = self.nodes[node as usize].station.received(self.now, frame, &self.rules);
+    fn hear(&mut self, node: NodeId, frame: &Frame, intact: u64) {
+        let answer = self.nodes[node].station.received(self.now, frame, &self.rules);
         self.note(node, answer);
         match frame.kind {
             Kind::Data { .. } | Kind::Aggregate { .. }
@@ -203,19 +204,19 @@ impl World {
                 self.take_in_order(node, frame, intact);
             }
             Kind::Data { packet, .. } if answer.takes => self.take(node, frame.from, packet),
-            Kind::BlockAckReq { .. } if frame.to == node => self.move_window(node, frame),
+            Kind::BlockAckReq { .. } if frame.to == u32::from(node) => self.move_window(node, frame),
             _ => {}
         }
-        self.nodes[node as usize].record.duplicates += u64::from(answer.duplicate);
-        if frame.to == node && matches!(frame.kind, Kind::Data { .. } | Kind::Aggregate { .. }) {
+        self.nodes[node].record.duplicates += u64::from(answer.duplicate);
+        if frame.to == u32::from(node) && matches!(frame.kind, Kind::Data { .. } | Kind::Aggregate { .. }) {
             let airtime = || self.rules.timing.duration(frame.mode, frame.psdu());
-            self.nodes[node as usize].egress.on_air(self.now, frame.from, frame.category, airtime);
+            self.nodes[node].egress.on_air(self.now, frame.from, frame.category, airtime);
         }
     }
 
     /// Sees to what a station has found out about its own frames, if anything.
     #[inline]
-    fn note(&mut self, node: u32, answer: Answer) {
+    fn note(&mut self, node: NodeId, answer: Answer) {
         if answer.failed.is_some() || answer.report.is_some() {
             self.note_own(node, answer);
         }
@@ -223,8 +224,8 @@ impl World {
 
     /// Counts what became of a station's own frames.
     #[inline(never)]
-    fn note_own(&mut self, node: u32, answer: Answer) {
-        let record = &mut self.nodes[node as usize].record;
+    fn note_own(&mut self, node: NodeId, answer: Answer) {
+        let record = &mut self.nodes[node].record;
         match answer.failed {
             Some(Unanswered::Data) => record.unanswered_data += 1,
             Some(Unanswered::Rts) => record.unanswered_rts += 1,
@@ -233,7 +234,7 @@ impl World {
         if let Some(report) = answer.report {
             record.mpdus += u64::from(report.sent);
             record.lost_mpdus += u64::from(report.sent - report.acknowledged);
-            self.nodes[node as usize].station.learn(self.now, report);
+            self.nodes[node].station.learn(self.now, report);
         }
         self.finish_frames(node);
     }

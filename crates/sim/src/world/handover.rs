@@ -5,7 +5,7 @@ use super::routing::Accounts;
 use super::trace::{self, Witness};
 use super::{Event, Node, World};
 use crate::egress::{Outlook, Taken};
-use crate::engine::FlowId;
+use crate::engine::{FlowId, NodeId};
 use crate::mac::Msdu;
 use crate::net::{Load, Transit, Waiting, msdu_bytes, network_bytes};
 use crate::trace::What;
@@ -17,12 +17,12 @@ impl World {
     /// There may be room at a port of `node`, because a packet of `left` has left it or its limit has moved. If
     /// `left` is a saturated flow that begins here, its next packet follows; before it come, in turn, those that have
     /// none waiting because the port discarded them.
-    pub(super) fn refill(&mut self, node: u32, port: usize, left: Option<FlowId>) {
-        let saturated = &self.nodes[node as usize].saturated[port];
+    pub(super) fn refill(&mut self, node: NodeId, port: usize, left: Option<FlowId>) {
+        let saturated = &self.nodes[node].saturated[port];
         let flows = saturated.len();
         let turn = saturated.iter().position(|&(flow, _)| Some(flow) == left);
         for step in 1..=flows {
-            let Node { saturated, egress, .. } = &self.nodes[node as usize];
+            let Node { saturated, egress, .. } = &self.nodes[node];
             let (index, payload) = saturated[port][(turn.unwrap_or(0) + step) % flows];
             let due = Some(index) == left || self.flows[index].waiting == 0;
             if due && egress.ports()[port].has_room(network_bytes(payload)) {
@@ -32,7 +32,7 @@ impl World {
     }
 
     /// A packet has left a port of `node`: another of its flow may follow.
-    pub(super) fn left(&mut self, node: u32, port: usize, waiting: &Waiting) {
+    pub(super) fn left(&mut self, node: NodeId, port: usize, waiting: &Waiting) {
         if waiting.ecn == Ecn::Ce {
             self.packets.get_mut(waiting.packet).ecn = waiting.ecn;
         }
@@ -49,11 +49,11 @@ impl World {
 
     /// Where the station is free and a packet waits, hands it over; then sees to the station's deadline.
     #[inline]
-    pub(super) fn serve(&mut self, node: u32) {
-        for category in self.nodes[node as usize].egress.pullable() {
+    pub(super) fn serve(&mut self, node: NodeId) {
+        for category in self.nodes[node].egress.pullable() {
             self.pull(node, category);
         }
-        let Node { station, egress, .. } = &self.nodes[node as usize];
+        let Node { station, egress, .. } = &self.nodes[node];
         let free = station.free(&self.rules) & egress.filled();
         if free != 0 {
             self.hand_over_all(node, free);
@@ -63,12 +63,12 @@ impl World {
 
     /// Packets of a category move on towards the MAC, as far as they may.
     #[inline(never)]
-    fn pull(&mut self, node: u32, category: u8) {
+    fn pull(&mut self, node: NodeId, category: u8) {
         loop {
             let Self { nodes, rules, packets, connections, flows, routing, watch, now, .. } = self;
             let mut accounts =
                 Accounts { packets, connections, flows, routing, witness: Witness { watch, now: *now, node } };
-            let Node { egress, station, .. } = &mut nodes[node as usize];
+            let Node { egress, station, .. } = &mut nodes[node];
             let outlook = Outlook { station, rules };
             let Some((port, waiting)) = egress.pull(*now, category, outlook, &mut accounts.dropping()) else { return };
             self.left(node, port, &waiting);
@@ -77,7 +77,7 @@ impl World {
 
     /// Hands the next packets of these categories to the station.
     #[inline(never)]
-    fn hand_over_all(&mut self, node: u32, mut free: u8) {
+    fn hand_over_all(&mut self, node: NodeId, mut free: u8) {
         while free != 0 {
             self.hand_over(node, u8::try_from(free.trailing_zeros()).expect("a byte has eight bits"));
             free &= free - 1;
@@ -85,7 +85,7 @@ impl World {
     }
 
     /// Hands the next packet of a category to the station, if one waits.
-    fn hand_over(&mut self, node: u32, category: u8) {
+    fn hand_over(&mut self, node: NodeId, category: u8) {
         let now = self.now;
         let (egress, mut accounts) = self.egress_and_accounts(node);
         let Some(taken) = egress.take_next(now, category, &mut accounts.dropping()) else {
@@ -95,7 +95,7 @@ impl World {
             return;
         };
         let msdu = self.taken(&taken);
-        self.nodes[node as usize].station.offer(now, (taken.packet.to, category), msdu, &self.rules);
+        self.nodes[node].station.offer(now, (taken.packet.to, category), msdu, &self.rules);
         if let Some(port) = taken.left {
             self.left(node, port, &taken.packet);
         }
@@ -109,7 +109,7 @@ impl World {
     }
 
     /// Receiver and frame length of the packet of a category that would be handed over next.
-    pub(super) fn ahead(&mut self, node: u32, category: u8) -> Option<(u32, Bytes)> {
+    pub(super) fn ahead(&mut self, node: NodeId, category: u8) -> Option<(u32, Bytes)> {
         let now = self.now;
         let (egress, mut accounts) = self.egress_and_accounts(node);
         let Waiting { to, length, .. } = egress.peek_next(now, category, &mut accounts.dropping())?;
@@ -117,8 +117,8 @@ impl World {
     }
 
     /// Sees to it that an event comes when a port that holds its packets back may let one go.
-    pub(super) fn arm_port(&mut self, node: u32, port: usize, at: Instant) {
-        let armed = &mut self.nodes[node as usize].ready[port];
+    pub(super) fn arm_port(&mut self, node: NodeId, port: usize, at: Instant) {
+        let armed = &mut self.nodes[node].ready[port];
         if at < *armed {
             *armed = at;
             let port = u32::try_from(port).expect("fewer than 2^32 ports");
@@ -127,9 +127,9 @@ impl World {
     }
 
     /// A `Ready` event of a port has come.
-    pub(super) fn ready(&mut self, node: u32, port: u32) {
+    pub(super) fn ready(&mut self, node: NodeId, port: u32) {
         let port = port as usize;
-        let armed = &mut self.nodes[node as usize].ready[port];
+        let armed = &mut self.nodes[node].ready[port];
         if *armed == self.now {
             *armed = Instant::NEVER;
             self.resume(node, port);
@@ -137,8 +137,8 @@ impl World {
     }
 
     /// A port may let packets go that it held back.
-    fn resume(&mut self, node: u32, port: usize) {
-        let egress = &mut self.nodes[node as usize].egress;
+    fn resume(&mut self, node: NodeId, port: usize) {
+        let egress = &mut self.nodes[node].egress;
         if let Some(wire) = egress.wire(port) {
             self.transmit(wire);
         } else {
@@ -148,8 +148,15 @@ impl World {
     }
 
     /// A packet that left a port is done with.
-    pub(super) fn complete(&mut self, node: u32, port: usize, waited: Duration, service: Duration, expected: Duration) {
-        let Node { egress, ports_before, .. } = &mut self.nodes[node as usize];
+    pub(super) fn complete(
+        &mut self,
+        node: NodeId,
+        port: usize,
+        waited: Duration,
+        service: Duration,
+        expected: Duration,
+    ) {
+        let Node { egress, ports_before, .. } = &mut self.nodes[node];
         egress.completed(self.now, port, waited, service, expected);
         if let Some(recorder) = &mut self.recorder {
             recorder.completed(*ports_before + port, waited, service);
@@ -157,10 +164,10 @@ impl World {
     }
 
     /// A controller decides.
-    pub(super) fn control(&mut self, node: u32, index: u32) {
+    pub(super) fn control(&mut self, node: NodeId, index: u32) {
         let port = index as usize;
         let Self { nodes, events, watch, now, .. } = self;
-        let controlled = nodes[node as usize].egress.port_mut(port);
+        let controlled = nodes[node].egress.port_mut(port);
         let (seen, orders) = controlled.decide(*now);
         Witness { watch, now: *now, node }.saw(|| What::Limit {
             queue: index,
@@ -172,7 +179,7 @@ impl World {
     }
 
     /// Orders of its controller hold at a port from now on.
-    fn carry_out_orders(&mut self, node: u32, port: usize, orders: &Orders) {
+    fn carry_out_orders(&mut self, node: NodeId, port: usize, orders: &Orders) {
         let now = self.now;
         let (egress, mut accounts) = self.egress_and_accounts(node);
         egress.port_mut(port).obey(now, orders, &mut accounts.dropping());
@@ -184,8 +191,8 @@ impl World {
     }
 
     /// The category of a port contends as its controller orders.
-    pub(super) fn order_access(&mut self, node: u32, port: usize, orders: &Orders) {
-        let Node { egress, station, .. } = &mut self.nodes[node as usize];
+    pub(super) fn order_access(&mut self, node: NodeId, port: usize, orders: &Orders) {
+        let Node { egress, station, .. } = &mut self.nodes[node];
         let category = egress.category(port);
         station.set_access(category, self.rules.ordered(category, orders.access));
     }
@@ -224,7 +231,7 @@ mod tests {
 
     fn order(world: &mut World, node: u32, port: usize, rate: Option<Rate>) {
         let orders = Orders { rate, ..Orders::from(Limit::Packets(1_000)) };
-        world.carry_out_orders(node, port, &orders);
+        world.carry_out_orders(node.into(), port, &orders);
     }
 
     /// Packets of every flow that have arrived so far.
@@ -303,7 +310,7 @@ mod tests {
     }
 
     fn order_access(world: &mut World, node: u32, access: Option<Access>) {
-        world.order_access(node, 2, &Orders { access, ..Orders::from(Limit::Packets(1_000)) });
+        world.order_access(node.into(), 2, &Orders { access, ..Orders::from(Limit::Packets(1_000)) });
     }
 
     const LONG: Access = Access { aifsn: 5, cw_min: 63, cw_max: 127, txop: Duration::ZERO };

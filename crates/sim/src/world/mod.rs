@@ -17,7 +17,7 @@ pub use error::{BuildError, Unknown};
 
 use crate::config::Network;
 use crate::egress::{Egress, Port};
-use crate::engine::{Arena, EventQueue, FlowId, Handle, List, Slot, WireId};
+use crate::engine::{Arena, EventQueue, FlowId, Handle, List, NodeId, Slot, WireId};
 use crate::mac::{BROADCAST, Conventions, Finished, Frame, Mpdu, Station};
 use crate::net::{Load, Packet, Transit, network_bytes};
 use crate::radio::Medium;
@@ -44,7 +44,7 @@ enum Event {
     /// A timer of a connection expires, unless it has moved.
     Timer { connection: Slot },
     /// A station's deadline, unless it has moved.
-    Deadline { node: u32 },
+    Deadline { node: NodeId },
     /// The front of a frame reaches its `listener`-th listener, and perhaps more.
     Front { of: Handle, listener: u32 },
     /// The sender has sent all of a frame.
@@ -52,17 +52,17 @@ enum Event {
     /// The tail of a frame leaves its `listener`-th listener, and perhaps more.
     Tail { of: Handle, listener: u32 },
     /// The interval of the controller of a node's port is over.
-    Control { node: u32, port: u32 },
+    Control { node: NodeId, port: u32 },
     /// A port that held its packets back may let one go, unless that has moved.
-    Ready { node: u32, port: u32 },
+    Ready { node: NodeId, port: u32 },
     /// The last bit of a packet has been sent over a wired link.
     WireSent { wire: WireId },
     /// The last bit of a packet has arrived over a wired link.
     WireArrives { wire: WireId, packet: Handle },
     /// The deadline of a node's routing protocol, unless it has moved.
-    Route { node: u32 },
+    Route { node: NodeId },
     /// The random delay of a routing message is over.
-    Message { node: u32, packet: Handle },
+    Message { node: NodeId, packet: Handle },
     /// A step of the time series is over.
     Step,
     /// Results count from here.
@@ -90,7 +90,7 @@ struct Node {
 /// A flow: what it sends, and what was counted.
 struct Flow {
     identity: Identity,
-    from: u32,
+    from: NodeId,
     /// [`BROADCAST`] for all in range.
     to: u32,
     /// The index of its access category.
@@ -119,7 +119,7 @@ pub struct World {
     handled: u64,
     medium: Medium<Frame>,
     rules: Conventions,
-    nodes: Vec<Node>,
+    nodes: List<NodeId, Node>,
     flows: List<FlowId, Flow>,
     routing: Routing,
     packets: Arena<Packet>,
@@ -234,7 +234,7 @@ impl World {
     fn fill(&mut self, flow: FlowId) {
         let Flow { from, supply: Supply::Saturated { payload, .. }, .. } = self.flows[flow] else { return };
         let port = self.first_port(flow);
-        self.nodes[from as usize].saturated[port].push((flow, payload));
+        self.nodes[from].saturated[port].push((flow, payload));
         (0..SATURATION).for_each(|_| self.make_packet(flow, payload));
     }
 
@@ -245,7 +245,7 @@ impl World {
             return self.close_stream(flow);
         }
         let port = self.first_port(flow);
-        self.nodes[from as usize].saturated[port].retain(|&(other, _)| other != flow);
+        self.nodes[from].saturated[port].retain(|&(other, _)| other != flow);
     }
 
     /// A new packet of a flow sets out from its source.
@@ -271,8 +271,8 @@ impl World {
     /// Sees to it that an event comes at the station's deadline. An event that is already pending before it will do:
     /// when it comes it is set again, so that a back-off that freezes often costs no event each time.
     #[inline]
-    fn arm(&mut self, node: u32) {
-        let Node { station, armed, .. } = &mut self.nodes[node as usize];
+    fn arm(&mut self, node: NodeId) {
+        let Node { station, armed, .. } = &mut self.nodes[node];
         if station.deadline < *armed {
             *armed = station.deadline;
             self.events.push(station.deadline, Event::Deadline { node });
@@ -280,8 +280,8 @@ impl World {
     }
 
     /// A `Deadline` event of a station has come.
-    fn deadline(&mut self, node: u32) {
-        let Node { station, armed, .. } = &mut self.nodes[node as usize];
+    fn deadline(&mut self, node: NodeId) {
+        let Node { station, armed, .. } = &mut self.nodes[node];
         if *armed != self.now {
             return;
         }
@@ -295,14 +295,14 @@ impl World {
 
     /// Sees to the frames that a station is done with.
     #[inline]
-    fn finish_frames(&mut self, node: u32) {
-        while let Some(finished) = self.nodes[node as usize].station.next_finished() {
+    fn finish_frames(&mut self, node: NodeId) {
+        while let Some(finished) = self.nodes[node].station.next_finished() {
             self.finish_frame(node, finished);
         }
     }
 
     /// A station is done with a data frame.
-    fn finish_frame(&mut self, node: u32, finished: Finished) {
+    fn finish_frame(&mut self, node: NodeId, finished: Finished) {
         let mut next = Some(finished.packet);
         while let Some(handle) = next {
             next = self.packets.get(handle).transit.next;
@@ -311,11 +311,11 @@ impl World {
     }
 
     /// A station is done with a packet.
-    fn finish_packet(&mut self, node: u32, handle: Handle, finished: Finished) {
+    fn finish_packet(&mut self, node: NodeId, handle: Handle, finished: Finished) {
         let Finished { to, category, delivered, .. } = finished;
         let Transit { waited, taken, expected, .. } = self.packets.get(handle).transit;
         let service = self.now.since(taken);
-        let Node { egress, record, .. } = &mut self.nodes[node as usize];
+        let Node { egress, record, .. } = &mut self.nodes[node];
         record.service.record(service);
         record.delivered += u64::from(delivered && to != BROADCAST);
         record.given_up += u64::from(!delivered);
@@ -340,7 +340,7 @@ impl World {
     }
 
     /// A node has got the packets of a data frame by radio: a first one and those chained to it.
-    fn take(&mut self, node: u32, from: u32, first: Handle) {
+    fn take(&mut self, node: NodeId, from: u32, first: Handle) {
         let mut next = Some(first);
         while let Some(handle) = next {
             next = self.packets.get(handle).transit.next;
@@ -349,7 +349,7 @@ impl World {
     }
 
     /// A node has got a packet, which belongs to its sender as yet.
-    fn take_packet(&mut self, node: u32, from: u32, handle: Handle) {
+    fn take_packet(&mut self, node: NodeId, from: u32, handle: Handle) {
         self.packets.get_mut(handle).transit.accepted = true;
         let packet = self.packets.get(handle);
         let Load::Flow(index) = packet.load else {
@@ -361,10 +361,10 @@ impl World {
     }
 
     /// A node has got a packet of a flow: the application's, or one to pass on.
-    fn deliver(&mut self, node: u32, from: u32, (index, packet): (FlowId, Packet)) {
+    fn deliver(&mut self, node: NodeId, from: u32, (index, packet): (FlowId, Packet)) {
         let flow = &mut self.flows[index];
         if flow.to != BROADCAST {
-            if flow.to != node {
+            if flow.to != u32::from(node) {
                 let (ttl, transit) = (packet.ttl.saturating_sub(1), Transit::NONE);
                 self.route(node, Some(from), Packet { ttl, transit, ..packet });
                 return;
@@ -378,7 +378,7 @@ impl World {
     }
 
     /// A packet has reached the application that it is for.
-    fn take_data(&mut self, node: u32, (index, packet): (FlowId, Packet)) {
+    fn take_data(&mut self, node: NodeId, (index, packet): (FlowId, Packet)) {
         let flow = &mut self.flows[index];
         let payload = packet.payload();
         flow.record.bytes += payload;
@@ -414,7 +414,7 @@ impl World {
     /// Results count from here.
     fn restart_statistics(&mut self) {
         self.medium.restart_statistics(self.now);
-        for node in &mut self.nodes {
+        for node in self.nodes.iter_mut() {
             node.egress.restart_statistics(self.now);
             node.record = NodeRecord::default();
         }

@@ -3,6 +3,7 @@
 use super::World;
 use super::names::{port_name, port_names};
 use super::routing::Routing;
+use crate::engine::NodeId;
 use crate::mac::{Reorder, Station};
 use crate::record::{FlowRecord, ratio};
 use crate::results::{Distributions, Node, Outcome, Queue, Totals, shares};
@@ -28,7 +29,7 @@ pub(super) fn outcome(mut world: World) -> Outcome {
             result.lost_packets = Some(flow.record.lost);
         }
     }
-    let nodes = (0..world.nodes.len()).map(|index| node(&world, index, covered)).collect();
+    let nodes = world.nodes.numbers().map(|number| node(&world, number, covered)).collect();
     let goodputs = flows.iter().map(|flow| flow.goodput_bps);
     let sum: f64 = goodputs.clone().sum();
     let squares: f64 = goodputs.map(|goodput| goodput * goodput).sum();
@@ -104,7 +105,7 @@ fn noise_warning(world: &mut World) -> Option<String> {
         for to in node.record.hops.neighbours() {
             let from = u32::try_from(from).expect("fewer than 2^32 nodes");
             if let Some(chance) = world.medium.chance_alone(from, to, mode, FRAME_BITS).filter(|&chance| chance < FEW) {
-                weak.push((chance, &node.name, &world.nodes[to as usize].name, mode.rate()));
+                weak.push((chance, &node.name, &world.nodes[to.into()].name, mode.rate()));
             }
         }
     }
@@ -124,7 +125,8 @@ fn noise_warning(world: &mut World) -> Option<String> {
 /// run says more about the threshold than about the network.
 fn capture_warning(world: &World) -> Option<String> {
     let (margins, capture) = world.medium.margins();
-    let noticed: Vec<_> = margins.iter().zip(&world.nodes).filter(|(margins, _)| margins.is_noticeable()).collect();
+    let noticed: Vec<_> =
+        margins.iter().zip(world.nodes.iter()).filter(|(margins, _)| margins.is_noticeable()).collect();
     let decibels = |ratio: f64| 10.0 * libm::log10(ratio);
     let distance = |ratio: f64| libm::fabs(decibels(ratio) - decibels(capture));
     let nearest = noticed.iter().filter_map(|(margins, _)| margins.nearest);
@@ -146,7 +148,7 @@ fn capture_warning(world: &World) -> Option<String> {
     ))
 }
 
-fn node(world: &World, index: usize, covered: Duration) -> Node {
+fn node(world: &World, index: NodeId, covered: Duration) -> Node {
     let node = &world.nodes[index];
     let queues = (0..node.egress.ports().len()).map(|port| queue_result(world, node, port, covered)).collect();
     let busy = busy_time(world, index);
@@ -158,17 +160,17 @@ fn node(world: &World, index: usize, covered: Duration) -> Node {
         name: node.name.clone(),
         queues,
         mac: node.record.mac_result(busy, covered, world.rules.aggregates()),
-        hops: node.record.hops.results(|to| world.nodes[to as usize].name.clone()),
+        hops: node.record.hops.results(|to| world.nodes[to.into()].name.clone()),
         routing,
     }
 }
 
 /// How long a node sensed the medium busy; a wired one has no radio.
-fn busy_time(world: &World, index: usize) -> Duration {
+fn busy_time(world: &World, index: NodeId) -> Duration {
     if world.nodes[index].egress.layout().radio_ports() == 0 {
         return Duration::ZERO;
     }
-    world.medium.busy_time(u32::try_from(index).expect("fewer than 2^32 nodes"), world.end)
+    world.medium.busy_time(index.into(), world.end)
 }
 
 fn queue_result(world: &World, node: &super::Node, port: usize, covered: Duration) -> Queue {
@@ -212,7 +214,7 @@ fn check_packets(world: &World) {
 /// Accounts of airtime that is yet to come count what the stations hold.
 fn check_pending(world: &World) {
     let packets = &world.packets;
-    for node in &world.nodes {
+    for node in world.nodes.iter() {
         let chain = |first| std::iter::successors(Some(first), |&packet| packets.get(packet).transit.next);
         let taken = node.station.mpdus().flat_map(|mpdu| chain(mpdu.packet));
         let expected = taken.fold(Duration::ZERO, |sum, packet| sum + packets.get(packet).transit.expected);
@@ -228,7 +230,7 @@ fn check_airtime(world: &World) {
     let timing = &world.rules.timing;
     let frame = timing.duration(timing.basic, units::Bytes::new(65_535)) * 2;
     let mut sent = Duration::ZERO;
-    for (index, node) in world.nodes.iter().enumerate() {
+    for (index, node) in world.nodes.numbers().zip(world.nodes.iter()) {
         let busy = busy_time(world, index);
         assert!(busy <= covered, "{} was busy for {busy:?} of {covered:?}", node.name);
         assert!(node.record.airtime <= busy + frame, "{} sent for longer than it was busy", node.name);

@@ -5,7 +5,7 @@ use super::trace::Witness;
 use super::{Event, Flow, World};
 use crate::config::RoutingPriority;
 use crate::egress::Egress;
-use crate::engine::{Arena, FlowId, Handle, List};
+use crate::engine::{Arena, FlowId, Handle, List, NodeId};
 use crate::mac::BROADCAST;
 use crate::net::aodv::{Action, Aodv, Context, Ends, Message, Output, Settings};
 use crate::net::{Load, Loss, Packet, Routes, TTL, Waiting, network_bytes};
@@ -22,9 +22,9 @@ pub(super) enum Routing {
 /// A network that routes by AODV.
 pub(super) struct Mesh {
     settings: Settings,
-    pub(super) nodes: Vec<Aodv>,
+    pub(super) nodes: List<NodeId, Aodv>,
     /// By node: when the earliest pending `Route` event fires; later ones are stale.
-    armed: Vec<Instant>,
+    armed: List<NodeId, Instant>,
     messages: Arena<Message>,
     out: Output,
     /// Every message, wherever it is sent.
@@ -43,8 +43,8 @@ impl Mesh {
     pub(super) fn new(described: &crate::config::Aodv, settings: Settings, (nodes, category): (Vec<Aodv>, u8)) -> Self {
         Self {
             settings,
-            armed: vec![Instant::NEVER; nodes.len()],
-            nodes,
+            armed: vec![Instant::NEVER; nodes.len()].into(),
+            nodes: nodes.into(),
             messages: Arena::default(),
             out: Output::default(),
             ledger: Ledger::default(),
@@ -57,9 +57,9 @@ impl Mesh {
     }
 
     /// Tells a node something.
-    fn tell<R>(&mut self, node: u32, now: Instant, act: impl FnOnce(&mut Aodv, &mut Context) -> R) -> R {
+    fn tell<R>(&mut self, node: NodeId, now: Instant, act: impl FnOnce(&mut Aodv, &mut Context) -> R) -> R {
         let Self { settings, nodes, out, .. } = self;
-        act(&mut nodes[node as usize], &mut Context { now, settings, out })
+        act(&mut nodes[node], &mut Context { now, settings, out })
     }
 }
 
@@ -122,33 +122,34 @@ impl Accounts<'_> {
 
 impl World {
     /// The accounts, for a packet that ends at `node`.
-    pub(super) fn accounts(&mut self, node: u32) -> Accounts<'_> {
+    pub(super) fn accounts(&mut self, node: NodeId) -> Accounts<'_> {
         let Self { packets, connections, flows, routing, watch, now, .. } = self;
         Accounts { packets, connections, flows, routing, witness: Witness { watch, now: *now, node } }
     }
 
     /// The egress of a node, and the accounts for what it drops.
     #[inline]
-    pub(super) fn egress_and_accounts(&mut self, node: u32) -> (&mut Egress, Accounts<'_>) {
+    pub(super) fn egress_and_accounts(&mut self, node: NodeId) -> (&mut Egress, Accounts<'_>) {
         let Self { nodes, packets, connections, flows, routing, watch, now, .. } = self;
         let accounts = Accounts { packets, connections, flows, routing, witness: Witness { watch, now: *now, node } };
-        (&mut nodes[node as usize].egress, accounts)
+        (&mut nodes[node].egress, accounts)
     }
 
     /// A data packet at a node, its origin unless it came from `previous`, finds its next hop and joins a port.
-    pub(super) fn route(&mut self, node: u32, previous: Option<u32>, packet: Packet) {
+    pub(super) fn route(&mut self, node: NodeId, previous: Option<u32>, packet: Packet) {
         let Load::Flow(index) = packet.load else { unreachable!("messages go one hop") };
         let flow = &self.flows[index];
         let next = match &mut self.routing {
             _ if flow.to == BROADCAST => Some(BROADCAST),
-            Routing::Static(routes) => Some(routes.next(index, node).expect("a route goes on until its end")),
+            Routing::Static(routes) => Some(routes.next(index, node.into()).expect("a route goes on until its end")),
             Routing::Aodv(_) if packet.ttl == 0 => {
                 self.accounts(node).lose(&packet, Loss::Ttl);
                 return;
             }
             Routing::Aodv(mesh) => {
-                let ends = Ends { origin: flow.from, destination: flow.to, previous, travelled: packet.travelled() };
-                mesh.nodes[node as usize].route(&ends, self.now, &mesh.settings)
+                let ends =
+                    Ends { origin: flow.from.into(), destination: flow.to, previous, travelled: packet.travelled() };
+                mesh.nodes[node].route(&ends, self.now, &mesh.settings)
             }
         };
         let handle = self.packets.insert(packet);
@@ -159,16 +160,16 @@ impl World {
         }
     }
 
-    fn seek_route(&mut self, node: u32, previous: Option<u32>, handle: Handle) {
+    fn seek_route(&mut self, node: NodeId, previous: Option<u32>, handle: Handle) {
         let packet = self.packets.get(handle);
         let Load::Flow(flow) = packet.load else { return };
-        let Flow { from: origin, to: destination, .. } = self.flows[flow];
-        let ends = Ends { origin, destination, previous, travelled: packet.travelled() };
+        let Flow { from, to: destination, .. } = self.flows[flow];
+        let ends = Ends { origin: from.into(), destination, previous, travelled: packet.travelled() };
         self.tell(node, |aodv, cx| aodv.unroutable(handle, &ends, cx));
     }
 
     /// Tells a node of the mesh something and carries out what it wants. Nothing with fixed routes.
-    fn tell<R: Default>(&mut self, node: u32, act: impl FnOnce(&mut Aodv, &mut Context) -> R) -> R {
+    fn tell<R: Default>(&mut self, node: NodeId, act: impl FnOnce(&mut Aodv, &mut Context) -> R) -> R {
         let Routing::Aodv(mesh) = &mut self.routing else { return R::default() };
         let result = mesh.tell(node, self.now, act);
         self.carry_out(node);
@@ -176,7 +177,7 @@ impl World {
     }
 
     /// Does what a node wants done.
-    fn carry_out(&mut self, node: u32) {
+    fn carry_out(&mut self, node: NodeId) {
         let Routing::Aodv(mesh) = &mut self.routing else { return };
         let mut actions = std::mem::take(&mut mesh.out.actions);
         let mut unreachable = false;
@@ -200,10 +201,10 @@ impl World {
     }
 
     /// A message becomes a packet.
-    fn send_message(&mut self, node: u32, message: Message, (to, after): (u32, Duration)) {
+    fn send_message(&mut self, node: NodeId, message: Message, (to, after): (u32, Duration)) {
         let Routing::Aodv(mesh) = &mut self.routing else { return };
         let length = network_bytes(message.length(&mesh.out.lists));
-        let counts = &mut mesh.nodes[node as usize].counts;
+        let counts = &mut mesh.nodes[node].counts;
         counts.packets += 1;
         counts.bytes += length.count();
         mesh.ledger.made += 1;
@@ -218,7 +219,7 @@ impl World {
     }
 
     /// The random delay of a broadcast is over.
-    pub(super) fn delay_ends(&mut self, node: u32, packet: Handle) {
+    pub(super) fn delay_ends(&mut self, node: NodeId, packet: Handle) {
         if let Routing::Aodv(mesh) = &mut self.routing {
             mesh.delayed -= 1;
         }
@@ -227,7 +228,7 @@ impl World {
     }
 
     /// A packet joins a port of a node.
-    fn enqueue(&mut self, node: u32, handle: Handle, to: u32) {
+    fn enqueue(&mut self, node: NodeId, handle: Handle, to: u32) {
         let Self { nodes, packets, connections, flows, routing, watch, now, .. } = self;
         let packet = packets.get(handle);
         let (category, first) = match (packet.load, &*routing) {
@@ -243,7 +244,7 @@ impl World {
         let mut witness = Witness { watch, now: *now, node };
         witness.saw(|| What::Queued(connections.picture(&packet)));
         let mut accounts = Accounts { packets, connections, flows, routing, witness };
-        let egress = &mut nodes[node as usize].egress;
+        let egress = &mut nodes[node].egress;
         let wire = egress.offer(*now, category, waiting, first, &mut accounts.dropping());
         if let Some(wire) = wire {
             self.transmit(wire);
@@ -254,21 +255,23 @@ impl World {
     pub(super) fn first_port(&self, flow: FlowId) -> usize {
         let Flow { from, to, category, .. } = self.flows[flow];
         let next = match &self.routing {
-            Routing::Static(routes) if to != BROADCAST => routes.next(flow, from).expect("a route leaves its start"),
+            Routing::Static(routes) if to != BROADCAST => {
+                routes.next(flow, from.into()).expect("a route leaves its start")
+            }
             // Then there is one port a category, whoever is next.
             _ => BROADCAST,
         };
-        self.nodes[from as usize].egress.port_to(next, category)
+        self.nodes[from].egress.port_to(next, category)
     }
 
     /// A `Route` event of a node has come.
-    pub(super) fn routing_deadline(&mut self, node: u32) {
+    pub(super) fn routing_deadline(&mut self, node: NodeId) {
         let Routing::Aodv(mesh) = &mut self.routing else { return };
-        if mesh.armed[node as usize] != self.now {
+        if mesh.armed[node] != self.now {
             return;
         }
-        mesh.armed[node as usize] = Instant::NEVER;
-        if mesh.nodes[node as usize].deadline > self.now {
+        mesh.armed[node] = Instant::NEVER;
+        if mesh.nodes[node].deadline > self.now {
             self.arm_routing(node);
         } else {
             self.tell(node, Aodv::timer);
@@ -277,9 +280,9 @@ impl World {
     }
 
     /// Sees to it that an event comes at the node's deadline.
-    pub(super) fn arm_routing(&mut self, node: u32) {
+    pub(super) fn arm_routing(&mut self, node: NodeId) {
         let Routing::Aodv(mesh) = &mut self.routing else { return };
-        let (deadline, armed) = (mesh.nodes[node as usize].deadline, &mut mesh.armed[node as usize]);
+        let (deadline, armed) = (mesh.nodes[node].deadline, &mut mesh.armed[node]);
         if deadline < *armed {
             *armed = deadline;
             self.events.push(deadline, Event::Route { node });
@@ -287,7 +290,7 @@ impl World {
     }
 
     /// A node has got a message.
-    pub(super) fn take_message(&mut self, node: u32, from: u32, handle: Handle) {
+    pub(super) fn take_message(&mut self, node: NodeId, from: u32, handle: Handle) {
         let Load::Routing { message, to_all } = self.packets.get(handle).load else { return };
         let Routing::Aodv(mesh) = &mut self.routing else { return };
         let message = mesh.messages.get(message);
@@ -298,14 +301,14 @@ impl World {
     }
 
     /// A node has heard a data packet of a neighbour.
-    pub(super) fn hear_neighbour(&mut self, node: u32, from: u32) {
+    pub(super) fn hear_neighbour(&mut self, node: NodeId, from: u32) {
         if let Routing::Aodv(mesh) = &mut self.routing {
             mesh.tell(node, self.now, |aodv, cx| aodv.heard(from, cx));
         }
     }
 
     /// The MAC of a node has given up a packet: to the routing protocol the link is broken.
-    pub(super) fn link_failed(&mut self, node: u32, handle: Handle, to: u32) {
+    pub(super) fn link_failed(&mut self, node: NodeId, handle: Handle, to: u32) {
         let packet = self.packets.get(handle);
         let Routing::Aodv(mesh) = &mut self.routing else { return self.drop_packet(node, handle) };
         let mut purge = mesh.purge_on_failure;
@@ -327,20 +330,20 @@ impl World {
     }
 
     /// A data packet could not be sent. Does the node keep it, to send it by another way?
-    fn packet_failed(&mut self, node: u32, packet: Handle, (to, missing): (u32, bool)) -> bool {
+    fn packet_failed(&mut self, node: NodeId, packet: Handle, (to, missing): (u32, bool)) -> bool {
         let failed = self.packets.get(packet);
         let Load::Flow(flow) = failed.load else { return false };
-        let Flow { from: origin, to: destination, .. } = self.flows[flow];
-        let ends = Ends { origin, destination, previous: None, travelled: failed.travelled() };
+        let Flow { from, to: destination, .. } = self.flows[flow];
+        let ends = Ends { origin: from.into(), destination, previous: None, travelled: failed.travelled() };
         let wanted = missing.then_some(packet);
         self.tell(node, |aodv, cx| aodv.packet_failed(wanted, to, (&ends, cx)))
     }
 
     /// What waits for the other end of a broken link leaves its port.
-    fn purge(&mut self, node: u32, to: u32) {
+    fn purge(&mut self, node: NodeId, to: u32) {
         let Routing::Aodv(mesh) = &mut self.routing else { return };
         let mut purged = std::mem::take(&mut mesh.purged);
-        let egress = &mut self.nodes[node as usize].egress;
+        let egress = &mut self.nodes[node].egress;
         egress.discard_where(self.now, &mut |waiting| waiting.to == to, &mut |gone| purged.push(gone.packet));
         for packet in purged.drain(..) {
             if !self.packet_failed(node, packet, (to, true)) {
@@ -354,12 +357,12 @@ impl World {
     }
 
     /// There may be room at every port of a node.
-    fn refill_all(&mut self, node: u32) {
-        (0..self.nodes[node as usize].saturated.len()).for_each(|port| self.refill(node, port, None));
+    fn refill_all(&mut self, node: NodeId) {
+        (0..self.nodes[node].saturated.len()).for_each(|port| self.refill(node, port, None));
     }
 
     /// The station is done with a packet that the receiver does not have, or has twice.
-    pub(super) fn drop_packet(&mut self, node: u32, handle: Handle) {
+    pub(super) fn drop_packet(&mut self, node: NodeId, handle: Handle) {
         let packet = self.packets.remove(handle);
         let mut accounts = self.accounts(node);
         if !packet.transit.accepted {

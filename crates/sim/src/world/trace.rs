@@ -4,7 +4,7 @@ use super::names::port_name;
 use super::transport::Role;
 use super::{Event as Planned, World};
 use crate::egress::Port;
-use crate::engine::Handle;
+use crate::engine::{Handle, List, NodeId};
 use crate::mac::{BROADCAST, Frame, Kind};
 use crate::net::{Load, Loss, Packet};
 use crate::radio::{Heard, Signal};
@@ -23,13 +23,13 @@ pub(super) fn told_every(port: &Port) -> Duration {
 /// The nodes that are watched, and what happened there since the last call of [`World::take_events`].
 #[derive(Debug, Default)]
 pub(super) struct Watch {
-    nodes: Vec<bool>,
+    nodes: List<NodeId, bool>,
     events: Vec<Event>,
 }
 
 impl Watch {
-    fn watches(&self, node: u32) -> bool {
-        self.nodes[node as usize]
+    fn watches(&self, node: NodeId) -> bool {
+        self.nodes[node]
     }
 }
 
@@ -37,7 +37,7 @@ impl Watch {
 pub(super) struct Witness<'a> {
     pub(super) watch: &'a mut Option<Box<Watch>>,
     pub(super) now: Instant,
-    pub(super) node: u32,
+    pub(super) node: NodeId,
 }
 
 impl Witness<'_> {
@@ -47,7 +47,7 @@ impl Witness<'_> {
         if let Some(watch) = self.watch
             && watch.watches(self.node)
         {
-            watch.events.push(Event { at: self.now, node: self.node, what: what() });
+            watch.events.push(Event { at: self.now, node: self.node.into(), what: what() });
         }
     }
 }
@@ -56,11 +56,9 @@ impl World {
     /// Tells all that happens at `nodes` (by their place in the scenario) from now on; see
     /// [`take_events`](Self::take_events). What is not taken grows with time.
     pub fn watch(&mut self, nodes: &[u32]) {
-        let mut watch = Watch { nodes: vec![false; self.nodes.len()], ..Watch::default() };
-        for &node in nodes {
-            if let Some(watched) = watch.nodes.get_mut(node as usize) {
-                *watched = true;
-            }
+        let mut watch = Watch { nodes: vec![false; self.nodes.len()].into(), ..Watch::default() };
+        for node in self.nodes.numbers().filter(|&node| nodes.contains(&node.into())) {
+            watch.nodes[node] = true;
         }
         self.watch = Some(Box::new(watch));
     }
@@ -69,7 +67,7 @@ impl World {
     /// watched.
     pub fn watch_intervals(&mut self) {
         let Some(watch) = &self.watch else { return };
-        for (node, watched) in (0..).zip(&self.nodes) {
+        for (node, watched) in self.nodes.numbers().zip(self.nodes.iter()) {
             let ports = (0..).zip(watched.egress.ports()).filter(|_| watch.watches(node));
             for (port, described) in ports.filter(|(_, port)| port.interval().is_none()) {
                 self.events.push(self.now + told_every(described), Planned::Control { node, port });
@@ -93,7 +91,7 @@ impl World {
         };
         let flow = |flow: &super::Flow| RosterFlow {
             name: flow.identity.name.clone(),
-            from: flow.from,
+            from: flow.from.into(),
             to: (flow.to != BROADCAST).then_some(flow.to),
             protocol: flow.role.into(),
         };
@@ -106,7 +104,7 @@ impl World {
 
     /// A node begins to send.
     #[inline]
-    pub(super) fn note_sent(&mut self, node: u32, frame: &Frame) {
+    pub(super) fn note_sent(&mut self, node: NodeId, frame: &Frame) {
         if self.watch.as_ref().is_some_and(|watch| watch.watches(node)) {
             let what = What::Sends(self.picture(frame, u64::MAX));
             self.report(self.now, node, what);
@@ -116,7 +114,7 @@ impl World {
     /// A frame has passed a listener.
     #[inline]
     pub(super) fn note_heard(&mut self, of: Handle, heard: &Heard) {
-        if self.watch.as_ref().is_some_and(|watch| watch.watches(heard.node)) {
+        if self.watch.as_ref().is_some_and(|watch| watch.watches(heard.node.into())) {
             self.picture_heard(of, heard);
         }
     }
@@ -132,12 +130,12 @@ impl World {
         };
         let length = self.rules.timing.duration(frame.mode, frame.psdu());
         let start = Instant::ZERO + (self.now.since(Instant::ZERO) - length);
-        self.report(start, heard.node, what);
+        self.report(start, heard.node.into(), what);
     }
 
-    fn report(&mut self, at: Instant, node: u32, what: What) {
+    fn report(&mut self, at: Instant, node: NodeId, what: What) {
         if let Some(watch) = &mut self.watch {
-            watch.events.push(Event { at, node, what });
+            watch.events.push(Event { at, node: node.into(), what });
         }
     }
 
@@ -174,7 +172,7 @@ impl World {
             let (sequence, retry, intact) = (frame.sequence, frame.retry, intact & 1 == 1);
             return vec![Mpdu { sequence, retry, category, length, intact, packets: packets(packet) }];
         }
-        let mpdus = self.nodes[frame.from as usize].station.in_flight().zip(0_u32..);
+        let mpdus = self.nodes[NodeId::from(frame.from)].station.in_flight().zip(0_u32..);
         let picture = |(mpdu, index): (&crate::mac::Mpdu, u32)| Mpdu {
             sequence: mpdu.sequence,
             retry: mpdu.retry,

@@ -3,7 +3,7 @@
 use super::connections::Connection;
 use super::trace::Witness;
 use super::{Event, Flow, World};
-use crate::engine::{FlowId, Slot};
+use crate::engine::{FlowId, NodeId, Slot};
 use crate::net::{Load, Packet, ip_bytes, network_bytes};
 use crate::trace::What;
 use crate::traffic::{Source, Transfers};
@@ -66,7 +66,7 @@ impl Supply {
 
 impl World {
     /// A packet that is answered, or an answer, has arrived.
-    pub(super) fn arrive(&mut self, node: u32, (index, packet): (FlowId, Packet)) {
+    pub(super) fn arrive(&mut self, node: NodeId, (index, packet): (FlowId, Packet)) {
         match self.flows[index].role {
             Role::Data => self.take_data(node, (index, packet)),
             Role::Request { back } => {
@@ -89,7 +89,7 @@ impl World {
 
     /// A packet has reached its destination.
     #[inline]
-    pub(super) fn note_delivered(&mut self, node: u32, packet: &Packet) {
+    pub(super) fn note_delivered(&mut self, node: NodeId, packet: &Packet) {
         let Self { connections, watch, now, .. } = self;
         let delay = now.since(packet.created);
         Witness { watch, now: *now, node }.saw(|| What::Delivered(connections.picture(packet), delay));
@@ -123,7 +123,7 @@ impl World {
     }
 
     /// A segment has reached the end of its connection that it is for.
-    fn take_segment(&mut self, node: u32, (index, packet): (FlowId, Packet)) {
+    fn take_segment(&mut self, node: NodeId, (index, packet): (FlowId, Packet)) {
         let Some(handle) = packet.segment else { return };
         let (slot, segment) = self.connections.carried(handle);
         let connection = self.connections.get(slot);
@@ -267,7 +267,7 @@ impl World {
         self.converse(slot);
         let Flow { from, to, .. } = self.flows[flow];
         self.serve(from);
-        self.serve(to);
+        self.serve(to.into());
     }
 
     /// Appends the windows of every TCP flow to the time series, which are recorded.

@@ -2,7 +2,7 @@
 
 use super::{Event, World};
 use crate::config;
-use crate::engine::{Handle, WireId};
+use crate::engine::{Handle, NodeId, WireId};
 use crate::net::{Load, Waiting};
 use units::{Bytes, Duration, Instant, Rate};
 
@@ -11,10 +11,10 @@ const NANOS: u128 = 1_000_000_000;
 /// One direction of a wired link.
 #[derive(Debug)]
 pub(super) struct Wire {
-    from: u32,
+    from: NodeId,
     /// Its port at `from`.
     port: usize,
-    pub(super) to: u32,
+    pub(super) to: NodeId,
     rate: Rate,
     /// Later rates, in order of time.
     steps: Vec<(Instant, Rate)>,
@@ -37,7 +37,7 @@ struct Sending {
 
 impl Wire {
     /// An idle link from a node's port to another node, as it is described.
-    pub(super) fn new((from, port): (u32, usize), to: u32, described: &config::Wired) -> Self {
+    pub(super) fn new((from, port): (NodeId, usize), to: NodeId, described: &config::Wired) -> Self {
         let config::Wired { rate, delay, .. } = *described;
         let steps = described.at.iter().map(|step| (Instant::ZERO + step.time, step.rate)).collect();
         let (busy, counted_from) = (Duration::ZERO, Instant::ZERO);
@@ -117,7 +117,7 @@ impl World {
         let (from, to) = (link.from, link.to);
         let packet = self.packets.remove(packet);
         if let Load::Flow(flow) = packet.load {
-            self.deliver(to, from, (flow, packet));
+            self.deliver(to, from.into(), (flow, packet));
         }
         self.connections.packet_gone(packet.segment);
         self.serve(to);
@@ -136,7 +136,7 @@ mod tests {
     fn stepped() -> Wire {
         let step = |millis, rate| config::RateStep { time: Duration::from_millis(millis), rate };
         let steps = vec![step(10, Rate::mbps(4)), step(11, Rate::kbps(500))];
-        Wire::new((0, 0), 1, &config::Wired { at: steps, ..plain() })
+        Wire::new((0.into(), 0), 1.into(), &config::Wired { at: steps, ..plain() })
     }
 
     #[test]
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn a_link_of_one_rate_takes_what_the_rate_says() {
         let described = config::Wired { rate: Rate::bps(3_000_001), at: Vec::new(), ..plain() };
-        let wire = Wire::new((0, 0), 1, &described);
+        let wire = Wire::new((0.into(), 0), 1.into(), &described);
         for bytes in [0, 1, 28, 1_500, 65_535] {
             let length = Bytes::new(bytes);
             assert_eq!(wire.sent(at(5), length), at(5) + described.rate.time_for(length));

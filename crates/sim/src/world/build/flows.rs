@@ -118,5 +118,6 @@ fn flow(
         name,
     };
     let category = rules.index(described.category.unwrap_or_default());
+    let from = from.into();
     Flow { identity, from, to, category, role: Role::Data, supply, waiting: 0, record: FlowRecord::default() }
 }

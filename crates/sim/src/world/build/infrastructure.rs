@@ -4,7 +4,7 @@ use super::super::wired::Wire;
 use super::super::{BuildError, Node};
 use super::nodes::Site;
 use crate::config::{Network, Protocol, Queues, Role, Wired};
-use crate::engine::{Number as _, WireId};
+use crate::engine::{List, NodeId, Number as _, WireId};
 use crate::mac::Frame;
 use crate::radio::Medium;
 use units::{Bytes, Rate};
@@ -49,12 +49,13 @@ impl Infrastructure {
     }
 
     /// Both directions of all wired links; the `k`-th link's are the `2k`-th and the one after it.
-    pub(super) fn wires(&self, network: &Network, nodes: &[Node]) -> Vec<Wire> {
+    pub(super) fn wires(&self, network: &Network, nodes: &List<NodeId, Node>) -> Vec<Wire> {
         let mut wires = Vec::with_capacity(2 * self.wires.len());
         for (described, &[a, b]) in network.wired.iter().zip(&self.wires) {
             for (from, to) in [(a, b), (b, a)] {
                 // The category does not matter on a wire.
-                let port = nodes[from as usize].egress.port_to(to, 0);
+                let (from, to) = (NodeId::from(from), NodeId::from(to));
+                let port = nodes[from].egress.port_to(to.into(), 0);
                 wires.push(Wire::new((from, port), to, described));
             }
         }

@@ -7,7 +7,7 @@ use super::{radio, routes};
 use crate::config::{
     self, BProtection, Contention, Edca, MostBytes, Network, RateAlgorithm, RtsThreshold, TimeoutDeferral,
 };
-use crate::engine::{FlowId, Number as _, Purpose, Stream};
+use crate::engine::{FlowId, List, NodeId, Number as _, Purpose, Stream};
 use crate::mac::{Access, Aggregation, Algorithm, BROADCAST, Conventions, Costs, Rates, WINDOW};
 use crate::net::msdu_bytes;
 use crate::radio::{Mode, Timing};
@@ -151,7 +151,7 @@ fn edca(given: Option<&Edca>, timing: &Timing, (min, max): (u16, u16)) -> Result
 /// where the path is yet to be found, at every node.
 pub(super) fn check_txop(
     flows: &[Flow],
-    (nodes, routing): (&[Node], &Routing),
+    (nodes, routing): (&List<NodeId, Node>, &Routing),
     rules: &Conventions,
 ) -> Result<(), BuildError> {
     for (flow, index) in flows.iter().zip((0..).map(FlowId::at)) {
@@ -162,10 +162,10 @@ pub(super) fn check_txop(
             Routing::Static(routes) => (routes::radio_hops(nodes, routes, index).map(|(from, _)| from).collect(), 0),
             Routing::Aodv(_) => (Vec::new(), nodes.len()),
         };
-        let senders = senders.into_iter().chain((flow.to == BROADCAST).then_some(flow.from));
+        let senders = senders.into_iter().chain((flow.to == BROADCAST).then_some(flow.from.into()));
         for node in senders.chain((0..).take(all)) {
             let psdu = rules.mpdu(msdu_bytes(length));
-            let needs = nodes[node as usize].station.exchange_of_one(flow.to, psdu, rules);
+            let needs = nodes[node.into()].station.exchange_of_one(flow.to, psdu, rules);
             if limit.is_zero() || needs <= limit {
                 continue;
             }
@@ -173,7 +173,8 @@ pub(super) fn check_txop(
             let message = format!(
                 "a packet of flow `{}` and its acknowledgement take {needs} at node `{}`, the TXOP of its category \
                  ends after {limit}; set `mac.edca.{key}.txop_limit` to more, or to \"0 s\" for one frame a TXOP",
-                flow.identity.name, nodes[node as usize].name
+                flow.identity.name,
+                nodes[node.into()].name
             );
             return Err(BuildError::new(format!("mac.edca.{key}.txop_limit"), message));
         }

@@ -78,10 +78,9 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
 impl World {
     /// Puts the first events into the queue.
     fn prepare(&mut self) {
-        for index in 0..self.nodes.len() {
-            let node = u32::try_from(index).expect("fewer than 2^32 nodes");
-            for port in 0..self.nodes[index].egress.ports().len() {
-                let described = &self.nodes[index].egress.ports()[port];
+        for node in self.nodes.numbers() {
+            for port in 0..self.nodes[node].egress.ports().len() {
+                let described = &self.nodes[node].egress.ports()[port];
                 let (begin, orders_access) = (described.begin(), described.orders_access());
                 if let Some(interval) = described.interval() {
                     let port = u32::try_from(port).expect("fewer than 2^32 ports");
@@ -127,8 +126,8 @@ impl World {
                 Supply::Saturated { .. } | Supply::Answers { .. } => {}
             }
         }
-        for node in 0..self.nodes.len() {
-            self.serve(u32::try_from(node).expect("fewer than 2^32 nodes"));
+        for node in self.nodes.numbers() {
+            self.serve(node);
         }
     }
 }

@@ -4,7 +4,7 @@ use super::super::{BuildError, Node};
 use super::infrastructure::Infrastructure;
 use crate::config::{Category, Network, Placement, Queues, Role, Shape};
 use crate::egress::{Egress, Layout, Order, Port};
-use crate::engine::{Number as _, Purpose, Stream};
+use crate::engine::{List, NodeId, Number as _, Purpose, Stream};
 use crate::mac::{Conventions, Costs, Station};
 use crate::record::NodeRecord;
 use control::{Controller as _, Reads, Sets};
@@ -92,8 +92,8 @@ pub(super) fn nodes(
     (sites, infrastructure): (&[Site], &Infrastructure),
     rules: &Conventions,
     seed: u64,
-) -> Result<Vec<Node>, BuildError> {
-    let mut nodes = Vec::with_capacity(sites.len());
+) -> Result<List<NodeId, Node>, BuildError> {
+    let mut nodes = List::default();
     let mut ports_before = 0;
     for (index, site) in sites.iter().enumerate() {
         let address = u32::try_from(index).map_err(|_| BuildError::new("nodes.count", "there are too many nodes"))?;

@@ -4,7 +4,7 @@ use super::super::routing::{Mesh, Routing};
 use super::super::{BuildError, Flow, Node};
 use super::infrastructure::Infrastructure;
 use crate::config::{Aodv, Network, Protocol};
-use crate::engine::{FlowId, Number as _, Purpose, Stream};
+use crate::engine::{FlowId, List, NodeId, Number as _, Purpose, Stream};
 use crate::mac::{BROADCAST, Conventions, Frame};
 use crate::net::aodv::Settings;
 use crate::net::{RouteError, Routes, aodv};
@@ -16,7 +16,7 @@ const SHORTEST_HELLO: Duration = Duration::from_millis(1);
 
 pub(super) fn routing(
     network: &Network,
-    (nodes, infrastructure): (&[Node], &Infrastructure),
+    (nodes, infrastructure): (&List<NodeId, Node>, &Infrastructure),
     flows: &[Flow],
     (medium, rules, seed): (&Medium<Frame>, &Conventions, u64),
 ) -> Result<Routing, BuildError> {
@@ -85,7 +85,8 @@ fn routes(network: &Network, names: &[String], flows: &[Flow], neighbours: &[Vec
             continue;
         }
         let name = |node: u32| &names[node as usize];
-        let given = by_hand.iter().find(|path| (path.first(), path.last()) == (Some(&flow.from), Some(&flow.to)));
+        let from = u32::from(flow.from);
+        let given = by_hand.iter().find(|path| (path.first(), path.last()) == (Some(&from), Some(&flow.to)));
         let path = match (given, flow.role.answers()) {
             (Some(path), _) => Routes::check(neighbours, path).map(|()| path.clone()),
             // Answers go back the way that was come.
@@ -93,11 +94,11 @@ fn routes(network: &Network, names: &[String], flows: &[Flow], neighbours: &[Vec
                 let path: Vec<u32> = paths[of.place()].iter().rev().copied().collect();
                 Routes::check(neighbours, &path).map(|()| path)
             }
-            (None, None) => Routes::shortest(neighbours, flow.from, flow.to),
+            (None, None) => Routes::shortest(neighbours, from, flow.to),
         };
         let path = path.map_err(|error| match error {
             RouteError::Unreachable => {
-                let (from, to) = (name(flow.from), name(flow.to));
+                let (from, to) = (name(from), name(flow.to));
                 let message = format!(
                     "no route from `{from}` to `{to}`: no chain of nodes within range of each other or joined by wire"
                 );
@@ -138,7 +139,7 @@ fn check_reach(medium: &Medium<Frame>, timing: &Timing) -> Result<(), BuildError
 /// A response must begin within the time-out, which has a slot for the way there and back (10.3.2.9). Over a longer hop
 /// every packet would be given up; and beyond the whole time-out, before it has arrived.
 fn check_hops(
-    nodes: &[Node],
+    nodes: &List<NodeId, Node>,
     flows: &[Flow],
     (routes, medium): (&Routes, &Medium<Frame>),
     slot: Duration,
@@ -147,7 +148,7 @@ fn check_hops(
         for (from, to) in radio_hops(nodes, routes, index) {
             let delay = medium.delay(from, to).expect("routes go over links");
             if delay * 2 > slot {
-                let [from, to] = [from, to].map(|node| &nodes[node as usize].name);
+                let [from, to] = [from, to].map(|node| &nodes[node.into()].name);
                 let message = format!(
                     "`{from}` and `{to}` are too far apart: an answer takes {} longer by distance, a slot is {slot}",
                     delay * 2
@@ -160,9 +161,13 @@ fn check_hops(
 }
 
 /// The hops of a flow that are not wired.
-pub(super) fn radio_hops(nodes: &[Node], routes: &Routes, flow: FlowId) -> impl Iterator<Item = (u32, u32)> {
+pub(super) fn radio_hops(
+    nodes: &List<NodeId, Node>,
+    routes: &Routes,
+    flow: FlowId,
+) -> impl Iterator<Item = (u32, u32)> {
     let hops = routes.hops(flow).iter().copied();
-    hops.filter(|&(from, to)| !nodes[from as usize].egress.is_wired_to(to))
+    hops.filter(|&(from, to)| !nodes[from.into()].egress.is_wired_to(to))
 }
 
 /// The paths given by hand, ends included.

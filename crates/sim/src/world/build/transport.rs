@@ -85,8 +85,8 @@ pub(super) fn answer(
     let identity = Identity { name, from, to, kind, drawn: false, deadline: None };
     Flow {
         identity,
-        from: there.to,
-        to: there.from,
+        from: there.to.into(),
+        to: there.from.into(),
         category: answered.category.map_or(there.category, |category| rules.index(category)),
         role,
         supply: Supply::Answers { longest },
