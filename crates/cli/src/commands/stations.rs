@@ -35,6 +35,18 @@ pub(super) fn text(wireless: &BTreeMap<String, Stations>, width: usize) -> Strin
             let (pending, threshold) = (milliseconds(aql.pending), milliseconds(aql.threshold));
             let _ = writeln!(lines, "{device}, {}: AQL has {pending} pending, threshold {threshold}", plain(&air.phy));
         }
+        let channel = air.channel;
+        let times = [
+            ("on the channel", channel.active),
+            ("busy", channel.busy),
+            ("receiving", channel.receiving),
+            ("sending", channel.sending),
+        ];
+        let known = times.iter().filter_map(|(what, time)| Some(format!("{} {what}", airtime((*time)?))));
+        let known = known.collect::<Vec<_>>().join(", ");
+        if let Some(frequency) = channel.frequency.filter(|_| !known.is_empty()) {
+            let _ = writeln!(lines, "{device} at {frequency} MHz: {known}");
+        }
         for (why, whats) in missing {
             let _ = writeln!(lines, "{device}: {} not available: {why}", whats.join(", "));
         }
@@ -78,6 +90,7 @@ fn airtime(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use linux::kernel::nl80211::Survey;
     use linux::telemetry::stations::{PhyAql, StationAql};
 
     #[test]
@@ -94,7 +107,11 @@ mod tests {
         let second = Station { address: "02:00:00:00:02:00".into(), aql: Err("only\nroot".into()), ..station.clone() };
         let phy = PhyAql { is_on: true, pending: ms(3), accounted: ms(3), threshold: ms(24) };
         let stations = vec![station, second];
-        let air = Stations { phy: "phy0".into(), has_airtime_reports: false, has_aql: true, aql: Ok(phy), stations };
+        let (active, busy) = (Some(ms(120_000)), Some(ms(30_500)));
+        let channel = Survey { frequency: Some(2_437), active, busy, ..Survey::default() };
+        let phy_name = "phy0".to_owned();
+        let air =
+            Stations { phy: phy_name, has_airtime_reports: false, has_aql: true, channel, aql: Ok(phy), stations };
         let text = text(&BTreeMap::from([("wlan0".into(), air)]), 200);
         let lines: Vec<&str> = text.lines().collect();
         let cells: Vec<&str> = lines[2].split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
@@ -102,6 +119,7 @@ mod tests {
         assert_eq!(cells, expected, "{text}");
         let below = [
             "wlan0, phy0: AQL has 3.0 ms pending, threshold 24.0 ms",
+            "wlan0 at 2437 MHz: 120.0 s on the channel, 30.5 s busy",
             "wlan0: airtime not available: its driver reports no airtime",
             "wlan0: AQL not available: only?root",
         ];

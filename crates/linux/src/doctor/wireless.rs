@@ -2,6 +2,7 @@
 
 use crate::doctor::finding::Finding;
 use crate::error::Error;
+use crate::kernel::nl80211::Survey;
 use crate::telemetry::stations::{CATEGORIES, DEBUGFS, Stations, look};
 use std::path::PathBuf;
 use units::Duration;
@@ -9,6 +10,9 @@ use units::Duration;
 /// How often, and how far apart, AQL is looked at before it is called stuck: a second is many times what it lets pend.
 const LOOKS: usize = 5;
 const BETWEEN: std::time::Duration = std::time::Duration::from_millis(200);
+
+/// What is to be done about a channel that is not surveyed.
+const OTHER_CARD: &str = "another driver or card, where the time on the channel is to be known";
 
 /// What is to be said of an interface: whether its driver reports airtime, and how its AQL stands. `module` is that of the
 /// driver. Looks again for a second where AQL may be stuck.
@@ -22,7 +26,7 @@ pub(super) fn findings(device: &str, module: Option<&str>) -> Result<(Vec<Findin
             None => return Ok((Vec::new(), None)),
         }
     }
-    let found = [airtime(&looks[0]), aql(&looks, module)];
+    let found = [airtime(&looks[0]), aql(&looks, module), channel(&looks[0])];
     Ok((found.to_vec(), looks.pop()))
 }
 
@@ -42,6 +46,21 @@ fn airtime(stations: &Stations) -> Finding {
          from the others",
         "another driver or card; Sluice's release by credit needs no such reports, and holds the delay of all together",
     )
+}
+
+fn channel(stations: &Stations) -> Finding {
+    const TOPIC: &str = "channel";
+    match stations.channel {
+        Survey { busy: Some(_), sending: Some(_), .. } => {
+            Finding::good(TOPIC, "the driver tells how long its channel is busy, and how long it sends itself")
+        }
+        Survey { busy: Some(_), .. } => Finding::bad(
+            TOPIC,
+            "the driver tells how long its channel is busy, and not how long it sends itself: the time of others is not known",
+            OTHER_CARD,
+        ),
+        _ => Finding::bad(TOPIC, "the driver does not tell how long its channel is busy", OTHER_CARD),
+    }
 }
 
 fn aql(looks: &[Stations], module: Option<&str>) -> Finding {
@@ -155,6 +174,16 @@ mod tests {
         let finding = aql(&off, None);
         assert!(!finding.good && finding.found.contains("switched off"), "{finding:?}");
         assert_eq!(stuck(&[]), None);
+    }
+
+    #[test]
+    fn a_channel_is_surveyed_where_the_time_of_others_is_known() {
+        let mut stations = look(ms(0), ms(0));
+        assert!(channel(&stations).found.contains("not how long it sends"), "{:?}", channel(&stations));
+        stations.channel.sending = Some(ms(9));
+        assert!(channel(&stations).good);
+        stations.channel = Survey::default();
+        assert!(!channel(&stations).good);
     }
 
     #[test]

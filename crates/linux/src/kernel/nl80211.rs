@@ -5,9 +5,11 @@
 //! phy, whatever interface they belong to. Blocking, one request at a time.
 
 mod reading;
+mod survey;
 
 pub(crate) use reading::counters;
 pub use reading::{Peer, Phy, Tally};
+pub use survey::Survey;
 
 use crate::error::{Error, Unsupported};
 use crate::kernel::netlink::{Connection, F_ACK, F_DUMP, F_REQUEST, failed};
@@ -17,6 +19,7 @@ use reading::{
 };
 use rustix::io::Errno;
 use rustix::net::netlink::GENERIC;
+use survey::survey;
 
 /// `GENL_ID_CTRL` (`linux/genetlink.h`): who knows the numbers of families.
 const CONTROLLER: u16 = 0x10;
@@ -28,6 +31,7 @@ const GET_WIPHY: u8 = 1;
 const SET_WIPHY: u8 = 2;
 const GET_INTERFACE: u8 = 5;
 const GET_STATION: u8 = 17;
+const GET_SURVEY: u8 = 50;
 
 /// A connection to nl80211.
 #[derive(Debug)]
@@ -122,6 +126,23 @@ impl Wireless {
         Ok(peers)
     }
 
+    /// What the driver tells of the channel that an interface is on. Nothing is known where it surveys none.
+    ///
+    /// # Errors
+    /// The interface is gone, or the kernel does not answer.
+    pub fn survey(&mut self, index: u32) -> Result<Survey, Error> {
+        let request = self.request(GET_SURVEY, F_DUMP, (ATTR_IFINDEX, index));
+        let mut found = None;
+        let asked = self.connection.dump(&request, |message| match message {
+            None => found = None,
+            Some(message) => found = found.or(survey(message.payload)),
+        });
+        match asked {
+            Ok(()) | Err(Errno::OPNOTSUPP) => Ok(found.unwrap_or_default()),
+            Err(errno) => Err(failed("look at its channel", errno)),
+        }
+    }
+
     /// Sets the limit of a phy's queues, in packets.
     pub(crate) fn set_limit(&mut self, phy: u32, packets: u32) -> Result<(), Error> {
         let request = self.request(SET_WIPHY, F_ACK, (ATTR_WIPHY, phy)).with(ATTR_TXQ_LIMIT, &packets.to_ne_bytes());
@@ -133,16 +154,29 @@ impl Wireless {
     }
 }
 
-/// What a datagram of nl80211 tells of a phy, of stations together, and of each. Whatever its bytes are, reading them
-/// ends.
-pub fn told(datagram: &[u8]) -> (Phy, Tally, Vec<Peer>) {
-    let (mut phy, mut tally, mut peers) = (Phy::default(), Tally::default(), Vec::new());
+/// What a datagram tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// Of a phy.
+    pub phy: Phy,
+    /// Of the queues of stations together.
+    pub stations: Tally,
+    /// Of each station.
+    pub peers: Vec<Peer>,
+    /// Of the channel in use.
+    pub survey: Option<Survey>,
+}
+
+/// What a datagram of nl80211 tells. Whatever its bytes are, reading them ends.
+pub fn told(datagram: &[u8]) -> Contents {
+    let mut contents = Contents::default();
     for message in messages(datagram) {
-        add_phy(&mut phy, message.payload);
-        add_station(&mut tally, message.payload);
-        peers.extend(peer(message.payload));
+        add_phy(&mut contents.phy, message.payload);
+        add_station(&mut contents.stations, message.payload);
+        contents.peers.extend(peer(message.payload));
+        contents.survey = contents.survey.or(survey(message.payload));
     }
-    (phy, tally, peers)
+    contents
 }
 
 fn family_number(payload: &[u8]) -> Option<u16> {

@@ -3,7 +3,7 @@
 //! `debugfs_sta.c`, read in Linux 7.2). Reads only. What is not to be had says why.
 
 use crate::error::Error;
-use crate::kernel::nl80211::{Peer, Phy, Wireless};
+use crate::kernel::nl80211::{Peer, Phy, Survey, Wireless};
 use crate::kernel::rtnetlink::Route;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::collections::BTreeMap;
@@ -18,6 +18,9 @@ pub(crate) const DEBUGFS: &str = "/sys/kernel/debug";
 const LONGEST: u64 = 4_096;
 /// mac80211's access categories in its order, which is that of these files.
 pub(crate) const CATEGORIES: [&str; 4] = ["vo", "vi", "be", "bk"];
+/// Why a time of a channel is not to be had.
+pub const NO_SURVEY: &str = "its driver does not survey that";
+
 /// A value, or why it is not to be had.
 pub type Told<T> = Result<T, String>;
 
@@ -30,6 +33,8 @@ pub struct Stations {
     pub has_airtime_reports: bool,
     /// Its driver has mac80211 bound what is below it by time on the air (AQL).
     pub has_aql: bool,
+    /// How the time on its channel went by.
+    pub channel: Survey,
     /// Of the whole phy.
     pub aql: Told<PhyAql>,
     /// By their addresses.
@@ -101,7 +106,8 @@ pub fn look(device: &str) -> Result<Option<Stations>, Error> {
     let stations = peers.iter().map(|peer| station(peer, &phy, &folder.join(format!("netdev:{device}")))).collect();
     let aql = if phy.has_aql { phy_aql(&folder) } else { Err(no_aql()) };
     let Phy { has_airtime_reports, has_aql, .. } = phy;
-    Ok(Some(Stations { phy: name, has_airtime_reports, has_aql, aql, stations }))
+    let channel = wireless.survey(index)?;
+    Ok(Some(Stations { phy: name, has_airtime_reports, has_aql, channel, aql, stations }))
 }
 
 fn no_aql() -> String {
@@ -286,6 +292,18 @@ impl Serialize for Stations {
         entries.map.serialize_entry("driver_reports_airtime", &self.has_airtime_reports)?;
         entries.map.serialize_entry("driver_has_aql", &self.has_aql)?;
         let seconds = |time: Duration| Shown::One(time.as_secs_f64());
+        let Survey { frequency, active, busy, receiving, sending } = self.channel;
+        if let Some(frequency) = frequency {
+            entries.map.serialize_entry("channel_mhz", &frequency)?;
+        }
+        for (key, time) in [
+            ("channel_active_s", active),
+            ("channel_busy_s", busy),
+            ("channel_receiving_s", receiving),
+            ("channel_sending_s", sending),
+        ] {
+            entries.entry(key, &time.ok_or_else(|| NO_SURVEY.into()), |&time| seconds(time))?;
+        }
         entries.entry("aql_is_on", &self.aql, |aql| Shown::Truth(aql.is_on))?;
         entries.entry("aql_pending_s", &self.aql, |aql| seconds(aql.pending))?;
         entries.entry("aql_threshold_s", &self.aql, |aql| seconds(aql.threshold))?;

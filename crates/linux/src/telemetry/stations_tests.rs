@@ -33,7 +33,9 @@ pub(crate) fn look(pending: Duration, of_station: Duration) -> Stations {
         received_for: Err("no".into()),
         aql: Ok(of_station),
     };
-    Stations { phy: "phy0".into(), has_airtime_reports: true, has_aql: true, aql: Ok(aql), stations: vec![station] }
+    let channel = Survey { frequency: Some(2_437), active: Some(ms(9_000)), busy: Some(ms(250)), ..Survey::default() };
+    let stations = vec![station];
+    Stations { phy: "phy0".into(), has_airtime_reports: true, has_aql: true, channel, aql: Ok(aql), stations }
 }
 
 #[test]
@@ -103,6 +105,9 @@ fn json_has_units_in_its_keys_and_says_what_is_missing() {
     let json = serde_json::to_value(look(ms(13), ms(2))).unwrap();
     assert_eq!(json["aql_pending_s"], 0.013);
     assert_eq!(json["aql_threshold_s"], 0.024);
+    assert_eq!((&json["channel_mhz"], &json["channel_busy_s"]), (&2_437.into(), &0.25.into()));
+    assert_eq!(json.get("channel_sending_s"), None);
+    assert_eq!(json["not_available"]["channel_sending_s"], "its driver does not survey that");
     let station = &json["stations"][0];
     assert_eq!(station["sent_rate_bps"], 11_000_000);
     assert_eq!(station["sent_airtime_s"], 1.5);

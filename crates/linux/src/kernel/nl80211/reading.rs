@@ -8,6 +8,7 @@ pub(super) const ATTR_WIPHY: u16 = 1;
 pub(super) const ATTR_IFINDEX: u16 = 3;
 pub(super) const ATTR_MAC: u16 = 6;
 pub(super) const ATTR_STA_INFO: u16 = 21;
+pub(super) const ATTR_SURVEY_INFO: u16 = 84;
 pub(super) const ATTR_SPLIT_WIPHY_DUMP: u16 = 174;
 pub(super) const ATTR_EXT_FEATURES: u16 = 217;
 pub(super) const ATTR_TXQ_STATS: u16 = 265;
@@ -209,7 +210,7 @@ fn tally(nest: &[u8]) -> Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::nl80211::told;
+    use crate::kernel::nl80211::{Contents, told};
     use crate::kernel::wire::Request;
     use proptest::prelude::*;
 
@@ -252,7 +253,7 @@ mod tests {
             (ATTR_TXQ_STATS | NESTED, queue(5)),
             (ATTR_TXQ_LIMIT, word(8_192)),
         ]));
-        let (phy, _, _) = told(&bytes);
+        let phy = told(&bytes).phy;
         assert_eq!((phy.number, phy.limit), (3, Some(8_192)));
         assert_eq!((phy.queues.backlog_packets, phy.queues.backlog_bytes, phy.queues.overlimit), (5, 500, 7));
     }
@@ -266,7 +267,7 @@ mod tests {
         };
         let mut bytes = station(&[(1, identifier(1)), (2, identifier(2))]);
         bytes.extend(station(&[(1, identifier(4))]));
-        let (phy, stations, _) = told(&bytes);
+        let Contents { phy, stations, .. } = told(&bytes);
         assert_eq!((stations.sent_packets, stations.sent_bytes, stations.drops), (70, 7_000, 3));
         assert_eq!(phy, Phy::default());
         let phy = Phy { queues: Tally { overlimit: 7, backlog_packets: 5, ..Tally::default() }, ..Phy::default() };
@@ -293,7 +294,7 @@ mod tests {
             ],
         );
         bytes.extend(station([2, 0, 0, 0, 2, 0], &[(STA_INFO_TX_BITRATE | NESTED, rate(&[]))]));
-        let (_, _, peers) = told(&bytes);
+        let peers = told(&bytes).peers;
         let first = Peer {
             address: [2, 0, 0, 0, 1, 0],
             sent_at: Some(Rate::mbps(9_600)),
@@ -310,7 +311,7 @@ mod tests {
         for (bits, airtime, aql) in
             [(vec![0, 0, 0, 0, 2, 1], true, true), (vec![0xff; 5], true, false), (vec![0; 12], false, false)]
         {
-            let (phy, _, _) = told(&message(&[(ATTR_WIPHY, word(0)), (ATTR_EXT_FEATURES, bits.clone())]));
+            let phy = told(&message(&[(ATTR_WIPHY, word(0)), (ATTR_EXT_FEATURES, bits.clone())])).phy;
             assert_eq!((phy.has_airtime_reports, phy.has_aql), (airtime, aql), "{bits:?}");
         }
     }
