@@ -2,6 +2,10 @@
 //!
 //! A [`Device`] joins what senses a queue to what moves its limit; [`control::Controller`] decides in between and knows
 //! nothing of Linux. No packet passes through this crate: the kernel holds them.
+//!
+//! Folders are floors, and each uses only those before it: [`kernel`] (what is told over netlink, and counted), [`device`]
+//! (one queue, whatever holds its packets), [`telemetry`] (what others learn of it), and above them [`agent`] (the loop) and
+//! what [`diagnose`] finds. `tests/circles.py` sees to it that neither they nor their files use each other in a circle.
 #![deny(clippy::print_stdout, clippy::print_stderr, reason = "they panic where nothing can be written; hosts speak")]
 
 pub mod agent;

@@ -2,7 +2,7 @@
 
 use crate::device::claim::put_back;
 use crate::device::place::{Place, shown_place};
-use crate::device::state::{Governor, State, detach_command, governor, other_places};
+use crate::device::state::{AgentProcess, State, agent_at, detach_command, other_places};
 use crate::error::{Error, Taken};
 use crate::kernel::rtnetlink::Route;
 use crate::telemetry::ask;
@@ -21,8 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(3);
 pub fn detach(place: &Place) -> Result<bool, Error> {
     let Place { device, parent, state_folder } = place;
     ask::forget_killed(state_folder);
-    if let Some(governor) = governor(state_folder, device, *parent)? {
-        return end(governor, state_folder, device, *parent).map(|()| true);
+    if let Some(agent) = agent_at(state_folder, device, *parent)? {
+        return end(agent, state_folder, device, *parent).map(|()| true);
     }
     if restore_left(state_folder, device, *parent)? {
         return Ok(true);
@@ -36,22 +36,22 @@ pub fn detach(place: &Place) -> Result<bool, Error> {
     Route::open()?.link(device).map(|_| false)
 }
 
-fn end(governs: Governor, folder: &Path, device: &str, parent: u32) -> Result<(), Error> {
-    let what = format!("end process {}, which governs {device}", governs.process);
-    match governs.terminate() {
+fn end(agent: AgentProcess, folder: &Path, device: &str, parent: u32) -> Result<(), Error> {
+    let what = format!("end process {}, which governs {device}", agent.process);
+    match agent.terminate() {
         Ok(()) => {}
         Err(Errno::PERM) => return Err(Error::NotPermitted { what }),
         Err(errno) => return Err(Error::Kernel { what, source: errno.into() }),
     }
     let pause = rustix::time::Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
     for _ in 0..PATIENCE.as_nanos() / 10_000_000 {
-        if governor(folder, device, parent)?.is_none() {
+        if agent_at(folder, device, parent)?.is_none() {
             return Ok(());
         }
         // A pause that a signal cuts short is short, no more.
         let _ = rustix::thread::nanosleep(&pause);
     }
-    Err(Taken::Stays { process: governs.process, device: device.into(), waited: PATIENCE }.into())
+    Err(Taken::Stays { process: agent.process, device: device.into(), waited: PATIENCE }.into())
 }
 
 /// What an agent that was killed has left is put back. Tells whether there was anything.

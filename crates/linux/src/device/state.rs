@@ -153,13 +153,13 @@ impl Restorer {
 
 /// A process that governs a place, as it wrote itself down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Governor {
+pub(crate) struct AgentProcess {
     /// Its number.
     pub(crate) process: u32,
     started: Option<u64>,
 }
 
-impl Governor {
+impl AgentProcess {
     /// Asks it to end. A process that has taken its number since is left alone.
     pub(crate) fn terminate(self) -> Result<(), Errno> {
         let pid = i32::try_from(self.process).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
@@ -180,7 +180,7 @@ impl Governor {
 }
 
 /// The process that governs a place now, if one does.
-pub(crate) fn governor(folder: &Path, device: &str, parent: u32) -> Result<Option<Governor>, Error> {
+pub(crate) fn agent_at(folder: &Path, device: &str, parent: u32) -> Result<Option<AgentProcess>, Error> {
     let path = path(folder, device, parent)?;
     if matches!(lstat(&path), Err(Errno::NOENT)) {
         return Ok(None);
@@ -194,7 +194,7 @@ pub(crate) fn governor(folder: &Path, device: &str, parent: u32) -> Result<Optio
     let mut text = String::new();
     file.read_to_string(&mut text).map_err(|error| failed(&path, error))?;
     match serde_json::from_str::<Kept>(&text) {
-        Ok(Kept { process, started, .. }) => Ok(Some(Governor { process, started })),
+        Ok(Kept { process, started, .. }) => Ok(Some(AgentProcess { process, started })),
         // The agent has locked the file and not written it yet.
         Err(_) => Err(Taken::Attaching { device: device.into() }.into()),
     }

@@ -8,7 +8,7 @@ mod reading;
 mod survey;
 
 pub(crate) use reading::counters;
-pub use reading::{Peer, Phy, Tally};
+pub use reading::{Peer, Phy, TxqCounts};
 pub use survey::Survey;
 
 use crate::error::{Error, Unsupported};
@@ -99,15 +99,15 @@ impl Wireless {
     ///
     /// # Errors
     /// It is no interface of Wi-Fi, or it is gone.
-    pub fn stations(&mut self, index: u32) -> Result<Tally, Error> {
+    pub fn stations(&mut self, index: u32) -> Result<TxqCounts, Error> {
         let request = self.request(GET_STATION, F_DUMP, (ATTR_IFINDEX, index));
-        let mut tally = Tally::default();
+        let mut counts = TxqCounts::default();
         let asked = self.connection.dump(&request, |message| match message {
-            None => tally = Tally::default(),
-            Some(message) => add_station(&mut tally, message.payload),
+            None => counts = TxqCounts::default(),
+            Some(message) => add_station(&mut counts, message.payload),
         });
         asked.map_err(|errno| failed("look at the queues of its stations", errno))?;
-        Ok(tally)
+        Ok(counts)
     }
 
     /// The stations of an interface, by their addresses.
@@ -160,7 +160,7 @@ pub struct Contents {
     /// Of a phy.
     pub phy: Phy,
     /// Of the queues of stations together.
-    pub stations: Tally,
+    pub stations: TxqCounts,
     /// Of each station.
     pub peers: Vec<Peer>,
     /// Of the channel in use.

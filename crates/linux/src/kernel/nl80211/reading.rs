@@ -49,7 +49,7 @@ pub struct Phy {
     /// The most packets in all of its queues together; absent where its driver has none that mac80211 holds.
     pub limit: Option<u32>,
     /// What waits in them, and what was discarded because they were full.
-    pub queues: Tally,
+    pub queues: TxqCounts,
     /// Its driver reports how long stations were on the air.
     pub has_airtime_reports: bool,
     /// Its driver has mac80211 bound what is below it by time on the air (AQL).
@@ -73,7 +73,7 @@ pub struct Peer {
 
 /// What queues count. A queue that goes takes its counts with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct TxqCounts {
     /// Packets that wait.
     pub backlog_packets: u32,
     /// Their bytes with link headers.
@@ -92,7 +92,7 @@ pub struct Tally {
 
 /// The counters as of a queue discipline, so that they can be estimated from in the same way: what the phy holds, what
 /// left for the stations of an interface, and all that was discarded.
-pub(crate) fn counters(phy: &Phy, stations: &Tally) -> Counters {
+pub(crate) fn counters(phy: &Phy, stations: &TxqCounts) -> Counters {
     let discarded = phy.queues.overlimit.wrapping_add(phy.queues.overmemory);
     Counters {
         sent_packets: stations.sent_packets.into(),
@@ -119,7 +119,7 @@ pub(super) fn add_phy(phy: &mut Phy, payload: &[u8]) {
         match kind {
             ATTR_WIPHY => phy.number = u32_at(value, 0).unwrap_or_default(),
             ATTR_TXQ_LIMIT => phy.limit = u32_at(value, 0),
-            ATTR_TXQ_STATS => phy.queues = tally(value),
+            ATTR_TXQ_STATS => phy.queues = txq_counts(value),
             ATTR_EXT_FEATURES => {
                 let has = |bit: usize| value.get(bit / 8).is_some_and(|byte| byte >> (bit % 8) & 1 == 1);
                 (phy.has_airtime_reports, phy.has_aql) = (has(FEATURE_AIRTIME_FAIRNESS), has(FEATURE_AQL));
@@ -167,14 +167,14 @@ fn bitrate(nest: &[u8]) -> Option<Rate> {
 }
 
 /// Adds the queues of a station, one for each traffic identifier.
-pub(super) fn add_station(sum: &mut Tally, payload: &[u8]) {
+pub(super) fn add_station(sum: &mut TxqCounts, payload: &[u8]) {
     let nested = |value, wanted| attributes(value).filter(move |(kind, _)| *kind == wanted).map(|(_, value)| value);
     let identifiers = body(payload)
         .filter(|(kind, _)| *kind == ATTR_STA_INFO)
         .flat_map(|(_, value)| nested(value, STA_INFO_TID_STATS))
         .flat_map(attributes);
     for queue in identifiers.flat_map(|(_, value)| nested(value, TID_STATS_TXQ_STATS)) {
-        let queue = tally(queue);
+        let queue = txq_counts(queue);
         let pairs = [
             (&mut sum.backlog_packets, queue.backlog_packets),
             (&mut sum.backlog_bytes, queue.backlog_bytes),
@@ -189,22 +189,22 @@ pub(super) fn add_station(sum: &mut Tally, payload: &[u8]) {
 }
 
 /// `enum nl80211_txq_stats`.
-fn tally(nest: &[u8]) -> Tally {
-    let mut tally = Tally::default();
+fn txq_counts(nest: &[u8]) -> TxqCounts {
+    let mut counts = TxqCounts::default();
     for (kind, value) in attributes(nest) {
         let place = match kind {
-            TXQ_BACKLOG_BYTES => &mut tally.backlog_bytes,
-            TXQ_BACKLOG_PACKETS => &mut tally.backlog_packets,
-            TXQ_DROPS => &mut tally.drops,
-            TXQ_OVERLIMIT => &mut tally.overlimit,
-            TXQ_OVERMEMORY => &mut tally.overmemory,
-            TXQ_TX_BYTES => &mut tally.sent_bytes,
-            TXQ_TX_PACKETS => &mut tally.sent_packets,
+            TXQ_BACKLOG_BYTES => &mut counts.backlog_bytes,
+            TXQ_BACKLOG_PACKETS => &mut counts.backlog_packets,
+            TXQ_DROPS => &mut counts.drops,
+            TXQ_OVERLIMIT => &mut counts.overlimit,
+            TXQ_OVERMEMORY => &mut counts.overmemory,
+            TXQ_TX_BYTES => &mut counts.sent_bytes,
+            TXQ_TX_PACKETS => &mut counts.sent_packets,
             _ => continue,
         };
         *place = u32_at(value, 0).unwrap_or_default();
     }
-    tally
+    counts
 }
 
 #[cfg(test)]
@@ -270,7 +270,8 @@ mod tests {
         let Contents { phy, stations, .. } = told(&bytes);
         assert_eq!((stations.sent_packets, stations.sent_bytes, stations.drops), (70, 7_000, 3));
         assert_eq!(phy, Phy::default());
-        let phy = Phy { queues: Tally { overlimit: 7, backlog_packets: 5, ..Tally::default() }, ..Phy::default() };
+        let phy =
+            Phy { queues: TxqCounts { overlimit: 7, backlog_packets: 5, ..TxqCounts::default() }, ..Phy::default() };
         let counters = counters(&phy, &stations);
         assert_eq!((counters.dropped, counters.sent_packets, counters.backlog_packets), (10, 70, 5));
     }
