@@ -138,8 +138,13 @@ fn text(study: &Study) -> String {
 fn reasons(study: &Study) -> String {
     let failing = study.claims.iter().filter(|claim| claim.verdict.fails());
     let written = failing.filter_map(|claim| study.explanations.get(&claim.id));
-    let mut lines: Vec<String> = written.map(|why| format!("why: {}, \"{}\"\n", why.page, why.heading)).collect();
-    lines.dedup();
+    let mut lines: Vec<String> = Vec::new();
+    for why in written {
+        let line = format!("why: {}, \"{}\"\n", why.page, why.heading);
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
     lines.concat()
 }
 
