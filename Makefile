@@ -125,10 +125,11 @@ tutorials: build
 
 # What a few networks cost, by instructions, beside tests/instructions.csv.
 instructions: build
+	python3 tests/debian.py valgrind valgrind
 	python3 tests/instructions.py
 
 browser: claims
-	python3 tests/browser/chromium.py
+	python3 tests/debian.py chromium chromium fonts-dejavu-core
 	python3 tests/browser/check_report.py target/claims/report.html target/screenshots
 	$(SLUICE) run scenarios/adth/s1a.toml --set 'duration=30 s' --record-intervals target/n1.jsonl --node n1 > target/n1.txt
 	$(SLUICE) replay target/n1.jsonl --controller adth --controller alt --report target/replay.html
@@ -147,7 +148,7 @@ peers-patched: build
 
 # Captures of short runs, opened with tshark.
 capture: build
-	python3 tests/capture/tshark.py
+	python3 tests/debian.py tshark tshark
 	python3 tests/capture/check_capture.py
 
 # The guest is kept in target/guest; see tests/live/README.md. Where none is possible it says so and goes on.

@@ -10,7 +10,6 @@ import csv
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -34,7 +33,6 @@ NETWORKS = {
 
 
 def main():
-    have_valgrind()
     compiler = subprocess.run(["rustc", "--version"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
     counted = {name: instructions(name, duration) for name, duration in NETWORKS.items()}
     if "--write" in sys.argv:
@@ -70,17 +68,6 @@ def instructions(name, duration):
     if done.returncode not in (0, 1) or not counted:
         sys.exit(f"{name}: {done.stderr}")
     return int(counted.group(1))
-
-
-def have_valgrind():
-    """Debian's package is installed where we may, else it is said how."""
-    if shutil.which("valgrind"):
-        return
-    install = ["apt-get", "install", "-y", "--no-install-recommends", "valgrind"]
-    if os.geteuid() != 0 or not shutil.which("apt-get"):
-        sys.exit(f"Counting instructions needs valgrind. Install it with: sudo {' '.join(install)}")
-    subprocess.run(["apt-get", "update", "-qq"], check=True)
-    subprocess.run(install, check=True, stdout=subprocess.DEVNULL, env=os.environ | {"DEBIAN_FRONTEND": "noninteractive"})
 
 
 if __name__ == "__main__":
