@@ -81,8 +81,11 @@ def build(target):
 
 
 def main():
+    wanted = sys.argv[1:] or list(TARGETS)
+    for unknown in set(wanted) - set(TARGETS):
+        sys.exit(f"static: no processor {unknown}; there are {', '.join(TARGETS)}")
     prepare()
-    for processor in sys.argv[1:] or TARGETS:
+    for processor in wanted:
         built = build(TARGETS[processor])
         binary = PLACE / f"sluice-{processor}"
         shutil.copy(built, binary)

@@ -1,5 +1,6 @@
 //! The live commands on this machine's own kernel, in network namespaces that need no privilege. Each test runs itself
-//! again inside of one; where namespaces or a kind of interface are not allowed, it says so and passes.
+//! again inside of one; where namespaces or a kind of interface are not allowed, it says so and passes. That is why they are
+//! ignored unless that is asked for, and why the file is long: each is two functions, and all share its interface and agent.
 
 use crate::command::{sluice, stderr, stdout};
 use crate::namespace::{end, in_namespace, is_own, run, shell};
