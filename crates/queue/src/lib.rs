@@ -40,9 +40,9 @@ registry::disciplines! {
     /// CoDel (RFC 8289): drops packets that leave while all wait too long.
     codel, "codel": Codel = codel_queue::CodelQueue<P>,
     /// FQ-CoDel (RFC 8290): flows take turns, each with a CoDel of its own. At the limit the longest flow makes way.
-    fq_codel, "fq-codel" or "fq_codel": FqCodel = Box<fq_codel::FqCodel<P>>,
+    fq_codel, "fq-codel" or "fq_codel": FqCodel = fq_codel::FqCodel<P>,
     /// PIE (RFC 8033): drops packets that come, with a probability that keeps the wait at a reference.
-    pie, "pie": Pie = Box<early::EarlyDrop<P, pie::Pie>>,
+    pie, "pie": Pie = early::EarlyDrop<P, pie::Pie>,
     /// Adaptive RED (Floyd, Gummadi, Shenker 2001): drops packets that come, the more the more wait on average.
-    red, "red": Red = Box<early::EarlyDrop<P, red::Red>>,
+    red, "red": Red = early::EarlyDrop<P, red::Red>,
 }

@@ -49,7 +49,8 @@ macro_rules! disciplines {
         pub(crate) enum AnyDiscipline<P> {
             /// Drop-tail or drop-head.
             Fifo(fifo::Fifo<P>),
-            $($(#[$doc])* $Kind($Type),)*
+            // In a box: queues are many, and most of them are FIFOs.
+            $($(#[$doc])* $Kind(Box<$Type>),)*
         }
 
         impl<P: Packet> AnyDiscipline<P> {
@@ -68,7 +69,7 @@ macro_rules! disciplines {
                         }
                         let given = settings.$module.clone().unwrap_or_default();
                         let built = <$Type as Discipline<P>>::new(&given, place);
-                        Self::$Kind(built.map_err(|invalid| invalid.within(stringify!($module)))?)
+                        Self::$Kind(Box::new(built.map_err(|invalid| invalid.within(stringify!($module)))?))
                     })*
                 })
             }
