@@ -57,7 +57,7 @@ target/charts/vega.js: crates/lab/charts.py
 	@touch $@
 
 build: charts
-	cargo build --release --locked -p cli
+	cargo build --release --locked -p sluice-cli
 
 # Installs nothing: says what is missing.
 live: charts
@@ -67,7 +67,7 @@ live: charts
 	test -e /usr/include/libelf.h || missing="$$missing libelf-dev"; \
 	test -e /usr/include/zlib.h || missing="$$missing zlib1g-dev"; \
 	test -z "$$missing" || { echo "missing: sudo apt-get install$$(printf ' %s' $$missing)"; exit 1; }
-	cargo build --release --locked -p cli --features bpf
+	cargo build --release --locked -p sluice-cli --features bpf
 	@echo "target/release/sluice has our own queue discipline; try: $(SLUICE) doctor"
 
 # The Debian package, with the discipline in BPF: target/deb/*.deb.
@@ -181,7 +181,7 @@ live-repeat: test-live
 conformance: export CONFORMANCE_SECONDS := $(or $(CONFORMANCE_SECONDS),600)
 conformance: export CONFORMANCE_STATE := $(CURDIR)/target/conformance
 conformance: charts
-	cargo test -p linux --features bpf --locked --lib -- --ignored --nocapture as_many_packets
+	cargo test -p sluice-linux --features bpf --locked --lib -- --ignored --nocapture as_many_packets
 
 # Leave the machine alone meanwhile.
 bench: build
@@ -200,14 +200,14 @@ theory-plots: build
 	python3 docs/theory/plots.py
 
 criterion:
-	cargo bench -p sim --bench engine
+	cargo bench -p sluice-sim --bench engine
 
 # Needs cargo-mutants; goes on for up to three CPU hours. SHARD=0/4 takes a quarter of the queue's.
 SHARD ?= 0/1
 mutants:
-	cargo mutants -p control --output target/mutants-control
-	cargo mutants -p queue --shard $(SHARD) --output target/mutants-queue
-	cargo mutants --config .cargo/mutants-sim.toml -p sim -f crates/sim/src/mac/contention.rs --output target/mutants-sim
+	cargo mutants -p sluice-control --output target/mutants-control
+	cargo mutants -p sluice-queue --shard $(SHARD) --output target/mutants-queue
+	cargo mutants --config .cargo/mutants-sim.toml -p sluice-sim -f crates/sim/src/mac/contention.rs --output target/mutants-sim
 
 # Needs a nightly toolchain and cargo-fuzz. Each target runs for TIME seconds and goes on from what it kept in CORPUS, which
 # is no part of the repository, and from these files of the project's own; -max_len as long as an input may sensibly be.

@@ -265,6 +265,6 @@ fn the_committed_reference_is_up_to_date() {
     for file in ["scenario.md", "scenario.schema.json"] {
         let committed = fs::read_to_string(docs.join(file)).unwrap();
         let fresh = fs::read_to_string(folder.path().join(file)).unwrap();
-        assert!(committed == fresh, "docs/{file} is out of date: run `cargo run -p cli -- docs`");
+        assert!(committed == fresh, "docs/{file} is out of date: run `cargo run -p sluice-cli -- docs`");
     }
 }

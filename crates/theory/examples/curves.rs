@@ -1,4 +1,4 @@
-//! The predictions that `docs/theory.md` draws as lines: `cargo run --release -p theory --example curves`.
+//! The predictions that `docs/theory.md` draws as lines: `cargo run --release -p sluice-theory --example curves`.
 //!
 //! One value a line, separated by tabs: figure, series, x, measure, value. `docs/theory/plots.py` reads them and runs
 //! the same networks in the simulator; what is fixed here stands in the scenarios that it names.

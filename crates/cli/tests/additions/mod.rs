@@ -83,7 +83,7 @@ fn one_file_and_one_entry_each_are_all_that_a_controller_and_a_discipline_take()
     DISCIPLINE.add(&copy, "random_drop");
 
     // What holds for every controller and every discipline, and the examples' own tests.
-    cargo(&copy, "test --quiet -p control -p queue --lib --test all --features control/schema,queue/schema");
+    cargo(&copy, "test --quiet -p sluice-control -p sluice-queue --lib --test all --features control/schema,queue/schema");
     let command = built(&copy);
     let folder = tempfile::tempdir().unwrap();
     simulates(&command, folder.path());
@@ -150,7 +150,7 @@ fn cargo(copy: &Path, words: &str) {
 
 /// The copy's command.
 fn built(copy: &Path) -> PathBuf {
-    cargo(copy, "build --quiet -p cli");
+    cargo(copy, "build --quiet -p sluice-cli");
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("../debug").join(COMMAND)
 }
 

@@ -1,6 +1,6 @@
 //! Writes a report of made-up studies, to look at and for the browser test: no simulation is run.
 //!
-//! `cargo run -p lab --example sample-report -- FILE`
+//! `cargo run -p sluice-lab --example sample-report -- FILE`
 
 use lab::{report, study};
 use std::error::Error;

@@ -1,8 +1,8 @@
 //! ADTH's testbed on a real kernel: what a scenario asks for as a plan for the guest of `tests/live`, and a scenario's claims
 //! on what was measured there beside the simulated ones. `tests/live/testbed.py` calls both.
 //!
-//! `cargo run -p lab --example testbed -- plan SCENARIO SEEDS SECONDS [AXIS=LABEL|LABEL...]...`
-//! `cargo run -p lab --example testbed -- judge SCENARIO MEASURED SIMULATED`: files with a run a line
+//! `cargo run -p sluice-lab --example testbed -- plan SCENARIO SEEDS SECONDS [AXIS=LABEL|LABEL...]...`
+//! `cargo run -p sluice-lab --example testbed -- judge SCENARIO MEASURED SIMULATED`: files with a run a line
 
 use lab::claims;
 use lab::scenario::{Case, Scenario, Wishes};
