@@ -1,17 +1,11 @@
 //! A network that runs: it joins sources, queues, controllers, stations and the air, and hands events round.
 
-mod aggregate;
-mod air;
 mod build;
-mod connections;
 mod error;
-mod handover;
-mod names;
+mod handlers;
 mod outcome;
-mod routing;
+mod state;
 mod trace;
-mod transport;
-mod wired;
 
 pub use error::{BuildError, Unknown};
 
@@ -25,12 +19,12 @@ use crate::record::{FlowRecord, Identity, NodeRecord, Recorder};
 use crate::results::Outcome;
 use crate::trace::What;
 use crate::traffic::Emission;
-use connections::Connections;
-use routing::Routing;
+use handlers::routing::Routing;
+use handlers::transport::{Role, Supply};
+use handlers::wired::Wire;
+use state::connections::Connections;
 use trace::Witness;
-use transport::{Role, Supply};
 use units::{Bytes, Duration, Frequency, Instant};
-use wired::Wire;
 
 /// What happens.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
 //! What a finished run yields, and the accounts that must balance.
 
 use super::World;
-use super::names::{port_name, port_names};
-use super::routing::Routing;
+use super::state::names::{port_name, port_names};
+use super::handlers::routing::Routing;
 use crate::engine::NodeId;
 use crate::mac::{Reorder, Station};
 use crate::record::{FlowRecord, ratio};
@@ -203,7 +203,7 @@ fn check_packets(world: &World) {
     let missing = taken().count() as u64 - accepted;
     let arrived = stations().flat_map(Station::reorders).flat_map(Reorder::held);
     let held = arrived.flat_map(chain).count() as u64;
-    let wired: u64 = world.wires.iter().map(super::wired::Wire::packets).sum();
+    let wired: u64 = world.wires.iter().map(super::handlers::wired::Wire::packets).sum();
     let found = queued + missing + held + wired - sending + world.broadcasts_in_air + routing;
     assert_eq!(expected, found, "packets on their way by the flows' accounts and by looking for them");
     assert_eq!(world.packets.live() as u64, found + accepted, "packets alive");

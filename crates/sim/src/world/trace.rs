@@ -1,7 +1,7 @@
 //! Tells what happens at the nodes that are watched.
 
-use super::names::port_name;
-use super::transport::Role;
+use super::state::names::port_name;
+use super::handlers::transport::Role;
 use super::{Event as Planned, World};
 use crate::egress::Port;
 use crate::engine::{Handle, List, NodeId};

@@ -1,6 +1,6 @@
 //! Flows: what they are called, where they begin and end.
 
-use super::super::transport::{Role, Supply};
+use super::super::handlers::transport::{Role, Supply};
 use super::super::{BuildError, Flow};
 use super::infrastructure::Infrastructure;
 use super::sources::{self, Traffic};

@@ -1,6 +1,6 @@
 //! Who may send to whom: access points and their stations, wired links.
 
-use super::super::wired::Wire;
+use super::super::handlers::wired::Wire;
 use super::super::{BuildError, Node};
 use super::nodes::Site;
 use crate::config::{Network, Protocol, Queues, Role, Wired};

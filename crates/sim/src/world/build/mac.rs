@@ -1,6 +1,6 @@
 //! The conventions of the MAC.
 
-use super::super::routing::Routing;
+use super::super::handlers::routing::Routing;
 use super::super::{BuildError, Flow, Node};
 use super::nodes::Site;
 use super::{radio, routes};

@@ -10,8 +10,8 @@ mod routes;
 mod sources;
 mod transport;
 
-use super::connections::Connections;
-use super::transport::Supply;
+use super::state::connections::Connections;
+use super::handlers::transport::Supply;
 use super::{BuildError, Event, World};
 use crate::config::Network;
 use crate::engine::{Arena, EventQueue};
@@ -45,7 +45,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let end = Instant::ZERO + network.duration;
     let recorder = network.record.series.map(|step| {
         let flows = flows.iter().filter(|flow| flow.role.answers().is_none()).map(|flow| flow.identity.name.clone());
-        Recorder::new(step, flows, super::names::port_names(&nodes, &rules).into_iter())
+        Recorder::new(step, flows, super::state::names::port_names(&nodes, &rules).into_iter())
     });
     let mut world = World {
         now: Instant::ZERO,

@@ -1,6 +1,6 @@
 //! Routing: static routes, shortest or by hand, or AODV.
 
-use super::super::routing::{Mesh, Routing};
+use super::super::handlers::routing::{Mesh, Routing};
 use super::super::{BuildError, Flow, Node};
 use super::infrastructure::Infrastructure;
 use crate::config::{Aodv, Network, Protocol};

@@ -1,7 +1,7 @@
 //! What makes the packets of a flow.
 
 use super::super::BuildError;
-use super::super::transport::Supply;
+use super::super::handlers::transport::Supply;
 use crate::config::{self, Flow, LengthRange, Load, LoadRange, Spread, TrafficKind};
 use crate::engine::{Purpose, Stream};
 use crate::net::MOST_PAYLOAD;

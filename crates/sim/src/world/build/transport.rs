@@ -1,6 +1,6 @@
 //! What carries a flow: UDP, TCP or echo requests, refusing what does not go together.
 
-use super::super::transport::{Role, Supply};
+use super::super::handlers::transport::{Role, Supply};
 use super::super::{BuildError, Flow};
 use crate::config::{self, Category, Network, Tcp, TrafficKind, Transport};
 use crate::engine::FlowId;

@@ -1,16 +1,16 @@
 //! What ports are called in results, traces and time series.
 
-use super::Node;
+use crate::world::Node;
 use crate::engine::{List, NodeId};
 use crate::mac::Conventions;
 
 /// What a port of a node is called among the others of the node.
-pub(super) fn port_name(nodes: &List<NodeId, Node>, node: &Node, port: usize, rules: &Conventions) -> String {
+pub(crate) fn port_name(nodes: &List<NodeId, Node>, node: &Node, port: usize, rules: &Conventions) -> String {
     node.egress.name(port, rules, |other| &nodes[other.into()].name)
 }
 
 /// What the ports of all nodes are called, one after another: by their node where it has one for what goes by radio.
-pub(super) fn port_names(nodes: &List<NodeId, Node>, rules: &Conventions) -> Vec<String> {
+pub(crate) fn port_names(nodes: &List<NodeId, Node>, rules: &Conventions) -> Vec<String> {
     let names = |node: &Node| {
         let only = node.egress.layout().radio_ports() == 1;
         let name = |port| match port {

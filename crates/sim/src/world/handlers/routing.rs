@@ -1,8 +1,8 @@
 //! Where packets go next, by fixed routes or by AODV, and what AODV's messages do to queues and accounts.
 
-use super::connections::Connections;
-use super::trace::Witness;
-use super::{Event, Flow, World};
+use crate::world::state::connections::Connections;
+use crate::world::trace::Witness;
+use crate::world::{Event, Flow, World};
 use crate::config::RoutingPriority;
 use crate::egress::Egress;
 use crate::engine::{Arena, FlowId, Handle, List, NodeId};
@@ -14,23 +14,23 @@ use crate::trace::What;
 use units::{Duration, Instant};
 
 /// How packets find their way.
-pub(super) enum Routing {
+pub(crate) enum Routing {
     Static(Routes),
     Aodv(Box<Mesh>),
 }
 
 /// A network that routes by AODV.
-pub(super) struct Mesh {
+pub(crate) struct Mesh {
     settings: Settings,
-    pub(super) nodes: List<NodeId, Aodv>,
+    pub(crate) nodes: List<NodeId, Aodv>,
     /// By node: when the earliest pending `Route` event fires; later ones are stale.
     armed: List<NodeId, Instant>,
     messages: Arena<Message>,
     out: Output,
     /// Every message, wherever it is sent.
-    pub(super) ledger: Ledger,
+    pub(crate) ledger: Ledger,
     /// Broadcasts that wait for their random delay to end.
-    pub(super) delayed: u64,
+    pub(crate) delayed: u64,
     purge_on_failure: bool,
     /// Scratch space for what a broken link makes void.
     purged: Vec<Handle>,
@@ -40,7 +40,7 @@ pub(super) struct Mesh {
 }
 
 impl Mesh {
-    pub(super) fn new(described: &crate::config::Aodv, settings: Settings, (nodes, category): (Vec<Aodv>, u8)) -> Self {
+    pub(crate) fn new(described: &crate::config::Aodv, settings: Settings, (nodes, category): (Vec<Aodv>, u8)) -> Self {
         Self {
             settings,
             armed: vec![Instant::NEVER; nodes.len()].into(),
@@ -64,17 +64,17 @@ impl Mesh {
 }
 
 /// The accounts that a packet's end touches.
-pub(super) struct Accounts<'a> {
-    pub(super) packets: &'a mut Arena<Packet>,
-    pub(super) connections: &'a mut Connections,
-    pub(super) flows: &'a mut List<FlowId, Flow>,
-    pub(super) routing: &'a mut Routing,
-    pub(super) witness: Witness<'a>,
+pub(crate) struct Accounts<'a> {
+    pub(crate) packets: &'a mut Arena<Packet>,
+    pub(crate) connections: &'a mut Connections,
+    pub(crate) flows: &'a mut List<FlowId, Flow>,
+    pub(crate) routing: &'a mut Routing,
+    pub(crate) witness: Witness<'a>,
 }
 
 impl Accounts<'_> {
     /// A packet that waits for a queue or a route is lost.
-    pub(super) fn discard(&mut self, handle: Handle, why: Loss) {
+    pub(crate) fn discard(&mut self, handle: Handle, why: Loss) {
         let packet = self.packets.remove(handle);
         if let Load::Flow(flow) = packet.load {
             self.flows[flow].waiting -= u32::from(packet.is_fresh());
@@ -85,12 +85,12 @@ impl Accounts<'_> {
 
     /// What a port drops is lost.
     #[inline]
-    pub(super) fn dropping(&mut self) -> impl FnMut(Waiting) {
+    pub(crate) fn dropping(&mut self) -> impl FnMut(Waiting) {
         |dropped| self.discard(dropped.packet, Loss::Queue)
     }
 
     /// Counts a packet as lost.
-    pub(super) fn lose(&mut self, packet: &Packet, why: Loss) {
+    pub(crate) fn lose(&mut self, packet: &Packet, why: Loss) {
         self.witness.saw(|| What::Dropped(self.connections.picture(packet), why.into()));
         match (packet.load, &mut *self.routing) {
             (Load::Flow(flow), _) => self.flows[flow].record.lose(why),
@@ -100,7 +100,7 @@ impl Accounts<'_> {
     }
 
     /// A packet has been everywhere it was sent to.
-    pub(super) fn finish_broadcast(&mut self, handle: Handle) {
+    pub(crate) fn finish_broadcast(&mut self, handle: Handle) {
         let packet = self.packets.remove(handle);
         match (packet.load, &mut *self.routing) {
             (Load::Flow(flow), _) => self.flows[flow].record.ledger.finished += 1,
@@ -111,7 +111,7 @@ impl Accounts<'_> {
     }
 
     /// The packet is no more; if it was a message, or the last with a segment, neither is that.
-    pub(super) fn release(&mut self, packet: &Packet) {
+    pub(crate) fn release(&mut self, packet: &Packet) {
         self.connections.packet_gone(packet.segment);
         if let (Load::Routing { message, .. }, Routing::Aodv(mesh)) = (packet.load, &mut *self.routing) {
             let message = mesh.messages.remove(message);
@@ -122,21 +122,21 @@ impl Accounts<'_> {
 
 impl World {
     /// The accounts, for a packet that ends at `node`.
-    pub(super) fn accounts(&mut self, node: NodeId) -> Accounts<'_> {
+    pub(crate) fn accounts(&mut self, node: NodeId) -> Accounts<'_> {
         let Self { packets, connections, flows, routing, watch, now, .. } = self;
         Accounts { packets, connections, flows, routing, witness: Witness { watch, now: *now, node } }
     }
 
     /// The egress of a node, and the accounts for what it drops.
     #[inline]
-    pub(super) fn egress_and_accounts(&mut self, node: NodeId) -> (&mut Egress, Accounts<'_>) {
+    pub(crate) fn egress_and_accounts(&mut self, node: NodeId) -> (&mut Egress, Accounts<'_>) {
         let Self { nodes, packets, connections, flows, routing, watch, now, .. } = self;
         let accounts = Accounts { packets, connections, flows, routing, witness: Witness { watch, now: *now, node } };
         (&mut nodes[node].egress, accounts)
     }
 
     /// A data packet at a node, its origin unless it came from `previous`, finds its next hop and joins a port.
-    pub(super) fn route(&mut self, node: NodeId, previous: Option<u32>, packet: Packet) {
+    pub(crate) fn route(&mut self, node: NodeId, previous: Option<u32>, packet: Packet) {
         let Load::Flow(index) = packet.load else { unreachable!("messages go one hop") };
         let flow = &self.flows[index];
         let next = match &mut self.routing {
@@ -219,7 +219,7 @@ impl World {
     }
 
     /// The random delay of a broadcast is over.
-    pub(super) fn delay_ends(&mut self, node: NodeId, packet: Handle) {
+    pub(crate) fn delay_ends(&mut self, node: NodeId, packet: Handle) {
         if let Routing::Aodv(mesh) = &mut self.routing {
             mesh.delayed -= 1;
         }
@@ -252,7 +252,7 @@ impl World {
     }
 
     /// The port that packets of a flow join at the node where it begins.
-    pub(super) fn first_port(&self, flow: FlowId) -> usize {
+    pub(crate) fn first_port(&self, flow: FlowId) -> usize {
         let Flow { from, to, category, .. } = self.flows[flow];
         let next = match &self.routing {
             Routing::Static(routes) if to != BROADCAST => {
@@ -265,7 +265,7 @@ impl World {
     }
 
     /// A `Route` event of a node has come.
-    pub(super) fn routing_deadline(&mut self, node: NodeId) {
+    pub(crate) fn routing_deadline(&mut self, node: NodeId) {
         let Routing::Aodv(mesh) = &mut self.routing else { return };
         if mesh.armed[node] != self.now {
             return;
@@ -280,7 +280,7 @@ impl World {
     }
 
     /// Sees to it that an event comes at the node's deadline.
-    pub(super) fn arm_routing(&mut self, node: NodeId) {
+    pub(crate) fn arm_routing(&mut self, node: NodeId) {
         let Routing::Aodv(mesh) = &mut self.routing else { return };
         let (deadline, armed) = (mesh.nodes[node].deadline, &mut mesh.armed[node]);
         if deadline < *armed {
@@ -290,7 +290,7 @@ impl World {
     }
 
     /// A node has got a message.
-    pub(super) fn take_message(&mut self, node: NodeId, from: u32, handle: Handle) {
+    pub(crate) fn take_message(&mut self, node: NodeId, from: u32, handle: Handle) {
         let Load::Routing { message, to_all } = self.packets.get(handle).load else { return };
         let Routing::Aodv(mesh) = &mut self.routing else { return };
         let message = mesh.messages.get(message);
@@ -301,14 +301,14 @@ impl World {
     }
 
     /// A node has heard a data packet of a neighbour.
-    pub(super) fn hear_neighbour(&mut self, node: NodeId, from: u32) {
+    pub(crate) fn hear_neighbour(&mut self, node: NodeId, from: u32) {
         if let Routing::Aodv(mesh) = &mut self.routing {
             mesh.tell(node, self.now, |aodv, cx| aodv.heard(from, cx));
         }
     }
 
     /// The MAC of a node has given up a packet: to the routing protocol the link is broken.
-    pub(super) fn link_failed(&mut self, node: NodeId, handle: Handle, to: u32) {
+    pub(crate) fn link_failed(&mut self, node: NodeId, handle: Handle, to: u32) {
         let packet = self.packets.get(handle);
         let Routing::Aodv(mesh) = &mut self.routing else { return self.drop_packet(node, handle) };
         let mut purge = mesh.purge_on_failure;
@@ -362,7 +362,7 @@ impl World {
     }
 
     /// The station is done with a packet that the receiver does not have, or has twice.
-    pub(super) fn drop_packet(&mut self, node: NodeId, handle: Handle) {
+    pub(crate) fn drop_packet(&mut self, node: NodeId, handle: Handle) {
         let packet = self.packets.remove(handle);
         let mut accounts = self.accounts(node);
         if !packet.transit.accepted {
@@ -374,7 +374,7 @@ impl World {
 
 impl Packet {
     /// Is it still at its origin?
-    pub(super) fn is_fresh(&self) -> bool {
+    pub(crate) fn is_fresh(&self) -> bool {
         self.ttl == TTL
     }
 }

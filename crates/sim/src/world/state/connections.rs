@@ -11,7 +11,7 @@ const KEY_STEP: u32 = 0x9e37_79b9;
 
 /// The TCP of a network: its connections, and the segments that packets carry.
 #[derive(Debug, Default)]
-pub(super) struct Connections {
+pub(crate) struct Connections {
     /// Slots, used again when nothing of a connection is left.
     slots: List<Slot, Connection>,
     free: Vec<Slot>,
@@ -20,26 +20,26 @@ pub(super) struct Connections {
 
 /// Both ends of a connection.
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(crate) struct Connection {
     /// The flow whose data it carries.
-    pub(super) flow: FlowId,
+    pub(crate) flow: FlowId,
     /// Its number among the flow's connections, from 0.
-    pub(super) number: u32,
+    pub(crate) number: u32,
     /// Most payload of a segment.
     most: Bytes,
-    pub(super) sender: Sender,
-    pub(super) receiver: Receiver,
-    pub(super) opened: Instant,
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+    pub(crate) opened: Instant,
     /// Bytes that have yet to arrive in order; `None` without end.
-    pub(super) missing: Option<u64>,
+    pub(crate) missing: Option<u64>,
     /// The end of the data is in order too.
-    pub(super) complete: bool,
+    pub(crate) complete: bool,
     /// The sender is done. What still arrives is ignored.
-    pub(super) closed: bool,
+    pub(crate) closed: bool,
     /// Counts of the sender that are in the flow's record.
-    pub(super) counted: Counts,
+    pub(crate) counted: Counts,
     /// When the earliest pending event of its timers fires; later ones are stale.
-    pub(super) armed: Instant,
+    pub(crate) armed: Instant,
     /// Its segments on their way.
     on_their_way: u32,
 }
@@ -55,7 +55,7 @@ struct Carried {
 
 impl Connection {
     /// Of a flow, opened now, with so much to send; `None` without end.
-    pub(super) fn new((flow, number): (FlowId, u32), settings: &Settings, bytes: Option<u64>, now: Instant) -> Self {
+    pub(crate) fn new((flow, number): (FlowId, u32), settings: &Settings, bytes: Option<u64>, now: Instant) -> Self {
         let mut sender = Sender::new(settings);
         sender.supply(bytes);
         if bytes.is_some() {
@@ -79,14 +79,14 @@ impl Connection {
     }
 
     /// When one of its timers expires next.
-    pub(super) fn deadline(&self) -> Instant {
+    pub(crate) fn deadline(&self) -> Instant {
         if self.closed { Instant::NEVER } else { self.sender.deadline().min(self.receiver.deadline()) }
     }
 }
 
 impl Connections {
     /// Keeps a connection: its slot.
-    pub(super) fn insert(&mut self, connection: Connection) -> Slot {
+    pub(crate) fn insert(&mut self, connection: Connection) -> Slot {
         if let Some(slot) = self.free.pop() {
             self.slots[slot] = connection;
             return slot;
@@ -95,23 +95,23 @@ impl Connections {
     }
 
     #[inline]
-    pub(super) fn get(&mut self, slot: Slot) -> &mut Connection {
+    pub(crate) fn get(&mut self, slot: Slot) -> &mut Connection {
         &mut self.slots[slot]
     }
 
     /// Those that are open, in the order of their slots, which does not depend on anything but the run.
-    pub(super) fn open(&self) -> impl Iterator<Item = &Connection> {
+    pub(crate) fn open(&self) -> impl Iterator<Item = &Connection> {
         self.slots.iter().filter(|connection| !connection.closed)
     }
 
     /// The slot of the open connection of a flow that has one at a time.
-    pub(super) fn of_flow(&self, flow: FlowId) -> Option<Slot> {
+    pub(crate) fn of_flow(&self, flow: FlowId) -> Option<Slot> {
         let open = |connection: &Connection| connection.flow == flow && !connection.closed;
         self.slots.numbers().find(|&slot| open(&self.slots[slot]))
     }
 
     /// The sender is done: the slot is used again as soon as nothing of the connection is on its way.
-    pub(super) fn close(&mut self, slot: Slot) {
+    pub(crate) fn close(&mut self, slot: Slot) {
         let connection = &mut self.slots[slot];
         connection.closed = true;
         if connection.on_their_way == 0 {
@@ -120,14 +120,14 @@ impl Connections {
     }
 
     /// A segment sets out: to be carried by a packet.
-    pub(super) fn send(&mut self, connection: Slot, segment: Segment) -> Handle {
+    pub(crate) fn send(&mut self, connection: Slot, segment: Segment) -> Handle {
         self.slots[connection].on_their_way += 1;
         self.carried.insert(Carried { connection, packets: 0, segment })
     }
 
     /// A packet has come into being, of this segment if of any.
     #[inline]
-    pub(super) fn packet_made(&mut self, segment: Option<Handle>) {
+    pub(crate) fn packet_made(&mut self, segment: Option<Handle>) {
         if let Some(segment) = segment {
             self.carried.get_mut(segment).packets += 1;
         }
@@ -135,7 +135,7 @@ impl Connections {
 
     /// A packet is no more. The last one of a segment takes it along.
     #[inline]
-    pub(super) fn packet_gone(&mut self, segment: Option<Handle>) {
+    pub(crate) fn packet_gone(&mut self, segment: Option<Handle>) {
         if let Some(segment) = segment {
             self.let_go(segment);
         }
@@ -156,13 +156,13 @@ impl Connections {
     }
 
     /// The connection and the segment that a packet carries.
-    pub(super) fn carried(&self, segment: Handle) -> (Slot, Segment) {
+    pub(crate) fn carried(&self, segment: Handle) -> (Slot, Segment) {
         let Carried { connection, segment, .. } = self.carried.get(segment);
         (connection, segment)
     }
 
     /// A packet, as it is told.
-    pub(super) fn picture(&self, packet: &Packet) -> trace::Packet {
+    pub(crate) fn picture(&self, packet: &Packet) -> trace::Packet {
         let segment = packet.segment.map(|segment| {
             let (slot, segment) = self.carried(segment);
             let Connection { number, most, .. } = self.slots[slot];
@@ -174,14 +174,14 @@ impl Connections {
     /// A number for the flow of a packet as queues tell flows: by addresses and ports, which are other ones for every
     /// connection.
     #[inline]
-    pub(super) fn flow_key(&self, flow: FlowId, packet: &Packet) -> u32 {
+    pub(crate) fn flow_key(&self, flow: FlowId, packet: &Packet) -> u32 {
         let Some(segment) = packet.segment else { return flow.into() };
         let number = self.slots[self.carried.get(segment).connection].number;
         u32::from(flow).wrapping_add(number.wrapping_mul(KEY_STEP))
     }
 
     /// Segments on their way, by what the connections say and by what is there.
-    pub(super) fn segments(&self) -> (u64, u64) {
+    pub(crate) fn segments(&self) -> (u64, u64) {
         let said = self.slots.iter().map(|connection| u64::from(connection.on_their_way)).sum();
         (said, self.carried.live() as u64)
     }

@@ -1,8 +1,8 @@
 //! What supplies a flow, and what becomes of packets that are answered: TCP's segments and pings.
 
-use super::connections::Connection;
-use super::trace::Witness;
-use super::{Event, Flow, World};
+use crate::world::state::connections::Connection;
+use crate::world::trace::Witness;
+use crate::world::{Event, Flow, World};
 use crate::engine::{FlowId, NodeId, Slot};
 use crate::net::{Load, Packet, ip_bytes, network_bytes};
 use crate::trace::What;
@@ -14,7 +14,7 @@ use units::{Bytes, Instant};
 /// What a packet of a flow is for. Every flow that is answered has another one for the answers, which goes the way back and
 /// is not in the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(crate) enum Role {
     /// For the application, over UDP.
     Data,
     /// To be sent back, over the flow `back`.
@@ -29,7 +29,7 @@ pub(super) enum Role {
 
 impl Role {
     /// The flow that it answers, if it does.
-    pub(super) fn answers(self) -> Option<FlowId> {
+    pub(crate) fn answers(self) -> Option<FlowId> {
         match self {
             Self::Data | Self::Request { .. } | Self::Stream { .. } => None,
             Self::Reply { of } | Self::Acknowledgement { of } => Some(of),
@@ -38,7 +38,7 @@ impl Role {
 }
 
 /// What makes the packets of a flow.
-pub(super) enum Supply {
+pub(crate) enum Supply {
     /// A source, at times of its own.
     Source(Source),
     /// The queue asks for packets.
@@ -51,7 +51,7 @@ pub(super) enum Supply {
 
 impl Supply {
     /// Length with the IP header of the first packet, or where that is shorter, or chance, of the longest.
-    pub(super) fn first(&self) -> Option<Bytes> {
+    pub(crate) fn first(&self) -> Option<Bytes> {
         match self {
             Self::Source(source) => source.usual().map(network_bytes),
             Self::Saturated { payload, .. } => Some(network_bytes(*payload)),
@@ -66,7 +66,7 @@ impl Supply {
 
 impl World {
     /// A packet that is answered, or an answer, has arrived.
-    pub(super) fn arrive(&mut self, node: NodeId, (index, packet): (FlowId, Packet)) {
+    pub(crate) fn arrive(&mut self, node: NodeId, (index, packet): (FlowId, Packet)) {
         match self.flows[index].role {
             Role::Data => self.take_data(node, (index, packet)),
             Role::Request { back } => {
@@ -89,14 +89,14 @@ impl World {
 
     /// A packet has reached its destination.
     #[inline]
-    pub(super) fn note_delivered(&mut self, node: NodeId, packet: &Packet) {
+    pub(crate) fn note_delivered(&mut self, node: NodeId, packet: &Packet) {
         let Self { connections, watch, now, .. } = self;
         let delay = now.since(packet.created);
         Witness { watch, now: *now, node }.saw(|| What::Delivered(connections.picture(packet), delay));
     }
 
     /// The first transfer of a flow, or the next, begins: a connection opens.
-    pub(super) fn begin_transfer(&mut self, flow: FlowId) {
+    pub(crate) fn begin_transfer(&mut self, flow: FlowId) {
         let Flow { supply, record, from, .. } = &mut self.flows[flow];
         let Supply::Transfers { transfers, settings, opened } = supply else { return };
         let bytes = transfers.begin();
@@ -113,7 +113,7 @@ impl World {
     }
 
     /// A flow that always had more to send has not any longer: what was sent is still carried to its end.
-    pub(super) fn close_stream(&mut self, flow: FlowId) {
+    pub(crate) fn close_stream(&mut self, flow: FlowId) {
         let from = self.flows[flow].from;
         if let Some(slot) = self.connections.of_flow(flow) {
             self.connections.get(slot).sender.close();
@@ -248,7 +248,7 @@ impl World {
     }
 
     /// A `Timer` event of a connection has come.
-    pub(super) fn timer(&mut self, slot: Slot) {
+    pub(crate) fn timer(&mut self, slot: Slot) {
         let connection = self.connections.get(slot);
         if connection.armed != self.now {
             return;
@@ -271,7 +271,7 @@ impl World {
     }
 
     /// Appends the windows of every TCP flow to the time series, which are recorded.
-    pub(super) fn record_windows(&mut self) {
+    pub(crate) fn record_windows(&mut self) {
         let Some(recorder) = &mut self.recorder else { return };
         for flow in self.flows.numbers() {
             let Supply::Transfers { settings, .. } = &self.flows[flow].supply else { continue };

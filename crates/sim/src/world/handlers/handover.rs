@@ -2,8 +2,8 @@
 //! take the room that they leave.
 
 use super::routing::Accounts;
-use super::trace::{self, Witness};
-use super::{Event, Node, World};
+use crate::world::trace::{self, Witness};
+use crate::world::{Event, Node, World};
 use crate::egress::{Outlook, Taken};
 use crate::engine::{FlowId, NodeId};
 use crate::mac::Msdu;
@@ -17,7 +17,7 @@ impl World {
     /// There may be room at a port of `node`, because a packet of `left` has left it or its limit has moved. If
     /// `left` is a saturated flow that begins here, its next packet follows; before it come, in turn, those that have
     /// none waiting because the port discarded them.
-    pub(super) fn refill(&mut self, node: NodeId, port: usize, left: Option<FlowId>) {
+    pub(crate) fn refill(&mut self, node: NodeId, port: usize, left: Option<FlowId>) {
         let saturated = &self.nodes[node].saturated[port];
         let flows = saturated.len();
         let turn = saturated.iter().position(|&(flow, _)| Some(flow) == left);
@@ -32,7 +32,7 @@ impl World {
     }
 
     /// A packet has left a port of `node`: another of its flow may follow.
-    pub(super) fn left(&mut self, node: NodeId, port: usize, waiting: &Waiting) {
+    pub(crate) fn left(&mut self, node: NodeId, port: usize, waiting: &Waiting) {
         if waiting.ecn == Ecn::Ce {
             self.packets.get_mut(waiting.packet).ecn = waiting.ecn;
         }
@@ -49,7 +49,7 @@ impl World {
 
     /// Where the station is free and a packet waits, hands it over; then sees to the station's deadline.
     #[inline]
-    pub(super) fn serve(&mut self, node: NodeId) {
+    pub(crate) fn serve(&mut self, node: NodeId) {
         for category in self.nodes[node].egress.pullable() {
             self.pull(node, category);
         }
@@ -102,14 +102,14 @@ impl World {
     }
 
     /// The MAC takes a packet.
-    pub(super) fn taken(&mut self, taken: &Taken) -> Msdu {
+    pub(crate) fn taken(&mut self, taken: &Taken) -> Msdu {
         let &Taken { packet: Waiting { packet, length, .. }, waited, expected, .. } = taken;
         self.packets.get_mut(packet).transit = Transit { waited, taken: self.now, expected, ..Transit::NONE };
         Msdu { packet, length: msdu_bytes(length) }
     }
 
     /// Receiver and frame length of the packet of a category that would be handed over next.
-    pub(super) fn ahead(&mut self, node: NodeId, category: u8) -> Option<(u32, Bytes)> {
+    pub(crate) fn ahead(&mut self, node: NodeId, category: u8) -> Option<(u32, Bytes)> {
         let now = self.now;
         let (egress, mut accounts) = self.egress_and_accounts(node);
         let Waiting { to, length, .. } = egress.peek_next(now, category, &mut accounts.dropping())?;
@@ -117,7 +117,7 @@ impl World {
     }
 
     /// Sees to it that an event comes when a port that holds its packets back may let one go.
-    pub(super) fn arm_port(&mut self, node: NodeId, port: usize, at: Instant) {
+    pub(crate) fn arm_port(&mut self, node: NodeId, port: usize, at: Instant) {
         let armed = &mut self.nodes[node].ready[port];
         if at < *armed {
             *armed = at;
@@ -127,7 +127,7 @@ impl World {
     }
 
     /// A `Ready` event of a port has come.
-    pub(super) fn ready(&mut self, node: NodeId, port: u32) {
+    pub(crate) fn ready(&mut self, node: NodeId, port: u32) {
         let port = port as usize;
         let armed = &mut self.nodes[node].ready[port];
         if *armed == self.now {
@@ -148,7 +148,7 @@ impl World {
     }
 
     /// A packet that left a port is done with.
-    pub(super) fn complete(
+    pub(crate) fn complete(
         &mut self,
         node: NodeId,
         port: usize,
@@ -164,7 +164,7 @@ impl World {
     }
 
     /// A controller decides.
-    pub(super) fn control(&mut self, node: NodeId, index: u32) {
+    pub(crate) fn control(&mut self, node: NodeId, index: u32) {
         let port = index as usize;
         let Self { nodes, events, watch, now, .. } = self;
         let controlled = nodes[node].egress.port_mut(port);
@@ -191,7 +191,7 @@ impl World {
     }
 
     /// The category of a port contends as its controller orders.
-    pub(super) fn order_access(&mut self, node: NodeId, port: usize, orders: &Orders) {
+    pub(crate) fn order_access(&mut self, node: NodeId, port: usize, orders: &Orders) {
         let Node { egress, station, .. } = &mut self.nodes[node];
         let category = egress.category(port);
         station.set_access(category, self.rules.ordered(category, orders.access));

@@ -1,6 +1,6 @@
 //! Wired links: store and forward, with a queue of its own in each direction.
 
-use super::{Event, World};
+use crate::world::{Event, World};
 use crate::config;
 use crate::engine::{Handle, NodeId, WireId};
 use crate::net::{Load, Waiting};
@@ -10,15 +10,15 @@ const NANOS: u128 = 1_000_000_000;
 
 /// One direction of a wired link.
 #[derive(Debug)]
-pub(super) struct Wire {
+pub(crate) struct Wire {
     from: NodeId,
     /// Its port at `from`.
     port: usize,
-    pub(super) to: NodeId,
+    pub(crate) to: NodeId,
     rate: Rate,
     /// Later rates, in order of time.
     steps: Vec<(Instant, Rate)>,
-    pub(super) delay: Duration,
+    pub(crate) delay: Duration,
     sending: Option<Sending>,
     /// Packets sent that have not arrived.
     under_way: u64,
@@ -37,7 +37,7 @@ struct Sending {
 
 impl Wire {
     /// An idle link from a node's port to another node, as it is described.
-    pub(super) fn new((from, port): (NodeId, usize), to: NodeId, described: &config::Wired) -> Self {
+    pub(crate) fn new((from, port): (NodeId, usize), to: NodeId, described: &config::Wired) -> Self {
         let config::Wired { rate, delay, .. } = *described;
         let steps = described.at.iter().map(|step| (Instant::ZERO + step.time, step.rate)).collect();
         let (busy, counted_from) = (Duration::ZERO, Instant::ZERO);
@@ -62,23 +62,23 @@ impl Wire {
     }
 
     /// Packets that it holds.
-    pub(super) fn packets(&self) -> u64 {
+    pub(crate) fn packets(&self) -> u64 {
         self.under_way + u64::from(self.sending.is_some())
     }
 
     /// Time spent sending until `now`, since the start or the last restart.
-    pub(super) fn busy_time(&self, now: Instant) -> Duration {
+    pub(crate) fn busy_time(&self, now: Instant) -> Duration {
         self.busy + self.sending.map_or(Duration::ZERO, |sending| now.since(sending.since.max(self.counted_from)))
     }
 
-    pub(super) fn restart_statistics(&mut self, now: Instant) {
+    pub(crate) fn restart_statistics(&mut self, now: Instant) {
         (self.busy, self.counted_from) = (Duration::ZERO, now);
     }
 }
 
 impl World {
     /// If the link is idle and a packet waits, begins to send it.
-    pub(super) fn transmit(&mut self, wire: WireId) {
+    pub(crate) fn transmit(&mut self, wire: WireId) {
         let now = self.now;
         let &Wire { from, port, sending, .. } = &self.wires[wire];
         if sending.is_some() {
@@ -98,7 +98,7 @@ impl World {
     }
 
     /// The last bit of a packet has been sent.
-    pub(super) fn wire_sent(&mut self, wire: WireId) {
+    pub(crate) fn wire_sent(&mut self, wire: WireId) {
         let link = &mut self.wires[wire];
         let Some(Sending { packet, waited, .. }) = link.sending else { return };
         link.busy = link.busy_time(self.now);
@@ -111,7 +111,7 @@ impl World {
     }
 
     /// The last bit of a packet has arrived at the other end.
-    pub(super) fn wire_arrives(&mut self, wire: WireId, packet: Handle) {
+    pub(crate) fn wire_arrives(&mut self, wire: WireId, packet: Handle) {
         let link = &mut self.wires[wire];
         link.under_way -= 1;
         let (from, to) = (link.from, link.to);

@@ -4,7 +4,7 @@
 //! two listeners the next one is served at once, without going through the event queue: the same order of events at a
 //! fraction of the cost.
 
-use super::{Event, World};
+use crate::world::{Event, World};
 use crate::engine::{Handle, NodeId};
 use crate::mac::{Answer, BROADCAST, Due, Frame, Kind, Unanswered};
 use crate::net::Load;
@@ -13,7 +13,7 @@ use units::Instant;
 
 impl World {
     /// The station's deadline has come.
-    pub(super) fn act(&mut self, node: NodeId) {
+    pub(crate) fn act(&mut self, node: NodeId) {
         let receiving = self.medium.receives(node.into(), self.now);
         match self.nodes[node].station.timer(self.now, receiving, &self.rules) {
             Due::Send(frame) => self.send(node, frame),
@@ -39,7 +39,7 @@ impl World {
         let aggregate = matches!(frame.kind, Kind::Aggregate { .. });
         let control = !aggregate && !matches!(frame.kind, Kind::Data { .. });
         let shape = Shape { mode: frame.mode, psdu, duration, aggregate, control };
-        let super::Node { station, egress, record, .. } = &mut self.nodes[node];
+        let crate::world::Node { station, egress, record, .. } = &mut self.nodes[node];
         match frame.kind {
             Kind::Rts => record.rts_attempts += 1,
             Kind::Data { .. } if frame.to == BROADCAST => self.broadcasts_in_air += 1,
@@ -104,7 +104,7 @@ impl World {
     }
 
     /// The sender has sent all of a frame.
-    pub(super) fn sent(&mut self, of: Handle) {
+    pub(crate) fn sent(&mut self, of: Handle) {
         let (transmission, turned_idle) = self.medium.end(of);
         let from = NodeId::from(transmission.from);
         let station = &mut self.nodes[from].station;
@@ -121,7 +121,7 @@ impl World {
     }
 
     /// The front of a frame passes its listeners, from `listener` on.
-    pub(super) fn front(&mut self, of: Handle, mut listener: u32) {
+    pub(crate) fn front(&mut self, of: Handle, mut listener: u32) {
         loop {
             let reach = self.medium.front(of, listener, self.now);
             if reach.turned_busy {
@@ -137,7 +137,7 @@ impl World {
     }
 
     /// The tail of a frame passes its listeners, from `listener` on.
-    pub(super) fn tail(&mut self, of: Handle, mut listener: u32) {
+    pub(crate) fn tail(&mut self, of: Handle, mut listener: u32) {
         if self.rules.block_ack() {
             self.lay_out(of);
         }

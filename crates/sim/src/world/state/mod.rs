@@ -1,0 +1,4 @@
+//! What a running network is.
+
+pub(crate) mod connections;
+pub(crate) mod names;
