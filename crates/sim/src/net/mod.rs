@@ -5,6 +5,6 @@ mod packet;
 mod routing;
 
 pub(crate) use packet::{
-    Load, Loss, MOST_PAYLOAD, MOST_SEGMENT, Packet, TTL, Transit, Waiting, ip_bytes, msdu_bytes, network_bytes,
+    Load, Loss, MOST_PAYLOAD, MOST_SEGMENT, Packet, Transit, Waiting, ip_bytes, msdu_bytes, network_bytes,
 };
 pub(crate) use routing::{RouteError, Routes};

@@ -68,6 +68,11 @@ pub(crate) struct Packet {
 }
 
 impl Packet {
+    /// Is it still at its origin?
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.ttl == TTL
+    }
+
     /// Hops that a packet of data has come.
     pub(crate) fn travelled(&self) -> u8 {
         TTL.saturating_sub(self.ttl)

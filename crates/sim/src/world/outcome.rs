@@ -1,8 +1,6 @@
 //! What a finished run yields, and the accounts that must balance.
 
-use super::World;
-use super::state::names::{port_name, port_names};
-use super::handlers::routing::Routing;
+use super::state::{self, Routing, Wire, World, port_name, port_names};
 use crate::engine::NodeId;
 use crate::mac::{Reorder, Station};
 use crate::record::{FlowRecord, ratio};
@@ -173,7 +171,7 @@ fn busy_time(world: &World, index: NodeId) -> Duration {
     world.medium.busy_time(index.into(), world.end)
 }
 
-fn queue_result(world: &World, node: &super::Node, port: usize, covered: Duration) -> Queue {
+fn queue_result(world: &World, node: &state::Node, port: usize, covered: Duration) -> Queue {
     let wire = node.egress.wire(port).map(|wire| &world.wires[wire]);
     let utilisation_ratio = wire.map(|wire| wire.busy_time(world.end).as_secs_f64() / covered.as_secs_f64());
     Queue {
@@ -203,7 +201,7 @@ fn check_packets(world: &World) {
     let missing = taken().count() as u64 - accepted;
     let arrived = stations().flat_map(Station::reorders).flat_map(Reorder::held);
     let held = arrived.flat_map(chain).count() as u64;
-    let wired: u64 = world.wires.iter().map(super::handlers::wired::Wire::packets).sum();
+    let wired: u64 = world.wires.iter().map(Wire::packets).sum();
     let found = queued + missing + held + wired - sending + world.broadcasts_in_air + routing;
     assert_eq!(expected, found, "packets on their way by the flows' accounts and by looking for them");
     assert_eq!(world.packets.live() as u64, found + accepted, "packets alive");

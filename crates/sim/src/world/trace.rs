@@ -1,56 +1,11 @@
 //! Tells what happens at the nodes that are watched.
 
-use super::state::names::port_name;
-use super::handlers::transport::Role;
-use super::{Event as Planned, World};
-use crate::egress::Port;
-use crate::engine::{Handle, List, NodeId};
+use super::state::{Event as Planned, Flow, Node, Watch, World, port_name, told_every};
+use crate::engine::{Handle, NodeId};
 use crate::mac::{BROADCAST, Frame, Kind};
-use crate::net::{Load, Loss, Packet};
 use crate::radio::{Heard, Signal};
-use crate::trace::{self, Cause, Ecn, Event, Mpdu, Owner, Protocol, Roster, RosterFlow, RosterNode, Segment, What};
-use crate::transport::tcp;
-use units::{Bytes, Duration, Instant, Power};
-
-/// How often the intervals of a port are told that no controller looks at.
-const UNCONTROLLED: Duration = Duration::from_secs(1);
-
-/// Time between two intervals of a port.
-pub(super) fn told_every(port: &Port) -> Duration {
-    port.interval().unwrap_or(UNCONTROLLED)
-}
-
-/// The nodes that are watched, and what happened there since the last call of [`World::take_events`].
-#[derive(Debug, Default)]
-pub(super) struct Watch {
-    nodes: List<NodeId, bool>,
-    events: Vec<Event>,
-}
-
-impl Watch {
-    fn watches(&self, node: NodeId) -> bool {
-        self.nodes[node]
-    }
-}
-
-/// Sees what happens at a node at a moment.
-pub(super) struct Witness<'a> {
-    pub(super) watch: &'a mut Option<Box<Watch>>,
-    pub(super) now: Instant,
-    pub(super) node: NodeId,
-}
-
-impl Witness<'_> {
-    /// Tells it, if the node is watched.
-    #[inline]
-    pub(super) fn saw(&mut self, what: impl FnOnce() -> What) {
-        if let Some(watch) = self.watch
-            && watch.watches(self.node)
-        {
-            watch.events.push(Event { at: self.now, node: self.node.into(), what: what() });
-        }
-    }
-}
+use crate::trace::{self, Event, Mpdu, Roster, RosterFlow, RosterNode, What};
+use units::{Instant, Power};
 
 impl World {
     /// Tells all that happens at `nodes` (by their place in the scenario) from now on; see
@@ -82,14 +37,14 @@ impl World {
 
     /// Who takes part.
     pub fn roster(&self) -> Roster {
-        let node = |node: &super::Node| RosterNode {
+        let node = |node: &Node| RosterNode {
             name: node.name.clone(),
             access_point: node.access_point,
             queues: (0..node.egress.ports().len())
                 .map(|port| port_name(&self.nodes, node, port, &self.rules))
                 .collect(),
         };
-        let flow = |flow: &super::Flow| RosterFlow {
+        let flow = |flow: &Flow| RosterFlow {
             name: flow.identity.name.clone(),
             from: flow.from.into(),
             to: (flow.to != BROADCAST).then_some(flow.to),
@@ -182,77 +137,5 @@ impl World {
             packets: packets(mpdu.packet),
         };
         mpdus.map(picture).collect()
-    }
-}
-
-impl Packet {
-    /// The packet, as it is told, with the segment that it carries.
-    pub(super) fn picture(&self, segment: Option<Box<trace::Segment>>) -> trace::Packet {
-        let of = match self.load {
-            Load::Flow(flow) => Owner::Flow(flow.into()),
-            Load::Routing { .. } => Owner::Routing,
-        };
-        trace::Packet { id: u64::from(self.serial), of, length: self.length, ecn: self.ecn.into(), segment }
-    }
-}
-
-impl From<Loss> for Cause {
-    fn from(loss: Loss) -> Self {
-        match loss {
-            Loss::Queue => Self::Queue,
-            Loss::Retries => Self::Retries,
-            Loss::NoRoute => Self::NoRoute,
-            Loss::Buffer => Self::Buffer,
-            Loss::Link => Self::Link,
-            Loss::Ttl => Self::Ttl,
-        }
-    }
-}
-
-impl From<Role> for Protocol {
-    fn from(role: Role) -> Self {
-        match role {
-            Role::Data => Self::Udp,
-            Role::Request { .. } => Self::EchoRequest,
-            Role::Reply { of } => Self::EchoReply(of.into()),
-            Role::Stream { .. } => Self::Tcp,
-            Role::Acknowledgement { of } => Self::TcpBack(of.into()),
-        }
-    }
-}
-
-impl From<queue::Ecn> for Ecn {
-    fn from(ecn: queue::Ecn) -> Self {
-        match ecn {
-            queue::Ecn::NotEct => Self::NotEct,
-            queue::Ecn::Ect => Self::Ect,
-            queue::Ecn::Ce => Self::Ce,
-        }
-    }
-}
-
-impl Segment {
-    /// A segment of the `connection`-th connection of its flow, which has segments of at most `most`, as it is told.
-    pub(super) fn new(segment: &tcp::Segment, connection: u32, most: Bytes) -> Self {
-        let flags = [
-            (segment.fin, Self::FIN),
-            (segment.syn, Self::SYN),
-            (segment.ack.is_some(), Self::ACK),
-            (segment.ece, Self::ECE),
-            (segment.cwr, Self::CWR),
-        ];
-        let flags = flags.iter().filter(|(set, _)| *set).fold(0, |flags, (_, flag)| flags | flag);
-        Self {
-            connection,
-            sequence: segment.start,
-            payload: Bytes::new(segment.length.into()),
-            most,
-            ack: segment.ack,
-            window: segment.window,
-            sacks: segment.sacks.blocks().iter().map(|block| (block.start, block.end)).collect(),
-            sack_permitted: segment.sack_permitted,
-            stamp: segment.stamp.map(|stamp| (stamp, segment.echo)),
-            flags,
-        }
     }
 }

@@ -1,7 +1,5 @@
 //! Flows: what they are called, where they begin and end.
 
-use super::super::handlers::transport::{Role, Supply};
-use super::super::{BuildError, Flow};
 use super::infrastructure::Infrastructure;
 use super::sources::{self, Traffic};
 use super::transport::{self, Answered};
@@ -9,6 +7,8 @@ use crate::config::{self, Network};
 use crate::engine::{FlowId, Number as _};
 use crate::mac::{BROADCAST, Conventions};
 use crate::record::{FlowRecord, Identity};
+use crate::world::error::BuildError;
+use crate::world::state::{Flow, Role, Supply};
 use std::collections::BTreeSet;
 
 /// No network has more flows: what was hardly meant should not take minutes to build.

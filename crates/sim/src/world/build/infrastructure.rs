@@ -1,12 +1,12 @@
 //! Who may send to whom: access points and their stations, wired links.
 
-use super::super::handlers::wired::Wire;
-use super::super::{BuildError, Node};
-use super::nodes::Site;
+use super::sites::Site;
 use crate::config::{Network, Protocol, Queues, Role, Wired};
 use crate::engine::{List, NodeId, Number as _, WireId};
 use crate::mac::Frame;
 use crate::radio::Medium;
+use crate::world::error::BuildError;
+use crate::world::state::{Node, Wire};
 use units::{Bytes, Rate};
 
 /// The fastest link of IEEE 802.3.

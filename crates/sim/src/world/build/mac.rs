@@ -1,16 +1,14 @@
 //! The conventions of the MAC.
 
-use super::super::handlers::routing::Routing;
-use super::super::{BuildError, Flow, Node};
-use super::nodes::Site;
-use super::{radio, routes};
+use super::radio;
+use super::sites::Site;
 use crate::config::{
     self, BProtection, Contention, Edca, MostBytes, Network, RateAlgorithm, RtsThreshold, TimeoutDeferral,
 };
-use crate::engine::{FlowId, List, NodeId, Number as _, Purpose, Stream};
-use crate::mac::{Access, Aggregation, Algorithm, BROADCAST, Conventions, Costs, Rates, WINDOW};
-use crate::net::msdu_bytes;
+use crate::engine::{Purpose, Stream};
+use crate::mac::{Access, Aggregation, Algorithm, Conventions, Costs, Rates, WINDOW};
 use crate::radio::{Mode, Timing};
+use crate::world::error::BuildError;
 use units::{Bytes, Duration};
 
 pub(super) fn conventions(network: &Network) -> Result<Conventions, BuildError> {
@@ -145,39 +143,4 @@ fn edca(given: Option<&Edca>, timing: &Timing, (min, max): (u16, u16)) -> Result
         category("best_effort", given.best_effort, (3, min, max), micros(3_264, 2_528))?,
         category("background", given.background, (7, min, max), micros(3_264, 2_528))?,
     ])
-}
-
-/// A TXOP has room for one exchange of a packet (the first) of each flow that uses it, at every node of its path;
-/// where the path is yet to be found, at every node.
-pub(super) fn check_txop(
-    flows: &[Flow],
-    (nodes, routing): (&List<NodeId, Node>, &Routing),
-    rules: &Conventions,
-) -> Result<(), BuildError> {
-    for (flow, index) in flows.iter().zip((0..).map(FlowId::at)) {
-        let limit = rules.access[usize::from(flow.category)].txop_limit;
-        let Some(length) = flow.supply.first() else { continue };
-        // AODV may lead a flow by any node; what goes by fixed routes is sent by those on them.
-        let (senders, all): (Vec<u32>, _) = match routing {
-            Routing::Static(routes) => (routes::radio_hops(nodes, routes, index).map(|(from, _)| from).collect(), 0),
-            Routing::Aodv(_) => (Vec::new(), nodes.len()),
-        };
-        let senders = senders.into_iter().chain((flow.to == BROADCAST).then_some(flow.from.into()));
-        for node in senders.chain((0..).take(all)) {
-            let psdu = rules.mpdu(msdu_bytes(length));
-            let needs = nodes[node.into()].station.exchange_of_one(flow.to, psdu, rules);
-            if limit.is_zero() || needs <= limit {
-                continue;
-            }
-            let key = ["voice", "video", "best_effort", "background"][usize::from(flow.category)];
-            let message = format!(
-                "a packet of flow `{}` and its acknowledgement take {needs} at node `{}`, the TXOP of its category \
-                 ends after {limit}; set `mac.edca.{key}.txop_limit` to more, or to \"0 s\" for one frame a TXOP",
-                flow.identity.name,
-                nodes[node.into()].name
-            );
-            return Err(BuildError::new(format!("mac.edca.{key}.txop_limit"), message));
-        }
-    }
-    Ok(())
 }

@@ -7,12 +7,13 @@ mod motion;
 mod nodes;
 mod radio;
 mod routes;
+mod sites;
 mod sources;
 mod transport;
+mod txop;
 
-use super::state::connections::Connections;
-use super::handlers::transport::Supply;
-use super::{BuildError, Event, World};
+use super::error::BuildError;
+use super::state::{Connections, Event, Supply, World, port_names};
 use crate::config::Network;
 use crate::engine::{Arena, EventQueue};
 use crate::radio::{Judge, Links, Medium};
@@ -27,7 +28,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     if network.record.series.is_some_and(Duration::is_zero) {
         return Err(BuildError::new("record.series", "the spacing of a series is above zero"));
     }
-    let sites = nodes::sites(network)?;
+    let sites = sites::sites(network)?;
     let rules = mac::conventions(network)?;
     radio::check_radio(&network.radio)?;
     let infrastructure = Infrastructure::new(network, &sites)?;
@@ -41,11 +42,11 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let nodes = nodes::nodes(network, (&sites, &infrastructure), &rules, seed)?;
     let flows = flows::flows(network, (&names, &infrastructure), &rules, seed)?;
     let routing = routes::routing(network, (&nodes, &infrastructure), &flows, (&medium, &rules, seed))?;
-    mac::check_txop(&flows, (&nodes, &routing), &rules)?;
+    txop::check_txop(&flows, (&nodes, &routing), &rules)?;
     let end = Instant::ZERO + network.duration;
     let recorder = network.record.series.map(|step| {
         let flows = flows.iter().filter(|flow| flow.role.answers().is_none()).map(|flow| flow.identity.name.clone());
-        Recorder::new(step, flows, super::state::names::port_names(&nodes, &rules).into_iter())
+        Recorder::new(step, flows, port_names(&nodes, &rules).into_iter())
     });
     let mut world = World {
         now: Instant::ZERO,

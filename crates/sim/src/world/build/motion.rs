@@ -1,10 +1,10 @@
 //! How the nodes move.
 
-use super::super::BuildError;
-use super::nodes::Site;
+use super::sites::Site;
 use crate::config::{Mobility, MobilityModel, Network, Speeds, WalkStart};
 use crate::engine::{Purpose, Stream};
 use crate::motion::{Command, Motion, Movement, Place, RandomWaypoint, Start, Walk, read};
+use crate::world::error::BuildError;
 use units::{Duration, Instant};
 
 /// Nodes that cross their whole area in less are not meant, and would change direction at every event.

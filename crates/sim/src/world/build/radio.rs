@@ -1,9 +1,9 @@
 //! The radio.
 
-use super::super::BuildError;
-use super::nodes::Site;
+use super::sites::Site;
 use crate::config;
 use crate::radio::{Channel, Mode, Refusal, Timing};
+use crate::world::error::BuildError;
 
 /// What stations of any standard radiate, and what is left of it, with room on both sides: licence-free ones may radiate
 /// 36 dBm at most, and noise at room temperature has -101 dBm in 20 MHz.

@@ -1,7 +1,5 @@
 //! Routing: static routes, shortest or by hand, or AODV.
 
-use super::super::handlers::routing::{Mesh, Routing};
-use super::super::{BuildError, Flow, Node};
 use super::infrastructure::Infrastructure;
 use crate::config::{Aodv, Network, Protocol};
 use crate::engine::{FlowId, List, NodeId, Number as _, Purpose, Stream};
@@ -9,6 +7,8 @@ use crate::mac::{BROADCAST, Conventions, Frame};
 use crate::net::aodv::Settings;
 use crate::net::{RouteError, Routes, aodv};
 use crate::radio::{Medium, Timing};
+use crate::world::error::BuildError;
+use crate::world::state::{Flow, Mesh, Node, Routing};
 use units::Duration;
 
 /// A hello message of 802.11b takes about as long.

@@ -1,7 +1,5 @@
 //! What makes the packets of a flow.
 
-use super::super::BuildError;
-use super::super::handlers::transport::Supply;
 use crate::config::{self, Flow, LengthRange, Load, LoadRange, Spread, TrafficKind};
 use crate::engine::{Purpose, Stream};
 use crate::net::MOST_PAYLOAD;
@@ -10,6 +8,8 @@ use crate::traffic::{
     Volume, Web, uniform,
 };
 use crate::transport::tcp::Settings;
+use crate::world::error::BuildError;
+use crate::world::state::Supply;
 use units::{Bytes, Duration, Instant, Rate};
 
 /// Mean of a talk spurt and of a pause (ITU-T P.59, table 2/P.59).

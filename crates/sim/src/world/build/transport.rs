@@ -1,7 +1,5 @@
 //! What carries a flow: UDP, TCP or echo requests, refusing what does not go together.
 
-use super::super::handlers::transport::{Role, Supply};
-use super::super::{BuildError, Flow};
 use crate::config::{self, Category, Network, Tcp, TrafficKind, Transport};
 use crate::engine::FlowId;
 use crate::mac::Conventions;
@@ -10,6 +8,8 @@ use crate::record::{FlowRecord, Identity, Service, TransportRecord};
 use crate::transport::tcp::{
     Congestion, LossDetection, Recovery, RecoveryEnd, RttSamples, Segment, Settings, SlowStart,
 };
+use crate::world::error::BuildError;
+use crate::world::state::{Flow, Role, Supply};
 use units::{Bytes, Duration, Instant};
 
 /// The largest window that RFC 7323, 2.3, can advertise.

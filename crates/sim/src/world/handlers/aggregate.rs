@@ -1,14 +1,14 @@
 //! Aggregates: which packets share a frame, and in what order the receiver passes them on.
 
-use crate::world::World;
 use crate::engine::{Handle, NodeId};
 use crate::mac::{Assembly, Frame, Kind, Place, places};
 use crate::net::{Load, Transit, Waiting, msdu_bytes};
+use crate::world::state::World;
 
 impl World {
     /// Packets that can share the frame that is due join it, in the order in which the queue would yield them. Returns the
     /// frame; none where nothing could join.
-    pub(crate) fn aggregate(&mut self, node: NodeId) -> Option<Assembly> {
+    pub(super) fn aggregate(&mut self, node: NodeId) -> Option<Assembly> {
         let mut assembly = self.nodes[node].station.assemble(self.now, &self.rules)?;
         let now = self.now;
         let port = self.nodes[node].egress.port_to(assembly.to, assembly.category);
@@ -43,7 +43,7 @@ impl World {
 
     /// Notes where the MPDUs of a frame that has been sent lie in it, if it is an aggregate. Its sender holds them until
     /// the response is due, which is later than the last tail: a hop's round trip fits into a slot.
-    pub(crate) fn lay_out(&mut self, of: Handle) {
+    pub(super) fn lay_out(&mut self, of: Handle) {
         self.laid_out.clear();
         let frame = self.medium.frame(of);
         if matches!(frame.kind, Kind::Aggregate { .. }) {
@@ -53,7 +53,7 @@ impl World {
     }
 
     /// A node has got data frames of which those are `intact` whose bits are set, under a BlockAck agreement.
-    pub(crate) fn take_in_order(&mut self, node: NodeId, frame: &Frame, intact: u64) {
+    pub(super) fn take_in_order(&mut self, node: NodeId, frame: &Frame, intact: u64) {
         let mut mpdus = std::mem::take(&mut self.mpdus);
         mpdus.extend(self.nodes[NodeId::from(frame.from)].station.in_flight());
         for (mpdu, index) in mpdus.drain(..).zip(0_u32..) {
@@ -89,7 +89,7 @@ impl World {
     }
 
     /// A `BlockAckReq` has come in.
-    pub(crate) fn move_window(&mut self, node: NodeId, frame: &Frame) {
+    pub(super) fn move_window(&mut self, node: NodeId, frame: &Frame) {
         let Kind::BlockAckReq { start } = frame.kind else { return };
         self.nodes[node].station.reorder(frame.from, frame.category).forget_before(start);
         self.release(node, (frame.from, frame.category));

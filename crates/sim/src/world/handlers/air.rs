@@ -4,16 +4,16 @@
 //! two listeners the next one is served at once, without going through the event queue: the same order of events at a
 //! fraction of the cost.
 
-use crate::world::{Event, World};
 use crate::engine::{Handle, NodeId};
 use crate::mac::{Answer, BROADCAST, Due, Frame, Kind, Unanswered};
 use crate::net::Load;
 use crate::radio::{Shape, Signal};
+use crate::world::state::{Event, Node, World};
 use units::Instant;
 
 impl World {
     /// The station's deadline has come.
-    pub(crate) fn act(&mut self, node: NodeId) {
+    pub(super) fn act(&mut self, node: NodeId) {
         let receiving = self.medium.receives(node.into(), self.now);
         match self.nodes[node].station.timer(self.now, receiving, &self.rules) {
             Due::Send(frame) => self.send(node, frame),
@@ -39,7 +39,7 @@ impl World {
         let aggregate = matches!(frame.kind, Kind::Aggregate { .. });
         let control = !aggregate && !matches!(frame.kind, Kind::Data { .. });
         let shape = Shape { mode: frame.mode, psdu, duration, aggregate, control };
-        let crate::world::Node { station, egress, record, .. } = &mut self.nodes[node];
+        let Node { station, egress, record, .. } = &mut self.nodes[node];
         match frame.kind {
             Kind::Rts => record.rts_attempts += 1,
             Kind::Data { .. } if frame.to == BROADCAST => self.broadcasts_in_air += 1,

@@ -1,14 +1,12 @@
 //! What a node's egress and its MAC have to do with each other: packets are handed over, their end is told, and others
 //! take the room that they leave.
 
-use super::routing::Accounts;
-use crate::world::trace::{self, Witness};
-use crate::world::{Event, Node, World};
 use crate::egress::{Outlook, Taken};
 use crate::engine::{FlowId, NodeId};
 use crate::mac::Msdu;
 use crate::net::{Load, Transit, Waiting, msdu_bytes, network_bytes};
 use crate::trace::What;
+use crate::world::state::{Accounts, Event, Node, Witness, World, told_every};
 use control::Orders;
 use queue::Ecn;
 use units::{Bytes, Duration, Instant};
@@ -17,7 +15,7 @@ impl World {
     /// There may be room at a port of `node`, because a packet of `left` has left it or its limit has moved. If
     /// `left` is a saturated flow that begins here, its next packet follows; before it come, in turn, those that have
     /// none waiting because the port discarded them.
-    pub(crate) fn refill(&mut self, node: NodeId, port: usize, left: Option<FlowId>) {
+    pub(super) fn refill(&mut self, node: NodeId, port: usize, left: Option<FlowId>) {
         let saturated = &self.nodes[node].saturated[port];
         let flows = saturated.len();
         let turn = saturated.iter().position(|&(flow, _)| Some(flow) == left);
@@ -32,7 +30,7 @@ impl World {
     }
 
     /// A packet has left a port of `node`: another of its flow may follow.
-    pub(crate) fn left(&mut self, node: NodeId, port: usize, waiting: &Waiting) {
+    pub(super) fn left(&mut self, node: NodeId, port: usize, waiting: &Waiting) {
         if waiting.ecn == Ecn::Ce {
             self.packets.get_mut(waiting.packet).ecn = waiting.ecn;
         }
@@ -102,14 +100,14 @@ impl World {
     }
 
     /// The MAC takes a packet.
-    pub(crate) fn taken(&mut self, taken: &Taken) -> Msdu {
+    pub(super) fn taken(&mut self, taken: &Taken) -> Msdu {
         let &Taken { packet: Waiting { packet, length, .. }, waited, expected, .. } = taken;
         self.packets.get_mut(packet).transit = Transit { waited, taken: self.now, expected, ..Transit::NONE };
         Msdu { packet, length: msdu_bytes(length) }
     }
 
     /// Receiver and frame length of the packet of a category that would be handed over next.
-    pub(crate) fn ahead(&mut self, node: NodeId, category: u8) -> Option<(u32, Bytes)> {
+    pub(super) fn ahead(&mut self, node: NodeId, category: u8) -> Option<(u32, Bytes)> {
         let now = self.now;
         let (egress, mut accounts) = self.egress_and_accounts(node);
         let Waiting { to, length, .. } = egress.peek_next(now, category, &mut accounts.dropping())?;
@@ -117,7 +115,7 @@ impl World {
     }
 
     /// Sees to it that an event comes when a port that holds its packets back may let one go.
-    pub(crate) fn arm_port(&mut self, node: NodeId, port: usize, at: Instant) {
+    pub(super) fn arm_port(&mut self, node: NodeId, port: usize, at: Instant) {
         let armed = &mut self.nodes[node].ready[port];
         if at < *armed {
             *armed = at;
@@ -148,7 +146,7 @@ impl World {
     }
 
     /// A packet that left a port is done with.
-    pub(crate) fn complete(
+    pub(super) fn complete(
         &mut self,
         node: NodeId,
         port: usize,
@@ -174,7 +172,7 @@ impl World {
             seen: Box::new(seen),
             limit: orders.limit,
         });
-        events.push(*now + trace::told_every(controlled), Event::Control { node, port: index });
+        events.push(*now + told_every(controlled), Event::Control { node, port: index });
         self.carry_out_orders(node, port, &orders);
     }
 

@@ -1,8 +1,13 @@
-//! What happens at each event.
+//! What happens at each event, floor by floor: a source's packet goes down by `sources`, `routing`, `handover`, `station` and
+//! `air`, and up again by `aggregate`, `delivery` and `transport`.
 
 mod aggregate;
 mod air;
+mod delivery;
 mod handover;
-pub(crate) mod routing;
-pub(crate) mod transport;
-pub(crate) mod wired;
+mod routing;
+mod sources;
+mod station;
+mod statistics;
+mod transport;
+mod wired;

@@ -1,142 +1,17 @@
 //! Where packets go next, by fixed routes or by AODV, and what AODV's messages do to queues and accounts.
 
-use crate::world::state::connections::Connections;
-use crate::world::trace::Witness;
-use crate::world::{Event, Flow, World};
 use crate::config::RoutingPriority;
-use crate::egress::Egress;
-use crate::engine::{Arena, FlowId, Handle, List, NodeId};
+use crate::engine::{FlowId, Handle, NodeId};
 use crate::mac::BROADCAST;
-use crate::net::aodv::{Action, Aodv, Context, Ends, Message, Output, Settings};
-use crate::net::{Load, Loss, Packet, Routes, TTL, Waiting, network_bytes};
-use crate::record::Ledger;
+use crate::net::aodv::{Action, Aodv, Context, Ends, Message};
+use crate::net::{Load, Loss, Packet, Waiting, network_bytes};
 use crate::trace::What;
+use crate::world::state::{Accounts, Event, Flow, Routing, Witness, World};
 use units::{Duration, Instant};
 
-/// How packets find their way.
-pub(crate) enum Routing {
-    Static(Routes),
-    Aodv(Box<Mesh>),
-}
-
-/// A network that routes by AODV.
-pub(crate) struct Mesh {
-    settings: Settings,
-    pub(crate) nodes: List<NodeId, Aodv>,
-    /// By node: when the earliest pending `Route` event fires; later ones are stale.
-    armed: List<NodeId, Instant>,
-    messages: Arena<Message>,
-    out: Output,
-    /// Every message, wherever it is sent.
-    pub(crate) ledger: Ledger,
-    /// Broadcasts that wait for their random delay to end.
-    pub(crate) delayed: u64,
-    purge_on_failure: bool,
-    /// Scratch space for what a broken link makes void.
-    purged: Vec<Handle>,
-    priority: RoutingPriority,
-    /// The index of the access category of messages.
-    category: u8,
-}
-
-impl Mesh {
-    pub(crate) fn new(described: &crate::config::Aodv, settings: Settings, (nodes, category): (Vec<Aodv>, u8)) -> Self {
-        Self {
-            settings,
-            armed: vec![Instant::NEVER; nodes.len()].into(),
-            nodes: nodes.into(),
-            messages: Arena::default(),
-            out: Output::default(),
-            ledger: Ledger::default(),
-            delayed: 0,
-            purge_on_failure: described.purge_on_failure,
-            purged: Vec::new(),
-            priority: described.routing_priority,
-            category,
-        }
-    }
-
-    /// Tells a node something.
-    fn tell<R>(&mut self, node: NodeId, now: Instant, act: impl FnOnce(&mut Aodv, &mut Context) -> R) -> R {
-        let Self { settings, nodes, out, .. } = self;
-        act(&mut nodes[node], &mut Context { now, settings, out })
-    }
-}
-
-/// The accounts that a packet's end touches.
-pub(crate) struct Accounts<'a> {
-    pub(crate) packets: &'a mut Arena<Packet>,
-    pub(crate) connections: &'a mut Connections,
-    pub(crate) flows: &'a mut List<FlowId, Flow>,
-    pub(crate) routing: &'a mut Routing,
-    pub(crate) witness: Witness<'a>,
-}
-
-impl Accounts<'_> {
-    /// A packet that waits for a queue or a route is lost.
-    pub(crate) fn discard(&mut self, handle: Handle, why: Loss) {
-        let packet = self.packets.remove(handle);
-        if let Load::Flow(flow) = packet.load {
-            self.flows[flow].waiting -= u32::from(packet.is_fresh());
-        }
-        self.lose(&packet, why);
-        self.release(&packet);
-    }
-
-    /// What a port drops is lost.
-    #[inline]
-    pub(crate) fn dropping(&mut self) -> impl FnMut(Waiting) {
-        |dropped| self.discard(dropped.packet, Loss::Queue)
-    }
-
-    /// Counts a packet as lost.
-    pub(crate) fn lose(&mut self, packet: &Packet, why: Loss) {
-        self.witness.saw(|| What::Dropped(self.connections.picture(packet), why.into()));
-        match (packet.load, &mut *self.routing) {
-            (Load::Flow(flow), _) => self.flows[flow].record.lose(why),
-            (Load::Routing { .. }, Routing::Aodv(mesh)) => mesh.ledger.lost += 1,
-            (Load::Routing { .. }, Routing::Static(_)) => unreachable!("fixed routes need no messages"),
-        }
-    }
-
-    /// A packet has been everywhere it was sent to.
-    pub(crate) fn finish_broadcast(&mut self, handle: Handle) {
-        let packet = self.packets.remove(handle);
-        match (packet.load, &mut *self.routing) {
-            (Load::Flow(flow), _) => self.flows[flow].record.ledger.finished += 1,
-            (Load::Routing { .. }, Routing::Aodv(mesh)) => mesh.ledger.finished += 1,
-            (Load::Routing { .. }, Routing::Static(_)) => unreachable!("fixed routes need no messages"),
-        }
-        self.release(&packet);
-    }
-
-    /// The packet is no more; if it was a message, or the last with a segment, neither is that.
-    pub(crate) fn release(&mut self, packet: &Packet) {
-        self.connections.packet_gone(packet.segment);
-        if let (Load::Routing { message, .. }, Routing::Aodv(mesh)) = (packet.load, &mut *self.routing) {
-            let message = mesh.messages.remove(message);
-            mesh.out.lists.release(&message);
-        }
-    }
-}
-
 impl World {
-    /// The accounts, for a packet that ends at `node`.
-    pub(crate) fn accounts(&mut self, node: NodeId) -> Accounts<'_> {
-        let Self { packets, connections, flows, routing, watch, now, .. } = self;
-        Accounts { packets, connections, flows, routing, witness: Witness { watch, now: *now, node } }
-    }
-
-    /// The egress of a node, and the accounts for what it drops.
-    #[inline]
-    pub(crate) fn egress_and_accounts(&mut self, node: NodeId) -> (&mut Egress, Accounts<'_>) {
-        let Self { nodes, packets, connections, flows, routing, watch, now, .. } = self;
-        let accounts = Accounts { packets, connections, flows, routing, witness: Witness { watch, now: *now, node } };
-        (&mut nodes[node].egress, accounts)
-    }
-
     /// A data packet at a node, its origin unless it came from `previous`, finds its next hop and joins a port.
-    pub(crate) fn route(&mut self, node: NodeId, previous: Option<u32>, packet: Packet) {
+    pub(super) fn route(&mut self, node: NodeId, previous: Option<u32>, packet: Packet) {
         let Load::Flow(index) = packet.load else { unreachable!("messages go one hop") };
         let flow = &self.flows[index];
         let next = match &mut self.routing {
@@ -252,7 +127,7 @@ impl World {
     }
 
     /// The port that packets of a flow join at the node where it begins.
-    pub(crate) fn first_port(&self, flow: FlowId) -> usize {
+    pub(super) fn first_port(&self, flow: FlowId) -> usize {
         let Flow { from, to, category, .. } = self.flows[flow];
         let next = match &self.routing {
             Routing::Static(routes) if to != BROADCAST => {
@@ -290,7 +165,7 @@ impl World {
     }
 
     /// A node has got a message.
-    pub(crate) fn take_message(&mut self, node: NodeId, from: u32, handle: Handle) {
+    pub(super) fn take_message(&mut self, node: NodeId, from: u32, handle: Handle) {
         let Load::Routing { message, to_all } = self.packets.get(handle).load else { return };
         let Routing::Aodv(mesh) = &mut self.routing else { return };
         let message = mesh.messages.get(message);
@@ -301,14 +176,14 @@ impl World {
     }
 
     /// A node has heard a data packet of a neighbour.
-    pub(crate) fn hear_neighbour(&mut self, node: NodeId, from: u32) {
+    pub(super) fn hear_neighbour(&mut self, node: NodeId, from: u32) {
         if let Routing::Aodv(mesh) = &mut self.routing {
             mesh.tell(node, self.now, |aodv, cx| aodv.heard(from, cx));
         }
     }
 
     /// The MAC of a node has given up a packet: to the routing protocol the link is broken.
-    pub(crate) fn link_failed(&mut self, node: NodeId, handle: Handle, to: u32) {
+    pub(super) fn link_failed(&mut self, node: NodeId, handle: Handle, to: u32) {
         let packet = self.packets.get(handle);
         let Routing::Aodv(mesh) = &mut self.routing else { return self.drop_packet(node, handle) };
         let mut purge = mesh.purge_on_failure;
@@ -362,19 +237,12 @@ impl World {
     }
 
     /// The station is done with a packet that the receiver does not have, or has twice.
-    pub(crate) fn drop_packet(&mut self, node: NodeId, handle: Handle) {
+    pub(super) fn drop_packet(&mut self, node: NodeId, handle: Handle) {
         let packet = self.packets.remove(handle);
         let mut accounts = self.accounts(node);
         if !packet.transit.accepted {
             accounts.lose(&packet, Loss::Retries);
         }
         accounts.release(&packet);
-    }
-}
-
-impl Packet {
-    /// Is it still at its origin?
-    pub(crate) fn is_fresh(&self) -> bool {
-        self.ttl == TTL
     }
 }

@@ -1,72 +1,15 @@
-//! What supplies a flow, and what becomes of packets that are answered: TCP's segments and pings.
+//! What becomes of packets that are answered: TCP's segments and pings.
 
-use crate::world::state::connections::Connection;
-use crate::world::trace::Witness;
-use crate::world::{Event, Flow, World};
 use crate::engine::{FlowId, NodeId, Slot};
-use crate::net::{Load, Packet, ip_bytes, network_bytes};
-use crate::trace::What;
-use crate::traffic::{Source, Transfers};
-use crate::transport::tcp::{Segment, Settings};
+use crate::net::{Load, Packet, ip_bytes};
+use crate::transport::tcp::Segment;
+use crate::world::state::{Connection, Event, Flow, Role, Supply, World};
 use queue::Ecn;
 use units::{Bytes, Instant};
 
-/// What a packet of a flow is for. Every flow that is answered has another one for the answers, which goes the way back and
-/// is not in the results.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
-    /// For the application, over UDP.
-    Data,
-    /// To be sent back, over the flow `back`.
-    Request { back: FlowId },
-    /// The answer to a request of the flow `of`.
-    Reply { of: FlowId },
-    /// A TCP segment for the receiver, which answers over the flow `back`.
-    Stream { back: FlowId },
-    /// A TCP segment for the sender of the flow `of`.
-    Acknowledgement { of: FlowId },
-}
-
-impl Role {
-    /// The flow that it answers, if it does.
-    pub(crate) fn answers(self) -> Option<FlowId> {
-        match self {
-            Self::Data | Self::Request { .. } | Self::Stream { .. } => None,
-            Self::Reply { of } | Self::Acknowledgement { of } => Some(of),
-        }
-    }
-}
-
-/// What makes the packets of a flow.
-pub(crate) enum Supply {
-    /// A source, at times of its own.
-    Source(Source),
-    /// The queue asks for packets.
-    Saturated { payload: Bytes, start: Instant, stop: Instant },
-    /// TCP connections.
-    Transfers { transfers: Transfers, settings: Settings, opened: u32 },
-    /// What arrives of another flow; answers are at most so long, with the IP header.
-    Answers { longest: Bytes },
-}
-
-impl Supply {
-    /// Length with the IP header of the first packet, or where that is shorter, or chance, of the longest.
-    pub(crate) fn first(&self) -> Option<Bytes> {
-        match self {
-            Self::Source(source) => source.usual().map(network_bytes),
-            Self::Saturated { payload, .. } => Some(network_bytes(*payload)),
-            Self::Transfers { settings, .. } => {
-                let stamp = settings.timestamps.then_some(Instant::ZERO);
-                Some(ip_bytes(settings.segment + Segment { stamp, ..Segment::EMPTY }.header()))
-            }
-            Self::Answers { longest } => Some(*longest),
-        }
-    }
-}
-
 impl World {
     /// A packet that is answered, or an answer, has arrived.
-    pub(crate) fn arrive(&mut self, node: NodeId, (index, packet): (FlowId, Packet)) {
+    pub(super) fn arrive(&mut self, node: NodeId, (index, packet): (FlowId, Packet)) {
         match self.flows[index].role {
             Role::Data => self.take_data(node, (index, packet)),
             Role::Request { back } => {
@@ -87,16 +30,8 @@ impl World {
         }
     }
 
-    /// A packet has reached its destination.
-    #[inline]
-    pub(crate) fn note_delivered(&mut self, node: NodeId, packet: &Packet) {
-        let Self { connections, watch, now, .. } = self;
-        let delay = now.since(packet.created);
-        Witness { watch, now: *now, node }.saw(|| What::Delivered(connections.picture(packet), delay));
-    }
-
     /// The first transfer of a flow, or the next, begins: a connection opens.
-    pub(crate) fn begin_transfer(&mut self, flow: FlowId) {
+    pub(super) fn begin_transfer(&mut self, flow: FlowId) {
         let Flow { supply, record, from, .. } = &mut self.flows[flow];
         let Supply::Transfers { transfers, settings, opened } = supply else { return };
         let bytes = transfers.begin();
@@ -113,7 +48,7 @@ impl World {
     }
 
     /// A flow that always had more to send has not any longer: what was sent is still carried to its end.
-    pub(crate) fn close_stream(&mut self, flow: FlowId) {
+    pub(super) fn close_stream(&mut self, flow: FlowId) {
         let from = self.flows[flow].from;
         if let Some(slot) = self.connections.of_flow(flow) {
             self.connections.get(slot).sender.close();
@@ -268,17 +203,5 @@ impl World {
         let Flow { from, to, .. } = self.flows[flow];
         self.serve(from);
         self.serve(to.into());
-    }
-
-    /// Appends the windows of every TCP flow to the time series, which are recorded.
-    pub(crate) fn record_windows(&mut self) {
-        let Some(recorder) = &mut self.recorder else { return };
-        for flow in self.flows.numbers() {
-            let Supply::Transfers { settings, .. } = &self.flows[flow].supply else { continue };
-            let of_flow = || self.connections.open().filter(|connection| connection.flow == flow);
-            let cwnd: u64 = of_flow().map(|connection| connection.sender.cwnd()).sum();
-            let srtt = of_flow().filter_map(|connection| connection.sender.srtt()).max();
-            recorder.windows(flow, cwnd as f64 / settings.segment.count() as f64, srtt);
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! What ports are called in results, traces and time series.
 
-use crate::world::Node;
+use super::node::Node;
 use crate::engine::{List, NodeId};
 use crate::mac::Conventions;
 

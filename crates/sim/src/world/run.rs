@@ -1,0 +1,74 @@
+//! The run: a network is built, its events are handled one after another, and its results are read off.
+
+use super::build;
+use super::error::BuildError;
+use super::outcome;
+use super::state::{Event, World};
+use crate::config::Network;
+use crate::results::Outcome;
+use units::{Duration, Instant};
+
+/// So many events take a millisecond or a few.
+const A_LITTLE: u64 = 4096;
+
+impl World {
+    /// Builds a network and prepares its run.
+    ///
+    /// # Errors
+    /// When the description contradicts itself or the standard; the error names the key.
+    pub fn new(network: &Network, seed: u64) -> Result<Self, BuildError> {
+        build::build(network, seed)
+    }
+
+    /// Runs on for `span` of simulated time, but not beyond the end. The results do not depend on the spans.
+    pub fn advance(&mut self, span: Duration) {
+        self.handle_until((self.now + span).min(self.end), u64::MAX);
+    }
+
+    /// Runs on for some milliseconds of real time: to the end, but for a few thousand events at most. They are counted
+    /// because any number of them may share a moment of simulated time.
+    pub fn advance_a_little(&mut self) {
+        self.handle_until(self.end, self.handled + A_LITTLE);
+    }
+
+    /// Handles the events before `until`, until so many have been handled since the start.
+    fn handle_until(&mut self, until: Instant, most: u64) {
+        self.until = until;
+        while self.events.next_time().is_some_and(|time| time < self.until)
+            && let Some((now, event)) = self.events.pop()
+        {
+            self.now = now;
+            self.handled += 1;
+            match event {
+                Event::Emit { flow } => self.emit(flow),
+                Event::Saturate { flow } => self.saturate(flow),
+                Event::Cease { flow } => self.cease(flow),
+                Event::Timer { connection } => self.timer(connection),
+                Event::Deadline { node } => self.deadline(node),
+                Event::Front { of, listener } => self.front(of, listener),
+                Event::Sent { of } => self.sent(of),
+                Event::Tail { of, listener } => self.tail(of, listener),
+                Event::Control { node, port } => self.control(node, port),
+                Event::Ready { node, port } => self.ready(node, port),
+                Event::WireSent { wire } => self.wire_sent(wire),
+                Event::WireArrives { wire, packet } => self.wire_arrives(wire, packet),
+                Event::Route { node } => self.routing_deadline(node),
+                Event::Message { node, packet } => self.delay_ends(node, packet),
+                Event::Step => self.step(),
+                Event::WarmedUp => self.restart_statistics(),
+            }
+            if self.handled >= most {
+                return;
+            }
+        }
+        self.now = self.until;
+    }
+
+    /// Runs to the end and gives the results.
+    pub fn finish(mut self) -> Outcome {
+        while !self.finished() {
+            self.advance(Duration::MAX);
+        }
+        outcome::outcome(self)
+    }
+}

@@ -1,0 +1,66 @@
+//! The accounts of packets: what is counted where one ends.
+
+use super::connections::Connections;
+use super::flow::Flow;
+use super::routing::Routing;
+use super::watch::Witness;
+use crate::engine::{Arena, FlowId, Handle, List};
+use crate::net::{Load, Loss, Packet, Waiting};
+use crate::trace::What;
+
+/// The accounts that a packet's end touches.
+pub(crate) struct Accounts<'a> {
+    pub(crate) packets: &'a mut Arena<Packet>,
+    pub(crate) connections: &'a mut Connections,
+    pub(crate) flows: &'a mut List<FlowId, Flow>,
+    pub(crate) routing: &'a mut Routing,
+    pub(crate) witness: Witness<'a>,
+}
+
+impl Accounts<'_> {
+    /// A packet that waits for a queue or a route is lost.
+    pub(crate) fn discard(&mut self, handle: Handle, why: Loss) {
+        let packet = self.packets.remove(handle);
+        if let Load::Flow(flow) = packet.load {
+            self.flows[flow].waiting -= u32::from(packet.is_fresh());
+        }
+        self.lose(&packet, why);
+        self.release(&packet);
+    }
+
+    /// What a port drops is lost.
+    #[inline]
+    pub(crate) fn dropping(&mut self) -> impl FnMut(Waiting) {
+        |dropped| self.discard(dropped.packet, Loss::Queue)
+    }
+
+    /// Counts a packet as lost.
+    pub(crate) fn lose(&mut self, packet: &Packet, why: Loss) {
+        self.witness.saw(|| What::Dropped(self.connections.picture(packet), why.into()));
+        match (packet.load, &mut *self.routing) {
+            (Load::Flow(flow), _) => self.flows[flow].record.lose(why),
+            (Load::Routing { .. }, Routing::Aodv(mesh)) => mesh.ledger.lost += 1,
+            (Load::Routing { .. }, Routing::Static(_)) => unreachable!("fixed routes need no messages"),
+        }
+    }
+
+    /// A packet has been everywhere it was sent to.
+    pub(crate) fn finish_broadcast(&mut self, handle: Handle) {
+        let packet = self.packets.remove(handle);
+        match (packet.load, &mut *self.routing) {
+            (Load::Flow(flow), _) => self.flows[flow].record.ledger.finished += 1,
+            (Load::Routing { .. }, Routing::Aodv(mesh)) => mesh.ledger.finished += 1,
+            (Load::Routing { .. }, Routing::Static(_)) => unreachable!("fixed routes need no messages"),
+        }
+        self.release(&packet);
+    }
+
+    /// The packet is no more; if it was a message, or the last with a segment, neither is that.
+    pub(crate) fn release(&mut self, packet: &Packet) {
+        self.connections.packet_gone(packet.segment);
+        if let (Load::Routing { message, .. }, Routing::Aodv(mesh)) = (packet.load, &mut *self.routing) {
+            let message = mesh.messages.remove(message);
+            mesh.out.lists.release(&message);
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! What is due to happen.
+
+use crate::engine::{FlowId, Handle, NodeId, Slot, WireId};
+
+/// What happens.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Event {
+    /// A source makes a packet, or begins a transfer.
+    Emit { flow: FlowId },
+    /// A saturated flow starts.
+    Saturate { flow: FlowId },
+    /// A saturated or greedy flow stops.
+    Cease { flow: FlowId },
+    /// A timer of a connection expires, unless it has moved.
+    Timer { connection: Slot },
+    /// A station's deadline, unless it has moved.
+    Deadline { node: NodeId },
+    /// The front of a frame reaches its `listener`-th listener, and perhaps more.
+    Front { of: Handle, listener: u32 },
+    /// The sender has sent all of a frame.
+    Sent { of: Handle },
+    /// The tail of a frame leaves its `listener`-th listener, and perhaps more.
+    Tail { of: Handle, listener: u32 },
+    /// The interval of the controller of a node's port is over.
+    Control { node: NodeId, port: u32 },
+    /// A port that held its packets back may let one go, unless that has moved.
+    Ready { node: NodeId, port: u32 },
+    /// The last bit of a packet has been sent over a wired link.
+    WireSent { wire: WireId },
+    /// The last bit of a packet has arrived over a wired link.
+    WireArrives { wire: WireId, packet: Handle },
+    /// The deadline of a node's routing protocol, unless it has moved.
+    Route { node: NodeId },
+    /// The random delay of a routing message is over.
+    Message { node: NodeId, packet: Handle },
+    /// A step of the time series is over.
+    Step,
+    /// Results count from here.
+    WarmedUp,
+}

@@ -1,0 +1,76 @@
+//! A flow as it runs: what supplies it, and what its packets are for.
+
+use crate::engine::{FlowId, NodeId};
+use crate::net::{ip_bytes, network_bytes};
+use crate::record::{FlowRecord, Identity};
+use crate::traffic::{Source, Transfers};
+use crate::transport::tcp::{Segment, Settings};
+use units::{Bytes, Instant};
+
+/// A flow: what it sends, and what was counted.
+pub(crate) struct Flow {
+    pub(crate) identity: Identity,
+    pub(crate) from: NodeId,
+    /// [`BROADCAST`] for all in range.
+    pub(crate) to: u32,
+    /// The index of its access category.
+    pub(crate) category: u8,
+    pub(crate) role: Role,
+    pub(crate) supply: Supply,
+    /// Its packets that wait, for a route or at a port, at the node where it begins.
+    pub(crate) waiting: u32,
+    pub(crate) record: FlowRecord,
+}
+
+/// What a packet of a flow is for. Every flow that is answered has another one for the answers, which goes the way back and
+/// is not in the results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// For the application, over UDP.
+    Data,
+    /// To be sent back, over the flow `back`.
+    Request { back: FlowId },
+    /// The answer to a request of the flow `of`.
+    Reply { of: FlowId },
+    /// A TCP segment for the receiver, which answers over the flow `back`.
+    Stream { back: FlowId },
+    /// A TCP segment for the sender of the flow `of`.
+    Acknowledgement { of: FlowId },
+}
+
+impl Role {
+    /// The flow that it answers, if it does.
+    pub(crate) fn answers(self) -> Option<FlowId> {
+        match self {
+            Self::Data | Self::Request { .. } | Self::Stream { .. } => None,
+            Self::Reply { of } | Self::Acknowledgement { of } => Some(of),
+        }
+    }
+}
+
+/// What makes the packets of a flow.
+pub(crate) enum Supply {
+    /// A source, at times of its own.
+    Source(Source),
+    /// The queue asks for packets.
+    Saturated { payload: Bytes, start: Instant, stop: Instant },
+    /// TCP connections.
+    Transfers { transfers: Transfers, settings: Settings, opened: u32 },
+    /// What arrives of another flow; answers are at most so long, with the IP header.
+    Answers { longest: Bytes },
+}
+
+impl Supply {
+    /// Length with the IP header of the first packet, or where that is shorter, or chance, of the longest.
+    pub(crate) fn first(&self) -> Option<Bytes> {
+        match self {
+            Self::Source(source) => source.usual().map(network_bytes),
+            Self::Saturated { payload, .. } => Some(network_bytes(*payload)),
+            Self::Transfers { settings, .. } => {
+                let stamp = settings.timestamps.then_some(Instant::ZERO);
+                Some(ip_bytes(settings.segment + Segment { stamp, ..Segment::EMPTY }.header()))
+            }
+            Self::Answers { longest } => Some(*longest),
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! A node as it runs.
+
+use crate::egress::Egress;
+use crate::engine::FlowId;
+use crate::mac::Station;
+use crate::record::NodeRecord;
+use units::{Bytes, Instant};
+
+/// A node: its station, its egress, and what was counted.
+pub(crate) struct Node {
+    pub(crate) name: String,
+    pub(crate) access_point: bool,
+    pub(crate) station: Station,
+    /// When the earliest pending `Deadline` event of the station fires; later ones are stale.
+    pub(crate) armed: Instant,
+    pub(crate) egress: Egress,
+    /// By port: saturated flows that begin there, while they last, with their payload. A packet that leaves is replaced at
+    /// once, one that is discarded with the next that leaves.
+    pub(crate) saturated: Vec<Vec<(FlowId, Bytes)>>,
+    /// By port: when the earliest pending `Ready` event fires; later ones are stale.
+    pub(crate) ready: Vec<Instant>,
+    /// Ports of the nodes before this one.
+    pub(crate) ports_before: usize,
+    pub(crate) record: NodeRecord,
+}

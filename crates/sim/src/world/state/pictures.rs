@@ -1,0 +1,79 @@
+//! Packets, segments and what becomes of them, as they are told to those who watch.
+
+use super::flow::Role;
+use crate::net::{Load, Loss, Packet};
+use crate::trace::{self, Cause, Ecn, Owner, Protocol, Segment};
+use crate::transport::tcp;
+use units::Bytes;
+
+impl Packet {
+    /// The packet, as it is told, with the segment that it carries.
+    pub(super) fn picture(&self, segment: Option<Box<trace::Segment>>) -> trace::Packet {
+        let of = match self.load {
+            Load::Flow(flow) => Owner::Flow(flow.into()),
+            Load::Routing { .. } => Owner::Routing,
+        };
+        trace::Packet { id: u64::from(self.serial), of, length: self.length, ecn: self.ecn.into(), segment }
+    }
+}
+
+impl From<Loss> for Cause {
+    fn from(loss: Loss) -> Self {
+        match loss {
+            Loss::Queue => Self::Queue,
+            Loss::Retries => Self::Retries,
+            Loss::NoRoute => Self::NoRoute,
+            Loss::Buffer => Self::Buffer,
+            Loss::Link => Self::Link,
+            Loss::Ttl => Self::Ttl,
+        }
+    }
+}
+
+impl From<Role> for Protocol {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::Data => Self::Udp,
+            Role::Request { .. } => Self::EchoRequest,
+            Role::Reply { of } => Self::EchoReply(of.into()),
+            Role::Stream { .. } => Self::Tcp,
+            Role::Acknowledgement { of } => Self::TcpBack(of.into()),
+        }
+    }
+}
+
+impl From<queue::Ecn> for Ecn {
+    fn from(ecn: queue::Ecn) -> Self {
+        match ecn {
+            queue::Ecn::NotEct => Self::NotEct,
+            queue::Ecn::Ect => Self::Ect,
+            queue::Ecn::Ce => Self::Ce,
+        }
+    }
+}
+
+impl Segment {
+    /// A segment of the `connection`-th connection of its flow, which has segments of at most `most`, as it is told.
+    pub(super) fn new(segment: &tcp::Segment, connection: u32, most: Bytes) -> Self {
+        let flags = [
+            (segment.fin, Self::FIN),
+            (segment.syn, Self::SYN),
+            (segment.ack.is_some(), Self::ACK),
+            (segment.ece, Self::ECE),
+            (segment.cwr, Self::CWR),
+        ];
+        let flags = flags.iter().filter(|(set, _)| *set).fold(0, |flags, (_, flag)| flags | flag);
+        Self {
+            connection,
+            sequence: segment.start,
+            payload: Bytes::new(segment.length.into()),
+            most,
+            ack: segment.ack,
+            window: segment.window,
+            sacks: segment.sacks.blocks().iter().map(|block| (block.start, block.end)).collect(),
+            sack_permitted: segment.sack_permitted,
+            stamp: segment.stamp.map(|stamp| (stamp, segment.echo)),
+            flags,
+        }
+    }
+}

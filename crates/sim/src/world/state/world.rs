@@ -1,0 +1,75 @@
+//! A network and its state at a moment.
+
+use super::accounts::Accounts;
+use super::connections::Connections;
+use super::event::Event;
+use super::flow::Flow;
+use super::node::Node;
+use super::routing::Routing;
+use super::watch::{Watch, Witness};
+use super::wire::Wire;
+use crate::egress::Egress;
+use crate::engine::{Arena, EventQueue, FlowId, List, NodeId, WireId};
+use crate::mac::{Conventions, Frame, Mpdu};
+use crate::net::Packet;
+use crate::radio::{self, Medium};
+use crate::record::Recorder;
+use units::{Frequency, Instant};
+
+/// A network and its state at a moment.
+pub struct World {
+    pub(crate) now: Instant,
+    /// Where the current call of [`advance`](Self::advance) ends.
+    pub(crate) until: Instant,
+    pub(crate) end: Instant,
+    pub(crate) warmup: Instant,
+    pub(crate) events: EventQueue<Event>,
+    pub(crate) handled: u64,
+    pub(crate) medium: Medium<Frame>,
+    pub(crate) rules: Conventions,
+    pub(crate) nodes: List<NodeId, Node>,
+    pub(crate) flows: List<FlowId, Flow>,
+    pub(crate) routing: Routing,
+    pub(crate) packets: Arena<Packet>,
+    pub(crate) connections: Connections,
+    /// Two a link, one a direction.
+    pub(crate) wires: List<WireId, Wire>,
+    pub(crate) broadcasts_in_air: u64,
+    pub(crate) recorder: Option<Recorder>,
+    /// Results tell how times are distributed.
+    pub(crate) distributions: bool,
+    pub(crate) last_step: Instant,
+    /// What is watched; mostly nothing.
+    pub(crate) watch: Option<Box<Watch>>,
+    pub(crate) frequency: Frequency,
+    /// Scratch space for the frames of an aggregate.
+    pub(crate) mpdus: Vec<Mpdu>,
+    /// Where they lie in it.
+    pub(crate) laid_out: Vec<radio::Mpdu>,
+}
+
+impl World {
+    /// Simulated time that has passed.
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Has it run to its end?
+    pub fn finished(&self) -> bool {
+        self.now >= self.end
+    }
+
+    /// The accounts, for a packet that ends at `node`.
+    pub(crate) fn accounts(&mut self, node: NodeId) -> Accounts<'_> {
+        let Self { packets, connections, flows, routing, watch, now, .. } = self;
+        Accounts { packets, connections, flows, routing, witness: Witness { watch, now: *now, node } }
+    }
+
+    /// The egress of a node, and the accounts for what it drops.
+    #[inline]
+    pub(crate) fn egress_and_accounts(&mut self, node: NodeId) -> (&mut Egress, Accounts<'_>) {
+        let Self { nodes, packets, connections, flows, routing, watch, now, .. } = self;
+        let accounts = Accounts { packets, connections, flows, routing, witness: Witness { watch, now: *now, node } };
+        (&mut nodes[node].egress, accounts)
+    }
+}
