@@ -181,7 +181,7 @@ def simulated(figure):
 
 def predicted():
     """Rows of all lines, by figure."""
-    command = ["cargo", "run", "--quiet", "--release", "--locked", "-p", "theory", "--example", "curves"]
+    command = ["cargo", "run", "--quiet", "--release", "--locked", "-p", "sluice-theory", "--example", "curves"]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
     rows = {}
     for figure, series, x, measure, value in csv.reader(io.StringIO(done.stdout), delimiter="\t"):
