@@ -7,20 +7,23 @@ const CLOSE: f64 = 1e-13;
 const MOST_ROUNDS: u32 = 20_000;
 
 /// Solves `next(x) = x` from `start` by steps towards `next(x)`. A steep falling map overshoots by whole steps: the
-/// step is halved whenever the difference has not become smaller.
+/// step is halved whenever the difference has not become smaller, or has turned round without becoming half as large.
 pub(crate) fn settle(start: Vec<f64>, next: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
     let (mut x, mut step, mut before) = (start, 1.0_f64, f64::INFINITY);
+    let mut steps_before = vec![0.0; x.len()];
     for _ in 0..MOST_ROUNDS {
         let to = next(&x);
-        let difference = x.iter().zip(&to).map(|(x, to)| (x - to).abs()).fold(0.0, f64::max);
+        let steps: Vec<f64> = x.iter().zip(&to).map(|(x, to)| to - x).collect();
+        let difference = steps.iter().fold(0.0, |most: f64, step| most.max(step.abs()));
         if difference < CLOSE {
             break;
         }
-        if difference >= before {
+        let turned = steps.iter().zip(&steps_before).map(|(step, before)| step * before).sum::<f64>() < 0.0;
+        if difference >= before || (turned && difference > before / 2.0) {
             step = (step / 2.0).max(1e-3);
         }
-        before = difference;
-        x.iter_mut().zip(to).for_each(|(x, to)| *x += step * (to - *x));
+        x.iter_mut().zip(&steps).for_each(|(x, by)| *x += step * by);
+        (before, steps_before) = (difference, steps);
     }
     x
 }
@@ -34,5 +37,12 @@ mod tests {
         // x = 1 - 20 (x - 1/2): 11/21, where whole steps would run away.
         let found = settle(vec![0.0, 1.0], |x| vec![1.0 - 20.0 * (x[0] - 0.5), 1.0 - x[1]]);
         assert!((found[0] - 11.0 / 21.0).abs() < 1e-12 && (found[1] - 0.5).abs() < 1e-12, "{found:?}");
+    }
+
+    #[test]
+    fn a_map_that_swings_around_its_fixed_point_settles() {
+        // x = 1 - 0.9999 x: whole steps would still be a tenth off after all rounds.
+        let found = settle(vec![0.0], |x| vec![1.0 - 0.9999 * x[0]]);
+        assert!((found[0] - 1.0 / 1.9999).abs() < 1e-12, "{found:?}");
     }
 }
