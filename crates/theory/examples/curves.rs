@@ -14,6 +14,7 @@ use theory::dcf::{self, Cell, Freezing};
 use theory::edca::{self, Category, Medium};
 use theory::hidden::{self, Handshake, Pair};
 use theory::malone::{self, Arrivals, Buffer, Group};
+use theory::swan::{self, Channel, Class, Target};
 use units::{Bytes, Duration, Rate};
 
 const fn us(micros: u64) -> Duration {
@@ -150,11 +151,51 @@ fn alt_buffer() -> Result<(), alt::OutOfRange> {
     Ok(())
 }
 
+/// SWAN's models for four video devices (200 kb/s in packets of 512 B) beside greedy TCP on 802.11b, with basic access and with
+/// RTS: the mean MAC delay over the time that each best-effort device is busy, and the time that a target allows them.
+fn real_time_beside_best_effort() -> Result<(), theory::Error> {
+    let basic = Channel { cw_min: 31, cw_max: 1023, slot: us(20), success: us(975), collision: us(975) };
+    let rts = Channel { success: us(1651), collision: us(402), ..basic };
+    for (access, channel) in [("basic", basic), ("rts", rts)] {
+        let video = |delay| Target { devices: 4, packets_per_second: 200e3 / 4096.0, mac_delay: delay };
+        for devices in [8, 16, 32] {
+            let series = format!("{devices} best-effort devices");
+            // By the target: of its two delays, that of video is given, and the mean of all follows.
+            for delay in (8..=80).map(|quarters| us(250 * quarters)) {
+                let (real_time, Ok(busy)) = (video(delay), swan::busy_of_each(&channel, &video(delay), devices)) else {
+                    continue;
+                };
+                let busy_real_time = delay.as_secs_f64() * real_time.packets_per_second;
+                let classes = [Class { devices: 4, busy: busy_real_time }, Class { devices, busy }];
+                if busy < 1.0 && busy_real_time <= 1.0 {
+                    let found = swan::mac_delay(&channel, classes)?;
+                    line(&format!("swan-delay-{access}"), &series, busy, "delay", found.mac_delay_s * 1e3);
+                    line(&format!("swan-delay-{access}"), &series, busy, "video_delay", delay.as_secs_f64() * 1e3);
+                }
+            }
+        }
+        for delay in [3, 5, 8] {
+            let target = video(Duration::from_millis(delay));
+            for devices in 8..=32 {
+                let by_2 = swan::busy_of_each(&channel, &target, devices)?;
+                line(&format!("swan-busy-{access}"), &format!("{delay} ms, by (2)"), devices, "busy", by_2);
+                if let Ok(found) = swan::equilibrium(&channel, &target)
+                    && found.is_valid()
+                {
+                    line(&format!("swan-busy-{access}"), &format!("{delay} ms"), devices, "busy", found.busy(devices));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     saturated()?;
     unsaturated()?;
     hidden_pair()?;
     categories()?;
     alt_buffer()?;
+    real_time_beside_best_effort()?;
     Ok(())
 }

@@ -23,6 +23,10 @@ pub enum Error {
     Subframes,
     /// A probability outside 0 to 1.
     Probability,
+    /// No device is busy for more than a nanosecond in a second.
+    Idle,
+    /// No number of best-effort devices gives real time this target delay.
+    Target,
     /// The frame of a hidden pair is too short: the time-out outlasts a frame and a SIFS, or SIFS and ACK outlast a
     /// frame and the time-out. A station could then hear an ACK to the other before it counts slots.
     Short,
@@ -42,6 +46,8 @@ impl fmt::Display for Error {
             Self::Arrivals => "q must be above 0 and at most 1, a rate of arrivals above 0 and finite",
             Self::Subframes => "an aggregate has 1 to 64 subframes",
             Self::Probability => "a probability must be 0 to 1",
+            Self::Idle => "at least one device must be busy now and then",
+            Self::Target => "the target delay is below that without best effort, or above that with all that is solved",
             Self::Short => "the frame is too short beside the ACK and its time-out",
             Self::States => "too many states: round the times, or take smaller windows",
         })

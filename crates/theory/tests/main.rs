@@ -8,3 +8,4 @@ mod edca;
 mod edca_slots;
 mod hidden;
 mod malone;
+mod swan;

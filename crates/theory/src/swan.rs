@@ -1,0 +1,135 @@
+//! SWAN's analytic models: real-time and best-effort devices on one DCF channel, each busy for a part of the time.
+//!
+//! Source: section IV of the document that proposes SWAN (Ahn, Campbell, Veres, Sun, "SWAN: Service Differentiation in Stateless
+//! Wireless Ad Hoc Networks", INFOCOM 2002); equation numbers are its own. "S2" and so on number its contradictions,
+//! listed in `docs/controllers/swan.md`. Symbols, with the names used here:
+//!
+//! | symbol | name | unit |
+//! |---|---|---|
+//! | `n_1`, `n_2` | devices of class 1 (real-time UDP) and class 2 (best-effort TCP), one session each | |
+//! | `p_on,i` | `busy`: part of the time in which the MAC of a class-`i` device or its queue holds a packet | |
+//! | `tau_i` | `tau`: probability that a *busy* device transmits in a slot | |
+//! | `p_i` | `collision_probability` of a transmission | |
+//! | `W`, `m` | first window `W = cw_min + 1`, largest `2^m W = cw_max + 1` | slots |
+//! | `P_tr` | `transmission_probability`: at least one device transmits in a slot | |
+//! | `P_s` | `success_probability`: exactly one does, given that one does (S17) | |
+//! | `sigma`, `T_s`, `T_c` | `slot`, `success`, `collision` | time |
+//! | `S`, `S_1` | `packets_per_second`: of all devices; of **one** device of class 1 (S4) | 1/s |
+//! | `D_mac`, `D_tgt` | `mac_delay`: mean; target of class 1 (S7) | time |
+//! | `n̄_2` | `backlogged`: mean number of busy class-2 devices | |
+//!
+//! # What is solved
+//!
+//! Two classes of `n_i` devices, of which each transmits in a slot with probability `p_on,i tau_i`:
+//!
+//! - (1) `tau_i = 2 (1 - 2 p_i) / ((1 - 2 p_i)(W + 1) + p_i W (1 - (2 p_i)^m))`, Bianchi's law without a retry limit;
+//! - (2) `p_i = 1 - (1 - p_on,i tau_i)^(n_i - 1) (1 - p_on,j tau_j)^(n_j)`, `j` the other class;
+//! - (3) `P_tr = 1 - (1 - p_on,1 tau_1)^(n_1) (1 - p_on,2 tau_2)^(n_2)`;
+//! - (4) `P_s P_tr`, the sum over both classes of
+//!   `n_i p_on,i tau_i (1 - p_on,i tau_i)^(n_i - 1) (1 - p_on,j tau_j)^(n_j)`. The document prints `tau_1` in class 2's term
+//!   (S2), and again in (11) (S3);
+//! - (5) `S = P_s P_tr / ((1 - P_tr) sigma + P_tr (P_s T_s + (1 - P_s) T_c))`.
+//!
+//! [`mac_delay`], the document's section IV-A, takes `p_on,1` and `p_on,2` as measured and adds Little's law. [`equilibrium`],
+//! section IV-B, takes a target for class 1 and finds `n̄_2`: (8) to (11) are (2) to (4) with `n̄_2` devices of class 2
+//! that are always busy.
+//!
+//! # What is assumed
+//!
+//! That of [`Freezing::Bianchi`](crate::dcf::Freezing::Bianchi): all in range, no retry limit, transmissions independent from
+//! slot to slot and of each other; all packets take `T_s` or `T_c`. That a device is busy is independent of whether others
+//! are.
+
+mod delay;
+mod target;
+
+pub use delay::{Attempts, Class, Outcome, mac_delay};
+pub use target::{Equilibrium, Target, busy_of_each, equilibrium};
+
+use crate::Error;
+use crate::dcf::backoff::Backoff;
+use crate::fixed_point::settle;
+use units::Duration;
+
+/// The most devices that are solved, of both classes together.
+pub const MAX_DEVICES: u32 = 1000;
+
+/// What all devices share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Channel {
+    /// `W - 1`: a back-off is drawn uniformly from `0..=cw_min` slots. At least 1.
+    pub cw_min: u32,
+    /// `2^m W - 1`: the window grows by `2 CW + 1` at each collision up to this one; `cw_min` to 65535.
+    pub cw_max: u32,
+    /// `sigma`, one back-off slot.
+    pub slot: Duration,
+    /// `T_s`: a frame that nobody else's overlaps and all that belongs to it, up to the DIFS after its ACK; the mean over
+    /// the packets' lengths.
+    pub success: Duration,
+    /// `T_c`: the longer of two frames that overlap and the DIFS after it; the mean over the packets' lengths.
+    pub collision: Duration,
+}
+
+impl Channel {
+    fn check(&self) -> Result<(), Error> {
+        let times = [self.slot, self.success, self.collision];
+        if self.cw_min == 0 || self.cw_max < self.cw_min || self.cw_max > 65_535 {
+            Err(Error::Windows)
+        } else if times.iter().any(|&time| time.is_zero() || time > Duration::from_secs(60)) {
+            Err(Error::Times)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// (1) and (2) together: `devices[i]`, which may be a fraction, of class `i` are each busy for `busy[i]` of the time.
+    fn settle(&self, devices: [f64; 2], busy: [f64; 2]) -> Contention {
+        let law = Backoff::new(self.cw_min, self.cw_max, None);
+        let at = |p: &[f64]| {
+            // (1) as one attempt in the slots of its draw and its own: without the 0/0 at p = 1/2.
+            let tau = [p[0], p[1]].map(|p| 1.0 / (1.0 + law.mean(p)));
+            Contention { devices, tau, attempt: [busy[0] * tau[0], busy[1] * tau[1]] }
+        };
+        at(&settle(vec![0.1; 2], |p| at(p).collision_probabilities().to_vec()))
+    }
+}
+
+/// What a slot brings when each of `devices[i]` transmits in it with probability `attempt[i]`.
+struct Contention {
+    devices: [f64; 2],
+    tau: [f64; 2],
+    /// `p_on,i tau_i`.
+    attempt: [f64; 2],
+}
+
+impl Contention {
+    /// The logarithm of the probability that nobody transmits: exact also where almost nobody ever does.
+    fn log_idle(&self) -> f64 {
+        self.devices[0] * libm::log1p(-self.attempt[0]) + self.devices[1] * libm::log1p(-self.attempt[1])
+    }
+
+    /// (2). With less than one device in a class and nobody beside it, (8) is below zero: such a device meets nobody.
+    fn collision_probabilities(&self) -> [f64; 2] {
+        self.attempt.map(|attempt| -libm::expm1((self.log_idle() - libm::log1p(-attempt)).min(0.0)))
+    }
+
+    /// (3).
+    fn transmission(&self) -> f64 {
+        -libm::expm1(self.log_idle())
+    }
+
+    /// The terms of (4): that a slot is a success of class `i`.
+    fn successes(&self) -> [f64; 2] {
+        let of =
+            |i: usize| self.devices[i] * self.attempt[i] * libm::exp(self.log_idle() - libm::log1p(-self.attempt[i]));
+        [of(0), of(1)]
+    }
+
+    /// The denominator of (5) and (12), in s.
+    fn mean_slot_s(&self, channel: &Channel) -> f64 {
+        let (transmission, success) = (self.transmission(), self.successes().iter().sum::<f64>());
+        (1.0 - transmission) * channel.slot.as_secs_f64()
+            + success * channel.success.as_secs_f64()
+            + (transmission - success).max(0.0) * channel.collision.as_secs_f64()
+    }
+}

@@ -1,0 +1,85 @@
+//! Model A (section IV-A): the mean MAC delay that follows from how long the devices are busy, by Little's law
+//!
+//! (6) `D_mac = (p_on,1 n_1 + p_on,2 n_2) / S`: a busy device has one packet at its head.
+//!
+//! # Where it holds
+//!
+//! With several busy devices. The mean slot of (5) has a device's own transmissions only for the part of the time in which it
+//! is busy, while its packet is there all of that time: one device that is seldom busy has less delay here than its packet
+//! takes on the air, in the end the `(W + 1) / 2` slots of its back-off and its own.
+
+use super::{Channel, MAX_DEVICES};
+use crate::Error;
+
+/// Alike devices.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Class {
+    /// `n_i`; with 0 the class is not there.
+    pub devices: u32,
+    /// `p_on,i`, of one device; 0 to 1.
+    pub busy: f64,
+}
+
+/// How the devices of a class attempt.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Attempts {
+    /// `tau_i`.
+    pub tau: f64,
+    /// `p_i`.
+    pub collision_probability: f64,
+}
+
+/// The stationary channel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outcome {
+    /// Of each class; none where it has no devices.
+    pub attempts: [Option<Attempts>; 2],
+    /// `P_tr`.
+    pub transmission_probability: f64,
+    /// `P_s`.
+    pub success_probability: f64,
+    /// `S`, of all devices together.
+    pub packets_per_second: f64,
+    /// `D_mac`, in s: from when a packet is the device's first until its success, the mean over all packets of both classes.
+    pub mac_delay_s: f64,
+}
+
+/// With less than this in busy devices, on average over time, there is no delay to speak of: a nanosecond in a second.
+const LEAST_BUSY: f64 = 1e-9;
+
+/// Solves (1) to (6) for class 1 (real time) and class 2 (best effort), whose busy parts of the time were measured.
+///
+/// # Errors
+///
+/// No device, or more than [`MAX_DEVICES`]; a busy part that is no probability; devices that are never busy; windows and
+/// times outside their ranges. See [`Error`].
+pub fn mac_delay(channel: &Channel, classes: [Class; 2]) -> Result<Outcome, Error> {
+    channel.check()?;
+    let total: u64 = classes.iter().map(|class| u64::from(class.devices)).sum();
+    if !(1..=u64::from(MAX_DEVICES)).contains(&total) {
+        return Err(Error::Stations);
+    }
+    if !classes.iter().all(|class| (0.0..=1.0).contains(&class.busy)) {
+        return Err(Error::Probability);
+    }
+    let busy_devices: f64 = classes.iter().map(|class| f64::from(class.devices) * class.busy).sum();
+    if busy_devices < LEAST_BUSY {
+        return Err(Error::Idle);
+    }
+    let contention = channel.settle(classes.map(|class| f64::from(class.devices)), classes.map(|class| class.busy));
+    let p = contention.collision_probabilities();
+    let attempts = [0, 1].map(|i| {
+        let attempts = Attempts { tau: contention.tau[i], collision_probability: p[i] };
+        (classes[i].devices > 0).then_some(attempts)
+    });
+    let (transmission, success) = (contention.transmission(), contention.successes().iter().sum::<f64>());
+    // (5) with its numerator P_s P_tr written out, then (6).
+    let packets_per_second = success / contention.mean_slot_s(channel);
+    Ok(Outcome {
+        attempts,
+        transmission_probability: transmission,
+        success_probability: (success / transmission).min(1.0),
+        packets_per_second,
+        mac_delay_s: busy_devices / packets_per_second,
+    })
+}

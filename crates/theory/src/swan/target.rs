@@ -1,0 +1,136 @@
+//! Model B (section IV-B): how busy best effort may be so that real time keeps a target delay.
+//!
+//! The method is equilibrium point analysis (EPA): the random number of busy class-2 devices is replaced by its mean `n̄_2`.
+//! (12), corrected (S4), asks that class 1 succeeds as often as its packets come,
+//!
+//! `n_1 S_1 = P_s1 P_tr / ((1 - P_tr) sigma + P_tr (P_s T_s + (1 - P_s) T_c))`,
+//!
+//! with `p_on,1 = D_tgt S_1` (7). Its right side falls with `n̄_2`, so that bisection finds it. `n̄_2` does not depend on
+//! `n_2`, and `p̄_on,2 = n̄_2 / n_2` (13) falls as one over `n_2`.
+//!
+//! # Where it holds
+//!
+//! **From one busy class-2 device on** ([`Equilibrium::is_valid`]). With `n̄_2` below 1 the mean stands for states of 0 and
+//! of 1 busy device, of which neither is like it, and in (8) such a device competes with `n̄_2 - 1`, fewer than no, others
+//! of its class: `p_2` comes out too small, at last below 0 (it is held at 0 here).
+
+use super::{Channel, Contention, MAX_DEVICES};
+use crate::Error;
+use units::Duration;
+
+/// What class 1 sends, and the delay that it shall have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Target {
+    /// `n_1`, devices of class 1; 1 to [`MAX_DEVICES`].
+    pub devices: u32,
+    /// `S_1`, packets a second of **one** of them, none of which is lost; above 0.
+    pub packets_per_second: f64,
+    /// `D_tgt`.
+    pub mac_delay: Duration,
+}
+
+/// The channel on which class 1 has its target delay.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Equilibrium {
+    /// `p_on,1`.
+    pub busy_real_time: f64,
+    /// `n̄_2`, the mean number of busy class-2 devices; up to [`MAX_DEVICES`].
+    pub backlogged: f64,
+    /// `tau_1` and `tau_2`.
+    pub tau: [f64; 2],
+    /// `p_1` and `p_2`.
+    pub collision_probability: [f64; 2],
+}
+
+impl Equilibrium {
+    /// Is at least one class-2 device busy on average? Below that the method does not hold.
+    pub fn is_valid(&self) -> bool {
+        self.backlogged >= 1.0
+    }
+
+    /// (13): `p̄_on,2`, the part of the time for which each of `devices` may be busy. 1 where they may always be: then the
+    /// delay is below its target whatever they send.
+    pub fn busy(&self, devices: u32) -> f64 {
+        (self.backlogged / f64::from(devices)).min(1.0)
+    }
+}
+
+impl Target {
+    /// (7), where it is a probability.
+    fn busy(&self) -> Result<f64, Error> {
+        if !(1..=MAX_DEVICES).contains(&self.devices) {
+            return Err(Error::Stations);
+        }
+        if !(self.packets_per_second > 0.0 && self.packets_per_second.is_finite()) {
+            return Err(Error::Arrivals);
+        }
+        let busy = self.mac_delay.as_secs_f64() * self.packets_per_second;
+        // Far below it products of probabilities vanish.
+        let usable = (1e-90..=1.0).contains(&busy);
+        usable.then_some(busy).ok_or(Error::Probability)
+    }
+
+    /// By how much class 1 succeeds more often in a second than its packets come: the two sides of (12).
+    fn surplus(&self, channel: &Channel, contention: &Contention) -> f64 {
+        contention.successes()[0] / contention.mean_slot_s(channel) - f64::from(self.devices) * self.packets_per_second
+    }
+
+    /// Where, from 0 to `most`, the surplus at a falling `contention` vanishes; none if it does not.
+    fn bisect(&self, channel: &Channel, most: f64, contention: impl Fn(f64) -> Contention) -> Option<f64> {
+        let exceeds = |x: f64| self.surplus(channel, &contention(x)) > 0.0;
+        if !exceeds(0.0) || exceeds(most) {
+            return None;
+        }
+        let (mut low, mut high) = (0.0, most);
+        for _ in 0..80 {
+            let middle = f64::midpoint(low, high);
+            if exceeds(middle) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        Some(f64::midpoint(low, high))
+    }
+}
+
+/// Solves (1) and (7) to (12) for `n̄_2`.
+///
+/// # Errors
+///
+/// Class 1 without devices or packets; a target of more than the time between two packets of a device (`p_on,1` above 1);
+/// windows and times outside their ranges; [`Error::Target`] where class 1 misses its target even alone, or keeps it beside
+/// [`MAX_DEVICES`] that are always busy.
+pub fn equilibrium(channel: &Channel, target: &Target) -> Result<Equilibrium, Error> {
+    channel.check()?;
+    let busy = target.busy()?;
+    let contention = |backlogged| channel.settle([f64::from(target.devices), backlogged], [busy, 1.0]);
+    let backlogged = target.bisect(channel, MAX_DEVICES.into(), contention).ok_or(Error::Target)?;
+    let settled = contention(backlogged);
+    Ok(Equilibrium {
+        busy_real_time: busy,
+        backlogged,
+        tau: settled.tau,
+        collision_probability: settled.collision_probabilities(),
+    })
+}
+
+/// `p_on,2` of each of `devices` of class 2, with (2) in place of (8): `n_2` devices that are busy now and then instead of
+/// `n̄_2` that always are. The document finds it slightly less accurate; it needs no equilibrium point, and is 1 where they
+/// may always be busy.
+///
+/// # Errors
+///
+/// As [`equilibrium`]; no device of class 2, or too many; [`Error::Target`] only where class 1 misses its target alone.
+pub fn busy_of_each(channel: &Channel, target: &Target, devices: u32) -> Result<f64, Error> {
+    channel.check()?;
+    let busy = target.busy()?;
+    if devices == 0 || devices > MAX_DEVICES - target.devices {
+        return Err(Error::Stations);
+    }
+    let contention = |best_effort| channel.settle([target.devices, devices].map(f64::from), [busy, best_effort]);
+    if target.surplus(channel, &contention(1.0)) > 0.0 {
+        return Ok(1.0);
+    }
+    target.bisect(channel, 1.0, contention).ok_or(Error::Target)
+}
