@@ -4,10 +4,12 @@
 //! library's interface at once. Reading them from a file, sweeps and claims belong to crate `lab`.
 
 mod attachment;
+mod category;
 mod draws;
 mod errors;
 mod mac;
 mod mobility;
+mod network;
 mod nodes;
 mod radio;
 mod rate_control;
@@ -18,6 +20,7 @@ mod traffic;
 mod wired;
 
 pub use attachment::Attachment;
+pub use category::Category;
 pub use draws::{LengthRange, Lengths, Load, LoadRange};
 pub use errors::{ErrorModel, Errors, Fading, FadingModel};
 pub use mac::{
@@ -25,77 +28,12 @@ pub use mac::{
     TimeoutDeferral,
 };
 pub use mobility::{Mobility, MobilityModel, Speeds, WalkStart, Waypoint};
+pub use network::Network;
 pub use nodes::{CategoryQueues, Node, Placement, Queues, Role, Shape};
 pub use radio::{BProtection, Capture, ChannelWidth, GuardInterval, Preamble, Propagation, Radio, Standard};
 pub use rate_control::{RateAlgorithm, RateControl};
 pub use record::Record;
 pub use routing::{Aodv, ErrorsTo, Protocol, RepairBy, RepairWithin, ReplyWait, Route, Routing, RoutingPriority};
 pub use tcp::{Congestion, LossDetection, Recovery, RecoveryEnd, RttSamples, SlowStart, Tcp};
-pub use traffic::{Category, Flow, Spread, Step, Traffic, TrafficKind, Transport};
+pub use traffic::{Flow, Spread, Step, Traffic, TrafficKind, Transport};
 pub use wired::{RateStep, Wired};
-
-use queue::Settings as Queue;
-use serde::{Deserialize, Serialize};
-use units::Duration;
-
-/// A network and how long to run it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct Network {
-    /// Simulated time, warm-up included.
-    #[serde(deserialize_with = "units::positive")]
-    pub duration: Duration,
-    /// Results count only what happens after this much simulated time.
-    #[serde(default)]
-    pub warmup: Duration,
-    /// The physical layer and the way that signals weaken.
-    #[serde(default)]
-    pub radio: Radio,
-    /// The medium access control of every node.
-    #[serde(default)]
-    pub mac: Mac,
-    /// How packets find their way.
-    #[serde(default)]
-    pub routing: Routing,
-    /// How nodes move.
-    #[serde(default)]
-    pub mobility: Mobility,
-    /// Nodes placed by rule, named `n0`, `n1`, ... They come before those of `[[node]]`.
-    #[serde(default)]
-    pub nodes: Option<Placement>,
-    /// Nodes placed one by one.
-    #[serde(default)]
-    pub node: Vec<Node>,
-    /// Links beside the radio.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub wired: Vec<Wired>,
-    /// The queue of every node; `[node.queue]` overrides it key by key.
-    #[serde(default)]
-    pub queue: Queue,
-    /// EDCA: the queues of access categories, where they differ from `[queue]` and `[node.queue]`, key by key;
-    /// `[node.category_queue]` overrides them.
-    #[serde(default, skip_serializing_if = "CategoryQueues::is_default")]
-    pub category_queue: CategoryQueues,
-    /// TCP, for the flows with `transport = "tcp"`; `[flow.tcp]` overrides it key by key.
-    #[serde(default, skip_serializing_if = "Tcp::is_default")]
-    pub tcp: Tcp,
-    /// The traffic.
-    #[serde(default)]
-    pub flow: Vec<Flow>,
-    /// What to record besides totals.
-    #[serde(default)]
-    pub record: Record,
-}
-
-impl Network {
-    /// The files that the scenario names, each with the path of its key: `flow.call.traffic.file`.
-    pub fn attachments(&mut self) -> Vec<(String, &mut Attachment)> {
-        let movements = self.mobility.file.as_mut().map(|file| ("mobility.file".to_owned(), file));
-        let recordings = self.flow.iter_mut().filter_map(|flow| {
-            let file = flow.traffic.file.as_mut()?;
-            Some((format!("flow.{}.traffic.file", flow.name), file))
-        });
-        movements.into_iter().chain(recordings).collect()
-    }
-}

@@ -1,6 +1,6 @@
 //! The `[[flow]]` tables: what is sent, from where to where.
 
-use super::{Attachment, Lengths, Load, Tcp};
+use super::{Attachment, Category, Lengths, Load, Tcp};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Rate};
 
@@ -66,22 +66,6 @@ impl Transport {
     fn is_udp(&self) -> bool {
         *self == Self::Udp
     }
-}
-
-/// An access category of EDCA.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Category {
-    /// The highest.
-    Voice,
-    /// The second.
-    Video,
-    /// The third.
-    #[default]
-    BestEffort,
-    /// The lowest.
-    Background,
 }
 
 /// What a flow sends. Which keys a kind has, and the mean rate that comes out, is in `docs/traffic.md`.
