@@ -2,6 +2,7 @@
 //! no route and no radio.
 
 mod buffer;
+mod contender;
 mod contention;
 mod conventions;
 mod exchange;

@@ -6,7 +6,7 @@
 //! every choice that the standard leaves, and what each changes.
 
 use super::buffer::{Buffer, Joins, Request, Size};
-use super::contention::Contender;
+use super::contender::Contender;
 use super::peers::Peers;
 use super::{
     Access, Answer, BROADCAST, CATEGORIES, Conventions, Costs, Due, Finished, Frame, Kind, Mpdu, Msdu, Rates, Reorder,
