@@ -1,7 +1,7 @@
 //! OFDM by Pei and Henderson, Validation of OFDM error rate model in ns-3 (2010), after Miller, Validation of 802.11a/UWB
 //! coexistence simulation (NIST, 2003): the union bound on the output of a hard-decision Viterbi decoder.
 
-use super::{CodeRate, Coding};
+use super::coding::{CodeRate, Coding};
 
 /// The bit error ratio behind the decoder; at most 1, where the bound no longer means anything.
 pub(super) fn bit_error(coding: Coding, ratio: f64) -> f64 {

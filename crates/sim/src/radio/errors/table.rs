@@ -5,8 +5,9 @@
 //! bits of the ratio itself; each is computed by the formula, by `libm` alone, when it is needed first. Between two of them
 //! the line is straight. No probability departs from the formula's by more than [`MOST_ERROR`], whatever the bits.
 
-use super::super::mode::{DsssRate, Mode};
-use super::{CodeRate, Coding, Formula, Snr, bandwidth, coded_rate, coding};
+use super::coding::{CodeRate, Coding, bandwidth, coded_rate, coding};
+use super::snr::{Formula, Snr};
+use crate::radio::mode::{DsssRate, Mode};
 
 /// The most that a probability of success may depart from the formula's.
 #[cfg(test)]

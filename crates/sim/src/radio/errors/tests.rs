@@ -1,8 +1,9 @@
 //! Against the points that the models' reports tabulate, and properties that hold at every point.
 
-use super::super::mode::Mcs;
-use super::*;
-use crate::config::{self, ChannelWidth, GuardInterval, Preamble};
+use super::snr::{Formula, Snr};
+use super::{Errors, Tables, all_survive, dsss, table};
+use crate::config::{self, ChannelWidth, ErrorModel, GuardInterval, Preamble, Radio};
+use crate::radio::mode::{DsssRate, Mcs, Mode, OfdmRate};
 use proptest::prelude::*;
 use units::Rate;
 

@@ -1,7 +1,7 @@
 //! OFDM by Lacage and Henderson, Yet another network simulator (2006): the first terms of the union bound on the output
 //! of a hard-decision Viterbi decoder.
 
-use super::{CodeRate, Coding};
+use super::coding::{CodeRate, Coding};
 
 /// The bit error ratio behind the decoder; `ratio` is the energy of a coded bit over the noise density (Eb/N0).
 pub(super) fn bit_error(coding: Coding, ratio: f64) -> f64 {

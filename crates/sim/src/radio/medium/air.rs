@@ -1,25 +1,14 @@
-//! The air: which powers add up at which node, and which frame survives there.
-//!
-//! A frame reaches its listeners one after another, nearest first, as a *front* (it begins there) and a *tail* (it ends
-//! there). A node decodes the first frame that begins strong enough above everything else while the node neither sends
-//! nor decodes (or another by another convention: `medium/capture.rs`). What becomes of that frame the error model decides; without one it is lost, or the MPDUs are that are in
-//! the air then, where the sum of all others comes within the capture threshold of it.
+//! The air between all nodes.
 
-use super::mode::Mode;
-use super::reception::{Decoded, History, Judge, Mpdu, Shape};
-use super::{Links, Reception};
+use super::margin::Margins;
+use super::receiver::{Arrival, Header, Lock, Preamble, Receiver};
+use super::signal::{Heard, Reach, Signal};
 use crate::config::Capture;
 use crate::engine::{Arena, Handle};
-use capture::{Arrival, Preamble};
-use margin::Margins;
+use crate::radio::mode::Mode;
+use crate::radio::reception::{Decoded, History, Judge, Mpdu, Shape};
+use crate::radio::{Links, Reception};
 use units::{Duration, Instant};
-
-mod capture;
-mod margin;
-#[cfg(test)]
-mod tests;
-#[cfg(test)]
-mod verdicts;
 
 /// A frame in the air.
 #[derive(Clone, Copy, Debug)]
@@ -28,108 +17,29 @@ pub(crate) struct Transmission<F> {
     pub(crate) frame: F,
     pub(crate) start: Instant,
     pub(crate) end: Instant,
-    shape: Shape,
+    pub(super) shape: Shape,
     /// How long its PHY header lasts.
-    header: Duration,
-}
-
-/// The frame that a node is decoding.
-#[derive(Clone, Copy, Debug)]
-struct Lock {
-    of: Handle,
-    power: u64,
-    /// The most power that others ever had meanwhile.
-    worst: u64,
-    start: Instant,
-    /// When it is over, the node knows that a frame has begun.
-    header_end: Instant,
-    /// Others have not come near yet; by the capture threshold alone.
-    intact: bool,
-    header: Header,
-    /// The interference in the meantime matters, and is kept.
-    keeps_history: bool,
-}
-
-/// Whether a PHY header was read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Header {
-    /// So far, or for good once it is over.
-    Read,
-    Lost,
-    /// An error model has to say.
-    Open,
-    /// Nobody looks for one: the signal only holds the receiver.
-    Unsought,
-}
-
-/// A node's receiver.
-#[derive(Clone, Debug, Default)]
-struct Receiver {
-    /// Sum of the powers of all frames that are here now.
-    energy: u64,
-    lock: Option<Lock>,
-    sending: bool,
-    /// Own frames that have not yet left all listeners.
-    passing: u32,
-    busy: bool,
-    busy_since: Instant,
-    busy_time: Duration,
-}
-
-/// What a front brought to a listener.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Reach {
-    pub(crate) node: u32,
-    /// The medium was idle and is now busy.
-    pub(crate) turned_busy: bool,
-    /// When the front reaches the next listener; `None` after the last.
-    pub(crate) next: Option<Instant>,
-}
-
-/// What a tail left at a listener.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Heard {
-    pub(crate) node: u32,
-    /// Received power, in attowatts.
-    pub(crate) power: u64,
-    pub(crate) what: Signal,
-    /// The medium was busy and is now idle.
-    pub(crate) turned_idle: bool,
-    /// When the tail leaves the next listener; `None` after the last.
-    pub(crate) next: Option<Instant>,
-}
-
-/// What a signal was to a listener, once it is over.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Signal {
-    /// A frame, with a bit for each of its MPDUs that is intact, the first one's lowest; at least one is.
-    Good(u64),
-    /// A frame that was spoilt; whether its PHY header could still be read.
-    Bad { header_read: bool },
-    /// Strong enough to be sensed, but never decoded.
-    Noise,
-    /// Not noticed: too weak, or the node itself was sending.
-    Nothing,
+    pub(super) header: Duration,
 }
 
 /// The air between all nodes.
 pub(crate) struct Medium<F> {
-    links: Links,
-    reception: Reception,
-    judge: Judge,
-    receivers: Vec<Receiver>,
+    pub(super) links: Links,
+    pub(super) reception: Reception,
+    pub(super) judge: Judge,
+    pub(super) receivers: Vec<Receiver>,
     /// Of every receiver: where the interference with the frame that it decodes matters, how that was.
     histories: Vec<History>,
     /// Of every receiver, where powers fade: that of each frame that is here now.
-    powers: Vec<Vec<(Handle, u64)>>,
+    pub(super) powers: Vec<Vec<(Handle, u64)>>,
     /// Of every receiver, where the strongest preamble is chosen: that one so far.
-    preambles: Vec<Option<Preamble>>,
+    pub(super) preambles: Vec<Option<Preamble>>,
     /// Of every receiver: how near its verdicts by the capture threshold were.
-    margins: Vec<Margins>,
-    air: Arena<Transmission<F>>,
-    on_air: u32,
+    pub(super) margins: Vec<Margins>,
+    pub(super) air: Arena<Transmission<F>>,
+    pub(super) on_air: u32,
     on_air_since: Instant,
-    on_air_time: Duration,
+    pub(super) on_air_time: Duration,
 }
 
 impl<F: Copy> Medium<F> {
@@ -252,7 +162,7 @@ impl<F: Copy> Medium<F> {
 
     /// A node decodes a frame that began at `start`, from `now` on.
     #[inline]
-    fn lock(&mut self, node: u32, (of, power): (Handle, u64), start: Instant, now: Instant) {
+    pub(super) fn lock(&mut self, node: u32, (of, power): (Handle, u64), start: Instant, now: Instant) {
         let transmission = self.air.get(of);
         let receiver = &mut self.receivers[node as usize];
         let by_ratio = self.judge.by_ratio();
@@ -427,32 +337,8 @@ impl<F: Copy> Medium<F> {
 /// The PHY header of a frame could not be read.
 struct HeaderLost;
 
-impl From<bool> for Header {
-    fn from(read: bool) -> Self {
-        if read { Self::Read } else { Self::Lost }
-    }
-}
-
 /// The power with which a frame came; it leaves.
 fn forget_power(powers: &mut Vec<(Handle, u64)>, of: Handle) -> u64 {
     let index = powers.iter().position(|&(frame, _)| frame == of).expect("what leaves has come");
     powers.swap_remove(index).1
-}
-
-impl Receiver {
-    /// Recomputes whether the medium is busy here; true if that changed.
-    #[inline]
-    fn settle(&mut self, now: Instant, carrier_sense: u64) -> bool {
-        let busy = self.sending || self.lock.is_some() || self.energy >= carrier_sense;
-        if busy == self.busy {
-            return false;
-        }
-        self.busy = busy;
-        if busy {
-            self.busy_since = now;
-        } else {
-            self.busy_time += now.since(self.busy_since);
-        }
-        true
-    }
 }

@@ -1,29 +1,13 @@
 //! Which of several signals holds a receiver, where the convention is not that of the first frame.
 
-use super::{Header, Lock, Medium};
+use super::air::Medium;
+use super::receiver::{Arrival, Header, Lock, Preamble};
 use crate::config::Capture;
 use crate::engine::Handle;
 use units::{Duration, Instant};
 
 /// How long ns-3's receiver listens before it chooses among preambles: the first OFDM symbol of a preamble.
 const DETECTION: Duration = Duration::from_micros(4);
-
-/// The strongest frame that has begun while a receiver listens for preambles.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Preamble {
-    of: Handle,
-    power: u64,
-    start: Instant,
-}
-
-/// A signal that begins at a node.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Arrival {
-    pub(super) of: Handle,
-    pub(super) node: u32,
-    pub(super) power: u64,
-    pub(super) decodable: bool,
-}
 
 impl<F: Copy> Medium<F> {
     /// A signal begins at a node that decodes nothing, by another rule than that of the first frame.

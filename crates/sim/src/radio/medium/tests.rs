@@ -1,12 +1,13 @@
 //! Powers at a receiver, frame by frame: capture at 10 dB, carrier sense at 100 units, decodable from 100 on.
 
-use super::*;
-use crate::config::Preamble;
+use super::{Medium, Signal};
+use crate::config::{Capture, Preamble};
 use crate::radio::mode::{DsssRate, Mode};
 use crate::radio::propagation::Link;
+use crate::radio::{Judge, Links, Reception, Shape};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use units::Bytes;
+use units::{Bytes, Duration, Instant};
 
 const fn us(micros: u64) -> Duration {
     Duration::from_micros(micros)

@@ -1,12 +1,13 @@
 //! What becomes of frames by error models and fading, where node 1 sends to node 0 and others disturb.
 
-use super::*;
-use crate::config::{ErrorModel, Errors, Fading, FadingModel, Radio, Standard};
+use super::{Medium, Signal};
+use crate::config::{Capture, ErrorModel, Errors, Fading, FadingModel, Radio, Standard};
 use crate::radio::channel::Channel;
 use crate::radio::errors;
 use crate::radio::mode::{Mode, OfdmRate};
 use crate::radio::propagation::Link;
-use units::{Bytes, Decibels};
+use crate::radio::{Judge, Links, Mpdu, Reception, Shape};
+use units::{Bytes, Decibels, Duration, Instant};
 
 const DATA: Mode = Mode::Ofdm(OfdmRate::M24);
 /// 1000 B at 24 Mb/s last 84 symbols behind 20 us of header.

@@ -1,0 +1,75 @@
+//! How OFDM protects its bits.
+
+use crate::radio::mode::{Mode, OfdmRate};
+
+/// How an OFDM subcarrier is modulated and what the convolutional code adds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Coding {
+    /// Points of the constellation: 2, 4, 16 or 64.
+    pub(super) points: u32,
+    pub(super) code: CodeRate,
+}
+
+/// Rates of the convolutional code of constraint length 7, punctured beyond 1/2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CodeRate {
+    Half,
+    TwoThirds,
+    ThreeQuarters,
+    FiveSixths,
+}
+
+/// Hertz. DSSS spreads over 22 MHz.
+pub(super) fn bandwidth(mode: Mode) -> f64 {
+    match mode {
+        Mode::Dsss { .. } => 22e6,
+        Mode::Ofdm(_) | Mode::Nominal { .. } => 20e6,
+        Mode::Ht { width, .. } => width.hertz(),
+    }
+}
+
+/// Bits a second behind the code, in one stream.
+pub(super) fn coded_rate(mode: Mode, coding: Coding) -> f64 {
+    let streams = if let Mode::Ht { mcs, .. } = mode { f64::from(mcs.streams()) } else { 1.0 };
+    mode.rate().as_bps() as f64 / streams / coding.code.ratio()
+}
+
+pub(super) fn coding(mode: Mode) -> Coding {
+    use CodeRate::{FiveSixths, Half, ThreeQuarters, TwoThirds};
+    let (points, code) = match mode {
+        Mode::Ofdm(OfdmRate::M6) => (2, Half),
+        Mode::Ofdm(OfdmRate::M9) => (2, ThreeQuarters),
+        Mode::Ofdm(OfdmRate::M12) => (4, Half),
+        Mode::Ofdm(OfdmRate::M18) => (4, ThreeQuarters),
+        Mode::Ofdm(OfdmRate::M24) => (16, Half),
+        Mode::Ofdm(OfdmRate::M36) => (16, ThreeQuarters),
+        Mode::Ofdm(OfdmRate::M48) => (64, TwoThirds),
+        Mode::Ofdm(OfdmRate::M54) => (64, ThreeQuarters),
+        Mode::Ht { mcs, .. } => {
+            let schemes = [
+                (2, Half),
+                (4, Half),
+                (4, ThreeQuarters),
+                (16, Half),
+                (16, ThreeQuarters),
+                (64, TwoThirds),
+                (64, ThreeQuarters),
+                (64, FiveSixths),
+            ];
+            schemes[usize::from(mcs.coding())]
+        }
+        Mode::Dsss { .. } | Mode::Nominal { .. } => unreachable!("only OFDM has a convolutional code"),
+    };
+    Coding { points, code }
+}
+
+impl CodeRate {
+    fn ratio(self) -> f64 {
+        match self {
+            Self::Half => 1.0 / 2.0,
+            Self::TwoThirds => 2.0 / 3.0,
+            Self::ThreeQuarters => 3.0 / 4.0,
+            Self::FiveSixths => 5.0 / 6.0,
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Error models: with which probability the bits of a frame survive noise and interference.
+//!
+//! `nist` and `yans` give the success of a chunk of bits at one ratio of signal to noise and interference; a frame is cut
+//! where that ratio changes, and the chunks' probabilities are multiplied. `docs/phy.md` has the formulas.
+
+mod coding;
+mod dsss;
+mod header;
+mod model;
+mod nist;
+mod snr;
+mod table;
+#[cfg(test)]
+mod tests;
+mod yans;
+
+pub(super) use header::header_field;
+pub(crate) use model::Errors;
+pub(super) use model::all_survive;
+pub(super) use table::Tables;

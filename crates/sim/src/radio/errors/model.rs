@@ -1,0 +1,96 @@
+//! The error models, as a scenario chooses one.
+
+use super::snr::{Formula, Snr};
+use crate::config::{ErrorModel, Radio};
+use crate::radio::settings::Refusal;
+use units::Decibels;
+
+/// Boltzmann's constant in J/K, and the temperature of the noise in K.
+const BOLTZMANN: f64 = 1.380_649e-23;
+const TEMPERATURE: f64 = 290.0;
+
+/// What spoils frames besides collisions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Errors {
+    /// Nothing.
+    None,
+    /// Independent errors, whatever the power.
+    Fixed {
+        /// Share of MPDUs lost, whatever their length.
+        packets: f64,
+        /// Share of bits lost; an MPDU survives when all its bits do.
+        bits: f64,
+        /// ACK, CTS, RTS and block acknowledgements are lost too.
+        control: bool,
+    },
+    /// By the ratio of signal to noise and interference.
+    Snr(Snr),
+}
+
+impl Errors {
+    /// The model of a scenario's radio.
+    pub(crate) fn new(radio: &Radio) -> Result<Self, Refusal> {
+        let settings = &radio.errors;
+        let fixed_only = [
+            ("errors.packet_error_ratio", settings.packet_error_ratio.is_some()),
+            ("errors.bit_error_ratio", settings.bit_error_ratio.is_some()),
+            ("errors.control_frames", settings.control_frames),
+        ];
+        let model = radio.error_model();
+        if model != ErrorModel::Fixed
+            && let Some((key, _)) = fixed_only.into_iter().find(|&(_, given)| given)
+        {
+            return Err(Refusal::new(key, "this belongs to `model = \"fixed\"`; leave it out or choose that model"));
+        }
+        let formula = match model {
+            ErrorModel::None => return Ok(Self::None),
+            ErrorModel::Fixed => return Self::fixed(radio),
+            ErrorModel::Nist => Formula::Nist,
+            ErrorModel::Yans => Formula::Yans,
+        };
+        if !radio.propagation.has_powers() {
+            let why = "`propagation = \"range\"` has no powers to compare with noise; choose another propagation";
+            return Err(Refusal::new("errors.model", why));
+        }
+        if radio.nominal_rate.is_some() {
+            let why = "a nominal rate has no modulation; write `mcs`, or `model = \"fixed\"`";
+            return Err(Refusal::new("errors.model", why));
+        }
+        let figure = settings.noise_figure.unwrap_or(Decibels::new(7.0));
+        if !(0.0..=50.0).contains(&figure.as_db()) {
+            return Err(Refusal::new("errors.noise_figure", "a noise figure lies between 0 dB and 50 dB"));
+        }
+        Ok(Self::Snr(Snr { formula, density: BOLTZMANN * TEMPERATURE * figure.as_ratio() * 1e18 }))
+    }
+
+    fn fixed(radio: &Radio) -> Result<Self, Refusal> {
+        let settings = &radio.errors;
+        let ratios = [
+            ("errors.packet_error_ratio", settings.packet_error_ratio),
+            ("errors.bit_error_ratio", settings.bit_error_ratio),
+        ];
+        for (key, ratio) in ratios {
+            if ratio.is_some_and(|ratio| !(0.0..=1.0).contains(&ratio)) {
+                return Err(Refusal::new(key, "a ratio lies between 0 and 1"));
+            }
+        }
+        let (packets, bits) = match (ratios[0].1, ratios[1].1) {
+            (Some(packets), None) => (packets, 0.0),
+            (None, Some(bits)) => (0.0, bits),
+            (None, None) => {
+                let why = "`model = \"fixed\"` needs `packet_error_ratio` or `bit_error_ratio`";
+                return Err(Refusal::new("errors.model", why));
+            }
+            (Some(_), Some(_)) => {
+                let why = "give `packet_error_ratio` or `bit_error_ratio`, not both";
+                return Err(Refusal::new("errors.bit_error_ratio", why));
+            }
+        };
+        Ok(Self::Fixed { packets, bits, control: settings.control_frames })
+    }
+}
+
+/// The probability that none of `bits` is wrong.
+pub(in crate::radio) fn all_survive(error: f64, bits: f64) -> f64 {
+    if error >= 1.0 { 0.0 } else { libm::exp(bits * libm::log1p(-error)) }
+}

@@ -1,0 +1,19 @@
+//! The air: which powers add up at which node, and which frame survives there.
+//!
+//! A frame reaches its listeners one after another, nearest first, as a *front* (it begins there) and a *tail* (it ends
+//! there). A node decodes the first frame that begins strong enough above everything else while the node neither sends
+//! nor decodes (or another by another convention: `medium/capture.rs`). What becomes of that frame the error model decides; without one it is lost, or the MPDUs are that are in
+//! the air then, where the sum of all others comes within the capture threshold of it.
+
+mod air;
+mod capture;
+mod margin;
+mod receiver;
+mod signal;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod verdicts;
+
+pub(crate) use air::Medium;
+pub(crate) use signal::{Heard, Signal};

@@ -1,0 +1,88 @@
+//! A node's receiver: what is there, and which frame it decodes.
+
+use crate::engine::Handle;
+use units::{Duration, Instant};
+
+/// The frame that a node is decoding.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lock {
+    pub(super) of: Handle,
+    pub(super) power: u64,
+    /// The most power that others ever had meanwhile.
+    pub(super) worst: u64,
+    pub(super) start: Instant,
+    /// When it is over, the node knows that a frame has begun.
+    pub(super) header_end: Instant,
+    /// Others have not come near yet; by the capture threshold alone.
+    pub(super) intact: bool,
+    pub(super) header: Header,
+    /// The interference in the meantime matters, and is kept.
+    pub(super) keeps_history: bool,
+}
+
+/// Whether a PHY header was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Header {
+    /// So far, or for good once it is over.
+    Read,
+    Lost,
+    /// An error model has to say.
+    Open,
+    /// Nobody looks for one: the signal only holds the receiver.
+    Unsought,
+}
+
+/// A node's receiver.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Receiver {
+    /// Sum of the powers of all frames that are here now.
+    pub(super) energy: u64,
+    pub(super) lock: Option<Lock>,
+    pub(super) sending: bool,
+    /// Own frames that have not yet left all listeners.
+    pub(super) passing: u32,
+    pub(super) busy: bool,
+    pub(super) busy_since: Instant,
+    pub(super) busy_time: Duration,
+}
+
+/// The strongest frame that has begun while a receiver listens for preambles.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Preamble {
+    pub(super) of: Handle,
+    pub(super) power: u64,
+    pub(super) start: Instant,
+}
+
+/// A signal that begins at a node.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    pub(super) of: Handle,
+    pub(super) node: u32,
+    pub(super) power: u64,
+    pub(super) decodable: bool,
+}
+
+impl From<bool> for Header {
+    fn from(read: bool) -> Self {
+        if read { Self::Read } else { Self::Lost }
+    }
+}
+
+impl Receiver {
+    /// Recomputes whether the medium is busy here; true if that changed.
+    #[inline]
+    pub(super) fn settle(&mut self, now: Instant, carrier_sense: u64) -> bool {
+        let busy = self.sending || self.lock.is_some() || self.energy >= carrier_sense;
+        if busy == self.busy {
+            return false;
+        }
+        self.busy = busy;
+        if busy {
+            self.busy_since = now;
+        } else {
+            self.busy_time += now.since(self.busy_since);
+        }
+        true
+    }
+}

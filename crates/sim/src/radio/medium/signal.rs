@@ -1,0 +1,39 @@
+//! What frames in the air bring to those who hear them.
+
+use units::Instant;
+
+/// What a front brought to a listener.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reach {
+    pub(crate) node: u32,
+    /// The medium was idle and is now busy.
+    pub(crate) turned_busy: bool,
+    /// When the front reaches the next listener; `None` after the last.
+    pub(crate) next: Option<Instant>,
+}
+
+/// What a tail left at a listener.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Heard {
+    pub(crate) node: u32,
+    /// Received power, in attowatts.
+    pub(crate) power: u64,
+    pub(crate) what: Signal,
+    /// The medium was busy and is now idle.
+    pub(crate) turned_idle: bool,
+    /// When the tail leaves the next listener; `None` after the last.
+    pub(crate) next: Option<Instant>,
+}
+
+/// What a signal was to a listener, once it is over.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Signal {
+    /// A frame, with a bit for each of its MPDUs that is intact, the first one's lowest; at least one is.
+    Good(u64),
+    /// A frame that was spoilt; whether its PHY header could still be read.
+    Bad { header_read: bool },
+    /// Strong enough to be sensed, but never decoded.
+    Noise,
+    /// Not noticed: too weak, or the node itself was sending.
+    Nothing,
+}
