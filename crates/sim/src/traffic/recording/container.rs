@@ -1,7 +1,7 @@
 //! The files around recorded packets: pcap and pcapng.
 
-use super::RecordingError;
 use super::bytes::{Order, array};
+use super::error::RecordingError;
 
 /// A packet as it was recorded.
 #[derive(Clone, Copy, Debug)]

@@ -1,21 +1,9 @@
 //! From a frame of some link to the length of the IP packet in it.
 
-use super::RecordingError;
 use super::bytes::Order;
 use super::container::Record;
-
-/// The link types that can be read, for people.
-pub(super) const KNOWN: &str = "Ethernet (1), raw IP (101, 228, 229), 802.11 (105), 802.11 with radiotap (127), \
-     Linux cooked v1 (113) and v2 (276)";
-
-const ETHERNET: u32 = 1;
-const RAW_IP: u32 = 101;
-const IEEE_802_11: u32 = 105;
-const LINUX_COOKED: u32 = 113;
-const RADIOTAP: u32 = 127;
-const IPV4: u32 = 228;
-const IPV6: u32 = 229;
-const LINUX_COOKED_V2: u32 = 276;
+use super::error::RecordingError;
+use super::link_type::{ETHERNET, IEEE_802_11, IPV4, IPV6, LINUX_COOKED, LINUX_COOKED_V2, RADIOTAP, RAW_IP};
 
 /// `EtherType`s (IEEE 802 numbers).
 const TYPE_IPV4: u16 = 0x0800;

@@ -1,16 +1,9 @@
-//! Recordings of packets, as tcpdump writes them: pcap and pcapng.
-//!
-//! Only what a flow needs is read: when each IP packet came and how long it was. All else is passed over. The formats are
-//! those of the IETF drafts draft-ietf-opsawg-pcap and draft-ietf-opsawg-pcapng. The container crates that there are were
-//! not taken: one reads big-endian files as little-endian in its iterator over a slice, and errors were to name the packet.
+//! The packets of a recording.
 
-mod bytes;
-mod container;
-mod link;
-
-use container::Records;
+use super::container::Records;
+use super::error::RecordingError;
+use super::link;
 use std::sync::Arc;
-use thiserror::Error;
 use units::{Bytes, Duration};
 
 /// The IP packets of a recording, in order of time.
@@ -24,44 +17,6 @@ pub(crate) struct Recorded {
     pub(crate) after: Duration,
     /// What it carries beyond the headers of IP (20 B) and UDP (8 B); nothing where it is shorter than these.
     pub(crate) payload: Bytes,
-}
-
-/// Why a recording cannot be replayed. Packets are numbered from 1, as Wireshark does.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub(crate) enum RecordingError {
-    #[error("it is empty")]
-    Empty,
-    #[error("it is no pcap or pcapng recording")]
-    Unrecognised,
-    #[error("it is cut short within its header")]
-    CutHeader,
-    #[error("it is cut short within packet {0} or what follows it; `editcap IN OUT` keeps what is whole")]
-    CutShort(u64),
-    #[error("after packet {0} comes a block of an impossible length")]
-    BadBlock(u64),
-    #[error("packet {0} belongs to an interface that was not described")]
-    UnknownInterface(u64),
-    #[error("packet {0} has no time; record it with tcpdump, or with dumpcap's usual packet blocks")]
-    NoTime(u64),
-    #[error("an interface's times have a resolution that cannot be read ({0:#04x})")]
-    Resolution(u8),
-    #[error("packet {packet} is of link type {link}; those that can be read are {}", link::KNOWN)]
-    LinkType { packet: u64, link: u32 },
-    #[error("of packet {0} too little was kept to see its length; record more of each packet (`tcpdump -s 128`)")]
-    Snapped(u64),
-    #[error("packet {0} is encrypted, so that its length cannot be seen; record it on the interface, not in the air")]
-    Encrypted(u64),
-    #[error("packet {0} is an A-MSDU; record it on the interface, not in the air")]
-    Aggregated(u64),
-    #[error("packet {0} came before the one before it; `reordercap IN OUT` puts a recording in order")]
-    BackInTime(u64),
-    #[error(
-        "packet {packet} has {length} with its IP header, and an 802.11 frame carries at most {most}; record with \
-         segmentation and receive offloads off (`ethtool -K DEV tso off gso off gro off`)"
-    )]
-    TooLong { packet: u64, length: Bytes, most: Bytes },
-    #[error("no packet of it is an IP packet")]
-    NoPackets,
 }
 
 /// Headers of IP and UDP, which every packet of a flow has.
@@ -98,6 +53,3 @@ impl Recording {
         &self.0
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,5 +1,7 @@
-use super::*;
+use super::Recording;
+use super::error::RecordingError;
 use proptest::prelude::*;
+use units::Bytes;
 
 const MOST: Bytes = Bytes::new(2268);
 

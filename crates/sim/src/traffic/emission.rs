@@ -1,0 +1,10 @@
+//! What sources make.
+
+use units::{Bytes, Instant};
+
+/// A packet that a source makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Emission {
+    pub(crate) at: Instant,
+    pub(crate) payload: Bytes,
+}
