@@ -1,14 +1,8 @@
-//! Links: how a node learns that one is there or broken (6.8 to 6.10), and whom it tells (6.11, 6.12).
+//! Links: what a node knows of its neighbours (6.8 to 6.10).
 
-use super::message::{List, Message, Unreachable};
-use super::table::State;
-use super::{Action, Aodv, Context, Ends, Settings};
-use crate::config::{ErrorsTo, RepairWithin};
-use crate::engine::{Handle, Stream};
+use super::settings::Settings;
+use crate::engine::Stream;
 use units::{Duration, Instant};
-
-/// The most destinations of one route error: `DestCount` has eight bits.
-const MOST_UNREACHABLE: usize = 255;
 
 /// The neighbours that are being watched.
 #[derive(Debug)]
@@ -16,11 +10,11 @@ pub(super) struct Links {
     /// When it last sent a message to all.
     pub(super) broadcast: Instant,
     /// When it next sees whether a hello is due; `NEVER` without hellos.
-    hello: Instant,
+    pub(super) hello: Instant,
     /// Neighbours that have sent hellos, and when their link counts as broken.
-    greeted: Vec<(u32, Instant)>,
+    pub(super) greeted: Vec<(u32, Instant)>,
     /// Neighbours that owe an RREP-ACK, and until when.
-    awaited: Vec<(u32, Instant)>,
+    pub(super) awaited: Vec<(u32, Instant)>,
 }
 
 impl Links {
@@ -53,188 +47,5 @@ impl Links {
 
     pub(super) fn acknowledged(&mut self, neighbour: u32) {
         self.awaited.retain(|&(awaited, _)| awaited != neighbour);
-    }
-}
-
-impl Aodv {
-    /// A neighbour was heard: any packet is a sign of life (6.10).
-    #[inline]
-    pub(crate) fn heard(&mut self, from: u32, cx: &Context) {
-        if let Some((_, until)) = self.links.greeted.iter_mut().find(|(known, _)| *known == from) {
-            *until = cx.now + cx.settings.hello_lifetime();
-        }
-    }
-
-    /// The MAC has given up a message to a neighbour. One that does not get replies cannot use this node's links (6.8).
-    /// Does the link count as broken?
-    pub(crate) fn message_failed(&mut self, message: &Message, to: u32, cx: &mut Context) -> bool {
-        if matches!(message, Message::Reply(_)) {
-            self.blacklist(to, cx);
-        }
-        if cx.settings.given.message_failures {
-            self.link_failed(to, None, cx);
-        }
-        cx.settings.given.message_failures
-    }
-
-    /// The MAC has given up a data packet to a neighbour: the link counts as broken. Is the packet kept, to be sent by
-    /// another way? None is offered where the neighbour has got it all the same.
-    pub(crate) fn packet_failed(&mut self, packet: Option<Handle>, to: u32, (ends, cx): (&Ends, &mut Context)) -> bool {
-        let repaired = self.link_failed(to, Some(ends), cx);
-        match packet {
-            Some(packet) if repaired => self.buffer.hold(packet, ends.destination, cx),
-            _ => return false,
-        }
-        true
-    }
-
-    /// All routes over a link are broken. Of a packet that was to go there, is its route being repaired?
-    fn link_failed(&mut self, neighbour: u32, of: Option<&Ends>, cx: &mut Context) -> bool {
-        let now = cx.now;
-        let mut repaired = None;
-        begin_error(cx);
-        let mut any = false;
-        for route in self.table.routes() {
-            if route.state != State::Valid || route.expires <= now || route.next != neighbour {
-                continue;
-            }
-            any = true;
-            route.invalidate(None);
-            let repair = of.filter(|ends| {
-                let wanted = cx.settings.given.local_repair && ends.origin != self.address;
-                let within = match cx.settings.given.repair_within {
-                    RepairWithin::MaxRepairTtl => route.hops <= cx.settings.max_repair_ttl,
-                    RepairWithin::NearerHalf => route.hops < ends.travelled,
-                };
-                wanted && ends.destination == route.destination && within
-            });
-            if repair.is_some() {
-                repaired = repair;
-            } else {
-                report(route, cx);
-            }
-        }
-        self.counts.link_failures += u64::from(any);
-        self.end_error(false, cx);
-        if let Some(ends) = repaired {
-            self.repair(ends.destination, ends.origin, cx);
-        }
-        self.rearm();
-        let state = of.and_then(|ends| self.table.find(ends.destination)).map(|route| route.state);
-        state == Some(State::Repairing)
-    }
-
-    /// Requests of a neighbour are ignored for a while.
-    fn blacklist(&mut self, neighbour: u32, cx: &Context) {
-        self.table.entry(neighbour, cx.now).blacklisted = cx.now + cx.settings.blacklist_timeout;
-    }
-
-    /// There is no route for a packet that `previous` has sent here (6.11, case ii). Whoever sends such packets is told,
-    /// whether or not it is known as a precursor.
-    pub(super) fn no_route(&mut self, destination: u32, previous: u32, cx: &mut Context) {
-        begin_error(cx);
-        let route = self.table.entry(destination, cx.now);
-        route.invalidate(None);
-        route.add_precursor(previous);
-        report(route, cx);
-        self.end_error(false, cx);
-    }
-
-    /// A repair has failed (6.12).
-    pub(super) fn tell_unreachable(&mut self, destination: u32, cx: &mut Context) {
-        begin_error(cx);
-        report(self.table.entry(destination, cx.now), cx);
-        self.end_error(false, cx);
-    }
-
-    /// A repair has led to a longer route: its users may want a better one (6.12).
-    pub(super) fn tell_of_detour(&mut self, destination: u32, cx: &mut Context) {
-        begin_error(cx);
-        report(self.table.entry(destination, cx.now), cx);
-        self.end_error(true, cx);
-    }
-
-    /// A neighbour has lost routes: what goes by them through it is lost here too (6.11, case iii).
-    pub(super) fn receive_error(&mut self, list: List, no_delete: bool, (from, cx): (u32, &mut Context)) {
-        let now = cx.now;
-        begin_error(cx);
-        for at in 0..cx.out.lists.get(list).len() {
-            let Unreachable { destination, sequence } = cx.out.lists.get(list)[at];
-            let Some(route) = self.table.valid(destination, now).filter(|route| route.next == from) else { continue };
-            if !no_delete {
-                route.invalidate(sequence);
-            }
-            report(route, cx);
-        }
-        self.end_error(no_delete, cx);
-    }
-
-    /// Sends the route error that has been put together, unless the rate limit is reached: to its only reader, or to
-    /// all.
-    fn end_error(&mut self, no_delete: bool, cx: &mut Context) {
-        let now = cx.now;
-        let unreachable = std::mem::take(&mut cx.out.unreachable);
-        for part in unreachable.chunks(MOST_UNREACHABLE) {
-            if self.errors.next(now) > now {
-                break;
-            }
-            self.errors.note(now);
-            self.counts.errors_sent += 1;
-            let message = Message::Error { unreachable: cx.out.lists.insert(part), no_delete };
-            match cx.out.precursors[..] {
-                [to] if cx.settings.given.errors_to == ErrorsTo::Precursors => {
-                    cx.out.actions.push(Action::Send { message, to, after: Duration::ZERO });
-                }
-                _ => self.broadcast(message, cx),
-            }
-            if !no_delete {
-                for lost in part {
-                    self.table.entry(lost.destination, now).precursors.clear();
-                }
-            }
-        }
-        cx.out.unreachable = unreachable;
-    }
-
-    /// Greets the neighbours, and looks for those that have fallen silent.
-    pub(super) fn check_links(&mut self, cx: &mut Context) {
-        let now = cx.now;
-        while let Some(at) = self.links.awaited.iter().position(|&(_, until)| until <= now) {
-            let (neighbour, _) = self.links.awaited.swap_remove(at);
-            self.blacklist(neighbour, cx);
-        }
-        while let Some(at) = self.links.greeted.iter().position(|&(_, until)| until <= now) {
-            let (neighbour, _) = self.links.greeted.swap_remove(at);
-            self.link_failed(neighbour, None, cx);
-        }
-        if self.links.hello <= now {
-            let interval = cx.settings.given.hello_interval;
-            let active = |route: &super::table::Route| route.state == State::Valid && route.expires > now;
-            // 6.9: only nodes on active routes greet, and only if they have been silent.
-            if self.links.broadcast + interval <= now && self.table.routes().iter().any(active) {
-                self.counts.hellos_sent += 1;
-                self.broadcast(Message::Hello { sequence: self.sequence }, cx);
-            }
-            self.links.hello = now + interval;
-        }
-    }
-}
-
-/// A route error is put together.
-fn begin_error(cx: &mut Context) {
-    cx.out.unreachable.clear();
-    cx.out.precursors.clear();
-}
-
-/// Adds a lost route to the route error that is being put together, if anyone wants to know.
-fn report(route: &super::table::Route, cx: &mut Context) {
-    if route.precursors.is_empty() {
-        return;
-    }
-    cx.out.unreachable.push(Unreachable { destination: route.destination, sequence: route.sequence });
-    for &precursor in &route.precursors {
-        if !cx.out.precursors.contains(&precursor) {
-            cx.out.precursors.push(precursor);
-        }
     }
 }

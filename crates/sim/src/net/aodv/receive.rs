@@ -1,8 +1,9 @@
 //! What a node does with messages: route requests (6.5), replies (6.6, 6.7), errors (6.11), hellos (6.9).
 
+use super::action::{Action, Context};
 use super::message::{Message, Reply, Request};
+use super::node::Aodv;
 use super::table::{Offer, State, newer, newest};
-use super::{Action, Aodv, Context};
 use units::Duration;
 
 impl Aodv {

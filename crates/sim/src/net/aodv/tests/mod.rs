@@ -5,9 +5,10 @@ mod conventions;
 mod graphs;
 mod traces;
 
+use super::action::ALL;
 use super::message::Unreachable;
 use super::table::State;
-use super::{ALL, Action, Aodv, Context, Ends, Message, Output, Settings};
+use super::{Action, Aodv, Context, Ends, Message, Output, Settings};
 use crate::config;
 use crate::engine::{Arena, EventQueue, Handle, Purpose, Stream};
 use crate::net::Loss;

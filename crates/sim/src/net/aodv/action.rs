@@ -1,0 +1,50 @@
+//! What a node wants done, and what comes with every call.
+
+use super::message::{Lists, Message, Unreachable};
+use super::settings::Settings;
+use crate::engine::Handle;
+use crate::net::Loss;
+use units::{Duration, Instant};
+
+/// The receiver of a message for all neighbours.
+pub(crate) const ALL: u32 = crate::mac::BROADCAST;
+
+/// Something that a node wants done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Send a message after a delay, to a neighbour or to [`ALL`].
+    Send { message: Message, to: u32, after: Duration },
+    /// Send a packet that was handed over to a neighbour.
+    Forward { packet: Handle, to: u32 },
+    /// Discard a packet that was handed over.
+    Discard { packet: Handle, why: Loss },
+}
+
+/// What nodes want done, in order. The host carries it out after each call and empties it.
+#[derive(Debug, Default)]
+pub(crate) struct Output {
+    pub(crate) actions: Vec<Action>,
+    pub(crate) lists: Lists,
+    /// Scratch space for route errors.
+    pub(super) unreachable: Vec<Unreachable>,
+    pub(super) precursors: Vec<u32>,
+}
+
+/// What comes with every call: the time, the network's parameters, and where to put what shall be done.
+#[derive(Debug)]
+pub(crate) struct Context<'a> {
+    pub(crate) now: Instant,
+    pub(crate) settings: &'a Settings,
+    pub(crate) out: &'a mut Output,
+}
+
+/// Where a data packet comes from and where it is to go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ends {
+    pub(crate) origin: u32,
+    pub(crate) destination: u32,
+    /// The neighbour that sent it; none at its origin.
+    pub(crate) previous: Option<u32>,
+    /// Hops that it has come.
+    pub(crate) travelled: u8,
+}

@@ -1,0 +1,168 @@
+//! Route discovery: route requests (6.3), expanding ring search (6.4), and local repair (6.12).
+
+use super::action::Context;
+use super::message::{Message, Request};
+use super::node::Aodv;
+use super::search::{Search, Stage};
+use super::table::State;
+use crate::config::{RepairBy, ReplyWait};
+use units::{Duration, Instant};
+
+/// `MAX_RREQ_TIMEOUT` of ns-2.
+const LONGEST_MEASURED_WAIT: Duration = Duration::from_secs(10);
+
+impl Aodv {
+    /// Starts to look for a destination. The first ring is a little larger than the last distance known (6.4).
+    pub(super) fn search(&mut self, destination: u32, cx: &mut Context) {
+        let ttl = self.first_ring(destination, cx);
+        self.counts.searches += 1;
+        self.begin(Search::new(destination, ttl, None, cx.now), cx);
+    }
+
+    fn first_ring(&mut self, destination: u32, cx: &Context) -> u8 {
+        let last = self.table.entry(destination, cx.now).hops;
+        let given = &cx.settings.given;
+        cx.settings.ring(if last == 0 { given.ttl_start } else { last.saturating_add(given.ttl_increment) })
+    }
+
+    /// Looks for a way round a broken link: no farther than the destination was, or half-way back to the packet's
+    /// origin (6.12).
+    pub(super) fn repair(&mut self, destination: u32, origin: u32, cx: &mut Context) {
+        let back = self.table.find(origin).map_or(0, |route| route.hops);
+        let route = self.table.entry(destination, cx.now);
+        route.state = State::Repairing;
+        let hops = route.hops;
+        let given = &cx.settings.given;
+        let ttl = match given.repair_by {
+            RepairBy::OneRequest => hops.max(back / 2).saturating_add(given.local_add_ttl).min(given.net_diameter),
+            RepairBy::WholeSearch => self.first_ring(destination, cx),
+        };
+        self.counts.repairs += 1;
+        self.begin(Search::new(destination, ttl, Some(hops), cx.now), cx);
+    }
+
+    fn begin(&mut self, mut search: Search, cx: &mut Context) {
+        self.request(&mut search, cx);
+        self.searches.push(search);
+    }
+
+    /// Originates a request (6.3), as soon as the rate limit allows.
+    fn request(&mut self, search: &mut Search, cx: &mut Context) {
+        let Context { now, settings, .. } = *cx;
+        search.due = self.requests.next(now);
+        if search.due > now {
+            search.stage = Stage::HeldBack;
+            return;
+        }
+        (search.stage, search.asked) = (Stage::Asked, now);
+        self.requests.note(now);
+        self.sequence = self.sequence.wrapping_add(1);
+        self.request_id = self.request_id.wrapping_add(1);
+        let given = &settings.given;
+        if search.widens(given) && search.ttl == given.net_diameter {
+            search.attempts = search.attempts.saturating_add(1);
+        }
+        search.due = now
+            + match (given.reply_wait, search.attempts) {
+                (ReplyWait::Measured, attempts) => {
+                    let hop =
+                        self.table.entry(search.destination, now).pace.mean().unwrap_or(given.node_traversal_time);
+                    (hop * 2 * u64::from(search.ttl) * u64::from(attempts.max(1))).min(LONGEST_MEASURED_WAIT)
+                }
+                (ReplyWait::TraversalTime, 0) => settings.ring_traversal_time(search.ttl),
+                // Binary exponential back-off (6.3).
+                (ReplyWait::TraversalTime, attempts) => settings.net_traversal_time * (1 << (attempts - 1).min(16)),
+            };
+        let request = Request {
+            ttl: search.ttl,
+            hops: 0,
+            id: self.request_id,
+            destination: search.destination,
+            destination_sequence: self.table.entry(search.destination, now).sequence,
+            originator: self.address,
+            originator_sequence: self.sequence,
+            gratuitous: given.gratuitous_rrep,
+            destination_only: given.destination_only,
+        };
+        self.counts.requests_sent += 1;
+        self.broadcast(Message::Request(request), cx);
+    }
+
+    /// Routes may have been found: packets that waited for them leave.
+    pub(super) fn end_searches(&mut self, cx: &mut Context) {
+        let mut at = 0;
+        while at < self.searches.len() {
+            let Search { destination, repairs, .. } = self.searches[at];
+            let Some(route) = self.table.valid(destination, cx.now) else {
+                at += 1;
+                continue;
+            };
+            let (next, hops) = (route.next, route.hops);
+            self.searches.swap_remove(at);
+            self.buffer.release(destination, Some(next), cx);
+            if repairs.is_some_and(|before| hops > before) {
+                self.tell_of_detour(destination, cx);
+            }
+        }
+    }
+
+    /// A reply has come to a request of this node: how long a hop took, there and back.
+    pub(super) fn note_pace(&mut self, destination: u32, hops: u8, now: Instant) {
+        if let Some(search) = self.searches.iter().find(|search| search.destination == destination && !search.holds()) {
+            let pace = now.since(search.asked) / u64::from(hops.max(1));
+            self.table.entry(destination, now).pace.note(pace);
+        }
+    }
+
+    /// Goes on with the searches whose time has come.
+    pub(super) fn check_searches(&mut self, cx: &mut Context) {
+        let mut at = 0;
+        while at < self.searches.len() {
+            if self.searches[at].due > cx.now {
+                at += 1;
+                continue;
+            }
+            let mut search = self.searches.swap_remove(at);
+            let asks = self.goes_on(&mut search, cx);
+            if asks {
+                self.request(&mut search, cx);
+            }
+            if asks || search.due > cx.now {
+                self.searches.push(search);
+                let last = self.searches.len() - 1;
+                self.searches.swap(at, last);
+                at += 1;
+            }
+        }
+    }
+
+    /// No reply has come in time. Widens the ring, or gives up.
+    fn goes_on(&mut self, search: &mut Search, cx: &mut Context) -> bool {
+        let Context { now, settings, .. } = *cx;
+        match search.stage {
+            Stage::HeldBack => return true,
+            Stage::Holds if self.buffer.holds(search.destination, now) => {
+                // ns-2 remembers the TTL that it had reached.
+                (search.ttl, search.attempts) = (settings.given.net_diameter, 0);
+                self.counts.searches += 1;
+                return true;
+            }
+            Stage::Holds => return false,
+            Stage::Asked => {}
+        }
+        let widest = search.ttl >= settings.given.net_diameter;
+        if search.widens(&settings.given) && (!widest || search.attempts < settings.given.rreq_retries) {
+            search.ttl = settings.ring(search.ttl.saturating_add(settings.given.ttl_increment));
+            return true;
+        }
+        self.counts.searches_failed += 1;
+        self.buffer.release(search.destination, None, cx);
+        if search.repairs.is_some() {
+            self.table.entry(search.destination, now).state = State::Invalid;
+            self.tell_unreachable(search.destination, cx);
+        } else if !settings.given.search_hold.is_zero() {
+            (search.stage, search.due) = (Stage::Holds, now + settings.given.search_hold);
+        }
+        false
+    }
+}

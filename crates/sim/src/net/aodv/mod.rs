@@ -1,0 +1,22 @@
+//! Ad hoc on-demand distance vector routing (RFC 3561) as a state machine, one a node: it is told what happens and says
+//! what to send. It knows no queue, no MAC and no radio. `docs/routing.md` has what is implemented, by section, and the
+//! choices that the RFC leaves.
+
+mod action;
+mod broken_links;
+mod discovery;
+mod links;
+mod message;
+mod node;
+mod rate_limit;
+mod receive;
+mod search;
+mod settings;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use action::{Action, Context, Ends, Output};
+pub(crate) use message::Message;
+pub(crate) use node::Aodv;
+pub(crate) use settings::Settings;

@@ -1,0 +1,33 @@
+//! How often a node may ask, or tell of errors.
+
+use std::collections::VecDeque;
+use units::{Duration, Instant};
+
+/// At most so many in any second (`RREQ_RATELIMIT`, `RERR_RATELIMIT`).
+#[derive(Debug)]
+pub(super) struct RateLimit {
+    most: usize,
+    last: VecDeque<Instant>,
+}
+
+impl RateLimit {
+    pub(super) fn new(most: u8) -> Self {
+        let most = usize::from(most);
+        Self { most, last: VecDeque::with_capacity(most) }
+    }
+
+    /// When the next may be sent, at the earliest.
+    pub(super) fn next(&self, now: Instant) -> Instant {
+        match self.last.front() {
+            Some(&first) if self.last.len() == self.most => now.max(first + Duration::from_secs(1)),
+            _ => now,
+        }
+    }
+
+    pub(super) fn note(&mut self, now: Instant) {
+        if self.last.len() == self.most {
+            self.last.pop_front();
+        }
+        self.last.push_back(now);
+    }
+}
