@@ -1,6 +1,6 @@
 //! CUBIC (RFC 9438). Windows are in segments and times in seconds here, as in the RFC's formulas.
 
-use super::Growth;
+use super::growth::Growth;
 use units::Instant;
 
 /// How fast the cubic grows, in segments a cubed second (RFC 9438, 4.6 and 5.1).

@@ -1,142 +1,12 @@
-//! The end that has data: what it does when segments arrive and when its timer expires. What it sends then is in `output`.
+//! What the sender does when segments arrive and when its timers expire.
 
-mod losses;
-mod output;
-mod tail;
-
-use super::congestion::{Growth, Window};
-use super::rack::Rack;
-use super::recovery::{Duplicate, LossRecovery, Progress};
-use super::rto::{Backoff, Rto};
-use super::scoreboard::Scoreboard;
-use super::{Recovery, RecoveryEnd, RttSamples, Segment, Settings};
-use tail::Tail;
-use units::{Duration, Instant};
-
-/// What a sender has done so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
-    /// Segments with data or a FIN that were sent, repetitions included.
-    pub(crate) segments: u64,
-    /// Those of them that were sent before.
-    pub(crate) retransmits: u64,
-    /// Times that the retransmission timer expired, for a SYN too.
-    pub(crate) timeouts: u64,
-    /// Times that fast recovery began.
-    pub(crate) recoveries: u64,
-    /// Times that a congestion mark reduced the window.
-    pub(crate) marks: u64,
-    /// Tail loss probes that were sent.
-    pub(crate) probes: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Closed,
-    SynSent,
-    Established,
-}
-
-/// What the next call of [`Sender::next`] sends, whatever the windows say.
-#[derive(Clone, Copy, Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "any of them may be due at the same time")]
-struct Due {
-    syn: bool,
-    /// The first segment that is not acknowledged, again.
-    first: bool,
-    /// A probe of a closed window.
-    probe: bool,
-    /// A tail loss probe.
-    tail: bool,
-    ack: bool,
-    /// With the next new data: the window was reduced.
-    cwr: bool,
-}
-
-/// The end of a connection that has data.
-#[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "they are independent facts")]
-pub(crate) struct Sender {
-    settings: Settings,
-    state: State,
-    board: Scoreboard,
-    /// Where losses are found by time.
-    rack: Option<Rack>,
-    window: Window,
-    recovery: LossRecovery,
-    rto: Rto,
-    /// The number after the last octet supplied; `u64::MAX` for a source without end.
-    end: u64,
-    closing: bool,
-    /// The receiver takes octets below this number.
-    allowed: u64,
-    /// The largest window that the receiver ever offered.
-    most_allowed: u64,
-    /// The window that the last acknowledgement offered.
-    offered: u64,
-    /// An octet at or above SND.NXT was sent as a probe.
-    probed: bool,
-    due: Due,
-    /// The retransmission timer or, with nothing outstanding, the persist timer.
-    timer: Instant,
-    /// When the reordering window has passed of what may be lost.
-    reordering: Instant,
-    tail: Tail,
-    /// When data were last sent.
-    last_sent: Instant,
-    /// How often in a row a closed window was probed.
-    probes: Backoff,
-    /// The first octet outstanding when the retransmission timer last expired.
-    timed_out_at: u64,
-    /// Only the congestion window kept data back when last asked.
-    limited: bool,
-    ecn: bool,
-    /// One reduction a window: none until this is acknowledged (RFC 3168, 6.1.2).
-    reduced_at: u64,
-    /// When the window last fell because of a loss.
-    reduced_when: Instant,
-    /// Without timestamps: an octet and when it was sent, for the round-trip time of its acknowledgement.
-    timed: Option<(u64, Instant)>,
-    echo: Option<Instant>,
-    sample: Option<Duration>,
-    counts: Counts,
-}
+use super::state::{Sender, State, Tail};
+use crate::transport::tcp::congestion::Growth;
+use crate::transport::tcp::recovery::{Duplicate, Progress};
+use crate::transport::tcp::{Recovery, RecoveryEnd, RttSamples, Segment};
+use units::Instant;
 
 impl Sender {
-    /// A connection that is not open yet.
-    pub(crate) fn new(settings: &Settings) -> Self {
-        Self {
-            settings: *settings,
-            state: State::Closed,
-            board: Scoreboard::new(settings.segment.count()),
-            rack: settings.has_rack().then(Rack::default),
-            window: Window::new(settings),
-            recovery: LossRecovery::new(settings.recovery),
-            rto: Rto::new(settings.rto_min),
-            end: 1,
-            closing: false,
-            allowed: 1,
-            most_allowed: 0,
-            offered: 0,
-            probed: false,
-            due: Due::default(),
-            timer: Instant::NEVER,
-            reordering: Instant::NEVER,
-            tail: Tail::NONE,
-            last_sent: Instant::ZERO,
-            probes: Backoff::default(),
-            timed_out_at: 0,
-            limited: false,
-            ecn: false,
-            reduced_at: 0,
-            reduced_when: Instant::ZERO,
-            timed: None,
-            echo: None,
-            sample: None,
-            counts: Counts::default(),
-        }
-    }
-
     /// Opens the connection: the first segment is a SYN. A second call does nothing.
     pub(crate) fn open(&mut self, now: Instant) {
         if self.state == State::Closed {
@@ -319,7 +189,7 @@ impl Sender {
     }
 
     /// Fast recovery begins with a repetition.
-    fn begin_recovery(&mut self, now: Instant) {
+    pub(super) fn begin_recovery(&mut self, now: Instant) {
         self.counts.recoveries += 1;
         self.board.begin_recovery();
         // A mark in this window of data has reduced it already (RFC 3168, 6.1.2).
@@ -332,7 +202,7 @@ impl Sender {
     }
 
     /// Congestion with `flight` octets outstanding: the window falls, once for all that is outstanding.
-    fn reduce(&mut self, now: Instant, flight: u64) {
+    pub(super) fn reduce(&mut self, now: Instant, flight: u64) {
         self.window.reduce(flight);
         self.reduced_when = now;
         self.reduced_at = self.board.nxt();
@@ -341,7 +211,7 @@ impl Sender {
 
     /// What counts as outstanding for a reduction: `FlightSize`, but no more than the window. So segments of limited transmit do
     /// not count (RFC 5681, 3.2, step 2), nor what was sent before the window last fell and is still not acknowledged.
-    fn flight_size(&self) -> u64 {
+    pub(super) fn flight_size(&self) -> u64 {
         self.board.flight().min(self.window.cwnd())
     }
 
@@ -404,55 +274,5 @@ impl Sender {
         self.timed = None;
         self.due.first = false;
         self.due.cwr = self.ecn;
-    }
-
-    /// All that was supplied is acknowledged, and the FIN if there is one.
-    pub(crate) fn done(&self) -> bool {
-        self.state == State::Established && self.board.una() == self.last()
-    }
-
-    /// What it has done so far.
-    pub(crate) fn counts(&self) -> Counts {
-        self.counts
-    }
-
-    /// The round-trip time that the last segment received gave, once.
-    pub(crate) fn take_sample(&mut self) -> Option<Duration> {
-        self.sample.take()
-    }
-
-    /// The smoothed round-trip time (RFC 6298, section 2).
-    pub(crate) fn srtt(&self) -> Option<Duration> {
-        self.rto.srtt()
-    }
-
-    /// The congestion window, in octets.
-    pub(crate) fn cwnd(&self) -> u64 {
-        self.window.cwnd()
-    }
-
-    #[cfg(test)]
-    pub(super) fn ssthresh(&self) -> u64 {
-        self.window.ssthresh()
-    }
-
-    #[cfg(test)]
-    pub(super) fn una(&self) -> u64 {
-        self.board.una()
-    }
-
-    #[cfg(test)]
-    pub(super) fn flight(&self) -> u64 {
-        self.board.flight()
-    }
-
-    #[cfg(test)]
-    pub(super) fn timeout(&self) -> Duration {
-        self.rto.timeout()
-    }
-
-    /// The number after the last octet to send, the FIN counted.
-    fn last(&self) -> u64 {
-        self.end.saturating_add(u64::from(self.closing))
     }
 }

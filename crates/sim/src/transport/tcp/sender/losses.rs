@@ -1,6 +1,6 @@
 //! What a sender takes for lost: by the count of what arrived behind it (RFC 6675), or by time (RFC 8985).
 
-use super::Sender;
+use super::state::Sender;
 use crate::transport::tcp::{Block, Segment, rack::Rack};
 use units::Instant;
 

@@ -1,7 +1,8 @@
 //! What a sender puts on the way next: repetitions first, then new data, probes, and acknowledgements of their own.
 
-use super::{Segment, Sender, State};
-use crate::transport::tcp::{Block, Recovery};
+use super::state::{Sender, State};
+use crate::transport::tcp::rto::Backoff;
+use crate::transport::tcp::{Block, Recovery, Segment};
 use std::mem::take;
 use units::Instant;
 
@@ -117,7 +118,7 @@ impl Sender {
     /// Puts `block`, which follows all that was sent before, on its way.
     pub(super) fn send_new(&mut self, now: Instant, block: Block) -> Segment {
         if self.board.flight() == 0 {
-            self.probes = super::Backoff::default();
+            self.probes = Backoff::default();
             self.timer = now + self.rto.timeout();
         }
         self.note_sent(now, block);

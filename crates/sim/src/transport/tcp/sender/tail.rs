@@ -1,36 +1,13 @@
 //! Tail loss probes: where nothing comes back, one segment is sent that makes the receiver speak (RFC 8985, section 7).
 
-use super::{Segment, Sender, State};
-use crate::transport::tcp::Block;
+use super::state::{Sender, State, Tail};
+use crate::transport::tcp::{Block, Segment};
 use units::{Duration, Instant};
 
 /// How long a receiver may hold the acknowledgement of a single segment (`TLP.max_ack_delay`; Linux: 200 ms).
 const LONGEST_DELAYED_ACK: Duration = Duration::from_millis(200);
 /// The probe's timeout where no round-trip time is known (RFC 8985, 7.2).
 const WITHOUT_RTT: Duration = Duration::from_secs(1);
-
-/// The probe of a flight's tail.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Tail {
-    /// When it is due (PTO).
-    pub(super) at: Instant,
-    /// A probe is out, and this was SND.NXT then (`TLP.end_seq`); whether it was sent before (`TLP.is_retrans`).
-    out: Option<(u64, bool)>,
-}
-
-impl Tail {
-    pub(super) const NONE: Self = Self { at: Instant::NEVER, out: None };
-
-    /// The probe repeated what ends with `block`.
-    pub(super) fn sent(&self, block: Block) -> bool {
-        self.out.is_some_and(|(end, _)| end == block.end)
-    }
-
-    /// Another timer takes its place.
-    pub(super) fn cancel(&mut self) {
-        self.at = Instant::NEVER;
-    }
-}
 
 impl Sender {
     /// New data were sent, or acknowledged: the probe is due when the next acknowledgement is late, and before a timeout

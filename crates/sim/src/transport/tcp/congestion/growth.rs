@@ -1,0 +1,14 @@
+//! What acknowledgements say.
+
+use units::{Duration, Instant};
+
+/// What an acknowledgement says to the congestion window.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Growth {
+    pub(crate) now: Instant,
+    pub(crate) srtt: Option<Duration>,
+    /// Octets newly acknowledged.
+    pub(crate) acked: u64,
+    /// The congestion window, and nothing else, held back the sender.
+    pub(crate) limited: bool,
+}

@@ -1,0 +1,132 @@
+//! The congestion window itself.
+
+use super::cubic::Cubic;
+use super::growth::Growth;
+use super::reno::Reno;
+use crate::transport::tcp::{Congestion, Settings, SlowStart};
+use units::Instant;
+
+/// How the window grows beyond slow start, and to what it falls.
+#[derive(Debug)]
+enum Law {
+    Reno(Reno),
+    Cubic(Cubic),
+}
+
+/// The congestion window and the slow start threshold, in octets.
+#[derive(Debug)]
+pub(crate) struct Window {
+    segment: u64,
+    initial: u64,
+    cwnd: u64,
+    ssthresh: u64,
+    slow_start: SlowStart,
+    law: Law,
+}
+
+impl Window {
+    /// The initial window (RFC 6928), and a threshold that is no bound (RFC 5681, 3.1).
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let segment = settings.segment.count();
+        let initial = segment.saturating_mul(u64::from(settings.initial_window));
+        let law = match settings.congestion {
+            Congestion::Reno => Law::Reno(Reno::new(settings.recovery_end)),
+            Congestion::Cubic => Law::Cubic(Cubic::new(segment)),
+        };
+        Self { segment, initial, cwnd: initial, ssthresh: u64::MAX, slow_start: settings.slow_start, law }
+    }
+
+    pub(crate) fn cwnd(&self) -> u64 {
+        self.cwnd
+    }
+
+    #[cfg(test)]
+    pub(crate) fn ssthresh(&self) -> u64 {
+        self.ssthresh
+    }
+
+    /// New data are acknowledged, outside of fast recovery. A window that is not used to the full proves nothing and stays
+    /// (RFC 9438, 5.8; RFC 7661, 4.4).
+    pub(crate) fn grow(&mut self, growth: Growth) {
+        if !growth.limited {
+            if let Law::Cubic(cubic) = &mut self.law {
+                cubic.pause(growth.now);
+            }
+            return;
+        }
+        let mut growth = growth;
+        if self.cwnd < self.ssthresh {
+            let most = match self.slow_start {
+                SlowStart::Bytes => self.ssthresh - self.cwnd,
+                SlowStart::Acks => self.segment,
+            };
+            let more = growth.acked.min(most);
+            self.cwnd += more;
+            growth.acked -= more;
+            // What goes beyond the threshold counts for congestion avoidance, as in Linux.
+            if self.cwnd < self.ssthresh || growth.acked == 0 || self.slow_start == SlowStart::Acks {
+                return;
+            }
+        }
+        let more = match &mut self.law {
+            Law::Reno(reno) => reno.increase(self.cwnd, growth.acked, self.segment),
+            Law::Cubic(cubic) => cubic.increase(self.cwnd, growth),
+        };
+        self.cwnd = self.cwnd.saturating_add(more);
+    }
+
+    /// Congestion, seen by loss or by a mark, with `flight` octets outstanding.
+    pub(crate) fn reduce(&mut self, flight: u64) {
+        self.lower_threshold(flight, false);
+        self.cwnd = self.ssthresh;
+    }
+
+    /// Sets the slow start threshold after congestion (RFC 5681, equation 4; RFC 9438, 4.6). The equation is an upper bound:
+    /// where `again` says that it is the same congestion as before, a lower threshold stays.
+    pub(crate) fn lower_threshold(&mut self, flight: u64, again: bool) {
+        let threshold = match &mut self.law {
+            Law::Reno(reno) => reno.decrease(flight),
+            Law::Cubic(cubic) => cubic.decrease(self.cwnd, flight),
+        };
+        let threshold = threshold.max(2 * self.segment);
+        self.ssthresh = if again { threshold.min(self.ssthresh) } else { threshold };
+    }
+
+    /// The retransmission timer expired (RFC 5681, 3.1; RFC 9438, 4.8): back to slow start from one segment, beside `pipe` octets
+    /// that are still held to be in the network (as Linux has it).
+    pub(crate) fn collapse(&mut self, pipe: u64) {
+        if let Law::Cubic(cubic) = &mut self.law {
+            cubic.forget();
+        }
+        self.cwnd = pipe.saturating_add(self.segment);
+    }
+
+    /// The sender was idle for longer than the timeout (RFC 5681, 4.1).
+    pub(crate) fn restart(&mut self, now: Instant) {
+        self.cwnd = self.cwnd.min(self.initial);
+        if let Law::Cubic(cubic) = &mut self.law {
+            cubic.pause(now);
+        }
+    }
+
+    /// More than one SYN was lost (RFC 6928, section 2).
+    pub(crate) fn begin_with_one_segment(&mut self) {
+        self.cwnd = self.segment;
+    }
+
+    /// A duplicate acknowledgement says that a segment has left the network (RFC 5681, 3.2).
+    pub(crate) fn inflate(&mut self, segments: u64) {
+        self.cwnd = self.cwnd.saturating_add(segments * self.segment);
+    }
+
+    /// A partial acknowledgement takes back what `acked` octets had inflated (RFC 6582, 3.2, step 3).
+    pub(crate) fn deflate(&mut self, acked: u64) {
+        let back = if acked >= self.segment { self.segment } else { 0 };
+        self.cwnd = (self.cwnd.saturating_sub(acked) + back).max(self.segment);
+    }
+
+    /// Fast recovery ends, with no more than `most` octets allowed (RFC 5681, 3.2; RFC 6582, 3.2, step 3).
+    pub(crate) fn end_inflation(&mut self, most: u64) {
+        self.cwnd = self.ssthresh.min(most);
+    }
+}
