@@ -18,8 +18,8 @@ SLUICE = ROOT / "target/release/sluice"
 FIELDS = ["frame.time_epoch", "frame.len", "radiotap.flags.badfcs", "radiotap.datarate", "radiotap.mcs.index", "radiotap.mcs.gi",
           "radiotap.ampdu.reference", "radiotap.dbm_antsignal", "wlan.fc.type_subtype", "wlan.duration", "wlan.seq",
           "wlan.fc.retry", "wlan.ra", "wlan.ta", "wlan.qos.tid", "wlan.fixed.ssc.sequence", "wlan.ba.bm",
-          "wlan.fcs.status", "ip.src", "ip.dst", "ip.checksum.status", "ip.dsfield.ecn", "udp.length", "icmp.type",
-          "icmp.seq", "tcp.srcport", "tcp.dstport", "tcp.seq_raw", "tcp.ack_raw", "tcp.len", "tcp.hdr_len", "tcp.flags",
+          "wlan.fcs.status", "ip.src", "ip.dst", "ip.checksum.status", "ip.dsfield.ecn", "ip.dsfield.dscp",
+          "udp.length", "icmp.type", "icmp.seq", "tcp.srcport", "tcp.dstport", "tcp.seq_raw", "tcp.ack_raw", "tcp.len", "tcp.hdr_len", "tcp.flags",
           "tcp.window_size_value", "tcp.options.mss_val", "tcp.options.wscale.shift", "tcp.options.sack_perm",
           "tcp.options.timestamp.tsval", "tcp.options.timestamp.tsecr", "tcp.options.sack_le", "tcp.options.sack_re",
           "_ws.malformed"]
@@ -130,6 +130,7 @@ traffic = { kind = "transfer", size = "300 kB", every = "10 s" }
 name = "ping"
 from = "s1"
 to = "server"
+class = "real-time"
 traffic = { kind = "ping", every = "1 s" }
 """
 
@@ -278,6 +279,9 @@ def check_segments(folder):
     assert flags[id(last)] & FIN, "the end rides along with the last data"
     pings = [(row["icmp.type"], row["icmp.seq"]) for row in rows if row["icmp.type"]]
     assert pings.count(("8", "3")) == 1 and pings.count(("0", "3")) == 1 and len(pings) == 40
+    # Expedited forwarding, also in replies; TCP is best effort.
+    assert {row["ip.dsfield.dscp"] for row in rows if row["icmp.type"]} == {"46"}
+    assert {row["ip.dsfield.dscp"] for row in segments} == {"0"}
     flow = next(flow for flow in results["flows"] if flow["name"] == "file")
     assert flow["transfers_completed"] == 2 and flow["retransmits"] > 0
 

@@ -1,5 +1,6 @@
 //! What a run yields: plain numbers with the unit in the name (SI). Keys are stable: tables, claims and frames use them.
 
+use crate::config::Class;
 use serde::{Deserialize, Serialize};
 
 /// The outcome of one run.
@@ -109,6 +110,9 @@ pub struct Flow {
     pub to: String,
     /// The kind of its traffic: `cbr`, `poisson`, `voice`, ...
     pub kind: String,
+    /// Its service class; absent for `best-effort`.
+    #[serde(default, skip_serializing_if = "Class::is_best_effort")]
+    pub class: Class,
     /// Packets that the source made. TCP: segments with data put on their way, repetitions included. `ping`: requests.
     pub sent_packets: u64,
     /// Packets that reached the destination's application. TCP: segments with data that reached the receiver.
@@ -198,8 +202,8 @@ pub struct Lost {
 pub struct Node {
     /// The node's name.
     pub name: String,
-    /// Its queues: one, or under EDCA one an access category, the highest first; at an access point perhaps as many for
-    /// each station; then one a wired link.
+    /// Its queues: one; under EDCA one per access category, with `[class_queue]` one per service class, the highest first; at
+    /// an access point perhaps as many for each station; then one per wired link.
     pub queues: Vec<Queue>,
     /// Its medium access; all zero where it has no radio.
     pub mac: Mac,
@@ -268,8 +272,8 @@ pub struct Routing {
 /// What a queue did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Queue {
-    /// `vo`, `vi`, `be` or `bk`, by its access category; `be` under the DCF. Of a station at its access point: `s1`, or
-    /// `s1-be` under EDCA. Of a wired link: `wired-to-ap`.
+    /// `vo`, `vi`, `be` or `bk`, by its access category; `rt` or `be`, by its service class; `be` where there is one queue. Of
+    /// a station at its access point: `s1`, or `s1-be` where it has several. Of a wired link: `wired-to-ap`.
     pub name: String,
     /// The controller that moved its limit.
     pub controller: String,

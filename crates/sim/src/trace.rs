@@ -1,7 +1,7 @@
 //! What was on the air and what became of packets, told as it happens: for captures, event traces and tests. Nothing of
 //! it is kept unless [`World::watch`](crate::World::watch) asks for it.
 
-use crate::config::Category;
+use crate::config::{Category, Dscp};
 use crate::radio::Mode;
 use control::{Interval, Limit};
 use units::{Bytes, Duration, Frequency, Instant, Power};
@@ -132,6 +132,8 @@ pub struct Packet {
     pub of: Owner,
     /// Length at the network layer.
     pub length: Bytes,
+    /// Its code point.
+    pub dscp: Dscp,
     /// Its ECN field.
     pub ecn: Ecn,
     /// The TCP segment that it carries, if it does.

@@ -14,7 +14,7 @@ use units::Duration;
 struct Drawn {
     places: Vec<(u8, u8)>,
     flows: Vec<(usize, usize, u16, u16)>,
-    settings: [bool; 5],
+    settings: [bool; 6],
 }
 
 fn drawn() -> impl Strategy<Value = Drawn> {
@@ -22,26 +22,27 @@ fn drawn() -> impl Strategy<Value = Drawn> {
     (2_usize..7)
         .prop_flat_map(move |nodes| {
             let flow = (0..nodes, 0..nodes, 20_u16..1500, 10_u16..3000);
-            (prop::collection::vec(place.clone(), nodes), prop::collection::vec(flow, 1..5), any::<[bool; 5]>())
+            (prop::collection::vec(place.clone(), nodes), prop::collection::vec(flow, 1..5), any::<[bool; 6]>())
         })
         .prop_map(|(places, flows, settings)| Drawn { places, flows, settings })
 }
 
 impl Drawn {
     fn text(&self, prefix: &str) -> String {
-        let [rts, head, adth, ofdm, eifs] = self.settings;
+        let [rts, head, adth, ofdm, eifs, classes] = self.settings;
         let pick = |yes: bool, one: &'static str, other: &'static str| if yes { one } else { other };
         let mut text = format!(
             "duration = \"2 s\"\nwarmup = \"200 ms\"\n\
              [radio]\nstandard = \"{}\"\nrange = \"70 m\"\n\
              [mac]\nrts_threshold = \"{}\"\neifs = \"{}\"\n\
              [queue]\nlimit = 20\ndiscipline = \"{}\"\ncontroller = \"{}\"\n\
-             [queue.adth]\ntarget_delay = \"20 ms\"\n",
+             [queue.adth]\ntarget_delay = \"20 ms\"\n{}",
             pick(ofdm, "802.11a", "802.11b"),
             pick(rts, "300 B", "off"),
             pick(eifs, "any-signal-kept", "bad-frame"),
             pick(head, "drop-head", "drop-tail"),
             pick(adth, "adth", "none"),
+            pick(classes, "[class_queue]\n", ""),
         );
         for (index, (x, y)) in self.places.iter().enumerate() {
             let node = format!("[[node]]\nname = \"{prefix}{index}\"\nposition = [\"{x} m\", \"{y} m\"]\n");
@@ -50,8 +51,9 @@ impl Drawn {
         for (index, (from, to, packet, rate)) in self.flows.iter().enumerate() {
             let to = if from == to { "broadcast".to_owned() } else { format!("{prefix}{to}") };
             let flow = format!(
-                "[[flow]]\nname = \"f{index}\"\nfrom = \"{prefix}{from}\"\nto = \"{to}\"\n\
-                 traffic = {{ kind = \"poisson\", rate = \"{rate} kb/s\", packet = \"{packet} B\" }}\n"
+                "[[flow]]\nname = \"f{index}\"\nfrom = \"{prefix}{from}\"\nto = \"{to}\"\nclass = \"{}\"\n\
+                 traffic = {{ kind = \"poisson\", rate = \"{rate} kb/s\", packet = \"{packet} B\" }}\n",
+                pick(packet % 2 == 0, "real-time", "best-effort"),
             );
             text += &flow;
         }
@@ -82,8 +84,9 @@ proptest! {
             }
             for node in &whole.nodes {
                 prop_assert!(node.mac.airtime_s <= node.mac.busy_ratio * whole.simulated_s + 0.03);
-                prop_assert!(node.mac.delivered + node.mac.retry_drops <= node.queues[0].sent_packets + 1);
-                prop_assert!(node.queues[0].backlog_packets.max <= 20.0);
+                let sent: u64 = node.queues.iter().map(|queue| queue.sent_packets).sum();
+                prop_assert!(node.mac.delivered + node.mac.retry_drops <= sent + 1);
+                prop_assert!(node.queues.iter().all(|queue| queue.backlog_packets.max <= 20.0));
             }
         }
     }

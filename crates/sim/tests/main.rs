@@ -2,6 +2,7 @@
 
 mod aggregation;
 mod capture_margin;
+mod classes;
 #[path = "../../theory/tests/draws/mod.rs"]
 mod draws;
 mod edca;

@@ -39,14 +39,14 @@ pub(super) fn headers(packet: &Packet, length: u16, ends: &Ends) -> Vec<u8> {
     bytes
 }
 
-/// An IPv4 header (RFC 791) with its ECN field (RFC 3168, section 5).
+/// An IPv4 header (RFC 791) with its code point (RFC 2474, section 3) and its ECN field (RFC 3168, section 5).
 fn ip(packet: &Packet, length: u16, protocol: u8, ends: &Ends) -> Vec<u8> {
     let ecn = match packet.ecn {
         Ecn::NotEct => 0b00,
         Ecn::Ect => 0b10,
         Ecn::Ce => 0b11,
     };
-    let mut bytes = vec![0x45, ecn];
+    let mut bytes = vec![0x45, packet.dscp.number() << 2 | ecn];
     bytes.extend(length.to_be_bytes());
     bytes.extend(low_half(packet.id).to_be_bytes());
     bytes.extend(DO_NOT_FRAGMENT.to_be_bytes());

@@ -131,11 +131,9 @@ fn queues<'d, 's>(network: &'d DeTable<'s>) -> Vec<&'d DeTable<'s>> {
     let nodes = network.get("node").and_then(|nodes| nodes.get_ref().as_array());
     let nodes = nodes.into_iter().flat_map(|nodes| nodes.iter()).filter_map(|node| node.get_ref().as_table());
     let of = |owner: &'d DeTable<'s>| {
-        let categories = owner.get("category_queue").and_then(|queues| queues.get_ref().as_table());
-        owner
-            .get("queue")
-            .into_iter()
-            .chain(categories.into_iter().flat_map(|queues| queues.iter().map(|(_, queue)| queue)))
+        let tables = document::QUEUE_TABLES.iter().filter_map(|name| owner.get(*name)?.get_ref().as_table());
+        let several = tables.flat_map(|queues| queues.iter().map(|(_, queue)| queue));
+        owner.get("queue").into_iter().chain(several)
     };
     std::iter::once(network).chain(nodes).flat_map(of).filter_map(|queue| queue.get_ref().as_table()).collect()
 }

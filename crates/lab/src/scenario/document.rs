@@ -159,26 +159,35 @@ fn merge<'s>(key: &str, node: &mut Value<'s>, value: Value<'s>, change: &Change<
     Ok(())
 }
 
-/// Gives every queue the keys that it does not set itself: of a category of a node those of the network's category, and
-/// then of the node's queue; of a node those of the network's queue, and so of a category.
+/// The tables of queues by what packets they are for: by access category, by service class.
+pub(super) const QUEUE_TABLES: [&str; 2] = ["category_queue", "class_queue"];
+
+/// Gives every queue the keys that it does not set itself: of a category or class of a node those of the network's, and
+/// then of the node's queue; of a node those of the network's queue, and so of a category or class.
 pub(super) fn inherit_queue(root: &mut DeTable<'_>) {
     let shared = table(root, "queue").cloned().unwrap_or_default();
-    let categories = root.get_key_value("category_queue").map(|(key, value)| (key.clone(), value.clone()));
+    let of_all = QUEUE_TABLES.map(|name| root.get_key_value(name).map(|(key, value)| (key.clone(), value.clone())));
     if let Some(DeValue::Array(nodes)) = root.get_mut("node").map(Spanned::get_mut) {
         for node in nodes.iter_mut() {
             let DeValue::Table(node) = node.get_mut() else { continue };
-            let has_own = node.contains_key("queue") || node.contains_key("category_queue");
-            if let Some((key, value)) = categories.clone().filter(|_| has_own) {
-                fill(node, DeTable::from_iter([(key, value)]));
+            let has_queue = node.contains_key("queue");
+            for (name, entry) in QUEUE_TABLES.into_iter().zip(&of_all) {
+                if let Some(entry) = entry.clone().filter(|_| has_queue || node.contains_key(name)) {
+                    fill(node, DeTable::from_iter([entry]));
+                }
             }
             if let Some(DeValue::Table(own)) = node.get_mut("queue").map(Spanned::get_mut) {
                 fill(own, shared.clone());
             }
             let below = table(node, "queue").cloned().unwrap_or_else(|| shared.clone());
-            fill_each(node.get_mut("category_queue"), &below);
+            for name in QUEUE_TABLES {
+                fill_each(node.get_mut(name), &below);
+            }
         }
     }
-    fill_each(root.get_mut("category_queue"), &shared);
+    for name in QUEUE_TABLES {
+        fill_each(root.get_mut(name), &shared);
+    }
 }
 
 fn table<'d, 's>(parent: &'d DeTable<'s>, key: &str) -> Option<&'d DeTable<'s>> {

@@ -1,5 +1,6 @@
 //! Access categories.
 
+use super::Class;
 use serde::{Deserialize, Serialize};
 
 /// An access category of EDCA.
@@ -16,4 +17,14 @@ pub enum Category {
     BestEffort,
     /// The lowest.
     Background,
+}
+
+/// The category that a class has under EDCA (RFC 8325, 4.3: expedited forwarding goes with voice).
+impl From<Class> for Category {
+    fn from(class: Class) -> Self {
+        match class {
+            Class::RealTime => Self::Voice,
+            Class::BestEffort => Self::BestEffort,
+        }
+    }
 }

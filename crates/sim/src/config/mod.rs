@@ -5,6 +5,7 @@
 
 mod attachment;
 mod category;
+mod class;
 mod draws;
 mod errors;
 mod mac;
@@ -21,6 +22,7 @@ mod wired;
 
 pub use attachment::Attachment;
 pub use category::Category;
+pub use class::{Class, Dscp};
 pub use draws::{LengthRange, Lengths, Load, LoadRange};
 pub use errors::{ErrorModel, Errors, Fading, FadingModel};
 pub use mac::{
@@ -29,7 +31,7 @@ pub use mac::{
 };
 pub use mobility::{Mobility, MobilityModel, Speeds, WalkStart, Waypoint};
 pub use network::Network;
-pub use nodes::{CategoryQueues, Node, Placement, Queues, Role, Shape};
+pub use nodes::{CategoryQueues, ClassQueues, Node, Placement, Queues, Role, Shape};
 pub use radio::{BProtection, Capture, ChannelWidth, GuardInterval, Preamble, Propagation, Radio, Standard};
 pub use rate_control::{RateAlgorithm, RateControl};
 pub use record::Record;

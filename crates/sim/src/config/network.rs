@@ -1,6 +1,8 @@
 //! The whole description: all tables of a network.
 
-use super::{Attachment, CategoryQueues, Flow, Mac, Mobility, Node, Placement, Radio, Record, Routing, Tcp, Wired};
+use super::{
+    Attachment, CategoryQueues, ClassQueues, Flow, Mac, Mobility, Node, Placement, Radio, Record, Routing, Tcp, Wired,
+};
 use queue::Settings as Queue;
 use serde::{Deserialize, Serialize};
 use units::Duration;
@@ -44,6 +46,11 @@ pub struct Network {
     /// `[node.category_queue]` overrides them.
     #[serde(default, skip_serializing_if = "CategoryQueues::is_default")]
     pub category_queue: CategoryQueues,
+    /// Without EDCA: every node with a radio has a queue for each service class, and the packets of class `real-time` go
+    /// first. They differ from `[queue]` and `[node.queue]` key by key; `[node.class_queue]` overrides them. Without this
+    /// table all classes share one queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class_queue: Option<ClassQueues>,
     /// TCP, for the flows with `transport = "tcp"`; `[flow.tcp]` overrides it key by key.
     #[serde(default, skip_serializing_if = "Tcp::is_default")]
     pub tcp: Tcp,

@@ -1,7 +1,7 @@
 //! The `[nodes]` and `[[node]]` tables: who takes part, and where.
 
-use super::Category;
 use super::mobility::{Waypoint, pair};
+use super::{Category, Class};
 use queue::Settings as Queue;
 use serde::{Deserialize, Deserializer, Serialize};
 use units::{Length, Rate};
@@ -77,6 +77,9 @@ pub struct Node {
     /// The queues of its access categories, where they differ from `[category_queue]`.
     #[serde(default, skip_serializing_if = "CategoryQueues::is_default")]
     pub category_queue: CategoryQueues,
+    /// The queues of its service classes, where they differ from `[class_queue]`.
+    #[serde(default, skip_serializing_if = "ClassQueues::is_default")]
+    pub class_queue: ClassQueues,
 }
 
 /// Queues of EDCA's access categories. A key that stands in none of these tables is that of the node's queue.
@@ -106,6 +109,34 @@ impl CategoryQueues {
             Category::Video => (self.video.as_ref(), "video"),
             Category::BestEffort => (self.best_effort.as_ref(), "best_effort"),
             Category::Background => (self.background.as_ref(), "background"),
+        }
+    }
+
+    /// Is none described?
+    pub(crate) fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Queues of service classes. A key that stands in none of these tables is that of the node's queue.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct ClassQueues {
+    /// Goes first. Messages of the routing protocol wait here, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub real_time: Option<Queue>,
+    /// Served while no packet of the other class waits, at the rate that its controller orders.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best_effort: Option<Queue>,
+}
+
+impl ClassQueues {
+    /// The queue of a class, if it is described, and its key.
+    pub(crate) fn of(&self, class: Class) -> (Option<&Queue>, &'static str) {
+        match class {
+            Class::RealTime => (self.real_time.as_ref(), "real_time"),
+            Class::BestEffort => (self.best_effort.as_ref(), "best_effort"),
         }
     }
 

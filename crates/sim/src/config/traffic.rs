@@ -1,6 +1,6 @@
 //! The `[[flow]]` tables: what is sent, from where to where.
 
-use super::{Attachment, Category, Lengths, Load, Tcp};
+use super::{Attachment, Category, Class, Lengths, Load, Tcp};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Rate};
 
@@ -28,7 +28,12 @@ pub struct Flow {
     /// What differs from `[tcp]`, where `transport` is "tcp".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<Tcp>,
-    /// Its access category, where `mac.access` is "edca". Default `best-effort`.
+    /// Its service class, carried as a code point (DSCP) in every packet. Answers have the class of what they answer. With
+    /// `[class_queue]` each class has a queue of its own.
+    #[serde(default, skip_serializing_if = "Class::is_best_effort")]
+    pub class: Class,
+    /// Its access category, where `mac.access` is "edca". Default `best-effort`; of a flow of class `real-time`, `voice`
+    /// (RFC 8325).
     #[serde(default)]
     pub category: Option<Category>,
     /// When the flow starts.

@@ -1,10 +1,15 @@
 //! Which port of a node packets wait at, and what the ports are called.
 
+use crate::config::Class;
 use crate::engine::WireId;
 use crate::mac::Conventions;
+use std::ops::Range;
 
-/// How the ports of a node are ordered: groups of one port an access category, the highest first, then one port a
-/// wired link. There is one group, or at an access point with ports for each station one a station.
+/// The service classes, the highest first.
+const CLASSES: [Class; 2] = [Class::RealTime, Class::BestEffort];
+
+/// How the ports of a node are ordered: groups of one port per access category or per service class, the highest first,
+/// then one port per wired link. There is one group, or at an access point with ports for each station one per station.
 #[derive(Debug)]
 pub(crate) struct Layout {
     /// The stations of the groups, in order; empty where there is one group for all. Behind them may be one more group, for
@@ -12,31 +17,58 @@ pub(crate) struct Layout {
     pub(crate) stations: Vec<u32>,
     /// None at a node without a radio.
     pub(crate) groups: usize,
-    pub(crate) categories: usize,
+    /// Ports of a group.
+    pub(crate) lanes: usize,
+    /// They are for service classes, which share one access category; else each is for a category.
+    pub(crate) by_class: bool,
     /// The node at the other end of each wired link, and the link.
     pub(crate) wires: Vec<(u32, WireId)>,
 }
 
 impl Layout {
-    /// One group for all receivers, as most nodes have.
-    pub(crate) fn new(categories: usize) -> Self {
-        Self { stations: Vec::new(), groups: 1, categories, wires: Vec::new() }
+    /// One group for all receivers, as most nodes have, with a port for each of so many access categories.
+    pub(crate) fn by_category(categories: usize) -> Self {
+        Self { stations: Vec::new(), groups: 1, lanes: categories, by_class: false, wires: Vec::new() }
+    }
+
+    /// One group for all receivers, with a port for each service class and without access categories.
+    pub(crate) fn by_class() -> Self {
+        Self { lanes: CLASSES.len(), by_class: true, ..Self::by_category(1) }
     }
 
     /// Ports for what goes by radio. Those behind them are for wired links.
     pub(crate) fn radio_ports(&self) -> usize {
-        self.groups * self.categories
+        self.groups * self.lanes
     }
 
-    /// The port where packets for the next node `to` wait, which go by radio with this category.
+    /// The access category of a port for what goes by radio.
     #[inline]
-    pub(super) fn port(&self, to: u32, category: u8) -> usize {
+    pub(crate) fn category(&self, port: usize) -> u8 {
+        if self.by_class { 0 } else { u8::try_from(port % self.lanes).expect("there are four categories") }
+    }
+
+    /// The service class of a port for what goes by radio, if it is for one.
+    pub(crate) fn class(&self, port: usize) -> Option<Class> {
+        self.by_class.then(|| CLASSES[port % self.lanes])
+    }
+
+    /// The places in a group of the ports of a category, the highest first.
+    #[inline]
+    pub(super) fn lanes_of(&self, category: u8) -> Range<usize> {
+        let first = usize::from(category);
+        if self.by_class { 0..self.lanes } else { first..first + 1 }
+    }
+
+    /// The port where packets of this class for the next node `to` wait, which go by radio with this category.
+    #[inline]
+    pub(super) fn port(&self, to: u32, category: u8, class: Class) -> usize {
         if let Some(wire) = self.wires.iter().position(|&(other, _)| other == to) {
             return self.radio_ports() + wire;
         }
         // A broadcast is addressed above all stations.
         let group = if self.stations.is_empty() { 0 } else { self.stations.partition_point(|&station| station < to) };
-        group * self.categories + usize::from(category)
+        let lane = if self.by_class { usize::from(class == CLASSES[1]) } else { usize::from(category) };
+        group * self.lanes + lane
     }
 
     /// The wired link that a port is for.
@@ -53,11 +85,15 @@ impl Layout {
         if let Some(wired) = port.checked_sub(self.radio_ports()) {
             return format!("wired-to-{}", node(self.wires[wired].0));
         }
-        let category = rules.queue_name(port % self.categories);
+        let lane = match self.class(port) {
+            Some(Class::RealTime) => "rt",
+            Some(Class::BestEffort) => "be",
+            None => rules.queue_name(port % self.lanes),
+        };
         if self.stations.is_empty() {
-            return category.to_owned();
+            return lane.to_owned();
         }
-        let station = self.stations.get(port / self.categories).map_or("broadcast", |&station| node(station));
-        if rules.edca() { format!("{station}-{category}") } else { station.to_owned() }
+        let station = self.stations.get(port / self.lanes).map_or("broadcast", |&station| node(station));
+        if self.lanes > 1 { format!("{station}-{lane}") } else { station.to_owned() }
     }
 }

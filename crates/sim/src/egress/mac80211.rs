@@ -91,15 +91,15 @@ impl Scheduler {
     /// A scheduler for the ports of an access point, which are empty; `patience` if CoDel has some with slow stations.
     pub(super) fn new(layout: &Layout, patience: Option<Costs>) -> Self {
         let share = |port: usize| Share {
-            category: port % layout.categories,
-            broadcasts: port / layout.categories >= layout.stations.len(),
+            category: port % layout.lanes,
+            broadcasts: port / layout.lanes >= layout.stations.len(),
             listed: false,
             deficit: 0,
             pending: Duration::ZERO,
             active: Instant::ZERO,
         };
         Self {
-            categories: (0..layout.categories).map(|_| Category::default()).collect(),
+            categories: (0..layout.lanes).map(|_| Category::default()).collect(),
             shares: (0..layout.radio_ports()).map(share).collect(),
             pending: Duration::ZERO,
             broadcasting: Duration::ZERO,
@@ -188,7 +188,7 @@ impl Scheduler {
 
     /// CoDel goes by what is expected of the station of a port now. Broadcasts have no station.
     fn be_patient(&self, index: usize, layout: &Layout, port: &mut Port, outlook: Outlook) {
-        let (Some(costs), Some(&to)) = (&self.patience, layout.stations.get(index / layout.categories)) else { return };
+        let (Some(costs), Some(&to)) = (&self.patience, layout.stations.get(index / layout.lanes)) else { return };
         let expected = outlook.throughput(to, costs);
         let slow = expected > 0.0 && expected < SLOW * layout.stations.len() as f64;
         port.follow(&self.params(slow));
@@ -309,7 +309,7 @@ mod tests {
 
     /// A scheduler of so many stations and a port for broadcasts, without categories.
     fn scheduler(stations: u32) -> Scheduler {
-        let mut layout = Layout::new(1);
+        let mut layout = Layout::by_category(1);
         layout.groups = stations as usize + 1;
         layout.stations = (1..=stations).collect();
         Scheduler::new(&layout, None)
@@ -318,7 +318,14 @@ mod tests {
     /// A packet that passes and is expected to be on the air for so long.
     fn packet(expected: Duration) -> Passed {
         let handle = Arena::default().insert(());
-        let packet = Waiting { packet: handle, to: 1, length: Bytes::new(1500), flow: 0, ecn: Ecn::NotEct };
+        let packet = Waiting {
+            packet: handle,
+            to: 1,
+            length: Bytes::new(1500),
+            flow: 0,
+            class: crate::config::Class::BestEffort,
+            ecn: Ecn::NotEct,
+        };
         Passed { packet, joined: Instant::ZERO, expected }
     }
 

@@ -18,6 +18,7 @@ pub(crate) use layout::Layout;
 pub(crate) use outlook::Outlook;
 pub(crate) use port::{Port, Taken};
 
+use crate::config::Class;
 use crate::engine::WireId;
 use crate::mac::{Conventions, Costs};
 use crate::net::Waiting;
@@ -89,15 +90,15 @@ impl Egress {
         &self.layout
     }
 
-    /// The port where packets for the next node `to` wait, which go by radio with this category.
+    /// The port where packets of this class for the next node `to` wait, which go by radio with this category.
     #[inline]
-    pub(crate) fn port_to(&self, to: u32, category: u8) -> usize {
-        self.layout.port(to, category)
+    pub(crate) fn port_to(&self, to: u32, category: u8, class: Class) -> usize {
+        self.layout.port(to, category, class)
     }
 
     /// The access category of a port for what goes by radio.
     pub(crate) fn category(&self, port: usize) -> u8 {
-        u8::try_from(port % self.layout.categories).expect("there are four categories")
+        self.layout.category(port)
     }
 
     /// The wired link that a port is for.
@@ -126,7 +127,7 @@ impl Egress {
         first: bool,
         dropped: &mut impl FnMut(Waiting),
     ) -> Option<WireId> {
-        let port = self.layout.port(packet.to, category);
+        let port = self.layout.port(packet.to, category, packet.class);
         let wire = self.layout.wire(port);
         if wire.is_none() {
             self.filled |= 1 << category;
@@ -193,7 +194,8 @@ impl Egress {
     /// The port of a category where packets wait that may leave first, and when; none where none waits.
     pub(crate) fn ready_at(&self, category: u8) -> Option<(usize, Instant)> {
         let Order::Turns(_) = self.order else { return None };
-        let ports = (usize::from(category)..self.layout.radio_ports()).step_by(self.layout.categories);
+        let lanes = self.layout.lanes_of(category);
+        let ports = lanes.flat_map(|lane| (lane..self.layout.radio_ports()).step_by(self.layout.lanes));
         ports.filter_map(|port| Some((port, self.ports[port].ready_at()?))).min_by_key(|&(_, at)| at)
     }
 
@@ -271,7 +273,8 @@ impl Egress {
     #[inline]
     pub(crate) fn on_air(&mut self, now: Instant, station: u32, category: u8, airtime: impl FnOnce() -> Duration) {
         if let Order::Mac80211(scheduler) = &mut self.order {
-            scheduler.charge(now, self.layout.port(station, category), airtime());
+            // It knows no service classes.
+            scheduler.charge(now, self.layout.port(station, category, Class::BestEffort), airtime());
         }
     }
 

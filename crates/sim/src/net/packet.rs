@@ -1,5 +1,6 @@
 //! Packets, without their bytes, and what headers add.
 
+use crate::config::{Class, Dscp};
 use crate::engine::{FlowId, Handle};
 use queue::Ecn;
 use units::{Bytes, Duration, Instant};
@@ -55,6 +56,7 @@ pub(crate) struct Packet {
     pub(crate) serial: u32,
     /// How many more hops it may go.
     pub(crate) ttl: u8,
+    pub(crate) dscp: Dscp,
     /// How often it has been sent by radio so far, on all of its hops.
     pub(crate) transmissions: u16,
     /// When the application, or a protocol, made it. Of a ping's reply: when its request was made.
@@ -71,6 +73,15 @@ impl Packet {
     /// Is it still at its origin?
     pub(crate) fn is_fresh(&self) -> bool {
         self.ttl == TTL
+    }
+
+    /// The class in whose queues it waits: routing messages go with real-time traffic.
+    #[inline]
+    pub(crate) fn class(&self) -> Class {
+        match self.load {
+            Load::Flow(_) => self.dscp.class(),
+            Load::Routing { .. } => Class::RealTime,
+        }
     }
 
     /// Hops that a packet of data has come.
@@ -101,10 +112,10 @@ impl Transit {
 }
 
 impl Packet {
-    /// A packet without a segment that is made now and has not left yet.
+    /// A best-effort packet without a segment that is made now and has not left yet.
     pub(crate) fn new(load: Load, created: Instant, length: Bytes) -> Self {
-        let (segment, ecn, transit) = (None, Ecn::NotEct, Transit::NONE);
-        Self { load, serial: 0, ttl: TTL, transmissions: 0, created, length, segment, ecn, transit }
+        let (dscp, segment, ecn, transit) = (Dscp::default(), None, Ecn::NotEct, Transit::NONE);
+        Self { load, serial: 0, ttl: TTL, dscp, transmissions: 0, created, length, segment, ecn, transit }
     }
 
     /// What the application gave to UDP.
@@ -122,6 +133,7 @@ pub(crate) struct Waiting {
     pub(crate) length: Bytes,
     /// A number for its transport flow and direction.
     pub(crate) flow: u32,
+    pub(crate) class: Class,
     pub(crate) ecn: Ecn,
 }
 

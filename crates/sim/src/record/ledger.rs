@@ -2,6 +2,7 @@
 
 use super::hops::Hops;
 use super::{Summary, TransportRecord};
+use crate::config::Class;
 use crate::net::Loss;
 use crate::results::{Flow, FlowDistribution, Lost, Mac, NodeDistribution, Times};
 use units::{Bytes, Duration};
@@ -50,6 +51,7 @@ pub(crate) struct Identity {
     pub(crate) from: String,
     pub(crate) to: String,
     pub(crate) kind: &'static str,
+    pub(crate) class: Class,
     /// Its load is drawn at random.
     pub(crate) drawn: bool,
     pub(crate) deadline: Option<Duration>,
@@ -115,6 +117,7 @@ impl FlowRecord {
             from: identity.from.clone(),
             to: identity.to.clone(),
             kind: identity.kind.to_owned(),
+            class: identity.class,
             sent_packets: self.sent,
             received_packets: self.received,
             in_flight_packets: self.ledger.on_their_way(),

@@ -113,11 +113,13 @@ fn flow(
         from: names[from as usize].clone(),
         to: names.get(to as usize).map_or("broadcast", String::as_str).to_owned(),
         kind: sources::kind_name(described.traffic.kind),
+        class: described.class,
         drawn,
         deadline: described.deadline,
         name,
     };
-    let category = rules.index(described.category.unwrap_or_default());
+    let category = rules.index(described.category.unwrap_or_else(|| described.class.into()));
     let from = from.into();
-    Flow { identity, from, to, category, role: Role::Data, supply, waiting: 0, record: FlowRecord::default() }
+    let dscp = described.class.into();
+    Flow { identity, from, to, category, dscp, role: Role::Data, supply, waiting: 0, record: FlowRecord::default() }
 }

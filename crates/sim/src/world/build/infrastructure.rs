@@ -1,7 +1,7 @@
 //! Who may send to whom: access points and their stations, wired links.
 
 use super::sites::Site;
-use crate::config::{Network, Protocol, Queues, Role, Wired};
+use crate::config::{Class, Network, Protocol, Queues, Role, Wired};
 use crate::engine::{List, NodeId, Number as _, WireId};
 use crate::mac::Frame;
 use crate::radio::Medium;
@@ -53,9 +53,9 @@ impl Infrastructure {
         let mut wires = Vec::with_capacity(2 * self.wires.len());
         for (described, &[a, b]) in network.wired.iter().zip(&self.wires) {
             for (from, to) in [(a, b), (b, a)] {
-                // The category does not matter on a wire.
+                // Neither category nor class matters on a wire.
                 let (from, to) = (NodeId::from(from), NodeId::from(to));
-                let port = nodes[from].egress.port_to(to.into(), 0);
+                let port = nodes[from].egress.port_to(to.into(), 0, Class::BestEffort);
                 wires.push(Wire::new((from, port), to, described));
             }
         }
@@ -179,7 +179,7 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
                 return refuse(key, format!("`{}` has no radio and no `{key}`", site.name));
             }
         }
-        if site.queue.is_some() || !site.category_queue.is_default() {
+        if site.queue.is_some() || !site.category_queue.is_default() || !site.class_queue.is_default() {
             return refuse("queue", "the queues of a wired node are those of its links: `[wired.queue]`".to_owned());
         }
     }

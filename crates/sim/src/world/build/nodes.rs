@@ -3,7 +3,7 @@
 use super::infrastructure::Infrastructure;
 use super::mac;
 use super::sites::Site;
-use crate::config::{Category, Network, Queues, Role};
+use crate::config::{Category, Class, Network, Queues, Role};
 use crate::egress::{Egress, Layout, Order, Port};
 use crate::engine::{List, NodeId, Number as _, Purpose, Stream};
 use crate::mac::{Conventions, Costs, Station};
@@ -24,9 +24,8 @@ pub(super) fn nodes(
     let mut ports_before = 0;
     for (index, site) in sites.iter().enumerate() {
         let address = u32::try_from(index).map_err(|_| BuildError::new("nodes.count", "there are too many nodes"))?;
-        let layout = layout(network, (site, address), infrastructure, Layout::new(rules.categories));
+        let layout = layout(network, (site, address), infrastructure, rules)?;
         let mut chance = Stream::new(seed, &site.name, Purpose::Queues);
-        let categories = (0..layout.groups).flat_map(|_| (0..).take(layout.categories));
         let patience = site.slow_station_codel.then(|| Costs::new(&rules.timing));
         let order = match site.queues {
             Some(Queues::Mac80211) => Order::mac80211(&layout, patience),
@@ -34,12 +33,16 @@ pub(super) fn nodes(
         };
         let settings = order.settings();
         // A category with several ports cannot contend as each of them orders.
-        let carried_out = if layout.groups == 1 { CARRIED_OUT.and(Sets::ACCESS) } else { CARRIED_OUT };
-        let ports = categories.map(|category| match &settings {
-            Some(settings) => built(settings, "queue", carried_out, &mut chance),
-            None => port(site, network, rules.category(category), carried_out, &mut chance),
-        });
-        let mut ports = ports.collect::<Result<Vec<_>, _>>()?;
+        let alone = layout.groups == 1 && !layout.by_class;
+        let carried_out = if alone { CARRIED_OUT.and(Sets::ACCESS) } else { CARRIED_OUT };
+        let mut ports = Vec::new();
+        for place in 0..layout.radio_ports() {
+            let (settings, table) = match &settings {
+                Some(settings) => (settings, "queue".to_owned()),
+                None => described(site, network, layout.class(place), rules.category(layout.category(place)))?,
+            };
+            ports.push(built(settings, &table, carried_out, &mut chance)?);
+        }
         for (_, wire) in &layout.wires {
             ports.push(wired_port(network, wire.place() / 2, &mut chance)?);
         }
@@ -61,13 +64,32 @@ pub(super) fn nodes(
     Ok(nodes)
 }
 
-/// Which ports a node has, from a layout with one group.
+/// Which ports a node has.
 fn layout(
     network: &Network,
     (site, node): (&Site, u32),
     infrastructure: &Infrastructure,
-    mut layout: Layout,
-) -> Layout {
+    rules: &Conventions,
+) -> Result<Layout, BuildError> {
+    let refuse = |key: String, message: &str| Err(BuildError::new(key, message));
+    let of_node = format!("node.{}.class_queue", site.name);
+    let mut layout = match network.class_queue {
+        Some(_) if rules.edca() => {
+            let message = "EDCA has a queue for each access category, packets of class `real-time` go with `voice`: write \
+                           `[category_queue]`";
+            return refuse("class_queue".to_owned(), message);
+        }
+        Some(_) if site.queues == Some(Queues::Mac80211) => {
+            let message = "mac80211 knows categories, not classes: write `access = \"edca\"` in `[mac]` instead of \
+                           `[class_queue]`";
+            return refuse(format!("node.{}.queues", site.name), message);
+        }
+        Some(_) => Layout::by_class(),
+        None if !site.class_queue.is_default() => {
+            return refuse(of_node, "one node alone cannot tell classes apart: write `[class_queue]` for all of them");
+        }
+        None => Layout::by_category(rules.categories),
+    };
     layout.wires = infrastructure.wires_of(node).collect();
     if site.role == Role::Wired {
         layout.groups = 0;
@@ -77,33 +99,42 @@ fn layout(
         let broadcasts = network.flow.iter().any(|flow| flow.to == "broadcast" && flow.from == site.name);
         layout.groups = (layout.stations.len() + usize::from(broadcasts)).max(1);
     }
-    layout
+    Ok(layout)
 }
 
-/// A port of a node for what goes by radio: of a category under EDCA.
-fn port(
-    site: &Site,
-    network: &Network,
+/// How the queue of a port of a node for what goes by radio is described, and in which table: that of a service class, of
+/// a category under EDCA, or the node's.
+fn described<'n>(
+    site: &'n Site,
+    network: &'n Network,
+    class: Option<Class>,
     category: Option<Category>,
-    carried_out: Sets,
-    chance: &mut Stream,
-) -> Result<Port, BuildError> {
+) -> Result<(&'n queue::Settings, String), BuildError> {
+    if let (Some(class), Some(shared)) = (class, &network.class_queue) {
+        for (queues, at) in
+            [(&site.class_queue, format!("node.{}.class_queue", site.name)), (shared, "class_queue".to_owned())]
+        {
+            if let (Some(own), key) = queues.of(class) {
+                return Ok((own, format!("{at}.{key}")));
+            }
+        }
+    }
     for (queues, at) in [
         (&site.category_queue, format!("node.{}.category_queue", site.name)),
         (&network.category_queue, "category_queue".to_owned()),
     ] {
         match category.map(|category| queues.of(category)) {
-            Some((Some(own), key)) => return built(own, &format!("{at}.{key}"), carried_out, chance),
+            Some((Some(own), key)) => return Ok((own, format!("{at}.{key}"))),
             None if !queues.is_default() => {
                 return Err(BuildError::new(at, "the DCF has one category: write `access = \"edca\"` in `[mac]`"));
             }
             Some((None, _)) | None => {}
         }
     }
-    match &site.queue {
-        Some(own) => built(own, &format!("node.{}.queue", site.name), carried_out, chance),
-        None => built(&network.queue, "queue", carried_out, chance),
-    }
+    Ok(match &site.queue {
+        Some(own) => (own, format!("node.{}.queue", site.name)),
+        None => (&network.queue, "queue".to_owned()),
+    })
 }
 
 fn wired_port(network: &Network, link: usize, chance: &mut Stream) -> Result<Port, BuildError> {

@@ -80,14 +80,15 @@ pub(super) fn answer(
     };
     there.role = asked;
     there.record.transport = Some(Box::new(TransportRecord::new(answered.service)));
-    let Identity { name, from, to, kind, .. } = &there.identity;
-    let (name, from, to) = (name.clone(), to.clone(), from.clone());
-    let identity = Identity { name, from, to, kind, drawn: false, deadline: None };
+    let Identity { name, from, to, kind, class, .. } = &there.identity;
+    let (name, from, to, class) = (name.clone(), to.clone(), from.clone(), *class);
+    let identity = Identity { name, from, to, kind, class, drawn: false, deadline: None };
     Flow {
         identity,
         from: there.to.into(),
         to: there.from.into(),
         category: answered.category.map_or(there.category, |category| rules.index(category)),
+        dscp: there.dscp,
         role,
         supply: Supply::Answers { longest },
         waiting: 0,

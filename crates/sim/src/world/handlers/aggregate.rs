@@ -1,5 +1,6 @@
 //! Aggregates: which packets share a frame, and in what order the receiver passes them on.
 
+use crate::config::Class;
 use crate::engine::{Handle, NodeId};
 use crate::mac::{Assembly, Frame, Kind, Place, places};
 use crate::net::{Load, Transit, Waiting, msdu_bytes};
@@ -11,7 +12,8 @@ impl World {
     pub(super) fn aggregate(&mut self, node: NodeId) -> Option<Assembly> {
         let mut assembly = self.nodes[node].station.assemble(self.now, &self.rules)?;
         let now = self.now;
-        let port = self.nodes[node].egress.port_to(assembly.to, assembly.category);
+        // Only frames with a category are aggregated, and these have no queues by class.
+        let port = self.nodes[node].egress.port_to(assembly.to, assembly.category, Class::BestEffort);
         let mut index = 0;
         loop {
             let (egress, mut accounts) = self.egress_and_accounts(node);

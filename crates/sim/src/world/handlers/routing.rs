@@ -115,7 +115,8 @@ impl World {
             Load::Flow(flow) => connections.flow_key(flow, &packet),
             Load::Routing { .. } => u32::MAX,
         };
-        let waiting = Waiting { packet: handle, to, length: packet.length, flow, ecn: packet.ecn };
+        let waiting =
+            Waiting { packet: handle, to, length: packet.length, flow, class: packet.class(), ecn: packet.ecn };
         let mut witness = Witness { watch, now: *now, node };
         witness.saw(|| What::Queued(connections.picture(&packet)));
         let mut accounts = Accounts { packets, connections, flows, routing, witness };
@@ -128,15 +129,15 @@ impl World {
 
     /// The port that packets of a flow join at the node where it begins.
     pub(super) fn first_port(&self, flow: FlowId) -> usize {
-        let Flow { from, to, category, .. } = self.flows[flow];
+        let Flow { from, to, category, dscp, .. } = self.flows[flow];
         let next = match &self.routing {
             Routing::Static(routes) if to != BROADCAST => {
                 routes.next(flow, from.into()).expect("a route leaves its start")
             }
-            // Then there is one port a category, whoever is next.
+            // Then there is one port per category, whoever is next.
             _ => BROADCAST,
         };
-        self.nodes[from].egress.port_to(next, category)
+        self.nodes[from].egress.port_to(next, category, dscp.class())
     }
 
     /// A `Route` event of a node has come.

@@ -58,12 +58,12 @@ impl World {
     /// A packet of a flow sets out from where the flow begins.
     #[inline]
     pub(super) fn launch(&mut self, flow: FlowId, packet: Packet) {
-        let Flow { from, waiting, record, .. } = &mut self.flows[flow];
+        let Flow { from, dscp, waiting, record, .. } = &mut self.flows[flow];
         #[expect(clippy::cast_possible_truncation, reason = "a number in a trace may come round again")]
         let serial = record.ledger.made as u32;
         record.ledger.made += 1;
         *waiting += 1;
-        let from = *from;
-        self.route(from, None, Packet { serial, ..packet });
+        let (from, dscp) = (*from, *dscp);
+        self.route(from, None, Packet { serial, dscp, ..packet });
     }
 }

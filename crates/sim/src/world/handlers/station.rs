@@ -53,7 +53,8 @@ impl World {
     /// A station is done with a packet.
     fn finish_packet(&mut self, node: NodeId, handle: Handle, finished: Finished) {
         let Finished { to, category, delivered, .. } = finished;
-        let Transit { waited, taken, expected, .. } = self.packets.get(handle).transit;
+        let packet = self.packets.get(handle);
+        let Transit { waited, taken, expected, .. } = packet.transit;
         let service = self.now.since(taken);
         let Node { egress, record, .. } = &mut self.nodes[node];
         record.service.record(service);
@@ -62,10 +63,9 @@ impl World {
         if to != BROADCAST {
             record.hops.to(to).complete(delivered, waited, service);
         }
-        let port = egress.port_to(to, category);
+        let port = egress.port_to(to, category, packet.class());
         self.complete(node, port, waited, service, expected);
         if delivered {
-            let packet = self.packets.get(handle);
             let Self { connections, watch, now, .. } = self;
             Witness { watch, now: *now, node }.saw(|| What::Acknowledged(connections.picture(&packet)));
         }

@@ -1,5 +1,6 @@
 //! A flow as it runs: what supplies it, and what its packets are for.
 
+use crate::config::Dscp;
 use crate::engine::{FlowId, NodeId};
 use crate::net::{ip_bytes, network_bytes};
 use crate::record::{FlowRecord, Identity};
@@ -15,6 +16,8 @@ pub(crate) struct Flow {
     pub(crate) to: u32,
     /// The index of its access category.
     pub(crate) category: u8,
+    /// Of its packets.
+    pub(crate) dscp: Dscp,
     pub(crate) role: Role,
     pub(crate) supply: Supply,
     /// Its packets that wait, for a route or at a port, at the node where it begins.

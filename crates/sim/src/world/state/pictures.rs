@@ -13,7 +13,14 @@ impl Packet {
             Load::Flow(flow) => Owner::Flow(flow.into()),
             Load::Routing { .. } => Owner::Routing,
         };
-        trace::Packet { id: u64::from(self.serial), of, length: self.length, ecn: self.ecn.into(), segment }
+        trace::Packet {
+            id: u64::from(self.serial),
+            of,
+            length: self.length,
+            dscp: self.dscp,
+            ecn: self.ecn.into(),
+            segment,
+        }
     }
 }
 

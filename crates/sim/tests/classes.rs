@@ -1,0 +1,133 @@
+//! Service classes in whole networks: a queue for each, who goes first, what is refused.
+
+use crate::networks::{network, run};
+use sim::World;
+use sim::config::Class;
+use sim::trace::What;
+
+/// A node that always has a best-effort packet of 1500 B for its neighbour, and a call.
+const PAIR: &str = "duration = \"10 s\"\n[nodes]\ncount = 2\nplacement = \"chain\"\nspacing = \"5 m\"\n\
+    [[flow]]\nname = \"call\"\nfrom = \"n0\"\nto = \"n1\"\nclass = \"real-time\"\nphase_jitter = \"20 ms\"\n\
+    traffic = { kind = \"cbr\", rate = \"32 kb/s\", packet = \"80 B\" }\n\
+    [[flow]]\nname = \"bulk\"\nfrom = \"n0\"\nto = \"n1\"\n\
+    traffic = { kind = \"cbr\", rate = \"20 Mb/s\", packet = \"1500 B\" }\n";
+
+/// The longest that a packet of 1500 B and its ACK take at 11 Mb/s, with the most slots of a first back-off: DIFS 50, 31
+/// slots of 20, 192 + 1528 + 36 B at 11 Mb/s, SIFS 10 and an ACK at 2 Mb/s at most 248 us.
+const BULK_S: f64 = (50.0 + 620.0 + 192.0 + 1564.0 * 8.0 / 11.0 + 10.0 + 304.0) * 1e-6;
+
+#[test]
+fn with_a_queue_for_each_class_real_time_waits_for_one_packet_at_most() {
+    let shared = run(PAIR, 1);
+    let apart = run(&(PAIR.to_owned() + "[class_queue]\n"), 1);
+    // Fifty packets of 1500 B are before it where there is one queue.
+    assert!(shared.flows[0].delay_s.mean > 20.0 * BULK_S, "{:?}", shared.flows[0].delay_s);
+    assert!(apart.flows[0].delay_s.max < 2.0 * BULK_S, "{:?}", apart.flows[0].delay_s);
+    assert!(apart.flows[0].received_packets > 495 && apart.flows[1].goodput_bps > 0.9 * shared.flows[1].goodput_bps);
+    let names = |node: usize| apart.nodes[node].queues.iter().map(|queue| queue.name.as_str()).collect::<Vec<_>>();
+    assert_eq!((names(0), names(1)), (vec!["rt", "be"], vec!["rt", "be"]));
+    assert_eq!(shared.nodes[0].queues[0].name, "be");
+    assert_eq!(apart.nodes[0].queues[0].arrived_packets, apart.flows[0].sent_packets);
+    assert_eq!((apart.flows[0].class, apart.flows[1].class), (Class::RealTime, Class::BestEffort));
+}
+
+#[test]
+fn queues_of_classes_are_described_as_other_queues_are() {
+    let queues = "[queue]\nlimit = 10\n[class_queue.real_time]\nlimit = 3\n";
+    let own = "[[node]]\nname = \"n1\"\nclass_queue = { best_effort = { limit = 7 } }\n";
+    let outcome = run(&(PAIR.to_owned() + queues + own), 1);
+    let limits = |node: usize| {
+        let queues = &outcome.nodes[node].queues;
+        queues.iter().map(|queue| queue.limit_packets.expect("in packets").last).collect::<Vec<_>>()
+    };
+    assert_eq!((limits(0), limits(1)), (vec![3.0, 10.0], vec![3.0, 7.0]));
+}
+
+#[test]
+fn at_an_access_point_each_station_has_a_queue_of_each_class_and_calls_of_all_go_first() {
+    let mut text = "duration = \"5 s\"\n[class_queue]\n[[node]]\nname = \"ap\"\nrole = \"access-point\"\n\
+                    queues = \"per-station\"\nposition = [\"0 m\", \"0 m\"]\n"
+        .to_owned();
+    for (station, place) in [("a", 5), ("b", 6)] {
+        let node = format!("[[node]]\nname = \"{station}\"\nposition = [\"{place} m\", \"0 m\"]\n");
+        text += &node;
+    }
+    for (name, class, kind) in [
+        ("call", "real-time", "kind = \"cbr\", rate = \"64 kb/s\", packet = \"160 B\""),
+        ("bulk", "best-effort", "kind = \"saturated\", packet = \"1500 B\""),
+    ] {
+        let flow = format!(
+            "[[flow]]\nname = \"{name}\"\nfrom = \"ap\"\nto = \"*\"\nclass = \"{class}\"\ntraffic = {{ {kind} }}\n"
+        );
+        text += &flow;
+    }
+    let outcome = run(&text, 1);
+    let names: Vec<_> = outcome.nodes[0].queues.iter().map(|queue| queue.name.as_str()).collect();
+    assert_eq!(names, ["a-rt", "a-be", "b-rt", "b-be"]);
+    // Two calls come at once: one waits for the other and for a packet of 1500 B.
+    for flow in outcome.flows.iter().filter(|flow| flow.class == Class::RealTime) {
+        assert!(flow.delay_s.max < 3.0 * BULK_S && flow.received_packets == 250, "{}: {:?}", flow.name, flow.delay_s);
+    }
+    let bulk: Vec<_> = outcome.flows.iter().filter(|flow| flow.class == Class::BestEffort).collect();
+    assert!((bulk[0].goodput_bps / bulk[1].goodput_bps - 1.0).abs() < 0.01, "by turns");
+}
+
+#[test]
+fn under_edca_real_time_goes_with_voice_unless_the_flow_says_otherwise() {
+    let text = PAIR.to_owned() + "category = \"video\"\n[mac]\naccess = \"edca\"\n";
+    let outcome = run(&text.replace("category", "class = \"real-time\"\ncategory"), 1);
+    let arrived: Vec<_> = outcome.nodes[0].queues.iter().map(|queue| queue.arrived_packets).collect();
+    assert_eq!(arrived, [outcome.flows[0].sent_packets, outcome.flows[1].sent_packets, 0, 0]);
+}
+
+#[test]
+fn answers_have_the_class_of_what_they_answer() {
+    let text = "duration = \"5 s\"\n[class_queue]\n[nodes]\ncount = 2\nplacement = \"chain\"\nspacing = \"5 m\"\n\
+                [[flow]]\nname = \"ping\"\nfrom = \"n0\"\nto = \"n1\"\nclass = \"real-time\"\ntraffic = { kind = \"ping\" }\n\
+                [[flow]]\nname = \"file\"\nfrom = \"n0\"\nto = \"n1\"\ntransport = \"tcp\"\ntraffic = { kind = \"greedy\" }\n";
+    let outcome = run(text, 1);
+    let back = &outcome.nodes[1].queues;
+    assert_eq!(back[0].arrived_packets, 5, "replies");
+    assert!(back[1].arrived_packets > 100, "acknowledgements");
+}
+
+#[test]
+fn packets_carry_their_class_and_routing_messages_go_with_real_time() {
+    let text = PAIR.to_owned() + "[routing]\nprotocol = \"aodv\"\n[class_queue]\n";
+    let mut world = World::new(&network(&text), 1).expect("it can be built");
+    world.watch(&[0]);
+    while !world.finished() {
+        world.advance(units::Duration::MAX);
+    }
+    let mut seen = [0, 0];
+    for event in world.take_events() {
+        if let What::Delivered(packet, _) | What::Queued(packet) = event.what
+            && let sim::trace::Owner::Flow(flow) = packet.of
+        {
+            assert_eq!(packet.dscp.number(), [46, 0][flow as usize]);
+            seen[flow as usize] += 1;
+        }
+    }
+    assert!(seen.iter().all(|&packets| packets > 400), "{seen:?}");
+    let outcome = world.finish();
+    let messages = outcome.nodes[0].routing.expect("AODV").packets;
+    assert_eq!(outcome.nodes[0].queues[0].arrived_packets, outcome.flows[0].sent_packets + messages);
+}
+
+#[test]
+fn what_cannot_be_told_apart_is_refused() {
+    let access_point = "[[node]]\nname = \"n0\"\nrole = \"access-point\"\nqueues = \"mac80211\"\n";
+    for (more, path, says) in [
+        ("[mac]\naccess = \"edca\"\n[class_queue]\n", "class_queue", "[category_queue]"),
+        ("[[node]]\nname = \"n1\"\nclass_queue = { real_time = { limit = 3 } }\n", "node.n1.class_queue", "for all"),
+        (&format!("{access_point}[class_queue]\n"), "node.n0.queues", "access = \"edca\""),
+        (
+            "[class_queue.best_effort]\ndiscipline = \"pie\"\npie = { mark_ecnth = 2.0 }\n",
+            "class_queue.best_effort.pie.mark_ecnth",
+            "mark_ecnth",
+        ),
+    ] {
+        let error = World::new(&network(&(PAIR.to_owned() + more)), 1).err().expect("it is refused");
+        assert!(error.path() == Some(path) && error.to_string().contains(says), "{:?}: {error}", error.path());
+    }
+}
