@@ -9,12 +9,10 @@
 //! - A6: section 4.2.1 describes a threshold with a memory that it lacks; `latch` adds it.
 //! - A7: it tests what arrived and divides by what was sent; here both are tested.
 
-use crate::{
-    Controller, Interval, Invalid, Limit, Needs, Orders, Reads, SHORTEST_INTERVAL, Scheme, Seen, Sets, Site, Stat,
-};
+use crate::{Controller, Interval, Invalid, Limit, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site, Stat};
 use core::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, Positive};
 
 /// Parameters of ADTH. The document leaves all but the first two to the implementer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,24 +21,19 @@ use units::{Bytes, Duration};
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// Target for the nodal delay (`D`): time in the queue and in the MAC of this node. Default 200 ms.
-    #[serde(deserialize_with = "units::positive")]
-    pub target_delay: Duration,
+    pub target_delay: Positive<Duration>,
     /// Time between two runs of the controller (`Ts`), at least 100 us. Default: half the target (section 3.2.5); at most a quarter of
     /// it is advised for real networks (section 5.4).
-    #[serde(deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
-    pub interval: Option<Duration>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Period>,
     /// The limit never goes below so many packets (`minQueLimit`); counted as 1500 B each where the queue's limit is
     /// in bytes. Default 1.
     pub limit_min: NonZeroU32,
     /// Lower bound of the correction factor (`minQueLenFctr`). Default 0.1.
-    #[serde(deserialize_with = "crate::above_zero")]
-    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
-    pub phi_min: f64,
+    pub phi_min: Positive<f64>,
     /// Upper bound of the correction factor (`maxQueLenFctr`). Default 1: the estimate is only ever lowered. With 2 or
     /// more a saturated queue keeps swinging above its target.
-    #[serde(deserialize_with = "crate::above_zero")]
-    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
-    pub phi_max: f64,
+    pub phi_max: Positive<f64>,
     /// Which statistic of an interval is its measured nodal delay.
     pub statistic: Statistic,
     /// Keep the hard limit until a packet is first late, and never exceed the largest estimate after that: the memory
@@ -51,11 +44,11 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Self {
-            target_delay: Duration::from_millis(200),
+            target_delay: const { Positive::<Duration>::new(Duration::from_millis(200)).expect("above zero") },
             interval: None,
             limit_min: NonZeroU32::MIN,
-            phi_min: 0.1,
-            phi_max: 1.0,
+            phi_min: const { Positive::<f64>::new(0.1).expect("above zero") },
+            phi_max: const { Positive::<f64>::new(1.0).expect("above zero") },
             statistic: Statistic::Mean,
             latch: false,
         }
@@ -105,31 +98,18 @@ impl Scheme for Adth {
     /// The site's hard limit is `maxQueLimit`.
     ///
     /// # Errors
-    /// A zero target; an interval below [`SHORTEST_INTERVAL`]; bounds of the factor that are not above zero, not finite, or crossed.
+    /// A target of which the half is too short for an interval; bounds of the factor that are crossed.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
-        let Params { target_delay, interval, phi_min, phi_max, .. } = *params;
-        let above_zero = |number: f64| number > 0.0 && number.is_finite();
-        if target_delay.is_zero() {
-            return Err(Invalid::new("target_delay", "must be above zero"));
-        }
-        if interval.is_some_and(|interval| interval < SHORTEST_INTERVAL) {
-            return Err(Invalid::new("interval", "must be at least 100 us"));
-        }
-        if interval.is_none() && target_delay / 2 < SHORTEST_INTERVAL {
+        let interval = params.interval.or_else(|| Period::new(params.target_delay.get() / 2));
+        let Some(interval) = interval else {
             return Err(Invalid::new("target_delay", "must be at least 200 us: the interval is half of it"));
-        }
-        if !above_zero(phi_min) {
-            return Err(Invalid::new("phi_min", "must be above zero"));
-        }
-        if !above_zero(phi_max) {
-            return Err(Invalid::new("phi_max", "must be above zero"));
-        }
-        if phi_min > phi_max {
+        };
+        if params.phi_min > params.phi_max {
             return Err(Invalid::new("phi_min", "must not be above phi_max"));
         }
         Ok(Self {
             params: params.clone(),
-            interval: interval.unwrap_or(target_delay / 2),
+            interval: interval.get(),
             hard_limit: site.hard_limit,
             phi: 1.0,
             first: true,
@@ -150,7 +130,7 @@ impl Adth {
         let bytes_sent = seen.sent.bytes.count() as f64;
         let size = bytes_sent / seen.sent.packets as f64;
         let throughput = bytes_sent / seen.length.as_secs_f64();
-        let allowed = self.params.target_delay.as_secs_f64() - seen.departure_gap.mean.as_secs_f64();
+        let allowed = self.params.target_delay.get().as_secs_f64() - seen.departure_gap.mean.as_secs_f64();
         match self.hard_limit {
             Limit::Packets(_) => allowed * throughput / size,
             Limit::Bytes(_) => allowed * throughput,
@@ -159,12 +139,12 @@ impl Adth {
 
     /// Moves `phi` by the normalised error: down in full when late (A1), up by half when early (A2).
     fn correct(&mut self, nodal_delay: Duration) {
-        let target = self.params.target_delay.as_secs_f64();
-        let beta = (target - nodal_delay.as_secs_f64()) / target;
-        self.phi = if nodal_delay >= self.params.target_delay {
-            self.params.phi_min.max(self.phi + beta)
+        let target = self.params.target_delay.get();
+        let beta = (target.as_secs_f64() - nodal_delay.as_secs_f64()) / target.as_secs_f64();
+        self.phi = if nodal_delay >= target {
+            self.params.phi_min.get().max(self.phi + beta)
         } else {
-            self.params.phi_max.min(self.phi + beta / 2.0)
+            self.params.phi_max.get().min(self.phi + beta / 2.0)
         };
     }
 
@@ -205,7 +185,7 @@ impl Controller for Adth {
                 self.correct(nodal_delay);
             }
             self.first = false;
-            self.late_seen |= nodal_delay >= self.params.target_delay;
+            self.late_seen |= nodal_delay >= self.params.target_delay.get();
             self.largest_estimate = self.largest_estimate.max(estimate);
             length = self.phi * estimate;
         }
@@ -216,7 +196,7 @@ impl Controller for Adth {
     }
 
     fn target_delay(&self) -> Option<Duration> {
-        Some(self.params.target_delay)
+        Some(self.params.target_delay.get())
     }
 }
 

@@ -24,8 +24,16 @@ fn seen(sojourn_ms: u64, gap_ms: u64) -> Interval {
     }
 }
 
+fn positive(time: Duration) -> Positive<Duration> {
+    Positive::<Duration>::new(time).unwrap()
+}
+
+fn factor(number: f64) -> Positive<f64> {
+    Positive::<f64>::new(number).unwrap()
+}
+
 fn adth(change: impl FnOnce(&mut Params)) -> Adth {
-    let mut params = Params { phi_max: 2.0, ..Params::default() };
+    let mut params = Params { phi_max: factor(2.0), ..Params::default() };
     change(&mut params);
     Adth::new(&params, &Limit::Packets(1_000).into()).unwrap()
 }
@@ -50,7 +58,7 @@ fn counts_that_contradict_each_other_measure_nothing() {
 
 #[test]
 fn the_host_is_told_the_target() {
-    let adth = adth(|params| params.target_delay = Duration::from_millis(70));
+    let adth = adth(|params| params.target_delay = positive(Duration::from_millis(70)));
     assert_eq!(adth.target_delay(), Some(Duration::from_millis(70)));
 }
 
@@ -151,25 +159,21 @@ fn parameters_that_cannot_work_are_refused() {
         change(&mut params);
         Adth::new(&params, &Limit::Packets(9).into()).unwrap_err().to_string()
     };
-    assert_eq!(refused(|p| p.target_delay = Duration::ZERO), "target_delay must be above zero");
-    assert_eq!(refused(|p| p.interval = Some(Duration::from_micros(99))), "interval must be at least 100 us");
     assert_eq!(
-        refused(|p| p.target_delay = Duration::from_micros(199)),
+        refused(|p| p.target_delay = positive(Duration::from_micros(199))),
         "target_delay must be at least 200 us: the interval is half of it"
     );
-    assert_eq!(refused(|p| p.phi_min = f64::NAN), "phi_min must be above zero");
-    assert_eq!(refused(|p| p.phi_max = f64::INFINITY), "phi_max must be above zero");
-    assert_eq!(refused(|p| p.phi_min = 1.5), "phi_min must not be above phi_max");
+    assert_eq!(refused(|p| p.phi_min = factor(1.5)), "phi_min must not be above phi_max");
 }
 
 #[test]
 fn a_file_is_refused_at_the_key() {
     let read = |json| serde_json::from_str::<Params>(json).map_err(|error| error.to_string());
     assert_eq!(read("{}"), Ok(Params::default()));
-    assert_eq!(read(r#"{"interval":"50 ms"}"#).unwrap().interval, Some(Duration::from_millis(50)));
+    assert_eq!(read(r#"{"interval":"50 ms"}"#).unwrap().interval, Period::new(Duration::from_millis(50)));
     for (json, message) in [
         (r#"{"target_delay":"0 s"}"#, "\"0 s\" is zero; expected a duration above zero"),
-        (r#"{"interval":"0 s"}"#, "\"0 s\" is zero; expected a duration above zero"),
+        (r#"{"interval":"99 us"}"#, "\"99 us\" is out of range; it must be at least 100 us"),
         (r#"{"limit_min":0}"#, "expected a nonzero u32"),
         (r#"{"phi_min":0.0}"#, "expected a number above zero"),
         (r#"{"phi_max":-1}"#, "expected a number above zero"),
@@ -203,10 +207,10 @@ proptest! {
     ) {
         let hard_limit = if in_bytes { Limit::Bytes(Bytes::new(most.into())) } else { Limit::Packets(most) };
         let params = Params {
-            target_delay: Duration::from_nanos(target),
+            target_delay: positive(Duration::from_nanos(target)),
             limit_min: NonZeroU32::new(least).unwrap(),
-            phi_min: phi_min.min(phi_max),
-            phi_max: phi_min.max(phi_max),
+            phi_min: factor(phi_min.min(phi_max)),
+            phi_max: factor(phi_min.max(phi_max)),
             latch,
             ..Params::default()
         };

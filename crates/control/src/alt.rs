@@ -8,12 +8,10 @@
 //! - B10: the algorithm sets neither the threshold nor the interval; both are parameters.
 //! - The size to begin with is not stated; here it is the largest, or what a host justifies that has measured the link.
 
-use crate::{
-    Controller, Invalid, Limit, Measures, Needs, Orders, Reads, SHORTEST_INTERVAL, Scheme, Seen, Sets, Site, Warning,
-};
+use crate::{Controller, Invalid, Limit, Measures, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site, Warning};
 use core::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
-use units::Duration;
+use units::{Duration, Positive};
 
 /// Parameters of ALT.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,17 +21,12 @@ use units::Duration;
 pub struct Params {
     /// By so many packets the limit grows in a second of idle time (`a_1`). Default 10. From `10 + b1` on the limit may
     /// oscillate (equation (9)).
-    #[serde(deserialize_with = "crate::above_zero")]
-    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
-    pub a1: f64,
+    pub a1: Positive<f64>,
     /// By so many packets the limit shrinks in a second of busy time (`b_1`). Default 1. The link is used for at least
     /// `1 / (1 + b1 / a1)` of the time (equation (2)).
-    #[serde(deserialize_with = "crate::above_zero")]
-    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
-    pub b1: f64,
+    pub b1: Positive<f64>,
     /// Time between two runs of the controller (`t`), at least 100 us. Default 1 s.
-    #[serde(deserialize_with = "units::positive")]
-    pub interval: Duration,
+    pub interval: Period,
     /// The smallest limit (`q_min`), in packets. Default 5.
     pub q_min: NonZeroU32,
     /// The largest limit (`q_max`), in packets; the queue's own `limit` where that is smaller. Default 1600.
@@ -49,11 +42,11 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Self {
-            a1: 10.0,
-            b1: 1.0,
-            interval: Duration::from_secs(1),
-            q_min: NonZeroU32::new(5).expect("5 is above zero"),
-            q_max: NonZeroU32::new(1_600).expect("1600 is above zero"),
+            a1: const { Positive::<f64>::new(10.0).expect("above zero") },
+            b1: const { Positive::<f64>::new(1.0).expect("above zero") },
+            interval: const { Period::new(Duration::from_secs(1)).expect("long enough") },
+            q_min: const { NonZeroU32::new(5).expect("above zero") },
+            q_max: const { NonZeroU32::new(1_600).expect("above zero") },
             idle_threshold: 0,
             initial: None,
         }
@@ -72,18 +65,8 @@ impl Scheme for Alt {
     type Params = Params;
 
     /// # Errors
-    /// Steps that are not above zero, or not finite; an interval below [`SHORTEST_INTERVAL`]; limits that are crossed.
+    /// Limits that are crossed.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
-        let above_zero = |number: f64| number > 0.0 && number.is_finite();
-        if !above_zero(params.a1) {
-            return Err(Invalid::new("a1", "must be above zero"));
-        }
-        if !above_zero(params.b1) {
-            return Err(Invalid::new("b1", "must be above zero"));
-        }
-        if params.interval < SHORTEST_INTERVAL {
-            return Err(Invalid::new("interval", "must be at least 100 us"));
-        }
         if params.q_min > params.q_max {
             return Err(Invalid::new("q_min", "must not be above q_max"));
         }
@@ -110,7 +93,7 @@ impl Alt {
 impl Controller for Alt {
     fn needs(&self) -> Needs {
         let measures = Measures { idle_threshold: self.params.idle_threshold, ..Measures::default() };
-        Needs { measures, ..Needs::new(self.params.interval, Reads::OCCUPANCY, Sets::LIMIT) }
+        Needs { measures, ..Needs::new(self.params.interval.get(), Reads::OCCUPANCY, Sets::LIMIT) }
     }
 
     fn begin(&self) -> Orders {
@@ -119,7 +102,7 @@ impl Controller for Alt {
 
     /// `q_ALT + a_1 t_i - b_1 (t - t_i)`
     fn update(&mut self, seen: &Seen) -> Orders {
-        let Params { a1, b1, .. } = self.params;
+        let (a1, b1) = (self.params.a1.get(), self.params.b1.get());
         self.set(self.size + a1 * seen.queue.idle.as_secs_f64() - b1 * seen.queue.busy.as_secs_f64());
         self.begin()
     }
@@ -133,7 +116,7 @@ impl Controller for Alt {
     }
 
     fn warning(&self) -> Option<Warning> {
-        let stable = self.params.a1 < 10.0 + self.params.b1;
+        let stable = self.params.a1.get() < 10.0 + self.params.b1.get();
         (!stable).then_some(Warning {
             parameter: "a1".into(),
             why: "is not below 10 + b1: with a single flow and a round trip of 200 ms the limit may oscillate \

@@ -167,7 +167,6 @@ mod tests {
     fn refusals_and_warnings_name_the_key_of_the_part() {
         let build = |json| Astar::new(&serde_json::from_str(json).unwrap(), &Limit::Packets(400).into());
         let refused = |json| build(json).unwrap_err().to_string();
-        assert_eq!(refused(r#"{"ebdp":{"weight":2}}"#), "ebdp.weight must be above zero and at most 1");
         assert_eq!(refused(r#"{"alt":{"q_min":2000}}"#), "alt.q_min must not be above q_max");
         assert_eq!(refused(r#"{"alt":{"initial":2000}}"#), "alt.initial must be from q_min to q_max");
         let warning = build(r#"{"alt":{"a1":100}}"#).unwrap().warning().unwrap();

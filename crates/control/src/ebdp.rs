@@ -8,10 +8,10 @@
 //!   sample; until then the hard limit holds.
 //! - It computes the limit at each arrival; here that happens every `interval`.
 
-use crate::{Controller, Invalid, Limit, Measures, Needs, Orders, Reads, SHORTEST_INTERVAL, Scheme, Seen, Sets, Site};
+use crate::{Controller, Invalid, Limit, Measures, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site};
 use core::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
-use units::Duration;
+use units::{Duration, Positive, Share};
 
 /// Parameters of eBDP. The limit is never above the queue's own `limit` (`Q_max_eBDP`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,28 +21,24 @@ use units::Duration;
 pub struct Params {
     /// How long a packet may wait at most (`T_max`). Default 200 ms: about the longest round trip of most flows in the
     /// Internet.
-    #[serde(deserialize_with = "units::positive")]
-    pub t_max: Duration,
+    pub t_max: Positive<Duration>,
     /// So many packets more, for bursts and for the spread of service times (`c`). Default 5, found by experiment.
     pub c: NonZeroU32,
     /// Weight of the newest packet in the average of service times (`W`), above 0 and at most 1. Default 0.001: about
     /// the last 1000 packets.
-    #[serde(deserialize_with = "crate::above_zero")]
-    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = 1)))]
-    pub weight: f64,
+    pub weight: Positive<Share>,
     /// Time between two runs of the controller, at least 100 us. Default 10 ms, in which the average of service times hardly
     /// moves.
-    #[serde(deserialize_with = "units::positive")]
-    pub interval: Duration,
+    pub interval: Period,
 }
 
 impl Default for Params {
     fn default() -> Self {
         Self {
-            t_max: Duration::from_millis(200),
-            c: NonZeroU32::new(5).expect("5 is above zero"),
-            weight: 0.001,
-            interval: Duration::from_millis(10),
+            t_max: const { Positive::<Duration>::new(Duration::from_millis(200)).expect("above zero") },
+            c: const { NonZeroU32::new(5).expect("above zero") },
+            weight: const { Positive::<Share>::new(0.001).expect("above zero and at most 1") },
+            interval: const { Period::new(Duration::from_millis(10)).expect("long enough") },
         }
     }
 }
@@ -58,28 +54,16 @@ impl Scheme for Ebdp {
     type Params = Params;
     const TARGET: Option<&'static str> = Some("t_max");
 
-    /// The site's hard limit is `Q_max_eBDP`.
-    ///
-    /// # Errors
-    /// A zero target; an interval below [`SHORTEST_INTERVAL`]; a weight that is not above zero and at most one.
+    /// The site's hard limit is `Q_max_eBDP`. There is nothing to refuse.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
-        if params.t_max.is_zero() {
-            return Err(Invalid::new("t_max", "must be above zero"));
-        }
-        if !(params.weight > 0.0 && params.weight <= 1.0) {
-            return Err(Invalid::new("weight", "must be above zero and at most 1"));
-        }
-        if params.interval < SHORTEST_INTERVAL {
-            return Err(Invalid::new("interval", "must be at least 100 us"));
-        }
         Ok(Self { params: params.clone(), hard_limit: site.hard_limit })
     }
 }
 
 impl Controller for Ebdp {
     fn needs(&self) -> Needs {
-        let measures = Measures { service_weight: Some(self.params.weight), ..Measures::default() };
-        Needs { measures, ..Needs::new(self.params.interval, Reads::AVERAGE, Sets::LIMIT) }
+        let measures = Measures { service_weight: Some(self.params.weight.get()), ..Measures::default() };
+        Needs { measures, ..Needs::new(self.params.interval.get(), Reads::AVERAGE, Sets::LIMIT) }
     }
 
     fn begin(&self) -> Orders {
@@ -89,12 +73,12 @@ impl Controller for Ebdp {
     /// `min(T_max / T_serv + c, Q_max_eBDP)`
     fn update(&mut self, seen: &Seen) -> Orders {
         let Some(t_serv) = seen.queue.service_ewma else { return self.begin() };
-        let size = self.params.t_max.as_secs_f64() / t_serv.as_secs_f64() + f64::from(self.params.c.get());
+        let size = self.params.t_max.get().as_secs_f64() / t_serv.as_secs_f64() + f64::from(self.params.c.get());
         self.hard_limit.below(size).into()
     }
 
     fn target_delay(&self) -> Option<Duration> {
-        Some(self.params.t_max)
+        Some(self.params.t_max.get())
     }
 }
 
@@ -108,10 +92,10 @@ mod tests {
     use std::string::ToString;
     use units::Bytes;
 
-    fn ebdp(change: impl FnOnce(&mut Params), hard_limit: Limit) -> Result<Ebdp, Invalid> {
+    fn ebdp(change: impl FnOnce(&mut Params), hard_limit: Limit) -> Ebdp {
         let mut params = Params::default();
         change(&mut params);
-        Ebdp::new(&params, &hard_limit.into())
+        Ebdp::new(&params, &hard_limit.into()).unwrap()
     }
 
     fn served_in(micros: u64) -> Interval {
@@ -120,7 +104,7 @@ mod tests {
 
     #[test]
     fn the_limit_is_what_the_mac_serves_within_the_target_and_c_more() {
-        let mut ebdp = ebdp(|_| (), Limit::Packets(1_600)).unwrap();
+        let mut ebdp = ebdp(|_| (), Limit::Packets(1_600));
         // 13.5 Mb/s and packets of 1000 B: 592.6 us each, 0.2 / 0.0005926 = 337.5; with 5 more the 343rd packet is
         // taken while 342 wait, which is fewer than 342.5.
         assert_eq!(ebdp.update(&served_in(592).into()).limit, Limit::Packets(343));
@@ -132,7 +116,7 @@ mod tests {
 
     #[test]
     fn the_hard_limit_is_the_largest_size_and_the_first() {
-        let mut ebdp = ebdp(|_| (), Limit::Packets(400)).unwrap();
+        let mut ebdp = ebdp(|_| (), Limit::Packets(400));
         assert_eq!(ebdp.update(&Interval::default().into()).limit, Limit::Packets(400), "nothing was served yet");
         assert_eq!(ebdp.update(&served_in(100).into()).limit, Limit::Packets(400), "2005 packets");
         assert_eq!(ebdp.update(&served_in(0).into()).limit, Limit::Packets(400), "no service time: no end of packets");
@@ -140,14 +124,14 @@ mod tests {
 
     #[test]
     fn a_limit_in_bytes_counts_full_packets() {
-        let mut ebdp = ebdp(|_| (), Limit::Bytes(Bytes::new(100_000))).unwrap();
+        let mut ebdp = ebdp(|_| (), Limit::Bytes(Bytes::new(100_000)));
         assert_eq!(ebdp.update(&served_in(4_000).into()).limit, Limit::Bytes(Bytes::new(82_500)), "55 times 1500 B");
         assert_eq!(ebdp.update(&served_in(1_000).into()).limit, Limit::Bytes(Bytes::new(100_000)));
     }
 
     #[test]
     fn it_asks_for_the_average_that_the_document_describes() {
-        let ebdp = ebdp(|_| (), Limit::Packets(400)).unwrap();
+        let ebdp = ebdp(|_| (), Limit::Packets(400));
         assert_eq!(ebdp.needs().measures.service_weight, Some(0.001));
         assert_eq!(ebdp.needs().interval, Duration::from_millis(10));
         assert_eq!(ebdp.target_delay(), Some(Duration::from_millis(200)));
@@ -156,17 +140,19 @@ mod tests {
 
     #[test]
     fn parameters_that_cannot_work_are_refused() {
-        let refused = |change: fn(&mut Params)| ebdp(change, Limit::Packets(9)).unwrap_err().to_string();
-        assert_eq!(refused(|p| p.t_max = Duration::ZERO), "t_max must be above zero");
-        assert_eq!(refused(|p| p.interval = Duration::from_micros(99)), "interval must be at least 100 us");
-        for weight in [0.0, -0.1, 1.001, f64::NAN, f64::INFINITY] {
-            let refused = ebdp(|p| p.weight = weight, Limit::Packets(9)).unwrap_err();
-            assert_eq!(refused.to_string(), "weight must be above zero and at most 1", "{weight}");
-        }
         let read = |json| serde_json::from_str::<Params>(json).map_err(|error| error.to_string());
         assert_eq!(read("{}"), Ok(Params::default()));
-        for json in [r#"{"c":0}"#, r#"{"c":-1}"#, r#"{"weight":0}"#, r#"{"t_max":"0 s"}"#, r#"{"interval":"0 s"}"#] {
-            assert!(read(json).is_err(), "{json}");
+        for (json, message) in [
+            (r#"{"t_max":"0 s"}"#, "\"0 s\" is zero; expected a duration above zero"),
+            (r#"{"c":0}"#, "expected a nonzero u32"),
+            (r#"{"c":-1}"#, "expected a nonzero u32"),
+            (r#"{"weight":0}"#, "expected a number above zero and at most 1"),
+            (r#"{"weight":-0.1}"#, "expected a number above zero and at most 1"),
+            (r#"{"weight":1.001}"#, "floating point `1.001`, expected a number above zero and at most 1"),
+            (r#"{"interval":"99 us"}"#, "\"99 us\" is out of range; it must be at least 100 us"),
+        ] {
+            let error = read(json).unwrap_err();
+            assert!(error.contains(message), "{json}: {error}");
         }
     }
 
@@ -178,9 +164,11 @@ mod tests {
         ) {
             let hard_limit = if in_bytes { Limit::Bytes(Bytes::new(hard.into())) } else { Limit::Packets(hard) };
             let change = |p: &mut Params| {
-                (p.t_max, p.c, p.weight) = (Duration::from_nanos(t_max), NonZeroU32::new(c).unwrap(), weight);
+                p.t_max = Positive::<Duration>::new(Duration::from_nanos(t_max)).unwrap();
+                p.c = NonZeroU32::new(c).unwrap();
+                p.weight = Positive::<Share>::new(weight).unwrap();
             };
-            let mut ebdp = ebdp(change, hard_limit).unwrap();
+            let mut ebdp = ebdp(change, hard_limit);
             for service in services {
                 let service_ewma = service.map(Duration::from_nanos);
                 match ebdp.update(&Interval { service_ewma, ..Interval::default() }.into()).limit {

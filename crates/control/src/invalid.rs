@@ -1,7 +1,6 @@
 //! Parameters that make no sense, and where that is said.
 
 use core::fmt;
-use serde::de::{Deserialize, Deserializer, Error, Unexpected};
 
 /// Where a setting stands within its queue's table: `adth.phi_min`. Whoever owns a table adds its name in front.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -97,20 +96,6 @@ impl Warning {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.parameter, self.why)
-    }
-}
-
-/// For `#[serde(deserialize_with)]`: reads a number and refuses zero, negative numbers, infinity and NaN, so that the
-/// error points at the number's place in the file.
-///
-/// # Errors
-/// Those of reading a number; and `invalid value: floating point 0.0, expected a number above zero`.
-pub fn above_zero<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    let number = f64::deserialize(deserializer)?;
-    if number > 0.0 && number.is_finite() {
-        Ok(number)
-    } else {
-        Err(D::Error::invalid_value(Unexpected::Float(number), &"a number above zero"))
     }
 }
 

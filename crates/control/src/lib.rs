@@ -28,18 +28,21 @@ mod seen;
 pub use controller::{Controller, Scheme, Site};
 pub use gate::{Act, Gate};
 pub use interval::{Count, Decision, Interval, Stat};
-pub use invalid::{Invalid, Path, Warning, above_zero};
+pub use invalid::{Invalid, Path, Warning};
 pub use limit::Limit;
 pub use needs::{Lacking, Measures, Needs, Reads, Sets};
 pub use orders::{Access, Mark, Orders};
 pub use registry::UnknownName;
 pub use seen::{Heard, Note, Radio, Seen};
 
-use units::Duration;
+use units::{Duration, Within};
 
 /// No controller decides more often: no link serves a packet in so short a time that there would be news, and a host that
 /// is called at each nanosecond does nothing else.
 pub const SHORTEST_INTERVAL: Duration = Duration::from_micros(100);
+
+/// The time between two runs of a controller, as a parameter: at least [`SHORTEST_INTERVAL`].
+pub type Period = Within<Duration, { SHORTEST_INTERVAL.as_nanos() }>;
 
 registry::controllers! {
     /// Adaptive Dynamic Threshold: bounds the time that a packet spends at a node.

@@ -41,8 +41,8 @@ fn what_a_scheme_refuses_is_named_by_its_place_in_the_queues_table() {
         AnyController::new(name, &parameters, &Limit::Packets(400).into()).unwrap_err().to_string()
     };
     assert_eq!(refused(r#"{"adth":{"phi_min":2}}"#, Name::Adth), "adth.phi_min must not be above phi_max");
-    let nested = refused(r#"{"astar":{"ebdp":{"weight":2}}}"#, Name::Astar);
-    assert_eq!(nested, "astar.ebdp.weight must be above zero and at most 1");
+    let nested = refused(r#"{"astar":{"alt":{"q_min":2000}}}"#, Name::Astar);
+    assert_eq!(nested, "astar.alt.q_min must not be above q_max");
     let parameters: Parameters = serde_json::from_str(r#"{"astar":{"alt":{"a1":100}}}"#).unwrap();
     let astar = AnyController::new(Name::Astar, &parameters, &Limit::Packets(400).into()).unwrap();
     assert!(astar.warning().unwrap().to_string().starts_with("astar.alt.a1 is not below"));

@@ -57,7 +57,7 @@ mod tests {
     fn keys_are_those_of_a_scenarios_queue() {
         let settings = read(&["controller=adth", "queue.adth.target_delay=50 ms", "limit=300"]).unwrap();
         assert_eq!((settings.controller, settings.limit), (Name::Adth, Limit::Packets(300)));
-        assert_eq!(settings.adth.unwrap().target_delay, Duration::from_millis(50));
+        assert_eq!(settings.adth.unwrap().target_delay.get(), Duration::from_millis(50));
         assert_eq!(read(&["limit=\"64 kB\""]).unwrap().limit, read(&["limit=64 kB"]).unwrap().limit);
         assert_eq!(read(&[]).unwrap(), Settings::default());
     }

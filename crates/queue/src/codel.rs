@@ -5,9 +5,8 @@
 
 use crate::Packet;
 use crate::account::Waiting;
-use control::Invalid;
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Duration, Instant};
+use units::{Bytes, Duration, Instant, Positive};
 
 /// Parameters of CoDel, by their names in RFC 8289.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,12 +15,10 @@ use units::{Bytes, Duration, Instant};
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// The wait that may stand (TARGET). Default 5 ms.
-    #[serde(deserialize_with = "units::positive")]
-    pub target: Duration,
+    pub target: Positive<Duration>,
     /// How long packets have to wait longer than that before one is dropped (INTERVAL): about the largest round-trip time.
     /// Default 100 ms.
-    #[serde(deserialize_with = "units::positive")]
-    pub interval: Duration,
+    pub interval: Positive<Duration>,
     /// While no more than this waits, nothing is dropped (the interface's MTU). Default 1514 B.
     pub mtu: Bytes,
     /// Marks packets instead of dropping them where both ends understand ECN. Default false.
@@ -31,22 +28,10 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Self {
-            target: Duration::from_millis(5),
-            interval: Duration::from_millis(100),
+            target: const { Positive::<Duration>::new(Duration::from_millis(5)).expect("above zero") },
+            interval: const { Positive::<Duration>::new(Duration::from_millis(100)).expect("above zero") },
             mtu: Bytes::new(1514),
             ecn: false,
-        }
-    }
-}
-
-impl Params {
-    /// Refuses what cannot be meant.
-    pub(crate) fn check(&self) -> Result<(), Invalid> {
-        let refuse = |parameter| Err(Invalid::new(parameter, "must be above zero"));
-        match (self.target, self.interval) {
-            (Duration::ZERO, _) => refuse("target"),
-            (_, Duration::ZERO) => refuse("interval"),
-            _ => Ok(()),
         }
     }
 }
@@ -95,7 +80,7 @@ pub(crate) struct Law {
 
 impl Law {
     pub(crate) fn new(params: &Params) -> Self {
-        Self { target: params.target, interval: params.interval, mtu: params.mtu.count(), ecn: params.ecn }
+        Self { target: params.target.get(), interval: params.interval.get(), mtu: params.mtu.count(), ecn: params.ecn }
     }
 
     /// Takes the next packet that is not to be dropped (RFC 8289, section 5.5). Where one is marked instead of dropped it
@@ -304,15 +289,6 @@ mod tests {
         state.overflowed(4);
         law(false).begin(&mut state, at(1_001));
         assert_eq!(state.count, 5);
-    }
-
-    #[test]
-    fn a_target_or_an_interval_of_nothing_is_refused() {
-        let refused = |params: Params| params.check().map_err(|invalid| invalid.to_string());
-        assert_eq!(refused(Params::default()), Ok(()));
-        let of = |key| Err(format!("{key} must be above zero"));
-        assert_eq!(refused(Params { target: Duration::ZERO, ..Params::default() }), of("target"));
-        assert_eq!(refused(Params { interval: Duration::ZERO, ..Params::default() }), of("interval"));
     }
 
     #[test]

@@ -22,7 +22,6 @@ impl<P: Packet> Discipline<P> for CodelQueue<P> {
     type Params = Params;
 
     fn new(params: &Params, place: &Place) -> Result<Self, Invalid> {
-        params.check()?;
         // It drops at the head.
         let purge = Some(place.purge.unwrap_or(Purge::Head));
         let fifo = Fifo::new(place.room, End::Tail, purge);

@@ -9,7 +9,8 @@ use crate::{LOOK_AHEAD, Packet, Purge};
 use control::Invalid;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use units::{Bytes, Duration, Instant};
+use std::num::NonZeroU32;
+use units::{Bytes, Duration, Instant, Positive, Within};
 
 /// Parameters of FQ-CoDel, by their names in RFC 8290. The limit of packets is the queue's `limit`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,20 +19,18 @@ use units::{Bytes, Duration, Instant};
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// The wait that may stand in a flow's queue (TARGET). Default 5 ms.
-    #[serde(deserialize_with = "units::positive")]
-    pub target: Duration,
+    pub target: Positive<Duration>,
     /// How long packets have to wait longer than that before one is dropped (INTERVAL). Default 100 ms.
-    #[serde(deserialize_with = "units::positive")]
-    pub interval: Duration,
+    pub interval: Positive<Duration>,
     /// While no more than this waits in a flow's queue, CoDel drops nothing there. Default 1514 B.
     pub mtu: Bytes,
     /// Bytes that a flow may send before it is the next one's turn, at least 256 B. Default 1514 B.
-    pub quantum: Bytes,
+    pub quantum: Within<Bytes, 256>,
     /// Queues that flows are hashed to: 1 to 65536. Default 1024.
-    pub flows: u32,
+    pub flows: Within<u32, 1, 65_536>,
     /// The most packets that are dropped at once from the longest queue when there is no room; at most half of it. Default
     /// 64.
-    pub drop_batch: u32,
+    pub drop_batch: NonZeroU32,
     /// Marks packets instead of dropping them where both ends understand ECN. Default true.
     pub ecn: bool,
 }
@@ -39,7 +38,15 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         let codel::Params { target, interval, mtu, .. } = codel::Params::default();
-        Self { target, interval, mtu, quantum: Bytes::new(1514), flows: 1024, drop_batch: 64, ecn: true }
+        Self {
+            target,
+            interval,
+            mtu,
+            quantum: const { Within::<Bytes, 256>::new(Bytes::new(1514)).expect("large enough") },
+            flows: const { Within::<u32, 1, 65_536>::new(1024).expect("from 1 to 65536") },
+            drop_batch: const { NonZeroU32::new(64).expect("above zero") },
+            ecn: true,
+        }
     }
 }
 
@@ -48,22 +55,6 @@ impl Params {
     fn law(&self) -> Law {
         let Self { target, interval, mtu, ecn, .. } = *self;
         Law::new(&codel::Params { target, interval, mtu, ecn })
-    }
-
-    /// Refuses what cannot be meant.
-    fn check(&self) -> Result<(), Invalid> {
-        for (parameter, why, fine) in [
-            ("target", "must be above zero", !self.target.is_zero()),
-            ("interval", "must be above zero", !self.interval.is_zero()),
-            ("quantum", "must be at least 256 B", self.quantum >= Bytes::new(256)),
-            ("flows", "must be from 1 to 65536", (1..=65_536).contains(&self.flows)),
-            ("drop_batch", "must be above zero", self.drop_batch > 0),
-        ] {
-            if !fine {
-                return Err(Invalid::new(parameter, why));
-            }
-        }
-        Ok(())
     }
 }
 
@@ -120,15 +111,14 @@ impl<P: Packet> Discipline<P> for FqCodel<P> {
     const PURGES_TAIL: bool = false;
 
     fn new(params: &Params, place: &Place) -> Result<Self, Invalid> {
-        params.check()?;
         let idle = Flow { queue: Chain::EMPTY, deficit: 0, codel: State::default(), listed: Listed::No, next: NONE };
         Ok(Self {
             law: params.law(),
-            quantum: i64::try_from(params.quantum.count()).unwrap_or(i64::MAX),
-            drop_batch: params.drop_batch,
+            quantum: i64::try_from(params.quantum.get().count()).unwrap_or(i64::MAX),
+            drop_batch: params.drop_batch.get(),
             perturbation: mix(place.seed),
             purges: place.purge != Some(Purge::None),
-            flows: vec![idle; params.flows as usize],
+            flows: vec![idle; params.flows.get() as usize],
             new: List { first: NONE, last: NONE },
             old: List { first: NONE, last: NONE },
             pool: Pool::new(place.room),

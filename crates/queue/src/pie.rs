@@ -6,9 +6,9 @@
 //! (5.5). It is never switched off (5.3).
 
 use crate::early::{Law, Verdict};
-use control::{Invalid, above_zero};
+use control::Invalid;
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Duration, Instant};
+use units::{Bytes, Duration, Instant, Positive, Share, Within};
 
 /// Parameters of PIE, by their names in RFC 8033.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,19 +17,15 @@ use units::{Bytes, Duration, Instant};
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// The wait to keep (`QDELAY_REF`). Default 15 ms.
-    #[serde(deserialize_with = "units::positive")]
-    pub qdelay_ref: Duration,
+    pub qdelay_ref: Positive<Duration>,
     /// Time between two updates of the drop probability (`T_UPDATE`), at least 1 ms. Default 15 ms.
-    #[serde(deserialize_with = "units::positive")]
-    pub t_update: Duration,
+    pub t_update: Within<Duration, 1_000_000>,
     /// For so long a fresh queue drops nothing (`MAX_BURST`). Default 150 ms.
     pub max_burst: Duration,
     /// Weight of the wait's distance from the reference, in 1/s. Default 0.125.
-    #[serde(deserialize_with = "above_zero")]
-    pub alpha: f64,
+    pub alpha: Positive<f64>,
     /// Weight of the wait's change since the last update, in 1/s. Default 1.25.
-    #[serde(deserialize_with = "above_zero")]
-    pub beta: f64,
+    pub beta: Positive<f64>,
     /// While no more than two packets of this size wait, nothing is dropped (`MEAN_PKTSIZE`). Default 1500 B.
     pub mean_pktsize: Bytes,
     /// Spaces drops evenly (section 5.4). Default true.
@@ -39,42 +35,23 @@ pub struct Params {
     /// Marks packets instead of dropping them where both ends understand ECN. Default false.
     pub ecn: bool,
     /// From this drop probability on packets are dropped even so (`mark_ecnth`). Default 0.1.
-    pub mark_ecnth: f64,
+    pub mark_ecnth: Share,
 }
 
 impl Default for Params {
     fn default() -> Self {
         Self {
-            qdelay_ref: Duration::from_millis(15),
-            t_update: Duration::from_millis(15),
+            qdelay_ref: const { Positive::<Duration>::new(Duration::from_millis(15)).expect("above zero") },
+            t_update: const { Within::<Duration, 1_000_000>::new(Duration::from_millis(15)).expect("long enough") },
             max_burst: Duration::from_millis(150),
-            alpha: 0.125,
-            beta: 1.25,
+            alpha: const { Positive::<f64>::new(0.125).expect("above zero") },
+            beta: const { Positive::<f64>::new(1.25).expect("above zero") },
             mean_pktsize: Bytes::new(1500),
             derandomization: true,
             cap_drop_adjustment: true,
             ecn: false,
-            mark_ecnth: 0.1,
+            mark_ecnth: const { Share::new(0.1).expect("from 0 to 1") },
         }
-    }
-}
-
-impl Params {
-    /// Refuses what cannot be meant.
-    fn check(&self) -> Result<(), Invalid> {
-        let usable = |number: f64| number > 0.0 && number.is_finite();
-        for (parameter, why, fine) in [
-            ("qdelay_ref", "must be above zero", !self.qdelay_ref.is_zero()),
-            ("t_update", "must be at least 1 ms", self.t_update >= Duration::from_millis(1)),
-            ("alpha", "must be above zero", usable(self.alpha)),
-            ("beta", "must be above zero", usable(self.beta)),
-            ("mark_ecnth", "must be from 0 to 1", (0.0..=1.0).contains(&self.mark_ecnth)),
-        ] {
-            if !fine {
-                return Err(Invalid::new(parameter, why));
-            }
-        }
-        Ok(())
     }
 }
 
@@ -105,13 +82,13 @@ impl Pie {
         while self.next_update <= now && self.next_update < Instant::NEVER {
             let before = self.state;
             self.update();
-            self.next_update += self.params.t_update;
+            self.next_update += self.params.t_update.get();
             let moved = before.drop_prob.to_bits() != self.state.drop_prob.to_bits()
                 || before.qdelay_old != self.state.qdelay_old
                 || before.burst_allowance != self.state.burst_allowance;
             if !moved {
-                let more = now.since(self.next_update).div_floor(self.params.t_update);
-                self.next_update += self.params.t_update * more;
+                let more = now.since(self.next_update).div_floor(self.params.t_update.get());
+                self.next_update += self.params.t_update.get() * more;
             }
         }
     }
@@ -119,7 +96,9 @@ impl Pie {
     /// An update of the drop probability (section 4.2) and of the burst allowance (section 4.4).
     fn update(&mut self) {
         let State { drop_prob, qdelay_old, burst_allowance } = &mut self.state;
-        let Params { qdelay_ref, alpha, beta, t_update, max_burst, .. } = self.params;
+        let Params { max_burst, .. } = self.params;
+        let (alpha, beta) = (self.params.alpha.get(), self.params.beta.get());
+        let (qdelay_ref, t_update) = (self.params.qdelay_ref.get(), self.params.t_update.get());
         let (now, old) = (self.qdelay.as_secs_f64(), qdelay_old.as_secs_f64());
         let mut p = (alpha * (now - qdelay_ref.as_secs_f64()) + beta * (now - old)) / divisor(*drop_prob);
         if self.params.cap_drop_adjustment && *drop_prob >= 0.1 {
@@ -142,7 +121,7 @@ impl Pie {
     fn drops(&mut self, bytes: u64, draw: impl FnOnce() -> f64) -> bool {
         let State { drop_prob, qdelay_old, burst_allowance } = self.state;
         if !burst_allowance.is_zero()
-            || (qdelay_old < self.params.qdelay_ref / 2 && drop_prob < 0.2)
+            || (qdelay_old < self.params.qdelay_ref.get() / 2 && drop_prob < 0.2)
             || bytes <= self.params.mean_pktsize.count().saturating_mul(2)
         {
             return false;
@@ -167,12 +146,11 @@ impl Law for Pie {
     type Params = Params;
 
     fn new(params: &Params) -> Result<Self, Invalid> {
-        params.check()?;
         Ok(Self {
             state: State { drop_prob: 0.0, qdelay_old: Duration::ZERO, burst_allowance: params.max_burst },
             qdelay: Duration::ZERO,
             accu_prob: 0.0,
-            next_update: Instant::ZERO + params.t_update,
+            next_update: Instant::ZERO + params.t_update.get(),
             params: params.clone(),
         })
     }
@@ -183,7 +161,7 @@ impl Law for Pie {
             return Verdict::Keep;
         }
         self.accu_prob = 0.0;
-        let mild = self.state.drop_prob < self.params.mark_ecnth;
+        let mild = self.state.drop_prob < self.params.mark_ecnth.get();
         if self.params.ecn && mild { Verdict::Mark } else { Verdict::Drop }
     }
 
@@ -304,7 +282,7 @@ mod tests {
     fn the_burst_allowance_returns_at_a_probability_of_0_and_waits_below_half_the_reference() {
         let returns = |drop_prob, qdelay, qdelay_old| {
             let mut pie = pie(drop_prob, qdelay, qdelay_old);
-            pie.params.qdelay_ref = millis(200);
+            pie.params.qdelay_ref = Positive::<Duration>::new(millis(200)).unwrap();
             pie.update();
             pie.state.burst_allowance == millis(150)
         };
@@ -315,7 +293,8 @@ mod tests {
     #[test]
     fn a_short_wait_or_a_short_queue_is_left_alone() {
         let drops = |pie: &mut Pie, bytes| {
-            (pie.params.qdelay_ref, pie.params.derandomization) = (millis(16), false);
+            pie.params.qdelay_ref = Positive::<Duration>::new(millis(16)).unwrap();
+            pie.params.derandomization = false;
             pie.drops(bytes, || 0.0)
         };
         assert!(!drops(&mut pie(0.19, 0, 7), 9_000), "less than half the reference at a probability below 0.2");

@@ -4,9 +4,9 @@
 //! `gentle` slope; adaptive after Floyd, Gummadi and Shenker, Adaptive RED (2001), which this file calls ARED.
 
 use crate::early::{Law, Verdict};
-use control::{Invalid, above_zero};
+use control::Invalid;
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Duration, Instant, Rate};
+use units::{Bytes, Duration, Instant, Positive, Rate, Share};
 
 /// Parameters of adaptive RED. Those that are left out follow from the bandwidth and the target delay (ARED, section 5).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,30 +16,27 @@ use units::{Bytes, Duration, Instant, Rate};
 pub struct Params {
     /// Rate of the link, as far as it is known: for the parameters that are left out, and for how fast the average falls
     /// while nothing waits. Default 10 Mb/s.
-    pub bandwidth: Rate,
+    pub bandwidth: Positive<Rate>,
     /// Size of a typical packet, for the same. Default 1000 B.
-    pub mean_pktsize: Bytes,
+    pub mean_pktsize: Positive<Bytes>,
     /// The wait to aim at. Default 5 ms.
-    #[serde(deserialize_with = "units::positive")]
-    pub target_delay: Duration,
+    pub target_delay: Positive<Duration>,
     /// Average number of packets from which on packets are dropped. Default: half the packets that leave within the
     /// target delay, at least 5.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub min_th: Option<f64>,
+    pub min_th: Option<Positive<f64>>,
     /// Average number at which the probability is `max_p`; at twice as many it is 1. Default: three times `min_th`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_th: Option<f64>,
+    pub max_th: Option<Positive<f64>>,
     /// Weight of the newest number in the average. Default: 1 - exp(-1/C) where C packets leave within a second.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub w_q: Option<f64>,
+    pub w_q: Option<Positive<Share>>,
     /// The drop probability at `max_th`, with which it starts. Default 0.02.
-    #[serde(deserialize_with = "above_zero")]
-    pub max_p: f64,
+    pub max_p: Positive<Share>,
     /// Moves `max_p` so that the average stays half-way between the thresholds. Default true.
     pub adaptive: bool,
     /// Time between two moves of `max_p`. Default 0.5 s.
-    #[serde(deserialize_with = "units::positive")]
-    pub interval: Duration,
+    pub interval: Positive<Duration>,
     /// Marks packets instead of dropping them where both ends understand ECN, up to an average of twice `max_th`. Default
     /// false.
     pub ecn: bool,
@@ -48,15 +45,15 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Self {
-            bandwidth: Rate::mbps(10),
-            mean_pktsize: Bytes::new(1000),
-            target_delay: Duration::from_millis(5),
+            bandwidth: const { Positive::<Rate>::new(Rate::mbps(10)).expect("above zero") },
+            mean_pktsize: const { Positive::<Bytes>::new(Bytes::new(1000)).expect("above zero") },
+            target_delay: const { Positive::<Duration>::new(Duration::from_millis(5)).expect("above zero") },
             min_th: None,
             max_th: None,
             w_q: None,
-            max_p: 0.02,
+            max_p: const { Positive::<Share>::new(0.02).expect("above zero and at most 1") },
             adaptive: true,
-            interval: Duration::from_millis(500),
+            interval: const { Positive::<Duration>::new(Duration::from_millis(500)).expect("above zero") },
             ecn: false,
         }
     }
@@ -122,23 +119,15 @@ impl Law for Red {
     type Params = Params;
 
     fn new(params: &Params) -> Result<Self, Invalid> {
-        let packet_time = params.bandwidth.time_for(params.mean_pktsize).as_secs_f64();
+        // A nanosecond at least.
+        let packet_time = params.bandwidth.get().time_for(params.mean_pktsize.get()).as_secs_f64();
         let per_second = 1.0 / packet_time;
-        let min_th = params.min_th.unwrap_or_else(|| (params.target_delay.as_secs_f64() * per_second / 2.0).max(5.0));
-        let max_th = params.max_th.unwrap_or(3.0 * min_th);
-        let w_q = params.w_q.unwrap_or_else(|| 1.0 - libm::exp(-1.0 / per_second));
-        let usable = |number: f64| number > 0.0 && number.is_finite();
-        for (parameter, why, fine) in [
-            ("mean_pktsize", "must be above zero", usable(packet_time)),
-            ("interval", "must be above zero", !params.interval.is_zero()),
-            ("min_th", "must be above zero", usable(min_th)),
-            ("max_th", "must be above min_th", usable(max_th) && max_th > min_th),
-            ("w_q", "must be above zero and at most 1", w_q > 0.0 && w_q <= 1.0),
-            ("max_p", "must be above zero and at most 1", params.max_p > 0.0 && params.max_p <= 1.0),
-        ] {
-            if !fine {
-                return Err(Invalid::new(parameter, why));
-            }
+        let half_a_target = || params.target_delay.get().as_secs_f64() * per_second / 2.0;
+        let min_th = params.min_th.map_or_else(|| half_a_target().max(5.0), Positive::<f64>::get);
+        let max_th = params.max_th.map_or(3.0 * min_th, Positive::<f64>::get);
+        let w_q = params.w_q.map_or_else(|| 1.0 - libm::exp(-1.0 / per_second), Positive::<Share>::get);
+        if !(max_th > min_th && max_th.is_finite()) {
+            return Err(Invalid::new("max_th", "must be above min_th"));
         }
         Ok(Self {
             min_th,
@@ -146,13 +135,13 @@ impl Law for Red {
             w_q,
             packet_time,
             adaptive: params.adaptive,
-            interval: params.interval,
+            interval: params.interval.get(),
             ecn: params.ecn,
-            max_p: params.max_p,
+            max_p: params.max_p.get(),
             average: 0.0,
             count: -1,
             idle_since: Instant::ZERO,
-            next_move: Instant::ZERO + params.interval,
+            next_move: Instant::ZERO + params.interval.get(),
         })
     }
 
@@ -204,6 +193,10 @@ mod tests {
         (a - b).abs() <= 1e-9 * b.abs()
     }
 
+    fn share(number: f64) -> Positive<Share> {
+        Positive::<Share>::new(number).unwrap()
+    }
+
     fn red(params: &Params) -> Red {
         Red::new(params).unwrap()
     }
@@ -215,13 +208,14 @@ mod tests {
         assert!(near(red.min_th, 5.0) && near(red.max_th, 15.0));
         assert!((red.w_q - 7.996_8e-4).abs() < 1e-8, "{}", red.w_q);
         // 100 Mb/s: 12500 packets a second, 62.5 within the target delay.
-        let fast = self::red(&Params { bandwidth: Rate::mbps(100), ..Params::default() });
+        let fast =
+            self::red(&Params { bandwidth: Positive::<Rate>::new(Rate::mbps(100)).unwrap(), ..Params::default() });
         assert!(near(fast.min_th, 31.25) && near(fast.max_th, 93.75));
     }
 
     #[test]
     fn the_probability_rises_to_max_p_and_then_gently_to_one() {
-        let mut red = self::red(&Params { max_p: 0.1, ..Params::default() });
+        let mut red = self::red(&Params { max_p: share(0.1), ..Params::default() });
         for (average, expected) in [(5.0, 0.0), (10.0, 0.05), (15.0, 0.1), (22.5, 0.55), (30.0, 1.0)] {
             red.average = average;
             assert!((red.probability() - expected).abs() < 1e-12, "{average}");
@@ -238,7 +232,7 @@ mod tests {
 
     #[test]
     fn the_average_follows_what_waits_and_falls_while_nothing_does() {
-        let mut red = self::red(&Params { w_q: Some(0.25), ..Params::default() });
+        let mut red = self::red(&Params { w_q: Some(share(0.25)), ..Params::default() });
         red.average(at(1), 8);
         red.average(at(2), 8);
         // 8/4; then 2 + 6/4.
@@ -253,7 +247,7 @@ mod tests {
 
     #[test]
     fn max_p_grows_by_sums_and_shrinks_by_factors_within_its_bounds() {
-        let mut red = self::red(&Params { max_p: 0.02, ..Params::default() });
+        let mut red = self::red(&Params { max_p: share(0.02), ..Params::default() });
         let mut after = |average, steps| {
             red.average = average;
             (0..steps).for_each(|_| red.adapt());
@@ -272,12 +266,12 @@ mod tests {
 
     #[test]
     fn max_p_moves_once_an_interval() {
-        let mut red = self::red(&Params { w_q: Some(1.0), ..Params::default() });
+        let mut red = self::red(&Params { w_q: Some(share(1.0)), ..Params::default() });
         for time in [1, 499, 500, 501, 999, 1_000] {
             red.arrives(at(time), (100, 0), || 0.5);
         }
         assert!(near(red.max_p, 0.02 * 1.25 * 1.25));
-        let mut fixed = self::red(&Params { adaptive: false, w_q: Some(1.0), ..Params::default() });
+        let mut fixed = self::red(&Params { adaptive: false, w_q: Some(share(1.0)), ..Params::default() });
         fixed.arrives(at(9_000), (100, 0), || 0.5);
         assert!(near(fixed.max_p, 0.02));
     }
@@ -285,7 +279,7 @@ mod tests {
     #[test]
     fn drops_are_spaced_evenly() {
         // p_b = 0.1: uniform on 1 to 10 packets.
-        let params = Params { max_p: 0.2, adaptive: false, ..Params::default() };
+        let params = Params { max_p: share(0.2), adaptive: false, ..Params::default() };
         let fresh = Red { average: 10.0, w_q: 0.0, ..self::red(&params) };
         let until_dropped =
             |mut red: Red, draw: f64| (1..100).find(|_| red.arrives(at(1), (10, 0), || draw) == Verdict::Drop);
@@ -301,7 +295,7 @@ mod tests {
 
     #[test]
     fn early_marks_take_the_place_of_drops_but_not_beyond_twice_the_threshold() {
-        let mut red = self::red(&Params { ecn: true, w_q: Some(1.0), ..Params::default() });
+        let mut red = self::red(&Params { ecn: true, w_q: Some(share(1.0)), ..Params::default() });
         assert_eq!(red.arrives(at(1), (20, 0), || 0.0), Verdict::Mark);
         assert_eq!(red.arrives(at(1), (30, 0), || 0.0), Verdict::Drop);
     }

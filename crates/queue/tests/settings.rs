@@ -1,7 +1,7 @@
 //! The `[queue]` table: its defaults, its controllers' tables, and what it refuses.
 
 use control::{Controller as _, Limit, Name};
-use queue::{DisciplineName, Ecn, Packet, Purge, Queue, Settings, fq_codel, pie, red};
+use queue::{DisciplineName, Ecn, Packet, Purge, Queue, Settings};
 use units::{Bytes, Duration, Instant};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,63 +123,60 @@ fn the_schema_lists_every_controller() {
     assert_eq!(properties["limit"]["default"], 1_000);
 }
 
-/// Why the queue is not built.
-fn refusal(settings: &Settings) -> Option<String> {
-    settings.build::<Sized>(0).err().map(|invalid| invalid.to_string())
+#[test]
+fn what_a_discipline_cannot_be_run_with_is_refused_at_its_line() {
+    let above_zero = "expected a number above zero";
+    let share = "expected a number above zero and at most 1";
+    let no_time = "\"0 s\" is zero; expected a duration above zero";
+    for (table, key, value, message) in [
+        ("codel", "target", "\"0 s\"", no_time),
+        ("codel", "interval", "\"0 s\"", no_time),
+        ("fq_codel", "target", "\"0 s\"", no_time),
+        ("fq_codel", "interval", "\"0 s\"", no_time),
+        ("fq_codel", "quantum", "\"255 B\"", "\"255 B\" is out of range; it must be at least 256 B"),
+        ("fq_codel", "flows", "0", "0 is out of range; it must be from 1 to 65536"),
+        ("fq_codel", "flows", "65537", "65537 is out of range; it must be from 1 to 65536"),
+        ("fq_codel", "drop_batch", "0", "expected a nonzero u32"),
+        ("pie", "qdelay_ref", "\"0 s\"", no_time),
+        ("pie", "t_update", "\"999 us\"", "\"999 us\" is out of range; it must be at least 1 ms"),
+        ("pie", "alpha", "0.0", above_zero),
+        ("pie", "beta", "inf", above_zero),
+        ("pie", "mark_ecnth", "1.01", "expected a number from 0 to 1"),
+        ("pie", "mark_ecnth", "-0.01", "expected a number from 0 to 1"),
+        ("red", "bandwidth", "\"0 b/s\"", "\"0 b/s\" is zero; expected a rate above zero"),
+        ("red", "mean_pktsize", "\"0 B\"", "\"0 B\" is zero; expected a size above zero"),
+        ("red", "target_delay", "\"0 s\"", no_time),
+        ("red", "interval", "\"0 s\"", no_time),
+        ("red", "min_th", "0.0", above_zero),
+        ("red", "min_th", "inf", above_zero),
+        ("red", "max_th", "inf", above_zero),
+        ("red", "w_q", "0.0", share),
+        ("red", "w_q", "1.01", share),
+        ("red", "max_p", "0.0", share),
+        ("red", "max_p", "1.01", share),
+    ] {
+        let error = read(&format!("[{table}]\n\n{key} = {value}")).unwrap_err();
+        assert!(error.contains(message) && error.contains("line 3, "), "{table}.{key}: {error}");
+    }
+    for fine in [
+        "fq_codel = { quantum = \"256 B\", flows = 65536 }",
+        "pie = { t_update = \"1 ms\", mark_ecnth = 1.0 }",
+        "pie = { mark_ecnth = 0 }",
+        "red = { w_q = 1.0, max_p = 1 }",
+    ] {
+        assert!(read(fine).is_ok(), "{fine}");
+    }
 }
 
 #[test]
-fn what_fq_codel_cannot_be_run_with_is_refused_by_its_key() {
-    let refusal = |params| {
-        refusal(&Settings { discipline: DisciplineName::FqCodel, fq_codel: Some(params), ..Settings::default() })
+fn thresholds_of_red_that_are_crossed_are_refused_by_their_key() {
+    let refusal = |thresholds: &str| {
+        let settings = read(&format!("discipline = \"red\"\n[red]\n{thresholds}")).unwrap();
+        settings.build::<Sized>(0).err().map(|invalid| invalid.to_string())
     };
-    let usual = fq_codel::Params::default;
-    assert_eq!(refusal(usual()), None);
-    for (params, why) in [
-        (fq_codel::Params { flows: 0, ..usual() }, "fq_codel.flows must be from 1 to 65536"),
-        (fq_codel::Params { drop_batch: 0, ..usual() }, "fq_codel.drop_batch must be above zero"),
-    ] {
-        assert_eq!(refusal(params).as_deref(), Some(why));
-    }
-}
-
-#[test]
-fn what_pie_cannot_be_run_with_is_refused_by_its_key() {
-    let refusal =
-        |params| refusal(&Settings { discipline: DisciplineName::Pie, pie: Some(params), ..Settings::default() });
-    let usual = pie::Params::default;
-    let least = Duration::from_millis(1);
-    assert_eq!(refusal(pie::Params { t_update: least, mark_ecnth: 1.0, ..usual() }), None);
-    for (params, why) in [
-        (pie::Params { qdelay_ref: Duration::ZERO, ..usual() }, "pie.qdelay_ref must be above zero"),
-        (pie::Params { t_update: least / 2, ..usual() }, "pie.t_update must be at least 1 ms"),
-        (pie::Params { alpha: 0.0, ..usual() }, "pie.alpha must be above zero"),
-        (pie::Params { beta: f64::INFINITY, ..usual() }, "pie.beta must be above zero"),
-        (pie::Params { mark_ecnth: 1.01, ..usual() }, "pie.mark_ecnth must be from 0 to 1"),
-    ] {
-        assert_eq!(refusal(params).as_deref(), Some(why));
-    }
-}
-
-#[test]
-fn what_red_cannot_be_run_with_is_refused_by_its_key() {
-    let refusal =
-        |params| refusal(&Settings { discipline: DisciplineName::Red, red: Some(params), ..Settings::default() });
-    let usual = red::Params::default;
-    let (th, above) = (Some(5.0), Some(5.1));
-    assert_eq!(refusal(red::Params { min_th: th, max_th: above, w_q: Some(1.0), max_p: 1.0, ..usual() }), None);
-    for (params, why) in [
-        (red::Params { mean_pktsize: Bytes::new(0), ..usual() }, "red.mean_pktsize must be above zero"),
-        (red::Params { interval: Duration::ZERO, ..usual() }, "red.interval must be above zero"),
-        (red::Params { min_th: Some(0.0), ..usual() }, "red.min_th must be above zero"),
-        (red::Params { min_th: Some(f64::INFINITY), ..usual() }, "red.min_th must be above zero"),
-        (red::Params { min_th: th, max_th: th, ..usual() }, "red.max_th must be above min_th"),
-        (red::Params { max_th: Some(f64::INFINITY), ..usual() }, "red.max_th must be above min_th"),
-        (red::Params { w_q: Some(0.0), ..usual() }, "red.w_q must be above zero and at most 1"),
-        (red::Params { w_q: Some(1.01), ..usual() }, "red.w_q must be above zero and at most 1"),
-        (red::Params { max_p: 0.0, ..usual() }, "red.max_p must be above zero and at most 1"),
-        (red::Params { max_p: 1.01, ..usual() }, "red.max_p must be above zero and at most 1"),
-    ] {
-        assert_eq!(refusal(params).as_deref(), Some(why));
+    assert_eq!(refusal("min_th = 5.0\nmax_th = 5.1"), None);
+    // Three times 1e308 is beyond what a number holds.
+    for crossed in ["min_th = 5.0\nmax_th = 5.0", "min_th = 1e308"] {
+        assert_eq!(refusal(crossed).as_deref(), Some("red.max_th must be above min_th"), "{crossed}");
     }
 }

@@ -4,8 +4,8 @@
 //! *for* (a queue, a frame, a scenario) lives above. No clock is read here.
 #![no_std]
 
+mod bounds;
 mod parse;
-mod positive;
 mod radio;
 #[cfg(feature = "schema")]
 mod schema;
@@ -13,8 +13,8 @@ mod text;
 mod time;
 mod volume;
 
+pub use bounds::{AboveZero, Positive, Share, Within, positive};
 pub use parse::ParseError;
-pub use positive::{Positive, positive};
 pub use radio::{Decibels, Frequency, Length, Power, Speed};
 pub use time::{Duration, Instant};
 pub use volume::{Bytes, Rate};

@@ -1,9 +1,9 @@
-//! Quantities in a JSON Schema: strings with a pattern, so that an editor points at a missing unit.
+//! Quantities in a JSON Schema: strings with a pattern, so that an editor points at a missing unit; and bounds.
 
 extern crate alloc;
 
 use crate::text::Text;
-use crate::{Bytes, Decibels, Duration, Frequency, Length, Power, Rate, Speed};
+use crate::{Bytes, Decibels, Duration, Frequency, Length, Positive, Power, Rate, Share, Speed, Within};
 use alloc::{borrow::Cow, format, vec::Vec};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
@@ -37,3 +37,58 @@ macro_rules! schemas {
 }
 
 schemas!(Duration Rate Bytes Frequency Length Speed Power Decibels);
+
+/// A digit that is not zero, and no minus sign before it.
+const ABOVE_ZERO: &str = "^\\+?[0-9.]*[1-9]";
+
+/// The schema of a quantity, by reference, that is above zero besides.
+fn above_zero<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    let mut schema = generator.subschema_for::<T>();
+    schema.insert("pattern".into(), ABOVE_ZERO.into());
+    schema
+}
+
+/// A schema that stands where it is used, without a name: by it, what is bounded reads as what it is.
+macro_rules! bounded {
+    ($([$($of:tt)*] $type:ty, |$generator:ident| $schema:expr;)*) => {$(
+        impl<$($of)*> JsonSchema for $type {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($type).into()
+            }
+
+            fn json_schema($generator: &mut SchemaGenerator) -> Schema {
+                $schema
+            }
+        }
+    )*};
+}
+
+bounded! {
+    [] Positive<Duration>, |generator| above_zero::<Duration>(generator);
+    [] Positive<Rate>, |generator| above_zero::<Rate>(generator);
+    [] Positive<Bytes>, |generator| above_zero::<Bytes>(generator);
+    [] Positive<Frequency>, |generator| above_zero::<Frequency>(generator);
+    [] Positive<Length>, |generator| above_zero::<Length>(generator);
+    [] Positive<Speed>, |generator| above_zero::<Speed>(generator);
+    [] Positive<f64>, |_generator| json_schema!({ "type": "number", "format": "double", "exclusiveMinimum": 0 });
+    [] Share, |_generator| json_schema!({ "type": "number", "format": "double", "minimum": 0, "maximum": 1 });
+    [] Positive<Share>, |_generator| json_schema!({
+        "type": "number", "format": "double", "exclusiveMinimum": 0, "maximum": 1,
+    });
+    // A pattern cannot compare texts with units: it refuses zero.
+    [const LEAST: u64, const MOST: u64] Within<Duration, LEAST, MOST>, |generator| match LEAST {
+        0 => generator.subschema_for::<Duration>(),
+        _ => above_zero::<Duration>(generator),
+    };
+    [const LEAST: u64, const MOST: u64] Within<Bytes, LEAST, MOST>, |generator| match LEAST {
+        0 => generator.subschema_for::<Bytes>(),
+        _ => above_zero::<Bytes>(generator),
+    };
+    [const LEAST: u64, const MOST: u64] Within<u32, LEAST, MOST>, |_generator| json_schema!({
+        "type": "integer", "format": "uint32", "minimum": LEAST, "maximum": MOST,
+    });
+}

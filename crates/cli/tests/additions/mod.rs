@@ -83,10 +83,9 @@ fn one_file_and_one_entry_each_are_all_that_a_controller_and_a_discipline_take()
     DISCIPLINE.add(&copy, "random_drop");
 
     // What holds for every controller and every discipline, and the examples' own tests.
-    cargo(
-        &copy,
-        "test --quiet -p sluice-control -p sluice-queue --lib --test all --features control/schema,queue/schema",
-    );
+    let features = "sluice-control/schema,sluice-queue/schema";
+    let tests = "test --quiet -p sluice-control -p sluice-queue --lib --test all --features";
+    cargo(&copy, &format!("{tests} {features}"));
     let command = built(&copy);
     let folder = tempfile::tempdir().unwrap();
     simulates(&command, folder.path());

@@ -10,7 +10,7 @@ use crate::{Packet, Purge};
 use control::Invalid;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use units::Instant;
+use units::{Instant, Within};
 
 /// Parameters of random drop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,12 +19,12 @@ use units::Instant;
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// So many packets at the head are never drawn: 0 to 1000. Default 1.
-    pub spared: u32,
+    pub spared: Within<u32, 0, 1_000>,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { spared: 1 }
+        Self { spared: const { Within::<u32, 0, 1_000>::new(1).expect("at most 1000") } }
     }
 }
 
@@ -40,15 +40,11 @@ pub(crate) struct RandomDrop<P> {
 impl<P: Packet> Discipline<P> for RandomDrop<P> {
     type Params = Params;
 
-    /// # Errors
-    /// More than 1000 that are spared.
+    /// There is nothing to refuse.
     fn new(params: &Params, place: &Place) -> Result<Self, Invalid> {
-        if params.spared > 1_000 {
-            return Err(Invalid::new("spared", "must be at most 1000"));
-        }
         Ok(Self {
             ring: VecDeque::with_capacity(place.room),
-            spared: params.spared as usize,
+            spared: params.spared.get() as usize,
             purge: place.purge.unwrap_or(Purge::Tail),
             random: Random::new(place.seed),
         })

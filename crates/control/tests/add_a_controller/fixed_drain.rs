@@ -3,9 +3,9 @@
 //! `limit = target_delay * sent / length`. While nothing waits, packets leave as they come: the rate then speaks of the
 //! traffic, not of the link, there is no delay to bound, and the limit is the hard limit.
 
-use crate::{Controller, Interval, Invalid, Limit, Needs, Orders, Reads, SHORTEST_INTERVAL, Scheme, Seen, Sets, Site};
+use crate::{Controller, Interval, Invalid, Limit, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site};
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, Positive};
 
 /// Parameters of fixed drain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,16 +14,17 @@ use units::{Bytes, Duration};
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// How long a full queue may take to drain. Default 100 ms.
-    #[serde(deserialize_with = "units::positive")]
-    pub target_delay: Duration,
+    pub target_delay: Positive<Duration>,
     /// Time between two runs of the controller, at least 100 us. Default 50 ms.
-    #[serde(deserialize_with = "units::positive")]
-    pub interval: Duration,
+    pub interval: Period,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { target_delay: Duration::from_millis(100), interval: Duration::from_millis(50) }
+        Self {
+            target_delay: const { Positive::<Duration>::new(Duration::from_millis(100)).expect("above zero") },
+            interval: const { Period::new(Duration::from_millis(50)).expect("long enough") },
+        }
     }
 }
 
@@ -40,13 +41,10 @@ impl Scheme for FixedDrain {
     const TARGET: Option<&'static str> = Some("target_delay");
 
     /// # Errors
-    /// A zero target; an interval below [`SHORTEST_INTERVAL`].
+    /// A target below the interval: the queue would have drained before the next decision.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
-        if params.target_delay.is_zero() {
-            return Err(Invalid::new("target_delay", "must be above zero"));
-        }
-        if params.interval < SHORTEST_INTERVAL {
-            return Err(Invalid::new("interval", "must be at least 100 us"));
+        if params.target_delay.get() < params.interval.get() {
+            return Err(Invalid::new("target_delay", "must not be below interval"));
         }
         Ok(Self { params: params.clone(), hard_limit: site.hard_limit, limit: site.hard_limit })
     }
@@ -54,7 +52,7 @@ impl Scheme for FixedDrain {
 
 impl Controller for FixedDrain {
     fn needs(&self) -> Needs {
-        Needs::new(self.params.interval, Reads::COUNTS, Sets::LIMIT)
+        Needs::new(self.params.interval.get(), Reads::COUNTS, Sets::LIMIT)
     }
 
     fn begin(&self) -> Orders {
@@ -71,14 +69,14 @@ impl Controller for FixedDrain {
     }
 
     fn target_delay(&self) -> Option<Duration> {
-        Some(self.params.target_delay)
+        Some(self.params.target_delay.get())
     }
 }
 
 impl FixedDrain {
     /// What drains within the target when `sent` left in `length`: rounded down, but room for at least one packet.
     fn drained(&self, seen: &Interval) -> Limit {
-        let target = u128::from(self.params.target_delay.as_nanos());
+        let target = u128::from(self.params.target_delay.get().as_nanos());
         let length = u128::from(seen.length.as_nanos().max(1));
         let scale = |sent: u64| u64::try_from(target * u128::from(sent) / length).unwrap_or(u64::MAX);
         match self.hard_limit {
@@ -151,13 +149,10 @@ mod tests {
     }
 
     #[test]
-    fn times_of_zero_are_refused() {
-        let refused = |params: Params| FixedDrain::new(&params, &Limit::Packets(9).into()).unwrap_err();
-        let target_delay = Duration::ZERO;
-        let interval = Duration::ZERO;
-        let no_target = refused(Params { target_delay, ..Params::default() });
-        assert_eq!(no_target, Invalid::new("target_delay", "must be above zero"));
-        let no_interval = refused(Params { interval, ..Params::default() });
-        assert_eq!(no_interval, Invalid::new("interval", "must be at least 100 us"));
+    fn a_target_below_the_interval_is_refused() {
+        let target_delay = Positive::<Duration>::new(Duration::from_millis(49)).unwrap();
+        let params = Params { target_delay, ..Params::default() };
+        let refused = FixedDrain::new(&params, &Limit::Packets(9).into()).unwrap_err();
+        assert_eq!(refused, Invalid::new("target_delay", "must not be below interval"));
     }
 }

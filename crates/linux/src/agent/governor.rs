@@ -393,6 +393,7 @@ mod tests {
     }
 
     fn every(interval: Duration) -> Wish {
+        let interval = control::Period::new(interval).unwrap();
         let alt = Some(alt::Params { interval, ..alt::Params::default() });
         wish(Settings { controller: Name::Alt, alt, ..Settings::default() })
     }

@@ -228,7 +228,7 @@ fn a_download_fills_a_fifo_and_waits_as_long_in_it() {
 #[ignore = "needs the guest"]
 fn ebdp_bounds_the_wait_of_a_download() {
     let params = ebdp::Params::default();
-    let promised = params.t_max.as_secs_f64() * 1e3 / wait(1.0) + 5.0;
+    let promised = params.t_max.get().as_secs_f64() * 1e3 / wait(1.0) + 5.0;
     let outcome = download(&Kind::Ours(Name::Ebdp, Parameters { ebdp: Some(params), ..Parameters::default() }), TIMES);
     show(&outcome, "ebdp");
     assert!(outcome.goodput > 0.95);

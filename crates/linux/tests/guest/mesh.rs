@@ -9,7 +9,7 @@ use linux::device::bpf::{Below, Credit, Discipline, Governed, Slot};
 use linux::kernel::rtnetlink::ROOT;
 use linux::{Device, Place, STATE_FOLDER};
 use std::sync::atomic::Ordering;
-use units::{Duration, Instant};
+use units::{Duration, Instant, Positive};
 
 /// One exchange with a packet of the tests, but for the back-off: DIFS, a frame of 1078 B at 11 Mb/s, SIFS, ACK.
 const EXCHANGE: Duration = Duration::from_micros(50 + 192 + 784 + 10 + 304);
@@ -234,7 +234,8 @@ fn adth_holds_the_delay_of_each_hop_at_its_target_where_a_fifo_fills_up() {
     fifo.is_as_simulated(3_354);
     for (target, delay) in [(50, 62), (100, 131), (200, 273)] {
         let target = Duration::from_millis(target);
-        let params = adth::Params { target_delay: target, ..adth::Params::default() };
+        let target_delay = Positive::<Duration>::new(target).expect("a target above zero");
+        let params = adth::Params { target_delay, ..adth::Params::default() };
         let adth = overload(&chain, Name::Adth, &Parameters { adth: Some(params), ..Parameters::default() }, RUN);
         for (number, node) in adth.nodes.iter().enumerate() {
             let (nodal, service) = (node.nodal.0 / node.nodal.1, node.service.0 / node.service.1);

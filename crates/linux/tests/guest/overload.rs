@@ -4,7 +4,7 @@ use super::governor::Governor;
 use super::slow_link::{BELOW_THE_QUEUE, SlowLink};
 use super::{HEADERS, MECHANISM, install, load, now, pause_until, towards};
 use control::{Interval, Limit, Measures, Name, Parameters, adth};
-use units::{Duration, Instant};
+use units::{Duration, Instant, Positive};
 
 /// 10 Mb/s.
 const LINK: u64 = 1_250_000;
@@ -80,7 +80,8 @@ fn adth_holds_the_delay_at_its_target_where_a_fifo_fills_up() {
     // It is full before the warm-up ends: 1000 packets, of which each waits for those before it.
     assert!(fifo.delay > SERVICE * 900, "{:?}", fifo.delay);
     for target in [50, 100, 200].map(Duration::from_millis) {
-        let params = adth::Params { target_delay: target, ..adth::Params::default() };
+        let target_delay = Positive::<Duration>::new(target).expect("a target above zero");
+        let params = adth::Params { target_delay, ..adth::Params::default() };
         let governed = overload(Name::Adth, &Parameters { adth: Some(params), ..Parameters::default() });
         show(&governed, "adth", &format!("{} ms", target.as_nanos() / 1_000_000));
         accounted(&governed);

@@ -16,7 +16,7 @@ use super::overload::{LEN, OFFERED_EVERY, offer};
 use super::slow_link::{BELOW_THE_QUEUE, CHUNK, SlowLink};
 use super::{MECHANISM, load, now, pause_until};
 use control::{Limit, Name, Parameters, adth};
-use units::{Duration, Instant};
+use units::{Duration, Instant, Positive};
 
 /// Bytes a second, and for how long.
 const PHASES: [(u64, Duration); 3] = [
@@ -140,7 +140,8 @@ fn is_used(outcome: &Outcome) {
 #[test]
 #[ignore = "needs the guest"]
 fn adth_keeps_its_target_when_the_rate_steps_down_and_up() {
-    let params = adth::Params { target_delay: TARGET, ..adth::Params::default() };
+    let target_delay = Positive::<Duration>::new(TARGET).expect("a target above zero");
+    let params = adth::Params { target_delay, ..adth::Params::default() };
     let outcome = run(Name::Adth, &Parameters { adth: Some(params), ..Parameters::default() });
     show(&outcome, "adth, 100 ms");
     let [start, down, up, end] = outcome.at;

@@ -19,7 +19,7 @@ use super::slow_link::{BELOW_THE_QUEUE, CHUNK};
 use super::{HEADERS, now, pause_until, run_number};
 use control::{Name, Parameters, adth};
 use std::net::UdpSocket;
-use units::{Duration, Instant};
+use units::{Duration, Instant, Positive};
 
 /// Of IP.
 const LEN: usize = 1_000;
@@ -55,7 +55,8 @@ pub(super) fn percentile(times: &[Duration], percent: usize) -> Duration {
 }
 
 pub(super) fn adth(target: u64) -> Kind {
-    let params = adth::Params { target_delay: Duration::from_millis(target), ..adth::Params::default() };
+    let target_delay = Positive::<Duration>::new(Duration::from_millis(target)).expect("a target above zero");
+    let params = adth::Params { target_delay, ..adth::Params::default() };
     Kind::Ours(Name::Adth, Parameters { adth: Some(params), ..Parameters::default() })
 }
 

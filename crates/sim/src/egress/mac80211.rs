@@ -14,7 +14,7 @@ use control::Limit;
 use queue::{Departure, DisciplineName, Settings, fq_codel};
 use std::collections::VecDeque;
 use std::ops::Range;
-use units::{Bytes, Duration, Instant};
+use units::{Bytes, Duration, Instant, Positive, Within};
 
 /// What a station in debt gains when it is at the head of the turns: its weight in microseconds.
 const QUANTUM: Duration = Duration::from_micros(256);
@@ -37,6 +37,14 @@ const FLOWS: u32 = 4_096;
 /// A station is slow that is expected to get less than this, in bit/s, times the number of stations
 /// (`STA_SLOW_THRESHOLD`).
 const SLOW: f64 = 6e6;
+
+/// Target and interval of CoDel, and those for a slow station.
+const CODEL: (Positive<Duration>, Positive<Duration>) = (millis(20), millis(100));
+const SLOW_CODEL: (Positive<Duration>, Positive<Duration>) = (millis(50), millis(300));
+
+const fn millis(n: u64) -> Positive<Duration> {
+    Positive::<Duration>::new(Duration::from_millis(n)).expect("above zero")
+}
 
 /// The scheduler of an access point, and what it let through.
 #[derive(Debug)]
@@ -121,13 +129,13 @@ impl Scheduler {
     /// The parameters of a station's port.
     fn params(&self, slow: bool) -> fq_codel::Params {
         let ports = u32::try_from(self.shares.len()).unwrap_or(u32::MAX);
-        let (target, interval) = if slow { (50, 300) } else { (20, 100) };
+        let (target, interval) = if slow { SLOW_CODEL } else { CODEL };
         fq_codel::Params {
-            target: Duration::from_millis(target),
-            interval: Duration::from_millis(interval),
+            target,
+            interval,
             mtu: Bytes::new(0),
-            quantum: Bytes::new(300),
-            flows: (FLOWS / ports).max(16),
+            quantum: const { Within::<Bytes, 256>::new(Bytes::new(300)).expect("large enough") },
+            flows: Within::<u32, 1, 65_536>::new((FLOWS / ports).max(16)).expect("from 16 to 4096"),
             ecn: !slow,
             ..fq_codel::Params::default()
         }
