@@ -1,7 +1,9 @@
 //! The files that a scenario names: looked for beside it, read once, attached to every network that names them.
 
+use super::draft::Draft;
+use super::file::read;
+use super::missing;
 use super::source::Refusal;
-use super::{Draft, missing, read};
 use sim::config::Network;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;

@@ -1,8 +1,10 @@
 //! What can be known to be wrong before anything runs: networks that cannot be built, parameters that nobody uses, claims
 //! and charts about results that will not exist.
 
+use super::draft::Draft;
+use super::ready::Scenario;
 use super::source::Refusal;
-use super::{Draft, Scenario, ceilings, document, hints, in_case};
+use super::{ceilings, document, hints};
 use crate::claims::{self, Condition, Expression, Question};
 use crate::label;
 use crate::measure::{self, Missing};
@@ -41,6 +43,15 @@ pub(super) fn check(draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
         future.check_table(index, table)?;
     }
     Ok(())
+}
+
+/// "in the case scheme = ADTH-DF, target = 200 ms"; nothing where nothing varies.
+fn in_case(labels: &BTreeMap<String, String>) -> String {
+    if labels.is_empty() {
+        return String::new();
+    }
+    let labels: Vec<String> = labels.iter().map(|(axis, label)| format!("{axis} = {label}")).collect();
+    format!("in the case {}", labels.join(", "))
 }
 
 /// Names stand in tables, in paths of results, and of nodes in names of files.

@@ -1,5 +1,6 @@
 //! What was probably meant: the nearest right name, and where a misplaced key belongs.
 
+use super::head::LAB_KEYS;
 use super::source::Refusal;
 use crate::schema::Tables;
 
@@ -69,12 +70,12 @@ pub(super) fn unknown_key(key: &str, table: &str, known: &[&str], tables: &Table
         notes.push(format!("did you mean `{other}`?"));
         return notes;
     }
-    if table.is_empty() && super::LAB_KEYS.contains(&key) {
+    if table.is_empty() && LAB_KEYS.contains(&key) {
         notes.push(format!("`{key}` is not of the network: it can neither be varied nor set from outside"));
         return notes;
     }
     // A key of a picture or a claim is hardly meant within the network.
-    let lab = |path: &str| super::LAB_KEYS.contains(&path.split('.').next().unwrap_or_default());
+    let lab = |path: &str| LAB_KEYS.contains(&path.split('.').next().unwrap_or_default());
     let near = |path: &str| path != table && (table.is_empty() || lab(table) == lab(path));
     let homes = tables.with_key(key).filter(|home| near(&home.path)).map(|home| home.header.as_str());
     let homes = homes.collect::<Vec<_>>().join(" and of ");

@@ -1,7 +1,8 @@
 //! TOML files that are no scenarios, refused in the words of scenarios: with the line, what was expected, the nearest name.
 
+use super::file::{LARGEST_FILE, opened, text};
+use super::reading::{deserialize, table};
 use super::source::{Refusal, Source};
-use super::{LARGEST_FILE, deserialize, opened, table, text};
 use crate::schema::Tables;
 use serde::de::DeserializeOwned;
 use std::path::Path;

@@ -1,4 +1,7 @@
-use super::*;
+use super::check;
+use super::draft::Draft;
+use super::ready::{Case, Scenario, Wishes};
+use super::source::Source;
 
 const CHAIN: &str = include_str!("../../../cli/tests/fixtures/chain.toml");
 

@@ -1,6 +1,7 @@
 //! `[vary]`: the axes of a sweep, their values, and the seeds.
 
 use super::document::{Change, Value, number};
+use super::head::LAB_KEYS;
 use super::hints;
 use super::source::{Refusal, Source};
 use crate::schema::Tables;
@@ -16,6 +17,16 @@ const MOST_SEEDS: u64 = 10_000;
 pub(super) struct Vary<'s> {
     pub(super) axes: Vec<Axis<'s>>,
     pub(super) seeds: Vec<u64>,
+}
+
+impl Vary<'_> {
+    /// So many seeds: those of the file, and if they are too few, the numbers after them.
+    pub(super) fn limit_seeds(&mut self, count: usize) {
+        let next = self.seeds.iter().max().map_or(1, |seed| seed.saturating_add(1));
+        let missing = count.saturating_sub(self.seeds.len());
+        self.seeds.truncate(count);
+        self.seeds.extend((next..).take(missing));
+    }
 }
 
 #[derive(Debug)]
@@ -119,7 +130,7 @@ fn axis<'s>(source: &Source<'s>, leaf: Leaf<'_, 's>, tables: &Tables) -> Result<
         return Err(source.refuse(value.span(), format!("`{name}` has no value to try")));
     }
     let top = name.split('.').next().unwrap_or_default();
-    let network: Vec<&str> = tables.top_level().into_iter().filter(|key| !super::LAB_KEYS.contains(key)).collect();
+    let network: Vec<&str> = tables.top_level().into_iter().filter(|key| !LAB_KEYS.contains(key)).collect();
     let mut choices: Vec<Choice> = Vec::with_capacity(values.len());
     for value in values {
         if labelled(value).is_none() && !tables.top_level().contains(&top) {

@@ -1,0 +1,241 @@
+//! A scenario as it is read: its words still know their places.
+
+use super::conventions::{self, Choice as ConventionsKey};
+use super::document::{self, Change};
+use super::head::{Head, LAB_KEYS};
+use super::reading::{apply, deserialize, table};
+use super::ready::{Case, Scenario, Wishes};
+use super::source::{Refusal, Source};
+use super::vary::{self, Vary};
+use super::{ceilings, conditions, hints};
+use crate::schema::Tables;
+use crate::study::{Axis, Extent};
+use sim::config::Network;
+use std::collections::BTreeMap;
+use toml::de::DeTable;
+use units::Duration;
+
+/// A sweep of more cases than this was hardly meant; every case's network is built before the first run.
+const MOST_CASES: usize = 10_000;
+
+/// Each run keeps a file.
+const MOST_RUNS: usize = 100_000;
+
+/// The id names a folder, and systems allow names of 255 bytes.
+const LONGEST_ID: usize = 100;
+
+/// A scenario whose words still know their places.
+pub(super) struct Draft<'s> {
+    pub(super) source: Source<'s>,
+    /// The whole file.
+    pub(super) root: DeTable<'s>,
+    /// The network's part of it, with the keys set from outside.
+    pub(super) network: DeTable<'s>,
+    pub(super) set: Vec<Change<'s>>,
+    pub(super) extent: Extent,
+    pub(super) head: Head,
+    pub(super) vary: Vary<'s>,
+    pub(super) tables: &'static Tables,
+}
+
+impl<'s> Draft<'s> {
+    pub(super) fn read(source: Source<'s>, wishes: &Wishes) -> Result<Self, Refusal> {
+        let root = table(&source)?;
+        let tables = Tables::get();
+        known_at_top(&source, &root, tables)?;
+        ceilings::few_tables(&source, &root)?;
+        let (mut lab, mut network) = (root.clone(), root.clone());
+        for key in root.keys().map(|key| key.get_ref().as_ref()) {
+            if LAB_KEYS.contains(&key) {
+                network.remove(key)
+            } else {
+                lab.remove(key)
+            };
+        }
+        lab.remove("vary");
+        lab.remove("quick");
+        conditions::as_labels(&source, &mut lab);
+        let head = deserialize(&source, lab, tables)?;
+        let mut vary = vary::read(&source, &root, tables)?;
+        let mut extent = Extent::Full;
+        if let Some(count) = wishes.seeds {
+            // A short run has no more seeds than the file.
+            let count = if wishes.quick { count.min(vary.seeds.len()) } else { count };
+            if count < vary.seeds.len() {
+                extent = Extent::Reduced;
+            }
+            vary.limit_seeds(count);
+        }
+        let mut set = if wishes.quick { vary::quick(&source, &root)? } else { Vec::new() };
+        if !set.is_empty() {
+            extent = Extent::Reduced;
+        }
+        for change in &set {
+            apply(&source, &mut network, change)?;
+        }
+        for k in 0..source.sets.len() {
+            let change = vary::read_set(&source, k)?;
+            apply(&source, &mut network, &change)?;
+            set.push(change);
+        }
+        let draft = Self { source, root, network, set, extent, head, vary, tables };
+        if !wishes.base_only {
+            draft.no_change_is_lost()?;
+        }
+        Ok(draft)
+    }
+
+    /// What an axis sets anew in every case cannot be set from outside or by an axis before it: the wish would be lost in
+    /// silence, and the case's label be wrong.
+    fn no_change_is_lost(&self) -> Result<(), Refusal> {
+        for (index, axis) in self.vary.axes.iter().enumerate() {
+            let before = self.vary.axes[..index].iter().flat_map(|axis| &axis.choices);
+            for earlier in self.set.iter().chain(before.flat_map(|choice| &choice.changes)) {
+                if axis.choices.iter().flat_map(|choice| &choice.changes).any(|change| change.covers(earlier)) {
+                    let message = format!("`{}` is varied by `{}` in this scenario", earlier.path, axis.name);
+                    return Err(self.source.refuse(earlier.span.clone(), message));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn scenario(&self, stem: &str) -> Result<Scenario, Refusal> {
+        let base = self.deserialize_network(self.network_with(&[])?)?;
+        let set = self.set.iter().map(|change| (change.path.clone(), change.text.clone())).collect();
+        let axes = self.vary.axes.iter().map(|axis| Axis {
+            name: axis.name.clone(),
+            labels: axis.choices.iter().map(|choice| choice.label.clone()).collect(),
+        });
+        Ok(Scenario {
+            id: self.id(stem)?,
+            title: self.head.title.clone(),
+            about: self.head.about.trim().to_owned(),
+            file: self.source.name.to_owned(),
+            text: self.source.text.to_owned(),
+            set,
+            axes: axes.collect(),
+            seeds: self.vary.seeds.clone(),
+            extent: if base.duration < self.duration() { Extent::Reduced } else { self.extent },
+            base,
+            cases: self.cases()?,
+            claims: self.head.claim.clone(),
+            charts: self.head.chart.clone(),
+            tables: self.head.table.clone(),
+            explanations: BTreeMap::new(),
+        })
+    }
+
+    /// The duration that the file asks for; without one that can be read, zero.
+    pub(super) fn duration(&self) -> Duration {
+        let text = self.root.get("duration").and_then(|duration| duration.get_ref().as_str());
+        text.and_then(|text| text.parse().ok()).unwrap_or(Duration::ZERO)
+    }
+
+    /// The id names a folder, so it is a plain word.
+    fn id(&self, stem: &str) -> Result<String, Refusal> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        match &self.head.id {
+            None => {
+                let id: String = stem.chars().take(LONGEST_ID).map(|c| if plain(c) { c } else { '-' }).collect();
+                Ok(if id.trim_matches('.').is_empty() { "scenario".to_owned() } else { id })
+            }
+            Some(id) if id.len() <= LONGEST_ID && id.chars().all(plain) && !id.trim_matches('.').is_empty() => {
+                Ok(id.clone())
+            }
+            Some(id) if id.len() > LONGEST_ID => {
+                Err(self.refuse_at("id", format!("an id names a folder: {LONGEST_ID} letters at most")))
+            }
+            Some(id) => {
+                let message =
+                    format!("`{id}` cannot be an id: it names a folder; use letters, digits, `-`, `_` and `.`");
+                Err(self.refuse_at("id", message))
+            }
+        }
+    }
+
+    fn cases(&self) -> Result<Vec<Case>, Refusal> {
+        let product = |count: usize, axis: &vary::Axis| count.checked_mul(axis.choices.len());
+        let count = self.vary.axes.iter().try_fold(1_usize, product);
+        let Some(count) = count.filter(|&count| count <= MOST_CASES) else {
+            return Err(self.refuse_at("vary", format!("the sweep has more than {MOST_CASES} cases")));
+        };
+        let seeds = self.vary.seeds.len();
+        if count * seeds > MOST_RUNS {
+            let message = format!("{count} cases with {seeds} seeds each are more than {MOST_RUNS} runs");
+            return Err(self.refuse_at("vary", message));
+        }
+        let mut cases = Vec::new();
+        for chosen in self.combinations() {
+            let labels = self.vary.axes.iter().zip(&chosen);
+            let labels = labels.map(|(axis, &index)| (axis.name.clone(), axis.choices[index].label.clone())).collect();
+            let network = self.deserialize_network(self.network_with(&chosen)?)?;
+            let changes = self.vary.axes.iter().zip(&chosen).flat_map(|(axis, &index)| &axis.choices[index].changes);
+            let set = self.set.iter().chain(changes).map(|change| (change.path.clone(), change.text.clone())).collect();
+            cases.push(Case { labels, set, network });
+        }
+        Ok(cases)
+    }
+
+    /// The index of a value for every axis, the last axis changing fastest.
+    pub(super) fn combinations(&self) -> Vec<Vec<usize>> {
+        self.vary.axes.iter().fold(vec![Vec::new()], |chosen, axis| {
+            let extended = |above: &Vec<usize>| {
+                let above = above.clone();
+                (0..axis.choices.len()).map(move |index| [above.as_slice(), &[index]].concat())
+            };
+            chosen.iter().flat_map(extended).collect()
+        })
+    }
+
+    /// The network's tables with the chosen value of every axis; of none, the base.
+    pub(super) fn network_with(&self, chosen: &[usize]) -> Result<DeTable<'s>, Refusal> {
+        self.with(self.network.clone(), chosen)
+    }
+
+    /// The network's tables as the file has them, without the keys set from outside.
+    pub(super) fn file_with(&self, chosen: &[usize]) -> Result<DeTable<'s>, Refusal> {
+        self.with(self.root.clone(), chosen)
+    }
+
+    fn with(&self, mut network: DeTable<'s>, chosen: &[usize]) -> Result<DeTable<'s>, Refusal> {
+        for (axis, &index) in self.vary.axes.iter().zip(chosen) {
+            for change in &axis.choices[index].changes {
+                apply(&self.source, &mut network, change)?;
+            }
+        }
+        document::inherit_queue(&mut network);
+        self.follow_conventions(&mut network)?;
+        Ok(network)
+    }
+
+    /// Gives the keys that the network leaves out the values of the simulator whose conventions it follows.
+    fn follow_conventions(&self, network: &mut DeTable<'s>) -> Result<(), Refusal> {
+        let Some((key, value)) = network.remove_entry(conventions::KEY) else { return Ok(()) };
+        let span = value.span();
+        let chosen: ConventionsKey = deserialize(&self.source, DeTable::from_iter([(key, value)]), self.tables)?;
+        conventions::fill(network, chosen.conventions, &span);
+        Ok(())
+    }
+
+    fn deserialize_network(&self, table: DeTable<'s>) -> Result<Network, Refusal> {
+        deserialize(&self.source, table, self.tables)
+    }
+
+    /// A refusal that points at the key at `path`, or at what is around it.
+    pub(super) fn refuse_at(&self, path: &str, message: impl Into<String>) -> Refusal {
+        match document::locate(&self.root, path) {
+            Some(span) => self.source.refuse(span, message),
+            None => self.source.refuse_file(message),
+        }
+    }
+}
+
+fn known_at_top(source: &Source, root: &DeTable, tables: &Tables) -> Result<(), Refusal> {
+    let known = tables.top_level();
+    let mut unknown: Vec<_> = root.keys().filter(|key| !known.contains(&key.get_ref().as_ref())).collect();
+    unknown.sort_by_key(|key| key.span().start);
+    let Some(key) = unknown.first() else { return Ok(()) };
+    let refusal = source.refuse(key.span(), format!("unknown key `{key}`"));
+    Err(hints::unknown_key(key.get_ref(), "", &known, tables).into_iter().fold(refusal, Refusal::note))
+}

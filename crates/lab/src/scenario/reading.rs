@@ -1,0 +1,44 @@
+//! From text to tables and structs; every fault is told in the words of scenarios.
+
+use super::document::{self, Change};
+use super::hints;
+use super::source::{Refusal, Source};
+use crate::schema::Tables;
+use serde::Deserialize;
+use toml::Spanned;
+use toml::de::DeTable;
+
+pub(super) fn apply<'s>(source: &Source, root: &mut DeTable<'s>, change: &Change<'s>) -> Result<(), Refusal> {
+    document::apply(root, change).map_err(|miss| {
+        let known: Vec<&str> = miss.known.iter().map(String::as_str).collect();
+        hints::with_names(source.refuse(change.span.clone(), miss.message), &miss.name, &known)
+    })
+}
+
+pub(super) fn table<'s>(source: &Source<'s>) -> Result<DeTable<'s>, Refusal> {
+    let root = DeTable::parse(source.text).map_err(|error| {
+        let end = source.text.len()..source.text.len();
+        let deep = error.message().contains("recurs");
+        let message = if deep { "tables or keys within each other, too many deep" } else { error.message() };
+        source.refuse(error.span().unwrap_or(end), format!("not TOML: {message}"))
+    })?;
+    Ok(root.into_inner())
+}
+
+/// Reads a struct from its table; every error is told in the words of scenarios, with hints.
+pub(super) fn deserialize<'s, T: Deserialize<'s>>(
+    source: &Source,
+    table: DeTable<'s>,
+    tables: &Tables,
+) -> Result<T, Refusal> {
+    let whole = 0..source.text.len();
+    let kept = table.clone();
+    let reader = toml::de::Deserializer::from(Spanned::new(whole.clone(), table));
+    T::deserialize(reader).map_err(|error| {
+        let span = error.span().unwrap_or_else(|| whole.clone());
+        let paths = if span == whole { Vec::new() } else { document::paths_at(&kept, &span) };
+        let (message, notes) = hints::explain(error.message(), &paths, tables);
+        let refusal = if span == whole { source.refuse_file(message) } else { source.refuse(span, message) };
+        notes.into_iter().fold(refusal, Refusal::note)
+    })
+}

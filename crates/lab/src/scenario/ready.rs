@@ -1,0 +1,129 @@
+//! A scenario that was read: what it varies, its cases, and what is claimed.
+
+use super::explanations::Explanation;
+use super::hints;
+use crate::study::{Axis, Chart, Claim, Extent, Table};
+use sim::config::Network;
+use std::collections::BTreeMap;
+
+/// A scenario, ready to run.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Its id: `adth-s1a`. Without one in the file, the file's name.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// What it shows.
+    pub about: String,
+    /// The file's name, as it was given.
+    pub file: String,
+    /// What the file holds, word for word.
+    pub text: String,
+    /// The network as the file has it, without the variations.
+    pub base: Network,
+    /// The keys of the base that were set from outside, and their values.
+    pub set: BTreeMap<String, String>,
+    /// What is varied, in the file's order.
+    pub axes: Vec<Axis>,
+    /// The seeds of every case.
+    pub seeds: Vec<u64>,
+    /// Whether that is all that the file asks for.
+    pub extent: Extent,
+    /// Every combination of the axes' values, the last axis changing fastest.
+    pub cases: Vec<Case>,
+    /// What is claimed.
+    pub claims: Vec<Claim>,
+    /// What is drawn.
+    pub charts: Vec<Chart>,
+    /// What is tabled.
+    pub tables: Vec<Table>,
+    /// What is written about claims, by their ids.
+    pub explanations: BTreeMap<String, Explanation>,
+}
+
+/// One combination of the values of all axes.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The label of the value of every axis.
+    pub labels: BTreeMap<String, String>,
+    /// Every key that differs from the file, and its value as it was written.
+    pub set: BTreeMap<String, String>,
+    /// The network with these values.
+    pub network: Network,
+}
+
+/// What is asked of a scenario beyond its file.
+#[derive(Clone, Debug, Default)]
+pub struct Wishes {
+    /// Keys set from outside: `queue.limit=50`.
+    pub set: Vec<String>,
+    /// How many seeds instead of the file's: 1, 2, ...; of a file that lists its seeds, the first so many.
+    pub seeds: Option<usize>,
+    /// With the keys of the table `quick`, for a shorter run.
+    pub quick: bool,
+    /// Only the network as it stands in the file will be run: keys that `[vary]` sets may be set from outside too.
+    pub base_only: bool,
+}
+
+impl Scenario {
+    /// The network as the file has it, with one seed. Claims and charts stay where they do not speak of variations.
+    #[must_use]
+    pub fn without_variations(mut self, seed: u64) -> Self {
+        if !self.axes.is_empty() {
+            self.axes.clear();
+            self.claims.clear();
+            self.charts.clear();
+            self.tables.clear();
+        }
+        if self.seeds.len() > 1 {
+            self.extent = Extent::Reduced;
+        }
+        self.seeds = vec![seed];
+        self.cases = vec![Case { labels: BTreeMap::new(), set: self.set.clone(), network: self.base.clone() }];
+        self
+    }
+
+    /// The one case that has these labels, `axis=label` each, with one seed; claims, charts and tables, which are about all
+    /// cases, go. An axis that is not named keeps its only label.
+    ///
+    /// # Errors
+    /// A label that there is not, or labels that several cases have.
+    pub fn only(mut self, wanted: &[String], seed: u64) -> Result<Self, String> {
+        for choice in wanted {
+            let Some((name, label)) = choice.split_once('=') else {
+                return Err(format!("--case '{choice}': expected AXIS=LABEL"));
+            };
+            let Some(axis) = self.axes.iter().find(|axis| axis.name == name.trim()) else {
+                let known = hints::expected("one of", self.axes.iter().map(|axis| axis.name.as_str()));
+                return Err(format!("--case '{choice}': this scenario varies no `{}`; {known}", name.trim()));
+            };
+            let label =
+                axis.labels.iter().find(|known| **known == label.trim() || known.replace(' ', "") == label.trim());
+            let Some(label) = label else {
+                let known = hints::expected("one of", axis.labels.iter().map(String::as_str));
+                return Err(format!("--case '{choice}': no such label; {known}"));
+            };
+            self.cases.retain(|case| case.labels.get(&axis.name) == Some(label));
+        }
+        if self.cases.is_empty() {
+            return Err("--case: no case has all of these labels; name each axis once".to_owned());
+        }
+        if self.cases.len() != 1 {
+            let open = |axis: &&Axis| {
+                self.cases.iter().any(|case| case.labels[&axis.name] != self.cases[0].labels[&axis.name])
+            };
+            let open: Vec<&str> = self.axes.iter().filter(open).map(|axis| axis.name.as_str()).collect();
+            return Err(format!(
+                "--case: {} cases have these labels; say which by {}",
+                self.cases.len(),
+                open.join(", ")
+            ));
+        }
+        self.base = self.cases[0].network.clone();
+        self.claims.clear();
+        self.charts.clear();
+        self.tables.clear();
+        self.seeds = vec![seed];
+        Ok(self)
+    }
+}
