@@ -2,7 +2,8 @@
 
 A file uses another where its code names that one's module, by `crate::`, `super::` or as its own child. What a file only hands
 on (`pub use`) is used from where it stands. Beside the files each folder is looked at as one thing among its neighbours.
-Tests are left out: they may use whatever they test.
+What an argument of a macro names (`crate::$module`) is used where the macro is called. Tests are left out: they may use
+whatever they test.
 """
 
 import pathlib
@@ -26,6 +27,9 @@ def paths(text, at=0):
             at = name.end()
             if text.startswith("::", at):
                 at += 2
+                # What an argument of a macro names, whoever calls the macro uses.
+                if text.startswith("$", at):
+                    return [], at
                 continue
             return [names], at
         if not text.startswith("{", at):

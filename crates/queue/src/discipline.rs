@@ -1,9 +1,14 @@
 //! What a queueing discipline is to the queue that it works in.
 
 use crate::account::{Account, Waiting};
-use crate::{Packet, Purge};
+use crate::packet::Packet;
+use crate::purge::Purge;
 use control::Invalid;
 use units::Instant;
+
+/// How far a host can look ahead ([`Queue::peek`](crate::Queue::peek)) where a discipline decides at the head: the frames of the longest
+/// A-MPDU.
+pub const LOOK_AHEAD: usize = 64;
 
 /// What a discipline is built for.
 #[derive(Clone, Copy, Debug)]

@@ -2,18 +2,14 @@
 
 use crate::account::{Account, Waiting};
 use crate::discipline::Place;
-use crate::fifo::{End, Fifo};
-use crate::fq_codel;
+use crate::disciplines::{AnyDiscipline, End, Fifo, fq_codel};
 use crate::level::Level;
 use crate::measure::Totals;
+use crate::packet::Packet;
+use crate::purge::Purge;
 use crate::settings::Settings;
-use crate::{AnyDiscipline, Packet, Purge};
 use control::{Count, Interval, Invalid, Limit, Measures};
 use units::{Duration, Instant};
-
-/// How far a host can look ahead ([`Queue::peek`]) where a discipline decides at the head: the frames of the longest
-/// A-MPDU.
-pub const LOOK_AHEAD: usize = 64;
 
 /// How a plain queue behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +67,7 @@ impl<P: Packet> Queue<P> {
     pub(crate) fn new(settings: &Settings, seed: u64) -> Result<Self, Invalid> {
         let account = Account::new(settings.limit);
         let place = Place { room: account.room(), purge: settings.purge, seed };
-        Ok(Self { packets: AnyDiscipline::new(settings, &place)?, account })
+        Ok(Self { packets: AnyDiscipline::new(settings.discipline, &settings.tables(), &place)?, account })
     }
 
     /// A packet comes. What the discipline drops goes to `dropped`: the arriving packet itself, or packets that wait.
@@ -91,7 +87,7 @@ impl<P: Packet> Queue<P> {
     }
 
     /// The packet that would be yielded after `index` others; zero for what [`take`](Self::take) would yield. A
-    /// discipline that drops at the head decides about the packets up to there now, [`LOOK_AHEAD`] at most: what was seen
+    /// discipline that drops at the head decides about the packets up to there now, [`LOOK_AHEAD`](crate::LOOK_AHEAD) at most: what was seen
     /// is yielded, if not by then a packet came that goes first or the limit shrank.
     #[inline]
     pub fn peek(&mut self, now: Instant, index: usize, dropped: &mut impl FnMut(P)) -> Option<&P> {

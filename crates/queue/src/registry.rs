@@ -1,8 +1,9 @@
 //! The list of disciplines, turned into types: adding one takes its file, its module and its entry, and no other crate is
 //! touched.
 
-/// Makes of the list: [`DisciplineName`](crate::DisciplineName), `AnyDiscipline` and `for_each_discipline!`.
+/// Makes of the list: [`DisciplineName`](crate::DisciplineName), `Tables`, `AnyDiscipline` and `for_each_discipline!`.
 ///
+/// It stands beside the modules, and beside the plain queue of the module `fifo`, which has no table.
 /// An entry is documentation, the module with its `Params` (also the name of its table), its name in a scenario, another
 /// spelling of it if there is one, its name in Rust, and its type for packets `P`.
 macro_rules! disciplines {
@@ -44,6 +45,12 @@ macro_rules! disciplines {
             }
         }
 
+        /// The tables of the disciplines, each optional: those of the others are ignored.
+        #[derive(Clone, Debug)]
+        pub(crate) struct Tables {
+            $(pub(crate) $module: Option<$module::Params>,)*
+        }
+
         /// Any discipline of the registry, with the packets that wait.
         #[derive(Clone, Debug)]
         pub(crate) enum AnyDiscipline<P> {
@@ -53,21 +60,25 @@ macro_rules! disciplines {
             $($(#[$doc])* $Kind(Box<$Type>),)*
         }
 
-        impl<P: Packet> AnyDiscipline<P> {
-            /// The discipline of the `settings` with its parameters among them (the defaults where they are absent).
+        impl<P: $crate::Packet> AnyDiscipline<P> {
+            /// The discipline called `name` with its parameters among the `tables` (the defaults where they are absent).
             ///
             /// # Errors
             /// The first setting that cannot be used, by its key within the queue's table.
-            pub(crate) fn new(settings: &Settings, place: &discipline::Place) -> Result<Self, control::Invalid> {
-                Ok(match settings.discipline {
-                    DisciplineName::DropTail => Self::Fifo(fifo::Fifo::new(place.room, End::Tail, place.purge)),
-                    DisciplineName::DropHead => Self::Fifo(fifo::Fifo::new(place.room, End::Head, place.purge)),
+            pub(crate) fn new(
+                name: DisciplineName,
+                tables: &Tables,
+                place: &$crate::discipline::Place,
+            ) -> Result<Self, control::Invalid> {
+                Ok(match name {
+                    DisciplineName::DropTail => Self::Fifo(fifo::Fifo::new(place.room, fifo::End::Tail, place.purge)),
+                    DisciplineName::DropHead => Self::Fifo(fifo::Fifo::new(place.room, fifo::End::Head, place.purge)),
                     $(DisciplineName::$Kind => {
-                        if place.purge == Some(Purge::Tail) && !<$Type as Discipline<P>>::PURGES_TAIL {
+                        if place.purge == Some($crate::Purge::Tail) && !<$Type as Discipline<P>>::PURGES_TAIL {
                             let why = concat!("must be head or none with ", $name);
                             return Err(control::Invalid::new("purge", why));
                         }
-                        let given = settings.$module.clone().unwrap_or_default();
+                        let given = tables.$module.clone().unwrap_or_default();
                         let built = <$Type as Discipline<P>>::new(&given, place);
                         Self::$Kind(Box::new(built.map_err(|invalid| invalid.within(stringify!($module)))?))
                     })*
@@ -77,7 +88,7 @@ macro_rules! disciplines {
             #[inline]
             pub(crate) fn enqueue(
                 &mut self,
-                account: &mut account::Account,
+                account: &mut $crate::account::Account,
                 now: units::Instant,
                 packet: P,
                 dropped: &mut impl FnMut(P),
@@ -90,7 +101,7 @@ macro_rules! disciplines {
 
             pub(crate) fn enqueue_first(
                 &mut self,
-                account: &mut account::Account,
+                account: &mut $crate::account::Account,
                 now: units::Instant,
                 packet: P,
                 dropped: &mut impl FnMut(P),
@@ -106,7 +117,7 @@ macro_rules! disciplines {
             #[inline]
             pub(crate) fn peek(
                 &mut self,
-                account: &mut account::Account,
+                account: &mut $crate::account::Account,
                 now: units::Instant,
                 index: usize,
                 dropped: &mut impl FnMut(P),
@@ -120,18 +131,18 @@ macro_rules! disciplines {
             #[inline]
             pub(crate) fn remove(
                 &mut self,
-                account: &mut account::Account,
+                account: &mut $crate::account::Account,
                 now: units::Instant,
                 index: usize,
                 dropped: &mut impl FnMut(P),
-            ) -> Option<account::Waiting<P>> {
+            ) -> Option<$crate::account::Waiting<P>> {
                 match self {
                     Self::Fifo(fifo) => fifo.remove(index),
                     $(Self::$Kind(held) => held.remove(account, now, index, dropped),)*
                 }
             }
 
-            pub(crate) fn purge(&mut self, account: &mut account::Account, dropped: &mut impl FnMut(P)) {
+            pub(crate) fn purge(&mut self, account: &mut $crate::account::Account, dropped: &mut impl FnMut(P)) {
                 match self {
                     Self::Fifo(fifo) => fifo.purge(account, dropped),
                     $(Self::$Kind(held) => held.purge(account, dropped),)*
@@ -140,7 +151,7 @@ macro_rules! disciplines {
 
             pub(crate) fn discard_where(
                 &mut self,
-                account: &mut account::Account,
+                account: &mut $crate::account::Account,
                 unwanted: &mut impl FnMut(&P) -> bool,
                 dropped: &mut impl FnMut(P),
             ) {

@@ -1,25 +1,14 @@
 //! The `[queue]` table of a scenario and of the live agent.
 
-use crate::{DisciplineName, MOST_PACKETS};
+use crate::account::MOST_PACKETS;
+use crate::disciplines::{DisciplineName, Tables, for_each_discipline};
+use crate::purge::Purge;
 use control::{Limit, Name, Parameters};
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
 
-/// Which packets go when the limit is lowered below what waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Purge {
-    /// Those that waited longest.
-    Head,
-    /// Those that came last.
-    Tail,
-    /// None: the lower limit meets only packets that come. What waits may be above it until it has drained.
-    None,
-}
-
 macro_rules! settings {
-    ($($controllers:tt)*) => { crate::for_each_discipline! { with_tables { $($controllers)* } } };
+    ($($controllers:tt)*) => { for_each_discipline! { with_tables { $($controllers)* } } };
 }
 
 // The tables are fields of their own, not a flattened map: an error then points at its line.
@@ -64,6 +53,11 @@ macro_rules! with_tables {
         }
 
         impl Settings {
+            /// The tables of the disciplines.
+            pub(crate) fn tables(&self) -> Tables {
+                Tables { $($discipline: self.$discipline.clone(),)* }
+            }
+
             /// The tables of the controllers.
             pub(crate) fn parameters(&self) -> Parameters {
                 Parameters { $($name: self.$name.clone(),)* }

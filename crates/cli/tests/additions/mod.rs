@@ -9,21 +9,26 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{fs, io};
 
-/// A page that adds something, and the crate that takes it.
+/// A page that adds something, and the place that takes it.
 struct Page {
     text: &'static str,
-    in_crate: &'static str,
+    /// Where its file goes.
+    folder: &'static str,
+    /// The file of that folder which has the modules and the registry.
+    list: &'static str,
     registry: &'static str,
 }
 
 const CONTROLLER: Page = Page {
     text: include_str!("../../../../docs/add-a-controller.md"),
-    in_crate: "control",
+    folder: "crates/control/src",
+    list: "lib.rs",
     registry: "registry::controllers! {",
 };
 const DISCIPLINE: Page = Page {
     text: include_str!("../../../../docs/add-a-discipline.md"),
-    in_crate: "queue",
+    folder: "crates/queue/src/disciplines",
+    list: "mod.rs",
     registry: "registry::disciplines! {",
 };
 const RANDOM_DROP: &str = include_str!("random_drop.rs");
@@ -44,19 +49,16 @@ impl Page {
 
     /// The page's file and its registry entry, in the copy of its crate.
     fn add(&self, copy: &Path, module: &str) {
-        let source = copy.join("crates").join(self.in_crate).join("src");
+        let source = copy.join(self.folder);
         fs::write(source.join(module).with_extension("rs"), self.block("rust", "impl Default for Params")).unwrap();
-        let lib = fs::read_to_string(source.join("lib.rs")).unwrap();
-        let start = lib.find(self.registry).expect("lib.rs has the registry");
-        let end = start + lib[start..].find("\n}").expect("the registry ends") + 1;
+        let list = fs::read_to_string(source.join(self.list)).unwrap();
+        let start = list.find(self.registry).expect("the file has the registry");
+        let end = start + list[start..].find("\n}").expect("the registry ends") + 1;
         let entry = self.block("rust", &format!("    {module}"));
         let declared = self.block("rust", &format!("pub mod {module};"));
-        let registered = format!("{}{entry}{}", &lib[..end], &lib[end..]).replacen(
-            "mod registry;",
-            &format!("{declared}mod registry;"),
-            1,
-        );
-        fs::write(source.join("lib.rs"), registered).unwrap();
+        let registered =
+            format!("{}{entry}{}", &list[..end], &list[end..]).replacen("pub mod", &format!("{declared}pub mod"), 1);
+        fs::write(source.join(self.list), registered).unwrap();
     }
 }
 

@@ -3,7 +3,7 @@
 //! Floyd and Jacobson, Random early detection gateways for congestion avoidance (IEEE/ACM Transactions on Networking 1(4), 1993), with the
 //! `gentle` slope; adaptive after Floyd, Gummadi and Shenker, Adaptive RED (2001), which this file calls ARED.
 
-use crate::early::{Law, Verdict};
+use super::early::{Law, Verdict};
 use control::Invalid;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Instant, Positive, Rate, Share};

@@ -3,8 +3,8 @@
 //!
 //! The law holds no packets: its host hands it the next one and drops what it is told to. FQ-CoDel uses it for each flow.
 
-use crate::Packet;
 use crate::account::Waiting;
+use crate::packet::{Ecn, Packet};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Instant, Positive};
 
@@ -156,7 +156,7 @@ impl Law {
 
     fn mark<P: Packet>(&self, waiting: Waiting<P>, source: &mut impl Source<P>) -> Option<Waiting<P>> {
         let Waiting { mut packet, since } = waiting;
-        if !self.ecn || packet.ecn() == crate::Ecn::NotEct {
+        if !self.ecn || packet.ecn() == Ecn::NotEct {
             return None;
         }
         packet.mark();
@@ -168,7 +168,6 @@ impl Law {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Ecn;
     use std::collections::VecDeque;
 
     /// A packet is its number and its ECN field.

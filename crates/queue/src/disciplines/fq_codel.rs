@@ -1,11 +1,13 @@
 //! FQ-CoDel (RFC 8290): flows take turns, those that have just begun first, and each has a CoDel of its own.
 
+use super::codel::{self, Law, Source, State};
 use crate::account::{Account, Waiting};
-use crate::codel::{self, Law, Source, State};
+use crate::discipline::LOOK_AHEAD;
 use crate::discipline::{Discipline, Place};
+use crate::packet::Packet;
 use crate::pool::{Chain, Pool};
+use crate::purge::Purge;
 use crate::random::mix;
-use crate::{LOOK_AHEAD, Packet, Purge};
 use control::Invalid;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;

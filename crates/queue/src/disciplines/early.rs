@@ -1,10 +1,10 @@
 //! A queue in order of arrival that drops or marks packets when they come, as a law says, before it is full.
 
+use super::fifo::{End, Fifo};
 use crate::account::{Account, Waiting};
 use crate::discipline::{Discipline, Place};
-use crate::fifo::{End, Fifo};
+use crate::packet::{Ecn, Packet};
 use crate::random::Random;
-use crate::{Ecn, Packet};
 use control::Invalid;
 use units::{Duration, Instant};
 

@@ -5,7 +5,7 @@
 //! RFC's core (section 4) is there, and of its section 5 ECN (5.1), de-randomisation (5.4) and the cap on the increase
 //! (5.5). It is never switched off (5.3).
 
-use crate::early::{Law, Verdict};
+use super::early::{Law, Verdict};
 use control::Invalid;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Instant, Positive, Share, Within};

@@ -1,10 +1,12 @@
 //! A queue in order of arrival whose head CoDel's law judges.
 
+use super::codel::{Law, Params, Source, State};
+use super::fifo::{End, Fifo};
 use crate::account::{Account, Waiting};
-use crate::codel::{Law, Params, Source, State};
+use crate::discipline::LOOK_AHEAD;
 use crate::discipline::{Discipline, Place};
-use crate::fifo::{End, Fifo};
-use crate::{LOOK_AHEAD, Packet, Purge};
+use crate::packet::Packet;
+use crate::purge::Purge;
 use control::Invalid;
 use units::Instant;
 
