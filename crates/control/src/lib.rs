@@ -30,19 +30,11 @@ pub use gate::{Act, Gate};
 pub use interval::{Count, Decision, Interval, Stat};
 pub use invalid::{Invalid, Path, Warning};
 pub use limit::Limit;
-pub use needs::{Lacking, Measures, Needs, Reads, Sets};
+pub use needs::{Lacking, Measures, Needs, Period, Reads, SHORTEST_INTERVAL, Sets};
 pub use orders::{Access, Mark, Orders};
-pub use registry::UnknownName;
 pub use seen::{Heard, Note, Radio, Seen};
 
-use units::{Duration, Within};
-
-/// No controller decides more often: no link serves a packet in so short a time that there would be news, and a host that
-/// is called at each nanosecond does nothing else.
-pub const SHORTEST_INTERVAL: Duration = Duration::from_micros(100);
-
-/// The time between two runs of a controller, as a parameter: at least [`SHORTEST_INTERVAL`].
-pub type Period = Within<Duration, { SHORTEST_INTERVAL.as_nanos() }>;
+use units::Duration;
 
 registry::controllers! {
     /// Adaptive Dynamic Threshold: bounds the time that a packet spends at a node.

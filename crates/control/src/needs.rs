@@ -1,13 +1,20 @@
 //! What a controller asks of its host, and whether a host can serve it.
 
 use core::fmt;
-use units::Duration;
+use units::{Duration, Within};
+
+/// No controller decides more often: no link serves a packet in so short a time that there would be news, and a host that
+/// is called at each nanosecond does nothing else.
+pub const SHORTEST_INTERVAL: Duration = Duration::from_micros(100);
+
+/// The time between two runs of a controller, as a parameter: at least [`SHORTEST_INTERVAL`].
+pub type Period = Within<Duration, { SHORTEST_INTERVAL.as_nanos() }>;
 
 /// What a controller asks of its host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Needs {
     /// Time between two calls of [`Controller::update`](crate::Controller::update), at least
-    /// [`SHORTEST_INTERVAL`](crate::SHORTEST_INTERVAL); [`Duration::MAX`] where it need not be called at all.
+    /// [`SHORTEST_INTERVAL`]; [`Duration::MAX`] where it need not be called at all.
     pub interval: Duration,
     /// How the queue shall measure.
     pub measures: Measures,

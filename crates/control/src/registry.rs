@@ -130,6 +130,35 @@ macro_rules! controllers {
             }
         }
 
+        /// The answer to a name that no controller has: says which there are.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct UnknownName;
+
+        impl core::fmt::Display for UnknownName {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str("no controller has this name; there are")?;
+                for (i, name) in Name::ALL.iter().enumerate() {
+                    write!(f, "{} {name}", if i == 0 { "" } else { "," })?;
+                }
+                Ok(())
+            }
+        }
+
+        impl core::error::Error for UnknownName {}
+
+        impl core::fmt::Display for Name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl core::str::FromStr for Name {
+            type Err = UnknownName;
+            fn from_str(text: &str) -> Result<Self, UnknownName> {
+                Self::ALL.iter().copied().find(|name| name.as_str() == text).ok_or(UnknownName)
+            }
+        }
+
         /// Calls the macro `callback` once, with `/// documentation` and `name: Params,` of every controller that has
         /// parameters: for structs with one optional field for each.
         #[macro_export]
@@ -142,32 +171,3 @@ macro_rules! controllers {
 }
 
 pub(crate) use controllers;
-
-/// The answer to a name that no controller has: says which there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnknownName;
-
-impl core::fmt::Display for UnknownName {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("no controller has this name; there are")?;
-        for (i, name) in crate::Name::ALL.iter().enumerate() {
-            write!(f, "{} {name}", if i == 0 { "" } else { "," })?;
-        }
-        Ok(())
-    }
-}
-
-impl core::error::Error for UnknownName {}
-
-impl core::fmt::Display for crate::Name {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl core::str::FromStr for crate::Name {
-    type Err = UnknownName;
-    fn from_str(text: &str) -> Result<Self, UnknownName> {
-        Self::ALL.iter().copied().find(|name| name.as_str() == text).ok_or(UnknownName)
-    }
-}
