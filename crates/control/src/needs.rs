@@ -97,6 +97,11 @@ macro_rules! bits {
                 self.0 & other.0 == other.0
             }
 
+            /// Is any of `other` among them?
+            pub const fn any_of(self, other: Self) -> bool {
+                self.0 & other.0 != 0
+            }
+
             /// Those that `other` has not, in words.
             pub fn without(self, other: Self) -> impl Iterator<Item = &'static str> {
                 Self::EACH.iter().filter(move |(bit, _)| self.0 & !other.0 & bit.0 != 0).map(|(_, word)| *word)
@@ -133,6 +138,11 @@ bits! {
     HOPS = 10, "hops of each packet";
     /// [`Seen::heard`](crate::Seen::heard).
     NOTES = 11, "neighbours' notes";
+}
+
+impl Reads {
+    /// What stands in [`Seen::radio`](crate::Seen::radio).
+    pub const RADIO: Self = Self::MEDIUM.and(Self::LINK).and(Self::LATE).and(Self::OVERHEARD).and(Self::HOPS);
 }
 
 bits! {

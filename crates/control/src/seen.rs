@@ -22,29 +22,36 @@ impl From<Interval> for Seen<'_> {
     }
 }
 
-/// What a node's radio and MAC saw in the interval, whichever queue packets came from.
+/// What a node's radio and MAC saw in the interval, whichever queue packets came from: the controllers of all its ports are
+/// told the same, each of its own interval. Notes to neighbours count in the channel time and nowhere else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Radio {
-    /// How long others kept the medium busy, as sensed here.
+    /// How long others kept the medium busy, by physical carrier sense: energy above the threshold, or a frame that is being
+    /// decoded. Time that is only reserved (NAV) does not count. The frames that fill it are sensed when they come, what lies
+    /// between them is idle to a radio, and cards count their channel's busy time so.
     pub busy: Duration,
-    /// How long the node's own frames were on the air.
+    /// How long the node's own frames of any kind were on the air. With `busy` and the time that the medium was idle here,
+    /// all of the interval.
     pub sending: Duration,
-    /// Other stations heard.
+    /// Other stations of which a frame came in intact that names its sender, as all do but ACK and CTS.
     pub contenders: u32,
-    /// PHY rate of the data frames sent, weighted by their bytes. Zero without any.
+    /// PHY rate of the data frames sent, weighted by their bytes. Zero without any. Broadcasts are left out here and in the
+    /// two that follow: they go at a rate that says nothing of a link. Repetitions count.
     pub phy_rate: Rate,
     /// Data frames sent: aggregates, or MPDUs alone.
     pub frames: u64,
     /// MPDUs in them.
     pub mpdus: u64,
-    /// The largest aggregate that a frame may be.
+    /// The largest aggregate that a frame may be, by its limits in bytes and, at the rate of the last data frame, in time: that
+    /// of the port's category where a TXOP is limited. Without A-MPDUs the longest MPDU.
     pub aggregate_max: Bytes,
     /// Packets whose MAC delay was longer than [`Needs::late_after`](crate::Needs::late_after), from the hand-over to the MAC
-    /// until the ACK or the last failure.
+    /// until the ACK or the last failure. Each packet of an aggregate counts from its own hand-over.
     pub late: u64,
-    /// Real-time traffic within range, own and overheard, in network-layer bytes.
+    /// Real-time traffic within range, in network-layer bytes: packets whose DSCP says so. Own ones count once, when the MAC is
+    /// done with them, overheard ones each time that they come in intact, for whomever, as in a capture.
     pub real_time: Bytes,
-    /// The most hops that a packet which left had come, this one included.
+    /// The most hops that a packet of data had come which left by radio and arrived, this one included. Zero without any.
     pub hops: u8,
 }
 

@@ -3,7 +3,7 @@
 use crate::net::Waiting;
 use crate::record::{Passed, QueueRecord};
 use crate::results::{self, NodeDistribution};
-use control::{AnyController, Controller as _, Interval, Limit, Orders, Sets, Warning};
+use control::{AnyController, Controller as _, Interval, Limit, Needs, Orders, Radio, Seen, Sets, Warning};
 use queue::{Departure, Queue, Shaper, fq_codel};
 use units::{Bytes, Duration, Instant};
 
@@ -133,16 +133,22 @@ impl Port {
         Some(self.controller.needs().interval).filter(|&interval| interval < Duration::MAX)
     }
 
-    /// An interval is over: what was measured in it, and what the controller orders. To be [obeyed](Self::obey).
-    pub(crate) fn decide(&mut self, now: Instant) -> (Interval, Orders) {
-        let seen = self.queue.take_interval(now);
-        (seen, self.controller.update(&seen.into()))
+    /// An interval is over: what was measured in it, and what the controller orders. To be [obeyed](Self::obey). `radio`:
+    /// what the node's radio saw, where the controller looks at that.
+    pub(crate) fn decide(&mut self, now: Instant, radio: Option<Radio>) -> (Interval, Orders) {
+        let queue = self.queue.take_interval(now);
+        (queue, self.controller.update(&Seen { queue, radio, heard: &[] }))
     }
 
     /// Orders hold from now on.
     pub(crate) fn obey(&mut self, now: Instant, orders: &Orders, dropped: &mut impl FnMut(Waiting)) {
         self.queue.set_limit(now, orders.limit, dropped);
         self.shaper.set_rate(now, orders.rate);
+    }
+
+    /// What its controller asks for.
+    pub(crate) fn needs(&self) -> Needs {
+        self.controller.needs()
     }
 
     /// Does its controller order how the category contends?

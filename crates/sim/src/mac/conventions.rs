@@ -8,6 +8,8 @@ use units::{Bytes, Duration};
 /// The most access categories that a station contends with.
 pub(crate) const CATEGORIES: usize = 4;
 
+/// The longest MSDU (9.2.3, table 9-19), LLC and SNAP included.
+pub(crate) const LONGEST_MSDU: Bytes = Bytes::new(2304);
 /// The numbers of data frames count modulo this: 12 bits.
 pub(crate) const SEQUENCES: u16 = 4096;
 /// The most frames between the oldest one that is not acknowledged and the newest (a compressed BlockAck has 64 bits).
@@ -119,6 +121,16 @@ impl Conventions {
     /// The name of a category's queue in the results.
     pub(crate) fn queue_name(&self, index: usize) -> &'static str {
         if self.edca() { ["vo", "vi", "be", "bk"][index] } else { "be" }
+    }
+
+    /// How long what announces a data frame of this length lasts, with the space behind it.
+    pub(super) fn announcement(&self, psdu: Bytes) -> Duration {
+        let timing = &self.timing;
+        match (self.rts_threshold.is_some_and(|threshold| psdu > threshold), self.cts_to_self) {
+            (true, _) => timing.rts + timing.cts + timing.sifs * 2,
+            (false, true) => timing.cts + timing.sifs,
+            (false, false) => Duration::ZERO,
+        }
     }
 
     /// Length of the MAC frame of an MSDU: header (with QoS control under EDCA, 9.2.4.1.1) and check sum.

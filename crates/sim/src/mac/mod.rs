@@ -16,7 +16,7 @@ mod station;
 mod tests;
 
 pub(crate) use buffer::{Mpdu, Msdu, places};
-pub(crate) use conventions::{Access, Aggregation, CATEGORIES, Conventions, SEQUENCES, WINDOW};
+pub(crate) use conventions::{Access, Aggregation, CATEGORIES, Conventions, LONGEST_MSDU, SEQUENCES, WINDOW};
 pub(crate) use frame::{BLOCK_ACK, BROADCAST, Frame, Kind};
 pub(crate) use rate::{Algorithm, Costs, Rates};
 pub(crate) use reorder::{Place, Reorder};

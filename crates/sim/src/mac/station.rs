@@ -9,8 +9,8 @@ use super::buffer::{Buffer, Joins, Request, Size};
 use super::contender::Contender;
 use super::peers::Peers;
 use super::{
-    Access, Answer, BROADCAST, CATEGORIES, Conventions, Costs, Due, Finished, Frame, Kind, Mpdu, Msdu, Rates, Reorder,
-    Report, SEQUENCES, Unanswered,
+    Access, Answer, BROADCAST, CATEGORIES, Conventions, Costs, Due, Finished, Frame, Kind, LONGEST_MSDU, Mpdu, Msdu,
+    Rates, Reorder, Report, SEQUENCES, Unanswered,
 };
 use crate::config::{AnswerRts, Eifs};
 use crate::engine::{Handle, Stream};
@@ -277,18 +277,33 @@ impl Station {
         (now + rules.aggregation.duration).min(now + self.txop_end.since(now).saturating_sub(after))
     }
 
+    /// The largest data frame of a category: an A-MPDU by its limits in bytes and, where data were sent in a mode, in time;
+    /// without A-MPDUs the longest MPDU.
+    pub(crate) fn largest_frame(&self, category: u8, mode: Option<Mode>, rules: &Conventions) -> Bytes {
+        let aggregation = &rules.aggregation;
+        let Some(most) = aggregation.ampdu else { return rules.mpdu(aggregation.amsdu.unwrap_or(LONGEST_MSDU)) };
+        let Some(mode) = mode else { return most };
+        let after = rules.timing.sifs + rules.block_ack_time();
+        let in_txop = match self.access[usize::from(category)].txop_limit {
+            Duration::ZERO => Duration::MAX,
+            limit => limit.saturating_sub(after),
+        };
+        let time = aggregation.duration.min(in_txop);
+        let fits = |psdu| rules.announcement(psdu) + rules.timing.duration(mode, psdu) <= time;
+        let (mut shorter, mut longer) = (0, most.count() + 1);
+        while longer - shorter > 1 {
+            let middle = u64::midpoint(shorter, longer);
+            *if fits(Bytes::new(middle)) { &mut shorter } else { &mut longer } = middle;
+        }
+        Bytes::new(shorter)
+    }
+
     /// Does an aggregate of this size keep to all limits?
     fn fits(&self, now: Instant, end: Instant, size: Size, rules: &Conventions) -> bool {
         let aggregation = &rules.aggregation;
         let short = size.frames == 1 || aggregation.ampdu.is_some_and(|most| size.psdu <= most);
         let timing = &rules.timing;
-        let announcing =
-            rules.rts_threshold.is_some_and(|threshold| size.psdu > threshold) && self.cleared == Cleared::No;
-        let before = match (announcing, rules.cts_to_self && self.cleared == Cleared::No) {
-            (true, _) => timing.rts + timing.cts + timing.sifs * 2,
-            (false, true) => timing.cts + timing.sifs,
-            (false, false) => Duration::ZERO,
-        };
+        let before = if self.cleared == Cleared::No { rules.announcement(size.psdu) } else { Duration::ZERO };
         let mode = self.mode_to(self.buffers[usize::from(self.holder)].to, timing);
         short && size.frames <= aggregation.frames && now + before + timing.duration(mode, size.psdu) <= end
     }

@@ -2,6 +2,7 @@
 
 use crate::config::{Class, Dscp};
 use crate::engine::{FlowId, Handle};
+use crate::mac::LONGEST_MSDU;
 use queue::Ecn;
 use units::{Bytes, Duration, Instant};
 
@@ -12,10 +13,8 @@ const IP: Bytes = Bytes::new(20);
 /// LLC and SNAP in front of an IP packet in 802.11 (IEEE 802.2; RFC 1042).
 const LLC_SNAP: Bytes = Bytes::new(8);
 
-/// The longest MSDU (IEEE 802.11-2016, 9.2.3, table 9-19), LLC and SNAP included.
-const LONGEST_MSDU: u64 = 2304;
 /// The most that an IP packet carries in one frame.
-pub(crate) const MOST_SEGMENT: Bytes = Bytes::new(LONGEST_MSDU - LLC_SNAP.count() - IP.count());
+pub(crate) const MOST_SEGMENT: Bytes = Bytes::new(LONGEST_MSDU.count() - LLC_SNAP.count() - IP.count());
 /// The most payload that a UDP packet carries in one frame.
 pub(crate) const MOST_PAYLOAD: Bytes = Bytes::new(MOST_SEGMENT.count() - UDP.count());
 

@@ -1,5 +1,6 @@
 //! Measurements: models say what happened, this floor counts it and makes the results. Models never format or print.
 
+mod gauge;
 mod histogram;
 mod hops;
 mod ledger;
@@ -8,6 +9,7 @@ mod span;
 mod summary;
 mod transport;
 
+pub(crate) use gauge::Gauge;
 pub(crate) use ledger::{FlowRecord, Identity, Ledger, NodeRecord, QueueRecord, ratio};
 pub(crate) use series::{Passed, Recorder};
 pub(crate) use summary::Summary;

@@ -36,6 +36,8 @@ pub(crate) struct Medium<F> {
     pub(super) preambles: Vec<Option<Preamble>>,
     /// Of every receiver: how near its verdicts by the capture threshold were.
     pub(super) margins: Vec<Margins>,
+    /// Of every node: how long it had sensed the medium busy when the statistics began.
+    busy_before: Vec<Duration>,
     pub(super) air: Arena<Transmission<F>>,
     pub(super) on_air: u32,
     on_air_since: Instant,
@@ -51,6 +53,7 @@ impl<F: Copy> Medium<F> {
             powers: vec![Vec::new(); links.nodes()],
             preambles: vec![None; links.nodes()],
             margins: vec![Margins::default(); links.nodes()],
+            busy_before: vec![Duration::ZERO; links.nodes()],
             reception: links.reception(),
             judge,
             links,
@@ -306,6 +309,11 @@ impl<F: Copy> Medium<F> {
 
     /// How long `node` has sensed the medium busy since the statistics began.
     pub(crate) fn busy_time(&self, node: u32, now: Instant) -> Duration {
+        self.busy_from_start(node, now) - self.busy_before[node as usize]
+    }
+
+    /// How long `node` has sensed the medium busy since the start of the run, own frames included.
+    pub(crate) fn busy_from_start(&self, node: u32, now: Instant) -> Duration {
         let receiver = &self.receivers[node as usize];
         let running = if receiver.busy { now.since(receiver.busy_since) } else { Duration::ZERO };
         receiver.busy_time + running
@@ -327,9 +335,8 @@ impl<F: Copy> Medium<F> {
         self.on_air_time = Duration::ZERO;
         self.on_air_since = now;
         self.margins.fill(Margins::default());
-        for receiver in &mut self.receivers {
-            receiver.busy_time = Duration::ZERO;
-            receiver.busy_since = now;
+        for node in 0..self.busy_before.len() {
+            self.busy_before[node] = self.busy_from_start(u32::try_from(node).expect("fewer than 2^32 nodes"), now);
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::config::{Category, Class, Network, Queues, Role};
 use crate::egress::{Egress, Layout, Order, Port};
 use crate::engine::{List, NodeId, Number as _, Purpose, Stream};
 use crate::mac::{Conventions, Costs, Station};
-use crate::record::NodeRecord;
+use crate::record::{Gauge, NodeRecord};
 use crate::world::error::BuildError;
 use crate::world::state::Node;
 use control::{Controller as _, Reads, Sets};
@@ -34,19 +34,25 @@ pub(super) fn nodes(
         let settings = order.settings();
         // A category with several ports cannot contend as each of them orders.
         let alone = layout.groups == 1 && !layout.by_class;
-        let carried_out = if alone { CARRIED_OUT.and(Sets::ACCESS) } else { CARRIED_OUT };
+        let sets = if alone { CARRIED_OUT.and(Sets::ACCESS) } else { CARRIED_OUT };
+        // A wired node has no radio to measure with.
+        let reads = if layout.radio_ports() == 0 { MEASURED } else { MEASURED.and(Reads::RADIO) };
         let mut ports = Vec::new();
         for place in 0..layout.radio_ports() {
             let (settings, table) = match &settings {
                 Some(settings) => (settings, "queue".to_owned()),
                 None => described(site, network, layout.class(place), rules.category(layout.category(place)))?,
             };
-            ports.push(built(settings, &table, carried_out, &mut chance)?);
+            ports.push(built(settings, &table, (reads, sets), &mut chance)?);
         }
         for (_, wire) in &layout.wires {
-            ports.push(wired_port(network, wire.place() / 2, &mut chance)?);
+            let (link, able) = (wire.place() / 2, (reads, CARRIED_OUT));
+            ports.push(built(&network.wired[link].queue, &format!("wired.{link}.queue"), able, &mut chance)?);
         }
         let count = ports.len();
+        let looking = ports.iter().map(Port::needs).enumerate();
+        let looking = looking.map(|(port, needs)| (port, needs.reads, needs.late_after));
+        let gauge = Gauge::new(looking, sites.len());
         let random = Stream::new(seed, &site.name, Purpose::Backoff);
         nodes.push(Node {
             name: site.name.clone(),
@@ -58,6 +64,7 @@ pub(super) fn nodes(
             ready: vec![Instant::NEVER; count],
             ports_before,
             record: NodeRecord::default(),
+            gauge,
         });
         ports_before += count;
     }
@@ -137,21 +144,22 @@ fn described<'n>(
     })
 }
 
-fn wired_port(network: &Network, link: usize, chance: &mut Stream) -> Result<Port, BuildError> {
-    built(&network.wired[link].queue, &format!("wired.{link}.queue"), CARRIED_OUT, chance)
-}
-
-/// What is measured for a controller here, and which orders are carried out at any port.
+/// What is measured for a controller at any port, and which orders are carried out there.
 const MEASURED: Reads =
     Reads::COUNTS.and(Reads::SOJOURN).and(Reads::GAP).and(Reads::SERVICE).and(Reads::AVERAGE).and(Reads::OCCUPANCY);
 const CARRIED_OUT: Sets = Sets::LIMIT.and(Sets::RATE);
 
-/// A port by the settings of `table`, at which orders of these kinds are carried out.
-fn built(settings: &queue::Settings, table: &str, carried_out: Sets, chance: &mut Stream) -> Result<Port, BuildError> {
+/// A port by the settings of `table`, at which this is measured, and orders of these kinds are carried out.
+fn built(
+    settings: &queue::Settings,
+    table: &str,
+    (reads, sets): (Reads, Sets),
+    chance: &mut Stream,
+) -> Result<Port, BuildError> {
     let (queue, controller) = settings.build(chance.up_to(u64::MAX)).map_err(|invalid| {
         BuildError::new(format!("{table}.{}", invalid.parameter), format!("`{}` {}", invalid.parameter, invalid.why))
     })?;
-    if let Some(lacking) = controller.needs().obstacle(MEASURED, carried_out) {
+    if let Some(lacking) = controller.needs().obstacle(reads, sets) {
         let name = controller.name();
         return Err(BuildError::new(format!("{table}.controller"), format!("`{name}` cannot be simulated: {lacking}")));
     }

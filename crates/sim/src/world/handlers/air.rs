@@ -68,6 +68,7 @@ impl World {
         }
         self.count_transmissions(node, &frame);
         self.note_sent(node, &frame);
+        self.measure_sent(node, &frame, duration);
         let (of, turned_busy) = self.medium.start(node.into(), frame, self.now, shape);
         if turned_busy {
             self.nodes[node].station.turned_busy(self.now, &self.rules);
@@ -195,6 +196,7 @@ impl World {
 
     /// A station hears a frame, intact, or an aggregate of which those frames are intact whose bits are set.
     fn hear(&mut self, node: NodeId, frame: &Frame, intact: u64) {
+        self.measure_heard(node, frame);
         let answer = self.nodes[node].station.received(self.now, frame, &self.rules);
         self.note(node, answer);
         match frame.kind {

@@ -164,9 +164,10 @@ impl World {
     /// A controller decides.
     pub(crate) fn control(&mut self, node: NodeId, index: u32) {
         let port = index as usize;
+        let radio = self.seen_by_radio(node, port);
         let Self { nodes, events, watch, now, .. } = self;
         let controlled = nodes[node].egress.port_mut(port);
-        let (seen, orders) = controlled.decide(*now);
+        let (seen, orders) = controlled.decide(*now, radio);
         Witness { watch, now: *now, node }.saw(|| What::Limit {
             queue: index,
             seen: Box::new(seen),

@@ -5,6 +5,7 @@ mod aggregate;
 mod air;
 mod delivery;
 mod handover;
+mod measured;
 mod routing;
 mod sources;
 mod station;

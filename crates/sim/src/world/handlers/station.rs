@@ -56,6 +56,7 @@ impl World {
         let packet = self.packets.get(handle);
         let Transit { waited, taken, expected, .. } = packet.transit;
         let service = self.now.since(taken);
+        self.measure_finished(node, handle, finished, service);
         let Node { egress, record, .. } = &mut self.nodes[node];
         record.service.record(service);
         record.delivered += u64::from(delivered && to != BROADCAST);

@@ -3,7 +3,7 @@
 use crate::egress::Egress;
 use crate::engine::FlowId;
 use crate::mac::Station;
-use crate::record::NodeRecord;
+use crate::record::{Gauge, NodeRecord};
 use units::{Bytes, Instant};
 
 /// A node: its station, its egress, and what was counted.
@@ -22,4 +22,6 @@ pub(crate) struct Node {
     /// Ports of the nodes before this one.
     pub(crate) ports_before: usize,
     pub(crate) record: NodeRecord,
+    /// What its radio sees, for controllers that look.
+    pub(crate) gauge: Option<Box<Gauge>>,
 }

@@ -1,0 +1,190 @@
+//! What the radio and the MAC of a node see, for controllers that look at it ([`control::Radio`]).
+
+use crate::radio::Mode;
+use control::{Radio, Reads};
+use units::{Bytes, Duration, Instant, Rate};
+
+/// What the radio and the MAC of a node see. Only nodes with a controller that looks at some of it have one.
+#[derive(Debug)]
+pub(crate) struct Gauge {
+    /// One for each controller that looks: each has intervals of its own.
+    meters: Vec<Meter>,
+    totals: Totals,
+    /// When the frame that is being sent, or was sent last, is over.
+    sent_by: Instant,
+    /// How the last data frame for one receiver was sent.
+    mode: Option<Mode>,
+}
+
+/// Sums since the start of the run.
+#[derive(Clone, Copy, Debug, Default)]
+struct Totals {
+    sending: Duration,
+    frames: u64,
+    mpdus: u64,
+    bytes: u64,
+    /// Each frame's bytes times its rate.
+    weighted_rate: u128,
+}
+
+/// What one controller has not been told yet.
+#[derive(Debug)]
+struct Meter {
+    port: usize,
+    late_after: Option<Duration>,
+    /// The sums, and for how long the medium had been busy, when it was told last.
+    told: Totals,
+    busy_told: Duration,
+    late: u64,
+    hops: u8,
+    /// Stations heard since then, a bit for each.
+    heard: Vec<u64>,
+}
+
+impl Gauge {
+    /// For the controllers of these ports, which look at `reads` and count packets late after a time; in a network with so
+    /// many stations. None where no controller looks at a radio.
+    pub(crate) fn new(
+        ports: impl Iterator<Item = (usize, Reads, Option<Duration>)>,
+        stations: usize,
+    ) -> Option<Box<Self>> {
+        let looking = ports.filter(|(_, reads, _)| reads.any_of(Reads::RADIO));
+        let meters: Vec<Meter> = looking.map(|(port, _, late_after)| Meter::new(port, late_after, stations)).collect();
+        let gauge = Self { meters, totals: Totals::default(), sent_by: Instant::ZERO, mode: None };
+        (!gauge.meters.is_empty()).then(|| Box::new(gauge))
+    }
+
+    /// The node begins to send a frame of any kind, which lasts so long.
+    pub(crate) fn sends(&mut self, now: Instant, length: Duration) {
+        self.totals.sending += length;
+        self.sent_by = now + length;
+    }
+
+    /// That frame is one of data for one receiver.
+    pub(crate) fn sends_data(&mut self, mode: Mode, psdu: Bytes, mpdus: u64) {
+        let totals = &mut self.totals;
+        totals.frames += 1;
+        totals.mpdus += mpdus;
+        totals.bytes += psdu.count();
+        totals.weighted_rate += u128::from(psdu.count()) * u128::from(mode.rate().as_bps());
+        self.mode = Some(mode);
+    }
+
+    /// A frame has come in that names its sender.
+    pub(crate) fn hears(&mut self, station: u32) {
+        for meter in &mut self.meters {
+            meter.heard[station as usize / 64] |= 1 << (station % 64);
+        }
+    }
+
+    /// The MAC is done with a packet, so long after it got it.
+    pub(crate) fn finishes(&mut self, service: Duration) {
+        for meter in &mut self.meters {
+            meter.late += u64::from(meter.late_after.is_some_and(|bound| service > bound));
+        }
+    }
+
+    /// A packet of data left, and has come so many hops with this one.
+    pub(crate) fn goes_on(&mut self, hops: u8) {
+        for meter in &mut self.meters {
+            meter.hops = meter.hops.max(hops);
+        }
+    }
+
+    /// How the last data frame for one receiver was sent.
+    pub(crate) fn mode(&self) -> Option<Mode> {
+        self.mode
+    }
+
+    /// What was seen since the controller of a port was told last; none where it does not look. `busy`: for how long the
+    /// medium has been busy since the start of the run, own frames included. The largest frame is the MAC's to add.
+    pub(crate) fn read(&mut self, port: usize, now: Instant, busy: Duration) -> Option<Radio> {
+        let meter = self.meters.iter_mut().find(|meter| meter.port == port)?;
+        // Of a frame that is being sent, the part that is over.
+        let totals = Totals { sending: self.totals.sending - self.sent_by.since(now), ..self.totals };
+        let told = std::mem::replace(&mut meter.told, totals);
+        let sensed = busy - std::mem::replace(&mut meter.busy_told, busy);
+        let sending = totals.sending - told.sending;
+        let contenders = meter.heard.iter().map(|some| some.count_ones()).sum();
+        meter.heard.fill(0);
+        Some(Radio {
+            busy: sensed - sending,
+            sending,
+            contenders,
+            phy_rate: totals.mean_rate_since(&told),
+            frames: totals.frames - told.frames,
+            mpdus: totals.mpdus - told.mpdus,
+            aggregate_max: Bytes::default(),
+            late: std::mem::take(&mut meter.late),
+            real_time: Bytes::default(),
+            hops: std::mem::take(&mut meter.hops),
+        })
+    }
+}
+
+impl Totals {
+    /// The mean rate of the frames since then, weighted by their bytes; zero without any.
+    fn mean_rate_since(&self, then: &Self) -> Rate {
+        let (weighted, bytes) = (self.weighted_rate - then.weighted_rate, self.bytes - then.bytes);
+        let mean = weighted.checked_div(u128::from(bytes)).unwrap_or(0);
+        Rate::bps(u64::try_from(mean).expect("a mean of rates is no larger than they are"))
+    }
+}
+
+impl Meter {
+    fn new(port: usize, late_after: Option<Duration>, stations: usize) -> Self {
+        Self {
+            port,
+            late_after,
+            told: Totals::default(),
+            busy_told: Duration::ZERO,
+            late: 0,
+            hops: 0,
+            heard: vec![0; stations.div_ceil(64)],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(micros: u64) -> Instant {
+        Instant::ZERO + us(micros)
+    }
+
+    const fn us(micros: u64) -> Duration {
+        Duration::from_micros(micros)
+    }
+
+    fn gauge(ports: &[(usize, Reads, Option<Duration>)]) -> Option<Box<Gauge>> {
+        Gauge::new(ports.iter().copied(), 130)
+    }
+
+    #[test]
+    fn nothing_is_kept_where_nobody_looks() {
+        assert!(gauge(&[(0, Reads::COUNTS.and(Reads::SERVICE), None)]).is_none());
+        assert!(gauge(&[(0, Reads::COUNTS, None), (1, Reads::HOPS, None)]).is_some());
+    }
+
+    #[test]
+    fn a_frame_counts_in_each_interval_for_the_part_that_it_has_there() {
+        let mut gauge = gauge(&[(0, Reads::MEDIUM, None)]).expect("it looks");
+        gauge.sends(at(100), us(600));
+        // Busy from 100 us on, with its own frame until 700 us and with another from 800 us to 900 us.
+        let mut read = |now: u64, busy: u64| gauge.read(0, at(now), us(busy)).expect("it looks");
+        let [first, second] = [read(400, 300), read(1_000, 700)];
+        assert_eq!([first.sending, first.busy], [us(300), us(0)]);
+        assert_eq!([second.sending, second.busy], [us(300), us(100)]);
+    }
+
+    #[test]
+    fn each_controller_has_intervals_and_a_bound_of_its_own() {
+        let reads = Reads::LATE.and(Reads::MEDIUM);
+        let mut gauge = gauge(&[(0, reads, Some(us(50))), (2, reads, Some(us(10)))]).expect("both look");
+        [10, 11, 50, 51].map(us).into_iter().for_each(|service| gauge.finishes(service));
+        [0, 64, 64, 129].into_iter().for_each(|station| gauge.hears(station));
+        let mut read = |port| gauge.read(port, at(1_000), us(0)).map(|radio| (radio.late, radio.contenders));
+        assert_eq!([read(0), read(0), read(1), read(2)], [Some((1, 3)), Some((0, 0)), None, Some((3, 3))]);
+    }
+}
