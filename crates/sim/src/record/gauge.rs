@@ -182,8 +182,12 @@ mod tests {
     fn each_controller_has_intervals_and_a_bound_of_its_own() {
         let reads = Reads::LATE.and(Reads::MEDIUM);
         let mut gauge = gauge(&[(0, reads, Some(us(50))), (2, reads, Some(us(10)))]).expect("both look");
-        [10, 11, 50, 51].map(us).into_iter().for_each(|service| gauge.finishes(service));
-        [0, 64, 64, 129].into_iter().for_each(|station| gauge.hears(station));
+        for service in [10, 11, 50, 51] {
+            gauge.finishes(us(service));
+        }
+        for station in [0, 64, 64, 129] {
+            gauge.hears(station);
+        }
         let mut read = |port| gauge.read(port, at(1_000), us(0)).map(|radio| (radio.late, radio.contenders));
         assert_eq!([read(0), read(0), read(1), read(2)], [Some((1, 3)), Some((0, 0)), None, Some((3, 3))]);
     }
