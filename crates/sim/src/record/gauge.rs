@@ -25,6 +25,7 @@ struct Totals {
     bytes: u64,
     /// Each frame's bytes times its rate.
     weighted_rate: u128,
+    real_time: Bytes,
 }
 
 /// What one controller has not been told yet.
@@ -77,6 +78,11 @@ impl Gauge {
         }
     }
 
+    /// So many bytes of real-time packets have come in, for whomever, or were the node's own.
+    pub(crate) fn real_time(&mut self, bytes: Bytes) {
+        self.totals.real_time += bytes;
+    }
+
     /// The MAC is done with a packet, so long after it got it.
     pub(crate) fn finishes(&mut self, service: Duration) {
         for meter in &mut self.meters {
@@ -116,7 +122,7 @@ impl Gauge {
             mpdus: totals.mpdus - told.mpdus,
             aggregate_max: Bytes::default(),
             late: std::mem::take(&mut meter.late),
-            real_time: Bytes::default(),
+            real_time: totals.real_time - told.real_time,
             hops: std::mem::take(&mut meter.hops),
         })
     }

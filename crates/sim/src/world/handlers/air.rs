@@ -196,7 +196,7 @@ impl World {
 
     /// A station hears a frame, intact, or an aggregate of which those frames are intact whose bits are set.
     fn hear(&mut self, node: NodeId, frame: &Frame, intact: u64) {
-        self.measure_heard(node, frame);
+        self.measure_heard(node, frame, intact);
         let answer = self.nodes[node].station.received(self.now, frame, &self.rules);
         self.note(node, answer);
         match frame.kind {

@@ -1,11 +1,12 @@
 //! What happens at a node is told to its gauge, where it has one: where a controller looks at the radio.
 
+use crate::config::Class;
 use crate::engine::{Handle, NodeId};
 use crate::mac::{BROADCAST, Finished, Frame, Kind};
 use crate::net::Load;
 use crate::world::state::{Node, World};
 use control::Radio;
-use units::Duration;
+use units::{Bytes, Duration};
 
 impl World {
     /// A node begins to send a frame that lasts so long.
@@ -23,15 +24,40 @@ impl World {
         }
     }
 
-    /// A node hears a frame of another.
+    /// A node hears a frame of another, or those MPDUs of an aggregate whose bits are set.
     #[inline]
-    pub(super) fn measure_heard(&mut self, node: NodeId, frame: &Frame) {
-        // These two name only their receiver.
-        if let Some(gauge) = &mut self.nodes[node].gauge
-            && !matches!(frame.kind, Kind::Cts | Kind::Ack)
-        {
-            gauge.hears(frame.from);
+    pub(super) fn measure_heard(&mut self, node: NodeId, frame: &Frame, intact: u64) {
+        if self.nodes[node].gauge.is_some() {
+            self.measure_frame(node, frame, intact);
         }
+    }
+
+    #[inline(never)]
+    fn measure_frame(&mut self, node: NodeId, frame: &Frame, intact: u64) {
+        let bytes = match frame.kind {
+            // These two name only their receiver.
+            Kind::Cts | Kind::Ack => return,
+            Kind::Rts | Kind::BlockAckReq { .. } | Kind::BlockAck { .. } => Bytes::default(),
+            Kind::Data { packet, .. } => self.real_time_bytes(packet),
+            Kind::Aggregate { .. } => {
+                let mpdus = self.nodes[NodeId::from(frame.from)].station.in_flight().zip(0_u32..);
+                let intact = mpdus.filter(|(_, index)| intact >> index & 1 == 1);
+                intact.map(|(mpdu, _)| self.real_time_bytes(mpdu.packet)).fold(Bytes::default(), |sum, of| sum + of)
+            }
+        };
+        if let Some(gauge) = &mut self.nodes[node].gauge {
+            gauge.hears(frame.from);
+            gauge.real_time(bytes);
+        }
+    }
+
+    /// Bytes of the real-time packets among those of a frame: a first one and those chained to it.
+    fn real_time_bytes(&self, first: Handle) -> Bytes {
+        let chain = std::iter::successors(Some(first), |&packet| self.packets.get(packet).transit.next);
+        let packets = chain.map(|packet| self.packets.get(packet));
+        packets
+            .filter(|packet| packet.dscp.class() == Class::RealTime)
+            .fold(Bytes::default(), |sum, packet| sum + packet.length)
     }
 
     /// The MAC of a node is done with a packet, `service` after it got it.
@@ -40,6 +66,9 @@ impl World {
         let Some(gauge) = &mut self.nodes[node].gauge else { return };
         gauge.finishes(service);
         let packet = self.packets.get(handle);
+        if packet.dscp.class() == Class::RealTime {
+            gauge.real_time(packet.length);
+        }
         if finished.delivered && matches!(packet.load, Load::Flow(_)) {
             gauge.goes_on(packet.travelled() + 1);
         }
@@ -146,6 +175,21 @@ mod tests {
             let mut world = measuring(&(CHAIN.to_owned() + "count = 2\n"), &[("n0", "n1", SLOW)], bound);
             assert_eq!(second(&mut world).iter().map(|radio| radio.late).collect::<Vec<_>>(), [late, 0]);
         }
+    }
+
+    #[test]
+    fn real_time_packets_are_counted_by_whoever_sends_or_hears_them() {
+        let call = "class = \"real-time\"\ntraffic = { kind = \"cbr\", rate = \"64 kb/s\", packet = \"160 B\" }";
+        let flows = [("n0", "n1", call), ("n1", "n0", SLOW)];
+        // A frame goes 30 m, so that the fifth and sixth node hear nothing of the first.
+        let network = CHAIN.replacen("[radio]\n", "[radio]\nrange = \"30 m\"\n", 1) + "count = 6\n";
+        let mut world = measuring(&network, &flows, Duration::MAX);
+        let seen = second(&mut world);
+        let heard: Vec<u64> = seen.iter().map(|radio| radio.real_time.count()).collect();
+        // 50 packets of 160 B and the headers of UDP and IP.
+        let all = 50 * 188;
+        assert_eq!(heard, [all, all, all, all, 0, 0]);
+        assert_eq!(seen.iter().map(|radio| radio.contenders).collect::<Vec<_>>(), [1, 1, 2, 2, 1, 0]);
     }
 
     #[test]
