@@ -122,9 +122,9 @@ fn what_cannot_be_told_apart_is_refused() {
         ("[[node]]\nname = \"n1\"\nclass_queue = { real_time = { limit = 3 } }\n", "node.n1.class_queue", "for all"),
         (&format!("{access_point}[class_queue]\n"), "node.n0.queues", "access = \"edca\""),
         (
-            "[class_queue.best_effort]\ndiscipline = \"pie\"\npie = { mark_ecnth = 2.0 }\n",
-            "class_queue.best_effort.pie.mark_ecnth",
-            "mark_ecnth",
+            "[class_queue.best_effort]\ncontroller = \"adth\"\nadth = { phi_min = 2.0 }\n",
+            "class_queue.best_effort.adth.phi_min",
+            "phi_min",
         ),
     ] {
         let error = World::new(&network(&(PAIR.to_owned() + more)), 1).err().expect("it is refused");

@@ -95,7 +95,7 @@ fn queues_of_categories_need_categories() {
             World::new(&network(&cell("").replace("edca", "dcf").replace("[mac]", &format!("{queues}[mac]"))), 1);
         assert_eq!(error.err().and_then(|error| error.path().map(str::to_owned)).as_deref(), Some(path));
     }
-    let text = cell("") + "[category_queue.video]\ndiscipline = \"pie\"\npie = { mark_ecnth = 2.0 }\n";
+    let text = cell("") + "[category_queue.video]\ncontroller = \"adth\"\nadth = { phi_min = 2.0 }\n";
     let error = World::new(&network(&text), 1).err().expect("it is refused");
-    assert_eq!(error.path(), Some("category_queue.video.pie.mark_ecnth"));
+    assert_eq!(error.path(), Some("category_queue.video.adth.phi_min"));
 }
