@@ -23,7 +23,7 @@ import measure
 
 PAGE = image.ROOT / "docs/reproductions/adth-testbed-live.md"
 OUT = image.ROOT / "target/testbed-live"
-EXAMPLE = ["cargo", "run", "--quiet", "--locked", "-p", "lab", "--example", "testbed", "--"]
+EXAMPLE = ["cargo", "run", "--quiet", "--locked", "-p", "sluice-lab", "--example", "testbed", "--"]
 
 
 @dataclasses.dataclass
