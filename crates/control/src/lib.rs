@@ -22,6 +22,7 @@ mod limit;
 mod needs;
 pub mod none;
 mod orders;
+mod random;
 mod registry;
 mod seen;
 
@@ -32,6 +33,7 @@ pub use invalid::{Invalid, Path, Warning};
 pub use limit::Limit;
 pub use needs::{Lacking, Measures, Needs, Period, Reads, SHORTEST_INTERVAL, Sets};
 pub use orders::{Access, Mark, Orders};
+pub use random::{Random, mix};
 pub use seen::{Heard, Note, Radio, Seen};
 
 use units::Duration;

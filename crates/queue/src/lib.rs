@@ -15,7 +15,6 @@ mod packet;
 mod pool;
 mod purge;
 mod queue;
-mod random;
 mod registry;
 mod settings;
 mod shaper;

@@ -4,8 +4,7 @@ use super::fifo::{End, Fifo};
 use crate::account::{Account, Waiting};
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Ecn, Packet};
-use crate::random::Random;
-use control::Invalid;
+use control::{Invalid, Random};
 use units::{Duration, Instant};
 
 /// What becomes of a packet that comes.
