@@ -1,7 +1,7 @@
 //! The contract between schemes and hosts.
 
 use crate::{Invalid, Limit, Needs, Orders, Seen, Warning};
-use units::Duration;
+use units::{Duration, Rate};
 
 /// A policy for one port: a queue, or one class of a node's traffic.
 pub trait Controller {
@@ -21,6 +21,12 @@ pub trait Controller {
     fn begin_from(&mut self, limit: Limit) -> bool {
         let _ = limit;
         false
+    }
+
+    /// How much more real-time traffic this node can admit, in network-layer bytes: what a probe's bottleneck is lowered to that
+    /// comes through it, see [`Gate`](crate::Gate). None where the scheme says nothing about that.
+    fn available(&self) -> Option<Rate> {
+        None
     }
 
     /// The nodal delay that it promises to keep, for the host to count what exceeds it.

@@ -36,7 +36,7 @@ pub use orders::{Access, Mark, Orders};
 pub use random::{Random, mix};
 pub use seen::{Heard, Note, Radio, Seen};
 
-use units::Duration;
+use units::{Duration, Rate};
 
 registry::controllers! {
     /// Adaptive Dynamic Threshold: bounds the time that a packet spends at a node.

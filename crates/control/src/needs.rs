@@ -132,7 +132,7 @@ bits! {
     LINK = 7, "link rate and aggregation";
     /// [`Radio::late`](crate::Radio::late).
     LATE = 8, "MAC delay of each packet";
-    /// [`Radio::real_time`](crate::Radio::real_time).
+    /// [`Radio::real_time`](crate::Radio::real_time) and [`Radio::real_time_new`](crate::Radio::real_time_new).
     OVERHEARD = 9, "overheard traffic";
     /// [`Radio::hops`](crate::Radio::hops).
     HOPS = 10, "hops of each packet";

@@ -53,15 +53,23 @@ pub enum Mark {
         /// Which one, from 0.
         index: u8,
     },
+    /// Of these flows, those that were admitted a short time ago.
+    NewOfSet {
+        /// How many sets there are. With none nothing is marked.
+        of: u8,
+        /// Which one, from 0.
+        index: u8,
+    },
 }
 
 impl Mark {
-    /// Is a packet of the flow with this hash marked?
-    pub const fn hits(self, flow: u64) -> bool {
+    /// Is a packet of the flow with this hash marked? `is_new`: it says that its flow was admitted a short time ago.
+    pub const fn hits(self, flow: u64, is_new: bool) -> bool {
         match self {
-            Self::None | Self::Set { of: 0, .. } => false,
+            Self::None | Self::Set { of: 0, .. } | Self::NewOfSet { of: 0, .. } => false,
             Self::All => true,
             Self::Set { of, index } => flow % of as u64 == index as u64,
+            Self::NewOfSet { of, index } => is_new && flow % of as u64 == index as u64,
         }
     }
 }
@@ -95,10 +103,13 @@ mod tests {
 
     #[test]
     fn a_mark_hits_all_none_or_one_flow_in_so_many() {
-        let hits = |mark: Mark| (0..24).filter(|flow| mark.hits(*flow)).count();
+        let hits = |mark: Mark| (0..24).filter(|flow| mark.hits(*flow, *flow < 12)).count();
         assert_eq!([hits(Mark::None), hits(Mark::All)], [0, 24]);
         assert_eq!(hits(Mark::Set { of: 8, index: 3 }), 3);
-        assert!(Mark::Set { of: 8, index: 3 }.hits(11));
+        assert!(Mark::Set { of: 8, index: 3 }.hits(11, false));
         assert_eq!([hits(Mark::Set { of: 0, index: 0 }), hits(Mark::Set { of: 4, index: 4 })], [0, 0]);
+        // Of the flows below 12, 3 and 11.
+        assert_eq!(hits(Mark::NewOfSet { of: 8, index: 3 }), 2);
+        assert_eq!([hits(Mark::NewOfSet { of: 1, index: 0 }), hits(Mark::NewOfSet { of: 0, index: 0 })], [12, 0]);
     }
 }

@@ -107,6 +107,13 @@ macro_rules! controllers {
                 }
             }
 
+            fn available(&self) -> Option<Rate> {
+                match self {
+                    Self::None(fixed) => fixed.available(),
+                    $(Self::$Type(scheme) => scheme.available(),)*
+                }
+            }
+
             fn target_delay(&self) -> Option<Duration> {
                 match self {
                     Self::None(fixed) => fixed.target_delay(),

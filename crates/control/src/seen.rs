@@ -51,6 +51,9 @@ pub struct Radio {
     /// Real-time traffic within range, in network-layer bytes: packets whose DSCP says so. Own ones count once, when the MAC is
     /// done with them, overheard ones each time that they come in intact, for whomever, as in a capture.
     pub real_time: Bytes,
+    /// Of that, what belongs to flows that were admitted a short time ago, see [`Gate::is_new`](crate::Gate::is_new). Zero where
+    /// packets do not show it.
+    pub real_time_new: Bytes,
     /// The most hops that a packet of data had come which left by radio and arrived, this one included. Zero without any.
     pub hops: u8,
 }

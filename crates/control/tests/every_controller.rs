@@ -159,6 +159,7 @@ proptest! {
                 let changed = mixed(seen, other, needs.reads);
                 let (orders, changed) = (told.update(&seen.shown()), misled.update(&changed.shown()));
                 prop_assert_eq!(orders, changed, "{}", name);
+                prop_assert_eq!(told.available(), misled.available(), "{}", name);
                 for (kind, given) in [
                     (Sets::RATE, orders.rate.is_some()),
                     (Sets::MARK, orders.mark != control::Mark::None),
@@ -221,7 +222,7 @@ fn mixed(seen: &Sight, other: &Sight, reads: Reads) -> Sight {
         to.late = from.late;
     }
     if reads.contains(Reads::OVERHEARD) {
-        to.real_time = from.real_time;
+        (to.real_time, to.real_time_new) = (from.real_time, from.real_time_new);
     }
     if reads.contains(Reads::HOPS) {
         to.hops = from.hops;
@@ -235,7 +236,8 @@ fn mixed(seen: &Sight, other: &Sight, reads: Reads) -> Sight {
 fn any_radio() -> impl Strategy<Value = Radio> {
     let times = (extreme(), extreme(), any::<u32>());
     let link = (extreme(), extreme(), extreme(), extreme());
-    (times, link, extreme(), extreme(), any::<u8>()).prop_map(|(times, link, late, real_time, hops)| Radio {
+    let real_time = (extreme(), extreme());
+    (times, link, extreme(), real_time, any::<u8>()).prop_map(|(times, link, late, real_time, hops)| Radio {
         busy: Duration::from_nanos(times.0),
         sending: Duration::from_nanos(times.1),
         contenders: times.2,
@@ -244,7 +246,8 @@ fn any_radio() -> impl Strategy<Value = Radio> {
         mpdus: link.2,
         aggregate_max: Bytes::new(link.3),
         late,
-        real_time: Bytes::new(real_time),
+        real_time: Bytes::new(real_time.0),
+        real_time_new: Bytes::new(real_time.1),
         hops,
     })
 }

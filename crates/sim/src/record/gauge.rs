@@ -123,6 +123,8 @@ impl Gauge {
             aggregate_max: Bytes::default(),
             late: std::mem::take(&mut meter.late),
             real_time: totals.real_time - told.real_time,
+            // No packet says yet that its flow is new.
+            real_time_new: Bytes::default(),
             hops: std::mem::take(&mut meter.hops),
         })
     }
