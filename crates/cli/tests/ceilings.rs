@@ -79,6 +79,7 @@ fn controllers_that_never_rest() {
         ("alt", "interval"),
         ("astar", "ebdp.interval"),
         ("astar", "alt.interval"),
+        ("swan_rate", "interval"),
     ] {
         let key = format!("queue.{controller}.{key}=1 ns");
         let sets = ["--set", &format!("queue.controller={controller}"), "--set", &key];

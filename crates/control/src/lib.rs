@@ -25,6 +25,7 @@ mod orders;
 mod random;
 mod registry;
 mod seen;
+pub mod swan_rate;
 
 pub use controller::{Controller, Scheme, Site};
 pub use gate::{Act, Gate};
@@ -47,4 +48,6 @@ registry::controllers! {
     alt: Alt,
     /// A*: the smaller of eBDP's limit and ALT's.
     astar: Astar,
+    /// SWAN's rate control: best effort leaves at a rate that falls when the MAC delay of the node's packets is too long.
+    swan_rate: SwanRate,
 }

@@ -1,0 +1,164 @@
+//! SWAN's rate control: best-effort traffic leaves a node at a rate that grows by steps, and is cut by a share when a packet of
+//! the node had too long a MAC delay (section III-A and Fig. 3 of the document). For the port of best effort; real time is not
+//! shaped.
+//!
+//! Names in parentheses are the document's. Where it contradicts itself or says nothing:
+//!
+//! - S5: `c` is a rate per control period in one place, per second in another; here per second, or by `increase_per`.
+//! - S11: with nothing sent the gap rule sets the rate to zero, from where no step can lift it; here it keeps a floor.
+//! - S16: the rate is cut 'as soon as' a delay is too long, or once in a period; here when the period ends. The host calls at
+//!   the ends of periods only: who wants it sooner takes a shorter one.
+//! - S20: Fig. 3 neither counts `n` nor sets it back; here it is what came since the last call.
+//! - The rate to begin with is not stated; here nothing is shaped in the first period, and then the gap rule sets the rate.
+//! - The window of the actual rate (`a`) is not stated; here it is the period that ends.
+
+use crate::{Controller, Invalid, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site, Warning};
+use serde::{Deserialize, Serialize};
+use units::{Duration, Positive, Rate, Share};
+
+/// Parameters of SWAN's rate control.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "SwanRate"))]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// The control period (`T`), at least 100 us. Default 1 s: the only one for which both printed units of `c` agree (S5).
+    pub interval: Period,
+    /// A packet with a longer MAC delay than this, from the hand-over to the MAC until the ACK, counts as late (`d`). Default
+    /// 10 ms; the document says only that it follows from the needs of real-time traffic.
+    pub mac_delay: Positive<Duration>,
+    /// How much the rate grows after a period without late packets (`c`). Default 35 kb/s.
+    pub increase: Positive<Rate>,
+    /// In what time it grows by that (S5). Default a second.
+    pub increase_per: Per,
+    /// The share of the rate that is taken away after a period with a late packet (`r`), above 0 and at most 1. Default 0.5.
+    pub decrease: Positive<Share>,
+    /// By which share of the actual rate the shaping rate may be above it (`g`). Default 0.1: the fairness between nodes falls on
+    /// both sides of it (section V-A).
+    pub gap: Positive<f64>,
+    /// Whether `gap` is heeded. Default true. Without it the rate grows however little is sent (Fig. 7).
+    pub gap_rule: bool,
+    /// The rate is never below this (S11). Default: what a step adds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub floor: Option<Positive<Rate>>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            interval: const { Period::new(Duration::from_secs(1)).expect("long enough") },
+            mac_delay: const { Positive::<Duration>::new(Duration::from_millis(10)).expect("above zero") },
+            increase: const { Positive::<Rate>::new(Rate::kbps(35)).expect("above zero") },
+            increase_per: Per::Second,
+            decrease: const { Positive::<Share>::new(0.5).expect("above zero and at most 1") },
+            gap: const { Positive::<f64>::new(0.1).expect("above zero") },
+            gap_rule: true,
+            floor: None,
+        }
+    }
+}
+
+/// The time in which a rate grows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Per {
+    /// A second, whatever the control period (section V).
+    #[default]
+    Second,
+    /// A control period (Fig. 3).
+    Period,
+}
+
+/// The controller. Its state is the shaping rate (`s`) in bit/s; none in the first period.
+#[derive(Clone, Debug)]
+pub struct SwanRate {
+    params: Params,
+    site: Site,
+    rate: Option<f64>,
+}
+
+impl Scheme for SwanRate {
+    type Params = Params;
+
+    /// There is nothing to refuse.
+    fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
+        Ok(Self { params: params.clone(), site: *site, rate: None })
+    }
+}
+
+impl SwanRate {
+    /// What is added after a period of so long, in bit/s.
+    fn step(&self, period: Duration) -> f64 {
+        let periods = match self.params.increase_per {
+            Per::Second => period.as_secs_f64(),
+            Per::Period => 1.0,
+        };
+        self.params.increase.get().as_bps() as f64 * periods
+    }
+
+    /// In bit/s; at least one, as a queue that may send nothing would never be heard of again.
+    fn floor(&self) -> f64 {
+        let stated = self.params.floor.map(|floor| floor.get().as_bps() as f64);
+        stated.unwrap_or_else(|| self.step(self.params.interval.get())).max(1.0)
+    }
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
+    fn orders(&self) -> Orders {
+        let rate = self.rate.map(|rate| Rate::bps(rate as u64));
+        Orders { rate, ..self.site.hard_limit.into() }
+    }
+}
+
+impl Controller for SwanRate {
+    fn needs(&self) -> Needs {
+        let reads = Reads::COUNTS.and(Reads::LATE);
+        let late_after = Some(self.params.mac_delay.get());
+        Needs { late_after, ..Needs::new(self.params.interval.get(), reads, Sets::RATE) }
+    }
+
+    fn begin(&self) -> Orders {
+        self.orders()
+    }
+
+    /// Fig. 3: `s = s (1 - r/100)` or `s = s + c`, then `s = a (1 + g/100)` where `s - a > a g/100`.
+    fn update(&mut self, seen: &Seen) -> Orders {
+        if seen.queue.length.is_zero() {
+            return self.orders();
+        }
+        let late = seen.radio.is_some_and(|radio| radio.late > 0);
+        let actual = seen.queue.sent.bytes.bits() as f64 / seen.queue.length.as_secs_f64();
+        let highest = actual * (1.0 + self.params.gap.get());
+        let rate = match self.rate {
+            None => highest,
+            Some(rate) if late => rate * (1.0 - self.params.decrease.get()),
+            Some(rate) => rate + self.step(seen.queue.length),
+        };
+        let rate = if self.params.gap_rule { rate.min(highest) } else { rate };
+        self.rate = Some(rate.max(self.floor()));
+        self.orders()
+    }
+
+    fn warning(&self) -> Option<Warning> {
+        let warning = |key: &'static str, why| Some(Warning { parameter: key.into(), why });
+        if self.params.decrease.get() >= 1.0 {
+            return warning(
+                "decrease",
+                "takes all of the rate for a single late packet: best effort begins anew at the floor each time (75 % already \
+                 had the least TCP throughput of all, section V-A and Fig. 13)",
+            );
+        }
+        if self.params.gap_rule && self.params.gap.get() < 0.1 {
+            return warning(
+                "gap",
+                "is below 0.1: the gap rule acts most of the time, so that the rate cannot grow by its steps and slow senders \
+                 stay slow (section V-A and Fig. 9)",
+            );
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+#[path = "swan_rate_tests.rs"]
+mod tests;
