@@ -80,6 +80,7 @@ fn controllers_that_never_rest() {
         ("astar", "ebdp.interval"),
         ("astar", "alt.interval"),
         ("swan_rate", "interval"),
+        ("swan_mark", "interval"),
     ] {
         let key = format!("queue.{controller}.{key}=1 ns");
         let sets = ["--set", &format!("queue.controller={controller}"), "--set", &key];

@@ -25,6 +25,7 @@ mod orders;
 mod random;
 mod registry;
 mod seen;
+pub mod swan_mark;
 pub mod swan_rate;
 
 pub use controller::{Controller, Scheme, Site};
@@ -50,4 +51,6 @@ registry::controllers! {
     astar: Astar,
     /// SWAN's rate control: best effort leaves at a rate that falls when the MAC delay of the node's packets is too long.
     swan_rate: SwanRate,
+    /// SWAN's regulation: marks real-time packets while there is too much real-time traffic within range.
+    swan_mark: SwanMark,
 }

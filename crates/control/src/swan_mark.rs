@@ -1,0 +1,188 @@
+//! SWAN's regulation: while there is too much real-time traffic within range, its packets are marked, so that some flows ask for
+//! admission again or stop (section III-C of the document). For the port of real time. From the same measure it says what can
+//! still be admitted, `max(0, B_adm - rho)`.
+//!
+//! Names in parentheses are the document's. Where it contradicts itself or says nothing:
+//!
+//! - S6: `T` is the control period of rates and the time for which a set is marked; here the latter is `set_time`.
+//! - S13: packets are marked when the admission rate is violated in one place, above a threshold rate in another; here from
+//!   above the threshold until below the admission rate.
+//! - S15: the threshold is one of all traffic in one place, of real time in another; here of real time.
+//! - S27: real time is told by its mark, not by its being UDP.
+//! - How the average is taken is not stated; here it moves by `length / (memory + length)` of the difference.
+//! - That newly admitted flows 'can be marked first' does not say how; see `new_first`.
+
+use crate::{Controller, Invalid, Mark, Needs, Orders, Period, Random, Reads, Scheme, Seen, Sets, Site};
+use core::num::NonZeroU8;
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Duration, Positive, Rate};
+
+/// Parameters of SWAN's regulation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "SwanMark"))]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// Real-time traffic within range up to which flows are admitted, and below which marking ends (`B_adm`), in network-layer
+    /// bytes. Default 2 Mb/s: the document's for a channel of 11 Mb/s.
+    pub admission_rate: Positive<Rate>,
+    /// Real-time traffic above which marking begins (`B_thr`). Default 3.5 Mb/s, likewise. Not below `admission_rate`.
+    pub threshold_rate: Positive<Rate>,
+    /// Time between two looks at the traffic, at least 100 us. Default 100 ms.
+    pub interval: Period,
+    /// How far back the average of the traffic reaches: the time constant of an exponential average. Default 300 ms: five
+    /// packets of a session of 200 kb/s with 1500 B each.
+    pub memory: Positive<Duration>,
+    /// Which flows are marked.
+    pub regulation: Regulation,
+    /// SWAN-2: flows fall into so many sets. Default 8.
+    pub sets: NonZeroU8,
+    /// SWAN-2: how long a set stays chosen (`T_set`). Default 1 s.
+    pub set_time: Positive<Duration>,
+    /// SWAN-2: how newly admitted flows (RT-new) come before others (RT-old).
+    pub new_first: NewFirst,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            admission_rate: const { Positive::<Rate>::new(Rate::mbps(2)).expect("above zero") },
+            threshold_rate: const { Positive::<Rate>::new(Rate::kbps(3_500)).expect("above zero") },
+            interval: const { Period::new(Duration::from_millis(100)).expect("long enough") },
+            memory: const { Positive::<Duration>::new(Duration::from_millis(300)).expect("above zero") },
+            regulation: Regulation::Network,
+            sets: const { NonZeroU8::new(8).expect("above zero") },
+            set_time: const { Positive::<Duration>::new(Duration::from_secs(1)).expect("above zero") },
+            new_first: NewFirst::All,
+        }
+    }
+}
+
+/// Who keeps flows from all asking for admission at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Regulation {
+    /// SWAN-1: all are marked, and sources wait for a random time.
+    Source,
+    /// SWAN-2: one set of flows is marked at a time, and sources do not wait.
+    #[default]
+    Network,
+}
+
+/// While traffic of newly admitted flows is heard.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum NewFirst {
+    /// They are marked, all of them, and no others.
+    #[default]
+    All,
+    /// They are marked if they are of the chosen set, and no others.
+    Set,
+    /// It makes no difference.
+    Never,
+}
+
+/// The controller.
+#[derive(Clone, Debug)]
+pub struct SwanMark {
+    params: Params,
+    site: Site,
+    random: Random,
+    /// The average rate of real-time traffic (`rho`), in bit/s.
+    heard: f64,
+    chosen: Option<Chosen>,
+    mark: Mark,
+}
+
+/// The set that is marked.
+#[derive(Clone, Copy, Debug)]
+struct Chosen {
+    set: u8,
+    since: Duration,
+}
+
+impl Scheme for SwanMark {
+    type Params = Params;
+
+    /// # Errors
+    /// An admission rate above the threshold rate.
+    fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
+        if params.admission_rate > params.threshold_rate {
+            return Err(Invalid::new("admission_rate", "must not be above threshold_rate"));
+        }
+        let random = Random::new(site.seed);
+        Ok(Self { params: params.clone(), site: *site, random, heard: 0.0, chosen: None, mark: Mark::None })
+    }
+}
+
+impl SwanMark {
+    /// Moves the average by what was heard in a time.
+    fn hear(&mut self, bytes: Bytes, length: Duration) {
+        let (length, memory) = (length.as_secs_f64(), self.params.memory.get().as_secs_f64());
+        self.heard += (bytes.bits() as f64 / length - self.heard) * length / (memory + length);
+    }
+
+    /// Which set is marked after so long (S13).
+    fn choose(&mut self, length: Duration) -> Option<Chosen> {
+        let sets = self.params.sets.get();
+        match self.chosen {
+            None if self.heard > self.params.threshold_rate.get().as_bps() as f64 => {
+                Some(Chosen { set: self.random.below(sets), since: Duration::ZERO })
+            }
+            Some(_) if self.heard < self.params.admission_rate.get().as_bps() as f64 => None,
+            Some(Chosen { set, since }) if since + length >= self.params.set_time.get() => {
+                let further = u16::from(self.random.below(sets - 1)) + 1;
+                let another = (u16::from(set) + further) % u16::from(sets);
+                Some(Chosen { set: another.to_le_bytes()[0], since: Duration::ZERO })
+            }
+            chosen => chosen.map(|Chosen { set, since }| Chosen { set, since: since + length }),
+        }
+    }
+
+    fn orders(&self) -> Orders {
+        Orders { mark: self.mark, ..self.site.hard_limit.into() }
+    }
+}
+
+impl Controller for SwanMark {
+    fn needs(&self) -> Needs {
+        Needs::new(self.params.interval.get(), Reads::OVERHEARD, Sets::MARK)
+    }
+
+    fn begin(&self) -> Orders {
+        self.orders()
+    }
+
+    fn update(&mut self, seen: &Seen) -> Orders {
+        let length = seen.queue.length;
+        if length.is_zero() {
+            return self.orders();
+        }
+        let radio = seen.radio.unwrap_or_default();
+        self.hear(radio.real_time, length);
+        self.chosen = self.choose(length);
+        let (of, new_heard) = (self.params.sets.get(), radio.real_time_new > Bytes::new(0));
+        self.mark = match (self.chosen, self.params.regulation, self.params.new_first) {
+            (None, ..) => Mark::None,
+            (Some(_), Regulation::Source, _) => Mark::All,
+            (Some(_), Regulation::Network, NewFirst::All) if new_heard => Mark::NewOfSet { of: 1, index: 0 },
+            (Some(Chosen { set, .. }), Regulation::Network, NewFirst::Set) if new_heard => {
+                Mark::NewOfSet { of, index: set }
+            }
+            (Some(Chosen { set, .. }), Regulation::Network, _) => Mark::Set { of, index: set },
+        };
+        self.orders()
+    }
+
+    /// `max(0, B_adm - rho)`
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
+    fn available(&self) -> Option<Rate> {
+        Some(Rate::bps((self.params.admission_rate.get().as_bps() as f64 - self.heard) as u64))
+    }
+}
+
+#[cfg(test)]
+#[path = "swan_mark_tests.rs"]
+mod tests;
