@@ -25,6 +25,7 @@ mod orders;
 mod random;
 mod registry;
 mod seen;
+pub mod swan_gate;
 pub mod swan_mark;
 pub mod swan_rate;
 

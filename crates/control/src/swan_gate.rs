@@ -1,0 +1,163 @@
+//! SWAN's admission at the source of a real-time flow (section III-B and C of the document): a probe finds the least rate that a
+//! node of the path can still admit, and the flow is admitted if it needs no more. Asked to regulate, it probes again for its
+//! original rate, and goes on or stops.
+//!
+//! Names in parentheses are the document's. Where it contradicts itself or says nothing:
+//!
+//! - S12: the random time is 'between (0, 7)'; here up to `stagger`, in seconds if one likes.
+//! - S28: a flow that was 'just admitted' takes 'immediate corrective action'; here it probes at once for as long as it counts as
+//!   new, `new_for`. A flow that is admitted again after it was asked to regulate does not become new again.
+//! - A lost probe or answer is not spoken of; here the probe is repeated, and in the end no answer is a refusal, of an admitted
+//!   flow too.
+
+use crate::{Act, Gate, Random};
+use serde::{Deserialize, Serialize};
+use units::{Duration, Instant, Positive, Rate};
+
+/// Parameters of SWAN's admission.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "SwanGate"))]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// How long an answer is waited for. Default 500 ms: more than twice the one-way delay that voice may have (ITU-T G.114).
+    pub patience: Positive<Duration>,
+    /// How often a probe is repeated that is not answered. Default 2.
+    pub retries: u32,
+    /// An admitted flow that is to regulate waits for a random time up to this before it probes (SWAN-1: 7 s). Default 0: it
+    /// probes at once (SWAN-2).
+    pub stagger: Duration,
+    /// How long a flow counts as newly admitted. Default 10 s: longer than SWAN-1's waits.
+    pub new_for: Duration,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            patience: const { Positive::<Duration>::new(Duration::from_millis(500)).expect("above zero") },
+            retries: 2,
+            stagger: Duration::ZERO,
+            new_for: Duration::from_secs(10),
+        }
+    }
+}
+
+/// The source of one flow.
+#[derive(Clone, Debug)]
+pub struct SwanGate {
+    params: Params,
+    random: Random,
+    rate: Rate,
+    admitted: Admitted,
+    awaits: Awaits,
+}
+
+/// Whether the flow may send as real time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Admitted {
+    No,
+    /// Since when.
+    Yes(Instant),
+}
+
+/// What it waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Awaits {
+    Nothing,
+    /// The random time before a probe.
+    Turn {
+        until: Instant,
+    },
+    Answer {
+        number: u64,
+        until: Instant,
+        retries: u32,
+    },
+}
+
+impl SwanGate {
+    /// A source that has asked for nothing yet. The seed should be a secret on a real network: the numbers of probes follow
+    /// from it, and who knows one can answer it.
+    pub fn new(params: &Params, seed: u64) -> Self {
+        let random = Random::new(seed);
+        let (rate, admitted, awaits) = (Rate::bps(0), Admitted::No, Awaits::Nothing);
+        Self { params: params.clone(), random, rate, admitted, awaits }
+    }
+
+    fn probe(&mut self, now: Instant, retries: u32) -> Act {
+        let number = self.random.bits();
+        self.awaits = Awaits::Answer { number, until: now + self.params.patience.get(), retries };
+        Act::Probe { number }
+    }
+
+    fn refuse(&mut self) -> Act {
+        (self.admitted, self.awaits) = (Admitted::No, Awaits::Nothing);
+        Act::Refuse
+    }
+}
+
+impl Gate for SwanGate {
+    fn open(&mut self, now: Instant, rate: Rate) -> Act {
+        (self.rate, self.admitted) = (rate, Admitted::No);
+        self.probe(now, self.params.retries)
+    }
+
+    fn answered(&mut self, now: Instant, number: u64, bottleneck: Rate) -> Act {
+        if !matches!(self.awaits, Awaits::Answer { number: awaited, .. } if awaited == number) {
+            return Act::Keep;
+        }
+        if bottleneck < self.rate {
+            return self.refuse();
+        }
+        self.awaits = Awaits::Nothing;
+        match self.admitted {
+            Admitted::Yes(_) => Act::Keep,
+            Admitted::No => {
+                self.admitted = Admitted::Yes(now);
+                Act::Admit
+            }
+        }
+    }
+
+    fn regulated(&mut self, now: Instant) -> Act {
+        if !self.is_admitted() || self.awaits != Awaits::Nothing {
+            return Act::Keep;
+        }
+        let stagger = if self.is_new(now) { 0.0 } else { self.params.stagger.as_secs_f64() };
+        let wait = Duration::from_secs_f64(stagger * self.random.unit());
+        if wait.is_zero() {
+            return self.probe(now, self.params.retries);
+        }
+        self.awaits = Awaits::Turn { until: now + wait };
+        Act::Keep
+    }
+
+    fn deadline(&self) -> Instant {
+        match self.awaits {
+            Awaits::Nothing => Instant::NEVER,
+            Awaits::Turn { until } | Awaits::Answer { until, .. } => until,
+        }
+    }
+
+    fn elapsed(&mut self, now: Instant) -> Act {
+        match self.awaits {
+            Awaits::Nothing => Act::Keep,
+            _ if now < self.deadline() => Act::Keep,
+            Awaits::Turn { .. } => self.probe(now, self.params.retries),
+            Awaits::Answer { retries: 0, .. } => self.refuse(),
+            Awaits::Answer { retries, .. } => self.probe(now, retries - 1),
+        }
+    }
+
+    fn is_admitted(&self) -> bool {
+        self.admitted != Admitted::No
+    }
+
+    fn is_new(&self, now: Instant) -> bool {
+        matches!(self.admitted, Admitted::Yes(since) if now.since(since) < self.params.new_for)
+    }
+}
+
+#[cfg(test)]
+#[path = "swan_gate_tests.rs"]
+mod tests;
