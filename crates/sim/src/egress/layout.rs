@@ -1,7 +1,7 @@
 //! Which port of a node packets wait at, and what the ports are called.
 
 use crate::config::Class;
-use crate::engine::WireId;
+use crate::engine::{Number as _, PortId, WireId};
 use crate::mac::Conventions;
 use std::ops::Range;
 
@@ -43,13 +43,13 @@ impl Layout {
 
     /// The access category of a port for what goes by radio.
     #[inline]
-    pub(crate) fn category(&self, port: usize) -> u8 {
-        if self.by_class { 0 } else { u8::try_from(port % self.lanes).expect("there are four categories") }
+    pub(crate) fn category(&self, port: PortId) -> u8 {
+        if self.by_class { 0 } else { u8::try_from(port.place() % self.lanes).expect("there are four categories") }
     }
 
     /// The service class of a port for what goes by radio, if it is for one.
-    pub(crate) fn class(&self, port: usize) -> Option<Class> {
-        self.by_class.then(|| CLASSES[port % self.lanes])
+    pub(crate) fn class(&self, port: PortId) -> Option<Class> {
+        self.by_class.then(|| CLASSES[port.place() % self.lanes])
     }
 
     /// The places in a group of the ports of a category, the highest first.
@@ -61,39 +61,39 @@ impl Layout {
 
     /// The port where packets of this class for the next node `to` wait, which go by radio with this category.
     #[inline]
-    pub(super) fn port(&self, to: u32, category: u8, class: Class) -> usize {
+    pub(super) fn port(&self, to: u32, category: u8, class: Class) -> PortId {
         if let Some(wire) = self.wires.iter().position(|&(other, _)| other == to) {
-            return self.radio_ports() + wire;
+            return PortId::at(self.radio_ports() + wire);
         }
         // A broadcast is addressed above all stations.
         let group = if self.stations.is_empty() { 0 } else { self.stations.partition_point(|&station| station < to) };
         let lane = if self.by_class { usize::from(class == CLASSES[1]) } else { usize::from(category) };
-        group * self.lanes + lane
+        PortId::at(group * self.lanes + lane)
     }
 
     /// The wired link that a port is for.
     #[inline]
-    pub(super) fn wire(&self, port: usize) -> Option<WireId> {
+    pub(super) fn wire(&self, port: PortId) -> Option<WireId> {
         if self.wires.is_empty() {
             return None;
         }
-        port.checked_sub(self.radio_ports()).map(|index| self.wires[index].1)
+        port.place().checked_sub(self.radio_ports()).map(|index| self.wires[index].1)
     }
 
     /// What a port is called in the results of its node, by the names of nodes.
-    pub(super) fn name<'n>(&self, port: usize, rules: &Conventions, node: impl Fn(u32) -> &'n str) -> String {
-        if let Some(wired) = port.checked_sub(self.radio_ports()) {
+    pub(super) fn name<'n>(&self, port: PortId, rules: &Conventions, node: impl Fn(u32) -> &'n str) -> String {
+        if let Some(wired) = port.place().checked_sub(self.radio_ports()) {
             return format!("wired-to-{}", node(self.wires[wired].0));
         }
         let lane = match self.class(port) {
             Some(Class::RealTime) => "rt",
             Some(Class::BestEffort) => "be",
-            None => rules.queue_name(port % self.lanes),
+            None => rules.queue_name(port.place() % self.lanes),
         };
         if self.stations.is_empty() {
             return lane.to_owned();
         }
-        let station = self.stations.get(port / self.lanes).map_or("broadcast", |&station| node(station));
+        let station = self.stations.get(port.place() / self.lanes).map_or("broadcast", |&station| node(station));
         if self.lanes > 1 { format!("{station}-{lane}") } else { station.to_owned() }
     }
 }

@@ -8,6 +8,7 @@
 use super::layout::Layout;
 use super::outlook::Outlook;
 use super::port::{Port, Taken};
+use crate::engine::{List, Number as _, PortId};
 use crate::mac::Costs;
 use crate::net::Waiting;
 use control::Limit;
@@ -51,7 +52,7 @@ const fn millis(n: u64) -> Positive<Duration> {
 pub(crate) struct Scheduler {
     categories: Vec<Category>,
     /// By port, without those of wired links.
-    shares: Vec<Share>,
+    shares: List<PortId, Share>,
     /// Airtime expected of all packets to stations that passed and are not finished.
     pending: Duration,
     /// The same of broadcasts.
@@ -68,7 +69,7 @@ struct Category {
     /// What waits for the MAC.
     passed: VecDeque<Passed>,
     /// The ports that may have packets, in the order of their turns.
-    turns: VecDeque<usize>,
+    turns: VecDeque<PortId>,
 }
 
 /// A packet that passed and waits for the MAC.
@@ -108,7 +109,7 @@ impl Scheduler {
         };
         Self {
             categories: (0..layout.lanes).map(|_| Category::default()).collect(),
-            shares: (0..layout.radio_ports()).map(share).collect(),
+            shares: (0..layout.radio_ports()).map(share).collect::<Vec<_>>().into(),
             pending: Duration::ZERO,
             broadcasting: Duration::ZERO,
             moved: false,
@@ -142,18 +143,18 @@ impl Scheduler {
     }
 
     /// Makes room for one more packet: where all ports are full, the longest gives.
-    pub(super) fn make_room(&self, now: Instant, ports: &mut [Port], dropped: &mut impl FnMut(Waiting)) {
-        let ports = &mut ports[..self.shares.len()];
-        let waiting: u64 = ports.iter().map(|port| port.queue().backlog().packets).sum();
+    pub(super) fn make_room(&self, now: Instant, ports: &mut List<PortId, Port>, dropped: &mut impl FnMut(Waiting)) {
+        let own = self.shares.len();
+        let waiting: u64 = ports.iter().take(own).map(|port| port.queue().backlog().packets).sum();
         if waiting >= u64::from(PACKETS)
-            && let Some(longest) = ports.iter_mut().rev().max_by_key(|port| port.queue().backlog().bytes)
+            && let Some(longest) = ports.iter_mut().take(own).rev().max_by_key(|port| port.queue().backlog().bytes)
         {
             longest.make_way(now, dropped);
         }
     }
 
     /// A packet joins a port. A station that had none comes first, broadcasts come last.
-    pub(super) fn joins(&mut self, now: Instant, port: usize) {
+    pub(super) fn joins(&mut self, now: Instant, port: PortId) {
         let Some(share) = self.shares.get_mut(port) else { return };
         self.moved = true;
         share.active = now;
@@ -176,10 +177,10 @@ impl Scheduler {
         now: Instant,
         category: u8,
         layout: &Layout,
-        ports: &mut [Port],
+        ports: &mut List<PortId, Port>,
         outlook: Outlook,
         dropped: &mut impl FnMut(Waiting),
-    ) -> Option<(usize, Waiting)> {
+    ) -> Option<(PortId, Waiting)> {
         loop {
             let port = self.next(category.into())?;
             self.be_patient(port, layout, &mut ports[port], outlook);
@@ -195,8 +196,8 @@ impl Scheduler {
     }
 
     /// CoDel goes by what is expected of the station of a port now. Broadcasts have no station.
-    fn be_patient(&self, index: usize, layout: &Layout, port: &mut Port, outlook: Outlook) {
-        let (Some(costs), Some(&to)) = (&self.patience, layout.stations.get(index / layout.lanes)) else { return };
+    fn be_patient(&self, at: PortId, layout: &Layout, port: &mut Port, outlook: Outlook) {
+        let (Some(costs), Some(&to)) = (&self.patience, layout.stations.get(at.place() / layout.lanes)) else { return };
         let expected = outlook.throughput(to, costs);
         let slow = expected > 0.0 && expected < SLOW * layout.stations.len() as f64;
         port.follow(&self.params(slow));
@@ -211,7 +212,7 @@ impl Scheduler {
     }
 
     /// The port of a category from which a packet passes next, if one may.
-    fn next(&mut self, category: usize) -> Option<usize> {
+    fn next(&mut self, category: usize) -> Option<PortId> {
         let (mut first, mut any) = (None, false);
         loop {
             let port = *self.categories[category].turns.front()?;
@@ -241,7 +242,7 @@ impl Scheduler {
     }
 
     /// A packet of the port at the head of the turns passes.
-    fn passes(&mut self, now: Instant, port: usize, packet: Passed) {
+    fn passes(&mut self, now: Instant, port: PortId, packet: Passed) {
         let share = &mut self.shares[port];
         share.pending += packet.expected;
         share.active = now;
@@ -255,25 +256,25 @@ impl Scheduler {
     }
 
     /// Is this one of its ports? Those of wired links are not.
-    pub(super) fn has(&self, port: usize) -> bool {
-        port < self.shares.len()
+    pub(super) fn has(&self, port: PortId) -> bool {
+        port.place() < self.shares.len()
     }
 
     /// The packet behind `index` others that passed and wait for the MAC, of the category of a port.
-    pub(super) fn peek(&self, port: usize, index: usize) -> Option<Waiting> {
+    pub(super) fn peek(&self, port: PortId, index: usize) -> Option<Waiting> {
         self.categories[self.shares[port].category].passed.get(index).map(|passed| passed.packet)
     }
 
     /// The MAC takes it. Up to now it waited, as it does at any other port.
     #[inline(never)]
-    pub(super) fn take(&mut self, now: Instant, port: usize, index: usize) -> Option<Taken> {
+    pub(super) fn take(&mut self, now: Instant, port: PortId, index: usize) -> Option<Taken> {
         let passed = &mut self.categories[self.shares[port].category].passed;
         let Passed { packet, joined, expected } = passed.remove(index)?;
         Some(Taken { packet, waited: now.since(joined), expected, left: None })
     }
 
     /// The MAC is done with a packet of a port that was expected to be on the air for so long.
-    pub(super) fn completed(&mut self, port: usize, expected: Duration) {
+    pub(super) fn completed(&mut self, port: PortId, expected: Duration) {
         let Some(share) = self.shares.get_mut(port) else { return };
         share.pending = share.pending - expected;
         let all = if share.broadcasts { &mut self.broadcasting } else { &mut self.pending };
@@ -282,7 +283,7 @@ impl Scheduler {
     }
 
     /// A frame to or from a station was on the air.
-    pub(super) fn charge(&mut self, now: Instant, port: usize, airtime: Duration) {
+    pub(super) fn charge(&mut self, now: Instant, port: PortId, airtime: Duration) {
         let share = &mut self.shares[port];
         if now.since(share.active) <= ACTIVE {
             share.deficit -= nanos(airtime);
@@ -344,7 +345,7 @@ mod tests {
     /// Lets packets of these lengths in microseconds, by port, pass until none may. Returns what is pending of each port.
     fn fill(scheduler: &mut Scheduler, lengths: &[u64]) -> Vec<Duration> {
         while let Some(port) = scheduler.next(0) {
-            scheduler.passes(Instant::ZERO, port, packet(us(lengths[port])));
+            scheduler.passes(Instant::ZERO, port, packet(us(lengths[port.place()])));
         }
         scheduler.shares.iter().map(|share| share.pending).collect()
     }
@@ -352,12 +353,12 @@ mod tests {
     #[test]
     fn a_station_alone_fills_the_hardware_to_the_higher_limit() {
         let mut scheduler = scheduler(1);
-        scheduler.joins(Instant::ZERO, 0);
+        scheduler.joins(Instant::ZERO, 0.into());
         // The 13th makes 13 ms: with 12 ms it may not.
         assert_eq!(fill(&mut scheduler, &[1_000, 0]), [us(12_000), us(0)]);
-        let taken = scheduler.take(Instant::ZERO, 0, 0).expect("twelve have passed");
+        let taken = scheduler.take(Instant::ZERO, 0.into(), 0).expect("twelve have passed");
         assert!(scheduler.balances(us(1_000)) && !scheduler.balances(us(0)));
-        scheduler.completed(0, taken.expected);
+        scheduler.completed(0.into(), taken.expected);
         assert_eq!(fill(&mut scheduler, &[1_000, 0]), [us(12_000), us(0)]);
         assert!(scheduler.balances(us(0)));
     }
@@ -365,7 +366,7 @@ mod tests {
     #[test]
     fn many_stations_have_the_lower_limit_each() {
         let mut scheduler = scheduler(8);
-        (0..8).for_each(|port| scheduler.joins(Instant::ZERO, port));
+        (0..8).map(PortId::at).for_each(|port| scheduler.joins(Instant::ZERO, port));
         let pending = fill(&mut scheduler, &[1_000; 9]);
         // Eight with 5 ms each are above the threshold of 24 ms.
         assert_eq!(pending[..8], [us(5_000); 8]);
@@ -374,7 +375,7 @@ mod tests {
     #[test]
     fn stations_get_equal_airtime_and_not_equal_packets() {
         let mut scheduler = scheduler(2);
-        (0..2).for_each(|port| scheduler.joins(Instant::ZERO, port));
+        (0..2).map(PortId::at).for_each(|port| scheduler.joins(Instant::ZERO, port));
         let lengths = [250, 2_000, 0];
         let pending = fill(&mut scheduler, &lengths);
         let [fast, slow] = [pending[0], pending[1]];
@@ -386,8 +387,8 @@ mod tests {
     #[test]
     fn a_station_in_debt_lets_the_others_pass_until_it_has_paid() {
         let mut scheduler = scheduler(2);
-        (0..2).for_each(|port| scheduler.joins(Instant::ZERO, port));
-        scheduler.charge(Instant::ZERO, 1, us(2_560));
+        (0..2).map(PortId::at).for_each(|port| scheduler.joins(Instant::ZERO, port));
+        scheduler.charge(Instant::ZERO, 1.into(), us(2_560));
         let mut order = Vec::new();
         for _ in 0..14 {
             let port = scheduler.next(0).expect("one may");
@@ -395,30 +396,30 @@ mod tests {
             scheduler.passes(Instant::ZERO, port, packet(us(256)));
         }
         // It pays a quantum whenever the other has used one: ten turns, less the one that the other begins with.
-        let first = order.iter().position(|&port| port == 1).expect("it has paid");
+        let first = order.iter().position(|&port| port == 1.into()).expect("it has paid");
         assert!((9..=12).contains(&first), "{order:?}");
     }
 
     #[test]
     fn a_station_that_had_nothing_for_long_does_not_pay() {
         let mut scheduler = scheduler(1);
-        scheduler.joins(Instant::ZERO, 0);
-        scheduler.charge(Instant::ZERO + ACTIVE, 0, us(300));
-        scheduler.charge(Instant::ZERO + ACTIVE + us(1), 0, us(300));
-        assert_eq!(scheduler.shares[0].deficit, -300_000);
+        scheduler.joins(Instant::ZERO, 0.into());
+        scheduler.charge(Instant::ZERO + ACTIVE, 0.into(), us(300));
+        scheduler.charge(Instant::ZERO + ACTIVE + us(1), 0.into(), us(300));
+        assert_eq!(scheduler.shares[0.into()].deficit, -300_000);
     }
 
     #[test]
     fn broadcasts_have_a_limit_of_their_own_and_share_with_the_stations() {
         let mut scheduler = scheduler(1);
-        (0..2).for_each(|port| scheduler.joins(Instant::ZERO, port));
+        (0..2).map(PortId::at).for_each(|port| scheduler.joins(Instant::ZERO, port));
         assert_eq!(fill(&mut scheduler, &[1_000, 1_000]), [us(12_000), us(50_000)]);
     }
 
     #[test]
     fn the_limits_hold_whatever_comes_and_goes() {
         let mut scheduler = scheduler(3);
-        (0..3).for_each(|port| scheduler.joins(Instant::ZERO, port));
+        (0..3).map(PortId::at).for_each(|port| scheduler.joins(Instant::ZERO, port));
         let lengths = [90, 2_100, 4_092, 0];
         for step in 0..10_000_usize {
             let pending = fill(&mut scheduler, &lengths);
@@ -427,8 +428,8 @@ mod tests {
             }
             let port = step * step % 7 % 3;
             if pending[port] >= us(lengths[port]) {
-                scheduler.completed(port, us(lengths[port]));
-                scheduler.charge(Instant::ZERO, port, us(lengths[port]));
+                scheduler.completed(PortId::at(port), us(lengths[port]));
+                scheduler.charge(Instant::ZERO, PortId::at(port), us(lengths[port]));
             }
         }
         // Those that are full may no longer pass above the threshold: one packet beyond it, and 5 ms of each other.

@@ -19,7 +19,7 @@ pub(crate) use outlook::Outlook;
 pub(crate) use port::{Port, Taken};
 
 use crate::config::Class;
-use crate::engine::WireId;
+use crate::engine::{List, Number as _, PortId, WireId};
 use crate::mac::{Conventions, Costs};
 use crate::net::Waiting;
 use crate::results;
@@ -62,7 +62,7 @@ impl Order {
 /// The ports of a node: first those for what goes by radio, then one a wired link.
 #[derive(Debug)]
 pub(crate) struct Egress {
-    ports: Vec<Port>,
+    ports: List<PortId, Port>,
     layout: Layout,
     order: Order,
     /// Bit by bit, the categories that may have a packet for the MAC: when it is free, others need not be looked at.
@@ -71,17 +71,17 @@ pub(crate) struct Egress {
 
 impl Egress {
     /// Empty ports in this layout.
-    pub(crate) fn new(ports: Vec<Port>, layout: Layout, order: Order) -> Self {
+    pub(crate) fn new(ports: List<PortId, Port>, layout: Layout, order: Order) -> Self {
         Self { ports, layout, order, filled: 0 }
     }
 
     /// Its ports, in order.
-    pub(crate) fn ports(&self) -> &[Port] {
+    pub(crate) fn ports(&self) -> &List<PortId, Port> {
         &self.ports
     }
 
     /// One of its ports, to be told that an interval is over.
-    pub(crate) fn port_mut(&mut self, port: usize) -> &mut Port {
+    pub(crate) fn port_mut(&mut self, port: PortId) -> &mut Port {
         &mut self.ports[port]
     }
 
@@ -92,18 +92,18 @@ impl Egress {
 
     /// The port where packets of this class for the next node `to` wait, which go by radio with this category.
     #[inline]
-    pub(crate) fn port_to(&self, to: u32, category: u8, class: Class) -> usize {
+    pub(crate) fn port_to(&self, to: u32, category: u8, class: Class) -> PortId {
         self.layout.port(to, category, class)
     }
 
     /// The access category of a port for what goes by radio.
-    pub(crate) fn category(&self, port: usize) -> u8 {
+    pub(crate) fn category(&self, port: PortId) -> u8 {
         self.layout.category(port)
     }
 
     /// The wired link that a port is for.
     #[inline]
-    pub(crate) fn wire(&self, port: usize) -> Option<WireId> {
+    pub(crate) fn wire(&self, port: PortId) -> Option<WireId> {
         self.layout.wire(port)
     }
 
@@ -113,7 +113,7 @@ impl Egress {
     }
 
     /// What a port is called in the results, by the names of nodes.
-    pub(crate) fn name<'n>(&self, port: usize, rules: &Conventions, node: impl Fn(u32) -> &'n str) -> String {
+    pub(crate) fn name<'n>(&self, port: PortId, rules: &Conventions, node: impl Fn(u32) -> &'n str) -> String {
         self.layout.name(port, rules, node)
     }
 
@@ -157,7 +157,7 @@ impl Egress {
         category: u8,
         outlook: Outlook,
         dropped: &mut impl FnMut(Waiting),
-    ) -> Option<(usize, Waiting)> {
+    ) -> Option<(PortId, Waiting)> {
         let Order::Mac80211(scheduler) = &mut self.order else { return None };
         let pulled = scheduler.pull(now, category, &self.layout, &mut self.ports, outlook, dropped)?;
         self.filled |= 1 << category;
@@ -171,14 +171,14 @@ impl Egress {
     }
 
     /// The port from which the next packet of a category comes, or would if any were ready.
-    fn next(&self, now: Instant, category: u8) -> usize {
+    fn next(&self, now: Instant, category: u8) -> PortId {
         match &self.order {
             Order::Turns(turns) => {
-                let ready = |port: usize| self.ports[port].ready_at().is_some_and(|at| at <= now);
+                let ready = |port: PortId| self.ports[port].ready_at().is_some_and(|at| at <= now);
                 turns.next(&self.layout, category, ready)
             }
             // Any of that category.
-            Order::Mac80211(_) => category.into(),
+            Order::Mac80211(_) => PortId::at(category.into()),
         }
     }
 
@@ -192,15 +192,15 @@ impl Egress {
     }
 
     /// The port of a category where packets wait that may leave first, and when; none where none waits.
-    pub(crate) fn ready_at(&self, category: u8) -> Option<(usize, Instant)> {
+    pub(crate) fn ready_at(&self, category: u8) -> Option<(PortId, Instant)> {
         let Order::Turns(_) = self.order else { return None };
         let lanes = self.layout.lanes_of(category);
-        let ports = lanes.flat_map(|lane| (lane..self.layout.radio_ports()).step_by(self.layout.lanes));
+        let ports = lanes.flat_map(|lane| (lane..self.layout.radio_ports()).step_by(self.layout.lanes)).map(PortId::at);
         ports.filter_map(|port| Some((port, self.ports[port].ready_at()?))).min_by_key(|&(_, at)| at)
     }
 
     /// Packets of a category may leave that could not before.
-    pub(crate) fn resume(&mut self, port: usize) {
+    pub(crate) fn resume(&mut self, port: PortId) {
         self.filled |= 1 << self.category(port);
     }
 
@@ -220,7 +220,7 @@ impl Egress {
     pub(crate) fn peek(
         &mut self,
         now: Instant,
-        port: usize,
+        port: PortId,
         index: usize,
         dropped: &mut impl FnMut(Waiting),
     ) -> Option<Waiting> {
@@ -236,7 +236,7 @@ impl Egress {
     pub(crate) fn take(
         &mut self,
         now: Instant,
-        port: usize,
+        port: PortId,
         index: usize,
         dropped: &mut impl FnMut(Waiting),
     ) -> Option<Taken> {
@@ -257,7 +257,7 @@ impl Egress {
     pub(crate) fn completed(
         &mut self,
         now: Instant,
-        port: usize,
+        port: PortId,
         waited: Duration,
         service: Duration,
         expected: Duration,
@@ -294,7 +294,7 @@ impl Egress {
     }
 
     /// The results of a port in a run that ends now, but for what a wired link tells.
-    pub(crate) fn result(&self, port: usize, name: String, now: Instant) -> results::Queue {
+    pub(crate) fn result(&self, port: PortId, name: String, now: Instant) -> results::Queue {
         self.ports[port].result(name, now, self.ports.len() > 1)
     }
 

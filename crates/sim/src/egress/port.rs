@@ -1,5 +1,6 @@
 //! A port: one queue of a node with its controller and its shaper, and what is counted there.
 
+use crate::engine::PortId;
 use crate::net::Waiting;
 use crate::record::{Passed, QueueRecord};
 use crate::results::{self, NodeDistribution};
@@ -31,7 +32,7 @@ pub(crate) struct Taken {
     /// [completion](super::Egress::completed).
     pub(crate) expected: Duration,
     /// The port that it leaves now; none where it has left it [before](super::Egress::pull).
-    pub(crate) left: Option<usize>,
+    pub(crate) left: Option<PortId>,
 }
 
 impl Port {

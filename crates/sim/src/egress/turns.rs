@@ -2,6 +2,7 @@
 //! turns, category by category.
 
 use super::layout::Layout;
+use crate::engine::{Number as _, PortId};
 use crate::mac::CATEGORIES;
 
 /// Whose turn it is.
@@ -15,21 +16,22 @@ impl Turns {
     /// The port of a category that is served next: of those that are ready one of the highest class, and of these the one
     /// whose turn it is, group by group.
     #[inline]
-    pub(super) fn next(&self, layout: &Layout, category: u8, ready: impl Fn(usize) -> bool) -> usize {
+    pub(super) fn next(&self, layout: &Layout, category: u8, ready: impl Fn(PortId) -> bool) -> PortId {
         let first = usize::from(category);
         if layout.groups == 1 && !layout.by_class {
-            return first;
+            return PortId::at(first);
         }
         let mut turns = layout.lanes_of(category).flat_map(|lane| {
             let last = self.last[lane];
-            (1..=layout.groups).map(move |step| (last + step) % layout.groups * layout.lanes + lane)
+            (1..=layout.groups).map(move |step| PortId::at((last + step) % layout.groups * layout.lanes + lane))
         });
-        turns.find(|&port| ready(port)).unwrap_or(first)
+        turns.find(|&port| ready(port)).unwrap_or(PortId::at(first))
     }
 
     /// A packet has left a port.
     #[inline]
-    pub(super) fn served(&mut self, layout: &Layout, port: usize) {
+    pub(super) fn served(&mut self, layout: &Layout, port: PortId) {
+        let port = port.place();
         if layout.groups > 1 && port < layout.radio_ports() {
             self.last[port % layout.lanes] = port / layout.lanes;
         }

@@ -7,5 +7,5 @@ mod random;
 
 pub(crate) use arena::{Arena, Handle};
 pub use events::EventQueue;
-pub(crate) use numbered::{FlowId, List, NodeId, Number, Slot, WireId};
+pub(crate) use numbered::{FlowId, List, NodeId, Number, PortId, Slot, WireId};
 pub(crate) use random::{Purpose, Stream};

@@ -54,6 +54,8 @@ numbers! {
     WireId;
     /// The slot of a connection.
     Slot;
+    /// A port of a node.
+    PortId;
 }
 
 /// Things that are numbered by `N`.
@@ -87,6 +89,12 @@ impl<N: Number, T> List<N, T> {
         self.things.len()
     }
 
+    /// The thing with this number, to be changed, if there is one.
+    #[inline]
+    pub(crate) fn get_mut(&mut self, number: N) -> Option<&mut T> {
+        self.things.get_mut(number.place())
+    }
+
     /// All things, in order.
     pub(crate) fn iter(&self) -> std::slice::Iter<'_, T> {
         self.things.iter()
@@ -100,6 +108,15 @@ impl<N: Number, T> List<N, T> {
     /// All numbers, in order.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = N> + use<N, T> {
         (0..self.things.len()).map(N::at)
+    }
+}
+
+impl<'l, N: Number, T> IntoIterator for &'l List<N, T> {
+    type Item = &'l T;
+    type IntoIter = std::slice::Iter<'l, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
     }
 }
 

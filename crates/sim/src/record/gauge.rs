@@ -1,5 +1,6 @@
 //! What the radio and the MAC of a node see, for controllers that look at it ([`control::Radio`]).
 
+use crate::engine::PortId;
 use crate::radio::Mode;
 use control::{Radio, Reads};
 use units::{Bytes, Duration, Instant, Rate};
@@ -31,7 +32,7 @@ struct Totals {
 /// What one controller has not been told yet.
 #[derive(Debug)]
 struct Meter {
-    port: usize,
+    port: PortId,
     late_after: Option<Duration>,
     /// The sums, and for how long the medium had been busy, when it was told last.
     told: Totals,
@@ -46,7 +47,7 @@ impl Gauge {
     /// For the controllers of these ports, which look at `reads` and count packets late after a time; in a network with so
     /// many stations. None where no controller looks at a radio.
     pub(crate) fn new(
-        ports: impl Iterator<Item = (usize, Reads, Option<Duration>)>,
+        ports: impl Iterator<Item = (PortId, Reads, Option<Duration>)>,
         stations: usize,
     ) -> Option<Box<Self>> {
         let looking = ports.filter(|(_, reads, _)| reads.any_of(Reads::RADIO));
@@ -104,7 +105,7 @@ impl Gauge {
 
     /// What was seen since the controller of a port was told last; none where it does not look. `busy`: for how long the
     /// medium has been busy since the start of the run, own frames included. The largest frame is the MAC's to add.
-    pub(crate) fn read(&mut self, port: usize, now: Instant, busy: Duration) -> Option<Radio> {
+    pub(crate) fn read(&mut self, port: PortId, now: Instant, busy: Duration) -> Option<Radio> {
         let meter = self.meters.iter_mut().find(|meter| meter.port == port)?;
         // Of a frame that is being sent, the part that is over.
         let totals = Totals { sending: self.totals.sending - self.sent_by.since(now), ..self.totals };
@@ -140,7 +141,7 @@ impl Totals {
 }
 
 impl Meter {
-    fn new(port: usize, late_after: Option<Duration>, stations: usize) -> Self {
+    fn new(port: PortId, late_after: Option<Duration>, stations: usize) -> Self {
         Self {
             port,
             late_after,
@@ -165,8 +166,8 @@ mod tests {
         Duration::from_micros(micros)
     }
 
-    fn gauge(ports: &[(usize, Reads, Option<Duration>)]) -> Option<Box<Gauge>> {
-        Gauge::new(ports.iter().copied(), 130)
+    fn gauge(ports: &[(u32, Reads, Option<Duration>)]) -> Option<Box<Gauge>> {
+        Gauge::new(ports.iter().map(|&(port, reads, late_after)| (port.into(), reads, late_after)), 130)
     }
 
     #[test]
@@ -180,7 +181,7 @@ mod tests {
         let mut gauge = gauge(&[(0, Reads::MEDIUM, None)]).expect("it looks");
         gauge.sends(at(100), us(600));
         // Busy from 100 us on, with its own frame until 700 us and with another from 800 us to 900 us.
-        let mut read = |now: u64, busy: u64| gauge.read(0, at(now), us(busy)).expect("it looks");
+        let mut read = |now: u64, busy: u64| gauge.read(0.into(), at(now), us(busy)).expect("it looks");
         let [first, second] = [read(400, 300), read(1_000, 700)];
         assert_eq!([first.sending, first.busy], [us(300), us(0)]);
         assert_eq!([second.sending, second.busy], [us(300), us(100)]);
@@ -196,7 +197,8 @@ mod tests {
         for station in [0, 64, 64, 129] {
             gauge.hears(station);
         }
-        let mut read = |port| gauge.read(port, at(1_000), us(0)).map(|radio| (radio.late, radio.contenders));
+        let mut read =
+            |port: u32| gauge.read(port.into(), at(1_000), us(0)).map(|radio| (radio.late, radio.contenders));
         assert_eq!([read(0), read(0), read(1), read(2)], [Some((1, 3)), Some((0, 0)), None, Some((3, 3))]);
     }
 }

@@ -1,7 +1,7 @@
 //! What a finished run yields, and the accounts that must balance.
 
 use super::state::{self, Routing, Wire, World, port_name, port_names};
-use crate::engine::NodeId;
+use crate::engine::{NodeId, PortId};
 use crate::mac::{Reorder, Station};
 use crate::record::{FlowRecord, ratio};
 use crate::results::{Distributions, Node, Outcome, Queue, Totals, shares};
@@ -148,7 +148,7 @@ fn capture_warning(world: &World) -> Option<String> {
 
 fn node(world: &World, index: NodeId, covered: Duration) -> Node {
     let node = &world.nodes[index];
-    let queues = (0..node.egress.ports().len()).map(|port| queue_result(world, node, port, covered)).collect();
+    let queues = node.egress.ports().numbers().map(|port| queue_result(world, node, port, covered)).collect();
     let busy = busy_time(world, index);
     let routing = match &world.routing {
         Routing::Static(_) => None,
@@ -171,7 +171,7 @@ fn busy_time(world: &World, index: NodeId) -> Duration {
     world.medium.busy_time(index.into(), world.end)
 }
 
-fn queue_result(world: &World, node: &state::Node, port: usize, covered: Duration) -> Queue {
+fn queue_result(world: &World, node: &state::Node, port: PortId, covered: Duration) -> Queue {
     let wire = node.egress.wire(port).map(|wire| &world.wires[wire]);
     let utilisation_ratio = wire.map(|wire| wire.busy_time(world.end).as_secs_f64() / covered.as_secs_f64());
     Queue {
@@ -212,7 +212,7 @@ fn check_packets(world: &World) {
 /// Accounts of airtime that is yet to come count what the stations hold.
 fn check_pending(world: &World) {
     let packets = &world.packets;
-    for node in world.nodes.iter() {
+    for node in &world.nodes {
         let chain = |first| std::iter::successors(Some(first), |&packet| packets.get(packet).transit.next);
         let taken = node.station.mpdus().flat_map(|mpdu| chain(mpdu.packet));
         let expected = taken.fold(Duration::ZERO, |sum, packet| sum + packets.get(packet).transit.expected);

@@ -23,7 +23,7 @@ impl World {
     pub fn watch_intervals(&mut self) {
         let Some(watch) = &self.watch else { return };
         for (node, watched) in self.nodes.numbers().zip(self.nodes.iter()) {
-            let ports = (0..).zip(watched.egress.ports()).filter(|_| watch.watches(node));
+            let ports = watched.egress.ports().numbers().zip(watched.egress.ports()).filter(|_| watch.watches(node));
             for (port, described) in ports.filter(|(_, port)| port.interval().is_none()) {
                 self.events.push(self.now + told_every(described), Planned::Control { node, port });
             }
@@ -40,9 +40,7 @@ impl World {
         let node = |node: &Node| RosterNode {
             name: node.name.clone(),
             access_point: node.access_point,
-            queues: (0..node.egress.ports().len())
-                .map(|port| port_name(&self.nodes, node, port, &self.rules))
-                .collect(),
+            queues: node.egress.ports().numbers().map(|port| port_name(&self.nodes, node, port, &self.rules)).collect(),
         };
         let flow = |flow: &Flow| RosterFlow {
             name: flow.identity.name.clone(),

@@ -56,7 +56,7 @@ impl Infrastructure {
                 // Neither category nor class matters on a wire.
                 let (from, to) = (NodeId::from(from), NodeId::from(to));
                 let port = nodes[from].egress.port_to(to.into(), 0, Class::BestEffort);
-                wires.push(Wire::new((from, port), to, described));
+                wires.push(Wire::new(from, port, to, described));
             }
         }
         wires

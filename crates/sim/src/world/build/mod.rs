@@ -80,11 +80,10 @@ impl World {
     /// Puts the first events into the queue.
     fn prepare(&mut self) {
         for node in self.nodes.numbers() {
-            for port in 0..self.nodes[node].egress.ports().len() {
+            for port in self.nodes[node].egress.ports().numbers() {
                 let described = &self.nodes[node].egress.ports()[port];
                 let (begin, orders_access) = (described.begin(), described.orders_access());
                 if let Some(interval) = described.interval() {
-                    let port = u32::try_from(port).expect("fewer than 2^32 ports");
                     self.events.push(Instant::ZERO + interval, Event::Control { node, port });
                 }
                 if orders_access {

@@ -5,7 +5,7 @@ use super::mac;
 use super::sites::Site;
 use crate::config::{Category, Class, Network, Queues, Role};
 use crate::egress::{Egress, Layout, Order, Port};
-use crate::engine::{List, NodeId, Number as _, Purpose, Stream};
+use crate::engine::{List, NodeId, Number as _, PortId, Purpose, Stream};
 use crate::mac::{Conventions, Costs, Station};
 use crate::record::{Gauge, NodeRecord};
 use crate::world::error::BuildError;
@@ -37,11 +37,11 @@ pub(super) fn nodes(
         let sets = if alone { CARRIED_OUT.and(Sets::ACCESS) } else { CARRIED_OUT };
         // A wired node has no radio to measure with.
         let reads = if layout.radio_ports() == 0 { MEASURED } else { MEASURED.and(Reads::RADIO) };
-        let mut ports = Vec::new();
-        for place in 0..layout.radio_ports() {
+        let mut ports: List<PortId, Port> = List::default();
+        for port in (0..layout.radio_ports()).map(PortId::at) {
             let (settings, table) = match &settings {
                 Some(settings) => (settings, "queue".to_owned()),
-                None => described(site, network, layout.class(place), rules.category(layout.category(place)))?,
+                None => described(site, network, layout.class(port), rules.category(layout.category(port)))?,
             };
             ports.push(built(settings, &table, (reads, sets), &mut chance)?);
         }
@@ -50,7 +50,7 @@ pub(super) fn nodes(
             ports.push(built(&network.wired[link].queue, &format!("wired.{link}.queue"), able, &mut chance)?);
         }
         let count = ports.len();
-        let looking = ports.iter().map(Port::needs).enumerate();
+        let looking = ports.numbers().zip(ports.iter().map(Port::needs));
         let looking = looking.map(|(port, needs)| (port, needs.reads, needs.late_after));
         let gauge = Gauge::new(looking, sites.len());
         let random = Stream::new(seed, &site.name, Purpose::Backoff);
@@ -60,8 +60,8 @@ pub(super) fn nodes(
             station: Station::new(address, mac::rates(site, network, rules, seed)?, rules, random),
             armed: Instant::NEVER,
             egress: Egress::new(ports, layout, order),
-            saturated: vec![Vec::new(); count],
-            ready: vec![Instant::NEVER; count],
+            saturated: vec![Vec::new(); count].into(),
+            ready: vec![Instant::NEVER; count].into(),
             ports_before,
             record: NodeRecord::default(),
             gauge,

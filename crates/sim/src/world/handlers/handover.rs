@@ -2,7 +2,7 @@
 //! take the room that they leave.
 
 use crate::egress::{Outlook, Taken};
-use crate::engine::{FlowId, NodeId};
+use crate::engine::{FlowId, NodeId, Number as _, PortId};
 use crate::mac::Msdu;
 use crate::net::{Load, Transit, Waiting, msdu_bytes, network_bytes};
 use crate::trace::What;
@@ -15,7 +15,7 @@ impl World {
     /// There may be room at a port of `node`, because a packet of `left` has left it or its limit has moved. If
     /// `left` is a saturated flow that begins here, its next packet follows; before it come, in turn, those that have
     /// none waiting because the port discarded them.
-    pub(super) fn refill(&mut self, node: NodeId, port: usize, left: Option<FlowId>) {
+    pub(super) fn refill(&mut self, node: NodeId, port: PortId, left: Option<FlowId>) {
         let saturated = &self.nodes[node].saturated[port];
         let flows = saturated.len();
         let turn = saturated.iter().position(|&(flow, _)| Some(flow) == left);
@@ -30,7 +30,7 @@ impl World {
     }
 
     /// A packet has left a port of `node`: another of its flow may follow.
-    pub(super) fn left(&mut self, node: NodeId, port: usize, waiting: &Waiting) {
+    pub(super) fn left(&mut self, node: NodeId, port: PortId, waiting: &Waiting) {
         if waiting.ecn == Ecn::Ce {
             self.packets.get_mut(waiting.packet).ecn = waiting.ecn;
         }
@@ -115,18 +115,16 @@ impl World {
     }
 
     /// Sees to it that an event comes when a port that holds its packets back may let one go.
-    pub(super) fn arm_port(&mut self, node: NodeId, port: usize, at: Instant) {
+    pub(super) fn arm_port(&mut self, node: NodeId, port: PortId, at: Instant) {
         let armed = &mut self.nodes[node].ready[port];
         if at < *armed {
             *armed = at;
-            let port = u32::try_from(port).expect("fewer than 2^32 ports");
             self.events.push(at, Event::Ready { node, port });
         }
     }
 
     /// A `Ready` event of a port has come.
-    pub(crate) fn ready(&mut self, node: NodeId, port: u32) {
-        let port = port as usize;
+    pub(crate) fn ready(&mut self, node: NodeId, port: PortId) {
         let armed = &mut self.nodes[node].ready[port];
         if *armed == self.now {
             *armed = Instant::NEVER;
@@ -135,7 +133,7 @@ impl World {
     }
 
     /// A port may let packets go that it held back.
-    fn resume(&mut self, node: NodeId, port: usize) {
+    fn resume(&mut self, node: NodeId, port: PortId) {
         let egress = &mut self.nodes[node].egress;
         if let Some(wire) = egress.wire(port) {
             self.transmit(wire);
@@ -149,7 +147,7 @@ impl World {
     pub(super) fn complete(
         &mut self,
         node: NodeId,
-        port: usize,
+        port: PortId,
         waited: Duration,
         service: Duration,
         expected: Duration,
@@ -157,28 +155,27 @@ impl World {
         let Node { egress, ports_before, .. } = &mut self.nodes[node];
         egress.completed(self.now, port, waited, service, expected);
         if let Some(recorder) = &mut self.recorder {
-            recorder.completed(*ports_before + port, waited, service);
+            recorder.completed(*ports_before + port.place(), waited, service);
         }
     }
 
     /// A controller decides.
-    pub(crate) fn control(&mut self, node: NodeId, index: u32) {
-        let port = index as usize;
+    pub(crate) fn control(&mut self, node: NodeId, port: PortId) {
         let radio = self.seen_by_radio(node, port);
         let Self { nodes, events, watch, now, .. } = self;
         let controlled = nodes[node].egress.port_mut(port);
         let (seen, orders) = controlled.decide(*now, radio);
         Witness { watch, now: *now, node }.saw(|| What::Limit {
-            queue: index,
+            queue: port.into(),
             seen: Box::new(seen),
             limit: orders.limit,
         });
-        events.push(*now + told_every(controlled), Event::Control { node, port: index });
+        events.push(*now + told_every(controlled), Event::Control { node, port });
         self.carry_out_orders(node, port, &orders);
     }
 
     /// Orders of its controller hold at a port from now on.
-    fn carry_out_orders(&mut self, node: NodeId, port: usize, orders: &Orders) {
+    fn carry_out_orders(&mut self, node: NodeId, port: PortId, orders: &Orders) {
         let now = self.now;
         let (egress, mut accounts) = self.egress_and_accounts(node);
         egress.port_mut(port).obey(now, orders, &mut accounts.dropping());
@@ -190,7 +187,7 @@ impl World {
     }
 
     /// The category of a port contends as its controller orders.
-    pub(crate) fn order_access(&mut self, node: NodeId, port: usize, orders: &Orders) {
+    pub(crate) fn order_access(&mut self, node: NodeId, port: PortId, orders: &Orders) {
         let Node { egress, station, .. } = &mut self.nodes[node];
         let category = egress.category(port);
         station.set_access(category, self.rules.ordered(category, orders.access));
@@ -228,9 +225,9 @@ mod tests {
         world(&flows.iter().fold(network.to_owned(), |text, (name, from, to)| text + &flow(name, from, to)))
     }
 
-    fn order(world: &mut World, node: u32, port: usize, rate: Option<Rate>) {
+    fn order(world: &mut World, node: u32, port: u32, rate: Option<Rate>) {
         let orders = Orders { rate, ..Orders::from(Limit::Packets(1_000)) };
-        world.carry_out_orders(node.into(), port, &orders);
+        world.carry_out_orders(node.into(), port.into(), &orders);
     }
 
     /// Packets of every flow that have arrived so far.
@@ -309,7 +306,7 @@ mod tests {
     }
 
     fn order_access(world: &mut World, node: u32, access: Option<Access>) {
-        world.order_access(node.into(), 2, &Orders { access, ..Orders::from(Limit::Packets(1_000)) });
+        world.order_access(node.into(), 2.into(), &Orders { access, ..Orders::from(Limit::Packets(1_000)) });
     }
 
     const LONG: Access = Access { aifsn: 5, cw_min: 63, cw_max: 127, txop: Duration::ZERO };

@@ -1,7 +1,7 @@
 //! What happens at a node is told to its gauge, where it has one: where a controller looks at the radio.
 
 use crate::config::Class;
-use crate::engine::{Handle, NodeId};
+use crate::engine::{Handle, NodeId, PortId};
 use crate::mac::{BROADCAST, Finished, Frame, Kind};
 use crate::net::Load;
 use crate::world::state::{Node, World};
@@ -75,7 +75,7 @@ impl World {
     }
 
     /// What the radio of a node saw since the controller of this port was told last; none where it does not look.
-    pub(super) fn seen_by_radio(&mut self, node: NodeId, port: usize) -> Option<Radio> {
+    pub(super) fn seen_by_radio(&mut self, node: NodeId, port: PortId) -> Option<Radio> {
         let Node { station, egress, gauge, .. } = &mut self.nodes[node];
         let gauge = gauge.as_mut()?;
         let busy = self.medium.busy_from_start(node.into(), self.now);
@@ -103,7 +103,7 @@ mod tests {
         let mut world = World::new(&network, 1).expect("a network that can be built");
         let nodes = world.nodes.len();
         for node in world.nodes.iter_mut() {
-            let ports = (0..node.egress.ports().len()).map(|port| (port, Reads::RADIO, Some(late_after)));
+            let ports = node.egress.ports().numbers().map(|port| (port, Reads::RADIO, Some(late_after)));
             node.gauge = Gauge::new(ports, nodes);
         }
         world
@@ -113,7 +113,10 @@ mod tests {
     fn second(world: &mut World) -> Vec<Radio> {
         world.advance(Duration::from_secs(1));
         let nodes: Vec<NodeId> = world.nodes.numbers().collect();
-        let mut told = |node| world.seen_by_radio(node, world.nodes[node].egress.ports().len() - 1);
+        let mut told = |node| {
+            let last = world.nodes[node].egress.ports().numbers().last();
+            world.seen_by_radio(node, last.expect("it has ports"))
+        };
         nodes.into_iter().map(|node| told(node).expect("it measures")).collect()
     }
 
@@ -151,7 +154,7 @@ mod tests {
         let mut world = measuring(&(CHAIN.to_owned() + "count = 2\n"), &[("n0", "n1", SLOW)], Duration::MAX);
         // The frame begins when the packet comes, at 1 ms, and is heard 33 ns later.
         world.advance(us(1_500));
-        let mut read = |node: u32| world.seen_by_radio(node.into(), 0).expect("it measures");
+        let mut read = |node: u32| world.seen_by_radio(node.into(), 0.into()).expect("it measures");
         let [sender, receiver] = [read(0), read(1)];
         assert_eq!([sender.sending, sender.busy], [us(500), us(0)]);
         assert_eq!([receiver.sending, receiver.busy], [us(0), us(500) - Duration::from_nanos(33)]);

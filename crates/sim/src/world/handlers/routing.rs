@@ -1,7 +1,7 @@
 //! Where packets go next, by fixed routes or by AODV, and what AODV's messages do to queues and accounts.
 
 use crate::config::RoutingPriority;
-use crate::engine::{FlowId, Handle, NodeId};
+use crate::engine::{FlowId, Handle, NodeId, PortId};
 use crate::mac::BROADCAST;
 use crate::net::aodv::{Action, Aodv, Context, Ends, Message};
 use crate::net::{Load, Loss, Packet, Waiting, network_bytes};
@@ -128,7 +128,7 @@ impl World {
     }
 
     /// The port that packets of a flow join at the node where it begins.
-    pub(super) fn first_port(&self, flow: FlowId) -> usize {
+    pub(super) fn first_port(&self, flow: FlowId) -> PortId {
         let Flow { from, to, category, dscp, .. } = self.flows[flow];
         let next = match &self.routing {
             Routing::Static(routes) if to != BROADCAST => {
@@ -234,7 +234,7 @@ impl World {
 
     /// There may be room at every port of a node.
     fn refill_all(&mut self, node: NodeId) {
-        (0..self.nodes[node].saturated.len()).for_each(|port| self.refill(node, port, None));
+        self.nodes[node].saturated.numbers().for_each(|port| self.refill(node, port, None));
     }
 
     /// The station is done with a packet that the receiver does not have, or has twice.

@@ -1,6 +1,6 @@
 //! What is due to happen.
 
-use crate::engine::{FlowId, Handle, NodeId, Slot, WireId};
+use crate::engine::{FlowId, Handle, NodeId, PortId, Slot, WireId};
 
 /// What happens.
 #[derive(Clone, Copy, Debug)]
@@ -22,9 +22,9 @@ pub(crate) enum Event {
     /// The tail of a frame leaves its `listener`-th listener, and perhaps more.
     Tail { of: Handle, listener: u32 },
     /// The interval of the controller of a node's port is over.
-    Control { node: NodeId, port: u32 },
+    Control { node: NodeId, port: PortId },
     /// A port that held its packets back may let one go, unless that has moved.
-    Ready { node: NodeId, port: u32 },
+    Ready { node: NodeId, port: PortId },
     /// The last bit of a packet has been sent over a wired link.
     WireSent { wire: WireId },
     /// The last bit of a packet has arrived over a wired link.

@@ -1,11 +1,11 @@
 //! What ports are called in results, traces and time series.
 
 use super::node::Node;
-use crate::engine::{List, NodeId};
+use crate::engine::{List, NodeId, Number as _, PortId};
 use crate::mac::Conventions;
 
 /// What a port of a node is called among the others of the node.
-pub(crate) fn port_name(nodes: &List<NodeId, Node>, node: &Node, port: usize, rules: &Conventions) -> String {
+pub(crate) fn port_name(nodes: &List<NodeId, Node>, node: &Node, port: PortId, rules: &Conventions) -> String {
     node.egress.name(port, rules, |other| &nodes[other.into()].name)
 }
 
@@ -13,11 +13,11 @@ pub(crate) fn port_name(nodes: &List<NodeId, Node>, node: &Node, port: usize, ru
 pub(crate) fn port_names(nodes: &List<NodeId, Node>, rules: &Conventions) -> Vec<String> {
     let names = |node: &Node| {
         let only = node.egress.layout().radio_ports() == 1;
-        let name = |port| match port {
+        let name = |port: PortId| match port.place() {
             0 if only => node.name.clone(),
             _ => format!("{} {}", node.name, port_name(nodes, node, port, rules)),
         };
-        (0..node.egress.ports().len()).map(name).collect::<Vec<_>>()
+        node.egress.ports().numbers().map(name).collect::<Vec<_>>()
     };
     nodes.iter().flat_map(names).collect()
 }

@@ -1,7 +1,7 @@
 //! A node as it runs.
 
 use crate::egress::Egress;
-use crate::engine::FlowId;
+use crate::engine::{FlowId, List, PortId};
 use crate::mac::Station;
 use crate::record::{Gauge, NodeRecord};
 use units::{Bytes, Instant};
@@ -16,9 +16,9 @@ pub(crate) struct Node {
     pub(crate) egress: Egress,
     /// By port: saturated flows that begin there, while they last, with their payload. A packet that leaves is replaced at
     /// once, one that is discarded with the next that leaves.
-    pub(crate) saturated: Vec<Vec<(FlowId, Bytes)>>,
+    pub(crate) saturated: List<PortId, Vec<(FlowId, Bytes)>>,
     /// By port: when the earliest pending `Ready` event fires; later ones are stale.
-    pub(crate) ready: Vec<Instant>,
+    pub(crate) ready: List<PortId, Instant>,
     /// Ports of the nodes before this one.
     pub(crate) ports_before: usize,
     pub(crate) record: NodeRecord,

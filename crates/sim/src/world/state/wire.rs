@@ -1,7 +1,7 @@
 //! A wired link as it runs: store and forward, with a queue of its own in each direction.
 
 use crate::config;
-use crate::engine::{Handle, NodeId};
+use crate::engine::{Handle, NodeId, PortId};
 use units::{Bytes, Duration, Instant, Rate};
 
 const NANOS: u128 = 1_000_000_000;
@@ -11,7 +11,7 @@ const NANOS: u128 = 1_000_000_000;
 pub(crate) struct Wire {
     pub(crate) from: NodeId,
     /// Its port at `from`.
-    pub(crate) port: usize,
+    pub(crate) port: PortId,
     pub(crate) to: NodeId,
     pub(crate) rate: Rate,
     /// Later rates, in order of time.
@@ -35,7 +35,7 @@ pub(crate) struct Sending {
 
 impl Wire {
     /// An idle link from a node's port to another node, as it is described.
-    pub(crate) fn new((from, port): (NodeId, usize), to: NodeId, described: &config::Wired) -> Self {
+    pub(crate) fn new(from: NodeId, port: PortId, to: NodeId, described: &config::Wired) -> Self {
         let config::Wired { rate, delay, .. } = *described;
         let steps = described.at.iter().map(|step| (Instant::ZERO + step.time, step.rate)).collect();
         let (busy, counted_from) = (Duration::ZERO, Instant::ZERO);
@@ -86,7 +86,7 @@ mod tests {
     fn stepped() -> Wire {
         let step = |millis, rate| config::RateStep { time: Duration::from_millis(millis), rate };
         let steps = vec![step(10, Rate::mbps(4)), step(11, Rate::kbps(500))];
-        Wire::new((0.into(), 0), 1.into(), &config::Wired { at: steps, ..plain() })
+        Wire::new(0.into(), 0.into(), 1.into(), &config::Wired { at: steps, ..plain() })
     }
 
     #[test]
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn a_link_of_one_rate_takes_what_the_rate_says() {
         let described = config::Wired { rate: Rate::bps(3_000_001), at: Vec::new(), ..plain() };
-        let wire = Wire::new((0.into(), 0), 1.into(), &described);
+        let wire = Wire::new(0.into(), 0.into(), 1.into(), &described);
         for bytes in [0, 1, 28, 1_500, 65_535] {
             let length = Bytes::new(bytes);
             assert_eq!(wire.sent(at(5), length), at(5) + described.rate.time_for(length));
