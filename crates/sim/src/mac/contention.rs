@@ -106,7 +106,7 @@ impl Station {
             Some(slots) => {
                 let start = self.start(category);
                 if start <= seen {
-                    self.contenders[category].count_down(slots, seen.since(start), (wants, rules));
+                    self.contenders[category].count_down(slots, seen.since(start), wants, rules);
                 }
             }
             None if wants && rules.first_access != FirstAccess::Difs => self.draw(category),

@@ -170,12 +170,7 @@ impl Station {
     }
 
     /// A BlockAck has come.
-    pub(super) fn block_acknowledged(
-        &mut self,
-        now: Instant,
-        (start, arrived): (u16, u64),
-        rules: &Conventions,
-    ) -> Answer {
+    pub(super) fn block_acknowledged(&mut self, now: Instant, start: u16, arrived: u64, rules: &Conventions) -> Answer {
         let holder = usize::from(self.holder);
         if let Some(request) = self.buffers[holder].request.take() {
             self.peers.set_behind(request.to, holder, false);

@@ -30,7 +30,7 @@ impl Peers {
     /// Is this the first frame with this number from `address`? Remembers it. Only a repetition can be a duplicate
     /// (10.3.2.11): the 12 bits of numbers come round again.
     #[inline]
-    pub(super) fn is_new(&mut self, address: u32, category: u8, (sequence, retry): (u16, bool)) -> bool {
+    pub(super) fn is_new(&mut self, address: u32, category: u8, sequence: u16, retry: bool) -> bool {
         let last = &mut self.peer(address).last[usize::from(category)];
         std::mem::replace(last, sequence) != sequence || !retry
     }
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn only_a_repetition_with_the_number_taken_last_is_a_duplicate() {
         let mut peers = Peers::default();
-        let mut is_new = |sequence, retry| peers.is_new(3, 0, (sequence, retry));
+        let mut is_new = |sequence, retry| peers.is_new(3, 0, sequence, retry);
         assert!(is_new(7, false));
         assert!(!is_new(7, true));
         assert!(!is_new(7, true));
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn every_peer_and_category_has_its_own_numbers() {
         let mut peers = Peers::default();
-        assert!(peers.is_new(9, 0, (5, false)) && peers.is_new(4, 0, (5, true)) && peers.is_new(9, 1, (5, true)));
+        assert!(peers.is_new(9, 0, 5, false) && peers.is_new(4, 0, 5, true) && peers.is_new(9, 1, 5, true));
         let numbers = [(9, 0), (9, 0), (9, 1), (4, 0), (9, 0)].map(|(to, category)| peers.next_sequence(to, category));
         assert_eq!(numbers, [0, 1, 0, 0, 2]);
         assert_eq!((0..4_096).map(|_| peers.next_sequence(2, 3)).last(), Some(4_095));

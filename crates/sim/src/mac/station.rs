@@ -195,7 +195,7 @@ impl Station {
 
     /// Takes a packet for `to` in a free category. On a medium that has been idle for DIFS or AIFS it goes out at once
     /// (10.3.4.2), and in a TXOP that can go on with it, after SIFS.
-    pub(crate) fn offer(&mut self, now: Instant, (to, category): (u32, u8), msdu: Msdu, rules: &Conventions) {
+    pub(crate) fn offer(&mut self, now: Instant, to: u32, category: u8, msdu: Msdu, rules: &Conventions) {
         let index = usize::from(category);
         let sequence = self.number(to, index, rules);
         let behind = rules.block_ack() && to != BROADCAST && self.peers.is_behind(to, index);
@@ -361,7 +361,7 @@ impl Station {
         match (self.step, frame.kind) {
             (Step::AwaitAck, Kind::Ack) if mine => return self.acknowledged(now, rules),
             (Step::AwaitBlockAck, Kind::BlockAck { start, arrived }) if mine => {
-                return self.block_acknowledged(now, (start, arrived), rules);
+                return self.block_acknowledged(now, start, arrived, rules);
             }
             (Step::AwaitCts, Kind::Cts) if mine => {
                 self.step = Step::Cleared;
@@ -378,9 +378,10 @@ impl Station {
             self.nav = self.nav.max(now + frame.reserves);
         }
         if matches!(frame.kind, Kind::Data { .. }) && (mine || frame.to == BROADCAST) {
-            let number = (frame.sequence, frame.retry);
             // Under a BlockAck agreement it is the window that knows.
-            answer.takes = !mine || rules.block_ack() || self.peers.is_new(frame.from, frame.category, number);
+            answer.takes = !mine
+                || rules.block_ack()
+                || self.peers.is_new(frame.from, frame.category, frame.sequence, frame.retry);
             answer.duplicate = !answer.takes;
         }
         answer.takes |= matches!(frame.kind, Kind::Aggregate { .. }) && mine;

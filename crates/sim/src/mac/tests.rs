@@ -99,7 +99,7 @@ impl Bench {
 
     fn offer_to(&mut self, micros: u64, to: u32) {
         let msdu = Msdu { packet: packet(), length: Bytes::new(1036) };
-        self.station.offer(at(micros), (to, 0), msdu, &self.rules);
+        self.station.offer(at(micros), to, 0, msdu, &self.rules);
     }
 
     fn offer(&mut self, micros: u64) {

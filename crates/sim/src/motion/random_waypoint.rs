@@ -23,8 +23,10 @@ pub(crate) enum Start {
 pub(crate) struct RandomWaypoint {
     /// The corner opposite to (0, 0).
     area: Place,
-    /// The slowest and the fastest, in metres a second, above zero.
-    speeds: (f64, f64),
+    /// The lowest speed, in metres per second, above zero.
+    slowest: f64,
+    /// The highest.
+    fastest: f64,
     pause: Duration,
     random: Stream,
     /// The leg that runs is a pause.
@@ -32,9 +34,9 @@ pub(crate) struct RandomWaypoint {
 }
 
 impl RandomWaypoint {
-    /// A walk on the rectangle between (0, 0) and `area`, at `speeds` above zero.
-    pub(crate) fn new(area: Place, speeds: (f64, f64), pause: Duration, random: Stream) -> Self {
-        Self { area, speeds, pause, random, pausing: false }
+    /// A walk on the rectangle between (0, 0) and `area`, at speeds from `slowest`, above zero, to `fastest`.
+    pub(crate) fn new(area: Place, slowest: f64, fastest: f64, pause: Duration, random: Stream) -> Self {
+        Self { area, slowest, fastest, pause, random, pausing: false }
     }
 
     pub(super) fn area(&self) -> Place {
@@ -42,7 +44,7 @@ impl RandomWaypoint {
     }
 
     pub(super) fn top_speed(&self) -> f64 {
-        self.speeds.1
+        self.fastest
     }
 
     pub(super) fn first(&mut self, start: Start) -> Leg {
@@ -60,7 +62,7 @@ impl RandomWaypoint {
             Start::Stationary => {
                 let (from, to) = self.crossed_path();
                 let place = from.towards(to, self.random.unit());
-                let (slowest, fastest) = self.speeds;
+                let Self { slowest, fastest, .. } = *self;
                 // Density proportional to 1 / v: slow legs last longer.
                 let speed = slowest * libm::pow(fastest / slowest, self.random.unit());
                 Leg::moving(place, to, speed, Instant::ZERO)
@@ -76,7 +78,7 @@ impl RandomWaypoint {
 
     fn travel(&mut self, from: Place, now: Instant) -> Leg {
         let to = self.waypoint();
-        let (slowest, fastest) = self.speeds;
+        let Self { slowest, fastest, .. } = *self;
         Leg::moving(from, to, slowest + (fastest - slowest) * self.random.unit(), now)
     }
 
@@ -98,7 +100,7 @@ impl RandomWaypoint {
     /// The share of the time in which a node pauses.
     fn pausing_share(&self) -> f64 {
         let pause = self.pause.as_secs_f64();
-        let (slowest, fastest) = self.speeds;
+        let Self { slowest, fastest, .. } = *self;
         // The mean of 1 / v over a uniform speed.
         let slowness =
             if fastest > slowest { libm::log(fastest / slowest) / (fastest - slowest) } else { 1.0 / slowest };

@@ -80,7 +80,7 @@ const SPEEDS: (f64, f64) = (1.0, 20.0);
 fn walkers(count: u32, pause: f64, start: Start) -> Motion {
     let walk = |node: u32| {
         let random = Stream::new(4, &format!("n{node}"), Purpose::Motion);
-        let walk = RandomWaypoint::new(AREA, SPEEDS, Duration::from_secs_f64(pause), random);
+        let walk = RandomWaypoint::new(AREA, SPEEDS.0, SPEEDS.1, Duration::from_secs_f64(pause), random);
         Walk::random(walk, start)
     };
     Motion::new((0..count).map(walk).collect())

@@ -72,7 +72,7 @@ impl Links {
                 let place = motion.place(from, start);
                 grid.around(place, reach, |to| {
                     if to != from {
-                        links.extend(model.link(place.distance(motion.place(to, start)), (from, to)));
+                        links.extend(model.link(place.distance(motion.place(to, start)), from, to));
                     }
                 });
                 links.sort_unstable_by_key(|link: &Link| (link.delay, link.to));
@@ -188,7 +188,7 @@ impl Moving {
         links.clear();
         let reach = model.reach();
         let within = near.iter().filter(|other| other.metres <= reach);
-        links.extend(within.filter_map(|other| model.link_with(other.delay, other.metres, (from, other.node))));
+        links.extend(within.filter_map(|other| model.link_with(other.delay, other.metres, from, other.node)));
         *links_made = now;
     }
 }

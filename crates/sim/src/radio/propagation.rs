@@ -187,13 +187,13 @@ impl Model {
 
     /// How the node `to` hears `from`, which is `metres` away; `None` where the signal does not count.
     #[inline]
-    pub(super) fn link(&self, metres: f64, ends: (u32, u32)) -> Option<Link> {
-        self.link_with(Self::delay(metres), metres, ends)
+    pub(super) fn link(&self, metres: f64, from: u32, to: u32) -> Option<Link> {
+        self.link_with(Self::delay(metres), metres, from, to)
     }
 
     /// The same, where the delay over `metres` is known.
     #[inline]
-    pub(super) fn link_with(&self, delay: Duration, metres: f64, (from, to): (u32, u32)) -> Option<Link> {
+    pub(super) fn link_with(&self, delay: Duration, metres: f64, from: u32, to: u32) -> Option<Link> {
         let (power, decodable) = if self.propagation == Propagation::Range {
             let within = |range: f64| metres <= range * (1.0 + ROUNDING);
             (u64::from(within(self.sense_range.max(self.range))), within(self.range))

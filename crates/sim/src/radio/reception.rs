@@ -7,6 +7,7 @@ use super::fading::Fading;
 use super::mode::Mode;
 use super::propagation::Reception;
 use crate::engine::{Purpose, Stream};
+use std::ops::Range;
 use units::{Bytes, Duration, Instant};
 
 /// What the air must know of a frame.
@@ -152,8 +153,8 @@ impl Judge {
         if tables.is_certain(field.mode, frame.least_ratio(noise)) {
             return true;
         }
-        let span = (frame.start + field.begins, frame.start + field.ends);
-        let chance = survival(tables, (field.mode, field.bits, noise), frame.power, span, history);
+        let span = frame.start + field.begins..frame.start + field.ends;
+        let chance = survival(tables, field.mode, field.bits, noise, frame.power, &span, history);
         self.luck[node as usize].happens(chance)
     }
 
@@ -186,9 +187,9 @@ impl Judge {
             let chance = match (&self.errors, &mut self.tables) {
                 (Errors::Snr(model), Some(tables)) => {
                     let mode = frame.shape.mode;
-                    survival(tables, (mode, bits, model.noise(mode)), frame.power, span, history)
+                    survival(tables, mode, bits, model.noise(mode), frame.power, &span, history)
                 }
-                _ if !undisturbed(frame.power, span, history, reception) => 0.0,
+                _ if !undisturbed(frame.power, &span, history, reception) => 0.0,
                 (Errors::Fixed { control: false, .. }, _) if frame.shape.control => 1.0,
                 (Errors::Fixed { packets, bits: bit, .. }, _) => (1.0 - packets) * all_survive(*bit, bits),
                 (Errors::None | Errors::Snr(_), _) => 1.0,
@@ -208,17 +209,18 @@ impl Decoded {
     }
 
     /// When an MPDU of the frame is here: its share of the payload's time.
-    fn span(&self, mpdu: &Mpdu) -> (Instant, Instant) {
+    fn span(&self, mpdu: &Mpdu) -> Range<Instant> {
         let begins = self.start + self.shape.mode.header();
         let payload = self.shape.mode.payload(self.shape.psdu).as_nanos();
         let all = self.shape.psdu.count().max(1);
         let at = |bytes: Bytes| begins + Duration::from_nanos(payload * bytes.count().min(all) / all);
-        (at(mpdu.start), at(mpdu.start + mpdu.length))
+        at(mpdu.start)..at(mpdu.start + mpdu.length)
     }
 }
 
 /// The intervals of constant interference within a span: how long each is, in nanoseconds, and the interference.
-fn intervals((from, to): (Instant, Instant), history: &History) -> impl Iterator<Item = (u64, u64)> {
+fn intervals(span: &Range<Instant>, history: &History) -> impl Iterator<Item = (u64, u64)> {
+    let (from, to) = (span.start, span.end);
     let ends = history.iter().skip(1).map(|&(next, _)| next).chain([Instant::NEVER]);
     history.iter().zip(ends).filter_map(move |(&(start, others), end)| {
         let (start, end) = (start.max(from), end.min(to));
@@ -229,12 +231,14 @@ fn intervals((from, to): (Instant, Instant), history: &History) -> impl Iterator
 /// The probability that bits survive that are spread evenly over a span, in which there is so much noise.
 fn survival(
     tables: &mut Tables,
-    (mode, bits, noise): (Mode, f64, f64),
+    mode: Mode,
+    bits: f64,
+    noise: f64,
     power: u64,
-    span: (Instant, Instant),
+    span: &Range<Instant>,
     history: &History,
 ) -> f64 {
-    let length = span.1.since(span.0).as_nanos() as f64;
+    let length = span.end.since(span.start).as_nanos() as f64;
     let mut chance = 1.0;
     for (nanos, others) in intervals(span, history) {
         chance *= tables.success(mode, power as f64 / (noise + others as f64), bits * nanos as f64 / length);
@@ -246,7 +250,7 @@ fn survival(
 }
 
 /// Did the frame stand out during all of a span?
-fn undisturbed(power: u64, span: (Instant, Instant), history: &History, reception: &Reception) -> bool {
+fn undisturbed(power: u64, span: &Range<Instant>, history: &History, reception: &Reception) -> bool {
     intervals(span, history).all(|(_, others)| reception.stands_out(power, others as f64))
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Emission, Times};
 use crate::engine::Stream;
+use std::ops::Range;
 use units::{Bytes, Duration, Instant, Rate};
 
 const NANOS: u128 = 1_000_000_000;
@@ -30,24 +31,38 @@ pub(crate) struct OnOff {
 }
 
 impl OnOff {
-    /// A source from `start` until `stop` that makes packets of `payload` bytes at `rate` while on. `share` is the mean
+    /// A source that while `active` makes packets of `payload` bytes at `rate` while on. `share` is the mean
     /// share of time on.
     pub(crate) fn new(
-        (payload, rate): (Bytes, Rate),
-        (on, off): (Times, Times),
+        payload: Bytes,
+        rate: Rate,
+        on: Times,
+        off: Times,
         share: f64,
-        (start, stop): (Instant, Instant),
+        active: Range<Instant>,
         mut random: Stream,
     ) -> Self {
         let phase = Duration::from_secs_f64(rate.time_for(payload).as_secs_f64() * random.unit());
         let (on_start, on_length) = if random.unit() <= share {
-            (start, on.residual(&mut random))
+            (active.start, on.residual(&mut random))
         } else {
-            (start + off.residual(&mut random), on.draw(&mut random))
+            (active.start + off.residual(&mut random), on.draw(&mut random))
         };
         let (made, on_before, next) = (0, Duration::ZERO, Instant::NEVER);
-        let mut source =
-            Self { payload, rate, on, off, random, stop, phase, made, on_start, on_length, on_before, next };
+        let mut source = Self {
+            payload,
+            rate,
+            on,
+            off,
+            random,
+            stop: active.end,
+            phase,
+            made,
+            on_start,
+            on_length,
+            on_before,
+            next,
+        };
         source.next = source.find();
         source
     }
@@ -90,9 +105,9 @@ mod tests {
 
     /// The packet times of a source of 1000 B packets at 800 kb/s while on, so 10 ms apart.
     fn packets(on: Times, off: Times, share: f64, seconds: u64, seed: u64) -> Vec<Instant> {
-        let span = (Instant::ZERO, Instant::from_nanos(seconds * SECOND));
+        let active = Instant::ZERO..Instant::from_nanos(seconds * SECOND);
         let random = Stream::new(seed, "f", Purpose::Traffic);
-        let mut source = OnOff::new((Bytes::new(1000), Rate::kbps(800)), (on, off), share, span, random);
+        let mut source = OnOff::new(Bytes::new(1000), Rate::kbps(800), on, off, share, active, random);
         let mut found = Vec::new();
         while let Some(packet) = source.next() {
             found.push(packet.at);
@@ -157,8 +172,8 @@ mod tests {
     fn without_an_end_times_saturate() {
         let random = Stream::new(1, "f", Purpose::Traffic);
         let forever = times(1_000_000, Some(1.01));
-        let span = (Instant::from_nanos(u64::MAX - 10), Instant::NEVER);
-        let source = OnOff::new((Bytes::new(2_000), Rate::bps(1)), (forever, forever), 0.5, span, random);
+        let active = Instant::from_nanos(u64::MAX - 10)..Instant::NEVER;
+        let source = OnOff::new(Bytes::new(2_000), Rate::bps(1), forever, forever, 0.5, active, random);
         assert_eq!(source.next(), None);
     }
 }

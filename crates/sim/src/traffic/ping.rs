@@ -2,6 +2,7 @@
 
 use super::Emission;
 use crate::engine::Stream;
+use std::ops::Range;
 use units::{Bytes, Duration, Instant};
 
 /// Makes requests.
@@ -16,15 +17,10 @@ pub(crate) struct Ping {
 }
 
 impl Ping {
-    /// A source from `start` until `stop` of requests, `every` so long on average. Evenly spaced ones begin at the start,
+    /// A source of requests while `active`, `every` so long on average. Evenly spaced ones begin at the start,
     /// random ones a gap after it.
-    pub(crate) fn new(
-        payload: Bytes,
-        every: Duration,
-        (start, stop): (Instant, Instant),
-        random: Option<Stream>,
-    ) -> Self {
-        let mut ping = Self { payload, every, random, stop, next: start };
+    pub(crate) fn new(payload: Bytes, every: Duration, active: Range<Instant>, random: Option<Stream>) -> Self {
+        let mut ping = Self { payload, every, random, stop: active.end, next: active.start };
         if ping.random.is_some() {
             ping.advance();
         }
@@ -51,8 +47,8 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     fn times(random: Option<Stream>, seconds: u64) -> Vec<u64> {
-        let span = (Instant::from_nanos(SECOND), Instant::from_nanos(seconds * SECOND));
-        let mut ping = Ping::new(Bytes::new(64), Duration::from_millis(300), span, random);
+        let active = Instant::from_nanos(SECOND)..Instant::from_nanos(seconds * SECOND);
+        let mut ping = Ping::new(Bytes::new(64), Duration::from_millis(300), active, random);
         let mut found = Vec::new();
         while let Some(request) = ping.next() {
             assert_eq!(request.payload, Bytes::new(64));

@@ -1,27 +1,28 @@
 //! Sizes and times of the packets of a recording.
 
 use super::{Emission, Recording};
+use std::ops::Range;
 use units::Instant;
 
 /// Makes the packets of a recording again.
 #[derive(Debug)]
 pub(crate) struct Replay {
     recording: Recording,
-    start: Instant,
-    stop: Instant,
+    active: Range<Instant>,
     made: usize,
 }
 
 impl Replay {
-    /// The first packet comes at `start`, the others as long after it as they were recorded, before `stop`.
-    pub(crate) fn new(recording: Recording, (start, stop): (Instant, Instant)) -> Self {
-        Self { recording, start, stop, made: 0 }
+    /// The first packet comes at the start of the time in which it is `active`, the others as long after it as they were
+    /// recorded.
+    pub(crate) fn new(recording: Recording, active: Range<Instant>) -> Self {
+        Self { recording, active, made: 0 }
     }
 
     pub(crate) fn next(&self) -> Option<Emission> {
         let packet = self.recording.packets().get(self.made)?;
-        let at = self.start + packet.after;
-        (at < self.stop).then_some(Emission { at, payload: packet.payload })
+        let at = self.active.start + packet.after;
+        (at < self.active.end).then_some(Emission { at, payload: packet.payload })
     }
 
     pub(crate) fn advance(&mut self) {

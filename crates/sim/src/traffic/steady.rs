@@ -74,7 +74,8 @@ impl Steady {
     pub(crate) fn new(
         mut pace: Pace,
         stop: Instant,
-        (lengths, overhead): (Lengths, Bytes),
+        lengths: Lengths,
+        overhead: Bytes,
         exponential: bool,
         mut random: Stream,
     ) -> Self {
@@ -149,7 +150,7 @@ mod tests {
     }
 
     fn cbr(segments: Vec<Segment>, stop: Instant) -> Steady {
-        Steady::new(Pace::Steps(segments), stop, (Lengths::One(Bytes::new(1000)), Bytes::new(0)), false, stream(1))
+        Steady::new(Pace::Steps(segments), stop, Lengths::One(Bytes::new(1000)), Bytes::new(0), false, stream(1))
     }
 
     fn stream(seed: u64) -> Stream {
@@ -204,7 +205,7 @@ mod tests {
         segments.push(Segment { start: at(1_000_000), rate: Rate::kbps(800) });
         for exponential in [false, true] {
             let (pace, lengths) = (Pace::Steps(segments.clone()), Lengths::One(Bytes::new(1000)));
-            let first = Steady::new(pace, Instant::NEVER, (lengths, Bytes::new(0)), exponential, stream(1)).next();
+            let first = Steady::new(pace, Instant::NEVER, lengths, Bytes::new(0), exponential, stream(1)).next();
             assert!(
                 first.is_some_and(|Emission { at: time, .. }| (at(1_000_000)..at(1_001_000)).contains(&time)),
                 "{first:?}"
@@ -224,7 +225,7 @@ mod tests {
     fn poisson_packets_come_at_the_mean_rate_whatever_their_lengths() {
         for lengths in [Lengths::One(Bytes::new(1000)), Lengths::Between(Bytes::new(500), Bytes::new(1500))] {
             let pace = Pace::Steps(vec![Segment { start: at(0), rate: Rate::kbps(800) }]);
-            let found = times(Steady::new(pace, at(1_000_000), (lengths, Bytes::new(0)), true, stream(1))).len();
+            let found = times(Steady::new(pace, at(1_000_000), lengths, Bytes::new(0), true, stream(1))).len();
             // 100 000 expected, standard deviation 316.
             assert!(found.abs_diff(100_000) < 1_000, "{found}");
         }
@@ -235,7 +236,7 @@ mod tests {
         // 128 B to 1518 B with 46 B of headers at 1.2 Mb/s: 20 B take 400/3 us.
         let pace = Pace::Steps(vec![Segment { start: at(0), rate: Rate::kbps(1_200) }]);
         let lengths = Lengths::Between(Bytes::new(128), Bytes::new(1518));
-        let found = packets(Steady::new(pace, at(100_000), (lengths, Bytes::new(46)), false, stream(1)));
+        let found = packets(Steady::new(pace, at(100_000), lengths, Bytes::new(46), false, stream(1)));
         for pair in found.windows(2) {
             let took = (pair[0].payload.bits() + 46 * 8) * 1_000_000_000;
             let gap = pair[1].at.since(pair[0].at).as_nanos();
@@ -257,7 +258,7 @@ mod tests {
     fn a_list_of_lengths_is_drawn_from_evenly() {
         let pace = Pace::Steps(vec![Segment { start: at(0), rate: Rate::kbps(800) }]);
         let lengths = Lengths::Any([100, 100, 400, 1400].map(Bytes::new).to_vec());
-        let found = packets(Steady::new(pace, at(200_000), (lengths, Bytes::new(0)), false, stream(1)));
+        let found = packets(Steady::new(pace, at(200_000), lengths, Bytes::new(0), false, stream(1)));
         let of = |length: u64| found.iter().filter(|packet| packet.payload == Bytes::new(length)).count() as f64;
         // 20 MB in packets of 500 B on average. Four standard deviations of a share of a half, and of a quarter.
         let n = found.len() as f64;
@@ -277,8 +278,8 @@ mod tests {
         // The same draws, one each 30 ms: what is sent is what the rates add up to, but for the packet that is under way.
         let (from, to, every) = (Rate::kbps(800), Rate::kbps(2400), Duration::from_millis(30));
         let pace = Pace::Drawn { start: at(0), from, to, every, random: stream(7) };
-        let lengths = (Lengths::Between(Bytes::new(100), Bytes::new(1500)), Bytes::new(0));
-        let found = packets(Steady::new(pace, at(30_000), lengths, false, stream(1)));
+        let lengths = Lengths::Between(Bytes::new(100), Bytes::new(1500));
+        let found = packets(Steady::new(pace, at(30_000), lengths, Bytes::new(0), false, stream(1)));
         let bits: u64 = found.iter().map(|packet| packet.payload.bits()).sum();
         let due = draws.iter().sum::<u64>() as f64 * 0.03;
         assert!((0.0..=12_000.0).contains(&(bits as f64 - due)), "{bits} bits, {due} due");

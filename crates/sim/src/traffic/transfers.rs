@@ -2,6 +2,7 @@
 
 use super::{Pareto, Times, web};
 use crate::engine::Stream;
+use std::ops::Range;
 use units::{Duration, Instant};
 
 /// No transfer has more bytes: no run would carry them, and numbers of octets stay far from their end.
@@ -41,19 +42,14 @@ pub(crate) struct Transfers {
 }
 
 impl Transfers {
-    /// Transfers that begin from `start` on and before `stop`. Those that recur a random time after the end begin in the
+    /// Transfers that begin while `active`. Those that recur a random time after the end begin in the
     /// midst of such a time.
-    pub(crate) fn new(
-        volume: Volume,
-        recurrence: Recurrence,
-        (start, stop): (Instant, Instant),
-        mut random: Stream,
-    ) -> Self {
+    pub(crate) fn new(volume: Volume, recurrence: Recurrence, active: Range<Instant>, mut random: Stream) -> Self {
         let next = match recurrence {
-            Recurrence::Once | Recurrence::Every(_) => start,
-            Recurrence::AfterEnd(times) => start + times.residual(&mut random),
+            Recurrence::Once | Recurrence::Every(_) => active.start,
+            Recurrence::AfterEnd(times) => active.start + times.residual(&mut random),
         };
-        Self { volume, recurrence, random, stop, next }
+        Self { volume, recurrence, random, stop: active.end, next }
     }
 
     /// When the next one begins, if that is known.
@@ -97,7 +93,7 @@ mod tests {
     }
 
     fn transfers(volume: Volume, recurrence: Recurrence) -> Transfers {
-        Transfers::new(volume, recurrence, (second(1), second(10)), Stream::new(1, "f", Purpose::Traffic))
+        Transfers::new(volume, recurrence, second(1)..second(10), Stream::new(1, "f", Purpose::Traffic))
     }
 
     #[test]

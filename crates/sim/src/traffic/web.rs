@@ -2,6 +2,7 @@
 
 use super::{Emission, Pareto, Times};
 use crate::engine::Stream;
+use std::ops::Range;
 use units::{Bytes, Duration, Instant, Rate};
 
 /// A reader of pages: a burst of packets, a time of reading, the next burst.
@@ -24,19 +25,20 @@ pub(crate) struct Web {
 }
 
 impl Web {
-    /// A source from `start` until `stop` of bursts in packets of `packet` bytes. `pace` spreads a burst out; without it
+    /// A source of bursts while `active` in packets of `packet` bytes. `pace` spreads a burst out; without it
     /// the packets of a burst are made at one time. `size` is in bytes.
     pub(crate) fn new(
         packet: Bytes,
         pace: Option<Rate>,
-        (size, reading): (Pareto, Times),
-        (start, stop): (Instant, Instant),
+        size: Pareto,
+        reading: Times,
+        active: Range<Instant>,
         mut random: Stream,
     ) -> Self {
-        let burst_start = start + reading.residual(&mut random);
+        let burst_start = active.start + reading.residual(&mut random);
         let burst_size = draw_size(size, &mut random);
         let (burst_made, next) = (0, burst_start);
-        Self { packet, pace, size, reading, random, stop, burst_start, burst_size, burst_made, next }
+        Self { packet, pace, size, reading, random, stop: active.end, burst_start, burst_size, burst_made, next }
     }
 
     pub(crate) fn next(&self) -> Option<Emission> {
@@ -73,8 +75,8 @@ mod tests {
 
     fn web(size: Pareto, pace: Option<Rate>, seconds: u64) -> Web {
         let reading = Times::Exponential(Duration::from_secs(5));
-        let span = (Instant::ZERO, Instant::from_nanos(seconds * SECOND));
-        Web::new(Bytes::new(1000), pace, (size, reading), span, Stream::new(1, "f", Purpose::Traffic))
+        let active = Instant::ZERO..Instant::from_nanos(seconds * SECOND);
+        Web::new(Bytes::new(1000), pace, size, reading, active, Stream::new(1, "f", Purpose::Traffic))
     }
 
     fn packets(mut web: Web) -> Vec<Emission> {

@@ -139,7 +139,7 @@ impl Minstrel {
     }
 
     /// Of `sent` MPDUs in an attempt, `acknowledged` have arrived.
-    pub(super) fn report(&mut self, now: Instant, (sent, acknowledged): (u8, u8), random: &mut Stream) {
+    pub(super) fn report(&mut self, now: Instant, sent: u8, acknowledged: u8, random: &mut Stream) {
         let index = self.index();
         let mode = &mut self.modes[index];
         mode.attempts += u32::from(sent);
@@ -258,7 +258,7 @@ mod tests {
                 spent += time(index);
                 delivered += f64::from(u8::from(arrives));
             }
-            minstrel.report(Instant::ZERO + STEP * turn, (1, u8::from(arrives)), &mut random);
+            minstrel.report(Instant::ZERO + STEP * turn, 1, u8::from(arrives), &mut random);
         }
         let best = (0..8).map(|index| reaches[index] / time(index)).fold(0.0, f64::max);
         (minstrel, used, delivered / spent / best)
@@ -295,7 +295,7 @@ mod tests {
         let candidate = Candidate { payload: 1.0, overhead: 1.0 };
         let mut minstrel = Minstrel::new(vec![candidate], Instant::ZERO, &mut random);
         let mut interval = |millis: u64, acknowledged| {
-            minstrel.report(Instant::from_nanos(millis * 1_000_000), (4, acknowledged), &mut random);
+            minstrel.report(Instant::from_nanos(millis * 1_000_000), 4, acknowledged, &mut random);
             minstrel.modes[0].ratio
         };
         assert_eq!(interval(50, 4), None);
@@ -315,7 +315,7 @@ mod tests {
         let modes: Vec<usize> = (0..7)
             .map(|_| {
                 let index = minstrel.index();
-                minstrel.report(Instant::ZERO, (1, 0), &mut random);
+                minstrel.report(Instant::ZERO, 1, 0, &mut random);
                 index
             })
             .collect();

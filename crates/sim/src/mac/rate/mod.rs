@@ -119,7 +119,7 @@ impl Controls {
         match &mut self.peers[place].1 {
             Control::Arf(arf) => arf.report(acknowledged > 0),
             Control::Aarf(aarf) => aarf.report(acknowledged > 0),
-            Control::Minstrel(minstrel) => minstrel.report(now, (sent, acknowledged), &mut self.random),
+            Control::Minstrel(minstrel) => minstrel.report(now, sent, acknowledged, &mut self.random),
         }
     }
 

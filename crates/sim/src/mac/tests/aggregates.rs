@@ -56,7 +56,7 @@ impl Bench {
 
     /// Takes a packet at `micros` and sends it with `more` others; when the frame ends.
     fn sends_aggregate(&mut self, micros: u64, more: usize) -> (u64, Frame) {
-        self.station.offer(at(micros), (PEER, BEST_EFFORT), msdu(1_036), &self.rules);
+        self.station.offer(at(micros), PEER, BEST_EFFORT, msdu(1_036), &self.rules);
         let (start, joined, frame) = self.sends_with(more, 1_036);
         assert_eq!(joined, more);
         self.ends(start, &frame)
@@ -103,7 +103,7 @@ impl Bench {
 #[test]
 fn an_aggregate_has_delimiters_and_padding_and_reserves_its_block_ack() {
     let mut bench = bench(rules());
-    bench.station.offer(at(1_000), (PEER, BEST_EFFORT), msdu(1_036), &bench.rules);
+    bench.station.offer(at(1_000), PEER, BEST_EFFORT, msdu(1_036), &bench.rules);
     let (start, joined, frame) = bench.sends_with(2, 1_036);
     // 4 + 1066 + 2 of padding, twice, and 4 + 1066.
     assert_eq!((start, joined, frame.kind), (1_000, 2, Kind::Aggregate { psdu: Bytes::new(3_214), frames: 3 }));
@@ -120,7 +120,7 @@ fn an_aggregate_has_delimiters_and_padding_and_reserves_its_block_ack() {
 #[test]
 fn one_frame_goes_without_delimiter_and_has_an_ack() {
     let mut bench = bench(rules());
-    bench.station.offer(at(1_000), (PEER, BEST_EFFORT), msdu(1_036), &bench.rules);
+    bench.station.offer(at(1_000), PEER, BEST_EFFORT, msdu(1_036), &bench.rules);
     let (_, _, frame) = bench.sends_with(0, 0);
     assert!(matches!(frame.kind, Kind::Data { psdu, .. } if psdu == Bytes::new(1_066)));
     assert_eq!(frame.reserves, us(16 + 44));
@@ -215,7 +215,7 @@ fn no_more_than_64_frames_are_outstanding_and_numbers_wrap() {
     let mut first = 0_u16;
     // 64 frames of 102 B a time, until the numbers have come round.
     for round in 0..66 {
-        bench.station.offer(at(start), (PEER, BEST_EFFORT), msdu(72), &bench.rules);
+        bench.station.offer(at(start), PEER, BEST_EFFORT, msdu(72), &bench.rules);
         let (begin, joined, frame) = bench.sends_with(100, 72);
         assert_eq!((joined, frame.sequence), (63, first), "round {round}");
         let (end, _) = bench.ends(begin, &frame);
@@ -244,7 +244,7 @@ fn an_aggregate_keeps_to_its_limits() {
         let mut rules = rules();
         change(&mut rules);
         let mut bench = bench(rules);
-        bench.station.offer(at(1_000), (PEER, BEST_EFFORT), msdu(length), &bench.rules);
+        bench.station.offer(at(1_000), PEER, BEST_EFFORT, msdu(length), &bench.rules);
         let (_, joined, frame) = bench.sends_with(100, length);
         (joined + 1, bench.rules.timing.duration(frame.mode, frame.psdu()))
     };
@@ -272,7 +272,7 @@ fn packets_in_an_a_msdu_share_a_frame() {
     rules.aggregation.ampdu = None;
     rules.aggregation.amsdu = Some(Bytes::new(3_839));
     let mut alone = bench(rules.clone());
-    alone.station.offer(at(1_000), (PEER, BEST_EFFORT), msdu(1_037), &alone.rules);
+    alone.station.offer(at(1_000), PEER, BEST_EFFORT, msdu(1_037), &alone.rules);
     let (_, joined, frame) = alone.sends_with(9, 1_037);
     // Two subframes of 14 + 1037 B padded to 1052, one without padding: 3155 B, and 30 B around it.
     assert_eq!(joined, 2);
@@ -281,7 +281,7 @@ fn packets_in_an_a_msdu_share_a_frame() {
     rules.aggregation.ampdu = Some(Bytes::new(8_000));
     rules.aggregation.amsdu = Some(Bytes::new(7_935));
     let mut within = bench(rules);
-    within.station.offer(at(1_000), (PEER, BEST_EFFORT), msdu(1_037), &within.rules);
+    within.station.offer(at(1_000), PEER, BEST_EFFORT, msdu(1_037), &within.rules);
     let (_, joined, frame) = within.sends_with(5, 1_037);
     assert_eq!(joined, 5);
     // 4 + 3185 + 3 of padding, and 4 + 3185.
@@ -293,7 +293,7 @@ fn the_rts_threshold_is_held_against_the_whole_aggregate() {
     let mut rules = rules();
     rules.rts_threshold = Some(Bytes::new(3_000));
     let mut bench = bench(rules);
-    bench.station.offer(at(1_000), (PEER, BEST_EFFORT), msdu(1_036), &bench.rules);
+    bench.station.offer(at(1_000), PEER, BEST_EFFORT, msdu(1_036), &bench.rules);
     let (start, joined, rts) = bench.sends_with(2, 1_036);
     assert_eq!((joined, rts.kind), (2, Kind::Rts));
     // SIFS, CTS of 44 us, SIFS, 432 us of data, SIFS, BlockAck.
@@ -307,7 +307,7 @@ fn the_rts_threshold_is_held_against_the_whole_aggregate() {
 #[test]
 fn a_cts_to_itself_reserves_the_exchange() {
     let mut bench = bench(Conventions { cts_to_self: true, ..rules() });
-    bench.station.offer(at(1_000), (PEER, BEST_EFFORT), msdu(1_036), &bench.rules);
+    bench.station.offer(at(1_000), PEER, BEST_EFFORT, msdu(1_036), &bench.rules);
     let (start, _, cts) = bench.sends_with(0, 0);
     assert_eq!((cts.kind, cts.to, cts.from), (Kind::Cts, ME, ME));
     // 1066 B: 33 symbols.

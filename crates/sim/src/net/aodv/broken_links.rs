@@ -34,7 +34,7 @@ impl Aodv {
 
     /// The MAC has given up a data packet to a neighbour: the link counts as broken. Is the packet kept, to be sent by
     /// another way? None is offered where the neighbour has got it all the same.
-    pub(crate) fn packet_failed(&mut self, packet: Option<Handle>, to: u32, (ends, cx): (&Ends, &mut Context)) -> bool {
+    pub(crate) fn packet_failed(&mut self, packet: Option<Handle>, to: u32, ends: &Ends, cx: &mut Context) -> bool {
         let repaired = self.link_failed(to, Some(ends), cx);
         match packet {
             Some(packet) if repaired => self.buffer.hold(packet, ends.destination, cx),
@@ -110,7 +110,7 @@ impl Aodv {
     }
 
     /// A neighbour has lost routes: what goes by them through it is lost here too (6.11, case iii).
-    pub(super) fn receive_error(&mut self, list: List, no_delete: bool, (from, cx): (u32, &mut Context)) {
+    pub(super) fn receive_error(&mut self, list: List, no_delete: bool, from: u32, cx: &mut Context) {
         let now = cx.now;
         begin_error(cx);
         for at in 0..cx.out.lists.get(list).len() {

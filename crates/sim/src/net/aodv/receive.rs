@@ -14,7 +14,7 @@ impl Aodv {
             Message::Request(request) => self.receive_request(request, from, cx),
             Message::Reply(reply) => self.receive_reply(reply, from, cx),
             Message::Hello { sequence } => self.receive_hello(sequence, from, cx),
-            Message::Error { unreachable, no_delete } => self.receive_error(unreachable, no_delete, (from, cx)),
+            Message::Error { unreachable, no_delete } => self.receive_error(unreachable, no_delete, from, cx),
             Message::ReplyAck => self.links.acknowledged(from),
         }
         if !self.searches.is_empty() {

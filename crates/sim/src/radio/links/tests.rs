@@ -21,7 +21,7 @@ fn brute_force(radio: &Radio, motion: &mut Motion, from: u32, now: Instant) -> H
     let place = motion.place(from, now);
     let others = nodes_of(motion.nodes()).filter(|&to| to != from);
     let mut links: Vec<Link> =
-        others.filter_map(|to| model.link(place.distance(motion.place(to, now)), (from, to))).collect();
+        others.filter_map(|to| model.link(place.distance(motion.place(to, now)), from, to)).collect();
     links.sort_by_key(|link| (link.delay, link.to));
     heard(&links)
 }
@@ -58,7 +58,7 @@ fn walk(place: Place, node: usize, kind: u8) -> Walk {
         _ => {
             let area = Place { x: 1000.0, y: 1000.0 };
             let random = Stream::new(1, &node.to_string(), Purpose::Motion);
-            let walk = RandomWaypoint::new(area, (1.0, 20.0), Duration::from_secs(2), random);
+            let walk = RandomWaypoint::new(area, 1.0, 20.0, Duration::from_secs(2), random);
             Walk::random(walk, Start::Uniform)
         }
     }

@@ -154,7 +154,7 @@ impl<F: Copy> Medium<F> {
         } else if !receiver.sending && decodable {
             let others = receiver.energy - power;
             if self.reception.stands_out(power, others as f64 + self.judge.noise(transmission.shape.mode)) {
-                self.lock(link.to, (of, power), now, now);
+                self.lock(link.to, of, power, now, now);
             } else if self.judge.by_threshold() {
                 self.margins[link.to as usize].weigh(power, others, self.reception.capture);
             }
@@ -165,7 +165,7 @@ impl<F: Copy> Medium<F> {
 
     /// A node decodes a frame that began at `start`, from `now` on.
     #[inline]
-    pub(super) fn lock(&mut self, node: u32, (of, power): (Handle, u64), start: Instant, now: Instant) {
+    pub(super) fn lock(&mut self, node: u32, of: Handle, power: u64, start: Instant, now: Instant) {
         let transmission = self.air.get(of);
         let receiver = &mut self.receivers[node as usize];
         let by_ratio = self.judge.by_ratio();

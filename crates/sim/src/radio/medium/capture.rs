@@ -22,8 +22,8 @@ impl<F: Copy> Medium<F> {
                     *preamble = Some(Preamble { of, power, start: now });
                 }
             }
-            Capture::AnySignal if decodable && !sending => self.lock(node, (of, power), now, now),
-            Capture::AnySignal if power >= self.reception.carrier_sense => self.occupy(node, (of, power), now),
+            Capture::AnySignal if decodable && !sending => self.lock(node, of, power, now, now),
+            Capture::AnySignal if power >= self.reception.carrier_sense => self.occupy(node, of, power, now),
             Capture::FirstFrame | Capture::AnySignal => {}
         }
     }
@@ -39,7 +39,7 @@ impl<F: Copy> Medium<F> {
         let others = self.receivers[node as usize].energy - power;
         let noise = self.judge.noise(self.air.get(of).shape.mode);
         if self.reception.stands_out(power, others as f64 + noise) {
-            self.lock(node, (of, power), start, chosen);
+            self.lock(node, of, power, start, chosen);
         }
     }
 
@@ -67,12 +67,12 @@ impl<F: Copy> Medium<F> {
         // Both have travelled as far as this node when they end here.
         let (held, new) = (self.air.get(lock.of), self.air.get(of));
         if new.shape.duration > held.shape.duration.saturating_sub(now.since(lock.start)) {
-            self.occupy(node, (of, power), now);
+            self.occupy(node, of, power, now);
         }
     }
 
     /// A signal that is not decoded holds the receiver.
-    fn occupy(&mut self, node: u32, (of, power): (Handle, u64), now: Instant) {
+    fn occupy(&mut self, node: u32, of: Handle, power: u64, now: Instant) {
         let header = Header::Unsought;
         let (start, header_end) = (now, now);
         let held = Lock { of, power, worst: 0, start, header_end, intact: false, header, keeps_history: false };

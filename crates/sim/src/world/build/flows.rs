@@ -16,7 +16,8 @@ const MOST: usize = 10_000;
 
 pub(super) fn flows(
     network: &Network,
-    (names, infrastructure): (&[String], &Infrastructure),
+    names: &[String],
+    infrastructure: &Infrastructure,
     rules: &Conventions,
     seed: u64,
 ) -> Result<Vec<Flow>, BuildError> {
@@ -35,9 +36,9 @@ pub(super) fn flows(
         let answered = transport::answered(described, network, rules)?;
         let traffic = Traffic::new(described, network.duration)?;
         let stations = || (0..).zip(names).filter(|(node, _)| infrastructure.is_station(*node));
-        let mut add = |name: String, ends: (u32, u32)| -> Result<(), BuildError> {
-            if ends.1 == BROADCAST && !infrastructure.has_radio(ends.0) {
-                let message = format!("`{}` has no radio to send broadcasts with", names[ends.0 as usize]);
+        let mut add = |name: String, from: u32, to: u32| -> Result<(), BuildError> {
+            if to == BROADCAST && !infrastructure.has_radio(from) {
+                let message = format!("`{}` has no radio to send broadcasts with", names[from as usize]);
                 return Err(BuildError::new(path("to"), message));
             }
             let tcp = answered.and_then(|answered| answered.settings);
@@ -46,7 +47,8 @@ pub(super) fn flows(
                 return Err(BuildError::new(format!("flow.{}", described.name), message));
             }
             let supply = traffic.supply(&name, tcp, seed)?;
-            flows.push(flow((described, traffic.is_drawn()), name, ends, (names, rules), supply));
+            let identity = identity(described, name, &names[from as usize], names.get(to as usize), traffic.is_drawn());
+            flows.push(flow(described, identity, from, to, supply, rules));
             answers.push(answered);
             Ok(())
         };
@@ -61,10 +63,10 @@ pub(super) fn flows(
                 return Err(BuildError::new(path("to"), format!("flow `{}` ends where it starts", described.name)));
             }
             (Some(from), Some(to)) => match described.count {
-                None => add(described.name.clone(), (from, to))?,
+                None => add(described.name.clone(), from, to)?,
                 Some(0) => return Err(BuildError::new(path("count"), "no flow at all: leave the table out")),
                 Some(count) => {
-                    (1..=count).try_for_each(|number| add(format!("{}-{number}", described.name), (from, to)))?;
+                    (1..=count).try_for_each(|number| add(format!("{}-{number}", described.name), from, to))?;
                 }
             },
             _ if described.count.is_some() => {
@@ -79,8 +81,8 @@ pub(super) fn flows(
                 let beginning = pattern.trim_end_matches('*');
                 let wanted = |(other, name): &(u32, &String)| *other != one && name.starts_with(beginning);
                 for (other, name) in stations().filter(wanted) {
-                    let ends = if from.is_some() { (one, other) } else { (other, one) };
-                    add(format!("{}-{name}", described.name), ends)?;
+                    let (from, to) = if from.is_some() { (one, other) } else { (other, one) };
+                    add(format!("{}-{name}", described.name), from, to)?;
                 }
             }
         }
@@ -93,31 +95,29 @@ pub(super) fn flows(
     }
     for (index, answered) in answers.into_iter().enumerate() {
         if let Some(answered) = answered {
-            let numbers = (FlowId::at(index), FlowId::at(flows.len()));
-            let back = transport::answer(&mut flows[index], numbers, &answered, rules);
+            let back = FlowId::at(flows.len());
+            let back = transport::answer(&mut flows[index], FlowId::at(index), back, &answered, rules);
             flows.push(back);
         }
     }
     Ok(flows)
 }
 
-/// A flow called `name` between two nodes.
-fn flow(
-    (described, drawn): (&config::Flow, bool),
-    name: String,
-    (from, to): (u32, u32),
-    (names, rules): (&[String], &Conventions),
-    supply: Supply,
-) -> Flow {
-    let identity = Identity {
-        from: names[from as usize].clone(),
-        to: names.get(to as usize).map_or("broadcast", String::as_str).to_owned(),
+/// What a flow called `name` is in the results; to no node is to all.
+fn identity(described: &config::Flow, name: String, from: &str, to: Option<&String>, drawn: bool) -> Identity {
+    Identity {
+        from: from.to_owned(),
+        to: to.map_or("broadcast", String::as_str).to_owned(),
         kind: sources::kind_name(described.traffic.kind),
         class: described.class,
         drawn,
         deadline: described.deadline,
         name,
-    };
+    }
+}
+
+/// A flow between two nodes.
+fn flow(described: &config::Flow, identity: Identity, from: u32, to: u32, supply: Supply, rules: &Conventions) -> Flow {
     let category = rules.index(described.category.unwrap_or_else(|| described.class.into()));
     let from = from.into();
     let dscp = described.class.into();

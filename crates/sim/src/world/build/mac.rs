@@ -32,7 +32,7 @@ pub(super) fn conventions(network: &Network) -> Result<Conventions, BuildError> 
             return Err(BuildError::new("mac.edca", "the DCF has no categories; set `access = \"edca\"` in `[mac]`"));
         }
         config::Access::Dcf => ([dcf; 4], 1),
-        config::Access::Edca => (edca(mac.edca.as_ref(), &timing, (cw_min, cw_max))?, 4),
+        config::Access::Edca => (edca(mac.edca.as_ref(), &timing, cw_min, cw_max)?, 4),
     };
     if mac.timeout_deferral == TimeoutDeferral::Difs {
         access = access.map(|access| Access { after_timeout: access.space, ..access });
@@ -116,7 +116,7 @@ pub(super) fn rates(site: &Site, network: &Network, rules: &Conventions, seed: u
 }
 
 /// The four categories, the highest first; the defaults are those of IEEE 802.11-2016, table 9-137.
-fn edca(given: Option<&Edca>, timing: &Timing, (min, max): (u16, u16)) -> Result<[Access; 4], BuildError> {
+fn edca(given: Option<&Edca>, timing: &Timing, min: u16, max: u16) -> Result<[Access; 4], BuildError> {
     let given = given.cloned().unwrap_or_default();
     let dsss = matches!(timing.basic, Mode::Dsss { .. });
     let micros = |dsss_limit, limit| Duration::from_micros(if dsss { dsss_limit } else { limit });

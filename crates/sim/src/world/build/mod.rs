@@ -39,10 +39,10 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let judge = Judge::new(&channel, &links.reception(), &names, seed);
     let medium = Medium::new(links, judge);
     infrastructure.check_range(&names, &medium)?;
-    let nodes = nodes::nodes(network, (&sites, &infrastructure), &rules, seed)?;
-    let flows = flows::flows(network, (&names, &infrastructure), &rules, seed)?;
-    let routing = routes::routing(network, (&nodes, &infrastructure), &flows, (&medium, &rules, seed))?;
-    txop::check_txop(&flows, (&nodes, &routing), &rules)?;
+    let nodes = nodes::nodes(network, &sites, &infrastructure, &rules, seed)?;
+    let flows = flows::flows(network, &names, &infrastructure, &rules, seed)?;
+    let routing = routes::routing(network, &nodes, &infrastructure, &flows, &medium, &rules, seed)?;
+    txop::check_txop(&flows, &nodes, &routing, &rules)?;
     let end = Instant::ZERO + network.duration;
     let recorder = network.record.series.map(|step| {
         let flows = flows.iter().filter(|flow| flow.role.answers().is_none()).map(|flow| flow.identity.name.clone());

@@ -74,17 +74,17 @@ fn random_waypoint(mobility: &Mobility, name: &str, seed: u64) -> Result<Walk, B
     let area = mobility.area.ok_or_else(|| missing("area", "[\"1500 m\", \"300 m\"]"))?.into();
     let Speeds { from, to } =
         mobility.speed.ok_or_else(|| missing("speed", "{ from = \"1 m/s\", to = \"20 m/s\" }"))?;
-    let speeds = (from.as_metres_per_second(), to.as_metres_per_second());
-    check_walk(area, speeds)?;
+    let (slowest, fastest) = (from.as_metres_per_second(), to.as_metres_per_second());
+    check_walk(area, slowest, fastest)?;
     let start = match mobility.start {
         WalkStart::Stationary => Start::Stationary,
         WalkStart::Uniform => Start::Uniform,
     };
     let random = Stream::new(seed, name, Purpose::Motion);
-    Ok(Walk::random(RandomWaypoint::new(area, speeds, mobility.pause, random), start))
+    Ok(Walk::random(RandomWaypoint::new(area, slowest, fastest, mobility.pause, random), start))
 }
 
-fn check_walk(area: Place, (slowest, fastest): (f64, f64)) -> Result<(), BuildError> {
+fn check_walk(area: Place, slowest: f64, fastest: f64) -> Result<(), BuildError> {
     if [area.x, area.y].into_iter().any(|side| side <= 0.0 || side > LONGEST_SIDE) {
         return Err(BuildError::new("mobility.area", "sides are above zero, and at most 1000000 km"));
     }

@@ -16,7 +16,8 @@ use units::Instant;
 /// All nodes with their ports and stations.
 pub(super) fn nodes(
     network: &Network,
-    (sites, infrastructure): (&[Site], &Infrastructure),
+    sites: &[Site],
+    infrastructure: &Infrastructure,
     rules: &Conventions,
     seed: u64,
 ) -> Result<List<NodeId, Node>, BuildError> {
@@ -24,7 +25,7 @@ pub(super) fn nodes(
     let mut ports_before = 0;
     for (index, site) in sites.iter().enumerate() {
         let address = u32::try_from(index).map_err(|_| BuildError::new("nodes.count", "there are too many nodes"))?;
-        let layout = layout(network, (site, address), infrastructure, rules)?;
+        let layout = layout(network, site, address, infrastructure, rules)?;
         let mut chance = Stream::new(seed, &site.name, Purpose::Queues);
         let patience = site.slow_station_codel.then(|| Costs::new(&rules.timing));
         let order = match site.queues {
@@ -43,11 +44,17 @@ pub(super) fn nodes(
                 Some(settings) => (settings, "queue".to_owned()),
                 None => described(site, network, layout.class(port), rules.category(layout.category(port)))?,
             };
-            ports.push(built(settings, &table, (reads, sets), &mut chance)?);
+            ports.push(built(settings, &table, reads, sets, &mut chance)?);
         }
         for (_, wire) in &layout.wires {
-            let (link, able) = (wire.place() / 2, (reads, CARRIED_OUT));
-            ports.push(built(&network.wired[link].queue, &format!("wired.{link}.queue"), able, &mut chance)?);
+            let link = wire.place() / 2;
+            ports.push(built(
+                &network.wired[link].queue,
+                &format!("wired.{link}.queue"),
+                reads,
+                CARRIED_OUT,
+                &mut chance,
+            )?);
         }
         let count = ports.len();
         let looking = ports.numbers().zip(ports.iter().map(Port::needs));
@@ -74,7 +81,8 @@ pub(super) fn nodes(
 /// Which ports a node has.
 fn layout(
     network: &Network,
-    (site, node): (&Site, u32),
+    site: &Site,
+    node: u32,
     infrastructure: &Infrastructure,
     rules: &Conventions,
 ) -> Result<Layout, BuildError> {
@@ -153,7 +161,8 @@ const CARRIED_OUT: Sets = Sets::LIMIT.and(Sets::RATE);
 fn built(
     settings: &queue::Settings,
     table: &str,
-    (reads, sets): (Reads, Sets),
+    reads: Reads,
+    sets: Sets,
     chance: &mut Stream,
 ) -> Result<Port, BuildError> {
     let (queue, controller) = settings.build(chance.up_to(u64::MAX)).map_err(|invalid| {

@@ -16,9 +16,12 @@ const SHORTEST_HELLO: Duration = Duration::from_millis(1);
 
 pub(super) fn routing(
     network: &Network,
-    (nodes, infrastructure): (&List<NodeId, Node>, &Infrastructure),
+    nodes: &List<NodeId, Node>,
+    infrastructure: &Infrastructure,
     flows: &[Flow],
-    (medium, rules, seed): (&Medium<Frame>, &Conventions, u64),
+    medium: &Medium<Frame>,
+    rules: &Conventions,
+    seed: u64,
 ) -> Result<Routing, BuildError> {
     let names: Vec<String> = nodes.iter().map(|node| node.name.clone()).collect();
     match network.routing.protocol {
@@ -27,18 +30,18 @@ pub(super) fn routing(
             if medium.is_moving() {
                 check_reach(medium, &rules.timing)?;
             } else {
-                check_hops(nodes, flows, (&routes, medium), rules.timing.slot)?;
+                check_hops(nodes, flows, &routes, medium, rules.timing.slot)?;
             }
             Ok(Routing::Static(routes))
         }
         Protocol::Aodv => {
             check_reach(medium, &rules.timing)?;
-            mesh(network, &names, (rules, seed)).map(|mesh| Routing::Aodv(Box::new(mesh)))
+            mesh(network, &names, rules, seed).map(|mesh| Routing::Aodv(Box::new(mesh)))
         }
     }
 }
 
-fn mesh(network: &Network, names: &[String], (rules, seed): (&Conventions, u64)) -> Result<Mesh, BuildError> {
+fn mesh(network: &Network, names: &[String], rules: &Conventions, seed: u64) -> Result<Mesh, BuildError> {
     if !network.routing.route.is_empty() {
         let message = "a path by hand needs `protocol = \"static\"`: AODV finds its own";
         return Err(BuildError::new("routing.route", message));
@@ -51,7 +54,7 @@ fn mesh(network: &Network, names: &[String], (rules, seed): (&Conventions, u64))
         aodv::Aodv::new(address, &settings, random)
     });
     let nodes = nodes.collect();
-    Ok(Mesh::new(given, settings, (nodes, rules.index(given.category))))
+    Ok(Mesh::new(given, settings, nodes, rules.index(given.category)))
 }
 
 /// What would make nodes silent for ever, or never rest.
@@ -141,7 +144,8 @@ fn check_reach(medium: &Medium<Frame>, timing: &Timing) -> Result<(), BuildError
 fn check_hops(
     nodes: &List<NodeId, Node>,
     flows: &[Flow],
-    (routes, medium): (&Routes, &Medium<Frame>),
+    routes: &Routes,
+    medium: &Medium<Frame>,
     slot: Duration,
 ) -> Result<(), BuildError> {
     for (flow, index) in flows.iter().zip((0..).map(FlowId::at)) {

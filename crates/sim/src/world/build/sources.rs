@@ -10,6 +10,7 @@ use crate::traffic::{
 use crate::transport::tcp::Settings;
 use crate::world::error::BuildError;
 use crate::world::state::Supply;
+use std::ops::Range;
 use units::{Bytes, Duration, Instant, Rate};
 
 /// Mean of a talk spurt and of a pause (ITU-T P.59, table 2/P.59).
@@ -238,9 +239,9 @@ impl<'n> Traffic<'n> {
         };
         let start = Instant::ZERO + self.flow.start + jitter;
         let stop = Instant::ZERO + self.flow.stop.unwrap_or(self.run).min(self.run);
-        let span = (start, stop);
+        let active = start..stop;
         if let Some(settings) = tcp {
-            let transfers = self.transfers(span, random)?;
+            let transfers = self.transfers(active, random)?;
             return Ok(Supply::Transfers { transfers, settings, opened: 0 });
         }
         let kind = self.flow.traffic.kind;
@@ -252,28 +253,28 @@ impl<'n> Traffic<'n> {
             TrafficKind::Cbr | TrafficKind::Poisson => {
                 let config::Traffic { packet, overhead, .. } = &self.flow.traffic;
                 let lengths = lengths(self.need("packet", packet.as_ref())?);
-                let pace = self.pace((name, seed), (start, jitter))?;
+                let pace = self.pace(name, seed, start, jitter)?;
                 let exponential = kind == TrafficKind::Poisson;
-                Source::Steady(Steady::new(pace, stop, (lengths, overhead.unwrap_or_default()), exponential, random))
+                Source::Steady(Steady::new(pace, stop, lengths, overhead.unwrap_or_default(), exponential, random))
             }
-            TrafficKind::OnOff => Source::OnOff(self.on_off(span, random)?),
-            TrafficKind::Voice => self.voice(span, random),
-            TrafficKind::Web => Source::Web(self.web(span, random)?),
+            TrafficKind::OnOff => Source::OnOff(self.on_off(active, random)?),
+            TrafficKind::Voice => self.voice(active, random),
+            TrafficKind::Web => Source::Web(self.web(active, random)?),
             TrafficKind::Replay => {
                 let recording = self.recording.clone().expect("it was read before");
-                Source::Replay(Replay::new(recording, span))
+                Source::Replay(Replay::new(recording, active))
             }
             TrafficKind::Ping => {
                 let random = self.flow.traffic.times.is_some().then_some(random);
                 let every = self.flow.traffic.every.unwrap_or(PING_EVERY);
-                Source::Ping(Ping::new(self.packet().unwrap_or(PING_PACKET), every, span, random))
+                Source::Ping(Ping::new(self.packet().unwrap_or(PING_PACKET), every, active, random))
             }
             TrafficKind::Greedy | TrafficKind::Transfer => unreachable!("they were checked to be over TCP"),
         }))
     }
 
     /// What a flow of this traffic gives TCP to carry.
-    fn transfers(&self, span: (Instant, Instant), random: Stream) -> Result<Transfers, BuildError> {
+    fn transfers(&self, active: Range<Instant>, random: Stream) -> Result<Transfers, BuildError> {
         let config::Traffic { kind, size, every, .. } = self.flow.traffic;
         let (volume, recurrence) = match kind {
             TrafficKind::Transfer => {
@@ -286,7 +287,7 @@ impl<'n> Traffic<'n> {
             }
             _ => (Volume::Endless, Recurrence::Once),
         };
-        Ok(Transfers::new(volume, recurrence, span, random))
+        Ok(Transfers::new(volume, recurrence, active, random))
     }
 
     /// The rate, where it is not drawn.
@@ -306,7 +307,7 @@ impl<'n> Traffic<'n> {
     }
 
     /// The rate over time of the flow called `name`.
-    fn pace(&self, (name, seed): (&str, u64), (start, jitter): (Instant, Duration)) -> Result<Pace, BuildError> {
+    fn pace(&self, name: &str, seed: u64, start: Instant, jitter: Duration) -> Result<Pace, BuildError> {
         let rate = match self.need("rate", self.flow.traffic.rate.as_ref())? {
             Load::One(rate) => *rate,
             Load::Drawn(LoadRange { from, to, every, draw }) => {
@@ -350,7 +351,7 @@ impl<'n> Traffic<'n> {
         }
     }
 
-    fn on_off(&self, span: (Instant, Instant), random: Stream) -> Result<OnOff, BuildError> {
+    fn on_off(&self, active: Range<Instant>, random: Stream) -> Result<OnOff, BuildError> {
         let config::Traffic { on, off, .. } = self.flow.traffic;
         let rate = self.need("rate", self.rate())?;
         if rate.is_zero() {
@@ -358,27 +359,29 @@ impl<'n> Traffic<'n> {
         }
         let packet = self.need("packet", self.packet())?;
         let (on, off) = (self.need("on", on)?, self.need("off", off)?);
-        Ok(OnOff::new((packet, rate), (self.times(on), self.times(off)), share(on, off), span, random))
+        Ok(OnOff::new(packet, rate, self.times(on), self.times(off), share(on, off), active, random))
     }
 
-    fn voice(&self, (start, stop): (Instant, Instant), random: Stream) -> Source {
+    fn voice(&self, active: Range<Instant>, random: Stream) -> Source {
         let config::Traffic { packetisation, silence, on, off, .. } = self.flow.traffic;
         let packet = Bytes::new(packetisation.unwrap_or(PACKETISATION).div_floor(SAMPLE));
         if silence != Some(true) {
-            let pace = Pace::Steps(vec![Segment { start, rate: SPEECH }]);
-            return Source::Steady(Steady::new(pace, stop, (Lengths::One(packet), Bytes::new(0)), false, random));
+            let pace = Pace::Steps(vec![Segment { start: active.start, rate: SPEECH }]);
+            return Source::Steady(Steady::new(pace, active.end, Lengths::One(packet), Bytes::new(0), false, random));
         }
         let (on, off) = (on.unwrap_or(TALK_SPURT), off.unwrap_or(PAUSE));
-        let times = (Times::Exponential(on), Times::Exponential(off));
-        Source::OnOff(OnOff::new((packet, SPEECH), times, share(on, off), (start, stop), random))
+        let share = share(on, off);
+        let (on, off) = (Times::Exponential(on), Times::Exponential(off));
+        Source::OnOff(OnOff::new(packet, SPEECH, on, off, share, active, random))
     }
 
-    fn web(&self, span: (Instant, Instant), random: Stream) -> Result<Web, BuildError> {
+    fn web(&self, active: Range<Instant>, random: Stream) -> Result<Web, BuildError> {
         let rate = self.rate();
         if rate.is_some_and(Rate::is_zero) {
             return self.refuse("rate", "at a rate of zero no burst ends; without `rate` it comes at one time");
         }
-        Ok(Web::new(self.packet().unwrap_or(WEB_PACKET), rate, self.bursts()?, span, random))
+        let (size, reading) = self.bursts()?;
+        Ok(Web::new(self.packet().unwrap_or(WEB_PACKET), rate, size, reading, active, random))
     }
 
     /// Sizes of bursts in bytes, and the times between them.

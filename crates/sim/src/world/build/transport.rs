@@ -65,12 +65,7 @@ pub(super) fn answered(
 }
 
 /// Makes `there`, the `index`-th flow, one that is answered by the flow `back`: this one.
-pub(super) fn answer(
-    there: &mut Flow,
-    (index, back): (FlowId, FlowId),
-    answered: &Answered,
-    rules: &Conventions,
-) -> Flow {
+pub(super) fn answer(there: &mut Flow, index: FlowId, back: FlowId, answered: &Answered, rules: &Conventions) -> Flow {
     let (asked, role, longest) = match answered.service {
         // A reply is as long as its request.
         Service::Echo => (Role::Request { back }, Role::Reply { of: index }, there.supply.first().unwrap_or_default()),

@@ -11,7 +11,8 @@ use crate::world::state::{Flow, Node, Routing};
 /// where the path is yet to be found, at every node.
 pub(super) fn check_txop(
     flows: &[Flow],
-    (nodes, routing): (&List<NodeId, Node>, &Routing),
+    nodes: &List<NodeId, Node>,
+    routing: &Routing,
     rules: &Conventions,
 ) -> Result<(), BuildError> {
     for (flow, index) in flows.iter().zip((0..).map(FlowId::at)) {

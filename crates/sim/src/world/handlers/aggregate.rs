@@ -60,18 +60,18 @@ impl World {
         mpdus.extend(self.nodes[NodeId::from(frame.from)].station.in_flight());
         for (mpdu, index) in mpdus.drain(..).zip(0_u32..) {
             if intact >> index & 1 == 1 {
-                self.take_numbered(node, (frame.from, frame.category), mpdu.sequence, mpdu.packet);
+                self.take_numbered(node, frame.from, frame.category, mpdu.sequence, mpdu.packet);
             }
         }
         self.mpdus = mpdus;
     }
 
     /// A data frame with this number has come in.
-    fn take_numbered(&mut self, node: NodeId, (from, category): (u32, u8), sequence: u16, packet: Handle) {
+    fn take_numbered(&mut self, node: NodeId, from: u32, category: u8, sequence: u16, packet: Handle) {
         let reorder = self.nodes[node].station.reorder(from, category);
         reorder.arrives(sequence);
         if reorder.is_ready() {
-            self.release(node, (from, category));
+            self.release(node, from, category);
         }
         let reorder = self.nodes[node].station.reorder(from, category);
         match reorder.place(sequence) {
@@ -79,7 +79,7 @@ impl World {
                 let more = reorder.is_ready();
                 self.take(node, from, packet);
                 if more {
-                    self.release(node, (from, category));
+                    self.release(node, from, category);
                 }
             }
             Place::Later => {
@@ -94,7 +94,7 @@ impl World {
     pub(super) fn move_window(&mut self, node: NodeId, frame: &Frame) {
         let Kind::BlockAckReq { start } = frame.kind else { return };
         self.nodes[node].station.reorder(frame.from, frame.category).forget_before(start);
-        self.release(node, (frame.from, frame.category));
+        self.release(node, frame.from, frame.category);
     }
 
     /// Copies the data packets of a frame that has to wait: the originals belong to the sender. Messages of the routing
@@ -123,14 +123,14 @@ impl World {
     }
 
     /// Passes on what need not wait any longer.
-    fn release(&mut self, node: NodeId, (from, category): (u32, u8)) {
+    fn release(&mut self, node: NodeId, from: u32, category: u8) {
         while let Some(first) = self.nodes[node].station.reorder(from, category).release() {
             let mut next = Some(first);
             while let Some(handle) = next {
                 let packet = self.packets.remove(handle);
                 next = packet.transit.next;
                 if let Load::Flow(index) = packet.load {
-                    self.deliver(node, from, (index, packet));
+                    self.deliver(node, from, index, packet);
                 }
                 self.connections.packet_gone(packet.segment);
             }

@@ -25,11 +25,11 @@ impl World {
             return;
         };
         self.hear_neighbour(node, from);
-        self.deliver(node, from, (index, packet));
+        self.deliver(node, from, index, packet);
     }
 
     /// A node has got a packet of a flow: the application's, or one to pass on.
-    pub(super) fn deliver(&mut self, node: NodeId, from: u32, (index, packet): (FlowId, Packet)) {
+    pub(super) fn deliver(&mut self, node: NodeId, from: u32, index: FlowId, packet: Packet) {
         let flow = &mut self.flows[index];
         if flow.to != BROADCAST {
             if flow.to != u32::from(node) {
@@ -40,13 +40,13 @@ impl World {
             flow.record.ledger.finished += 1;
         }
         if flow.role != Role::Data {
-            return self.arrive(node, (index, packet));
+            return self.arrive(node, index, packet);
         }
-        self.take_data(node, (index, packet));
+        self.take_data(node, index, packet);
     }
 
     /// A packet has reached the application that it is for.
-    pub(super) fn take_data(&mut self, node: NodeId, (index, packet): (FlowId, Packet)) {
+    pub(super) fn take_data(&mut self, node: NodeId, index: FlowId, packet: Packet) {
         let flow = &mut self.flows[index];
         let payload = packet.payload();
         flow.record.bytes += payload;

@@ -93,7 +93,7 @@ impl World {
             return;
         };
         let msdu = self.taken(&taken);
-        self.nodes[node].station.offer(now, (taken.packet.to, category), msdu, &self.rules);
+        self.nodes[node].station.offer(now, taken.packet.to, category, msdu, &self.rules);
         if let Some(port) = taken.left {
             self.left(node, port, &taken.packet);
         }

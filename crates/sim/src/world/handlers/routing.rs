@@ -58,7 +58,7 @@ impl World {
         let mut unreachable = false;
         for action in actions.drain(..) {
             match action {
-                Action::Send { message, to, after } => self.send_message(node, message, (to, after)),
+                Action::Send { message, to, after } => self.send_message(node, message, to, after),
                 Action::Forward { packet, to } => self.enqueue(node, packet, to),
                 Action::Discard { packet, why } => {
                     self.accounts(node).discard(packet, why);
@@ -76,7 +76,7 @@ impl World {
     }
 
     /// A message becomes a packet.
-    fn send_message(&mut self, node: NodeId, message: Message, (to, after): (u32, Duration)) {
+    fn send_message(&mut self, node: NodeId, message: Message, to: u32, after: Duration) {
         let Routing::Aodv(mesh) = &mut self.routing else { return };
         let length = network_bytes(message.length(&mesh.out.lists));
         let counts = &mut mesh.nodes[node].counts;
@@ -195,7 +195,7 @@ impl World {
                 false
             }
             // One that has arrived all the same is not sent again.
-            Load::Flow(_) => self.packet_failed(node, handle, (to, !packet.transit.accepted)),
+            Load::Flow(_) => self.packet_failed(node, handle, to, !packet.transit.accepted),
         };
         if !kept {
             self.drop_packet(node, handle);
@@ -206,13 +206,13 @@ impl World {
     }
 
     /// A data packet could not be sent. Does the node keep it, to send it by another way?
-    fn packet_failed(&mut self, node: NodeId, packet: Handle, (to, missing): (u32, bool)) -> bool {
+    fn packet_failed(&mut self, node: NodeId, packet: Handle, to: u32, missing: bool) -> bool {
         let failed = self.packets.get(packet);
         let Load::Flow(flow) = failed.load else { return false };
         let Flow { from, to: destination, .. } = self.flows[flow];
         let ends = Ends { origin: from.into(), destination, previous: None, travelled: failed.travelled() };
         let wanted = missing.then_some(packet);
-        self.tell(node, |aodv, cx| aodv.packet_failed(wanted, to, (&ends, cx)))
+        self.tell(node, |aodv, cx| aodv.packet_failed(wanted, to, &ends, cx))
     }
 
     /// What waits for the other end of a broken link leaves its port.
@@ -222,7 +222,7 @@ impl World {
         let egress = &mut self.nodes[node].egress;
         egress.discard_where(self.now, &mut |waiting| waiting.to == to, &mut |gone| purged.push(gone.packet));
         for packet in purged.drain(..) {
-            if !self.packet_failed(node, packet, (to, true)) {
+            if !self.packet_failed(node, packet, to, true) {
                 self.accounts(node).discard(packet, Loss::Link);
             }
         }

@@ -9,11 +9,11 @@ use units::{Bytes, Instant};
 
 impl World {
     /// A packet that is answered, or an answer, has arrived.
-    pub(super) fn arrive(&mut self, node: NodeId, (index, packet): (FlowId, Packet)) {
+    pub(super) fn arrive(&mut self, node: NodeId, index: FlowId, packet: Packet) {
         match self.flows[index].role {
-            Role::Data => self.take_data(node, (index, packet)),
+            Role::Data => self.take_data(node, index, packet),
             Role::Request { back } => {
-                self.take_data(node, (index, packet));
+                self.take_data(node, index, packet);
                 let reply = Packet::new(Load::Flow(back), packet.created, packet.length);
                 self.launch(back, reply);
             }
@@ -26,7 +26,7 @@ impl World {
                 }
                 self.note_delivered(node, &packet);
             }
-            Role::Stream { .. } | Role::Acknowledgement { .. } => self.take_segment(node, (index, packet)),
+            Role::Stream { .. } | Role::Acknowledgement { .. } => self.take_segment(node, index, packet),
         }
     }
 
@@ -38,7 +38,7 @@ impl World {
         if let Some(next) = transfers.next() {
             self.events.push(next, Event::Emit { flow });
         }
-        let connection = Connection::new((flow, *opened), settings, bytes, self.now);
+        let connection = Connection::new(flow, *opened, settings, bytes, self.now);
         *opened = opened.wrapping_add(1);
         record.transport.iter_mut().for_each(|record| record.transfers += 1);
         let from = *from;
@@ -58,12 +58,12 @@ impl World {
     }
 
     /// A segment has reached the end of its connection that it is for.
-    fn take_segment(&mut self, node: NodeId, (index, packet): (FlowId, Packet)) {
+    fn take_segment(&mut self, node: NodeId, index: FlowId, packet: Packet) {
         let Some(handle) = packet.segment else { return };
         let (slot, segment) = self.connections.carried(handle);
         let connection = self.connections.get(slot);
         if self.flows[index].role.answers().is_none() {
-            self.take_stream(slot, index, (&packet, &segment));
+            self.take_stream(slot, index, &packet, &segment);
         } else if !connection.closed {
             connection.sender.receive(self.now, &segment);
             self.measure(slot);
@@ -73,7 +73,7 @@ impl World {
     }
 
     /// A segment has reached the receiver.
-    fn take_stream(&mut self, slot: Slot, index: FlowId, (packet, segment): (&Packet, &Segment)) {
+    fn take_stream(&mut self, slot: Slot, index: FlowId, packet: &Packet, segment: &Segment) {
         let flow = &mut self.flows[index];
         if segment.length > 0 {
             let delay = self.now.since(packet.created);

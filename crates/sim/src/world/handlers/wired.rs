@@ -46,7 +46,7 @@ impl World {
         let (from, to) = (link.from, link.to);
         let packet = self.packets.remove(packet);
         if let Load::Flow(flow) = packet.load {
-            self.deliver(to, from.into(), (flow, packet));
+            self.deliver(to, from.into(), flow, packet);
         }
         self.connections.packet_gone(packet.segment);
         self.serve(to);

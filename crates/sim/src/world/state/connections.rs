@@ -55,7 +55,7 @@ struct Carried {
 
 impl Connection {
     /// Of a flow, opened now, with so much to send; `None` without end.
-    pub(crate) fn new((flow, number): (FlowId, u32), settings: &Settings, bytes: Option<u64>, now: Instant) -> Self {
+    pub(crate) fn new(flow: FlowId, number: u32, settings: &Settings, bytes: Option<u64>, now: Instant) -> Self {
         let mut sender = Sender::new(settings);
         sender.supply(bytes);
         if bytes.is_some() {

@@ -34,7 +34,7 @@ pub(crate) struct Mesh {
 }
 
 impl Mesh {
-    pub(crate) fn new(described: &crate::config::Aodv, settings: Settings, (nodes, category): (Vec<Aodv>, u8)) -> Self {
+    pub(crate) fn new(described: &crate::config::Aodv, settings: Settings, nodes: Vec<Aodv>, category: u8) -> Self {
         Self {
             settings,
             armed: vec![Instant::NEVER; nodes.len()].into(),

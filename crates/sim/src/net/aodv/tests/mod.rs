@@ -200,7 +200,7 @@ impl Net {
         }
         let ends = Ends { origin, destination, previous: None, travelled };
         let mut kept = false;
-        self.tell(at, |node, cx| kept = node.packet_failed(Some(packet), next, (&ends, cx)));
+        self.tell(at, |node, cx| kept = node.packet_failed(Some(packet), next, &ends, cx));
         if !kept {
             self.end(packet, Fate::Failed);
         }
