@@ -3,6 +3,7 @@
 //! A claim's value is computed for each seed by itself (all cases and flows of one seed become one number) and only then
 //! averaged, so that the interval over the seeds is one of independent values.
 
+mod combinations;
 mod condition;
 mod expression;
 mod quantity;
@@ -10,6 +11,7 @@ mod question;
 mod verdict;
 mod window;
 
+pub(crate) use combinations::{RULES, broken};
 pub(crate) use condition::Condition;
 pub(crate) use expression::Expression;
 pub(crate) use question::Question;

@@ -10,9 +10,7 @@ use crate::label;
 use crate::measure::{self, Missing};
 use crate::report::CDF;
 use crate::run;
-use crate::study::{
-    Axis, Chart, Claim, Compare, First, Labels, Reported, Spacing, Statistic, Table, Take, Unit, Window,
-};
+use crate::study::{Axis, Chart, Claim, First, Labels, Reported, Spacing, Table, Unit, Window};
 use crate::title;
 use serde_json::Value;
 use sim::config::Network;
@@ -166,6 +164,9 @@ impl Future<'_, '_> {
             return Err(self.draft.refuse_at(&at("reported"), "expected a number, or words in quotes"));
         }
         self.check_conditions(&at, claim)?;
+        if let Some(rule) = claims::broken(claim) {
+            return Err(self.draft.refuse_at(&at(rule.key), rule.sentence));
+        }
         self.check_labels(&at("where"), &claim.cases)?;
         self.check_against(&at("against"), &claim.against)?;
         if let Some(first) = &claim.first {
@@ -213,15 +214,11 @@ impl Future<'_, '_> {
         }
         let read =
             |key: &str, text: &str| Condition::read(text).map_err(|message| self.draft.refuse_at(&at(key), message));
-        let (condition, written) = read("holds", &claim.holds)?;
+        let (_, written) = read("holds", &claim.holds)?;
         let measured = claims::unit(claim, &Question::from(claim));
         if !measured.takes(written) {
             let message = format!("{} is held against {}", measured.words(), written.words());
             return Err(self.draft.refuse_at(&at("holds"), message));
-        }
-        if condition == Condition::Zero && claim.statistic != Statistic::default() {
-            let message = "`zero` goes by each value: there is no statistic of all";
-            return Err(self.draft.refuse_at(&at("statistic"), message));
         }
         for (key, text) in [
             ("share_of_runs", claim.share_of_runs.as_ref()),
@@ -229,11 +226,6 @@ impl Future<'_, '_> {
             ("series.when", claim.series.as_ref().and_then(|window| window.when.as_ref())),
         ] {
             text.map_or(Ok(()), |text| read(key, text).map(drop))?;
-        }
-        let alone = claim.than.is_none() && claim.against.is_empty();
-        if claim.compare == Compare::Correlation && (alone || claim.series.is_none()) {
-            let message = "a correlation is one of two series: it needs `series`, and `against` or `than`";
-            return Err(self.draft.refuse_at(&at("compare"), message));
         }
         Ok(())
     }
@@ -274,9 +266,6 @@ impl Future<'_, '_> {
             let message = format!("`{}` has the label `{label}`, which is no number", first.axis);
             return Err(self.draft.refuse_at(&format!("{at}.axis"), message));
         }
-        if first.share.is_some() == first.when.is_some() {
-            return Err(self.draft.refuse_at(at, "`first` needs either `share` or `when`"));
-        }
         if first.share.is_none_or(|share| share > 0.0 && share <= 1.0) {
             return Ok(());
         }
@@ -305,24 +294,6 @@ impl Future<'_, '_> {
                 let message = "the window is empty: it ends before it starts";
                 return Err(self.draft.refuse_at(&format!("{at}.{key}"), message));
             }
-        }
-        let waits = matches!(window.take, Take::Reaches | Take::Stays | Take::Share);
-        if waits != window.when.is_some() {
-            let message = "`reaches`, `stays` and `share`, and nothing else, need a condition `when`";
-            return Err(self.draft.refuse_at(&format!("{at}.take"), message));
-        }
-        let settles = window.take == Take::Settling;
-        if settles != (window.within.is_some() != window.covered.is_some()) {
-            let message = "`settling`, and nothing else, needs either `within` or `covered`";
-            return Err(self.draft.refuse_at(&format!("{at}.take"), message));
-        }
-        if window.counting.is_some() && !matches!(window.take, Take::Reaches | Take::Stays | Take::Settling) {
-            let message = "only what is waited for is counted: `reaches`, `stays` and `settling`";
-            return Err(self.draft.refuse_at(&format!("{at}.counting"), message));
-        }
-        let of_base = window.relative_to.as_ref().map(|base| base.take);
-        if of_base.is_some_and(|take| matches!(take, Take::Settling | Take::Reaches | Take::Stays | Take::Share)) {
-            return Err(self.draft.refuse_at(&format!("{at}.relative_to"), "this value needs further keys"));
         }
         let good = |share: Option<f64>| share.is_none_or(|share| share > 0.0 && share < 1.0);
         if good(window.within) && good(window.covered) {

@@ -1,0 +1,180 @@
+//! Which keys of a claim go together. What would be ignored is refused: a claim that says something else than it means is
+//! worse than none.
+
+use super::Condition;
+use crate::study::{Choose, Claim, Compare, OverSeeds, Statistic, Take, Window};
+
+/// A rule on the keys of a claim.
+pub(crate) struct Rule {
+    /// Where it is broken, within the claim: `series.take`.
+    pub(crate) key: &'static str,
+    /// What it says, as a refusal and in the reference.
+    pub(crate) sentence: &'static str,
+    is_broken: fn(&Claim) -> bool,
+}
+
+/// All of them, in the order in which a claim's value is computed.
+pub(crate) const RULES: &[Rule] = &[
+    Rule {
+        key: "series.take",
+        sentence: "`reaches`, `stays` and `share`, and nothing else, need a condition `when`",
+        is_broken: |claim| {
+            let waits = |window: &Window| matches!(window.take, Take::Reaches | Take::Stays | Take::Share);
+            claim.series.as_ref().is_some_and(|window| waits(window) != window.when.is_some())
+        },
+    },
+    Rule {
+        key: "series.take",
+        sentence: "`settling`, and nothing else, needs either `within` or `covered`",
+        is_broken: |claim| {
+            claim.series.as_ref().is_some_and(|window| {
+                (window.take == Take::Settling) != (window.within.is_some() != window.covered.is_some())
+            })
+        },
+    },
+    Rule {
+        key: "series.counting",
+        sentence: "only what is waited for is counted: `counting` belongs to `reaches`, `stays` and `settling`",
+        is_broken: |claim| {
+            let waits = |window: &Window| matches!(window.take, Take::Reaches | Take::Stays | Take::Settling);
+            claim.series.as_ref().is_some_and(|window| window.counting.is_some() && !waits(window))
+        },
+    },
+    Rule {
+        key: "series.relative_to",
+        sentence: "others are divided by a value that needs no further keys, not by `settling`, `reaches`, `stays` or `share`",
+        is_broken: |claim| {
+            let base = claim.series.as_ref().and_then(|window| window.relative_to.as_ref());
+            base.is_some_and(|base| matches!(base.take, Take::Settling | Take::Reaches | Take::Stays | Take::Share))
+        },
+    },
+    Rule {
+        key: "compare",
+        sentence: "a correlation is one of two series: it needs `series`, and `against` or `than`",
+        is_broken: |claim| claim.compare == Compare::Correlation && (claim.series.is_none() || !has_other(claim)),
+    },
+    Rule {
+        key: "compare",
+        sentence: "a correlation is of whole series, step by step: `take`, `relative_to`, `together` and `first` do not apply",
+        is_broken: |claim| {
+            let takes = |window: &Window| window.take != Take::Mean || window.relative_to.is_some();
+            let reduced = claim.together.is_some() || claim.first.is_some();
+            claim.compare == Compare::Correlation && (reduced || claim.series.as_ref().is_some_and(takes))
+        },
+    },
+    Rule {
+        key: "compare",
+        sentence: "`compare` needs something to compare with: `against`, `than` or `steps`",
+        is_broken: |claim| claim.compare != Compare::Difference && claim.steps.is_none() && !has_other(claim),
+    },
+    Rule {
+        key: "choose",
+        sentence: "`choose` picks one of the cases of `against`, which is missing",
+        is_broken: |claim| claim.choose != Choose::Largest && claim.against.is_empty(),
+    },
+    Rule {
+        key: "reaching",
+        sentence: "`reaching` picks one of the cases of `against`, which is missing",
+        is_broken: |claim| claim.reaching.is_some() && claim.against.is_empty(),
+    },
+    Rule {
+        key: "choose",
+        sentence: "`choose` and `reaching` are two ways to pick one of the cases of `against`: leave one of them out",
+        is_broken: |claim| claim.choose != Choose::Largest && claim.reaching.is_some(),
+    },
+    Rule {
+        key: "first",
+        sentence: "`first` needs either `share` or `when`",
+        is_broken: |claim| claim.first.as_ref().is_some_and(|first| first.share.is_some() == first.when.is_some()),
+    },
+    Rule {
+        key: "against",
+        sentence: "`first` makes one value of all cases along its axis: `against` compares along other axes",
+        is_broken: |claim| claim.first.as_ref().is_some_and(|first| claim.against.contains_key(&first.axis)),
+    },
+    Rule {
+        key: "statistic",
+        sentence: "`holds = \"zero\"` is ruled on value by value: `statistic` does not apply",
+        is_broken: |claim| is_zero(claim) && claim.statistic != Statistic::default(),
+    },
+    Rule {
+        key: "seeds",
+        sentence: "`holds = \"zero\"` is ruled on by the median seed and the mean: `seeds` and `share_of_runs` do not apply",
+        is_broken: |claim| is_zero(claim) && (claim.seeds != OverSeeds::default() || claim.share_of_runs.is_some()),
+    },
+];
+
+fn has_other(claim: &Claim) -> bool {
+    claim.than.is_some() || !claim.against.is_empty()
+}
+
+fn is_zero(claim: &Claim) -> bool {
+    claim.holds.parse() == Ok(Condition::Zero)
+}
+
+/// The first rule that a claim breaks.
+pub(crate) fn broken(claim: &Claim) -> Option<&'static Rule> {
+    RULES.iter().find(|rule| (rule.is_broken)(claim))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn claim(fields: &Value) -> Claim {
+        let mut whole = json!({ "id": "x.1", "says": "", "source": "", "measure": "flows.*.v", "holds": "> 0" });
+        whole.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        serde_json::from_value(whole).unwrap()
+    }
+
+    #[test]
+    fn each_rule_is_broken_by_its_claim_and_by_no_other() {
+        let against = json!({ "scheme": "FIFO" });
+        let correlation = json!({ "compare": "correlation", "against": against });
+        let with = |base: &Value, more: Value| {
+            let mut fields = base.clone();
+            fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            fields
+        };
+        let first = json!({ "axis": "load", "share": 0.9 });
+        let broken_by = [
+            json!({ "series": { "when": "> 1" } }),
+            json!({ "series": { "take": "settling", "within": 0.1, "covered": 0.1 } }),
+            json!({ "series": { "take": "max", "counting": "flows.*.v" } }),
+            json!({ "series": { "relative_to": { "take": "settling" } } }),
+            correlation.clone(),
+            with(&correlation, json!({ "series": {}, "together": "sum" })),
+            json!({ "compare": "ratio" }),
+            json!({ "choose": "smallest" }),
+            json!({ "reaching": "flows.*.v" }),
+            json!({ "choose": "smallest", "reaching": "flows.*.v", "against": against }),
+            json!({ "first": { "axis": "load" } }),
+            json!({ "first": first, "against": { "load": "1" } }),
+            json!({ "holds": "zero", "statistic": "max" }),
+            json!({ "holds": "zero", "seeds": "every" }),
+        ];
+        assert_eq!(broken_by.len(), RULES.len());
+        for (rule, fields) in RULES.iter().zip(&broken_by) {
+            assert_eq!(broken(&claim(fields)).map(|rule| rule.sentence), Some(rule.sentence), "{fields}");
+        }
+    }
+
+    #[test]
+    fn what_goes_together_breaks_no_rule() {
+        for fields in [
+            json!({}),
+            json!({ "compare": "ratio", "steps": "load" }),
+            json!({ "compare": "correlation", "than": "flows.b.v", "series": { "from": "1 s", "bin": "1 s" } }),
+            json!({ "choose": "smallest", "against": { "load": "*" } }),
+            json!({ "reaching": "flows.b.v", "against": { "load": "*" }, "together": "sum" }),
+            json!({ "first": { "axis": "load", "when": "> 1" }, "against": { "scheme": "FIFO" }, "steps": "target" }),
+            json!({ "series": { "take": "reaches", "when": "> 1", "counting": "flows.*.v", "relative_to": {} } }),
+            json!({ "series": { "take": "settling", "covered": 0.5 } }),
+            json!({ "holds": "zero" }),
+            json!({ "share_of_runs": "> 1", "seeds": "every" }),
+        ] {
+            assert!(broken(&claim(&fields)).is_none(), "{fields}");
+        }
+    }
+}
