@@ -1,6 +1,7 @@
 //! Sweeps: the same results whatever the threads, interrupts that lose nothing, claims that decide the exit status.
 
 use crate::command::{CHAIN, scenario, sluice, stderr, stdout, without_times};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -262,9 +263,17 @@ fn the_committed_reference_is_up_to_date() {
     let folder = tempfile::tempdir().unwrap();
     let output = sluice(folder.path()).args(["docs", "."]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    for file in ["scenario.md", "scenario.schema.json"] {
-        let committed = fs::read_to_string(docs.join(file)).unwrap();
-        let fresh = fs::read_to_string(folder.path().join(file)).unwrap();
-        assert!(committed == fresh, "docs/{file} is out of date: run `cargo run -p sluice-cli -- docs`");
+    let files = |folder: &Path| {
+        let pages = fs::read_dir(folder.join("scenario")).unwrap().map(|entry| entry.unwrap().path());
+        let files = pages.chain([folder.join("scenario.schema.json")]);
+        let text = |file: PathBuf| (file.strip_prefix(folder).unwrap().to_owned(), fs::read_to_string(&file).unwrap());
+        files.map(text).collect::<BTreeMap<_, _>>()
+    };
+    let (committed, fresh) = (files(&docs), files(folder.path()));
+    let advice = "run `cargo run -p sluice-cli -- docs`";
+    for (file, text) in &fresh {
+        assert!(committed.get(file) == Some(text), "docs/{} is out of date: {advice}", file.display());
     }
+    let stale: Vec<_> = committed.keys().filter(|file| !fresh.contains_key(*file)).collect();
+    assert!(stale.is_empty(), "no table has these pages any more: {stale:?}");
 }

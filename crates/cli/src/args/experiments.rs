@@ -22,7 +22,7 @@ Example:
 Name the file in a scenario's first line, and an editor that knows TOML checks the scenario as you type:
   #:schema scenario.schema.json")]
     Schema,
-    /// Write the reference of scenario files (scenario.md, scenario.schema.json) to a folder.
+    /// Write the reference of scenario files (scenario/*.md, scenario.schema.json) to a folder.
     #[command(hide = true)]
     Docs {
         /// The folder.

@@ -40,7 +40,7 @@ Examples:
   sudo sluice attach eth0 --controller adth --set limit=500 --record eth0.jsonl
   sudo sluice attach eth0 --parent 1:10 --controller alt
 
-The keys of --set are those of a scenario's [queue] (docs/scenario.md). The kernel's FIFO is pfifo (discipline \
+The keys of --set are those of a scenario's [queue] (docs/scenario/queue.md). The kernel's FIFO is pfifo (discipline \
 drop-tail; bfifo where the limit is a size) or pfifo_head_drop (drop-head). It holds packets only where the driver \
 pushes back: `sluice doctor` says where.")]
 pub(crate) struct Attach {

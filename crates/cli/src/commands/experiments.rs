@@ -16,6 +16,7 @@ use crate::console::print;
 use crate::failure::{Failure, HOLDS};
 use lab::schema;
 use lab::store::write_whole;
+use std::fs;
 use std::path::Path;
 
 pub(super) fn experiment(experiment: Experiment) -> Result<u8, Failure> {
@@ -34,7 +35,12 @@ pub(super) fn experiment(experiment: Experiment) -> Result<u8, Failure> {
 }
 
 fn docs(folder: &Path) -> Result<(), Failure> {
-    write_whole(&folder.join("scenario.md"), schema::markdown().as_bytes())?;
+    let reference = folder.join("scenario");
+    let unwritable = |error| Failure::wrong(format!("cannot write {}: {error}", reference.display()));
+    fs::create_dir_all(&reference).map_err(unwritable)?;
+    for page in schema::pages() {
+        write_whole(&reference.join(page.file), page.text.as_bytes())?;
+    }
     write_whole(&folder.join("scenario.schema.json"), schema::json_text().as_bytes())?;
     Ok(())
 }

@@ -20,8 +20,8 @@ const RULES: &str = include_str!("conventions.toml");
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Choice {
-    /// Whose rules to follow where simulators differ: it sets the keys of the table under Conventions above that the
-    /// scenario leaves out.
+    /// Whose rules to follow where simulators differ: it sets the keys of a table of
+    /// conventions that the scenario leaves out.
     #[serde(default)]
     pub(super) conventions: Conventions,
 }

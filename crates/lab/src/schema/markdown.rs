@@ -1,14 +1,35 @@
-//! The reference of the scenario's format, `docs/scenario.md`.
+//! The reference of the scenario's format: an index and a page for each group of tables, `docs/scenario/*.md`.
 
-use super::Tables;
 use super::tables::{Key, Table};
+use super::{Tables, claim};
+use crate::claims;
 use std::fmt::Write as _;
 
+/// A page of the reference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// Its file: `radio.md`. The index is `README.md`.
+    pub file: String,
+    /// The Markdown.
+    pub text: String,
+}
+
+const INDEX: &str = "README";
+const CONVENTIONS: &str = "conventions";
+const MARK: &str = "<!-- Written by `sluice docs`; edit the comments of the structs that read the file instead. -->";
+
+/// Tables that share a page, and what it is about. Every other one has a page of its own, with the tables in it.
+const GROUPS: &[(&str, &[&str], &str)] = &[
+    ("nodes", &["nodes", "node", "wired"], "Nodes, placed by rule or one by one, and links beside the radio."),
+    (
+        "queue",
+        &["queue", "category_queue", "class_queue"],
+        "Queues: discipline, limit, and the controller that moves it.",
+    ),
+    ("report", &["chart", "table", "record"], "Charts and tables of the report, and what runs record for them."),
+];
+
 const PREFACE: &str = "\
-# The scenario file
-
-<!-- Written by `sluice docs`; edit the comments of the structs that read the file instead. -->
-
 A scenario is one TOML file: a network, its traffic and its queues, what to vary, and what is claimed about the results.
 `sluice run FILE` runs the network once; `sluice reproduce FILE` runs the sweep and rules on the claims.
 
@@ -49,28 +70,89 @@ axis by its name and of its values by their labels (a plain value is its own lab
 
 Keys, by their dotted paths, that have other values when `sluice reproduce --quick` is short of time, as in
 `duration = \"60 s\"`. `--set` comes after them.
-
-## Conventions
-
-`conventions` sets every key below that the scenario leaves out, so that the rules are those of one simulator:
-`--set conventions=ns-2`, or an axis `conventions = [\"standard\", \"ns-3\", \"ns-2\"]`. A key that is written in the file, set by
-`--set` or varied wins. What is covered and what each rule changes: `docs/mac-conventions.md`, `docs/routing.md`,
-`docs/tcp.md`.
-
 ";
 
-/// The reference, as Markdown.
-pub fn markdown() -> String {
-    let mut page = format!("{PREFACE}{}\n", crate::scenario::conventions());
-    for table in Tables::get().iter() {
-        section(&mut page, table);
+const ABOUT_CONVENTIONS: &str = "\
+`conventions` sets every key below that the scenario leaves out, so that the rules are those of one simulator:
+`--set conventions=ns-2`, or an axis `conventions = [\"standard\", \"ns-3\", \"ns-2\"]`. A key that is written in the file, set by
+`--set` or varied wins. What is covered and what each rule changes: [MAC conventions](../mac-conventions.md),
+[routing](../routing.md), [TCP](../tcp.md).
+";
+
+const ABOUT_REPORTS: &str = "\
+What the report and the terminal show besides verdicts, and what runs record for it. `where`, `together`, `against` and
+`compare` mean what they mean in [a claim](claim.md), with `choose = \"largest\"`.
+";
+
+/// The reference: the index, the conventions, and the other pages in the order of their first tables.
+pub fn pages() -> Vec<Page> {
+    let tables = Tables::get();
+    let mut names: Vec<&str> = Vec::new();
+    for table in tables.iter().filter(|table| !table.path.is_empty()) {
+        let name = page_of(table);
+        if !names.contains(&name) {
+            names.push(name);
+        }
     }
-    page.truncate(page.trim_end().len());
-    page.push('\n');
-    page
+    let conventions = format!("{ABOUT_CONVENTIONS}\n{}", crate::scenario::conventions());
+    let mut pages =
+        vec![page(INDEX, "The scenario file", &index(tables, &names)), page(CONVENTIONS, "Conventions", &conventions)];
+    pages.extend(names.into_iter().map(|name| page(name, &title(tables, name), &sections(tables, name))));
+    pages
 }
 
-fn section(page: &mut String, table: &Table) {
+fn page(name: &str, title: &str, text: &str) -> Page {
+    Page { file: format!("{name}.md"), text: format!("# {title}\n\n{MARK}\n\n{}\n", text.trim_end()) }
+}
+
+/// The page that a table stands on.
+fn page_of(table: &Table) -> &str {
+    let outermost = table.path.split('.').next().unwrap_or_default();
+    match GROUPS.iter().find(|(_, tables, _)| tables.contains(&outermost)) {
+        Some((page, ..)) => page,
+        None if outermost.is_empty() => INDEX,
+        None => outermost,
+    }
+}
+
+/// The tables of a page that stand in no other: `[queue]`, `[category_queue]`.
+fn title(tables: &Tables, page: &str) -> String {
+    let outermost = tables.iter().filter(|table| page_of(table) == page && !table.path.contains('.'));
+    outermost.map(|table| format!("`{}`", table.header)).collect::<Vec<_>>().join(", ")
+}
+
+fn index(tables: &Tables, names: &[&str]) -> String {
+    let mut text = format!("{PREFACE}\n## Pages\n\n");
+    for name in names {
+        let of_group = GROUPS.iter().find(|(page, ..)| page == name).map(|(_, _, about)| *about);
+        let of_table = tables.at(name).and_then(|table| table.about.split_inclusive(". ").next());
+        let about = of_group.or(of_table).unwrap_or_default().trim_end();
+        let _ = writeln!(text, "- [{}]({name}.md): {about}", title(tables, name));
+    }
+    let _ = writeln!(text, "- [Conventions]({CONVENTIONS}.md): the rules of ns-3 and ns-2, key by key.\n");
+    text.push_str(&sections(tables, INDEX));
+    text
+}
+
+fn sections(tables: &Tables, page: &str) -> String {
+    let mut text = match page {
+        "claim" => claim::ABOUT.replace("{rules}", &rules()),
+        "report" => format!("{ABOUT_REPORTS}\n"),
+        _ => String::new(),
+    };
+    for table in tables.iter().filter(|table| page_of(table) == page) {
+        section(&mut text, tables, table);
+    }
+    text
+}
+
+/// What does not go together in a claim.
+fn rules() -> String {
+    let sentences: Vec<&str> = claims::RULES.iter().map(|rule| rule.sentence).collect();
+    format!("- {}.\n", sentences.join(".\n- "))
+}
+
+fn section(page: &mut String, tables: &Tables, table: &Table) {
     let header = if table.path.is_empty() { "Top level".to_owned() } else { format!("`{}`", table.header) };
     let _ = write!(page, "## {header}\n\n");
     if !table.about.is_empty() {
@@ -78,7 +160,7 @@ fn section(page: &mut String, table: &Table) {
     }
     page.push_str("| key | value | default | meaning |\n|---|---|---|---|\n");
     for key in &table.keys {
-        row(page, key);
+        row(page, tables, key);
     }
     page.push('\n');
     for key in table.keys.iter().filter(|key| key.choices.iter().any(|(_, about)| !about.is_empty())) {
@@ -90,13 +172,84 @@ fn section(page: &mut String, table: &Table) {
     }
 }
 
-fn row(page: &mut String, key: &Key) {
+fn row(page: &mut String, tables: &Tables, key: &Key) {
     let default = match (key.required, key.default.as_str()) {
         (true, _) => "*required*".to_owned(),
         (false, "") => String::new(),
         (false, default) => format!("`{default}`"),
     };
     let cell = |text: &str| text.replace('|', "\\|");
-    let kind = if key.name == "vary" { "table, see above".to_owned() } else { key.kind.clone() };
+    let kind = if key.name == "vary" { "table, see above".to_owned() } else { linked(tables, key) };
     let _ = writeln!(page, "| `{}` | {} | {} | {} |", key.name, cell(&kind), cell(&default), cell(&key.about));
+}
+
+/// What may stand at a key; a table as a link to its keys.
+fn linked(tables: &Tables, key: &Key) -> String {
+    let of_header = |header: &str| tables.iter().find(|table| table.header == header);
+    let Some(table) = key.kind.split('`').find_map(of_header).filter(|_| key.is_table) else { return key.kind.clone() };
+    let header = format!("`{}`", table.header);
+    // As GitHub and mdBook name a heading.
+    let anchor: String = table.header.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+    key.kind.replace(&header, &format!("[{header}]({}.md#{anchor})", page_of(table)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The keys of a claim, frozen: a claim is a query already, and a new key has to earn its place here and in `claim.rs`.
+    const KEYS: &[&str] = &[
+        "id",
+        "says",
+        "source",
+        "measure",
+        "series",
+        "together",
+        "first",
+        "where",
+        "against",
+        "choose",
+        "reaching",
+        "than",
+        "compare",
+        "steps",
+        "statistic",
+        "share_of_runs",
+        "seeds",
+        "reported",
+        "holds",
+        "full",
+    ];
+
+    #[test]
+    fn a_claim_has_the_keys_that_its_page_explains_and_no_others() {
+        let tables = Tables::get();
+        let claim = tables.at("claim").unwrap();
+        let keys: Vec<&str> = claim.keys.iter().map(|key| key.name.as_str()).collect();
+        assert_eq!(keys, KEYS);
+        // Of the order in which a value is computed, and of what is said besides: the first column.
+        let explained: Vec<&str> = claim::ABOUT
+            .lines()
+            .filter_map(|line| line.strip_prefix("| `"))
+            .filter_map(|row| row.split(" |").next())
+            .flat_map(|cell| cell.split('`').filter(|part| part.chars().any(char::is_alphanumeric)))
+            .collect();
+        let sorted = |names: &[&str]| {
+            let mut names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            names.sort();
+            names
+        };
+        assert_eq!(sorted(&explained), sorted(KEYS));
+    }
+
+    #[test]
+    fn every_table_stands_on_one_page() {
+        let pages = pages();
+        for table in Tables::get().iter().filter(|table| !table.path.is_empty()) {
+            let heading = format!("\n## `{}`\n", table.header);
+            let on: Vec<&str> =
+                pages.iter().filter(|page| page.text.contains(&heading)).map(|page| page.file.as_str()).collect();
+            assert_eq!(on, [format!("{}.md", page_of(table))], "{}", table.header);
+        }
+    }
 }

@@ -1,10 +1,11 @@
 //! The scenario's format, told from the structs that read it: as a JSON Schema for editors, as tables of keys for hints,
-//! and as the reference `docs/scenario.md`.
+//! and as the reference `docs/scenario`.
 
+mod claim;
 mod markdown;
 mod tables;
 
-pub use markdown::markdown;
+pub use markdown::{Page, pages};
 #[cfg(test)]
 pub(crate) use tables::Key;
 pub(crate) use tables::Tables;
