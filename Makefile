@@ -99,7 +99,7 @@ docs: charts
 
 unit: charts
 	python3 tests/modules.py
-	python3 tests/circles.py crates/linux/src crates/sim/src crates/lab/src/scenario crates/queue/src crates/control/src
+	python3 tests/circles.py crates/linux/src crates/sim/src crates/lab/src/scenario crates/queue/src crates/control/src crates/units/src
 	python3 tests/packages/check_openwrt.py
 	python3 tests/schemes.py
 	cargo test --workspace --locked

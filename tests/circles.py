@@ -14,6 +14,7 @@ COMMENT = re.compile(r"//.*")
 INLINE = re.compile(r"( *)(?:pub(?:\([a-z]+\))? )?mod (\w+) \{$")
 TEST_FILE = re.compile(r"#\[cfg\(test\)\]\s*(?:#\[path = \"[^\"]*\"\]\s*)?(?:pub(?:\([a-z]+\))? )?mod (\w+);")
 PATH = re.compile(r"(?<![\w:])(\w+)::")
+ROOTS = ("lib.rs", "main.rs")
 HANDED_ON = re.compile(r"^ *pub(?:\([a-z]+\))? use ", re.MULTILINE)
 
 
@@ -69,11 +70,12 @@ class Crate:
 
     def __init__(self, folder):
         folder = pathlib.Path(folder)
-        root = next(path for path in (folder, *folder.parents) if (path / "lib.rs").exists())
+        root = next(path for path in (folder, *folder.parents) if any((path / name).exists() for name in ROOTS))
         self.files = {}
         for path in sorted([*folder.rglob("*.rs"), *folder.parent.glob(f"{folder.name}.rs")]):
             parts = path.relative_to(root).with_suffix("").parts
-            self.files[() if parts == ("lib",) else tuple(part for part in parts if part != "mod")] = path
+            is_root = path.parent == root and path.name in ROOTS
+            self.files[() if is_root else tuple(part for part in parts if part != "mod")] = path
         for module, path in list(self.files.items()):
             for test in TEST_FILE.findall(path.read_text()):
                 for name in [name for name in self.files if name[: len(module) + 1] == (*module, test)]:
