@@ -2,7 +2,7 @@
 """Compare Sluice with ns-3 and ns-2: the same networks in all three, several seeds, one table.
 
 Figures are means over seeds with 95 % t-intervals; 'agree' means that the two intervals overlap. Sluice follows the
-conventions of the peer that it is compared with (networks.py); beside it stands what it gives by the standard. What differs is looked up in explained.toml: the section
+conventions of the peer that it is compared with (networks.py); beside it stands what it gives by the standard. What differs is looked up in known-differences.toml: the section
 of docs/validation.md that shows by an experiment where the difference comes from. A difference that no entry covers, or
 that is larger than the entry says, is UNEXPLAINED and makes the exit status 1.
 
@@ -104,13 +104,13 @@ def covering(network, measure, peer, explained, gap=0.0):
                  and any(fnmatch.fnmatch(network, name) for name in entry["networks"])), None)
 
 
-def load_explained():
-    """The entries of explained.toml; each must name a section that docs/validation.md has."""
-    entries = tomllib.loads((simulators.HERE / "explained.toml").read_text()).get("difference", [])
+def load_known_differences():
+    """The entries of known-differences.toml; each must name a section that docs/validation.md has."""
+    entries = tomllib.loads((simulators.HERE / "known-differences.toml").read_text()).get("difference", [])
     sections = re.findall(r"^#+ (.*)$", VALIDATION.read_text(), re.MULTILINE)
     for entry in entries:
         if entry["section"] not in sections:
-            sys.exit(f"explained.toml: docs/validation.md has no section '{entry['section']}'")
+            sys.exit(f"known-differences.toml: docs/validation.md has no section '{entry['section']}'")
     return entries
 
 
@@ -158,7 +158,7 @@ def main():
     options = parser.parse_args()
     if options.seeds < 1:
         parser.error("--seeds: at least 1")
-    explained, cases = load_explained(), chosen(options.only)
+    explained, cases = load_known_differences(), chosen(options.only)
     peers = options.peer or list(simulators.PEERS)
     toolbox = simulators.Toolbox(options.out.resolve(), options.sluice.resolve())
     toolbox.prepare(peers)

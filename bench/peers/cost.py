@@ -9,7 +9,7 @@ memory. ns-2 runs without its trace.
 Unequal work is divided out: `a frame` is the ratio of CPU times a frame on the air that contends for the medium (data
 frames, an aggregate being one, RTS and routing packets). Where both outcomes are alike it is the ratio a second. Outcomes
 are alike when mean goodput and frames differ by no more than TOLERANCE; a difference that is larger must be explained in
-docs/validation.md (explained.toml), else the exit status is 1. ns-2's outcomes come from runs with its trace, those of
+docs/validation.md (known-differences.toml), else the exit status is 1. ns-2's outcomes come from runs with its trace, those of
 compare.py.
 
 Debian's ns-3 has logging compiled in (switched off here). With --optimised the same source is built without it and
@@ -142,7 +142,7 @@ def main():
     toolbox = simulators.Toolbox(options.out.resolve(), options.sluice.resolve())
     toolbox.prepare(simulators.PEERS)
     ns3 = toolbox.link_ns3(copies.ns3(toolbox.out)) if options.optimised else None
-    explained = compare.load_explained()
+    explained = compare.load_known_differences()
     load = os.getloadavg()[0]
     print(f"{'network':<16} {'':<9} {'ms/sim s':>10} {'MiB':>7} {'goodput, Mb/s':>18} {'frames a second':>18} "
           f"{'CPU':>8} {'a frame':>8}   ({options.seeds} seeds, load at the start {load:.1f})")
