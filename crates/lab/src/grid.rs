@@ -59,11 +59,11 @@ struct Entry<'s> {
 
 fn entries<'s>(study: &'s Study, table: &Table, cell: &crate::study::Cell) -> Vec<Entry<'s>> {
     let together = cell.together.unwrap_or(Together::Mean);
-    let question = Question::plain(&cell.measure, Some(together), &table.cases, (&cell.against, cell.compare));
+    let question = Question::plain(&cell.measure, Some(together), &table.cases, &cell.against, cell.compare);
     let seeds = study.seeds.len();
     let answers = claims::answers(&[question], seeds, &study.runs);
     let unit = title::unit(&cell.measure, &cell.against, cell.compare);
-    let factor = title::factor(&cell.title, (&cell.measure, unit)).unwrap_or(1.0);
+    let factor = title::factor(&cell.title, &cell.measure, unit).unwrap_or(1.0);
     let cases = answers[0].cases.iter().enumerate();
     cases
         .map(|(rank, index)| {

@@ -232,7 +232,7 @@ mod tests {
         Stat { n: u64::from(micros > 0), mean: Duration::from_micros(micros), ..Stat::default() }
     }
 
-    fn decision(number: u64, (packets, size): (u64, u64), gap: Stat) -> Decision {
+    fn decision(number: u64, packets: u64, size: u64, gap: Stat) -> Decision {
         let seen = Interval {
             length: Duration::from_millis(100),
             arrived: Count { packets, bytes: Bytes::new(packets * size) },
@@ -250,11 +250,8 @@ mod tests {
     #[test]
     fn a_packet_takes_as_long_as_was_measured_and_as_many_come() {
         // 1000 bytes in 1 ms are 8 Mb/s, in 2 ms 4 Mb/s; where nothing waited the link is as it was.
-        let recorded = [
-            decision(1, (20, 1_000), stat(1_000)),
-            decision(2, (0, 0), stat(0)),
-            decision(3, (30, 1_000), stat(2_000)),
-        ];
+        let recorded =
+            [decision(1, 20, 1_000, stat(1_000)), decision(2, 0, 0, stat(0)), decision(3, 30, 1_000, stat(2_000))];
         let text = scenario(&recorded, "eth0.jsonl").unwrap();
         assert!(
             text.contains("rate = \"8 Mb/s\"\nat = [\n    { time = \"200 ms\", rate = \"4 Mb/s\" },\n]\n"),
@@ -269,9 +266,9 @@ mod tests {
 
     #[test]
     fn service_times_count_where_there_are_any_and_a_pause_has_no_load() {
-        let mut late = decision(9, (10, 500), stat(0));
+        let mut late = decision(9, 10, 500, stat(0));
         late.seen.service = stat(500);
-        let text = scenario(&[decision(1, (5, 500), stat(700)), late], "a \"b\"").unwrap();
+        let text = scenario(&[decision(1, 5, 500, stat(700)), late], "a \"b\"").unwrap();
         assert!(text.contains("rate = \"8 Mb/s\"\n\n[wired.queue]"), "{text}");
         assert!(text.contains("{ time = \"100 ms\", rate = \"0 b/s\" }"), "{text}");
         let outcome = crate::run::run(&parsed(&text).base, 1, &()).unwrap().unwrap().outcome;
@@ -280,7 +277,7 @@ mod tests {
 
     #[test]
     fn packets_that_no_scenario_has_become_usual_ones() {
-        let text = scenario(&[decision(1, (5, 65_000), stat(1_000))], "x").unwrap();
+        let text = scenario(&[decision(1, 5, 65_000, stat(1_000))], "x").unwrap();
         assert!(text.contains("packet = \"1472 B\"") && text.contains("longer than those of a scenario"), "{text}");
         parsed(&text);
     }
@@ -288,9 +285,9 @@ mod tests {
     #[test]
     fn what_tells_too_little_is_refused() {
         assert_eq!(scenario(&[], "x"), Err(Unusable::Empty));
-        assert_eq!(scenario(&[decision(1, (0, 0), stat(9))], "x"), Err(Unusable::NoLoad));
-        assert_eq!(scenario(&[decision(1, (9, 100), stat(0))], "x"), Err(Unusable::Idle));
-        let back = [decision(2, (9, 100), stat(9)), decision(1, (9, 100), stat(9))];
+        assert_eq!(scenario(&[decision(1, 0, 0, stat(9))], "x"), Err(Unusable::NoLoad));
+        assert_eq!(scenario(&[decision(1, 9, 100, stat(0))], "x"), Err(Unusable::Idle));
+        let back = [decision(2, 9, 100, stat(9)), decision(1, 9, 100, stat(9))];
         assert_eq!(scenario(&back, "x"), Err(Unusable::Order { number: 2 }));
     }
 

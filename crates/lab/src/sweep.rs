@@ -94,7 +94,7 @@ pub fn run(scenario: &Scenario, store: &Store, settings: &Settings, watch: &dyn 
     let finished = AtomicUsize::new(0);
     let work = || -> Result<Vec<Option<Run>>, SweepError> {
         let one = |job: &Job| {
-            finish(scenario, job, (store, settings.traces.as_ref()), watch).inspect(|run| {
+            finish(scenario, job, store, settings.traces.as_ref(), watch).inspect(|run| {
                 finished.fetch_add(usize::from(run.is_some()), Ordering::Relaxed);
             })
         };
@@ -179,7 +179,8 @@ pub fn record(scenario: &str, case: &Case, seed: u64, timed: Timed) -> Run {
 fn finish(
     scenario: &Scenario,
     job: &Job,
-    (store, traces): (&Store, Option<&Traces>),
+    store: &Store,
+    traces: Option<&Traces>,
     watch: &dyn Watch,
 ) -> Result<Option<Run>, SweepError> {
     if watch.stopped() {

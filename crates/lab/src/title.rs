@@ -37,7 +37,7 @@ pub(crate) fn unit(measure: &str, against: &BTreeMap<String, Labels>, compare: C
 ///
 /// # Errors
 /// A unit that the values do not have, in words.
-pub(crate) fn factor(title: &str, (measure, unit): (&str, Unit)) -> Result<f64, String> {
+pub(crate) fn factor(title: &str, measure: &str, unit: Unit) -> Result<f64, String> {
     let Some(given) = in_parentheses(title) else { return Ok(1.0) };
     // Of what is computed, or counted, the unit is not always known.
     let open = unit == Unit::Number;
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     fn of(title: &str, measure: &str) -> Result<f64, String> {
-        factor(title, (measure, unit(measure, &BTreeMap::new(), Compare::Ratio)))
+        factor(title, measure, unit(measure, &BTreeMap::new(), Compare::Ratio))
     }
 
     #[test]

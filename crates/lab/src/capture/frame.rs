@@ -73,7 +73,8 @@ impl Bytes {
 pub(super) fn record(
     at: Instant,
     frame: &Frame,
-    (mpdu, part): (Option<&Mpdu>, Option<Part>),
+    mpdu: Option<&Mpdu>,
+    part: Option<Part>,
     reception: Option<Reception>,
     addresses: &Addresses,
 ) -> Record {

@@ -61,14 +61,14 @@ impl<W: Write> Capture<W> {
 
     fn frame(&mut self, at: Instant, frame: &Frame, reception: impl Fn(bool) -> Option<Reception>) -> io::Result<()> {
         let Some(last) = frame.mpdus.len().checked_sub(1) else {
-            return self.write(at, &record(at, frame, (None, None), reception(true), &self.addresses));
+            return self.write(at, &record(at, frame, None, None, reception(true), &self.addresses));
         };
         if last > 0 {
             self.aggregates = self.aggregates.wrapping_add(1);
         }
         for (index, mpdu) in frame.mpdus.iter().enumerate() {
             let part = (last > 0).then_some(Part { reference: self.aggregates, last: index == last });
-            let record = record(at, frame, (Some(mpdu), part), reception(mpdu.intact), &self.addresses);
+            let record = record(at, frame, Some(mpdu), part, reception(mpdu.intact), &self.addresses);
             self.write(at, &record)?;
         }
         Ok(())

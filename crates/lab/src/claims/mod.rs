@@ -55,7 +55,7 @@ pub fn judge(claims: &[Claim], seeds: &[u64], runs: &[Run], extent: Extent) -> V
     let questions: Vec<Question> = claims.iter().map(Question::from).collect();
     let answers = answers(&questions, seeds.len(), runs);
     let judged = claims.iter().zip(&questions).zip(&answers);
-    judged.map(|((claim, question), answer)| verdict::verdict(claim, question, answer, (seeds, runs), extent)).collect()
+    judged.map(|((claim, question), answer)| verdict::verdict(claim, question, answer, seeds, runs, extent)).collect()
 }
 
 /// What was asked, of every case that was asked about.

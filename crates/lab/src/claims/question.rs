@@ -2,7 +2,7 @@
 
 use super::condition::Condition;
 use super::expression::{Column, Expression};
-use super::window;
+use super::window::{self, Side};
 use super::{Case, matches};
 use crate::label;
 use crate::study::{Choose, Claim, Compare, First, Labels, Run, Together, Window};
@@ -53,7 +53,8 @@ impl<'q> Question<'q> {
         measure: &'q str,
         together: Option<Together>,
         cases: &'q BTreeMap<String, Labels>,
-        (against, compare): (&'q BTreeMap<String, Labels>, Compare),
+        against: &'q BTreeMap<String, Labels>,
+        compare: Compare,
     ) -> Self {
         let (choose, measure) = (Choose::Largest, expression(measure));
         let (series, first, reaching, than, steps) = (None, None, None, None, None);
@@ -169,7 +170,8 @@ impl Seed<'_> {
         }
         let (other, than) = (other.unwrap_or(case), question.than.as_ref().unwrap_or(&question.measure));
         if let (Compare::Correlation, Some(window)) = (question.compare, question.series) {
-            return window::correlations((self.runs[case], &question.measure), (self.runs[other], than), window);
+            let ours = Side { run: self.runs[case], what: &question.measure };
+            return window::correlations(&ours, &Side { run: self.runs[other], what: than }, window);
         }
         let theirs = self.values(question, other, than);
         let compare = |ours: f64, theirs: f64| compared(question.compare, ours, theirs);

@@ -12,7 +12,8 @@ pub(super) fn verdict(
     claim: &Claim,
     question: &Question,
     answer: &Answer,
-    (seeds, runs): (&[u64], &[Run]),
+    seeds: &[u64],
+    runs: &[Run],
     extent: Extent,
 ) -> Verdict {
     let rule = Rule::new(claim, extent);
@@ -35,7 +36,7 @@ pub(super) fn verdict(
         high: judged.high,
         unit: unit(claim, question),
         seeds: claim.seeds,
-        at: at(question, answer, place, judged.seed, (seeds, runs)),
+        at: at(question, answer, place, judged.seed, seeds, runs),
         verdict: if needs_more { Ruling::NeedsFullRuns } else { judged.ruling },
     }
 }
@@ -236,7 +237,8 @@ fn at(
     answer: &Answer,
     place: Option<(usize, usize)>,
     seed: Option<usize>,
-    (seeds, runs): (&[u64], &[Run]),
+    seeds: &[u64],
+    runs: &[Run],
 ) -> String {
     let case_of = |index: usize| &runs[index * seeds.len()];
     let mut words = Vec::new();

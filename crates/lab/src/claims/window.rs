@@ -16,9 +16,15 @@ pub(super) fn values(run: &Run, what: &Expression, window: &Window) -> Vec<f64> 
     clock.columns(run, what).iter().map(|series| clock.value(series)).collect()
 }
 
-/// The correlation coefficients of every two series that the expressions yield for the two runs.
-pub(super) fn correlations(ours: (&Run, &Expression), theirs: (&Run, &Expression), window: &Window) -> Vec<f64> {
-    let seen = |(run, what): (&Run, &Expression)| -> Vec<Vec<Step>> {
+/// One of two that are correlated: the series that an expression yields for a run.
+pub(super) struct Side<'a> {
+    pub(super) run: &'a Run,
+    pub(super) what: &'a Expression,
+}
+
+/// The correlation coefficients of every two series of the two sides.
+pub(super) fn correlations(ours: &Side, theirs: &Side, window: &Window) -> Vec<f64> {
+    let seen = |&Side { run, what }: &Side| -> Vec<Vec<Step>> {
         let Some(clock) = Clock::new(run, window) else { return Vec::new() };
         clock.columns(run, what).iter().map(|series| clock.steps(series, window.from, window.to)).collect()
     };

@@ -51,15 +51,15 @@ struct Frame {
     rules: Vec<Rule>,
 }
 
-/// The picture that `chart` asks for, or the sentence that says why there is none.
+/// The picture that `chart` of the study with this number asks for, or the sentence that says why there is none.
 pub(super) fn picture(
-    study: (usize, &Study),
+    number: usize,
+    study: &Study,
     chart: &Chart,
     id: String,
     data: &mut Data,
     tracks: &mut Tracks,
 ) -> Result<Picture, String> {
-    let (number, study) = study;
     let cases = cases(study, chart);
     if cases.is_empty() {
         return Err("No run is of the kind that this picture asks for.".to_owned());
@@ -79,7 +79,7 @@ pub(super) fn picture(
         let drafts = match (&maker.scale, &maker.values) {
             (_, Some(values)) => maker.over_values(&cases, values, data),
             (Some(scale), None) => maker.over_axis(&cases, scale),
-            (None, None) => maker.over_time(&cases, (number, &mut *data, &mut *tracks)),
+            (None, None) => maker.over_time(&cases, number, data, tracks),
         };
         let rules = maker.rules(&cases);
         frames.push(Frame { title, drafts, rules });
@@ -134,13 +134,13 @@ impl Maker<'_> {
         axes.filter_map(|name| Some((name.clone(), case.label(name)?.clone()))).collect()
     }
 
-    fn over_time(&self, cases: &[&Case], (study, data, tracks): (usize, &mut Data, &mut Tracks)) -> Vec<Draft> {
+    fn over_time(&self, cases: &[&Case], study: usize, data: &mut Data, tracks: &mut Tracks) -> Vec<Draft> {
         let mut drafts = Vec::new();
         for case in cases {
             let Some(series) = &case.runs[0].outcome.series else { continue };
             for key in &self.chart.y {
                 for (element, full) in elements(series, key) {
-                    let Some(index) = tracks.index(data, (study, case.first), series, &full) else { continue };
+                    let Some(index) = tracks.index(data, study, case.first, series, &full) else { continue };
                     let identity = Identity { element, measure: words(key), labels: self.labels(case) };
                     drafts.push(Draft { identity, series: Some(index), points: Vec::new() });
                 }
@@ -200,7 +200,7 @@ impl Maker<'_> {
             };
             return cases.iter().flat_map(of).collect();
         }
-        let question = Question::plain(path, chart.together, &chart.cases, (&chart.against, chart.compare));
+        let question = Question::plain(path, chart.together, &chart.cases, &chart.against, chart.compare);
         let seeds = self.study.seeds.len();
         let answers = claims::answers(&[question], seeds, &self.study.runs);
         let mut values = Vec::new();

@@ -30,13 +30,13 @@ pub(super) fn document(studies: &[Study], library: &str) -> String {
         let mut tracks = Tracks::default();
         if let [study] = studies {
             out.push_str("<main>\n");
-            section(out, (0, study), "h1", (data, &mut tracks))?;
+            section(out, 0, study, "h1", data, &mut tracks)?;
         } else {
             write!(out, "<header>\n<h1>{}</h1>\n</header>\n", Escaped(&title))?;
             summary(out, studies)?;
             out.push_str("<main>\n");
-            for study in studies.iter().enumerate() {
-                section(out, study, "h2", (data, &mut tracks))?;
+            for (n, study) in studies.iter().enumerate() {
+                section(out, n, study, "h2", data, &mut tracks)?;
             }
         }
         out.push_str("</main>\n");
@@ -121,9 +121,11 @@ fn summary(out: &mut String, studies: &[Study]) -> fmt::Result {
 
 fn section(
     out: &mut String,
-    (n, study): (usize, &Study),
+    n: usize,
+    study: &Study,
     heading: &str,
-    (data, tracks): (&mut Data, &mut Tracks),
+    data: &mut Data,
+    tracks: &mut Tracks,
 ) -> fmt::Result {
     // One level below the title, so that no level is skipped.
     let sub = if heading == "h1" { "h2" } else { "h3" };
@@ -157,8 +159,8 @@ fn section(
     }
     for (k, chart) in study.charts.iter().enumerate() {
         let id = format!("chart-{n}-{k}");
-        let picture = lines::picture((n, study), chart, id, data, tracks);
-        figure(out, (&chart.title, &chart.about), picture, data)?;
+        let picture = lines::picture(n, study, chart, id, data, tracks);
+        figure(out, &chart.title, &chart.about, picture, data)?;
     }
     writeln!(out, "<{sub}>What was run</{sub}>")?;
     provenance(out, study)?;
@@ -169,7 +171,8 @@ fn section(
 /// A chart with its title and a remark; or why there is none.
 pub(super) fn figure(
     out: &mut String,
-    (title, about): (&str, &str),
+    title: &str,
+    about: &str,
     picture: Result<Picture, String>,
     data: &mut Data,
 ) -> fmt::Result {

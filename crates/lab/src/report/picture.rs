@@ -114,7 +114,8 @@ impl Tracks {
     pub(super) fn index(
         &mut self,
         data: &mut Data,
-        (study, run): (usize, usize),
+        study: usize,
+        run: usize,
         series: &Series,
         key: &str,
     ) -> Option<usize> {

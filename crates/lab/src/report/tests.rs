@@ -26,7 +26,7 @@ fn embedded(page: &str) -> Value {
 
 fn draw(study: &Study, chart: &Chart) -> (Result<Picture, String>, Data) {
     let mut data = Data::default();
-    let picture = picture((0, study), chart, "chart".to_owned(), &mut data, &mut Tracks::default());
+    let picture = picture(0, study, chart, "chart".to_owned(), &mut data, &mut Tracks::default());
     (picture, data)
 }
 

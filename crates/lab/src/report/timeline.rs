@@ -66,7 +66,7 @@ fn with_library(page: &Page, library: &str) -> Result<String, ReportError> {
         let grid = Grid::over(page.charts.iter().flat_map(|chart| &chart.lines).map(|(_, points)| points.as_slice()));
         for (number, chart) in page.charts.iter().enumerate() {
             let picture = picture(chart, number, grid, data);
-            page::figure(out, (&chart.title, &chart.about), picture, data)?;
+            page::figure(out, &chart.title, &chart.about, picture, data)?;
         }
         writeln!(
             out,

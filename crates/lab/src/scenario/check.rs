@@ -360,7 +360,7 @@ impl Future<'_, '_> {
         }
         for measure in &chart.y {
             let unit = if chart.x == CDF { Unit::Share } else { title::unit(measure, &chart.against, chart.compare) };
-            title::factor(&chart.y_title, (measure, unit)).map_err(|why| self.draft.refuse_at(&at("y_title"), why))?;
+            title::factor(&chart.y_title, measure, unit).map_err(|why| self.draft.refuse_at(&at("y_title"), why))?;
         }
         Ok(())
     }
@@ -385,7 +385,7 @@ impl Future<'_, '_> {
         for (number, cell) in table.cell.iter().enumerate() {
             let unit = title::unit(&cell.measure, &cell.against, cell.compare);
             let place = at(&format!("cell.{number}.title"));
-            title::factor(&cell.title, (&cell.measure, unit)).map_err(|why| self.draft.refuse_at(&place, why))?;
+            title::factor(&cell.title, &cell.measure, unit).map_err(|why| self.draft.refuse_at(&place, why))?;
         }
         Ok(())
     }

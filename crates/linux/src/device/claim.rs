@@ -10,7 +10,7 @@ use crate::kernel::rtnetlink::{Link, Route};
 /// back later is refused, unless `force`d: then the kernel's default is to come back.
 pub(crate) fn claim(place: &Place, route: &mut Route, link: &Link, force: bool) -> Result<(Former, State), Error> {
     let (state, left) = State::lock(&place.state_folder, &place.device, place.parent)?;
-    claim_locked((state, left), route, link, place.parent, force)
+    claim_locked(state, left, route, link, place.parent, force)
 }
 
 /// As [`claim`]; but where a killed agent left a discipline of `kind` in its place, that stays, and what stood there before
@@ -28,13 +28,14 @@ pub(crate) fn claim_or_keep(
     match left {
         Some(kept) if kept.former.is_replaced_by(here.as_ref(), link, kind) => Ok((kept.former, state, true)),
         left => {
-            claim_locked((state, left), route, link, place.parent, force).map(|(former, state)| (former, state, false))
+            claim_locked(state, left, route, link, place.parent, force).map(|(former, state)| (former, state, false))
         }
     }
 }
 
 fn claim_locked(
-    (state, left): (State, Option<Kept>),
+    state: State,
+    left: Option<Kept>,
     route: &mut Route,
     link: &Link,
     parent: u32,

@@ -42,15 +42,15 @@ pub(crate) struct Estimator {
 }
 
 impl Estimator {
-    /// Of a queue with the counters `first`. Packets are `header` bytes longer there than at the network layer.
-    pub(crate) fn new(measures: Measures, header: u64, drops_at_head: bool, first: (Instant, Counters)) -> Self {
+    /// Of a queue with the counters `first` at `now`. Packets are `header` bytes longer there than at the network layer.
+    pub(crate) fn new(measures: Measures, header: u64, drops_at_head: bool, now: Instant, first: Counters) -> Self {
         Self {
             measures,
             header,
             drops_at_head,
-            last: first,
-            base: first,
-            backlog_max: first.1.backlog_packets,
+            last: (now, first),
+            base: (now, first),
+            backlog_max: first.backlog_packets,
             sojourn: Samples::default(),
             gap: Samples::default(),
             waiting: 0,

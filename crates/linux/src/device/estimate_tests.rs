@@ -20,7 +20,7 @@ fn at(ms: u64) -> Instant {
 
 fn estimator(drops_at_head: bool, first: Counters) -> Estimator {
     let measures = Measures { service_weight: Some(0.5), idle_threshold: 0 };
-    Estimator::new(measures, HEADER, drops_at_head, (at(0), first))
+    Estimator::new(measures, HEADER, drops_at_head, at(0), first)
 }
 
 #[test]

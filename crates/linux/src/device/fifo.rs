@@ -96,8 +96,8 @@ impl Fifo {
         let (former, state) = claim(place, &mut route, &link, force)?;
         let handle = former.ours();
         let state = make_way(&former, state, &mut route, kind.as_str(), Some(options))?;
-        let first = (start.at, Counters::default());
-        let estimator = Estimator::new(start.measures, header(&link), kind == Kind::PfifoHeadDrop, first);
+        let at_head = kind == Kind::PfifoHeadDrop;
+        let estimator = Estimator::new(start.measures, header(&link), at_head, start.at, Counters::default());
         let looks = looks.clone();
         let watched = Watched { looks, link, parent, handle: Some(handle), estimator, every: start.every };
         Ok(Self { watched, route, kind, former, state: Some(state) })

@@ -66,8 +66,8 @@ impl Observed {
     /// No such interface.
     pub fn new(place: &Place, start: &Start, looks: &Looks) -> Result<Self, Error> {
         let (link, looks) = (Route::open()?.link(&place.device)?, looks.clone());
-        let first = (start.at, looks.counters(start.at, &link, place.parent, None)?);
-        let estimator = Estimator::new(start.measures, header(&link), false, first);
+        let first = looks.counters(start.at, &link, place.parent, None)?;
+        let estimator = Estimator::new(start.measures, header(&link), false, start.at, first);
         Ok(Self(Watched { looks, link, parent: place.parent, handle: None, estimator, every: start.every }))
     }
 }

@@ -80,8 +80,8 @@ impl Txq {
         if let Err(error) = wireless.set_limit(phy.number, limit) {
             return state.forget().and(Err(error));
         }
-        let first = (start.at, counters(&phy, &wireless.stations(link.index)?));
-        let estimator = Estimator::new(start.measures, HEADER, false, first);
+        let first = counters(&phy, &wireless.stations(link.index)?);
+        let estimator = Estimator::new(start.measures, HEADER, false, start.at, first);
         let (phy, state, every) = (phy.number, Some(state), start.every);
         Ok(Self { wireless, route, link, phy, limit, former, state, _lock: lock, estimator, every })
     }

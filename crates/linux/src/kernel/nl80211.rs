@@ -64,7 +64,7 @@ impl Wireless {
     pub fn phy_of(&mut self, index: u32) -> Result<Option<Phy>, Error> {
         // A list of phys by an interface that has none would be a list of all.
         let mut number = None;
-        let request = self.request(GET_INTERFACE, F_ACK, (ATTR_IFINDEX, index));
+        let request = self.request(GET_INTERFACE, F_ACK, ATTR_IFINDEX, index);
         match self.connection.ask(request, |message| number = number.or(phy_number(message.payload))) {
             Ok(()) => number.map_or(Ok(None), |number| self.phy(number)),
             Err(Errno::NODEV | Errno::INVAL | Errno::OPNOTSUPP) => Ok(None),
@@ -78,7 +78,7 @@ impl Wireless {
     /// The kernel does not answer.
     pub fn phy(&mut self, number: u32) -> Result<Option<Phy>, Error> {
         // One phy takes several messages.
-        let request = self.request(GET_WIPHY, F_DUMP, (ATTR_WIPHY, number)).with(ATTR_SPLIT_WIPHY_DUMP, &[]);
+        let request = self.request(GET_WIPHY, F_DUMP, ATTR_WIPHY, number).with(ATTR_SPLIT_WIPHY_DUMP, &[]);
         let (mut phy, mut found) = (Phy::default(), false);
         let asked = self.connection.dump(&request, |message| match message {
             None => (phy, found) = (Phy::default(), false),
@@ -100,7 +100,7 @@ impl Wireless {
     /// # Errors
     /// It is no interface of Wi-Fi, or it is gone.
     pub fn stations(&mut self, index: u32) -> Result<TxqCounts, Error> {
-        let request = self.request(GET_STATION, F_DUMP, (ATTR_IFINDEX, index));
+        let request = self.request(GET_STATION, F_DUMP, ATTR_IFINDEX, index);
         let mut counts = TxqCounts::default();
         let asked = self.connection.dump(&request, |message| match message {
             None => counts = TxqCounts::default(),
@@ -115,7 +115,7 @@ impl Wireless {
     /// # Errors
     /// It is no interface of Wi-Fi, or it is gone.
     pub fn peers(&mut self, index: u32) -> Result<Vec<Peer>, Error> {
-        let request = self.request(GET_STATION, F_DUMP, (ATTR_IFINDEX, index));
+        let request = self.request(GET_STATION, F_DUMP, ATTR_IFINDEX, index);
         let mut peers = Vec::new();
         let asked = self.connection.dump(&request, |message| match message {
             None => peers.clear(),
@@ -131,7 +131,7 @@ impl Wireless {
     /// # Errors
     /// The interface is gone, or the kernel does not answer.
     pub fn survey(&mut self, index: u32) -> Result<Survey, Error> {
-        let request = self.request(GET_SURVEY, F_DUMP, (ATTR_IFINDEX, index));
+        let request = self.request(GET_SURVEY, F_DUMP, ATTR_IFINDEX, index);
         let mut found = None;
         let asked = self.connection.dump(&request, |message| match message {
             None => found = None,
@@ -145,11 +145,11 @@ impl Wireless {
 
     /// Sets the limit of a phy's queues, in packets.
     pub(crate) fn set_limit(&mut self, phy: u32, packets: u32) -> Result<(), Error> {
-        let request = self.request(SET_WIPHY, F_ACK, (ATTR_WIPHY, phy)).with(ATTR_TXQ_LIMIT, &packets.to_ne_bytes());
+        let request = self.request(SET_WIPHY, F_ACK, ATTR_WIPHY, phy).with(ATTR_TXQ_LIMIT, &packets.to_ne_bytes());
         self.connection.ask(request, |_| ()).map_err(|errno| failed("move the limit of its phy", errno))
     }
 
-    fn request(&self, command: u8, flags: u16, (by, number): (u16, u32)) -> Request {
+    fn request(&self, command: u8, flags: u16, by: u16, number: u32) -> Request {
         Request::new(self.family, F_REQUEST | flags, &[command, 0, 0, 0]).with(by, &number.to_ne_bytes())
     }
 }

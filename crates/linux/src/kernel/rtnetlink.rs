@@ -151,7 +151,7 @@ impl Route {
 
     /// The counters of all queues of the machine. `found` is overwritten, so that its memory serves again.
     pub(crate) fn tallies(&mut self, found: &mut Vec<Tally>) -> Result<(), Error> {
-        self.dump_into(found, (RTM_GETQDISC, RTM_NEWQDISC), &tc_body(0, 0, 0), tally)
+        self.dump_into(found, RTM_GETQDISC, RTM_NEWQDISC, &tc_body(0, 0, 0), tally)
     }
 
     /// Whether filters stand at the discipline `handle` of interface `index`.
@@ -204,14 +204,15 @@ impl Route {
 
     fn dump<T>(&mut self, ask: u16, kind: u16, body: &[u8], read: fn(&[u8]) -> Option<T>) -> Result<Vec<T>, Error> {
         let mut found = Vec::new();
-        self.dump_into(&mut found, (ask, kind), body, read)?;
+        self.dump_into(&mut found, ask, kind, body, read)?;
         Ok(found)
     }
 
     fn dump_into<T>(
         &mut self,
         found: &mut Vec<T>,
-        (ask, kind): (u16, u16),
+        ask: u16,
+        kind: u16,
         body: &[u8],
         read: fn(&[u8]) -> Option<T>,
     ) -> Result<(), Error> {

@@ -4,7 +4,7 @@ use super::fifo::{End, Fifo};
 use crate::account::{Account, Waiting};
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Ecn, Packet};
-use control::{Invalid, Random};
+use control::{Count, Invalid, Random};
 use units::{Duration, Instant};
 
 /// What becomes of a packet that comes.
@@ -29,8 +29,8 @@ pub(crate) trait Law: Sized {
     /// The first parameter that cannot be used, by its key.
     fn new(params: &Self::Params) -> Result<Self, Invalid>;
 
-    /// A packet comes to a queue where so many packets and bytes wait; `draw` is uniform on [0, 1).
-    fn arrives(&mut self, now: Instant, waiting: (u64, u64), draw: impl FnOnce() -> f64) -> Verdict;
+    /// A packet comes to a queue where so much waits; `draw` is uniform on [0, 1).
+    fn arrives(&mut self, now: Instant, waiting: Count, draw: impl FnOnce() -> f64) -> Verdict;
 
     /// A packet that passed was dropped for want of room.
     fn overflows(&mut self);
@@ -63,7 +63,7 @@ impl<P: Packet, L: Law> Discipline<P> for EarlyDrop<P, L> {
             self.fifo.enqueue(account, now, packet, dropped);
             return;
         }
-        let verdict = self.law.arrives(now, (backlog.packets, backlog.bytes.count()), || self.random.unit());
+        let verdict = self.law.arrives(now, backlog, || self.random.unit());
         match verdict {
             Verdict::Keep => {}
             Verdict::Mark if packet.ecn() != Ecn::NotEct => {

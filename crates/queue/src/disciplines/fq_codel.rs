@@ -137,7 +137,7 @@ impl<P: Packet> Discipline<P> for FqCodel<P> {
             return;
         }
         while !account.fits(len) {
-            let fattest = self.fattest((index, len));
+            let fattest = self.fattest(index, len);
             if !self.shed(account, fattest, dropped) {
                 account.refused(len);
                 account.settle(now);
@@ -271,8 +271,8 @@ impl<P: Packet> FqCodel<P> {
         }
     }
 
-    /// The flow with the most bytes, the first of several, if one more came `(to, of this length)`. Looks at each.
-    fn fattest(&self, (to, len): (usize, u64)) -> usize {
+    /// The flow with the most bytes, the first of several, if one more came `to` a flow, `len` bytes long. Looks at each.
+    fn fattest(&self, to: usize, len: u64) -> usize {
         let bytes = |index: usize| self.flows[index].queue.bytes + if index == to { len } else { 0 };
         (1..self.flows.len()).fold(0, |fattest, index| if bytes(index) > bytes(fattest) { index } else { fattest })
     }
@@ -292,7 +292,7 @@ impl<P: Packet> FqCodel<P> {
 
     /// Drops one packet at least: where no flow has any, the last of those that passed.
     fn make_way(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
-        let fattest = self.fattest((0, 0));
+        let fattest = self.fattest(0, 0);
         if !self.shed(account, fattest, dropped) {
             let waiting = self.passed.pop_back().expect("only a queue that holds something exceeds a limit");
             account.discarded(waiting.packet.len().count());

@@ -6,7 +6,7 @@
 //! (5.5). It is never switched off (5.3).
 
 use super::early::{Law, Verdict};
-use control::Invalid;
+use control::{Count, Invalid};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Instant, Positive, Share, Within};
 
@@ -155,9 +155,9 @@ impl Law for Pie {
         })
     }
 
-    fn arrives(&mut self, now: Instant, (_, bytes): (u64, u64), draw: impl FnOnce() -> f64) -> Verdict {
+    fn arrives(&mut self, now: Instant, waiting: Count, draw: impl FnOnce() -> f64) -> Verdict {
         self.catch_up(now);
-        if !self.drops(bytes, draw) {
+        if !self.drops(waiting.bytes.count(), draw) {
             return Verdict::Keep;
         }
         self.accu_prob = 0.0;
@@ -198,6 +198,10 @@ mod tests {
 
     fn millis(n: u64) -> Duration {
         Duration::from_millis(n)
+    }
+
+    fn count(packets: u64, bytes: u64) -> Count {
+        Count { packets, bytes: Bytes::new(bytes) }
     }
 
     fn near(a: f64, b: f64) -> bool {
@@ -265,7 +269,7 @@ mod tests {
     #[test]
     fn a_burst_is_let_through_until_its_allowance_is_used_up_and_again_when_congestion_has_gone() {
         let mut pie = Pie::new(&Params { derandomization: false, ..Params::default() }).unwrap();
-        let arrives = |pie: &mut Pie, time| pie.arrives(at(time), (100, 100_000), || 0.0);
+        let arrives = |pie: &mut Pie, time| pie.arrives(at(time), count(100, 100_000), || 0.0);
         for time in (0..150).step_by(5) {
             pie.leaves(at(time), millis(500), false);
             assert_eq!(arrives(&mut pie, time), Verdict::Keep, "at {time} ms");
@@ -335,7 +339,7 @@ mod tests {
         let verdict = |drop_prob, ecn| {
             let mut pie = pie(drop_prob, 100, 100);
             (pie.params.ecn, pie.params.derandomization) = (ecn, false);
-            pie.arrives(at(1), (100, 100_000), || 0.0)
+            pie.arrives(at(1), count(100, 100_000), || 0.0)
         };
         assert_eq!([verdict(0.09, true), verdict(0.1, true)], [Verdict::Mark, Verdict::Drop]);
         assert_eq!(verdict(0.09, false), Verdict::Drop);
@@ -362,6 +366,6 @@ mod tests {
         // A thousand years and more.
         let mut pie = pie(1.0, 100, 100);
         pie.leaves(Instant::NEVER, Duration::MAX, false);
-        assert_eq!(pie.arrives(Instant::NEVER, (u64::MAX, u64::MAX), || 0.0), Verdict::Drop);
+        assert_eq!(pie.arrives(Instant::NEVER, count(u64::MAX, u64::MAX), || 0.0), Verdict::Drop);
     }
 }

@@ -4,7 +4,7 @@
 //! `gentle` slope; adaptive after Floyd, Gummadi and Shenker, Adaptive RED (2001), which this file calls ARED.
 
 use super::early::{Law, Verdict};
-use control::Invalid;
+use control::{Count, Invalid};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Instant, Positive, Rate, Share};
 
@@ -145,8 +145,8 @@ impl Law for Red {
         })
     }
 
-    fn arrives(&mut self, now: Instant, (packets, _): (u64, u64), draw: impl FnOnce() -> f64) -> Verdict {
-        self.average(now, packets);
+    fn arrives(&mut self, now: Instant, waiting: Count, draw: impl FnOnce() -> f64) -> Verdict {
+        self.average(now, waiting.packets);
         if self.adaptive && now >= self.next_move {
             self.adapt();
             self.next_move = now + self.interval;
@@ -189,6 +189,10 @@ mod tests {
         Instant::ZERO + Duration::from_millis(millis)
     }
 
+    fn count(packets: u64, bytes: u64) -> Count {
+        Count { packets, bytes: Bytes::new(bytes) }
+    }
+
     fn near(a: f64, b: f64) -> bool {
         (a - b).abs() <= 1e-9 * b.abs()
     }
@@ -222,7 +226,7 @@ mod tests {
         }
         let arrives = |red: &mut Red, average| {
             (red.average, red.w_q) = (average, 0.0);
-            red.arrives(at(1), (10, 10_000), || 0.999_999)
+            red.arrives(at(1), count(10, 10_000), || 0.999_999)
         };
         assert_eq!([arrives(&mut red, 4.9), arrives(&mut red, 29.9)], [Verdict::Keep, Verdict::Keep]);
         assert_eq!(arrives(&mut red, 30.0), Verdict::Drop);
@@ -268,11 +272,11 @@ mod tests {
     fn max_p_moves_once_an_interval() {
         let mut red = self::red(&Params { w_q: Some(share(1.0)), ..Params::default() });
         for time in [1, 499, 500, 501, 999, 1_000] {
-            red.arrives(at(time), (100, 0), || 0.5);
+            red.arrives(at(time), count(100, 0), || 0.5);
         }
         assert!(near(red.max_p, 0.02 * 1.25 * 1.25));
         let mut fixed = self::red(&Params { adaptive: false, w_q: Some(share(1.0)), ..Params::default() });
-        fixed.arrives(at(9_000), (100, 0), || 0.5);
+        fixed.arrives(at(9_000), count(100, 0), || 0.5);
         assert!(near(fixed.max_p, 0.02));
     }
 
@@ -282,7 +286,7 @@ mod tests {
         let params = Params { max_p: share(0.2), adaptive: false, ..Params::default() };
         let fresh = Red { average: 10.0, w_q: 0.0, ..self::red(&params) };
         let until_dropped =
-            |mut red: Red, draw: f64| (1..100).find(|_| red.arrives(at(1), (10, 0), || draw) == Verdict::Drop);
+            |mut red: Red, draw: f64| (1..100).find(|_| red.arrives(at(1), count(10, 0), || draw) == Verdict::Drop);
         for (draw, packets) in [(0.0, 1), (0.099, 1), (0.999, 10)] {
             assert_eq!(until_dropped(fresh.clone(), draw), Some(packets), "{draw}");
         }
@@ -296,7 +300,7 @@ mod tests {
     #[test]
     fn early_marks_take_the_place_of_drops_but_not_beyond_twice_the_threshold() {
         let mut red = self::red(&Params { ecn: true, w_q: Some(share(1.0)), ..Params::default() });
-        assert_eq!(red.arrives(at(1), (20, 0), || 0.0), Verdict::Mark);
-        assert_eq!(red.arrives(at(1), (30, 0), || 0.0), Verdict::Drop);
+        assert_eq!(red.arrives(at(1), count(20, 0), || 0.0), Verdict::Mark);
+        assert_eq!(red.arrives(at(1), count(30, 0), || 0.0), Verdict::Drop);
     }
 }

@@ -45,6 +45,13 @@ struct Data {
     timed_out: usize,
 }
 
+/// The back-off stages of the two stations.
+#[derive(Clone, Copy)]
+struct AtStages {
+    x: usize,
+    y: usize,
+}
+
 /// The states of a pair of stages.
 #[derive(Clone, Copy)]
 enum Kind {
@@ -136,7 +143,7 @@ impl Chain {
                     let row = self.row(x, y, kind);
                     for (delta, &weight) in now[row..row + self.span].iter().enumerate() {
                         if weight > 0.0 {
-                            self.follow((x, y), kind, delta, weight, &mut next);
+                            self.follow(AtStages { x, y }, kind, delta, weight, &mut next);
                         }
                     }
                 }
@@ -160,7 +167,7 @@ impl Chain {
         (weights, means)
     }
 
-    fn follow(&self, stages: (usize, usize), kind: Kind, delta: usize, weight: f64, next: &mut Next) {
+    fn follow(&self, stages: AtStages, kind: Kind, delta: usize, weight: f64, next: &mut Next) {
         match (kind, self.data) {
             (Kind::Clean | Kind::Doomed, data) => {
                 next.means.attempts += weight;
@@ -189,7 +196,7 @@ impl Chain {
     }
 
     /// The three cases of the module's documentation.
-    fn attempt(&self, (x, y): (usize, usize), doomed: bool, delta: usize, weight: f64, next: &mut Next) -> Race {
+    fn attempt(&self, AtStages { x, y }: AtStages, doomed: bool, delta: usize, weight: f64, next: &mut Next) -> Race {
         if doomed || delta < self.first {
             let stage = self.fails(x, Failure::First, weight, next);
             let other_doomed = delta < self.first;
@@ -218,7 +225,7 @@ impl Chain {
     }
 
     /// Y begins its RTS when X's has just been sent: it fails, and misses the CTS. X's data frame begins.
-    fn misses_cts(&self, (x, y): (usize, usize), data: Data, delta: usize, weight: f64, next: &mut Next) {
+    fn misses_cts(&self, AtStages { x, y }: AtStages, data: Data, delta: usize, weight: f64, next: &mut Next) {
         next.means.attempts += weight;
         next.means.elapsed += weight * data.begins as f64;
         let stage = self.fails(y, Failure::First, weight, next);
@@ -228,7 +235,7 @@ impl Chain {
     }
 
     /// Y, which is deaf, begins an RTS within X's data frame.
-    fn hits(&self, (x, y): (usize, usize), data: Data, delta: usize, weight: f64, next: &mut Next) {
+    fn hits(&self, AtStages { x, y }: AtStages, data: Data, delta: usize, weight: f64, next: &mut Next) {
         if delta + self.timed_out < data.ends {
             next.means.attempts += weight;
             let stage = self.fails(y, Failure::First, weight, next);
@@ -244,7 +251,7 @@ impl Chain {
     /// X's data frame ends before Y begins.
     fn data_ends(
         &self,
-        (x, y): (usize, usize),
+        AtStages { x, y }: AtStages,
         data: Data,
         hit: bool,
         delta: usize,

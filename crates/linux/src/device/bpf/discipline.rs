@@ -127,7 +127,7 @@ impl Discipline {
 
     fn slot(&self, number: u32, mechanism: Mechanism, measures: Measures, now: Instant) -> Result<Slot, Error> {
         let copy = |map: &MapHandle| MapHandle::try_from(map).map_err(|error| refused("find", &error));
-        Slot::take(number, mechanism, measures, now, (copy(&self.settings)?, copy(&self.measured)?))
+        Slot::take(number, mechanism, measures, now, copy(&self.settings)?, copy(&self.measured)?)
     }
 
     /// From now on packets of this queue leave by credit: its device never pushes back. Without `credit` the device takes

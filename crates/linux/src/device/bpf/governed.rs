@@ -60,7 +60,7 @@ impl Governed {
         let _alone = alone(Path::new(FOLDER))?;
         let discipline = Discipline::load(Path::new(FOLDER), mechanism.hard)?;
         let credit = never_pushes_back(&link.name).then(Credit::default);
-        match install(place, &mut route, &link, &discipline, (mechanism, credit, start, force)) {
+        match install(place, &mut route, &link, &discipline, &Plan { mechanism, credit, start, force }) {
             Ok((slot, former, state)) => {
                 Ok(Self { route, link, slot, credit, former, state: Some(state), discipline: Some(discipline) })
             }
@@ -97,14 +97,25 @@ impl Governed {
     }
 }
 
+/// What a queue is to be.
+struct Plan<'s> {
+    mechanism: Mechanism,
+    /// Of an interface that never pushes back.
+    credit: Option<Credit>,
+    start: &'s Start,
+    /// Takes the place of a former queue that could not be put back.
+    force: bool,
+}
+
 /// Puts a queue of the loaded discipline in its place.
 fn install(
     place: &Place,
     route: &mut Route,
     link: &Link,
     discipline: &Discipline,
-    (mechanism, credit, start, force): (Mechanism, Option<Credit>, &Start, bool),
+    plan: &Plan,
 ) -> Result<(Slot, Former, State), Error> {
+    let Plan { mechanism, credit, start, force } = *plan;
     let (former, state, stands) = claim_or_keep(place, route, link, force, KIND)?;
     let begin = |mut slot: Slot| {
         slot.set_limit(start.orders.limit)?;

@@ -30,7 +30,8 @@ impl Slot {
         mechanism: Mechanism,
         measures: Measures,
         now: Instant,
-        (settings_map, measured_map): (MapHandle, MapHandle),
+        settings_map: MapHandle,
+        measured_map: MapHandle,
     ) -> Result<Self, Error> {
         let seen = read_measured(&measured_map, number)?;
         let mut settings = Settings::new(mechanism, measures, now);
