@@ -38,6 +38,7 @@ pub use needs::{Lacking, Measures, Needs, Period, Reads, SHORTEST_INTERVAL, Sets
 pub use orders::{Access, Mark, Orders};
 pub use random::{Random, mix};
 pub use seen::{Heard, Note, Radio, Seen};
+pub use swan_gate::{Params as GateParams, SwanGate as FlowGate};
 
 use units::{Duration, Rate};
 

@@ -58,6 +58,8 @@ enum Admitted {
     No,
     /// Since when.
     Yes(Instant),
+    /// Nobody knows since when: too long ago to be new.
+    Long,
 }
 
 /// What it waits for.
@@ -82,6 +84,11 @@ impl SwanGate {
         let random = Random::new(seed);
         let (rate, admitted, awaits) = (Rate::bps(0), Admitted::No, Awaits::Nothing);
         Self { params: params.clone(), random, rate, admitted, awaits }
+    }
+
+    /// The flow was admitted elsewhere, a long time ago: its route has moved.
+    pub fn presume(&mut self, rate: Rate) {
+        (self.rate, self.admitted) = (rate, Admitted::Long);
     }
 
     fn probe(&mut self, now: Instant, retries: u32) -> Act {
@@ -111,7 +118,7 @@ impl Gate for SwanGate {
         }
         self.awaits = Awaits::Nothing;
         match self.admitted {
-            Admitted::Yes(_) => Act::Keep,
+            Admitted::Yes(_) | Admitted::Long => Act::Keep,
             Admitted::No => {
                 self.admitted = Admitted::Yes(now);
                 Act::Admit

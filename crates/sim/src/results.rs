@@ -113,6 +113,9 @@ pub struct Flow {
     /// Its service class; absent for `best-effort`.
     #[serde(default, skip_serializing_if = "Class::is_best_effort")]
     pub class: Class,
+    /// What became of its admission, where it asks for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub admission: Option<Admission>,
     /// Packets that the source made. TCP: segments with data put on their way, repetitions included. `ping`: requests.
     pub sent_packets: u64,
     /// Packets that reached the destination's application. TCP: segments with data that reached the receiver.
@@ -195,6 +198,27 @@ pub struct Lost {
     pub link: u64,
     /// Went on for too many hops.
     pub ttl: u64,
+}
+
+/// What became of the admission of a flow, over the whole run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Admission {
+    /// Was it admitted at the end?
+    pub admitted: bool,
+    /// When it was first admitted, from the start of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub admitted_s: Option<f64>,
+    /// When it was refused, or stopped after it had been admitted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused_s: Option<f64>,
+    /// Probes sent.
+    pub probes: u64,
+    /// Of them, those whose answer did not come in time.
+    pub unanswered_probes: u64,
+    /// Packets that arrived marked.
+    pub marked_packets: u64,
+    /// Messages that asked to regulate.
+    pub regulations: u64,
 }
 
 /// What a node did.
@@ -283,7 +307,8 @@ pub struct Queue {
     pub sent_packets: u64,
     /// Packets discarded: on arrival, by a shrinking limit or by the discipline.
     pub dropped_packets: u64,
-    /// Packets marked (ECN) instead of being discarded; absent where there are none.
+    /// Packets marked (ECN), by the discipline instead of being discarded or by order of the controller; absent where there
+    /// are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marked_packets: Option<u64>,
     /// The limit; absent where it is in bytes.

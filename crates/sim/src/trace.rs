@@ -32,6 +32,15 @@ pub enum What {
     Dropped(Packet, Cause),
     /// The MAC got a packet's acknowledgement, or sent a broadcast.
     Acknowledged(Packet),
+    /// A queue marked a packet (ECN), told when it leaves.
+    Marked(Packet),
+    /// A step in the admission of a flow.
+    Admission {
+        /// The flow, by its place in the roster.
+        flow: u32,
+        /// What happened.
+        step: AdmissionStep,
+    },
     /// A packet reached its destination's application after this time.
     Delivered(Packet, Duration),
     /// A controller looked at an interval of a queue and set its limit.
@@ -43,6 +52,21 @@ pub enum What {
         /// The limit that follows.
         limit: Limit,
     },
+}
+
+/// A step in the admission of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AdmissionStep {
+    /// Its source sent a probe.
+    Probe,
+    /// It was admitted.
+    Admit,
+    /// It was refused before it had been admitted.
+    Refuse,
+    /// Its source was asked to regulate.
+    Regulate,
+    /// Admitted before, it was refused.
+    Stop,
 }
 
 /// Why a packet was discarded.

@@ -1,5 +1,6 @@
 //! The integration tests of crate `sim`: one binary, so that its dependencies are linked once.
 
+mod admission;
 mod aggregation;
 mod capture_margin;
 mod classes;

@@ -2,12 +2,26 @@
 
 use serde::Serialize;
 use sim::radio::Mode;
-use sim::trace::{Cause, Ecn, Event, Frame, Kind, Mpdu, Owner, Packet, Segment, What};
+use sim::trace::{AdmissionStep, Cause, Ecn, Event, Frame, Kind, Mpdu, Owner, Packet, Segment, What};
 use std::io::{self, Write};
 
 /// What events are called.
-pub(super) const EVENTS: [&str; 8] =
-    ["sends", "hears", "spoilt", "queued", "dropped", "acknowledged", "delivered", "limit"];
+pub(super) const EVENTS: [&str; 14] = [
+    "sends",
+    "hears",
+    "spoilt",
+    "queued",
+    "mark",
+    "dropped",
+    "acknowledged",
+    "delivered",
+    "limit",
+    "probe",
+    "admit",
+    "refuse",
+    "regulate",
+    "stop",
+];
 
 /// What an event is called.
 pub(super) fn name_of(what: &What) -> &'static str {
@@ -16,10 +30,16 @@ pub(super) fn name_of(what: &What) -> &'static str {
         What::Hears(..) => 1,
         What::Spoilt(..) => 2,
         What::Queued(_) => 3,
-        What::Dropped(..) => 4,
-        What::Acknowledged(_) => 5,
-        What::Delivered(..) => 6,
-        What::Limit { .. } => 7,
+        What::Marked(_) => 4,
+        What::Dropped(..) => 5,
+        What::Acknowledged(_) => 6,
+        What::Delivered(..) => 7,
+        What::Limit { .. } => 8,
+        What::Admission { step: AdmissionStep::Probe, .. } => 9,
+        What::Admission { step: AdmissionStep::Admit, .. } => 10,
+        What::Admission { step: AdmissionStep::Refuse, .. } => 11,
+        What::Admission { step: AdmissionStep::Regulate, .. } => 12,
+        What::Admission { step: AdmissionStep::Stop, .. } => 13,
     };
     EVENTS[place]
 }
@@ -57,6 +77,14 @@ struct Line<'e> {
     delay_ns: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<f64>,
+    #[serde(flatten)]
+    of: Option<OfFlow<'e>>,
+}
+
+/// An event of a flow, and of none of its packets.
+#[derive(Serialize)]
+struct OfFlow<'e> {
+    flow: &'e str,
 }
 
 #[derive(Serialize)]
@@ -146,13 +174,16 @@ impl Names {
             cause: None,
             delay_ns: None,
             limit: None,
+            of: None,
         };
         match &event.what {
             What::Sends(frame) => line.frame = Some(self.frame(frame)),
             What::Hears(frame, power) | What::Spoilt(frame, power) => {
                 (line.frame, line.power_dbm) = (Some(self.frame(frame)), Some(power.as_dbm()));
             }
-            What::Queued(packet) | What::Acknowledged(packet) => line.packet = Some(self.packet(packet)),
+            What::Queued(packet) | What::Acknowledged(packet) | What::Marked(packet) => {
+                line.packet = Some(self.packet(packet));
+            }
             What::Dropped(packet, cause) => {
                 let cause = match cause {
                     Cause::Queue => "queue",
@@ -168,6 +199,7 @@ impl Names {
                 (line.packet, line.delay_ns) = (Some(self.packet(packet)), Some(delay.as_nanos()));
             }
             What::Limit { limit, .. } => line.limit = Some(limit.count() as f64),
+            What::Admission { flow, .. } => line.of = Some(OfFlow { flow: self.flow(*flow).0 }),
         }
         line
     }
@@ -209,9 +241,14 @@ impl Names {
         }
     }
 
+    /// What a flow is called, and whether it answers another one.
+    fn flow(&self, flow: u32) -> (&str, bool) {
+        self.flows.get(flow as usize).map_or(("*", false), |(name, back)| (name, *back))
+    }
+
     fn packet(&self, packet: &Packet) -> PacketLine<'_> {
         let (flow, back) = match packet.of {
-            Owner::Flow(flow) => self.flows.get(flow as usize).map_or(("*", false), |(name, back)| (name, *back)),
+            Owner::Flow(flow) => self.flow(flow),
             Owner::Routing => ("routing", false),
         };
         let (bytes, marked) = (packet.length.count(), packet.ecn == Ecn::Ce);

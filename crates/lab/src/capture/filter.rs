@@ -51,8 +51,9 @@ impl Sieve {
             return false;
         }
         let Some(flows) = &self.flows else { return true };
+        let chosen = |flow: u32| flows.get(flow as usize).copied().unwrap_or(false);
         let ours = |packet: &Packet| match packet.of {
-            Owner::Flow(flow) => flows.get(flow as usize).copied().unwrap_or(false),
+            Owner::Flow(flow) => chosen(flow),
             Owner::Routing => self.routing,
         };
         match &event.what {
@@ -60,10 +61,12 @@ impl Sieve {
                 frame.mpdus.iter().flat_map(|mpdu| &mpdu.packets).any(ours)
             }
             What::Queued(packet)
+            | What::Marked(packet)
             | What::Dropped(packet, _)
             | What::Acknowledged(packet)
             | What::Delivered(packet, _) => ours(packet),
             What::Limit { .. } => false,
+            What::Admission { flow, .. } => chosen(*flow),
         }
     }
 }

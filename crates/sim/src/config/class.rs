@@ -27,26 +27,41 @@ impl Class {
 pub struct Dscp(u8);
 
 impl Dscp {
+    /// All traffic that is nothing else.
+    const BEST_EFFORT: Self = Self(0);
     /// Expedited forwarding (RFC 3246): real-time traffic.
-    const EF: u8 = 46;
+    pub(crate) const REAL_TIME: Self = Self(46);
+    /// Real-time traffic of a flow that was admitted a short time ago: the code point next to expedited forwarding in the pool
+    /// for local use (RFC 2474, section 6).
+    pub(crate) const REAL_TIME_NEW: Self = Self(47);
+    /// What asks for admission and answers: class selector 5, signalling (RFC 4594, 3.2).
+    pub(crate) const SIGNALLING: Self = Self(40);
+    /// Messages of a routing protocol: class selector 6 (RFC 4594, 3.1).
+    pub(crate) const ROUTING: Self = Self(48);
 
     /// The number in the header, below 64.
     pub const fn number(self) -> u8 {
         self.0
     }
 
-    /// The service class that it stands for.
+    /// The class in whose queues such packets wait: what keeps the network going waits with real-time traffic.
     #[inline]
     pub(crate) const fn class(self) -> Class {
-        if self.0 == Self::EF { Class::RealTime } else { Class::BestEffort }
+        if self.0 == Self::BEST_EFFORT.0 { Class::BestEffort } else { Class::RealTime }
+    }
+
+    /// Is it traffic of real-time flows?
+    #[inline]
+    pub(crate) fn is_real_time(self) -> bool {
+        self == Self::REAL_TIME || self == Self::REAL_TIME_NEW
     }
 }
 
 impl From<Class> for Dscp {
     fn from(class: Class) -> Self {
         match class {
-            Class::BestEffort => Self(0),
-            Class::RealTime => Self(Self::EF),
+            Class::BestEffort => Self::BEST_EFFORT,
+            Class::RealTime => Self::REAL_TIME,
         }
     }
 }

@@ -3,6 +3,7 @@
 //! These structs are the scenario's format (their documentation becomes `docs/scenario` and the JSON Schema) and the
 //! library's interface at once. Reading them from a file, sweeps and claims belong to crate `lab`.
 
+mod admission;
 mod attachment;
 mod category;
 mod class;
@@ -20,6 +21,7 @@ mod tcp;
 mod traffic;
 mod wired;
 
+pub use admission::{Admission, Refused};
 pub use attachment::Attachment;
 pub use category::Category;
 pub use class::{Class, Dscp};

@@ -1,6 +1,6 @@
 //! The `[[flow]]` tables: what is sent, from where to where.
 
-use super::{Attachment, Category, Class, Lengths, Load, Tcp};
+use super::{Admission, Attachment, Category, Class, Lengths, Load, Tcp};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Rate};
 
@@ -32,6 +32,9 @@ pub struct Flow {
     /// `[class_queue]` each class has a queue of its own.
     #[serde(default, skip_serializing_if = "Class::is_best_effort")]
     pub class: Class,
+    /// It asks for admission before it sends. Of class `real-time` over UDP only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub admission: Option<Admission>,
     /// Its access category, where `mac.access` is "edca". Default `best-effort`; of a flow of class `real-time`, `voice`
     /// (RFC 8325).
     #[serde(default)]

@@ -332,7 +332,7 @@ mod tests {
             to: 1,
             length: Bytes::new(1500),
             flow: 0,
-            class: crate::config::Class::BestEffort,
+            dscp: crate::config::Dscp::default(),
             ecn: Ecn::NotEct,
         };
         Passed { packet, joined: Instant::ZERO, expected }

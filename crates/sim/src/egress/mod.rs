@@ -127,7 +127,7 @@ impl Egress {
         first: bool,
         dropped: &mut impl FnMut(Waiting),
     ) -> Option<WireId> {
-        let port = self.layout.port(packet.to, category, packet.class);
+        let port = self.layout.port(packet.to, category, packet.dscp.class());
         let wire = self.layout.wire(port);
         if wire.is_none() {
             self.filled |= 1 << category;

@@ -1,12 +1,13 @@
 //! A port: one queue of a node with its controller and its shaper, and what is counted there.
 
+use crate::config::Dscp;
 use crate::engine::PortId;
 use crate::net::Waiting;
 use crate::record::{Passed, QueueRecord};
 use crate::results::{self, NodeDistribution};
-use control::{AnyController, Controller as _, Interval, Limit, Needs, Orders, Radio, Seen, Sets, Warning};
-use queue::{Departure, Queue, Shaper, fq_codel};
-use units::{Bytes, Duration, Instant};
+use control::{AnyController, Controller as _, Interval, Limit, Mark, Needs, Orders, Radio, Seen, Sets, Warning};
+use queue::{Departure, Ecn, Queue, Shaper, fq_codel};
+use units::{Bytes, Duration, Instant, Rate};
 
 /// After a pause, or when the MAC came late for a packet, so much may leave a port faster than its rate: the longest packet.
 /// What the MAC's own delays cost is made up for, so that over time a port has its rate.
@@ -19,6 +20,9 @@ pub(crate) struct Port {
     queue: Queue<Waiting>,
     controller: AnyController,
     shaper: Shaper,
+    /// Which packets are marked as they come, by order of the controller.
+    mark: Mark,
+    marked: u64,
     record: QueueRecord,
 }
 
@@ -39,8 +43,9 @@ impl Port {
     /// An empty port.
     pub(crate) fn new(queue: Queue<Waiting>, controller: AnyController) -> Self {
         let mut shaper = Shaper::new(BURST);
-        shaper.set_rate(Instant::ZERO, controller.begin().rate);
-        Self { queue, controller, shaper, record: QueueRecord::default() }
+        let begin = controller.begin();
+        shaper.set_rate(Instant::ZERO, begin.rate);
+        Self { queue, controller, shaper, mark: begin.mark, marked: 0, record: QueueRecord::default() }
     }
 
     /// What waits.
@@ -60,11 +65,23 @@ impl Port {
 
     /// A packet comes; one that goes `first` overtakes all that wait.
     #[inline]
-    pub(super) fn offer(&mut self, now: Instant, packet: Waiting, first: bool, dropped: &mut impl FnMut(Waiting)) {
+    pub(super) fn offer(&mut self, now: Instant, mut packet: Waiting, first: bool, dropped: &mut impl FnMut(Waiting)) {
+        if self.mark != Mark::None {
+            self.mark(&mut packet);
+        }
         if first {
             self.queue.enqueue_first(now, packet, dropped);
         } else {
             self.queue.enqueue(now, packet, dropped);
+        }
+    }
+
+    /// Marks a packet that can be marked and shall be.
+    fn mark(&mut self, packet: &mut Waiting) {
+        let hash = control::mix(packet.flow.into());
+        if packet.ecn == Ecn::Ect && self.mark.hits(hash, packet.dscp == Dscp::REAL_TIME_NEW) {
+            packet.ecn = Ecn::Ce;
+            self.marked += 1;
         }
     }
 
@@ -145,6 +162,12 @@ impl Port {
     pub(crate) fn obey(&mut self, now: Instant, orders: &Orders, dropped: &mut impl FnMut(Waiting)) {
         self.queue.set_limit(now, orders.limit, dropped);
         self.shaper.set_rate(now, orders.rate);
+        self.mark = orders.mark;
+    }
+
+    /// How much more real-time traffic its controller would admit, if it says so.
+    pub(crate) fn available(&self) -> Option<Rate> {
+        self.controller.available()
     }
 
     /// What its controller asks for.
@@ -170,6 +193,7 @@ impl Port {
     /// Results count from now on.
     pub(super) fn restart_statistics(&mut self, now: Instant) {
         self.queue.restart_statistics(now);
+        self.marked = 0;
         self.record = QueueRecord::default();
     }
 
@@ -191,6 +215,7 @@ impl Port {
     pub(super) fn result(&self, name: String, now: Instant, several: bool) -> results::Queue {
         let Self { queue, controller, record, .. } = self;
         let totals = queue.totals();
+        let marked = totals.marked.packets + self.marked;
         let limit = level(queue.limit_level(now));
         let backlog = queue.backlog_level(now);
         let (sojourn_s, nodal_delay_s) = record.waits();
@@ -201,7 +226,7 @@ impl Port {
             arrived_packets: totals.arrived.packets,
             sent_packets: totals.sent.packets,
             dropped_packets: totals.dropped.packets,
-            marked_packets: (totals.marked.packets > 0).then_some(totals.marked.packets),
+            marked_packets: (marked > 0).then_some(marked),
             limit_packets: in_packets.then_some(limit),
             limit_bytes: (!in_packets).then_some(limit),
             backlog_packets: level(backlog),

@@ -15,6 +15,8 @@ pub(crate) enum Purpose {
     Load,
     /// What is random in the queues of a node.
     Queues,
+    /// A flow's admission.
+    Admission,
     /// A node's routing protocol.
     Routing,
     /// A node's way.
@@ -36,6 +38,7 @@ impl Purpose {
             Self::Traffic => "traffic",
             Self::Load => "load",
             Self::Queues => "queues",
+            Self::Admission => "admission",
             Self::Routing => "routing",
             Self::Motion => "motion",
             Self::Reception => "reception",

@@ -1,6 +1,6 @@
 //! Packets, without their bytes, and what headers add.
 
-use crate::config::{Class, Dscp};
+use crate::config::Dscp;
 use crate::engine::{FlowId, Handle};
 use crate::mac::LONGEST_MSDU;
 use queue::Ecn;
@@ -74,15 +74,6 @@ impl Packet {
         self.ttl == TTL
     }
 
-    /// The class in whose queues it waits: routing messages go with real-time traffic.
-    #[inline]
-    pub(crate) fn class(&self) -> Class {
-        match self.load {
-            Load::Flow(_) => self.dscp.class(),
-            Load::Routing { .. } => Class::RealTime,
-        }
-    }
-
     /// Hops that a packet of data has come.
     pub(crate) fn travelled(&self) -> u8 {
         TTL.saturating_sub(self.ttl)
@@ -132,7 +123,7 @@ pub(crate) struct Waiting {
     pub(crate) length: Bytes,
     /// A number for its transport flow and direction.
     pub(crate) flow: u32,
-    pub(crate) class: Class,
+    pub(crate) dscp: Dscp,
     pub(crate) ecn: Ecn,
 }
 

@@ -1,5 +1,6 @@
 //! What the radio and the MAC of a node see, for controllers that look at it ([`control::Radio`]).
 
+use crate::config::Dscp;
 use crate::engine::PortId;
 use crate::radio::Mode;
 use control::{Radio, Reads};
@@ -26,7 +27,23 @@ struct Totals {
     bytes: u64,
     /// Each frame's bytes times its rate.
     weighted_rate: u128,
-    real_time: Bytes,
+    real_time: RealTime,
+}
+
+/// Bytes of real-time packets.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RealTime {
+    pub(crate) all: Bytes,
+    /// Of flows that were admitted a short time ago.
+    pub(crate) new: Bytes,
+}
+
+impl RealTime {
+    /// With a packet more, where it is one of real time.
+    pub(crate) fn and(self, dscp: Dscp, length: Bytes) -> Self {
+        let of = |counts: bool| if counts { length } else { Bytes::default() };
+        Self { all: self.all + of(dscp.is_real_time()), new: self.new + of(dscp == Dscp::REAL_TIME_NEW) }
+    }
 }
 
 /// What one controller has not been told yet.
@@ -80,8 +97,9 @@ impl Gauge {
     }
 
     /// So many bytes of real-time packets have come in, for whomever, or were the node's own.
-    pub(crate) fn real_time(&mut self, bytes: Bytes) {
-        self.totals.real_time += bytes;
+    pub(crate) fn real_time(&mut self, bytes: RealTime) {
+        self.totals.real_time.all += bytes.all;
+        self.totals.real_time.new += bytes.new;
     }
 
     /// The MAC is done with a packet, so long after it got it.
@@ -123,9 +141,9 @@ impl Gauge {
             mpdus: totals.mpdus - told.mpdus,
             aggregate_max: Bytes::default(),
             late: std::mem::take(&mut meter.late),
-            real_time: totals.real_time - told.real_time,
+            real_time: totals.real_time.all - told.real_time.all,
             // No packet says yet that its flow is new.
-            real_time_new: Bytes::default(),
+            real_time_new: totals.real_time.new - told.real_time.new,
             hops: std::mem::take(&mut meter.hops),
         })
     }

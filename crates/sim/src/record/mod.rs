@@ -9,7 +9,7 @@ mod span;
 mod summary;
 mod transport;
 
-pub(crate) use gauge::Gauge;
+pub(crate) use gauge::{Gauge, RealTime};
 pub(crate) use ledger::{FlowRecord, Identity, Ledger, NodeRecord, QueueRecord, ratio};
 pub(crate) use series::{Passed, Recorder};
 pub(crate) use summary::Summary;

@@ -18,8 +18,11 @@ pub(super) fn outcome(mut world: World) -> Outcome {
         check_pending(&world);
     }
     let covered = world.end.since(world.warmup);
-    let told = || world.flows.iter().filter(|flow| flow.role.answers().is_none());
+    let told = || world.flows.iter().filter(|flow| flow.role.is_described());
     let mut flows: Vec<_> = told().map(|flow| flow.record.result(&flow.identity, covered)).collect();
+    for (flow, result) in told().zip(&mut flows) {
+        result.admission = flow.admission.as_ref().map(|admission| admission.result());
+    }
     let mut routing_packets = None;
     if let Routing::Aodv(mesh) = &world.routing {
         routing_packets = Some(mesh.nodes.iter().map(|node| node.counts.packets).sum::<u64>());
@@ -59,7 +62,7 @@ pub(super) fn outcome(mut world: World) -> Outcome {
 /// How the times of flows and queues are distributed.
 fn distributions(world: &World) -> Distributions {
     let shares = shares();
-    let flows = world.flows.iter().filter(|flow| flow.role.answers().is_none());
+    let flows = world.flows.iter().filter(|flow| flow.role.is_described());
     let ports = world.nodes.iter().flat_map(|node| node.egress.ports());
     let names = port_names(&world.nodes, &world.rules);
     Distributions {

@@ -54,6 +54,7 @@ impl World {
                 Event::WireArrives { wire, packet } => self.wire_arrives(wire, packet),
                 Event::Route { node } => self.routing_deadline(node),
                 Event::Message { node, packet } => self.delay_ends(node, packet),
+                Event::Gate { flow } => self.gate_deadline(flow),
                 Event::Step => self.step(),
                 Event::WarmedUp => self.restart_statistics(),
             }

@@ -1,5 +1,6 @@
 //! Flows: what they are called, where they begin and end.
 
+use super::admission;
 use super::infrastructure::Infrastructure;
 use super::sources::{self, Traffic};
 use super::transport::{self, Answered};
@@ -9,7 +10,9 @@ use crate::mac::{BROADCAST, Conventions};
 use crate::record::{FlowRecord, Identity};
 use crate::world::error::BuildError;
 use crate::world::state::{Flow, Role, Supply};
+use queue::Ecn;
 use std::collections::BTreeSet;
+use units::Rate;
 
 /// No network has more flows: what was hardly meant should not take minutes to build.
 const MOST: usize = 10_000;
@@ -23,6 +26,7 @@ pub(super) fn flows(
 ) -> Result<Vec<Flow>, BuildError> {
     let mut flows: Vec<Flow> = Vec::new();
     let mut answers: Vec<Option<Answered>> = Vec::new();
+    let mut asking: Vec<Option<(&config::Admission, Rate)>> = Vec::new();
     for described in &network.flow {
         if described.category.is_some() && !rules.edca() {
             let message = "the DCF has no categories; set `access = \"edca\"` in `[mac]`, or leave `category` out";
@@ -35,6 +39,7 @@ pub(super) fn flows(
         };
         let answered = transport::answered(described, network, rules)?;
         let traffic = Traffic::new(described, network.duration)?;
+        let rate = admission::check(described, &traffic)?;
         let stations = || (0..).zip(names).filter(|(node, _)| infrastructure.is_station(*node));
         let mut add = |name: String, from: u32, to: u32| -> Result<(), BuildError> {
             if to == BROADCAST && !infrastructure.has_radio(from) {
@@ -50,6 +55,7 @@ pub(super) fn flows(
             let identity = identity(described, name, &names[from as usize], names.get(to as usize), traffic.is_drawn());
             flows.push(flow(described, identity, from, to, supply, rules));
             answers.push(answered);
+            asking.push(described.admission.as_ref().zip(rate));
             Ok(())
         };
         let to = match described.to.as_str() {
@@ -100,6 +106,13 @@ pub(super) fn flows(
             flows.push(back);
         }
     }
+    for (index, asked) in asking.into_iter().enumerate() {
+        if let Some((described, rate)) = asked {
+            let numbers = (FlowId::at(index), FlowId::at(flows.len()));
+            let messages = admission::admit(&mut flows[index], numbers, described, rate, seed);
+            flows.extend(messages);
+        }
+    }
     Ok(flows)
 }
 
@@ -121,5 +134,17 @@ fn flow(described: &config::Flow, identity: Identity, from: u32, to: u32, supply
     let category = rules.index(described.category.unwrap_or_else(|| described.class.into()));
     let from = from.into();
     let dscp = described.class.into();
-    Flow { identity, from, to, category, dscp, role: Role::Data, supply, waiting: 0, record: FlowRecord::default() }
+    Flow {
+        identity,
+        from,
+        to,
+        category,
+        dscp,
+        ecn: Ecn::NotEct,
+        admission: None,
+        role: Role::Data,
+        supply,
+        waiting: 0,
+        record: FlowRecord::default(),
+    }
 }

@@ -1,5 +1,6 @@
 //! From the description of a network to one that can run, refusing what cannot be meant.
 
+mod admission;
 mod flows;
 mod infrastructure;
 mod mac;
@@ -45,7 +46,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     txop::check_txop(&flows, &nodes, &routing, &rules)?;
     let end = Instant::ZERO + network.duration;
     let recorder = network.record.series.map(|step| {
-        let flows = flows.iter().filter(|flow| flow.role.answers().is_none()).map(|flow| flow.identity.name.clone());
+        let flows = flows.iter().filter(|flow| flow.role.is_described()).map(|flow| flow.identity.name.clone());
         Recorder::new(step, flows, port_names(&nodes, &rules).into_iter())
     });
     let mut world = World {

@@ -155,7 +155,7 @@ fn described<'n>(
 /// What is measured for a controller at any port, and which orders are carried out there.
 const MEASURED: Reads =
     Reads::COUNTS.and(Reads::SOJOURN).and(Reads::GAP).and(Reads::SERVICE).and(Reads::AVERAGE).and(Reads::OCCUPANCY);
-const CARRIED_OUT: Sets = Sets::LIMIT.and(Sets::RATE);
+const CARRIED_OUT: Sets = Sets::LIMIT.and(Sets::RATE).and(Sets::MARK);
 
 /// A port by the settings of `table`, at which this is measured, and orders of these kinds are carried out.
 fn built(

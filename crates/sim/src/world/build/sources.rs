@@ -2,7 +2,7 @@
 
 use crate::config::{self, Flow, LengthRange, Load, LoadRange, Spread, TrafficKind};
 use crate::engine::{Purpose, Stream};
-use crate::net::MOST_PAYLOAD;
+use crate::net::{MOST_PAYLOAD, network_bytes};
 use crate::traffic::{
     Lengths, OnOff, Pace, Pareto, Ping, Recording, Recurrence, Replay, Segment, Source, Steady, Times, Transfers,
     Volume, Web, uniform,
@@ -75,6 +75,30 @@ impl<'n> Traffic<'n> {
         }
         traffic.recording = traffic.recording()?;
         Ok(traffic)
+    }
+
+    /// Can flows of this traffic ask for admission: do they send at times of their own?
+    pub(super) fn asks(&self) -> bool {
+        match self.flow.traffic.kind {
+            TrafficKind::Cbr | TrafficKind::Poisson | TrafficKind::OnOff | TrafficKind::Voice | TrafficKind::Replay => {
+                true
+            }
+            TrafficKind::Web => self.flow.transport == config::Transport::Udp,
+            TrafficKind::Saturated | TrafficKind::Greedy | TrafficKind::Transfer | TrafficKind::Ping => false,
+        }
+    }
+
+    /// The rate with the headers of UDP and IP, where it is constant.
+    pub(super) fn network_rate(&self) -> Option<Rate> {
+        let config::Traffic { kind, packetisation, silence, overhead, .. } = self.flow.traffic;
+        let (packet, rate) = match kind {
+            TrafficKind::Cbr if self.flow.at.is_empty() && overhead.is_none() => (self.packet()?, self.rate()?),
+            TrafficKind::Voice if silence != Some(true) => {
+                (Bytes::new(packetisation.unwrap_or(PACKETISATION).div_floor(SAMPLE)), SPEECH)
+            }
+            _ => return None,
+        };
+        Some(rate.scaled(network_bytes(packet).count() as f64 / packet.count() as f64))
     }
 
     fn is_steady(&self) -> bool {

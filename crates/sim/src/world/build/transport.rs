@@ -10,6 +10,7 @@ use crate::transport::tcp::{
 };
 use crate::world::error::BuildError;
 use crate::world::state::{Flow, Role, Supply};
+use queue::Ecn;
 use units::{Bytes, Duration, Instant};
 
 /// The largest window that RFC 7323, 2.3, can advertise.
@@ -84,6 +85,8 @@ pub(super) fn answer(there: &mut Flow, index: FlowId, back: FlowId, answered: &A
         to: there.from.into(),
         category: answered.category.map_or(there.category, |category| rules.index(category)),
         dscp: there.dscp,
+        ecn: Ecn::NotEct,
+        admission: None,
         role,
         supply: Supply::Answers { longest },
         waiting: 0,

@@ -5,6 +5,7 @@ use crate::mac::BROADCAST;
 use crate::net::{Load, Packet, Transit};
 use crate::trace::What;
 use crate::world::state::{Role, Witness, World};
+use queue::Ecn;
 
 impl World {
     /// A node has got the packets of a data frame by radio: a first one and those chained to it.
@@ -33,6 +34,9 @@ impl World {
         let flow = &mut self.flows[index];
         if flow.to != BROADCAST {
             if flow.to != u32::from(node) {
+                if let Role::Probe { of } = flow.role {
+                    self.lower_bottleneck(node, of, packet.created);
+                }
                 let (ttl, transit) = (packet.ttl.saturating_sub(1), Transit::NONE);
                 self.route(node, Some(from), Packet { ttl, transit, ..packet });
                 return;
@@ -59,6 +63,9 @@ impl World {
             flow.record.receive(delay, flow.identity.deadline, packet.transmissions);
         }
         self.note_delivered(node, &packet);
+        if packet.ecn == Ecn::Ce {
+            self.see_mark(index);
+        }
     }
 
     /// A packet has reached its destination.

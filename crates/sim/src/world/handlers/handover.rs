@@ -2,7 +2,7 @@
 //! take the room that they leave.
 
 use crate::egress::{Outlook, Taken};
-use crate::engine::{FlowId, NodeId, Number as _, PortId};
+use crate::engine::{FlowId, Handle, NodeId, Number as _, PortId};
 use crate::mac::Msdu;
 use crate::net::{Load, Transit, Waiting, msdu_bytes, network_bytes};
 use crate::trace::What;
@@ -32,7 +32,7 @@ impl World {
     /// A packet has left a port of `node`: another of its flow may follow.
     pub(super) fn left(&mut self, node: NodeId, port: PortId, waiting: &Waiting) {
         if waiting.ecn == Ecn::Ce {
-            self.packets.get_mut(waiting.packet).ecn = waiting.ecn;
+            self.note_mark(node, waiting.packet);
         }
         let packet = self.packets.get(waiting.packet);
         let flow = match packet.load {
@@ -43,6 +43,17 @@ impl World {
             self.flows[flow].waiting -= u32::from(packet.is_fresh());
         }
         self.refill(node, port, flow);
+    }
+
+    /// A packet has left a port marked: here, or before.
+    #[inline(never)]
+    fn note_mark(&mut self, node: NodeId, handle: Handle) {
+        let Self { packets, connections, watch, now, .. } = self;
+        let packet = packets.get_mut(handle);
+        if packet.ecn != Ecn::Ce {
+            packet.ecn = Ecn::Ce;
+            Witness { watch, now: *now, node }.saw(|| What::Marked(connections.picture(&packets.get(handle))));
+        }
     }
 
     /// Where the station is free and a packet waits, hands it over; then sees to the station's deadline.

@@ -1,12 +1,12 @@
 //! What happens at a node is told to its gauge, where it has one: where a controller looks at the radio.
 
-use crate::config::Class;
 use crate::engine::{Handle, NodeId, PortId};
 use crate::mac::{BROADCAST, Finished, Frame, Kind};
 use crate::net::Load;
+use crate::record::RealTime;
 use crate::world::state::{Node, World};
 use control::Radio;
-use units::{Bytes, Duration};
+use units::Duration;
 
 impl World {
     /// A node begins to send a frame that lasts so long.
@@ -37,12 +37,12 @@ impl World {
         let bytes = match frame.kind {
             // These two name only their receiver.
             Kind::Cts | Kind::Ack => return,
-            Kind::Rts | Kind::BlockAckReq { .. } | Kind::BlockAck { .. } => Bytes::default(),
-            Kind::Data { packet, .. } => self.real_time_bytes(packet),
+            Kind::Rts | Kind::BlockAckReq { .. } | Kind::BlockAck { .. } => RealTime::default(),
+            Kind::Data { packet, .. } => self.real_time_bytes(RealTime::default(), packet),
             Kind::Aggregate { .. } => {
                 let mpdus = self.nodes[NodeId::from(frame.from)].station.in_flight().zip(0_u32..);
                 let intact = mpdus.filter(|(_, index)| intact >> index & 1 == 1);
-                intact.map(|(mpdu, _)| self.real_time_bytes(mpdu.packet)).fold(Bytes::default(), |sum, of| sum + of)
+                intact.fold(RealTime::default(), |sum, (mpdu, _)| self.real_time_bytes(sum, mpdu.packet))
             }
         };
         if let Some(gauge) = &mut self.nodes[node].gauge {
@@ -51,13 +51,11 @@ impl World {
         }
     }
 
-    /// Bytes of the real-time packets among those of a frame: a first one and those chained to it.
-    fn real_time_bytes(&self, first: Handle) -> Bytes {
+    /// `sum`, and bytes of the real-time packets among those of a frame: a first one and those chained to it.
+    fn real_time_bytes(&self, sum: RealTime, first: Handle) -> RealTime {
         let chain = std::iter::successors(Some(first), |&packet| self.packets.get(packet).transit.next);
         let packets = chain.map(|packet| self.packets.get(packet));
-        packets
-            .filter(|packet| packet.dscp.class() == Class::RealTime)
-            .fold(Bytes::default(), |sum, packet| sum + packet.length)
+        packets.fold(sum, |sum, packet| sum.and(packet.dscp, packet.length))
     }
 
     /// The MAC of a node is done with a packet, `service` after it got it.
@@ -66,9 +64,7 @@ impl World {
         let Some(gauge) = &mut self.nodes[node].gauge else { return };
         gauge.finishes(service);
         let packet = self.packets.get(handle);
-        if packet.dscp.class() == Class::RealTime {
-            gauge.real_time(packet.length);
-        }
+        gauge.real_time(RealTime::default().and(packet.dscp, packet.length));
         if finished.delivered && matches!(packet.load, Load::Flow(_)) {
             gauge.goes_on(packet.travelled() + 1);
         }

@@ -1,6 +1,7 @@
 //! What happens at each event, floor by floor: a source's packet goes down by `sources`, `routing`, `handover`, `station` and
-//! `air`, and up again by `aggregate`, `delivery` and `transport`.
+//! `air`, and up again by `aggregate`, `delivery` and `transport`. Flows that ask for admission go by `admission` besides.
 
+mod admission;
 mod aggregate;
 mod air;
 mod delivery;
@@ -12,3 +13,5 @@ mod station;
 mod statistics;
 mod transport;
 mod wired;
+
+pub(crate) use admission::MESSAGE;

@@ -1,6 +1,6 @@
 //! Where packets go next, by fixed routes or by AODV, and what AODV's messages do to queues and accounts.
 
-use crate::config::RoutingPriority;
+use crate::config::{Dscp, RoutingPriority};
 use crate::engine::{FlowId, Handle, NodeId, PortId};
 use crate::mac::BROADCAST;
 use crate::net::aodv::{Action, Aodv, Context, Ends, Message};
@@ -84,7 +84,7 @@ impl World {
         counts.bytes += length.count();
         mesh.ledger.made += 1;
         let load = Load::Routing { message: mesh.messages.insert(message), to_all: to == BROADCAST };
-        let handle = self.packets.insert(Packet { ttl: 1, ..Packet::new(load, self.now, length) });
+        let handle = self.packets.insert(Packet { ttl: 1, dscp: Dscp::ROUTING, ..Packet::new(load, self.now, length) });
         if after.is_zero() {
             self.enqueue(node, handle, to);
         } else {
@@ -115,8 +115,7 @@ impl World {
             Load::Flow(flow) => connections.flow_key(flow, &packet),
             Load::Routing { .. } => u32::MAX,
         };
-        let waiting =
-            Waiting { packet: handle, to, length: packet.length, flow, class: packet.class(), ecn: packet.ecn };
+        let waiting = Waiting { packet: handle, to, length: packet.length, flow, dscp: packet.dscp, ecn: packet.ecn };
         let mut witness = Witness { watch, now: *now, node };
         witness.saw(|| What::Queued(connections.picture(&packet)));
         let mut accounts = Accounts { packets, connections, flows, routing, witness };

@@ -18,6 +18,9 @@ impl World {
         if let Some(next) = source.next() {
             self.events.push(next.at, Event::Emit { flow });
         }
+        if self.flows[flow].admission.is_some() && !self.ask(flow) {
+            return;
+        }
         let from = self.flows[flow].from;
         self.make_packet(flow, payload);
         self.serve(from);
@@ -52,7 +55,9 @@ impl World {
         let record = &mut self.flows[flow].record;
         record.sent += 1;
         record.offered += payload;
-        self.launch(flow, Packet::new(Load::Flow(flow), self.now, network_bytes(payload)));
+        let packet = Packet::new(Load::Flow(flow), self.now, network_bytes(payload));
+        let ecn = self.flows[flow].ecn;
+        self.launch(flow, Packet { ecn, ..packet });
     }
 
     /// A packet of a flow sets out from where the flow begins.

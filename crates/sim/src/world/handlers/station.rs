@@ -64,7 +64,7 @@ impl World {
         if to != BROADCAST {
             record.hops.to(to).complete(delivered, waited, service);
         }
-        let port = egress.port_to(to, category, packet.class());
+        let port = egress.port_to(to, category, packet.dscp.class());
         self.complete(node, port, waited, service, expected);
         if delivered {
             let Self { connections, watch, now, .. } = self;

@@ -27,6 +27,9 @@ impl World {
                 self.note_delivered(node, &packet);
             }
             Role::Stream { .. } | Role::Acknowledgement { .. } => self.take_segment(node, index, packet),
+            role @ (Role::Probe { .. } | Role::Answer { .. } | Role::Regulation { .. }) => {
+                self.take_admission(node, role, &packet);
+            }
         }
     }
 

@@ -33,6 +33,8 @@ pub(crate) enum Event {
     Route { node: NodeId },
     /// The random delay of a routing message is over.
     Message { node: NodeId, packet: Handle },
+    /// What the gate of a flow waits for comes or fails to, unless it has moved.
+    Gate { flow: FlowId },
     /// A step of the time series is over.
     Step,
     /// Results count from here.

@@ -1,11 +1,13 @@
 //! A flow as it runs: what supplies it, and what its packets are for.
 
+use super::admission::Admission;
 use crate::config::Dscp;
 use crate::engine::{FlowId, NodeId};
 use crate::net::{ip_bytes, network_bytes};
 use crate::record::{FlowRecord, Identity};
 use crate::traffic::{Source, Transfers};
 use crate::transport::tcp::{Segment, Settings};
+use queue::Ecn;
 use units::{Bytes, Instant};
 
 /// A flow: what it sends, and what was counted.
@@ -18,6 +20,10 @@ pub(crate) struct Flow {
     pub(crate) category: u8,
     /// Of its packets.
     pub(crate) dscp: Dscp,
+    /// Of its packets over UDP.
+    pub(crate) ecn: Ecn,
+    /// Where it asks for admission.
+    pub(crate) admission: Option<Box<Admission>>,
     pub(crate) role: Role,
     pub(crate) supply: Supply,
     /// Its packets that wait, for a route or at a port, at the node where it begins.
@@ -39,15 +45,28 @@ pub(crate) enum Role {
     Stream { back: FlowId },
     /// A TCP segment for the sender of the flow `of`.
     Acknowledgement { of: FlowId },
+    /// What asks for admission of the flow `of`.
+    Probe { of: FlowId },
+    /// The answer to a probe of the flow `of`.
+    Answer { of: FlowId },
+    /// The destination of the flow `of` asks it to regulate.
+    Regulation { of: FlowId },
 }
 
 impl Role {
     /// The flow that it answers, if it does.
     pub(crate) fn answers(self) -> Option<FlowId> {
         match self {
-            Self::Data | Self::Request { .. } | Self::Stream { .. } => None,
-            Self::Reply { of } | Self::Acknowledgement { of } => Some(of),
+            Self::Data | Self::Request { .. } | Self::Stream { .. } | Self::Probe { .. } => None,
+            Self::Reply { of } | Self::Acknowledgement { of } | Self::Answer { of } | Self::Regulation { of } => {
+                Some(of)
+            }
         }
+    }
+
+    /// Is its flow one of the scenario, and so in the results?
+    pub(crate) fn is_described(self) -> bool {
+        matches!(self, Self::Data | Self::Request { .. } | Self::Stream { .. })
     }
 }
 

@@ -2,6 +2,7 @@
 //! are due, and what is watched. What happens to it is in `handlers`.
 
 mod accounts;
+mod admission;
 mod connections;
 mod event;
 mod flow;
@@ -14,6 +15,7 @@ mod wire;
 mod world;
 
 pub(crate) use accounts::Accounts;
+pub(crate) use admission::{Admission, AdmissionRecord, Probe, Standing};
 pub(crate) use connections::{Connection, Connections};
 pub(crate) use event::Event;
 pub(crate) use flow::{Flow, Role, Supply};

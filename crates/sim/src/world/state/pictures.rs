@@ -40,7 +40,7 @@ impl From<Loss> for Cause {
 impl From<Role> for Protocol {
     fn from(role: Role) -> Self {
         match role {
-            Role::Data => Self::Udp,
+            Role::Data | Role::Probe { .. } | Role::Answer { .. } | Role::Regulation { .. } => Self::Udp,
             Role::Request { .. } => Self::EchoRequest,
             Role::Reply { of } => Self::EchoReply(of.into()),
             Role::Stream { .. } => Self::Tcp,

@@ -1,0 +1,89 @@
+//! The source of a flow that asks for admission, and the probe that is under way for it.
+
+use crate::config::{Dscp, Refused};
+use crate::engine::FlowId;
+use crate::results;
+use control::{FlowGate, Gate as _};
+use units::{Instant, Rate};
+
+/// What a flow that asks for admission has besides.
+pub(crate) struct Admission {
+    pub(crate) gate: FlowGate,
+    /// What it asks for, in network-layer bytes.
+    pub(crate) rate: Rate,
+    pub(crate) refused: Refused,
+    /// Its probes, the answers to them, and the messages that ask it to regulate: each a flow of its own.
+    pub(crate) probes: FlowId,
+    pub(crate) answers: FlowId,
+    pub(crate) regulations: FlowId,
+    pub(crate) standing: Standing,
+    /// The last probe; the gate ignores answers to others.
+    pub(crate) probe: Option<Probe>,
+    /// When the earliest pending event of the gate fires; later ones are stale.
+    pub(crate) armed: Instant,
+    /// When the destination last asked to regulate.
+    pub(crate) asked: Option<Instant>,
+    pub(crate) record: AdmissionRecord,
+}
+
+/// Where a flow that asks for admission stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// It has asked for nothing yet.
+    NotYet,
+    /// It sends nothing until the first answer.
+    Waiting,
+    /// Admitted.
+    RealTime,
+    /// Refused, it sends as best effort.
+    BestEffort,
+    /// Refused, it sends nothing.
+    Nothing,
+}
+
+/// A probe under way. The bottleneck travels in the packet; as each flow has one probe that matters, it stands here.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Probe {
+    /// When it set out, by which its packet and the answer are known.
+    pub(crate) sent: Instant,
+    pub(crate) number: u64,
+    pub(crate) bottleneck: Rate,
+}
+
+/// What became of it, for the results.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AdmissionRecord {
+    pub(crate) probes: u64,
+    pub(crate) unanswered: u64,
+    pub(crate) regulations: u64,
+    pub(crate) marked: u64,
+    pub(crate) admitted: Option<Instant>,
+    pub(crate) refused: Option<Instant>,
+}
+
+impl Admission {
+    /// The code point of its packets now; none where it sends nothing.
+    pub(crate) fn dscp(&self, now: Instant) -> Option<Dscp> {
+        match self.standing {
+            Standing::NotYet | Standing::Waiting | Standing::Nothing => None,
+            Standing::BestEffort => Some(Dscp::default()),
+            Standing::RealTime if self.gate.is_new(now) => Some(Dscp::REAL_TIME_NEW),
+            Standing::RealTime => Some(Dscp::REAL_TIME),
+        }
+    }
+
+    /// Its results.
+    pub(crate) fn result(&self) -> results::Admission {
+        let AdmissionRecord { probes, unanswered, regulations, marked, admitted, refused } = self.record;
+        let seconds = |at: Instant| at.since(Instant::ZERO).as_secs_f64();
+        results::Admission {
+            probes,
+            unanswered_probes: unanswered,
+            regulations,
+            marked_packets: marked,
+            admitted_s: admitted.map(seconds),
+            refused_s: refused.map(seconds),
+            admitted: self.standing == Standing::RealTime,
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Flows that ask for admission, in whole networks: probes and answers, lost ones, refusals.
+
+use crate::networks::{network, run};
+use sim::World;
+use sim::results::{Admission, Outcome};
+use sim::trace::{AdmissionStep, What};
+use units::Duration;
+
+/// A chain of three; a call of 16 kb/s of payload from its first node to its last that asks from 1 s on.
+fn chain(admission: &str, more: &str) -> String {
+    format!(
+        "duration = \"10 s\"\n[radio]\nrange = \"30 m\"\n[nodes]\ncount = 3\nplacement = \"chain\"\nspacing = \"25 m\"\n\
+         [[flow]]\nname = \"call\"\nfrom = \"n0\"\nto = \"n2\"\nclass = \"real-time\"\nstart = \"1 s\"\n\
+         traffic = {{ kind = \"cbr\", rate = \"16 kb/s\", packet = \"40 B\" }}\nadmission = {{ {admission} }}\n{more}"
+    )
+}
+
+/// A fourth node, far away, in an ad hoc network that knows no routes.
+const LOST: &str = "[[node]]\nname = \"n9\"\nposition = [\"900 m\", \"0 m\"]\n[routing]\nprotocol = \"aodv\"\n";
+
+fn admission(outcome: &Outcome) -> Admission {
+    outcome.flows[0].admission.expect("it asks")
+}
+
+/// The steps of the flow's admission, each with its time.
+fn steps(text: &str) -> Vec<(f64, AdmissionStep)> {
+    let mut world = World::new(&network(text), 1).expect("it can be built");
+    world.watch(&[0]);
+    while !world.finished() {
+        world.advance(Duration::MAX);
+    }
+    let step = |event: sim::trace::Event| match event.what {
+        What::Admission { flow: 0, step } => Some((event.at.since(units::Instant::ZERO).as_secs_f64(), step)),
+        _ => None,
+    };
+    world.take_events().into_iter().filter_map(step).collect()
+}
+
+#[test]
+fn a_flow_asks_before_its_first_packet_and_sends_when_the_answer_is_there() {
+    let outcome = run(&chain("", ""), 1);
+    let found = admission(&outcome);
+    assert_eq!((found.probes, found.unanswered_probes, found.admitted, found.refused_s), (1, 0, true, None));
+    // Four hops of 24 + 28 + 36 B at 1 and 11 Mb/s: each at least DIFS, 192 + 64 us and an ACK.
+    let waited = found.admitted_s.expect("it was admitted") - 1.0;
+    assert!((4.0 * 510e-6..20e-3).contains(&waited), "{waited}");
+    // 50 packets a second for 9 s, but for the one that asked.
+    assert_eq!(outcome.flows[0].sent_packets, 449);
+    assert_eq!(outcome.flows.len(), 1, "messages are no flows of the scenario");
+    let free = run(&chain("", "").replace("admission = {  }", ""), 1);
+    assert_eq!((free.flows[0].sent_packets, free.flows[0].admission), (450, None));
+    // What a relay passes on besides: a probe and an answer.
+    let passed = |outcome: &Outcome| outcome.nodes[1].queues[0].arrived_packets;
+    assert_eq!(passed(&outcome) + 1, passed(&free) + 2);
+}
+
+#[test]
+fn a_flow_that_was_admitted_elsewhere_does_not_ask() {
+    let outcome = run(&chain("presumed = true", ""), 1);
+    assert_eq!((admission(&outcome).probes, admission(&outcome).admitted), (0, true));
+    assert_eq!(outcome.flows[0].sent_packets, 450);
+}
+
+#[test]
+fn without_an_answer_it_asks_again_and_is_refused() {
+    let lost = |keys: &str| chain(keys, LOST).replace("to = \"n2\"", "to = \"n9\"");
+    let found = admission(&run(&lost(""), 1));
+    // Three times half a second.
+    assert_eq!((found.probes, found.unanswered_probes, found.admitted), (3, 3, false));
+    assert_eq!((found.admitted_s, found.refused_s), (None, Some(2.5)));
+    assert_eq!(
+        steps(&lost("gate = { retries = 1, patience = \"100 ms\" }")),
+        [(1.0, AdmissionStep::Probe), (1.1, AdmissionStep::Probe), (1.2, AdmissionStep::Refuse)]
+    );
+    assert_eq!(run(&lost(""), 1).flows[0].sent_packets, 0);
+    let outcome = run(&lost("refused = \"best-effort\""), 1);
+    // From 2.52 s on (at 2.5 s the packet comes before the refusal, or with it).
+    assert!((374..=375).contains(&outcome.flows[0].sent_packets), "{}", outcome.flows[0].sent_packets);
+}
+
+#[test]
+fn a_destination_that_leaves_between_probe_and_answer_is_one_that_does_not_answer() {
+    // The probe needs two hops and a route, some 3 ms; in the 2 ms from 1.0 s on the node goes 200 m.
+    let away = "[[node]]\nname = \"n2\"\nwaypoints = [{ time = \"1 s\", position = [\"900 m\", \"0 m\"], \
+                speed = \"100000 m/s\" }]\n[routing]\nprotocol = \"aodv\"\n";
+    let found = admission(&run(&chain("", away), 1));
+    assert_eq!((found.probes, found.admitted, found.admitted_s), (3, false, None));
+}
+
+#[test]
+fn what_cannot_ask_is_refused() {
+    let with = |from: &str, to: &str| chain("", "").replace(from, to);
+    let steady = "kind = \"cbr\", rate = \"16 kb/s\", packet = \"40 B\"";
+    for (text, path, says) in [
+        (with("class = \"real-time\"\n", ""), "flow.call.admission", "class = \"real-time\""),
+        (with("to = \"n2\"", "to = \"broadcast\""), "flow.call.admission", "one destination"),
+        (with(steady, "kind = \"saturated\", packet = \"40 B\""), "flow.call.admission", "times of their own"),
+        (with(steady, "kind = \"ping\""), "flow.call.admission", "times of their own"),
+        (with(steady, "kind = \"voice\", silence = true"), "flow.call.admission.rate", "say what it asks for"),
+    ] {
+        let error = World::new(&network(&text), 1).err().expect("it is refused");
+        assert!(error.path() == Some(path) && error.to_string().contains(says), "{:?}: {error}", error.path());
+    }
+}
