@@ -34,7 +34,7 @@ pub(super) fn check(described: &config::Flow, traffic: &Traffic) -> Result<Optio
             "admission is for flows over UDP that send at times of their own, not for this kind of traffic",
         );
     }
-    let rate = admission.rate.map(|rate| rate.get()).or_else(|| traffic.network_rate());
+    let rate = admission.rate.map(units::Positive::<Rate>::get).or_else(|| traffic.network_rate());
     match rate {
         Some(rate) => Ok(Some(rate)),
         None => {
