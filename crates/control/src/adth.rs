@@ -60,12 +60,12 @@ impl Default for Params {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Statistic {
-    /// Their mean.
+    /// The mean over the interval's packets.
     #[default]
     Mean,
-    /// The largest.
+    /// The largest of the interval.
     Max,
-    /// The newest.
+    /// That of the packet that left last.
     Last,
 }
 

@@ -64,7 +64,7 @@ pub struct Site {
     pub seed: u64,
 }
 
-/// Without a seed.
+/// A place with this hard limit, and 0 as the seed.
 impl From<Limit> for Site {
     fn from(hard_limit: Limit) -> Self {
         Self { hard_limit, seed: 0 }

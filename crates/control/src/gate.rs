@@ -38,7 +38,7 @@ pub trait Gate {
 /// What becomes of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// Nothing changes.
+    /// The flow goes on as it is.
     Keep,
     /// A probe is sent at once; the flow goes on as it is meanwhile.
     Probe {

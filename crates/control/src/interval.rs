@@ -7,22 +7,22 @@ use units::{Bytes, Duration};
 /// A number of packets and their bytes (network-layer bytes: IP header and above).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
-    /// Packets.
+    /// How many packets.
     pub packets: u64,
-    /// Their bytes.
+    /// The sum of their lengths, from the IP header on.
     pub bytes: Bytes,
 }
 
 /// Statistics of one measured span over an interval. All zero when nothing was measured (`n == 0`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stat {
-    /// How many samples.
+    /// How many packets or gaps were measured; with none the others are zero.
     pub n: u64,
-    /// Their mean.
+    /// The arithmetic mean of the samples, in whole nanoseconds.
     pub mean: Duration,
-    /// The largest.
+    /// The largest of the samples.
     pub max: Duration,
-    /// The newest.
+    /// The newest of the samples.
     pub last: Duration,
 }
 
@@ -37,7 +37,7 @@ pub struct Interval {
     pub sent: Count,
     /// Packets discarded by the queue: on arrival or by a shrinking limit.
     pub dropped: Count,
-    /// What waits now.
+    /// What waits at the end of the interval, without what the MAC has.
     pub backlog: Count,
     /// The most packets that waited at once.
     pub backlog_max: u64,
@@ -70,7 +70,7 @@ pub struct Decision {
     pub at: Duration,
     /// What the controller saw.
     pub seen: Interval,
-    /// What it decided.
+    /// The limit that the controller ordered then.
     pub limit: Limit,
     /// What the host had it begin from before it saw this interval, see
     /// [`begin_from`](crate::Controller::begin_from).

@@ -81,12 +81,12 @@ macro_rules! bits {
 
         impl $Name {
             $($(#[$d])* pub const $bit: Self = Self(1 << $n);)*
-            /// None.
+            /// No kind at all.
             pub const NONE: Self = Self(0);
             /// Each, with its words for messages.
             pub const EACH: &'static [(Self, &'static str)] = &[$((Self::$bit, $word)),*];
 
-            /// Those of both.
+            /// Every kind that is in one of the two.
             #[must_use]
             pub const fn and(self, other: Self) -> Self {
                 Self(self.0 | other.0)

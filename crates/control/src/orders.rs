@@ -41,10 +41,10 @@ impl Orders {
 /// Which ECN-capable packets are marked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mark {
-    /// None.
+    /// No packet is marked.
     #[default]
     None,
-    /// All.
+    /// Every packet is marked that can be.
     All,
     /// Those of the flows that fall into one of several sets.
     Set {
@@ -81,7 +81,7 @@ pub struct Access {
     pub aifsn: u8,
     /// The smallest contention window, in slots.
     pub cw_min: u16,
-    /// The largest.
+    /// The largest contention window, in slots, at least [`cw_min`](Self::cw_min).
     pub cw_max: u16,
     /// TXOP limit; zero: one frame exchange.
     pub txop: Duration,

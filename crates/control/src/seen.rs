@@ -40,7 +40,7 @@ pub struct Radio {
     pub phy_rate: Rate,
     /// Data frames sent: aggregates, or MPDUs alone.
     pub frames: u64,
-    /// MPDUs in them.
+    /// MPDUs in these frames: one each, or several in an aggregate.
     pub mpdus: u64,
     /// The largest aggregate that a frame may be, by its limits in bytes and, at the rate of the last data frame, in time: that
     /// of the port's category where a TXOP is limited. Without A-MPDUs the longest MPDU.
@@ -58,14 +58,14 @@ pub struct Radio {
     pub hops: u8,
 }
 
-/// A neighbour's note.
+/// The newest note of a neighbour, and its age.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Heard {
     /// Who sent it: a number that stays the neighbour's.
     pub from: u32,
-    /// How long ago.
+    /// Time since it came in.
     pub age: Duration,
-    /// What it says.
+    /// What the neighbour measured of itself.
     pub note: Note,
 }
 
@@ -78,7 +78,7 @@ pub struct Note {
     pub hops: u8,
     /// The rate at which its queue drains.
     pub rate: Rate,
-    /// What waits there.
+    /// Packets that wait in its queues, and their bytes.
     pub backlog: Count,
     /// Sum over its collision domain of the square roots of what a drop costs in hops.
     pub cost: f64,

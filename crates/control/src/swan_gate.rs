@@ -56,7 +56,7 @@ pub struct SwanGate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Admitted {
     No,
-    /// Since when.
+    /// Admitted at this moment.
     Yes(Instant),
     /// Nobody knows since when: too long ago to be new.
     Long,

@@ -5,7 +5,7 @@ use crate::statistics::{Interval, interval};
 use crate::study::{Study, Table, Together};
 use crate::title;
 
-/// A computed table.
+/// A table of a study with its figures.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Grid {
     /// What the rows are.
@@ -51,7 +51,7 @@ impl Grid {
     }
 }
 
-/// One case's figure.
+/// What a cell asks for, of one case and seed by seed.
 struct Entry<'s> {
     case: &'s Case,
     by_seed: Vec<f64>,

@@ -57,7 +57,7 @@ pub(crate) fn find<'v>(root: &'v Value, path: &str) -> Result<Vec<Found<'v>>, Mi
     Ok(places)
 }
 
-/// One segment further.
+/// The values that the next segment of a path leads to.
 fn step<'v>(place: Found<'v>, segment: &str) -> Result<Vec<Found<'v>>, Missing> {
     let missing = |known: Vec<String>| Err(Missing { name: segment.to_owned(), known });
     match place.value {

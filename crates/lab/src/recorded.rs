@@ -29,7 +29,7 @@ pub enum Unusable {
     /// There is no interval.
     #[error("it holds no interval")]
     Empty,
-    /// No packet came.
+    /// In no interval of the recording did a packet come.
     #[error("no packet came in it")]
     NoLoad,
     /// Nothing tells how fast the link is.
@@ -149,7 +149,7 @@ fn begin(decision: &Decision) -> Duration {
     decision.at.saturating_sub(decision.seen.length)
 }
 
-/// The file.
+/// The scenario as TOML.
 fn text(copy: &Copy) -> String {
     let Copy { of, duration, payload, cut, link, load, limit } = copy;
     let title = Value::String(format!("A copy of what was recorded in {of}"));

@@ -20,13 +20,13 @@ pub trait Watch: Sync {
     fn advanced(&self, _by: Duration) {}
 }
 
-/// Nobody watches.
+/// Of a run that nobody watches.
 impl Watch for () {}
 
 /// A run's outcome and what it cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timed {
-    /// The results.
+    /// What the run measured.
     pub outcome: Outcome,
     /// Time on the wall clock, in seconds.
     pub wall_s: f64,

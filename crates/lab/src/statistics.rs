@@ -7,7 +7,7 @@ pub struct Interval {
     pub mean: f64,
     /// The interval's lower end; the mean where there is one value.
     pub low: f64,
-    /// Its upper end.
+    /// Upper end of the same interval.
     pub high: f64,
 }
 

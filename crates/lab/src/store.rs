@@ -49,13 +49,13 @@ pub enum StoreError {
     /// A folder without results.
     #[error("{} holds no finished study: it has no manifest.json", path.display())]
     NoStudy {
-        /// The folder.
+        /// The folder that was named.
         path: PathBuf,
     },
     /// A folder with results that do not belong together with the new ones.
     #[error("{} holds results of {}; name another folder with --out", path.display(), ids(of))]
     Taken {
-        /// The folder.
+        /// The folder that was named.
         path: PathBuf,
         /// The ids of the experiments whose results are there.
         of: Vec<String>,
@@ -66,7 +66,7 @@ fn ids(of: &[String]) -> String {
     of.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// A study's folder.
+/// The folder that a study's runs are kept in, so that a sweep that was interrupted goes on.
 #[derive(Clone, Debug)]
 pub struct Store {
     folder: PathBuf,

@@ -60,24 +60,24 @@ pub struct Axis {
     pub labels: Vec<String>,
 }
 
-/// One run.
+/// A run of one case with one seed, and its results: a line of `results.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// The scenario's id.
     pub scenario: String,
-    /// The seed.
+    /// The seed that all its random numbers follow from.
     pub seed: u64,
     /// Label of the value of every axis.
     pub case: BTreeMap<String, String>,
     /// Every key that was set differently from the file, and its value as TOML text.
     pub set: BTreeMap<String, String>,
-    /// Version of Sluice.
+    /// Version of Sluice that made the run.
     pub version: String,
-    /// Time on the wall clock.
+    /// Time on the wall clock, in seconds.
     pub wall_s: f64,
-    /// Processor time.
+    /// Processor time, in seconds.
     pub cpu_s: f64,
-    /// The results.
+    /// What it measured.
     #[serde(flatten)]
     pub outcome: sim::results::Outcome,
 }
@@ -360,7 +360,7 @@ pub enum Statistic {
 pub struct Verdict {
     /// The claim's id.
     pub id: String,
-    /// The statement.
+    /// The statement, in words.
     pub says: String,
     /// Where the document says so.
     pub source: String,
@@ -385,7 +385,7 @@ pub struct Verdict {
     pub seeds: OverSeeds,
     /// Which of several values decided, in words: "target = 400 ms, n1; seed 3". Empty where there is one.
     pub at: String,
-    /// The outcome.
+    /// Whether the claim holds.
     pub verdict: Ruling,
 }
 
@@ -417,7 +417,7 @@ fn number_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::E
     Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
-/// The verdict's word.
+/// Whether a claim holds, and if that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ruling {

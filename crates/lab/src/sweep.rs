@@ -68,7 +68,7 @@ pub struct Traces {
     pub folder: PathBuf,
     /// The nodes; none for all.
     pub nodes: Vec<String>,
-    /// Which events.
+    /// Which events are written.
     pub filter: Filter,
 }
 

@@ -15,7 +15,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What was found.
+/// What is possible on this machine and on an interface of it, and why not more.
 #[derive(Clone, Debug, Serialize)]
 pub struct Diagnosis {
     /// The kernel's release: `6.18.44`.

@@ -97,7 +97,7 @@ pub enum Error {
     /// A call of the kernel failed.
     #[error("cannot {what}: {source}")]
     Kernel {
-        /// What was tried.
+        /// What was tried, as it follows `cannot`: `open a socket`.
         what: String,
         /// What the kernel said.
         source: std::io::Error,
@@ -132,7 +132,7 @@ pub enum Unfit {
     /// The hard limit is above what a queue has room for.
     #[error("a queue of a live interface has room for {room} packets: {limit} are more")]
     Room {
-        /// In packets.
+        /// The most packets that it has room for.
         room: u32,
         /// As it was asked for.
         limit: Limit,
@@ -164,7 +164,7 @@ pub enum Unfit {
     Interval {
         /// The interface for which it was asked for.
         device: String,
-        /// Its name.
+        /// The controller that was asked for.
         controller: Name,
         /// Between two calls, as it asks for.
         interval: Duration,
@@ -174,11 +174,11 @@ pub enum Unfit {
     /// A controller looks at what is not measured, or orders what cannot be carried out.
     #[error("{controller} {}", lacks(lacking, kind))]
     Controller {
-        /// Its name.
+        /// The controller that was asked for.
         controller: Name,
         /// What holds the packets, as `tc qdisc` calls it.
         kind: &'static str,
-        /// What it lacks.
+        /// The measurement or the order that is missing.
         lacking: Lacking,
     },
     /// An order of a kind that the device does not carry out.
@@ -194,7 +194,7 @@ pub enum Unfit {
 /// What the kernel, the build or the interface lacks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unsupported {
-    /// No nl80211.
+    /// The kernel has no family `nl80211` of generic netlink.
     #[error("this kernel has no Wi-Fi (nl80211): load cfg80211")]
     NoWifi,
     /// The interface has no phy.
@@ -256,7 +256,7 @@ pub enum Taken {
     /// An agent was asked to end and goes on.
     #[error("asked to end process {process}, which governs {device}, and it did not end within {waited}")]
     Stays {
-        /// The agent.
+        /// The agent's process.
         process: u32,
         /// The interface.
         device: String,
@@ -266,7 +266,7 @@ pub enum Taken {
     /// Another interface of the phy is governed.
     #[error("the queues of phy{number} have one limit, and another of its interfaces is governed already")]
     Phy {
-        /// Its number.
+        /// The phy's number: 0 of `phy0`.
         number: u32,
     },
     /// All queues that the discipline has room for are in use.
@@ -281,7 +281,7 @@ pub enum Taken {
          so that it is unloaded, or ask for a smaller hard limit"
     )]
     Room {
-        /// In packets.
+        /// The most packets that it has room for.
         room: u32,
         /// As it was asked for.
         limit: Limit,
@@ -292,13 +292,13 @@ pub enum Taken {
     /// Another program holds a lock that agents hold for a moment.
     #[error("another program holds the lock on {0}; `lsof {0}` says which", path.display())]
     Lock {
-        /// On what.
+        /// The file that is locked.
         path: PathBuf,
     },
     /// Another agent listens there.
     #[error("another agent listens at {}", socket.display())]
     Socket {
-        /// Where.
+        /// The socket where it listens.
         socket: PathBuf,
     },
 }

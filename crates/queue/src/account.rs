@@ -12,7 +12,7 @@ pub const MOST_PACKETS: u32 = 1_000_000;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting<P> {
     pub(crate) packet: P,
-    /// When it came.
+    /// When it came to the queue.
     pub(crate) since: Instant,
 }
 
@@ -101,7 +101,7 @@ impl Account {
         self.backlog.packets > self.limit_packets || self.backlog.bytes > self.limit_bytes
     }
 
-    /// A packet comes.
+    /// A packet of `len` bytes comes; whether it joins is not yet known.
     #[inline]
     pub(crate) fn comes(&mut self, len: u64) {
         self.counts.arrived.add(len);

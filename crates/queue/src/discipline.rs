@@ -39,7 +39,7 @@ pub(crate) trait Discipline<P: Packet>: Sized {
     /// The first parameter that cannot be used, by its key.
     fn new(params: &Self::Params, place: &Place) -> Result<Self, Invalid>;
 
-    /// A packet comes.
+    /// A packet comes. It joins, or it or others are handed to `dropped`.
     fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P));
 
     /// A packet comes that goes before all that wait. Where there is no room, others make way.

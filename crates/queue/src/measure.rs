@@ -144,7 +144,7 @@ pub(crate) struct ServiceAverage {
     /// Of the newest packet; without one, no average is kept.
     weight: Option<f64>,
     mean_nanos: Option<f64>,
-    /// The last completion.
+    /// When the MAC was last done with a packet.
     last: Instant,
 }
 

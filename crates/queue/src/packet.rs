@@ -24,7 +24,7 @@ pub trait Packet: Copy {
     /// best different for those of others.
     fn flow(&self) -> u64;
 
-    /// Its ECN field.
+    /// What its IP header says of ECN (RFC 3168).
     fn ecn(&self) -> Ecn;
 
     /// Sets the ECN field to [`Ecn::Ce`]. Called only where it is [`Ecn::Ect`] or [`Ecn::Ce`] already.

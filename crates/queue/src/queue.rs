@@ -27,7 +27,7 @@ pub struct FifoParams {
 /// A packet that leaves the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Departure<P> {
-    /// The packet.
+    /// The packet that left.
     pub packet: P,
     /// Its time in the queue; to be handed back to [`Queue::completed`].
     pub waited: Duration,
@@ -148,7 +148,7 @@ impl<P: Packet> Queue<P> {
         self.account.limit()
     }
 
-    /// What waits.
+    /// What waits now, without what was handed to the MAC.
     #[inline]
     pub fn backlog(&self) -> Count {
         self.account.backlog()

@@ -32,7 +32,7 @@ macro_rules! disciplines {
         }
 
         impl DisciplineName {
-            /// All of them.
+            /// Every discipline, in the order of the list.
             pub const ALL: &'static [Self] = &[Self::DropTail, Self::DropHead, $(Self::$Kind),*];
 
             /// As it is written in a scenario.

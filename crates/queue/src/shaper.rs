@@ -43,7 +43,7 @@ impl Shaper {
         self.ready_at
     }
 
-    /// A packet leaves.
+    /// A packet of this length leaves: the bucket pays for it.
     #[inline]
     pub fn leaves(&mut self, now: Instant, length: Bytes) {
         if self.rate.is_some() {

@@ -42,11 +42,11 @@ fn positive(value: f64) -> bool {
 /// The flows that share a link, as far as the model knows them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Traffic {
-    /// `alpha_T`, packets/s.
+    /// `alpha_T`, in packets/s: how fast the windows of all flows together grow.
     pub growth: f64,
-    /// `A_T`, packets/s^2.
+    /// `A_T`, in packets/s^2: how fast the rates of all flows together grow.
     pub acceleration: f64,
-    /// `T_T`, s.
+    /// `T_T`, in s: the round trip of the flows together.
     pub round_trip_s: f64,
     /// `rho`; from 1/n to 1 where windows grow by a packet a round trip.
     pub spread: f64,

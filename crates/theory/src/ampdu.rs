@@ -42,7 +42,7 @@ pub struct Aggregate {
     pub mpdu_error: f64,
 }
 
-/// The stationary cell.
+/// What a saturated cell with aggregates comes to in the long run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aggregated {
     /// The contention of the aggregates; its throughput counts one MPDU without errors an aggregate.

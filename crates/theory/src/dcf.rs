@@ -106,7 +106,7 @@ pub enum Freezing {
     },
 }
 
-/// The stationary cell.
+/// What a saturated cell comes to in the long run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Saturation {
     /// The probability that a station transmits in a slot that it may use. [`Freezing::Bianchi`]: any slot, busy ones

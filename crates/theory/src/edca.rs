@@ -78,16 +78,16 @@ pub struct Medium {
     pub sifs: Duration,
 }
 
-/// Alike stations.
+/// Stations that do not differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// At least 1.
+    /// How many they are, at least 1.
     pub stations: u32,
     /// Of each station, the highest priority first; 1 to [`MAX_CATEGORIES`].
     pub categories: Vec<Category>,
 }
 
-/// An access category.
+/// How an access category contends and what it sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Category {
     /// Slots of the AIFS after SIFS, 1 to 15.

@@ -56,15 +56,15 @@ pub struct Pair {
     pub cw_max: u32,
     /// Failures of the frame that contends after which it is given up, 1 to 255; `None` for no limit.
     pub attempts: Option<u32>,
-    /// One back-off slot.
+    /// Length of a back-off slot.
     pub slot: Duration,
-    /// A data frame.
+    /// Time on the air of a data frame.
     pub frame: Duration,
     /// RTS and CTS before every data frame.
     pub handshake: Option<Handshake>,
     /// Between a frame and its answer.
     pub sifs: Duration,
-    /// The ACK.
+    /// Time on the air of an ACK.
     pub ack: Duration,
     /// From the end of the ACK to the moment from which back-off slots count.
     pub difs: Duration,
@@ -76,19 +76,19 @@ pub struct Pair {
     pub payload: Bytes,
 }
 
-/// RTS and CTS.
+/// The exchange of RTS and CTS before a data frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Handshake {
-    /// The RTS.
+    /// Time on the air of an RTS.
     pub rts: Duration,
-    /// The CTS.
+    /// Time on the air of a CTS.
     pub cts: Duration,
     /// Failures of the data frame after its CTS after which it is given up, 1 to 255; counted apart from those of the
     /// RTS.
     pub data_attempts: u32,
 }
 
-/// The stationary pair.
+/// What two senders that do not hear each other come to in the long run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
     /// Of the frames (with [`Pair::handshake`], the RTSs) that a station sends on its own account, the part that leads
@@ -102,7 +102,7 @@ pub struct Outcome {
     pub throughput_bps: f64,
 }
 
-/// Solves the pair.
+/// Solves the chain of the two senders' back-offs, both of which always have a frame to send.
 ///
 /// # Errors
 ///

@@ -74,18 +74,18 @@ pub enum Arrivals {
 /// What becomes of frames that arrive while one waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Buffer {
-    /// They are lost.
+    /// They are lost: there is room for one frame.
     None,
-    /// They wait.
+    /// They wait, however many they are.
     Infinite,
 }
 
-/// Alike stations.
+/// Stations that do not differ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Group {
-    /// At least 1.
+    /// How many they are, at least 1.
     pub stations: u32,
-    /// Of each station.
+    /// How frames come to each station.
     pub arrivals: Arrivals,
     /// Behind each station's MAC.
     pub buffer: Buffer,

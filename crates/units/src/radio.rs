@@ -68,7 +68,7 @@ impl Power {
         self.0
     }
 
-    /// Watts.
+    /// The power in watts.
     pub fn as_watts(self) -> f64 {
         libm::pow(10.0, (self.0 - 30.0) / 10.0)
     }
@@ -84,7 +84,7 @@ impl Decibels {
         Self(db)
     }
 
-    /// Decibels.
+    /// The ratio in decibels.
     pub const fn as_db(self) -> f64 {
         self.0
     }

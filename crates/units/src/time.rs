@@ -38,7 +38,7 @@ impl Duration {
         Self(libm::round(seconds * 1e9) as u64)
     }
 
-    /// Whole nanoseconds.
+    /// The span in whole nanoseconds.
     pub const fn as_nanos(self) -> u64 {
         self.0
     }

@@ -72,7 +72,7 @@ impl Rate {
         Self(n.saturating_mul(1_000_000))
     }
 
-    /// Bits per second.
+    /// The rate in bits per second.
     pub const fn as_bps(self) -> u64 {
         self.0
     }

@@ -44,7 +44,7 @@ pub(super) fn name_of(what: &What) -> &'static str {
     EVENTS[place]
 }
 
-/// An event file.
+/// The file of a run's events, one JSON object a line.
 #[derive(Debug)]
 pub(super) struct Events<W> {
     to: W,
@@ -59,7 +59,7 @@ struct Names {
     flows: Vec<(String, bool)>,
 }
 
-/// A line.
+/// An event as a line of the file: a JSON object.
 #[derive(Serialize)]
 struct Line<'e> {
     t_ns: u64,
@@ -144,7 +144,7 @@ impl<W: Write> Events<W> {
         Self { to, names: Names { nodes, flows } }
     }
 
-    /// Adds an event.
+    /// Writes an event, if the filter wants it.
     ///
     /// # Errors
     /// When it cannot be written.

@@ -20,7 +20,7 @@ pub struct Wanted {
     pub pcap: Option<PathBuf>,
     /// The file of the events.
     pub trace: Option<PathBuf>,
-    /// Which events.
+    /// Which events are written to `trace`.
     pub filter: Filter,
     /// The nodes; none for all.
     pub nodes: Vec<String>,
@@ -46,7 +46,7 @@ pub enum RecordingError {
     /// Too many files would be open at once.
     #[error("captures of {count} nodes are too many files at once (at most {most}): choose some with --node")]
     TooMany {
-        /// How many nodes.
+        /// The number of nodes that were asked for.
         count: usize,
         /// How many there may be.
         most: usize,
@@ -101,7 +101,7 @@ pub fn record(
 /// Files that are open at once: most systems allow 1024.
 const MOST_CAPTURES: usize = 500;
 
-/// The open files.
+/// What a run is written to while it goes on: captures, events, intervals.
 #[derive(Debug)]
 struct Files {
     captures: Vec<Option<Capture<BufWriter<File>>>>,

@@ -33,7 +33,7 @@ impl Labels {
         }
     }
 
-    /// Every label.
+    /// The labels, in the order in which they were written.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         match self {
             Self::One(one) => std::slice::from_ref(one),

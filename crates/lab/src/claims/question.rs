@@ -243,7 +243,7 @@ impl Seed<'_> {
     }
 }
 
-/// Ours beside theirs.
+/// Ours less theirs, or ours over theirs; NaN for a correlation, which single values do not have.
 fn compared(compare: Compare, ours: f64, theirs: f64) -> f64 {
     match compare {
         Compare::Difference => ours - theirs,

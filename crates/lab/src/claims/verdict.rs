@@ -155,7 +155,7 @@ impl Rule {
 }
 
 impl Judgement {
-    /// Of no value.
+    /// The judgement where there is no value: it differs.
     fn none() -> Self {
         let none = f64::NAN;
         Self { ruling: Ruling::Differs, measured: none, low: none, high: none, seed: None, excess: f64::INFINITY }

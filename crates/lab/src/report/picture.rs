@@ -27,7 +27,7 @@ pub(super) struct Track {
 pub(super) struct Picture {
     /// Unique in the page; the place of panel `k` has the id `{id}-{k}`.
     pub(super) id: String,
-    /// Absent over time.
+    /// The places of the x axis; absent where it is time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) x: Option<Scale>,
     /// Of distributions: the places of the series' values.

@@ -23,13 +23,13 @@ pub struct Page {
 /// Some quantities over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chart {
-    /// What it shows.
+    /// What the chart shows, in a few words.
     pub title: String,
-    /// A remark.
+    /// A remark under the title; may be empty.
     pub about: String,
     /// The title of the y axis with its SI unit: `delay (s)`.
     pub y_title: String,
-    /// The lines.
+    /// The lines, each with its name.
     pub lines: Vec<(String, Vec<Point>)>,
     /// Values aimed at, with a name.
     pub targets: Vec<(String, f64)>,

@@ -27,7 +27,7 @@ const LONGEST_ID: usize = 100;
 /// A scenario whose words still know their places.
 pub(super) struct Draft<'s> {
     pub(super) source: Source<'s>,
-    /// The whole file.
+    /// The whole file, with the place of each key and value.
     pub(super) root: DeTable<'s>,
     /// The network's part of it, with the keys set from outside.
     pub(super) network: DeTable<'s>,

@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 pub struct Scenario {
     /// Its id: `adth-s1a`. Without one in the file, the file's name.
     pub id: String,
-    /// Its title.
+    /// What it is, in a line.
     pub title: String,
-    /// What it shows.
+    /// What it shows, in a paragraph or two of plain text; may be empty.
     pub about: String,
     /// The file's name, as it was given.
     pub file: String,
@@ -31,11 +31,11 @@ pub struct Scenario {
     pub extent: Extent,
     /// Every combination of the axes' values, the last axis changing fastest.
     pub cases: Vec<Case>,
-    /// What is claimed.
+    /// The statements that are ruled on, in the file's order.
     pub claims: Vec<Claim>,
-    /// What is drawn.
+    /// The charts of the report, in the file's order.
     pub charts: Vec<Chart>,
-    /// What is tabled.
+    /// The tables of the report and the terminal, in the file's order.
     pub tables: Vec<Table>,
     /// What is written about claims, by their ids.
     pub explanations: BTreeMap<String, Explanation>,

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
-/// A configuration file.
+/// The file that `sluice agent` reads: the queues to govern and where metrics are served.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
@@ -49,7 +49,7 @@ pub struct Interface {
     pub record: Option<PathBuf>,
 }
 
-/// Metrics.
+/// The table `[metrics]`: where Prometheus may ask.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metrics {

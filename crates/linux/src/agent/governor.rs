@@ -22,7 +22,7 @@ const LATE: Duration = Duration::from_millis(250);
 /// After an attempt that failed for another reason than the interface's absence.
 const NEXT_ATTEMPT: Duration = Duration::from_secs(10);
 
-/// One queue.
+/// What governs one queue for as long as the agent runs, also while its interface is gone.
 pub(super) struct Governor {
     pub(super) wish: Wish,
     controller: AnyController,
@@ -47,7 +47,7 @@ enum Phase {
 struct Governing {
     device: Box<dyn Device>,
     index: u32,
-    /// Those that hold.
+    /// The orders that the device carries out now.
     orders: Orders,
     interval: Duration,
     /// Time between looks; absent where the device needs none.

@@ -10,7 +10,7 @@ pub(super) const WORTH: Duration = Duration::from_millis(200);
 /// What was seen of a link.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Pace {
-    /// Not enough yet.
+    /// Packets have not yet left for [`WORTH`] while others waited.
     Learning {
         /// How long packets were seen to leave while others waited.
         time: Duration,

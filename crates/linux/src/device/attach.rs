@@ -12,7 +12,7 @@ use crate::kernel::rtnetlink::ROOT;
 
 /// A queue that was taken up.
 pub struct Attached {
-    /// It.
+    /// The device that measures, limits and puts back the queue.
     pub device: Box<dyn Device>,
     /// What a user should know of that: that nothing ever waits in it, and why it is not another that would be better.
     pub remarks: Vec<String>,

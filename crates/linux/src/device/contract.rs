@@ -75,9 +75,9 @@ pub trait Device {
 /// What a device needs while it is governed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Keeps {
-    /// It only looks.
+    /// No privilege: it only looks.
     Nothing,
-    /// It changes queues.
+    /// It changes queues through rtnetlink or nl80211.
     Queues,
     /// It also loads and reads BPF programs.
     QueuesAndBpf,

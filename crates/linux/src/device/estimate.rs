@@ -11,7 +11,7 @@ use crate::kernel::counters::Counters;
 use control::{Count, Interval, Measures, Reads, Stat};
 use units::{Bytes, Duration, Instant};
 
-/// What is estimated.
+/// What is computed from counters instead of being measured packet by packet.
 pub(crate) const ESTIMATED: Reads = Reads::SOJOURN.and(Reads::GAP).and(Reads::AVERAGE).and(Reads::OCCUPANCY);
 /// How, in a few words.
 pub(crate) const ESTIMATES: [(Reads, &str); 3] = [

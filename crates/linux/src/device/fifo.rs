@@ -30,7 +30,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them.
+    /// Every FIFO of the kernel.
     pub const ALL: [Self; 3] = [Self::Pfifo, Self::Bfifo, Self::PfifoHeadDrop];
 
     /// As `tc qdisc` calls it.

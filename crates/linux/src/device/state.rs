@@ -154,7 +154,7 @@ impl Restorer {
 /// A process that governs a place, as it wrote itself down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AgentProcess {
-    /// Its number.
+    /// The number of its process.
     pub(crate) process: u32,
     started: Option<u64>,
 }

@@ -26,7 +26,7 @@ pub enum Backend {
 }
 
 impl Backend {
-    /// All of them.
+    /// Every choice that there is.
     pub const ALL: [Self; 4] = [Self::Auto, Self::Bpf, Self::Fifo, Self::Txq];
 
     /// As it is written in a configuration.
@@ -58,7 +58,7 @@ impl FromStr for Backend {
 /// What is wanted of a queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wish {
-    /// Which queue.
+    /// The place of the queue: an interface, or a class of it.
     pub place: Place,
     /// The very settings of a simulated one.
     pub settings: Settings,

@@ -7,7 +7,7 @@ use serde::Serialize;
 pub struct Finding {
     /// What it is about: `BPF queue discipline`.
     pub topic: &'static str,
-    /// Whether it serves.
+    /// True where it serves live use as it is.
     pub good: bool,
     /// What was found, in plain words.
     pub found: String,

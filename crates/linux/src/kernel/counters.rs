@@ -11,6 +11,6 @@ pub struct Counters {
     pub dropped: u32,
     /// Packets that wait; a large one counts once.
     pub backlog_packets: u32,
-    /// Their bytes.
+    /// Bytes that wait, with link headers.
     pub backlog_bytes: u32,
 }

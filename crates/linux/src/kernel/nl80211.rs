@@ -157,11 +157,11 @@ impl Wireless {
 /// What a datagram tells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
-    /// Of a phy.
+    /// What it tells of a phy, over all messages.
     pub phy: Phy,
     /// Of the queues of stations together.
     pub stations: TxqCounts,
-    /// Of each station.
+    /// What it tells of each station.
     pub peers: Vec<Peer>,
     /// Of the channel in use.
     pub survey: Option<Survey>,

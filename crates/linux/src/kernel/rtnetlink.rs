@@ -41,18 +41,18 @@ const TCA_STATS_BASIC: u16 = 1;
 const TCA_STATS_QUEUE: u16 = 3;
 const TCA_STATS_PKT64: u16 = 8;
 
-/// An interface.
+/// What the kernel tells of a network interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Link {
     /// Its number, which no other interface of this network namespace gets while it lives.
     pub index: u32,
-    /// Its name.
+    /// Its name: `wlan0`. It may change while the interface lives.
     pub name: String,
     /// What made it, where it is not a driver of hardware: `veth`, `tun`, `bridge`.
     pub kind: Option<String>,
     /// Its hardware type (`ARPHRD_` in `linux/if_arp.h`): 1 is Ethernet.
     pub hardware: u16,
-    /// Its root discipline.
+    /// The kind of its root queue discipline: `fq_codel`.
     pub qdisc: String,
     /// Its transmit queues; with more than one the root is `mq` on most drivers.
     pub tx_queues: u32,
@@ -73,7 +73,7 @@ pub struct Qdisc {
     pub kind: String,
     /// Its options, as the kernel wrote them.
     pub options: Option<Vec<u8>>,
-    /// What it counted.
+    /// What it has counted since it was put there.
     pub counters: Counters,
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn shown(qdisc: Option<&Qdisc>) -> String {
 /// What a queue counted, and which it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tally {
-    /// As in [`Qdisc`].
+    /// The interface's number; this and the two below are as in [`Qdisc`].
     pub(crate) index: u32,
     pub(crate) handle: u32,
     pub(crate) parent: u32,
@@ -105,7 +105,7 @@ impl Route {
         Connection::open(None).map(Self)
     }
 
-    /// All interfaces.
+    /// Every interface of this network namespace, in the kernel's order.
     ///
     /// # Errors
     /// The kernel does not answer.

@@ -18,12 +18,12 @@ pub enum Type {
     Counter,
 }
 
-/// One metric.
+/// A family of samples as Prometheus has it: a name, a type and a line of help.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
-    /// Its name.
+    /// Its name with the unit: `sluice_queue_limit_packets`.
     pub name: &'static str,
-    /// What it is.
+    /// Counter or gauge.
     pub kind: Type,
     /// What it says, in a sentence.
     pub help: &'static str,

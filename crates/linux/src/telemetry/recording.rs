@@ -29,7 +29,7 @@ pub enum RecordingError {
 /// What a file holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recording {
-    /// Its intervals.
+    /// Its intervals with the limits that followed, in order of time.
     pub decisions: Vec<Decision>,
     /// The number of the last line, from 1, where that ends in the middle: a full disk or a crash cut it off. It is left
     /// out.

@@ -37,7 +37,7 @@ pub struct Stations {
     pub channel: Survey,
     /// Of the whole phy.
     pub aql: Told<PhyAql>,
-    /// By their addresses.
+    /// The stations of the interface, in the order of their addresses.
     pub stations: Vec<Station>,
 }
 
@@ -46,7 +46,7 @@ pub struct Stations {
 pub struct PhyAql {
     /// Whether AQL is switched on.
     pub is_on: bool,
-    /// All of it.
+    /// Time on the air of every frame that was handed down and is not yet sent.
     pub pending: Duration,
     /// Of that, what stations have that are there, and what goes to all at once, where the kernel counts that.
     pub accounted: Duration,
@@ -54,10 +54,10 @@ pub struct PhyAql {
     pub threshold: Duration,
 }
 
-/// One station.
+/// What nl80211 and debugfs tell of one station.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Station {
-    /// `02:00:00:00:01:00`
+    /// Its MAC address: `02:00:00:00:01:00`.
     pub address: String,
     /// Bitrate of the last frame to it.
     pub sent_at: Told<Rate>,
@@ -75,7 +75,7 @@ pub struct Station {
 /// best effort, background.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StationAql {
-    /// Pending.
+    /// Time on the air of frames that were handed down and are not yet sent.
     pub pending: [Duration; 4],
     /// Below this a category always sends.
     pub low: [Duration; 4],

@@ -26,7 +26,7 @@ struct Entity {
     dropped: f64,
 }
 
-/// A cell.
+/// A cell whose stations have access categories, as the solver holds it.
 pub(super) struct Cell<'a> {
     groups: &'a [Group],
     medium: Medium,

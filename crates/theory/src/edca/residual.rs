@@ -14,7 +14,7 @@ pub(super) struct Others {
 }
 
 impl Others {
-    /// `R_e(t - 1)`.
+    /// `R_e(t - 1)`: the probability that no other has attempted before the boundary `t`.
     pub(super) fn reached(&self, t: usize) -> f64 {
         if t == 0 { 1.0 } else { self.after.get(t - 1).copied().unwrap_or(0.0) }
     }

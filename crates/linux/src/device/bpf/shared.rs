@@ -34,7 +34,7 @@ impl Settings {
         settings
     }
 
-    /// The agent lives.
+    /// The agent lives: the settings hold for [`LONGEST_SILENCE`] from `now`, then the discipline falls back.
     pub(super) fn alive(&mut self, now: Instant) {
         self.valid_until = now.as_nanos().saturating_add(LONGEST_SILENCE.as_nanos());
     }

@@ -74,7 +74,7 @@ pub struct Peer {
 /// What queues count. A queue that goes takes its counts with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TxqCounts {
-    /// Packets that wait.
+    /// Packets that wait in them now.
     pub backlog_packets: u32,
     /// Their bytes with link headers.
     pub backlog_bytes: u32,

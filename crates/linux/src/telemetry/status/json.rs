@@ -63,7 +63,7 @@ struct Last {
     busy_s: f64,
 }
 
-/// Of `n` samples.
+/// Statistics of `n` samples, in seconds.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Spans {
     n: u64,
