@@ -25,7 +25,8 @@ pub struct Params {
     /// The control period (`T`), at least 100 us. Default 1 s: the only one for which both printed units of `c` agree (S5).
     pub interval: Period,
     /// A packet with a longer MAC delay than this, from the hand-over to the MAC until the ACK, counts as late (`d`). Default
-    /// 10 ms; the document says only that it follows from the needs of real-time traffic.
+    /// 10 ms, which the document's real-time load alone on its channel keeps with basic access; with RTS/CTS it needs 20 ms. The
+    /// document says only that it follows from the needs of real-time traffic.
     pub mac_delay: Positive<Duration>,
     /// How much the rate grows after a period without late packets (`c`). Default 35 kb/s.
     pub increase: Positive<Rate>,
