@@ -102,3 +102,54 @@ fn what_cannot_ask_is_refused() {
         assert!(error.path() == Some(path) && error.to_string().contains(says), "{:?}: {error}", error.path());
     }
 }
+
+/// Four flows of 200 kb/s, and four more that ask at once; real-time traffic is marked above 1.2 Mb/s and admitted up to 1.05.
+fn crowd(regulation: &str, stagger: &str) -> String {
+    let flows = |name: &str, from: &str, more: &str| {
+        format!(
+            "[[flow]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"n0\"\ncount = 4\nclass = \"real-time\"\n{more}\n\
+             traffic = {{ kind = \"cbr\", rate = \"200 kb/s\", packet = \"1500 B\" }}\n\
+             admission = {{ gate = {{ stagger = \"{stagger}\" }} }}\n"
+        )
+    };
+    "duration = \"40 s\"\n[radio]\nerrors.model = \"none\"\n[nodes]\ncount = 3\nplacement = \"circle\"\nspacing = \"20 m\"\n\
+     [class_queue.real_time]\ncontroller = \"swan_mark\"\n\
+     swan_mark = { admission_rate = \"1.05 Mb/s\", threshold_rate = \"1.2 Mb/s\", regulation = \"REG\" }\n"
+        .replace("REG", regulation)
+        + &flows("old", "n1", "phase_jitter = \"20 ms\"")
+        + &flows("new", "n2", "start = \"20 s\"")
+}
+
+/// With the headers each flow is 203.7 kb/s: 814.9 of four leave room for one, so that all four that ask at once see room,
+/// enter, and make it 1.63 Mb/s. Regulation stops flows until less than 1.05 Mb/s is left, the new ones before any other.
+#[test]
+fn false_admission_happens_and_is_repaired() {
+    for (regulation, stagger) in [("network", "0 s"), ("source", "7 s")] {
+        for seed in 1..=5 {
+            let outcome = run(&crowd(regulation, stagger), seed);
+            let asked = |name: &str| {
+                let flows = outcome.flows.iter().filter(|flow| flow.name.starts_with(name));
+                flows.map(|flow| flow.admission.expect("it asks")).collect::<Vec<_>>()
+            };
+            let (old, new) = (asked("old"), asked("new"));
+            assert!(old.iter().chain(&new).all(|flow| flow.admitted_s.is_some()), "{regulation}: all were admitted");
+            let left = old.iter().chain(&new).filter(|flow| flow.admitted).count();
+            assert!((1..=5).contains(&left), "{regulation}, seed {seed}: {left} are left");
+            let stops = |flows: &[Admission]| flows.iter().filter_map(|flow| flow.refused_s).collect::<Vec<_>>();
+            let (of_old, of_new) = (stops(&old), stops(&new));
+            assert!(of_new.len() >= 3, "{regulation}, seed {seed}: {of_new:?}");
+            let last_new = of_new.iter().copied().fold(0.0, f64::max);
+            assert!(of_old.iter().all(|&at| at > last_new), "{regulation}, seed {seed}: {of_old:?} after {of_new:?}");
+            assert!(outcome.nodes.iter().any(|node| node.queues[0].marked_packets.is_some()));
+        }
+    }
+}
+
+/// Below the threshold nothing is marked and nobody stops, however far above the admission rate.
+#[test]
+fn what_is_between_the_two_rates_is_tolerated() {
+    let text = crowd("network", "0 s").replace("1.2 Mb/s", "1.7 Mb/s");
+    let outcome = run(&text, 1);
+    assert!(outcome.flows.iter().all(|flow| flow.admission.is_some_and(|asked| asked.admitted && asked.probes == 1)));
+    assert!(outcome.nodes.iter().all(|node| node.queues[0].marked_packets.is_none()));
+}
