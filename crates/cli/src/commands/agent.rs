@@ -9,7 +9,7 @@ use linux::agent::config::Config;
 use linux::agent::govern::{Patience, govern};
 use linux::agent::host::Host;
 use linux::agent::signals::Signals;
-use linux::telemetry::events::Event;
+use linux::telemetry::events::AgentEvent;
 use linux::telemetry::recording::Decision;
 use linux::telemetry::serve::{Address, Serves};
 use linux::telemetry::status::Status;
@@ -81,7 +81,7 @@ impl Host for Serving<'_> {
         ControlFlow::Continue(())
     }
 
-    fn happened(&mut self, event: &Event) {
+    fn happened(&mut self, event: &AgentEvent) {
         match serde_json::to_string(event) {
             Ok(line) if self.args.json => complain(line),
             _ => complain(event),

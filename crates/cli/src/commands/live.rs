@@ -9,7 +9,7 @@ use linux::agent::govern::{Patience, govern};
 use linux::agent::host::Host;
 use linux::agent::signals::Signals;
 use linux::telemetry::ask;
-use linux::telemetry::events::{Event, What};
+use linux::telemetry::events::{AgentEvent, AgentEventKind};
 use linux::telemetry::recording::Decision;
 use linux::telemetry::serve::{Address, Serves};
 use linux::telemetry::status::Status;
@@ -107,9 +107,9 @@ impl Host for Attaching {
         if ends { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn happened(&mut self, event: &Event) {
+    fn happened(&mut self, event: &AgentEvent) {
         // What was taken up is told at more length.
-        if event.what != What::Attached {
+        if event.what != AgentEventKind::Attached {
             complain(event);
         }
     }

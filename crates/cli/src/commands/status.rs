@@ -164,7 +164,7 @@ pub(super) fn age(span: Duration) -> String {
 pub(super) mod tests {
     use super::*;
     use control::{AnyController, Count, Interval, Limit, Name, Parameters, Stat};
-    use linux::telemetry::events::{Event, What};
+    use linux::telemetry::events::{AgentEvent, AgentEventKind};
     use units::Bytes;
 
     /// A queue that ADTH governs, as it is after its first interval.
@@ -221,7 +221,7 @@ pub(super) mod tests {
     fn why_a_queue_waits_is_said_and_nothing_reaches_the_terminal_as_a_command() {
         let mut status = governed();
         status.state = State::Waiting { why: "no interface \u{1b}[2Jwlan0".into() };
-        status.note(Event::new(0, "wlan0", What::Gone, "unplugged"));
+        status.note(AgentEvent::new(0, "wlan0", AgentEventKind::Gone, "unplugged"));
         let text = text(&[status], 200);
         assert!(text.contains("wlan0 waits: no interface ?[2Jwlan0\n"), "{text}");
         assert!(text.ends_with("1970-01-01T00:00:00.000Z wlan0 gone: unplugged\n"), "{text}");

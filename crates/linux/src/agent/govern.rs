@@ -14,7 +14,7 @@ use crate::device::wish::Wish;
 use crate::error::Error;
 use crate::kernel::clock::{now, slept};
 use crate::kernel::rtnetlink::Route;
-use crate::telemetry::events::{Event, What, clock};
+use crate::telemetry::events::{AgentEvent, AgentEventKind, clock};
 use crate::telemetry::serve::{Address, Server, Serves};
 use crate::telemetry::status::Status;
 use nix::sys::signal::Signal;
@@ -126,7 +126,7 @@ impl Agent {
         let keeps = if self.patience == Patience::Wait { Keeps::most() } else { of_queues };
         if let Some(why) = confine(keeps)? {
             let words = format!("goes on, and makes any system call that it likes: no filter of them ({why})");
-            host.happened(&Event::new(clock(), "", What::Failed, words));
+            host.happened(&AgentEvent::new(clock(), "", AgentEventKind::Failed, words));
         }
         self.manager.tell(&format!("READY=1\n{}", self.news()));
         Ok(())
@@ -221,7 +221,12 @@ impl Agent {
         let begun = now();
         self.manager.tell(&format!("RELOADING=1\nMONOTONIC_USEC={}", begun.as_nanos() / 1_000));
         match wishes {
-            Err(why) => host.happened(&Event::new(clock(), "", What::Failed, format!("all goes on as it is: {why}"))),
+            Err(why) => host.happened(&AgentEvent::new(
+                clock(),
+                "",
+                AgentEventKind::Failed,
+                format!("all goes on as it is: {why}"),
+            )),
             Ok(wishes) => self.change(wishes, host)?,
         }
         self.manager.tell(&format!("READY=1\n{}", self.news()));

@@ -11,7 +11,7 @@ use crate::device::looks::Looks;
 use crate::device::place::shown_place;
 use crate::device::wish::{Start, Wish};
 use crate::error::{Error, Unfit};
-use crate::telemetry::events::{Event, What, clock};
+use crate::telemetry::events::{AgentEvent, AgentEventKind, clock};
 use crate::telemetry::recording::Decision;
 use crate::telemetry::status::{State, Status};
 use control::{AnyController, Controller as _, Limit, Orders};
@@ -131,7 +131,7 @@ impl Governor {
         round.host.attached(device.as_ref(), &self.controller, &remarks);
         let words = [format!("{}, governed by {}", self.status.kind, self.status.controller)];
         let words = words.into_iter().chain(remarks).collect::<Vec<_>>().join("; ");
-        self.tell(What::Attached, words, round.host);
+        self.tell(AgentEventKind::Attached, words, round.host);
         let every = device.capabilities().look_every;
         let interval = interval(&self.controller);
         let (next_interval, next_look) = first(round.now, interval, start.every);
@@ -168,7 +168,7 @@ impl Governor {
         if std::mem::take(&mut governing.slept) || late > governing.interval.max(LATE) {
             self.status.pass_over(&seen);
             let words = format!("an interval of {} is passed over: the agent did not run all that time", seen.length);
-            self.tell(What::Resumed, words, round.host);
+            self.tell(AgentEventKind::Resumed, words, round.host);
             return Ok(Done::Something);
         }
         let learnt = self.pace.learn(&seen, self.wish.settings.limit);
@@ -184,7 +184,7 @@ impl Governor {
         if let Some(limit) = begin_from {
             let name = &self.status.controller;
             self.tell(
-                What::Measured,
+                AgentEventKind::Measured,
                 format!("{name} begins from {limit}: what the link sends in {WORTH}"),
                 round.host,
             );
@@ -223,29 +223,29 @@ impl Governor {
     /// Something failed: the former queue comes back where it can, and the agent waits, or leaves the queue alone.
     pub(super) fn fail(&mut self, error: &Error, round: &mut Round) {
         let (what, until) = match error {
-            Error::Gone { .. } => (What::Gone, Instant::NEVER),
-            Error::Renamed { .. } => (What::Renamed, Instant::NEVER),
-            Error::Replaced { .. } => (What::Replaced, Instant::NEVER),
-            _ => (What::Failed, round.now + NEXT_ATTEMPT),
+            Error::Gone { .. } => (AgentEventKind::Gone, Instant::NEVER),
+            Error::Renamed { .. } => (AgentEventKind::Renamed, Instant::NEVER),
+            Error::Replaced { .. } => (AgentEventKind::Replaced, Instant::NEVER),
+            _ => (AgentEventKind::Failed, round.now + NEXT_ATTEMPT),
         };
         let index = self.governed_index();
         // Where the interface is gone or its queue another's, there is nothing to put back. Whatever comes of it is told, and
         // the next attempt begins with it.
-        let _ = self.let_go(!matches!(what, What::Gone | What::Replaced), round.host);
-        if what == What::Failed {
+        let _ = self.let_go(!matches!(what, AgentEventKind::Gone | AgentEventKind::Replaced), round.host);
+        if what == AgentEventKind::Failed {
             self.wait(until, error.to_string(), round);
             return;
         }
         self.tell(what, error.to_string(), round.host);
         match index {
-            Some(index) if what == What::Replaced => {
+            Some(index) if what == AgentEventKind::Replaced => {
                 self.phase = Phase::Ended { index };
                 self.status.state = State::Ended;
             }
             _ => self.wait(until, format!("no interface {}", self.wish.place.device), round),
         }
         // The name may be another interface's already.
-        if what != What::Replaced && round.links.named(&self.wish.place.device).is_some() {
+        if what != AgentEventKind::Replaced && round.links.named(&self.wish.place.device).is_some() {
             self.phase = Phase::Waiting { until: round.now };
         }
     }
@@ -281,10 +281,10 @@ impl Governor {
         (self.wish, self.controller) = (wish, controller);
         if adapted {
             let words = format!("governed by {} from now on; nothing that waits is lost", self.status.controller);
-            self.tell(What::Changed, words, round.host);
+            self.tell(AgentEventKind::Changed, words, round.host);
             return Ok(());
         }
-        self.tell(What::Changed, "another queue is needed: what waits is lost".into(), round.host);
+        self.tell(AgentEventKind::Changed, "another queue is needed: what waits is lost".into(), round.host);
         let _ = self.let_go(true, round.host);
         self.phase = Phase::Waiting { until: round.now };
         Ok(())
@@ -306,9 +306,9 @@ impl Governor {
         self.status.kind.clear();
         match governing.device.restore() {
             Ok(()) | Err(Error::Replaced { .. }) if !is_news || self.wish.dry_run => {}
-            Ok(()) => self.tell(What::Restored, "the former queue is back".into(), host),
+            Ok(()) => self.tell(AgentEventKind::Restored, "the former queue is back".into(), host),
             Err(error) => {
-                self.tell(What::Failed, format!("the former queue is not back: {error}"), host);
+                self.tell(AgentEventKind::Failed, format!("the former queue is not back: {error}"), host);
                 return if matches!(error, Error::Replaced { .. }) { Ok(()) } else { Err(error) };
             }
         }
@@ -325,12 +325,12 @@ impl Governor {
         self.phase = Phase::Waiting { until };
         if self.status.state != (State::Waiting { why: why.clone() }) {
             self.status.state = State::Waiting { why: why.clone() };
-            self.tell(What::Waiting, why, round.host);
+            self.tell(AgentEventKind::Waiting, why, round.host);
         }
     }
 
-    fn tell(&mut self, what: What, words: String, host: &mut dyn Host) {
-        let event = Event::new(clock(), &self.wish.place.device, what, words);
+    fn tell(&mut self, what: AgentEventKind, words: String, host: &mut dyn Host) {
+        let event = AgentEvent::new(clock(), &self.wish.place.device, what, words);
         host.happened(&event);
         self.status.note(event);
     }

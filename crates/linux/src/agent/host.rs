@@ -2,7 +2,7 @@
 
 use crate::device::contract::Device;
 use crate::device::wish::Wish;
-use crate::telemetry::events::Event;
+use crate::telemetry::events::AgentEvent;
 use crate::telemetry::recording::Decision;
 use crate::telemetry::status::Status;
 use control::AnyController;
@@ -19,7 +19,7 @@ pub trait Host {
     fn decided(&mut self, status: &Status, decision: &Decision) -> ControlFlow<()>;
 
     /// Something happened to a queue.
-    fn happened(&mut self, event: &Event);
+    fn happened(&mut self, event: &AgentEvent);
 
     /// SIGHUP: what is wanted from now on; `None` ends the agent.
     ///

@@ -6,13 +6,13 @@ use std::fmt;
 
 /// Something that happened to a governed queue. In a log for machines one JSON object a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Event {
+pub struct AgentEvent {
     /// When, as RFC 3339 has it: UTC, with milliseconds.
     pub at: String,
     /// The interface.
     pub device: String,
     /// What kind of thing.
-    pub what: What,
+    pub what: AgentEventKind,
     /// What exactly, in words for a person.
     pub words: String,
 }
@@ -20,7 +20,7 @@ pub struct Event {
 /// Kinds of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum What {
+pub enum AgentEventKind {
     /// The queue was taken up.
     Attached,
     /// The interface went: deleted, moved to another network namespace, its driver removed.
@@ -43,7 +43,7 @@ pub enum What {
     Restored,
 }
 
-impl What {
+impl AgentEventKind {
     /// As JSON has it.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -61,15 +61,15 @@ impl What {
     }
 }
 
-impl Event {
+impl AgentEvent {
     /// An event at `millis` milliseconds after the beginning of 1970 (UTC), see [`clock`].
-    pub fn new(millis: u64, device: impl Into<String>, what: What, words: impl Into<String>) -> Self {
+    pub fn new(millis: u64, device: impl Into<String>, what: AgentEventKind, words: impl Into<String>) -> Self {
         Self { at: utc(millis), device: device.into(), what, words: words.into() }
     }
 }
 
 /// A line for a person: `2026-11-21T20:55:59.000Z wlan0 gone: its driver was removed`.
-impl fmt::Display for Event {
+impl fmt::Display for AgentEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { at, device, what, words } = self;
         write!(f, "{at} {device} {}: {words}", what.as_str())
@@ -142,10 +142,10 @@ mod tests {
 
     #[test]
     fn an_event_reads_as_a_line() {
-        let event = Event::new(0, "wlan0", What::Gone, "its driver was removed");
+        let event = AgentEvent::new(0, "wlan0", AgentEventKind::Gone, "its driver was removed");
         assert_eq!(event.to_string(), "1970-01-01T00:00:00.000Z wlan0 gone: its driver was removed");
         let json = serde_json::to_string(&event).unwrap();
         assert!(json.contains("\"what\":\"gone\""), "{json}");
-        assert_eq!(serde_json::from_str::<Event>(&json).unwrap(), event);
+        assert_eq!(serde_json::from_str::<AgentEvent>(&json).unwrap(), event);
     }
 }

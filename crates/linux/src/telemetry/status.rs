@@ -3,7 +3,7 @@
 mod json;
 
 use crate::device::contract::Capabilities;
-use crate::telemetry::events::Event;
+use crate::telemetry::events::AgentEvent;
 use control::{AnyController, Controller as _, Count, Interval, Limit, Reads};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -39,7 +39,7 @@ pub struct Status {
     /// Sums since the agent began with this queue.
     pub totals: Totals,
     /// The newest events, the oldest first: at most [`EVENTS_KEPT`].
-    pub events: VecDeque<Event>,
+    pub events: VecDeque<AgentEvent>,
 }
 
 /// What an agent does with a queue. In JSON the key `state`, and `why` beside it.
@@ -165,7 +165,7 @@ impl Status {
     }
 
     /// Keeps an event, and drops the oldest where there are too many.
-    pub fn note(&mut self, event: Event) {
+    pub fn note(&mut self, event: AgentEvent) {
         if self.events.len() == EVENTS_KEPT {
             self.events.pop_front();
         }
@@ -186,7 +186,7 @@ fn add(sum: &mut Count, part: Count) {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::telemetry::events::What;
+    use crate::telemetry::events::AgentEventKind;
     use control::{Name, Parameters, Stat};
 
     /// A status with every field set.
@@ -211,7 +211,7 @@ pub(crate) mod tests {
             ..Interval::default()
         };
         status.advance(Duration::from_millis(100), &seen, Limit::Packets(10));
-        status.note(Event::new(1_790_000_000_250, "wlan0", What::Attached, "pfifo, governed by adth"));
+        status.note(AgentEvent::new(1_790_000_000_250, "wlan0", AgentEventKind::Attached, "pfifo, governed by adth"));
         status
     }
 
@@ -283,9 +283,9 @@ pub(crate) mod tests {
     fn only_the_newest_events_are_kept() {
         let mut status = busy();
         for at in 0..100 {
-            status.note(Event::new(at, "wlan0", What::Gone, "unplugged"));
+            status.note(AgentEvent::new(at, "wlan0", AgentEventKind::Gone, "unplugged"));
         }
         assert_eq!(status.events.len(), EVENTS_KEPT);
-        assert_eq!(status.events[0], Event::new(68, "wlan0", What::Gone, "unplugged"));
+        assert_eq!(status.events[0], AgentEvent::new(68, "wlan0", AgentEventKind::Gone, "unplugged"));
     }
 }

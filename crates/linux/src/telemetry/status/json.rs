@@ -1,7 +1,7 @@
 //! A status as scripts read it: numbers in SI units, each with its unit in its key, by the names of simulated results.
 
 use super::{Quantity, State, Status, Totals};
-use crate::telemetry::events::Event;
+use crate::telemetry::events::AgentEvent;
 use control::{Count, Interval, Limit, Stat};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::VecDeque;
@@ -25,7 +25,7 @@ struct Queue {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last: Option<Last>,
     totals: Sums,
-    events: VecDeque<Event>,
+    events: VecDeque<AgentEvent>,
 }
 
 #[derive(Serialize, Deserialize)]
