@@ -7,7 +7,7 @@ mod observe;
 
 #[cfg(feature = "simulator")]
 pub(crate) use experiments::{Experiment, Replay, Reproduce, Run, ScenarioFrom};
-pub(crate) use live::{Agent, Attach, Detach, Doctor, Policy, Queue, Record};
+pub(crate) use live::{Agent, Attach, Detach, Doctor, Policy, QueueArgs, Record};
 pub(crate) use observe::{Status, Watch};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};

@@ -1,6 +1,6 @@
 //! Exit codes, and errors that know theirs.
 
-use lab::capture::RecordingError;
+use lab::capture::CaptureError;
 use lab::scenario::Refusal;
 use lab::store::StoreError;
 use lab::sweep::SweepError;
@@ -66,16 +66,16 @@ impl From<SweepError> for Failure {
         match error {
             SweepError::Stopped { .. } => Self::interrupted(error.to_string()),
             SweepError::Store(_) | SweepError::Build(_) => Self::wrong(error.to_string()),
-            SweepError::Recording(error) => error.into(),
+            SweepError::Capture(error) => error.into(),
             SweepError::Threads { .. } => Self::failed(error.to_string()),
         }
     }
 }
 
-impl From<RecordingError> for Failure {
-    fn from(error: RecordingError) -> Self {
+impl From<CaptureError> for Failure {
+    fn from(error: CaptureError) -> Self {
         match error {
-            RecordingError::Lost(_) => Self::failed(error.to_string()),
+            CaptureError::Lost(_) => Self::failed(error.to_string()),
             _ => Self::wrong(error.to_string()),
         }
     }

@@ -1,6 +1,6 @@
 //! Sweeps: every case of a scenario with every seed, on all cores, kept run by run.
 
-use crate::capture::{self, Filter, RecordingError, Wanted};
+use crate::capture::{self, CaptureError, Filter, Wanted};
 use crate::claims;
 use crate::csv;
 use crate::run::{self, Timed, Watch};
@@ -37,7 +37,7 @@ pub enum SweepError {
     Build(#[from] sim::BuildError),
     /// Events could not be written down.
     #[error(transparent)]
-    Recording(#[from] RecordingError),
+    Capture(#[from] CaptureError),
     /// The system gave no threads.
     #[error("cannot start {threads} threads: {reason}")]
     Threads {
@@ -203,7 +203,7 @@ fn finish(
 }
 
 /// A new run whose events are written down. The file has its name when it is whole.
-fn traced(scenario: &Scenario, job: &Job, traces: &Traces, watch: &dyn Watch) -> Result<Option<Timed>, RecordingError> {
+fn traced(scenario: &Scenario, job: &Job, traces: &Traces, watch: &dyn Watch) -> Result<Option<Timed>, CaptureError> {
     let name = csv::file_name(&scenario.axes, &job.case.labels, job.seed);
     // Labels may differ only in signs that a file's name does not have.
     let alike = scenario.cases.iter().filter(|case| csv::file_name(&scenario.axes, &case.labels, job.seed) == name);
@@ -211,7 +211,7 @@ fn traced(scenario: &Scenario, job: &Job, traces: &Traces, watch: &dyn Watch) ->
     let name = if rank == 0 { name } else { format!("{name}_{rank}") };
     let whole = traces.folder.join(format!("{name}.jsonl"));
     let part = traces.folder.join(format!("{name}.jsonl.part"));
-    let refused = |error| RecordingError::Write { path: whole.clone(), error };
+    let refused = |error| CaptureError::Write { path: whole.clone(), error };
     fs::create_dir_all(&traces.folder).map_err(refused)?;
     let Traces { nodes, filter, .. } = traces.clone();
     let wanted = Wanted { trace: Some(part.clone()), nodes, filter, ..Wanted::default() };

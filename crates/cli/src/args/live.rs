@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// A queue of this machine.
 #[derive(Debug, Group)]
-pub(crate) struct Queue {
+pub(crate) struct QueueArgs {
     /// The interface.
     pub(crate) device: String,
     /// Where on the interface: root, or a class of a shaper as tc writes it, such as 1:10.
@@ -45,7 +45,7 @@ drop-tail; bfifo where the limit is a size) or pfifo_head_drop (drop-head). It h
 pushes back: `sluice doctor` says where.")]
 pub(crate) struct Attach {
     #[command(flatten)]
-    pub(crate) queue: Queue,
+    pub(crate) queue: QueueArgs,
     #[command(flatten)]
     pub(crate) policy: Policy,
     /// What holds the packets: bpf (Sluice's own discipline), txq (mac80211, by the limit of its phy), fifo (the kernel's), or
@@ -103,7 +103,7 @@ Example:
   sudo sluice detach eth0")]
 pub(crate) struct Detach {
     #[command(flatten)]
-    pub(crate) queue: Queue,
+    pub(crate) queue: QueueArgs,
 }
 
 /// Write down what happens in an interface's queue, until Ctrl-C. Changes nothing and needs no privilege.
@@ -116,7 +116,7 @@ Examples:
 The intervals are those at which the controller would be called, and measured as it asks for; with none, one a second.")]
 pub(crate) struct Record {
     #[command(flatten)]
-    pub(crate) queue: Queue,
+    pub(crate) queue: QueueArgs,
     /// The file to write.
     pub(crate) file: PathBuf,
     #[command(flatten)]

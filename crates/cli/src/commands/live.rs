@@ -143,7 +143,7 @@ pub(super) fn controller(settings: &Settings) -> Result<AnyController, Failure> 
     settings.build_controller().map_err(|invalid| Failure::wrong(invalid.to_string()))
 }
 
-fn place(queue: &args::Queue) -> Place {
+fn place(queue: &args::QueueArgs) -> Place {
     Place { device: queue.device.clone(), parent: queue.parent, state_folder: queue.state.clone() }
 }
 

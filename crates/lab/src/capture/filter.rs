@@ -1,6 +1,6 @@
 //! Which events go into a trace: those of some flows, and those of some kinds.
 
-use super::RecordingError;
+use super::CaptureError;
 use super::events::{EVENTS, name_of};
 use crate::measure::means;
 use crate::scenario::nearest;
@@ -26,19 +26,19 @@ pub(super) struct Sieve {
 }
 
 impl Sieve {
-    pub(super) fn new(filter: &Filter, roster: &Roster) -> Result<Self, RecordingError> {
+    pub(super) fn new(filter: &Filter, roster: &Roster) -> Result<Self, CaptureError> {
         const ROUTING: &str = "routing";
         for event in &filter.events {
             if !EVENTS.contains(&event.as_str()) {
                 let hint = nearest(event, EVENTS).map(str::to_owned);
-                return Err(RecordingError::Unknown { what: "event", name: event.clone(), hint });
+                return Err(CaptureError::Unknown { what: "event", name: event.clone(), hint });
             }
         }
         let names = || roster.flows.iter().map(|flow| flow.name.as_str());
         for flow in &filter.flows {
             if flow != ROUTING && !names().any(|name| means(flow, name)) {
                 let hint = nearest(flow, names()).map(str::to_owned);
-                return Err(RecordingError::Unknown { what: "flow", name: flow.clone(), hint });
+                return Err(CaptureError::Unknown { what: "flow", name: flow.clone(), hint });
             }
         }
         let chosen = |name: &str| filter.flows.iter().any(|flow| means(flow, name));

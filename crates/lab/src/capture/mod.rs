@@ -3,14 +3,14 @@
 
 mod addresses;
 mod events;
+mod files;
 mod filter;
 mod frame;
 mod internet;
 mod pcap;
-mod recording;
 
 use addresses::Addresses;
 use events::Events;
+pub use files::{CaptureError, Wanted, record};
 pub use filter::Filter;
 use pcap::Capture;
-pub use recording::{RecordingError, Wanted, record};

@@ -18,11 +18,11 @@ const VALUE: usize = 22;
 #[derive(Debug, Default)]
 pub(super) struct View {
     /// By the agent's socket, the interface, and the place on it.
-    queues: BTreeMap<(PathBuf, String, String), Queue>,
+    queues: BTreeMap<(PathBuf, String, String), QueueRow>,
 }
 
 #[derive(Debug)]
-struct Queue {
+struct QueueRow {
     status: Status,
     history: VecDeque<Sample>,
 }
@@ -50,7 +50,7 @@ impl View {
             }
             history.push_back(sample(&status));
             moved.push(status.clone());
-            self.queues.insert(key, Queue { status, history });
+            self.queues.insert(key, QueueRow { status, history });
         }
         known.retain(|(other, ..), _| other != agent);
         self.queues.append(&mut known);
@@ -75,7 +75,7 @@ impl View {
     }
 }
 
-impl Queue {
+impl QueueRow {
     fn draw(&self, lines: &mut Vec<String>, width: usize) {
         let Status { device, place, state, kind, controller, at, .. } = &self.status;
         let mut title = format!("{} ({})  {}", plain(device), plain(place), state.as_str());

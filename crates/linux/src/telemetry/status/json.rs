@@ -9,7 +9,7 @@ use units::{Bytes, Duration};
 
 /// The object of a queue.
 #[derive(Serialize, Deserialize)]
-struct Queue {
+struct QueueFields {
     device: String,
     place: String,
     #[serde(flatten)]
@@ -86,17 +86,17 @@ struct Sums {
 
 impl Serialize for Status {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Queue::from(self.clone()).serialize(serializer)
+        QueueFields::from(self.clone()).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Status {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Queue::deserialize(deserializer).map(Self::from)
+        QueueFields::deserialize(deserializer).map(Self::from)
     }
 }
 
-impl From<Status> for Queue {
+impl From<Status> for QueueFields {
     fn from(status: Status) -> Self {
         let Status { device, place, state, kind, unmeasured, controller, target_delay, limit, .. } = status;
         let limit = match limit {
@@ -110,9 +110,9 @@ impl From<Status> for Queue {
     }
 }
 
-impl From<Queue> for Status {
-    fn from(queue: Queue) -> Self {
-        let Queue { device, place, state, kind, unmeasured, controller, target_delay_s, limit, .. } = queue;
+impl From<QueueFields> for Status {
+    fn from(queue: QueueFields) -> Self {
+        let QueueFields { device, place, state, kind, unmeasured, controller, target_delay_s, limit, .. } = queue;
         let limit = match limit {
             InItsUnit::Packets(packets) => Limit::Packets(packets),
             InItsUnit::Bytes(bytes) => Limit::Bytes(Bytes::new(bytes)),

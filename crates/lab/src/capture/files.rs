@@ -32,7 +32,7 @@ pub struct Wanted {
 
 /// Why a run cannot be written down.
 #[derive(Debug, Error)]
-pub enum RecordingError {
+pub enum CaptureError {
     /// There is no such node, flow or event.
     #[error("there is no {what} `{name}`{}", hint.as_ref().map_or_else(String::new, |hint| format!("; did you mean `{hint}`?")))]
     Unknown {
@@ -77,12 +77,7 @@ pub enum RecordingError {
 ///
 /// # Errors
 /// A network that cannot be built, an unknown node, or a file that cannot be written.
-pub fn record(
-    network: &Network,
-    seed: u64,
-    watch: &dyn Watch,
-    wanted: &Wanted,
-) -> Result<Option<Timed>, RecordingError> {
+pub fn record(network: &Network, seed: u64, watch: &dyn Watch, wanted: &Wanted) -> Result<Option<Timed>, CaptureError> {
     let mut world = sim::World::new(network, seed)?;
     let roster = world.roster();
     let nodes = chosen(&roster, &wanted.nodes)?;
@@ -95,7 +90,7 @@ pub fn record(
     if files.intervals.is_some() {
         world.watch_intervals();
     }
-    run::observed(world, watch, &mut files).map_err(RecordingError::Lost)
+    run::observed(world, watch, &mut files).map_err(CaptureError::Lost)
 }
 
 /// Files that are open at once: most systems allow 1024.
@@ -119,7 +114,7 @@ struct Intervals {
 
 impl Intervals {
     /// Of the queue that is meant by its node's and its own name.
-    fn create(roster: &Roster, nodes: &[u32], path: &Path, queue: Option<&str>) -> Result<Self, RecordingError> {
+    fn create(roster: &Roster, nodes: &[u32], path: &Path, queue: Option<&str>) -> Result<Self, CaptureError> {
         let of =
             |node: u32| (0..).zip(&roster.nodes[node as usize].queues).map(move |(queue, name)| (node, queue, name));
         let all: Vec<(u32, u32, &String)> = nodes.iter().flat_map(|node| of(*node)).collect();
@@ -128,7 +123,7 @@ impl Intervals {
             let known = if meant.is_empty() { all.iter().collect() } else { meant };
             let named =
                 |&&(node, _, name): &&(u32, u32, &String)| format!("{} {name}", roster.nodes[node as usize].name);
-            return Err(RecordingError::Queues { known: known.iter().map(named).collect::<Vec<_>>().join(", ") });
+            return Err(CaptureError::Queues { known: known.iter().map(named).collect::<Vec<_>>().join(", ") });
         };
         let to = BufWriter::new(File::create(path).map_err(|error| refused(path, error))?);
         Ok(Self { to, node, queue })
@@ -148,11 +143,11 @@ impl Intervals {
 }
 
 impl Files {
-    fn create(roster: &Roster, nodes: &[u32], wanted: &Wanted) -> Result<Self, RecordingError> {
+    fn create(roster: &Roster, nodes: &[u32], wanted: &Wanted) -> Result<Self, CaptureError> {
         let mut captures: Vec<Option<_>> = roster.nodes.iter().map(|_| None).collect();
         if let Some(folder) = &wanted.pcap {
             if nodes.len() > MOST_CAPTURES {
-                return Err(RecordingError::TooMany { count: nodes.len(), most: MOST_CAPTURES });
+                return Err(CaptureError::TooMany { count: nodes.len(), most: MOST_CAPTURES });
             }
             fs::create_dir_all(folder).map_err(|error| refused(folder, error))?;
             let addresses = Addresses {
@@ -207,11 +202,11 @@ impl Observer for Files {
     }
 }
 
-fn refused(path: &Path, error: io::Error) -> RecordingError {
-    RecordingError::Write { path: path.to_owned(), error }
+fn refused(path: &Path, error: io::Error) -> CaptureError {
+    CaptureError::Write { path: path.to_owned(), error }
 }
 
-fn chosen(roster: &Roster, names: &[String]) -> Result<Vec<u32>, RecordingError> {
+fn chosen(roster: &Roster, names: &[String]) -> Result<Vec<u32>, CaptureError> {
     let all = || (0_u32..).zip(&roster.nodes);
     if names.is_empty() {
         return Ok(all().map(|(index, _)| index).collect());
@@ -220,7 +215,7 @@ fn chosen(roster: &Roster, names: &[String]) -> Result<Vec<u32>, RecordingError>
         let found = all().find(|(_, node)| node.name == *name).map(|(index, _)| index);
         found.ok_or_else(|| {
             let known = roster.nodes.iter().map(|node| node.name.as_str());
-            RecordingError::Unknown { what: "node", name: name.clone(), hint: nearest(name, known).map(str::to_owned) }
+            CaptureError::Unknown { what: "node", name: name.clone(), hint: nearest(name, known).map(str::to_owned) }
         })
     };
     names.iter().map(find).collect()
