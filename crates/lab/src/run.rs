@@ -5,7 +5,7 @@ use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
 use sim::config::Network;
 use sim::results::Outcome;
-use sim::trace::Event;
+use sim::trace::TraceEvent;
 use std::io;
 use units::Duration;
 
@@ -40,7 +40,7 @@ pub(crate) trait Observer {
     ///
     /// # Errors
     /// When it cannot be written down.
-    fn see(&mut self, events: &[Event]) -> io::Result<()>;
+    fn see(&mut self, events: &[TraceEvent]) -> io::Result<()>;
 
     /// The run is over, or was given up.
     ///

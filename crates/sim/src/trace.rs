@@ -8,18 +8,18 @@ use units::{Bytes, Duration, Frequency, Instant, Power};
 
 /// Something that happened at a node.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Event {
+pub struct TraceEvent {
     /// When. Of a frame: when its first bit was here.
     pub at: Instant,
     /// The node, by its place in the scenario.
     pub node: u32,
     /// What.
-    pub what: What,
+    pub what: TraceEventKind,
 }
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq)]
-pub enum What {
+pub enum TraceEventKind {
     /// The node began to send a frame. Told when the frame is over.
     Sends(Frame),
     /// A frame came in, whole or in part, with this power.

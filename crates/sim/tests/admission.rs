@@ -3,7 +3,7 @@
 use crate::networks::{network, run};
 use sim::World;
 use sim::results::{Admission, Outcome};
-use sim::trace::{AdmissionStep, What};
+use sim::trace::{AdmissionStep, TraceEventKind};
 use units::Duration;
 
 /// A chain of three; a call of 16 kb/s of payload from its first node to its last that asks from 1 s on.
@@ -29,8 +29,8 @@ fn steps(text: &str) -> Vec<(f64, AdmissionStep)> {
     while !world.finished() {
         world.advance(Duration::MAX);
     }
-    let step = |event: sim::trace::Event| match event.what {
-        What::Admission { flow: 0, step } => Some((event.at.since(units::Instant::ZERO).as_secs_f64(), step)),
+    let step = |event: sim::trace::TraceEvent| match event.what {
+        TraceEventKind::Admission { flow: 0, step } => Some((event.at.since(units::Instant::ZERO).as_secs_f64(), step)),
         _ => None,
     };
     world.take_events().into_iter().filter_map(step).collect()

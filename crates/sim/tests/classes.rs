@@ -3,7 +3,7 @@
 use crate::networks::{network, run};
 use sim::World;
 use sim::config::Class;
-use sim::trace::What;
+use sim::trace::TraceEventKind;
 
 /// A node that always has a best-effort packet of 1500 B for its neighbour, and a call.
 const PAIR: &str = "duration = \"10 s\"\n[nodes]\ncount = 2\nplacement = \"chain\"\nspacing = \"5 m\"\n\
@@ -101,7 +101,7 @@ fn packets_carry_their_class_and_routing_messages_go_with_real_time() {
     }
     let mut seen = [0, 0];
     for event in world.take_events() {
-        if let What::Delivered(packet, _) | What::Queued(packet) = event.what
+        if let TraceEventKind::Delivered(packet, _) | TraceEventKind::Queued(packet) = event.what
             && let sim::trace::Owner::Flow(flow) = packet.of
         {
             assert_eq!(packet.dscp.number(), [46, 0][flow as usize]);

@@ -5,7 +5,7 @@
 
 use crate::networks::network;
 use sim::World;
-use sim::trace::{Kind, What};
+use sim::trace::{Kind, TraceEventKind};
 
 /// A packet of `n0` for `n1` comes after a second, one of `n2` for it `later` microseconds after that. The frames sent.
 fn sent(later: u32, mac: &str) -> Vec<(f64, String, &'static str)> {
@@ -36,7 +36,7 @@ fn sent_in(count: u32, packets: [(&str, &str, u32); 2], radio: &str, mac: &str) 
     let events = world.take_events();
     world.finish();
     let frames = events.into_iter().filter_map(|event| match event.what {
-        What::Sends(frame) => Some((event.at, event.node, frame.kind)),
+        TraceEventKind::Sends(frame) => Some((event.at, event.node, frame.kind)),
         _ => None,
     });
     let name = |kind| match kind {

@@ -4,7 +4,7 @@
 use crate::networks::network;
 use proptest::prelude::*;
 use sim::World;
-use sim::trace::{Event, Frame, Kind, What};
+use sim::trace::{Frame, Kind, TraceEvent, TraceEventKind};
 use std::fmt::Write as _;
 use units::{Duration, Instant};
 
@@ -67,7 +67,7 @@ impl Drawn {
 }
 
 /// All that happens, in the order in which it ends.
-fn events(drawn: &Drawn) -> Vec<Event> {
+fn events(drawn: &Drawn) -> Vec<TraceEvent> {
     let mut world = World::new(&network(&drawn.text()), 3).expect("a network that can be built");
     let nodes: Vec<u32> = (0..).take(drawn.places.len()).collect();
     world.watch(&nodes);
@@ -86,13 +86,13 @@ struct Seen {
 }
 
 /// What `node` sent, and what it decoded.
-fn seen_at(node: usize, events: &[Event]) -> (Vec<Seen>, Vec<Seen>) {
+fn seen_at(node: usize, events: &[TraceEvent]) -> (Vec<Seen>, Vec<Seen>) {
     let (mut sent, mut heard) = (Vec::new(), Vec::new());
     for event in events.iter().filter(|event| event.node as usize == node) {
         let seen = |frame: &Frame| Seen { from: event.at, until: event.at + frame.length, frame: frame.clone() };
         match &event.what {
-            What::Sends(frame) => sent.push(seen(frame)),
-            What::Hears(frame, _) => heard.push(seen(frame)),
+            TraceEventKind::Sends(frame) => sent.push(seen(frame)),
+            TraceEventKind::Hears(frame, _) => heard.push(seen(frame)),
             _ => {}
         }
     }
@@ -128,7 +128,7 @@ proptest! {
     fn what_is_seen_on_the_air_keeps_the_rules(drawn in drawn()) {
         let events = events(&drawn);
         for event in &events {
-            if let What::Hears(_, power) = &event.what {
+            if let TraceEventKind::Hears(_, power) = &event.what {
                 prop_assert!(power.as_dbm() >= THRESHOLD - 1e-6, "decoded at {} dBm", power.as_dbm());
             }
         }
@@ -144,7 +144,7 @@ proptest! {
                     event.node == other.frame.from
                         && event.at < other.from
                         && other.from.since(event.at) <= SLACK
-                        && matches!(&event.what, What::Sends(frame) if frame.kind == other.frame.kind)
+                        && matches!(&event.what, TraceEventKind::Sends(frame) if frame.kind == other.frame.kind)
                 });
                 prop_assert!(source.is_some(), "n{node} decodes {other:?}, which nobody sent");
             }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use sim::radio::Mode;
-use sim::trace::{AdmissionStep, Cause, Ecn, Event, Frame, Kind, Mpdu, Owner, Packet, Segment, What};
+use sim::trace::{AdmissionStep, Cause, Ecn, Frame, Kind, Mpdu, Owner, Packet, Segment, TraceEvent, TraceEventKind};
 use std::io::{self, Write};
 
 /// What events are called.
@@ -24,22 +24,22 @@ pub(super) const EVENTS: [&str; 14] = [
 ];
 
 /// What an event is called.
-pub(super) fn name_of(what: &What) -> &'static str {
+pub(super) fn name_of(what: &TraceEventKind) -> &'static str {
     let place = match what {
-        What::Sends(_) => 0,
-        What::Hears(..) => 1,
-        What::Spoilt(..) => 2,
-        What::Queued(_) => 3,
-        What::Marked(_) => 4,
-        What::Dropped(..) => 5,
-        What::Acknowledged(_) => 6,
-        What::Delivered(..) => 7,
-        What::Limit { .. } => 8,
-        What::Admission { step: AdmissionStep::Probe, .. } => 9,
-        What::Admission { step: AdmissionStep::Admit, .. } => 10,
-        What::Admission { step: AdmissionStep::Refuse, .. } => 11,
-        What::Admission { step: AdmissionStep::Regulate, .. } => 12,
-        What::Admission { step: AdmissionStep::Stop, .. } => 13,
+        TraceEventKind::Sends(_) => 0,
+        TraceEventKind::Hears(..) => 1,
+        TraceEventKind::Spoilt(..) => 2,
+        TraceEventKind::Queued(_) => 3,
+        TraceEventKind::Marked(_) => 4,
+        TraceEventKind::Dropped(..) => 5,
+        TraceEventKind::Acknowledged(_) => 6,
+        TraceEventKind::Delivered(..) => 7,
+        TraceEventKind::Limit { .. } => 8,
+        TraceEventKind::Admission { step: AdmissionStep::Probe, .. } => 9,
+        TraceEventKind::Admission { step: AdmissionStep::Admit, .. } => 10,
+        TraceEventKind::Admission { step: AdmissionStep::Refuse, .. } => 11,
+        TraceEventKind::Admission { step: AdmissionStep::Regulate, .. } => 12,
+        TraceEventKind::Admission { step: AdmissionStep::Stop, .. } => 13,
     };
     EVENTS[place]
 }
@@ -148,7 +148,7 @@ impl<W: Write> Events<W> {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub(super) fn add(&mut self, event: &Event) -> io::Result<()> {
+    pub(super) fn add(&mut self, event: &TraceEvent) -> io::Result<()> {
         serde_json::to_writer(&mut self.to, &self.names.line(event))?;
         self.to.write_all(b"\n")
     }
@@ -163,7 +163,7 @@ impl<W: Write> Events<W> {
 }
 
 impl Names {
-    fn line(&self, event: &Event) -> Line<'_> {
+    fn line(&self, event: &TraceEvent) -> Line<'_> {
         let mut line = Line {
             t_ns: event.at.as_nanos(),
             node: self.node(Some(event.node)),
@@ -177,14 +177,14 @@ impl Names {
             of: None,
         };
         match &event.what {
-            What::Sends(frame) => line.frame = Some(self.frame(frame)),
-            What::Hears(frame, power) | What::Spoilt(frame, power) => {
+            TraceEventKind::Sends(frame) => line.frame = Some(self.frame(frame)),
+            TraceEventKind::Hears(frame, power) | TraceEventKind::Spoilt(frame, power) => {
                 (line.frame, line.power_dbm) = (Some(self.frame(frame)), Some(power.as_dbm()));
             }
-            What::Queued(packet) | What::Acknowledged(packet) | What::Marked(packet) => {
+            TraceEventKind::Queued(packet) | TraceEventKind::Acknowledged(packet) | TraceEventKind::Marked(packet) => {
                 line.packet = Some(self.packet(packet));
             }
-            What::Dropped(packet, cause) => {
+            TraceEventKind::Dropped(packet, cause) => {
                 let cause = match cause {
                     Cause::Queue => "queue",
                     Cause::Retries => "retries",
@@ -195,11 +195,11 @@ impl Names {
                 };
                 (line.packet, line.cause) = (Some(self.packet(packet)), Some(cause));
             }
-            What::Delivered(packet, delay) => {
+            TraceEventKind::Delivered(packet, delay) => {
                 (line.packet, line.delay_ns) = (Some(self.packet(packet)), Some(delay.as_nanos()));
             }
-            What::Limit { limit, .. } => line.limit = Some(limit.count() as f64),
-            What::Admission { flow, .. } => line.of = Some(OfFlow { flow: self.flow(*flow).0 }),
+            TraceEventKind::Limit { limit, .. } => line.limit = Some(limit.count() as f64),
+            TraceEventKind::Admission { flow, .. } => line.of = Some(OfFlow { flow: self.flow(*flow).0 }),
         }
         line
     }

@@ -6,7 +6,7 @@ use crate::run::{self, Observer, Timed, Watch};
 use crate::scenario::nearest;
 use control::Decision;
 use sim::config::Network;
-use sim::trace::{Event, Protocol, Roster, What};
+use sim::trace::{Protocol, Roster, TraceEvent, TraceEventKind};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
@@ -129,9 +129,9 @@ impl Intervals {
         Ok(Self { to, node, queue })
     }
 
-    fn add(&mut self, event: &Event) -> io::Result<()> {
+    fn add(&mut self, event: &TraceEvent) -> io::Result<()> {
         match &event.what {
-            What::Limit { queue, seen, limit } if (event.node, *queue) == (self.node, self.queue) => {
+            TraceEventKind::Limit { queue, seen, limit } if (event.node, *queue) == (self.node, self.queue) => {
                 let decision =
                     Decision { at: event.at.since(Instant::ZERO), seen: **seen, limit: *limit, begin_from: None };
                 serde_json::to_writer(&mut self.to, &decision)?;
@@ -178,7 +178,7 @@ impl Files {
 }
 
 impl Observer for Files {
-    fn see(&mut self, events: &[Event]) -> io::Result<()> {
+    fn see(&mut self, events: &[TraceEvent]) -> io::Result<()> {
         for event in events {
             if let Some(capture) = &mut self.captures[event.node as usize] {
                 capture.add(event)?;

@@ -4,7 +4,7 @@ use super::CaptureError;
 use super::events::{EVENTS, name_of};
 use crate::measure::means;
 use crate::scenario::nearest;
-use sim::trace::{Event, Owner, Packet, Roster, What};
+use sim::trace::{Owner, Packet, Roster, TraceEvent, TraceEventKind};
 
 /// What is chosen; all where nothing is.
 #[derive(Clone, Debug, Default)]
@@ -46,7 +46,7 @@ impl Sieve {
         Ok(Self { events: filter.events.clone(), flows, routing: chosen(ROUTING) })
     }
 
-    pub(super) fn passes(&self, event: &Event) -> bool {
+    pub(super) fn passes(&self, event: &TraceEvent) -> bool {
         if !self.events.is_empty() && !self.events.iter().any(|name| name == name_of(&event.what)) {
             return false;
         }
@@ -57,16 +57,16 @@ impl Sieve {
             Owner::Routing => self.routing,
         };
         match &event.what {
-            What::Sends(frame) | What::Hears(frame, _) | What::Spoilt(frame, _) => {
+            TraceEventKind::Sends(frame) | TraceEventKind::Hears(frame, _) | TraceEventKind::Spoilt(frame, _) => {
                 frame.mpdus.iter().flat_map(|mpdu| &mpdu.packets).any(ours)
             }
-            What::Queued(packet)
-            | What::Marked(packet)
-            | What::Dropped(packet, _)
-            | What::Acknowledged(packet)
-            | What::Delivered(packet, _) => ours(packet),
-            What::Limit { .. } => false,
-            What::Admission { flow, .. } => chosen(*flow),
+            TraceEventKind::Queued(packet)
+            | TraceEventKind::Marked(packet)
+            | TraceEventKind::Dropped(packet, _)
+            | TraceEventKind::Acknowledged(packet)
+            | TraceEventKind::Delivered(packet, _) => ours(packet),
+            TraceEventKind::Limit { .. } => false,
+            TraceEventKind::Admission { flow, .. } => chosen(*flow),
         }
     }
 }

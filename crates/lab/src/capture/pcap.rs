@@ -2,7 +2,7 @@
 
 use super::addresses::Addresses;
 use super::frame::{Part, Reception, Record, record};
-use sim::trace::{Event, Frame, What};
+use sim::trace::{Frame, TraceEvent, TraceEventKind};
 use std::io::{self, Write};
 use units::Instant;
 
@@ -43,16 +43,16 @@ impl<W: Write> Capture<W> {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub(super) fn add(&mut self, event: &Event) -> io::Result<()> {
+    pub(super) fn add(&mut self, event: &TraceEvent) -> io::Result<()> {
         if event.node != self.node {
             return Ok(());
         }
         match &event.what {
-            What::Sends(frame) => self.frame(event.at, frame, |_| None),
-            What::Hears(frame, power) => {
+            TraceEventKind::Sends(frame) => self.frame(event.at, frame, |_| None),
+            TraceEventKind::Hears(frame, power) => {
                 self.frame(event.at, frame, |intact| Some(Reception { power: *power, intact }))
             }
-            What::Spoilt(frame, power) => {
+            TraceEventKind::Spoilt(frame, power) => {
                 self.frame(event.at, frame, |_| Some(Reception { power: *power, intact: false }))
             }
             _ => Ok(()),

@@ -1,10 +1,10 @@
 //! Tells what happens at the nodes that are watched.
 
-use super::state::{Event as Planned, Flow, Node, Watch, World, port_name, told_every};
+use super::state::{Event, Flow, Node, Watch, World, port_name, told_every};
 use crate::engine::{Handle, NodeId};
 use crate::mac::{BROADCAST, Frame, Kind};
 use crate::radio::{Heard, Signal};
-use crate::trace::{self, Event, Mpdu, Roster, RosterFlow, RosterNode, What};
+use crate::trace::{self, Mpdu, Roster, RosterFlow, RosterNode, TraceEvent, TraceEventKind};
 use units::{Instant, Power};
 
 impl World {
@@ -18,20 +18,20 @@ impl World {
         self.watch = Some(Box::new(watch));
     }
 
-    /// Tells of the intervals of queues without a controller too ([`What::Limit`], once a second) at the nodes that are
+    /// Tells of the intervals of queues without a controller too ([`TraceEventKind::Limit`], once a second) at the nodes that are
     /// watched.
     pub fn watch_intervals(&mut self) {
         let Some(watch) = &self.watch else { return };
         for (node, watched) in self.nodes.numbers().zip(self.nodes.iter()) {
             let ports = watched.egress.ports().numbers().zip(watched.egress.ports()).filter(|_| watch.watches(node));
             for (port, described) in ports.filter(|(_, port)| port.interval().is_none()) {
-                self.events.push(self.now + told_every(described), Planned::Control { node, port });
+                self.events.push(self.now + told_every(described), Event::Control { node, port });
             }
         }
     }
 
     /// What happened since the last call at the nodes that are watched.
-    pub fn take_events(&mut self) -> Vec<Event> {
+    pub fn take_events(&mut self) -> Vec<TraceEvent> {
         self.watch.as_mut().map(|watch| std::mem::take(&mut watch.events)).unwrap_or_default()
     }
 
@@ -59,7 +59,7 @@ impl World {
     #[inline]
     pub(super) fn note_sent(&mut self, node: NodeId, frame: &Frame) {
         if self.watch.as_ref().is_some_and(|watch| watch.watches(node)) {
-            let what = What::Sends(self.picture(frame, u64::MAX));
+            let what = TraceEventKind::Sends(self.picture(frame, u64::MAX));
             self.report(self.now, node, what);
         }
     }
@@ -77,8 +77,8 @@ impl World {
         let picture = self.picture(&frame, if let Signal::Good(intact) = heard.what { intact } else { 0 });
         let power = Power::watts(heard.power as f64 * 1e-18);
         let what = match heard.what {
-            Signal::Good(..) => What::Hears(picture, power),
-            Signal::Bad { header_read: true } => What::Spoilt(picture, power),
+            Signal::Good(..) => TraceEventKind::Hears(picture, power),
+            Signal::Bad { header_read: true } => TraceEventKind::Spoilt(picture, power),
             Signal::Bad { header_read: false } | Signal::Noise | Signal::Nothing => return,
         };
         let length = self.rules.timing.duration(frame.mode, frame.psdu());
@@ -86,9 +86,9 @@ impl World {
         self.report(start, heard.node.into(), what);
     }
 
-    fn report(&mut self, at: Instant, node: NodeId, what: What) {
+    fn report(&mut self, at: Instant, node: NodeId, what: TraceEventKind) {
         if let Some(watch) = &mut self.watch {
-            watch.events.push(Event { at, node: node.into(), what });
+            watch.events.push(TraceEvent { at, node: node.into(), what });
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::config::Refused;
 use crate::engine::{FlowId, NodeId};
 use crate::net::{Load, Packet, network_bytes};
-use crate::trace::{AdmissionStep, What};
+use crate::trace::{AdmissionStep, TraceEventKind};
 use crate::world::state::{Admission, Event, Flow, Probe, Role, Standing, Witness, World};
 use control::{Act, Gate as _};
 use queue::Ecn;
@@ -152,7 +152,7 @@ impl World {
 
     fn note_admission(&mut self, node: NodeId, flow: FlowId, step: AdmissionStep) {
         let Self { watch, now, .. } = self;
-        Witness { watch, now: *now, node }.saw(|| What::Admission { flow: flow.into(), step });
+        Witness { watch, now: *now, node }.saw(|| TraceEventKind::Admission { flow: flow.into(), step });
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::engine::{FlowId, Handle, NodeId};
 use crate::mac::BROADCAST;
 use crate::net::{Load, Packet, Transit};
-use crate::trace::What;
+use crate::trace::TraceEventKind;
 use crate::world::state::{Role, Witness, World};
 use queue::Ecn;
 
@@ -73,6 +73,6 @@ impl World {
     pub(super) fn note_delivered(&mut self, node: NodeId, packet: &Packet) {
         let Self { connections, watch, now, .. } = self;
         let delay = now.since(packet.created);
-        Witness { watch, now: *now, node }.saw(|| What::Delivered(connections.picture(packet), delay));
+        Witness { watch, now: *now, node }.saw(|| TraceEventKind::Delivered(connections.picture(packet), delay));
     }
 }

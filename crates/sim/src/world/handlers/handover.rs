@@ -5,7 +5,7 @@ use crate::egress::{Outlook, Taken};
 use crate::engine::{FlowId, Handle, NodeId, Number as _, PortId};
 use crate::mac::Msdu;
 use crate::net::{Load, Transit, Waiting, msdu_bytes, network_bytes};
-use crate::trace::What;
+use crate::trace::TraceEventKind;
 use crate::world::state::{Accounts, Event, Node, Witness, World, told_every};
 use control::Orders;
 use queue::Ecn;
@@ -52,7 +52,8 @@ impl World {
         let packet = packets.get_mut(handle);
         if packet.ecn != Ecn::Ce {
             packet.ecn = Ecn::Ce;
-            Witness { watch, now: *now, node }.saw(|| What::Marked(connections.picture(&packets.get(handle))));
+            Witness { watch, now: *now, node }
+                .saw(|| TraceEventKind::Marked(connections.picture(&packets.get(handle))));
         }
     }
 
@@ -176,7 +177,7 @@ impl World {
         let Self { nodes, events, watch, now, .. } = self;
         let controlled = nodes[node].egress.port_mut(port);
         let (seen, orders) = controlled.decide(*now, radio);
-        Witness { watch, now: *now, node }.saw(|| What::Limit {
+        Witness { watch, now: *now, node }.saw(|| TraceEventKind::Limit {
             queue: port.into(),
             seen: Box::new(seen),
             limit: orders.limit,

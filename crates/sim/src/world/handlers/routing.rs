@@ -5,7 +5,7 @@ use crate::engine::{FlowId, Handle, NodeId, PortId};
 use crate::mac::BROADCAST;
 use crate::net::aodv::{Action, Aodv, Context, Ends, Message};
 use crate::net::{Load, Loss, Packet, Waiting, network_bytes};
-use crate::trace::What;
+use crate::trace::TraceEventKind;
 use crate::world::state::{Accounts, Event, Flow, Routing, Witness, World};
 use units::{Duration, Instant};
 
@@ -117,7 +117,7 @@ impl World {
         };
         let waiting = Waiting { packet: handle, to, length: packet.length, flow, dscp: packet.dscp, ecn: packet.ecn };
         let mut witness = Witness { watch, now: *now, node };
-        witness.saw(|| What::Queued(connections.picture(&packet)));
+        witness.saw(|| TraceEventKind::Queued(connections.picture(&packet)));
         let mut accounts = Accounts { packets, connections, flows, routing, witness };
         let egress = &mut nodes[node].egress;
         let wire = egress.offer(*now, category, waiting, first, &mut accounts.dropping());

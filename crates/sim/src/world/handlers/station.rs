@@ -3,7 +3,7 @@
 use crate::engine::{Handle, NodeId};
 use crate::mac::{BROADCAST, Finished};
 use crate::net::Transit;
-use crate::trace::What;
+use crate::trace::TraceEventKind;
 use crate::world::state::{Event, Node, Witness, World};
 use units::Instant;
 
@@ -68,7 +68,7 @@ impl World {
         self.complete(node, port, waited, service, expected);
         if delivered {
             let Self { connections, watch, now, .. } = self;
-            Witness { watch, now: *now, node }.saw(|| What::Acknowledged(connections.picture(&packet)));
+            Witness { watch, now: *now, node }.saw(|| TraceEventKind::Acknowledged(connections.picture(&packet)));
         }
         if to == BROADCAST {
             return;

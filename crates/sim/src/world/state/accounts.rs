@@ -6,7 +6,7 @@ use super::routing::Routing;
 use super::watch::Witness;
 use crate::engine::{Arena, FlowId, Handle, List};
 use crate::net::{Load, Loss, Packet, Waiting};
-use crate::trace::What;
+use crate::trace::TraceEventKind;
 
 /// The accounts that a packet's end touches.
 pub(crate) struct Accounts<'a> {
@@ -36,7 +36,7 @@ impl Accounts<'_> {
 
     /// Counts a packet as lost.
     pub(crate) fn lose(&mut self, packet: &Packet, why: Loss) {
-        self.witness.saw(|| What::Dropped(self.connections.picture(packet), why.into()));
+        self.witness.saw(|| TraceEventKind::Dropped(self.connections.picture(packet), why.into()));
         match (packet.load, &mut *self.routing) {
             (Load::Flow(flow), _) => self.flows[flow].record.lose(why),
             (Load::Routing { .. }, Routing::Aodv(mesh)) => mesh.ledger.lost += 1,

@@ -2,7 +2,7 @@
 
 use crate::egress::Port;
 use crate::engine::{List, NodeId};
-use crate::trace::{Event, What};
+use crate::trace::{TraceEvent, TraceEventKind};
 use units::{Duration, Instant};
 
 /// How often the intervals of a port are told that no controller looks at.
@@ -17,7 +17,7 @@ pub(crate) fn told_every(port: &Port) -> Duration {
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     pub(crate) nodes: List<NodeId, bool>,
-    pub(crate) events: Vec<Event>,
+    pub(crate) events: Vec<TraceEvent>,
 }
 
 impl Watch {
@@ -36,11 +36,11 @@ pub(crate) struct Witness<'a> {
 impl Witness<'_> {
     /// Tells it, if the node is watched.
     #[inline]
-    pub(crate) fn saw(&mut self, what: impl FnOnce() -> What) {
+    pub(crate) fn saw(&mut self, what: impl FnOnce() -> TraceEventKind) {
         if let Some(watch) = self.watch
             && watch.watches(self.node)
         {
-            watch.events.push(Event { at: self.now, node: self.node.into(), what: what() });
+            watch.events.push(TraceEvent { at: self.now, node: self.node.into(), what: what() });
         }
     }
 }
