@@ -1,6 +1,9 @@
 //! What was on the air and what became of packets, told as it happens: for captures, event traces and tests. Nothing of
 //! it is kept unless [`World::watch`](crate::World::watch) asks for it.
 
+pub use crate::net::LossCause;
+pub use queue::Ecn;
+
 use crate::config::{Category, Dscp};
 use crate::radio::Mode;
 use control::{Interval, Limit};
@@ -29,7 +32,7 @@ pub enum TraceEventKind {
     /// A packet joined a queue.
     Queued(Packet),
     /// A packet was discarded.
-    Dropped(Packet, Cause),
+    Dropped(Packet, LossCause),
     /// The MAC got a packet's acknowledgement, or sent a broadcast.
     Acknowledged(Packet),
     /// A queue marked a packet (ECN), told when it leaves.
@@ -67,23 +70,6 @@ pub enum AdmissionStep {
     Regulate,
     /// Admitted before, it was refused.
     Stop,
-}
-
-/// Why a packet was discarded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
-    /// The queue had no room, or its limit shrank.
-    Queue,
-    /// The last attempt at sending it was not acknowledged.
-    Retries,
-    /// There was no route to its destination.
-    NoRoute,
-    /// It waited for a route for too long, or later ones took its place.
-    Buffer,
-    /// It waited in a queue for a next hop when the link there broke.
-    Link,
-    /// It went on for too many hops.
-    Ttl,
 }
 
 /// A frame as it was on the air.
@@ -162,17 +148,6 @@ pub struct Packet {
     pub ecn: Ecn,
     /// The TCP segment that it carries, if it does.
     pub segment: Option<Box<Segment>>,
-}
-
-/// The ECN field of an IP header (RFC 3168, section 5).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ecn {
-    /// Not ECN-capable.
-    NotEct,
-    /// ECN-capable, ECT(0).
-    Ect,
-    /// Congestion was met.
-    Ce,
 }
 
 /// A TCP segment. Sequence numbers count from the SYN's, which is 0, and do not wrap.

@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 use sim::radio::Mode;
-use sim::trace::{AdmissionStep, Cause, Ecn, Frame, Kind, Mpdu, Owner, Packet, Segment, TraceEvent, TraceEventKind};
+use sim::trace::{
+    AdmissionStep, Ecn, Frame, Kind, LossCause, Mpdu, Owner, Packet, Segment, TraceEvent, TraceEventKind,
+};
 use std::io::{self, Write};
 
 /// What events are called.
@@ -186,12 +188,12 @@ impl Names {
             }
             TraceEventKind::Dropped(packet, cause) => {
                 let cause = match cause {
-                    Cause::Queue => "queue",
-                    Cause::Retries => "retries",
-                    Cause::NoRoute => "no-route",
-                    Cause::Buffer => "buffer",
-                    Cause::Link => "link",
-                    Cause::Ttl => "ttl",
+                    LossCause::Queue => "queue",
+                    LossCause::Retries => "retries",
+                    LossCause::NoRoute => "no-route",
+                    LossCause::Buffer => "buffer",
+                    LossCause::Link => "link",
+                    LossCause::Ttl => "ttl",
                 };
                 (line.packet, line.cause) = (Some(self.packet(packet)), Some(cause));
             }

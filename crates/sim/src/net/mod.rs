@@ -4,7 +4,8 @@ pub(crate) mod aodv;
 mod packet;
 mod routing;
 
+pub use packet::LossCause;
 pub(crate) use packet::{
-    Load, Loss, MOST_PAYLOAD, MOST_SEGMENT, Packet, Transit, Waiting, ip_bytes, msdu_bytes, network_bytes,
+    Load, MOST_PAYLOAD, MOST_SEGMENT, Packet, Transit, Waiting, ip_bytes, msdu_bytes, network_bytes,
 };
 pub(crate) use routing::{RouteError, Routes};

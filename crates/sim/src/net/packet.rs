@@ -32,7 +32,7 @@ pub(crate) enum Load {
 
 /// Why a packet was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Loss {
+pub enum LossCause {
     /// A queue discarded it.
     Queue,
     /// The MAC gave it up.

@@ -3,7 +3,7 @@
 use super::hops::Hops;
 use super::{Summary, TransportRecord};
 use crate::config::Class;
-use crate::net::Loss;
+use crate::net::LossCause;
 use crate::results::{Flow, FlowDistribution, Lost, Mac, NodeDistribution, Times};
 use units::{Bytes, Duration};
 
@@ -81,15 +81,15 @@ impl FlowRecord {
     }
 
     /// A packet is lost.
-    pub(crate) fn lose(&mut self, why: Loss) {
+    pub(crate) fn lose(&mut self, why: LossCause) {
         self.ledger.lost += 1;
         let count = match why {
-            Loss::Queue => &mut self.lost.queue,
-            Loss::Retries => &mut self.lost.retries,
-            Loss::NoRoute => &mut self.lost.no_route,
-            Loss::Buffer => &mut self.lost.buffer,
-            Loss::Link => &mut self.lost.link,
-            Loss::Ttl => &mut self.lost.ttl,
+            LossCause::Queue => &mut self.lost.queue,
+            LossCause::Retries => &mut self.lost.retries,
+            LossCause::NoRoute => &mut self.lost.no_route,
+            LossCause::Buffer => &mut self.lost.buffer,
+            LossCause::Link => &mut self.lost.link,
+            LossCause::Ttl => &mut self.lost.ttl,
         };
         *count += 1;
     }

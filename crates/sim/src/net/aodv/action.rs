@@ -3,7 +3,7 @@
 use super::message::{Lists, Message, Unreachable};
 use super::settings::Settings;
 use crate::engine::Handle;
-use crate::net::Loss;
+use crate::net::LossCause;
 use units::{Duration, Instant};
 
 /// The receiver of a message for all neighbours.
@@ -17,7 +17,7 @@ pub(crate) enum Action {
     /// Send a packet that was handed over to a neighbour.
     Forward { packet: Handle, to: u32 },
     /// Discard a packet that was handed over.
-    Discard { packet: Handle, why: Loss },
+    Discard { packet: Handle, why: LossCause },
 }
 
 /// What nodes want done, in order. The host carries it out after each call and empties it.

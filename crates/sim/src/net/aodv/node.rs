@@ -8,7 +8,7 @@ use super::search::{Buffer, Search};
 use super::settings::Settings;
 use super::table::Table;
 use crate::engine::{Handle, Stream};
-use crate::net::Loss;
+use crate::net::LossCause;
 use crate::results::Routing as Counts;
 use units::{Duration, Instant};
 
@@ -87,7 +87,7 @@ impl Aodv {
         let sought = self.searches.iter().any(|search| search.destination == ends.destination && waits(search));
         match ends.previous {
             Some(previous) if !sought => {
-                cx.out.actions.push(Action::Discard { packet, why: Loss::NoRoute });
+                cx.out.actions.push(Action::Discard { packet, why: LossCause::NoRoute });
                 self.no_route(ends.destination, previous, cx);
             }
             _ => {

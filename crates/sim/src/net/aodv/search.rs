@@ -4,7 +4,7 @@ use super::action::{Action, Context};
 use super::settings::Settings;
 use crate::config::{self, RepairBy};
 use crate::engine::Handle;
-use crate::net::Loss;
+use crate::net::LossCause;
 use std::collections::VecDeque;
 use units::Instant;
 
@@ -85,7 +85,7 @@ impl Buffer {
         if self.packets.len() == self.limit
             && let Some(oldest) = self.packets.pop_front()
         {
-            cx.out.actions.push(Action::Discard { packet: oldest.packet, why: Loss::Buffer });
+            cx.out.actions.push(Action::Discard { packet: oldest.packet, why: LossCause::Buffer });
         }
         self.packets.push_back(Held { packet, destination, until: cx.now + cx.settings.given.buffer_time });
     }
@@ -99,9 +99,9 @@ impl Buffer {
             }
             let packet = held.packet;
             cx.out.actions.push(match next {
-                Some(_) if held.until <= now => Action::Discard { packet, why: Loss::Buffer },
+                Some(_) if held.until <= now => Action::Discard { packet, why: LossCause::Buffer },
                 Some(to) => Action::Forward { packet, to },
-                None => Action::Discard { packet, why: Loss::NoRoute },
+                None => Action::Discard { packet, why: LossCause::NoRoute },
             });
             false
         });

@@ -4,7 +4,7 @@ use crate::config::{Dscp, RoutingPriority};
 use crate::engine::{FlowId, Handle, NodeId, PortId};
 use crate::mac::BROADCAST;
 use crate::net::aodv::{Action, Aodv, Context, Ends, Message};
-use crate::net::{Load, Loss, Packet, Waiting, network_bytes};
+use crate::net::{Load, LossCause, Packet, Waiting, network_bytes};
 use crate::trace::TraceEventKind;
 use crate::world::state::{Accounts, Event, Flow, Routing, Witness, World};
 use units::{Duration, Instant};
@@ -18,7 +18,7 @@ impl World {
             _ if flow.to == BROADCAST => Some(BROADCAST),
             Routing::Static(routes) => Some(routes.next(index, node.into()).expect("a route goes on until its end")),
             Routing::Aodv(_) if packet.ttl == 0 => {
-                self.accounts(node).lose(&packet, Loss::Ttl);
+                self.accounts(node).lose(&packet, LossCause::Ttl);
                 return;
             }
             Routing::Aodv(mesh) => {
@@ -62,7 +62,7 @@ impl World {
                 Action::Forward { packet, to } => self.enqueue(node, packet, to),
                 Action::Discard { packet, why } => {
                     self.accounts(node).discard(packet, why);
-                    unreachable |= why == Loss::NoRoute;
+                    unreachable |= why == LossCause::NoRoute;
                 }
             }
         }
@@ -222,7 +222,7 @@ impl World {
         egress.discard_where(self.now, &mut |waiting| waiting.to == to, &mut |gone| purged.push(gone.packet));
         for packet in purged.drain(..) {
             if !self.packet_failed(node, packet, to, true) {
-                self.accounts(node).discard(packet, Loss::Link);
+                self.accounts(node).discard(packet, LossCause::Link);
             }
         }
         if let Routing::Aodv(mesh) = &mut self.routing {
@@ -241,7 +241,7 @@ impl World {
         let packet = self.packets.remove(handle);
         let mut accounts = self.accounts(node);
         if !packet.transit.accepted {
-            accounts.lose(&packet, Loss::Retries);
+            accounts.lose(&packet, LossCause::Retries);
         }
         accounts.release(&packet);
     }

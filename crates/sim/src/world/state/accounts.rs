@@ -5,7 +5,7 @@ use super::flow::Flow;
 use super::routing::Routing;
 use super::watch::Witness;
 use crate::engine::{Arena, FlowId, Handle, List};
-use crate::net::{Load, Loss, Packet, Waiting};
+use crate::net::{Load, LossCause, Packet, Waiting};
 use crate::trace::TraceEventKind;
 
 /// The accounts that a packet's end touches.
@@ -19,7 +19,7 @@ pub(crate) struct Accounts<'a> {
 
 impl Accounts<'_> {
     /// A packet that waits for a queue or a route is lost.
-    pub(crate) fn discard(&mut self, handle: Handle, why: Loss) {
+    pub(crate) fn discard(&mut self, handle: Handle, why: LossCause) {
         let packet = self.packets.remove(handle);
         if let Load::Flow(flow) = packet.load {
             self.flows[flow].waiting -= u32::from(packet.is_fresh());
@@ -31,12 +31,12 @@ impl Accounts<'_> {
     /// What a port drops is lost.
     #[inline]
     pub(crate) fn dropping(&mut self) -> impl FnMut(Waiting) {
-        |dropped| self.discard(dropped.packet, Loss::Queue)
+        |dropped| self.discard(dropped.packet, LossCause::Queue)
     }
 
     /// Counts a packet as lost.
-    pub(crate) fn lose(&mut self, packet: &Packet, why: Loss) {
-        self.witness.saw(|| TraceEventKind::Dropped(self.connections.picture(packet), why.into()));
+    pub(crate) fn lose(&mut self, packet: &Packet, why: LossCause) {
+        self.witness.saw(|| TraceEventKind::Dropped(self.connections.picture(packet), why));
         match (packet.load, &mut *self.routing) {
             (Load::Flow(flow), _) => self.flows[flow].record.lose(why),
             (Load::Routing { .. }, Routing::Aodv(mesh)) => mesh.ledger.lost += 1,

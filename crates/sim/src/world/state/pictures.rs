@@ -1,8 +1,8 @@
 //! Packets, segments and what becomes of them, as they are told to those who watch.
 
 use super::flow::Role;
-use crate::net::{Load, Loss, Packet};
-use crate::trace::{self, Cause, Ecn, Owner, Protocol, Segment};
+use crate::net::{Load, Packet};
+use crate::trace::{self, Owner, Protocol, Segment};
 use crate::transport::tcp;
 use units::Bytes;
 
@@ -13,27 +13,7 @@ impl Packet {
             Load::Flow(flow) => Owner::Flow(flow.into()),
             Load::Routing { .. } => Owner::Routing,
         };
-        trace::Packet {
-            id: u64::from(self.serial),
-            of,
-            length: self.length,
-            dscp: self.dscp,
-            ecn: self.ecn.into(),
-            segment,
-        }
-    }
-}
-
-impl From<Loss> for Cause {
-    fn from(loss: Loss) -> Self {
-        match loss {
-            Loss::Queue => Self::Queue,
-            Loss::Retries => Self::Retries,
-            Loss::NoRoute => Self::NoRoute,
-            Loss::Buffer => Self::Buffer,
-            Loss::Link => Self::Link,
-            Loss::Ttl => Self::Ttl,
-        }
+        trace::Packet { id: u64::from(self.serial), of, length: self.length, dscp: self.dscp, ecn: self.ecn, segment }
     }
 }
 
@@ -45,16 +25,6 @@ impl From<Role> for Protocol {
             Role::Reply { of } => Self::EchoReply(of.into()),
             Role::Stream { .. } => Self::Tcp,
             Role::Acknowledgement { of } => Self::TcpBack(of.into()),
-        }
-    }
-}
-
-impl From<queue::Ecn> for Ecn {
-    fn from(ecn: queue::Ecn) -> Self {
-        match ecn {
-            queue::Ecn::NotEct => Self::NotEct,
-            queue::Ecn::Ect => Self::Ect,
-            queue::Ecn::Ce => Self::Ce,
         }
     }
 }

@@ -42,7 +42,7 @@ fn a_repair_by_a_whole_search_goes_on_until_the_link_is_back() {
     // By one request the packet would have been lost.
     let mut net = broken_after(3, &config::Aodv { repair_by: RepairBy::OneRequest, ..given });
     net.run(SECOND * 4);
-    assert_eq!(net.data[1].fate, Fate::Lost(Loss::NoRoute));
+    assert_eq!(net.data[1].fate, Fate::Lost(LossCause::NoRoute));
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn after_a_search_in_vain_nothing_is_asked_for_a_while() {
     let first = net.send(0, 1);
     // Requests at 0 and 2.8 s; in vain at 8.4 s.
     net.run(SECOND * 9);
-    assert_eq!((net.data[first].fate, net.sent().len()), (Fate::Lost(Loss::NoRoute), 2));
+    assert_eq!((net.data[first].fate, net.sent().len()), (Fate::Lost(LossCause::NoRoute), 2));
     let second = net.send(0, 1);
     net.run(SECOND * 9);
     assert_eq!((net.data[second].fate, net.sent().len()), (Fate::UnderWay, 0));
@@ -61,7 +61,7 @@ fn after_a_search_in_vain_nothing_is_asked_for_a_while() {
     // Who has no packet by then does not ask.
     net.run(SECOND * 60);
     net.sent();
-    assert_eq!((net.data[second].fate, net.nodes[0].deadline), (Fate::Lost(Loss::NoRoute), Instant::NEVER));
+    assert_eq!((net.data[second].fate, net.nodes[0].deadline), (Fate::Lost(LossCause::NoRoute), Instant::NEVER));
     // A route that turns up by itself is used at once.
     net.send(0, 1);
     net.run(SECOND * 9);
@@ -89,7 +89,7 @@ fn a_reply_is_waited_for_as_long_as_the_last_ones_took() {
         assert_eq!(own, requests, "at {until} ms");
     }
     net.run(SECOND);
-    assert_eq!(net.data[lost].fate, Fate::Lost(Loss::NoRoute));
+    assert_eq!(net.data[lost].fate, Fate::Lost(LossCause::NoRoute));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::table::State;
 use super::{Action, Aodv, Context, Ends, Message, Output, Settings};
 use crate::config;
 use crate::engine::{Arena, EventQueue, Handle, Purpose, Stream};
-use crate::net::Loss;
+use crate::net::LossCause;
 use units::{Duration, Instant};
 
 /// How long a hop takes.
@@ -47,7 +47,7 @@ enum Fate {
     Arrived {
         hops: u8,
     },
-    Lost(Loss),
+    Lost(LossCause),
     /// The link broke under it.
     Failed,
 }

@@ -72,7 +72,7 @@ fn an_unreachable_destination_is_given_up_after_a_binary_back_off() {
         assert_eq!(net.data[lost].fate, Fate::UnderWay);
     }
     net.run(Duration::from_millis(1));
-    assert_eq!(net.data[lost].fate, Fate::Lost(Loss::NoRoute));
+    assert_eq!(net.data[lost].fate, Fate::Lost(LossCause::NoRoute));
     assert_eq!(net.nodes[0].counts.searches_failed, 1);
     assert_eq!(net.nodes[0].deadline, Instant::NEVER);
 }
@@ -145,7 +145,7 @@ fn data_without_a_route_makes_an_error_for_who_sent_it() {
     net.loses = Box::new(|_, _, _| false);
     let lost = net.send(0, 2);
     net.run(Duration::from_millis(100));
-    assert_eq!(net.data[lost].fate, Fate::Lost(Loss::NoRoute));
+    assert_eq!(net.data[lost].fate, Fate::Lost(LossCause::NoRoute));
     assert_eq!(net.next(0, 2), None);
 }
 
@@ -245,7 +245,7 @@ fn a_broken_route_is_repaired_on_the_spot() {
     net.cut(4, 3);
     let lost = net.send(0, 3);
     net.run(SECOND);
-    assert_eq!(net.data[lost].fate, Fate::Lost(Loss::NoRoute));
+    assert_eq!(net.data[lost].fate, Fate::Lost(LossCause::NoRoute));
     assert_eq!(net.next(0, 3), None);
 }
 
@@ -327,7 +327,7 @@ fn the_oldest_packet_makes_way_in_a_full_buffer() {
     let mut net = Net::new(2, &[], &config::Aodv { buffer_packets: 3, ..plain() });
     let packets: Vec<usize> = (0..4).map(|_| net.send(0, 1)).collect();
     net.run(Duration::from_millis(1));
-    assert_eq!(net.data[packets[0]].fate, Fate::Lost(Loss::Buffer));
+    assert_eq!(net.data[packets[0]].fate, Fate::Lost(LossCause::Buffer));
     assert_eq!(net.nodes[0].held(), 3);
     net.check_packets();
 }
