@@ -228,7 +228,7 @@ pub struct Node {
     pub name: String,
     /// Its queues: one; under EDCA one per access category, with `[class_queue]` one per service class, the highest first; at
     /// an access point perhaps as many for each station; then one per wired link.
-    pub queues: Vec<Queue>,
+    pub queues: Vec<QueueResult>,
     /// Its medium access; all zero where it has no radio.
     pub mac: Mac,
     /// What it sent by radio to each neighbour, in the scenario's order: an access point's stations, a relay's next hops.
@@ -295,7 +295,7 @@ pub struct Routing {
 
 /// What a queue did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Queue {
+pub struct QueueResult {
     /// `vo`, `vi`, `be` or `bk`, by its access category; `rt` or `be`, by its service class; `be` where there is one queue. Of
     /// a station at its access point: `s1`, or `s1-be` where it has several. Of a wired link: `wired-to-ap`.
     pub name: String,

@@ -78,7 +78,7 @@ fn a_category_can_have_a_queue_of_its_own() {
     let own = "[[node]]\nname = \"n1\"\ncategory_queue = { background = { limit = 7 } }\n";
     let outcome = run(&(cell("") + queues + own).replace("6 s", "2 s"), 1);
     let limits = |node: usize| {
-        let packets = |queue: &sim::results::Queue| queue.limit_packets.map(|limit| limit.last);
+        let packets = |queue: &sim::results::QueueResult| queue.limit_packets.map(|limit| limit.last);
         outcome.nodes[node].queues.iter().map(packets).collect::<Vec<_>>()
     };
     assert_eq!(limits(1), [Some(3.0), Some(10.0), None, Some(7.0)]);

@@ -3,7 +3,7 @@
 use crate::networks::{network, run};
 use proptest::prelude::*;
 use sim::World;
-use sim::results::{Outcome, Queue};
+use sim::results::{Outcome, QueueResult};
 use theory::queueing::Mg1;
 use units::{Duration, Rate};
 
@@ -26,7 +26,7 @@ fn flow(name: &str, from: &str, to: &str, traffic: &str) -> String {
     format!("[[flow]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\ntraffic = {{ {traffic} }}\n")
 }
 
-fn queue<'o>(outcome: &'o Outcome, node: &str, queue: &str) -> &'o Queue {
+fn queue<'o>(outcome: &'o Outcome, node: &str, queue: &str) -> &'o QueueResult {
     let node = outcome.nodes.iter().find(|found| found.name == node).expect("such a node");
     node.queues.iter().find(|found| found.name == queue).expect("such a queue")
 }

@@ -2,8 +2,8 @@
 
 use super::study::{Axis, Chart, Compare, Labels, OverSeeds, Reported, Ruling, Run, Spacing, Study, Unit, Verdict};
 use sim::results::{
-    Distributions, Flow, FlowDistribution, FlowSeries, Level, Mac, Node, NodeSeries, Outcome, Queue, Series, Times,
-    Totals, shares,
+    Distributions, Flow, FlowDistribution, FlowSeries, Level, Mac, Node, NodeSeries, Outcome, QueueResult, Series,
+    Times, Totals, shares,
 };
 use std::collections::BTreeMap;
 
@@ -363,7 +363,7 @@ fn node_series(seed: u64, n: usize, governed: bool, delay: &dyn Fn(usize, usize)
 }
 
 fn node(n: usize, target: Option<f64>) -> Node {
-    let queue = Queue {
+    let queue = QueueResult {
         name: "be".to_owned(),
         controller: "adth".to_owned(),
         arrived_packets: 16_875,

@@ -10,7 +10,7 @@ use lab::study::{Extent, Run, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sim::config::{Lengths, Load, LoadRange};
-use sim::results::{Flow, Level, Mac, Node, Outcome, Queue, Times, Totals};
+use sim::results::{Flow, Level, Mac, Node, Outcome, QueueResult, Times, Totals};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
@@ -211,7 +211,7 @@ fn times(mean: f64, max: f64) -> Times {
 
 impl MeasuredNode {
     fn node(self) -> Node {
-        let queue = Queue {
+        let queue = QueueResult {
             name: "be".into(),
             controller: self.controller,
             arrived_packets: self.arrived,

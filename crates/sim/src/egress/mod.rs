@@ -294,7 +294,7 @@ impl Egress {
     }
 
     /// The results of a port in a run that ends now, but for what a wired link tells.
-    pub(crate) fn result(&self, port: PortId, name: String, now: Instant) -> results::Queue {
+    pub(crate) fn result(&self, port: PortId, name: String, now: Instant) -> results::QueueResult {
         self.ports[port].result(name, now, self.ports.len() > 1)
     }
 

@@ -212,7 +212,7 @@ impl Port {
 
     /// The results of a run that ends now, but for what a wired link tells. `several`: see
     /// [`completed`](Self::completed).
-    pub(super) fn result(&self, name: String, now: Instant, several: bool) -> results::Queue {
+    pub(super) fn result(&self, name: String, now: Instant, several: bool) -> results::QueueResult {
         let Self { queue, controller, record, .. } = self;
         let totals = queue.totals();
         let marked = totals.marked.packets + self.marked;
@@ -220,7 +220,7 @@ impl Port {
         let backlog = queue.backlog_level(now);
         let (sojourn_s, nodal_delay_s) = record.waits();
         let in_packets = matches!(queue.limit(), Limit::Packets(_));
-        results::Queue {
+        results::QueueResult {
             name,
             controller: controller.name().as_str().to_owned(),
             arrived_packets: totals.arrived.packets,

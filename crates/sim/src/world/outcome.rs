@@ -4,7 +4,7 @@ use super::state::{self, Routing, Wire, World, port_name, port_names};
 use crate::engine::{NodeId, PortId};
 use crate::mac::{Reorder, Station};
 use crate::record::{FlowRecord, ratio};
-use crate::results::{Distributions, Node, Outcome, Queue, Totals, shares};
+use crate::results::{Distributions, Node, Outcome, QueueResult, Totals, shares};
 use units::{Duration, Instant};
 
 /// The results of a world that has come to its end.
@@ -174,10 +174,10 @@ fn busy_time(world: &World, index: NodeId) -> Duration {
     world.medium.busy_time(index.into(), world.end)
 }
 
-fn queue_result(world: &World, node: &state::Node, port: PortId, covered: Duration) -> Queue {
+fn queue_result(world: &World, node: &state::Node, port: PortId, covered: Duration) -> QueueResult {
     let wire = node.egress.wire(port).map(|wire| &world.wires[wire]);
     let utilisation_ratio = wire.map(|wire| wire.busy_time(world.end).as_secs_f64() / covered.as_secs_f64());
-    Queue {
+    QueueResult {
         utilisation_ratio,
         ..node.egress.result(port, port_name(&world.nodes, node, port, &world.rules), world.end)
     }
