@@ -1,13 +1,13 @@
 //! Sizes and times of the packets of a recording.
 
-use super::{Emission, Recording};
+use super::{Emission, Pcap};
 use std::ops::Range;
 use units::Instant;
 
 /// Makes the packets of a recording again.
 #[derive(Debug)]
 pub(crate) struct Replay {
-    recording: Recording,
+    recording: Pcap,
     active: Range<Instant>,
     made: usize,
 }
@@ -15,7 +15,7 @@ pub(crate) struct Replay {
 impl Replay {
     /// The first packet comes at the start of the time in which it is `active`, the others as long after it as they were
     /// recorded.
-    pub(crate) fn new(recording: Recording, active: Range<Instant>) -> Self {
+    pub(crate) fn new(recording: Pcap, active: Range<Instant>) -> Self {
         Self { recording, active, made: 0 }
     }
 

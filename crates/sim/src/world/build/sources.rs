@@ -4,8 +4,8 @@ use crate::config::{self, Flow, LengthRange, Load, LoadRange, Spread, TrafficKin
 use crate::engine::{Purpose, Stream};
 use crate::net::{MOST_PAYLOAD, network_bytes};
 use crate::traffic::{
-    Lengths, OnOff, Pace, Pareto, Ping, Recording, Recurrence, Replay, Segment, Source, Steady, Times, Transfers,
-    Volume, Web, uniform,
+    Lengths, OnOff, Pace, Pareto, Pcap, Ping, Recurrence, Replay, Segment, Source, Steady, Times, Transfers, Volume,
+    Web, uniform,
 };
 use crate::transport::tcp::Settings;
 use crate::world::error::BuildError;
@@ -59,7 +59,7 @@ pub(super) const fn kind_name(kind: TrafficKind) -> &'static str {
 pub(super) struct Traffic<'n> {
     flow: &'n Flow,
     run: Duration,
-    recording: Option<Recording>,
+    recording: Option<Pcap>,
 }
 
 impl<'n> Traffic<'n> {
@@ -239,7 +239,7 @@ impl<'n> Traffic<'n> {
         }
     }
 
-    fn recording(&self) -> Result<Option<Recording>, BuildError> {
+    fn recording(&self) -> Result<Option<Pcap>, BuildError> {
         if self.flow.traffic.kind != TrafficKind::Replay {
             return Ok(None);
         }
@@ -247,7 +247,7 @@ impl<'n> Traffic<'n> {
         let Some(content) = file.content() else {
             return self.refuse("file", format!("what `{}` holds was not attached", file.path()));
         };
-        match Recording::read(content, MOST_PAYLOAD) {
+        match Pcap::read(content, MOST_PAYLOAD) {
             Ok(recording) => Ok(Some(recording)),
             Err(error) => self.refuse("file", format!("`{}` cannot be replayed: {error}", file.path())),
         }

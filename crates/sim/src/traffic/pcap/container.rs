@@ -1,7 +1,7 @@
 //! The files around recorded packets: pcap and pcapng.
 
 use super::bytes::{Order, array};
-use super::error::RecordingError;
+use super::error::PcapError;
 
 /// A packet as it was recorded.
 #[derive(Clone, Copy, Debug)]
@@ -50,11 +50,11 @@ const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
 
 impl<'f> Records<'f> {
-    pub(super) fn new(file: &'f [u8]) -> Result<Self, RecordingError> {
+    pub(super) fn new(file: &'f [u8]) -> Result<Self, PcapError> {
         if file.is_empty() {
-            return Err(RecordingError::Empty);
+            return Err(PcapError::Empty);
         }
-        let magic = array(file, 0).ok_or(RecordingError::Unrecognised)?;
+        let magic = array(file, 0).ok_or(PcapError::Unrecognised)?;
         let (order, fraction) = match u32::from_be_bytes(magic) {
             0xA1B2_C3D4 => (Order::Big, 1_000),
             0xA1B2_3C4D => (Order::Big, 1),
@@ -64,19 +64,19 @@ impl<'f> Records<'f> {
                 let format = Format::Pcapng { interfaces: Vec::new() };
                 return Ok(Self { rest: file, order: Order::Little, format, number: 0 });
             }
-            _ => return Err(RecordingError::Unrecognised),
+            _ => return Err(PcapError::Unrecognised),
         };
         // The upper bits tell of check sums at the end of frames.
-        let link = order.u32(file, 20).ok_or(RecordingError::CutHeader)? & 0xFFFF;
+        let link = order.u32(file, 20).ok_or(PcapError::CutHeader)? & 0xFFFF;
         Ok(Self { rest: &file[24..], order, format: Format::Pcap { link, fraction }, number: 0 })
     }
 
-    fn cut<T>(&self, found: Option<T>) -> Result<T, RecordingError> {
-        found.ok_or(RecordingError::CutShort(self.number))
+    fn cut<T>(&self, found: Option<T>) -> Result<T, PcapError> {
+        found.ok_or(PcapError::CutShort(self.number))
     }
 
     /// The next packet of a pcap file.
-    fn pcap(&mut self, link: u32, fraction: i128) -> Result<Record<'f>, RecordingError> {
+    fn pcap(&mut self, link: u32, fraction: i128) -> Result<Record<'f>, PcapError> {
         self.number += 1;
         let word = |at| self.cut(self.order.u32(self.rest, at));
         let [seconds, parts, kept, original] = [word(0)?, word(4)?, word(8)?, word(12)?];
@@ -87,21 +87,21 @@ impl<'f> Records<'f> {
     }
 
     /// The next block of a pcapng file: the packet, if it is one.
-    fn pcapng(&mut self) -> Result<Option<Record<'f>>, RecordingError> {
+    fn pcapng(&mut self) -> Result<Option<Record<'f>>, PcapError> {
         // The type of a section header reads the same in both orders; its magic number tells which one follows.
         if array(self.rest, 0) == Some(SECTION_HEADER.to_be_bytes()) {
             let magic = self.cut(array(self.rest, 8))?;
             self.order = match u32::from_be_bytes(magic) {
                 0x1A2B_3C4D => Order::Big,
                 0x4D3C_2B1A => Order::Little,
-                _ => return Err(RecordingError::BadBlock(self.number)),
+                _ => return Err(PcapError::BadBlock(self.number)),
             };
             self.format = Format::Pcapng { interfaces: Vec::new() };
         }
         let kind = self.cut(self.order.u32(self.rest, 0))?;
         let length = self.cut(self.order.u32(self.rest, 4))? as usize;
         if length < 12 || !length.is_multiple_of(4) {
-            return Err(RecordingError::BadBlock(self.number));
+            return Err(PcapError::BadBlock(self.number));
         }
         let block = self.cut(self.rest.get(..length))?;
         self.rest = &self.rest[length..];
@@ -109,7 +109,7 @@ impl<'f> Records<'f> {
         let body = &block[8..length - 4];
         match kind {
             INTERFACE_DESCRIPTION => self.describe(body).map(|()| None),
-            SIMPLE_PACKET => Err(RecordingError::NoTime(self.number + 1)),
+            SIMPLE_PACKET => Err(PcapError::NoTime(self.number + 1)),
             ENHANCED_PACKET => {
                 let interface = self.order.u32(body, 0);
                 self.packet(body, interface).map(Some)
@@ -123,7 +123,7 @@ impl<'f> Records<'f> {
     }
 
     /// An interface of this section, with its options.
-    fn describe(&mut self, body: &[u8]) -> Result<(), RecordingError> {
+    fn describe(&mut self, body: &[u8]) -> Result<(), PcapError> {
         let link = u32::from(self.cut(self.order.u16(body, 0))?);
         let mut interface = Interface { link, ticks: 1_000_000, offset: 0 };
         let mut at = 8;
@@ -143,12 +143,12 @@ impl<'f> Records<'f> {
     }
 
     /// A packet; obsolete packet blocks have a shorter number of the interface and the same fields behind it.
-    fn packet(&mut self, body: &'f [u8], interface: Option<u32>) -> Result<Record<'f>, RecordingError> {
+    fn packet(&mut self, body: &'f [u8], interface: Option<u32>) -> Result<Record<'f>, PcapError> {
         self.number += 1;
         let index = self.cut(interface)? as usize;
-        let Format::Pcapng { interfaces } = &self.format else { return Err(RecordingError::Unrecognised) };
+        let Format::Pcapng { interfaces } = &self.format else { return Err(PcapError::Unrecognised) };
         let Some(&Interface { link, ticks, offset }) = interfaces.get(index) else {
-            return Err(RecordingError::UnknownInterface(self.number));
+            return Err(PcapError::UnknownInterface(self.number));
         };
         let word = |at| self.cut(self.order.u32(body, at));
         let [high, low, kept, original] = [word(4)?, word(8)?, word(12)?, word(16)?];
@@ -162,13 +162,13 @@ impl<'f> Records<'f> {
 }
 
 /// Ticks a second of option `if_tsresol`: a negative power of ten, or of two where the highest bit is set.
-fn ticks(resolution: u8) -> Result<u128, RecordingError> {
+fn ticks(resolution: u8) -> Result<u128, PcapError> {
     let base: u128 = if resolution & 0x80 == 0 { 10 } else { 2 };
-    base.checked_pow(u32::from(resolution & 0x7F)).ok_or(RecordingError::Resolution(resolution))
+    base.checked_pow(u32::from(resolution & 0x7F)).ok_or(PcapError::Resolution(resolution))
 }
 
 impl<'f> Iterator for Records<'f> {
-    type Item = Result<Record<'f>, RecordingError>;
+    type Item = Result<Record<'f>, PcapError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         while !self.rest.is_empty() {

@@ -1,5 +1,5 @@
-use super::Recording;
-use super::error::RecordingError;
+use super::Pcap;
+use super::error::PcapError;
 use proptest::prelude::*;
 use units::Bytes;
 
@@ -51,13 +51,13 @@ fn pcap(magic: u32, link: u32, packets: &[Packet]) -> Vec<u8> {
 const MICROS: u32 = 0xA1B2_C3D4;
 const NANOS: u32 = 0xA1B2_3C4D;
 
-fn read(file: &[u8]) -> Result<Vec<(u64, u64)>, RecordingError> {
-    let recording = Recording::read(file, MOST)?;
+fn read(file: &[u8]) -> Result<Vec<(u64, u64)>, PcapError> {
+    let recording = Pcap::read(file, MOST)?;
     Ok(recording.packets().iter().map(|packet| (packet.after.as_nanos(), packet.payload.count())).collect())
 }
 
 /// What a single frame of a link is read as.
-fn one(link: u32, frame: Vec<u8>) -> Result<u64, RecordingError> {
+fn one(link: u32, frame: Vec<u8>) -> Result<u64, PcapError> {
     read(&pcap(MICROS, link, &[whole(1, 0, frame)])).map(|packets| packets[0].1)
 }
 
@@ -130,15 +130,15 @@ fn what_is_no_ip_packet_is_passed_over() {
         read(&pcap(MICROS, 1, &[whole(1, 0, arp()), whole(2, 0, ethernet(0x0800, &ipv4(28)))])),
         Ok(vec![(0, 0)])
     );
-    assert_eq!(one(1, arp()), Err(RecordingError::NoPackets));
+    assert_eq!(one(1, arp()), Err(PcapError::NoPackets));
     for frame in [beacon, vec![0xC8, 0x01, 0, 0], vec![0x08, 0x09], vec![0xD4, 0, 0, 0]] {
-        assert_eq!(one(105, frame), Err(RecordingError::NoPackets));
+        assert_eq!(one(105, frame), Err(PcapError::NoPackets));
     }
 }
 
 #[test]
 fn bad_recordings_are_refused_with_the_packet() {
-    use RecordingError as E;
+    use PcapError as E;
     let frame = || ethernet(0x0800, &ipv4(1028));
     let good = pcap(MICROS, 1, &[whole(5, 0, frame()), whole(5, 1, frame())]);
     assert_eq!(read(b""), Err(E::Empty));
@@ -205,7 +205,7 @@ fn pcapng_interfaces_have_their_own_links_and_clocks() {
 
 #[test]
 fn bad_pcapng_recordings_are_refused() {
-    use RecordingError as E;
+    use PcapError as E;
     let head = join(&[&section(), &interface(101, &[])]);
     let with = |more: &[u8]| read(&join(&[&head, more]));
     assert_eq!(with(&enhanced(1, 0, &ipv4(28))), Err(E::UnknownInterface(1)));
@@ -252,7 +252,7 @@ proptest! {
 
     #[test]
     fn reading_never_panics_and_gives_packets_in_order(file in damaged()) {
-        match Recording::read(&file, MOST) {
+        match Pcap::read(&file, MOST) {
             Ok(recording) => {
                 let packets = recording.packets();
                 prop_assert!(!packets.is_empty() && packets[0].after.is_zero());

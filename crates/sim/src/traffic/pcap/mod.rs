@@ -13,4 +13,4 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use read::Recording;
+pub(crate) use read::Pcap;

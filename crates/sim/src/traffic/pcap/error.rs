@@ -6,7 +6,7 @@ use units::Bytes;
 
 /// Why a recording cannot be replayed. Packets are numbered from 1, as Wireshark does.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub(crate) enum RecordingError {
+pub(crate) enum PcapError {
     #[error("it is empty")]
     Empty,
     #[error("it is no pcap or pcapng recording")]

@@ -2,7 +2,7 @@
 
 use super::bytes::Order;
 use super::container::Record;
-use super::error::RecordingError;
+use super::error::PcapError;
 use super::link_type::{ETHERNET, IEEE_802_11, IPV4, IPV6, LINUX_COOKED, LINUX_COOKED_V2, RADIOTAP, RAW_IP};
 
 /// `EtherType`s (IEEE 802 numbers).
@@ -26,7 +26,7 @@ enum Found {
 }
 
 /// The length of the IP packet in a frame, IP header included; `None` where there is none.
-pub(super) fn ip_length(record: &Record) -> Result<Option<u64>, RecordingError> {
+pub(super) fn ip_length(record: &Record) -> Result<Option<u64>, PcapError> {
     let packet = record.number;
     let found = match record.link {
         ETHERNET => ethernet(record.data),
@@ -35,21 +35,21 @@ pub(super) fn ip_length(record: &Record) -> Result<Option<u64>, RecordingError> 
         LINUX_COOKED_V2 => typed(record.data, 0, 20),
         IEEE_802_11 => dot11(record.data, 0),
         RADIOTAP => Order::Little.u16(record.data, 2).and_then(|length| dot11(record.data, length.into())),
-        link => return Err(RecordingError::LinkType { packet, link }),
+        link => return Err(PcapError::LinkType { packet, link }),
     };
     match found.unwrap_or(Found::Snapped) {
         Found::Ip(at) => length_at(record, at),
         Found::Other => Ok(None),
-        Found::Snapped => Err(RecordingError::Snapped(packet)),
-        Found::Encrypted => Err(RecordingError::Encrypted(packet)),
-        Found::Aggregated => Err(RecordingError::Aggregated(packet)),
+        Found::Snapped => Err(PcapError::Snapped(packet)),
+        Found::Encrypted => Err(PcapError::Encrypted(packet)),
+        Found::Aggregated => Err(PcapError::Aggregated(packet)),
     }
 }
 
 /// The length of the IP packet at `at`, by its own header, as frames may be padded; by the frame where the header says
 /// zero, as the kernel leaves it before it cuts a long segment.
-fn length_at(record: &Record, at: usize) -> Result<Option<u64>, RecordingError> {
-    let snapped = RecordingError::Snapped(record.number);
+fn length_at(record: &Record, at: usize) -> Result<Option<u64>, PcapError> {
+    let snapped = PcapError::Snapped(record.number);
     let ip = record.data.get(at..).unwrap_or_default();
     let (length, header) = match ip.first().map(|byte| byte >> 4) {
         Some(4) => (Order::Big.u16(ip, 2), 0),
