@@ -5,7 +5,7 @@
 //!   were never measured the time between departures. In an interval without, as when nothing was sent, the former holds.
 //! - *Load*: in each interval as many packets as came, evenly spaced. All are as long as the mean of the recording.
 
-use control::{Decision, Limit, Name, Stat};
+use control::{AnyController, Controller as _, Decision, Limit, Name, Parameters, Reads, Stat};
 use std::fmt::{self, Write as _};
 use thiserror::Error;
 use toml::Value;
@@ -182,9 +182,16 @@ fn text(copy: &Copy) -> String {
     text
 }
 
+/// A wired link has no radio that a controller could look at.
+fn works_on_a_wire(name: Name) -> bool {
+    let built = AnyController::new(name, &Parameters::default(), &Limit::Packets(1).into());
+    built.is_ok_and(|controller| !controller.needs().reads.any_of(Reads::RADIO))
+}
+
 /// What to vary, and what to draw of it.
 fn pictures(duration: Duration) -> String {
-    let controllers: Vec<&str> = Name::ALL.iter().map(|name| name.as_str()).collect();
+    let controllers: Vec<&str> =
+        Name::ALL.iter().filter(|name| works_on_a_wire(**name)).map(|name| name.as_str()).collect();
     let step = Duration::from_nanos((duration.as_nanos() / SERIES).max(1));
     let mut text =
         format!("\n[record]\nseries = \"{step}\"\n\n[vary]\n\"wired.0.queue.controller\" = {controllers:?}\n");

@@ -5,9 +5,8 @@
 
 use crate::account::{Account, Waiting};
 use crate::discipline::{Discipline, Place};
-use crate::random::Random;
 use crate::{Packet, Purge};
-use control::Invalid;
+use control::{Invalid, Random};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::{Instant, Within};

@@ -2,7 +2,7 @@
 
 use super::conventions::{self, Choice as ConventionsKey};
 use super::document::{self, Change};
-use super::head::{Head, LAB_KEYS};
+use super::head::{Head, LAB_KEYS, NETWORK_KEYS};
 use super::reading::{apply, deserialize, table};
 use super::ready::{Case, Scenario, Wishes};
 use super::source::{Refusal, Source};
@@ -35,14 +35,12 @@ pub(super) struct Draft<'s> {
     pub(super) extent: Extent,
     pub(super) head: Head,
     pub(super) vary: Vary<'s>,
-    pub(super) tables: &'static Tables,
 }
 
 impl<'s> Draft<'s> {
     pub(super) fn read(source: Source<'s>, wishes: &Wishes) -> Result<Self, Refusal> {
         let root = table(&source)?;
-        let tables = Tables::get();
-        known_at_top(&source, &root, tables)?;
+        known_at_top(&source, &root)?;
         ceilings::few_tables(&source, &root)?;
         let (mut lab, mut network) = (root.clone(), root.clone());
         for key in root.keys().map(|key| key.get_ref().as_ref()) {
@@ -55,8 +53,8 @@ impl<'s> Draft<'s> {
         lab.remove("vary");
         lab.remove("quick");
         conditions::as_labels(&source, &mut lab);
-        let head = deserialize(&source, lab, tables)?;
-        let mut vary = vary::read(&source, &root, tables)?;
+        let head = deserialize(&source, lab)?;
+        let mut vary = vary::read(&source, &root)?;
         let mut extent = Extent::Full;
         if let Some(count) = wishes.seeds {
             // A short run has no more seeds than the file.
@@ -78,7 +76,7 @@ impl<'s> Draft<'s> {
             apply(&source, &mut network, &change)?;
             set.push(change);
         }
-        let draft = Self { source, root, network, set, extent, head, vary, tables };
+        let draft = Self { source, root, network, set, extent, head, vary };
         if !wishes.base_only {
             draft.no_change_is_lost()?;
         }
@@ -213,13 +211,13 @@ impl<'s> Draft<'s> {
     fn follow_conventions(&self, network: &mut DeTable<'s>) -> Result<(), Refusal> {
         let Some((key, value)) = network.remove_entry(conventions::KEY) else { return Ok(()) };
         let span = value.span();
-        let chosen: ConventionsKey = deserialize(&self.source, DeTable::from_iter([(key, value)]), self.tables)?;
+        let chosen: ConventionsKey = deserialize(&self.source, DeTable::from_iter([(key, value)]))?;
         conventions::fill(network, chosen.conventions, &span);
         Ok(())
     }
 
     fn deserialize_network(&self, table: DeTable<'s>) -> Result<Network, Refusal> {
-        deserialize(&self.source, table, self.tables)
+        deserialize(&self.source, table)
     }
 
     /// A refusal that points at the key at `path`, or at what is around it.
@@ -231,11 +229,11 @@ impl<'s> Draft<'s> {
     }
 }
 
-fn known_at_top(source: &Source, root: &DeTable, tables: &Tables) -> Result<(), Refusal> {
-    let known = tables.top_level();
+fn known_at_top(source: &Source, root: &DeTable) -> Result<(), Refusal> {
+    let known: Vec<&str> = LAB_KEYS.into_iter().chain(NETWORK_KEYS).collect();
     let mut unknown: Vec<_> = root.keys().filter(|key| !known.contains(&key.get_ref().as_ref())).collect();
     unknown.sort_by_key(|key| key.span().start);
     let Some(key) = unknown.first() else { return Ok(()) };
     let refusal = source.refuse(key.span(), format!("unknown key `{key}`"));
-    Err(hints::unknown_key(key.get_ref(), "", &known, tables).into_iter().fold(refusal, Refusal::note))
+    Err(hints::unknown_key(key.get_ref(), "", &known, Tables::get()).into_iter().fold(refusal, Refusal::note))
 }

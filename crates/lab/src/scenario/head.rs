@@ -29,3 +29,39 @@ pub(crate) struct Head {
 
 /// The keys that [`Head`] reads, `vary` and `quick`.
 pub(super) const LAB_KEYS: [&str; 8] = ["title", "id", "about", "vary", "quick", "claim", "chart", "table"];
+
+/// The others. They stand here so that a scenario without a fault is read without the schema, which takes longer to build than
+/// a short network to simulate.
+pub(super) const NETWORK_KEYS: [&str; 16] = [
+    "conventions",
+    "duration",
+    "warmup",
+    "radio",
+    "mac",
+    "routing",
+    "mobility",
+    "nodes",
+    "node",
+    "wired",
+    "queue",
+    "category_queue",
+    "class_queue",
+    "tcp",
+    "flow",
+    "record",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::Tables;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_keys_of_a_scenario_are_those_of_its_schema() {
+        let keys: BTreeSet<&str> = LAB_KEYS.into_iter().chain(NETWORK_KEYS).collect();
+        let table = Tables::get().at("").expect("the top level");
+        assert_eq!(keys, table.keys.iter().map(|key| key.name.as_str()).collect());
+        assert_eq!(keys.len(), LAB_KEYS.len() + NETWORK_KEYS.len());
+    }
+}

@@ -3,7 +3,6 @@
 use super::file::{LARGEST_FILE, opened, text};
 use super::reading::{deserialize, table};
 use super::source::{Refusal, Source};
-use crate::schema::Tables;
 use serde::de::DeserializeOwned;
 use std::path::Path;
 
@@ -22,7 +21,7 @@ pub fn load<T: DeserializeOwned>(path: &Path) -> Result<T, Refusal> {
 /// What is wrong with the text, and where.
 pub fn parse<T: DeserializeOwned>(name: &str, bytes: &[u8]) -> Result<T, Refusal> {
     let source = Source { name, text: text(name, bytes)?, sets: &[] };
-    deserialize(&source, table(&source)?, Tables::get())
+    deserialize(&source, table(&source)?)
 }
 
 #[cfg(test)]

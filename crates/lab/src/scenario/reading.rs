@@ -26,18 +26,14 @@ pub(super) fn table<'s>(source: &Source<'s>) -> Result<DeTable<'s>, Refusal> {
 }
 
 /// Reads a struct from its table; every error is told in the words of scenarios, with hints.
-pub(super) fn deserialize<'s, T: Deserialize<'s>>(
-    source: &Source,
-    table: DeTable<'s>,
-    tables: &Tables,
-) -> Result<T, Refusal> {
+pub(super) fn deserialize<'s, T: Deserialize<'s>>(source: &Source, table: DeTable<'s>) -> Result<T, Refusal> {
     let whole = 0..source.text.len();
     let kept = table.clone();
     let reader = toml::de::Deserializer::from(Spanned::new(whole.clone(), table));
     T::deserialize(reader).map_err(|error| {
         let span = error.span().unwrap_or_else(|| whole.clone());
         let paths = if span == whole { Vec::new() } else { document::paths_at(&kept, &span) };
-        let (message, notes) = hints::explain(error.message(), &paths, tables);
+        let (message, notes) = hints::explain(error.message(), &paths, Tables::get());
         let refusal = if span == whole { source.refuse_file(message) } else { source.refuse(span, message) };
         notes.into_iter().fold(refusal, Refusal::note)
     })

@@ -1,10 +1,9 @@
 //! `[vary]`: the axes of a sweep, their values, and the seeds.
 
 use super::document::{Change, Value, number};
-use super::head::LAB_KEYS;
+use super::head::{LAB_KEYS, NETWORK_KEYS};
 use super::hints;
 use super::source::{Refusal, Source};
-use crate::schema::Tables;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -43,7 +42,7 @@ pub(super) struct Choice<'s> {
 }
 
 /// Reads the table `[vary]`; without one there is one case and seed 1.
-pub(super) fn read<'s>(source: &Source<'s>, root: &DeTable<'s>, tables: &Tables) -> Result<Vary<'s>, Refusal> {
+pub(super) fn read<'s>(source: &Source<'s>, root: &DeTable<'s>) -> Result<Vary<'s>, Refusal> {
     let mut vary = Vary { axes: Vec::new(), seeds: vec![1] };
     let Some((key, table)) = root.get_key_value("vary") else { return Ok(vary) };
     let DeValue::Table(table) = table.get_ref() else {
@@ -60,7 +59,7 @@ pub(super) fn read<'s>(source: &Source<'s>, root: &DeTable<'s>, tables: &Tables)
         if leaf.path == "seeds" {
             vary.seeds = seeds(source, leaf.value)?;
         } else {
-            vary.axes.push(axis(source, leaf, tables)?);
+            vary.axes.push(axis(source, leaf)?);
         }
     }
     Ok(vary)
@@ -120,7 +119,7 @@ fn seeds(source: &Source, value: &Value) -> Result<Vec<u64>, Refusal> {
     }
 }
 
-fn axis<'s>(source: &Source<'s>, leaf: Leaf<'_, 's>, tables: &Tables) -> Result<Axis<'s>, Refusal> {
+fn axis<'s>(source: &Source<'s>, leaf: Leaf<'_, 's>) -> Result<Axis<'s>, Refusal> {
     let Leaf { path: name, span, value } = leaf;
     let DeValue::Array(values) = value.get_ref() else {
         let refusal = source.refuse(value.span(), format!("`{name}` is varied over a list of values: write `[...]`"));
@@ -130,10 +129,9 @@ fn axis<'s>(source: &Source<'s>, leaf: Leaf<'_, 's>, tables: &Tables) -> Result<
         return Err(source.refuse(value.span(), format!("`{name}` has no value to try")));
     }
     let top = name.split('.').next().unwrap_or_default();
-    let network: Vec<&str> = tables.top_level().into_iter().filter(|key| !LAB_KEYS.contains(key)).collect();
     let mut choices: Vec<Choice> = Vec::with_capacity(values.len());
     for value in values {
-        if labelled(value).is_none() && !tables.top_level().contains(&top) {
+        if labelled(value).is_none() && !LAB_KEYS.into_iter().chain(NETWORK_KEYS).any(|key| key == top) {
             let plain = source.text.get(value.span()).unwrap_or_default();
             let refusal =
                 source.refuse(value.span(), format!("`{name}` is no key of the network that could be {plain}"));
@@ -142,7 +140,7 @@ fn axis<'s>(source: &Source<'s>, leaf: Leaf<'_, 's>, tables: &Tables) -> Result<
                     "a plain value sets the key that the axis is called by; an axis with a name of its own has values \
                        such as { label = \"small\", set = { \"queue.limit\" = 50 } }",
                 )
-                .note(hints::did_you_mean(top, network.iter().copied())));
+                .note(hints::did_you_mean(top, NETWORK_KEYS)));
         }
         let choice = if let Some(table) = labelled(value) {
             labelled_choice(source, value, table)?

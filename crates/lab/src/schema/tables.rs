@@ -76,11 +76,6 @@ impl Tables {
         self.0.iter()
     }
 
-    /// The names of the top level's keys.
-    pub(crate) fn top_level(&self) -> Vec<&str> {
-        self.0.first().into_iter().flat_map(|top| &top.keys).map(|key| key.name.as_str()).collect()
-    }
-
     /// The tables that have a key of this name.
     pub(crate) fn with_key<'t>(&'t self, name: &'t str) -> impl Iterator<Item = &'t Table> {
         self.0.iter().filter(move |table| table.keys.iter().any(|key| key.name == name))
