@@ -1,4 +1,4 @@
-//! What can be typed.
+//! The command line.
 
 #[cfg(feature = "simulator")]
 mod experiments;
@@ -15,7 +15,7 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use std::path::PathBuf;
 
-/// What is said of `sluice` as a whole.
+/// The description of `sluice` as a whole.
 const ABOUT: &str = if cfg!(feature = "simulator") {
     "Simulate wireless networks and their queues, and check what is claimed about them"
 } else {
@@ -25,8 +25,8 @@ const ABOUT: &str = if cfg!(feature = "simulator") {
 const AFTER_HELP: &str = if cfg!(feature = "simulator") {
     "\
 Examples:
-  sluice list                          what there is to reproduce
-  sluice reproduce adth-s1a            run an experiment, rule on its claims,
+  sluice list                          the experiments that can be reproduced
+  sluice reproduce adth-s1a            run an experiment, judge its claims,
                                        write a report
   sluice run scenarios/adth/s1a.toml   run a scenario's network once
   sluice report results                write the report again
@@ -91,7 +91,7 @@ Examples:
     },
 }
 
-/// Names of controllers, for a help text that lists those that there are.
+/// Names of controllers, for a help text that lists them.
 fn controllers() -> impl TypedValueParser<Value = control::Name> {
     let names = control::Name::ALL.iter().map(|name| name.as_str());
     PossibleValuesParser::new(names).try_map(|name| name.parse::<control::Name>())

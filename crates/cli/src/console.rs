@@ -6,7 +6,7 @@ use rustix::termios::tcgetwinsize;
 use std::fmt::Display;
 use std::io::{self, Write as _};
 
-/// Prints text to standard output, whatever titles and names hold.
+/// Prints text to standard output, whatever characters titles and names contain.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     write(&printable::lines(text))
 }
@@ -16,8 +16,8 @@ pub(crate) fn print_json(json: &str) -> Result<(), Failure> {
     write(&printable::json(json))
 }
 
-/// Prints an error or a remark to standard error. Where it cannot be written there is nobody to tell: nothing ends for that,
-/// least of all governing.
+/// Prints an error or a remark to standard error. If it cannot be written, nothing ends because of that, least of all
+/// governing.
 pub(crate) fn complain(text: impl Display) {
     let _ = writeln!(io::stderr(), "{}", printable::lines(&text.to_string()));
 }
@@ -33,7 +33,7 @@ fn write(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// How wide tables may be: as the terminal, and 100 characters where there is none.
+/// How wide tables may be: the width of the terminal, or 100 characters if there is none.
 pub(crate) fn width() -> usize {
     const ELSEWHERE: usize = 100;
     // A terminal of unknown size says that it has no columns.

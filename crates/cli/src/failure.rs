@@ -15,7 +15,7 @@ pub(crate) const DIFFERS: u8 = 1;
 pub(crate) const WRONG: u8 = 2;
 /// Failed while running.
 pub(crate) const FAILED: u8 = 3;
-/// Interrupted by Ctrl-C: 128 and the signal's number, as shells have it.
+/// Interrupted by Ctrl-C: 128 plus the signal's number, as in shells.
 pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Why a command did not do its work.

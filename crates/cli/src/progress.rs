@@ -14,7 +14,7 @@ use units::Duration;
 /// How long after Ctrl-C a command may go on.
 const GRACE: time::Duration = time::Duration::from_millis(700);
 
-/// Prints what runs warn of to standard error.
+/// Prints the warnings of runs to standard error.
 pub(crate) fn warn(warnings: &BTreeSet<&str>) {
     for warning in warnings {
         complain(format_args!("warning: {warning}"));
@@ -29,8 +29,9 @@ pub(crate) struct Console {
 }
 
 impl Console {
-    /// Takes over Ctrl-C: once asks the runs to stop, twice stops the program. What does not stop within [`GRACE`], as a
-    /// network that takes long to build or a report of a large sweep, is stopped too: files appear whole or not at all.
+    /// Takes over Ctrl-C: the first asks the runs to stop, the second stops the program. Work that does not stop within
+    /// [`GRACE`], such as building a large network or the report of a large sweep, is stopped too: files are written
+    /// completely or not at all.
     pub(crate) fn new() -> Result<Self, Failure> {
         let stop = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&stop);
@@ -62,7 +63,7 @@ impl Console {
     }
 }
 
-/// Ends the program [`GRACE`] after Ctrl-C, if it is still there.
+/// Ends the program [`GRACE`] after Ctrl-C, if it is still running.
 #[expect(clippy::disallowed_methods, reason = "a person's patience is real time")]
 fn end_anyway() {
     thread::sleep(GRACE);

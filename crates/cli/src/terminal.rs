@@ -1,4 +1,4 @@
-//! A terminal as a whole screen that is drawn again and again, and given back as it was.
+//! A terminal used as a full screen that is redrawn, and restored at the end.
 
 use crate::console::complain;
 use crate::failure::{FAILED, Failure};
@@ -18,7 +18,7 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// Takes the screen; `None` where standard output or input is no terminal. A fault in the program gives it back too.
+    /// Takes over the screen; `None` if standard output or input is not a terminal. A panic restores it too.
     pub(crate) fn enter() -> Result<Option<Self>, Failure> {
         if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
             return Ok(None);
@@ -53,7 +53,7 @@ impl Terminal {
         (or(size.0, 80), or(size.1, 24))
     }
 
-    /// Draws lines over what is there; those that do not fit are left out.
+    /// Draws lines over the present content; those that do not fit are left out.
     pub(crate) fn draw(&self, lines: &[String], rows: usize) -> Result<(), Failure> {
         let mut text = String::from("\x1b[H");
         for (number, line) in lines.iter().take(rows).enumerate() {

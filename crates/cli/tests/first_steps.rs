@@ -1,4 +1,4 @@
-//! What a new user does first: a scenario of his own, and the experiments that the command carries.
+//! What a new user does first: a scenario of his own, and the experiments that are built into the command.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -24,7 +24,7 @@ fn a_new_scenario_is_fine_and_its_claims_hold() {
     // A file that is there is somebody's work.
     fs::write(folder.path().join("my.toml"), "mine").unwrap();
     let again = run(folder.path(), "new my.toml");
-    let said = "error: my.toml: is there already; name another file\n";
+    let said = "error: my.toml: already exists; name another file\n";
     assert_eq!((again.status.code(), stderr(&again).as_str()), (Some(2), said));
     assert_eq!(fs::read_to_string(folder.path().join("my.toml")).unwrap(), "mine");
     let nowhere = run(folder.path(), "new no/my.toml");
@@ -54,7 +54,7 @@ fn ids_work_where_there_is_no_repository() {
     let ran = sluice(folder.path()).args(["run", "adth-s1a", "--set", "duration=30 s", "--json"]).output().unwrap();
     assert_eq!(ran.status.code(), Some(0), "{}", stderr(&ran));
     let said = stderr(&run(folder.path(), "run adth-s1x"));
-    assert!(said.contains("among those that the command carries has this id; did you mean `adth-s1a`?"), "{said}");
+    assert!(said.contains("among those built into the command has this id; did you mean `adth-s1a`?"), "{said}");
     // What was changed in the cache does not pass for an experiment of a document.
     let version = folder.path().join(".cache/sluice").join(env!("CARGO_PKG_VERSION"));
     let kept = version.join("scenarios/adth/s1a.toml");
@@ -73,6 +73,6 @@ fn scenarios_that_lie_here_go_before_those_that_are_carried() {
     assert_eq!(listed.lines().count(), 2, "{listed}");
     assert!(!folder.path().join(".cache").exists());
     let homeless = sluice(Path::new("/")).env_remove("XDG_CACHE_HOME").env_remove("HOME").arg("list").output().unwrap();
-    let said = "there is no folder `scenarios` here, and no HOME to put those that the command carries";
+    let said = "there is no folder `scenarios` here, and no HOME to put those that are built into the command";
     assert!(stderr(&homeless).contains(said), "{}", stderr(&homeless));
 }

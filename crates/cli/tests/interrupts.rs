@@ -56,7 +56,7 @@ fn flood() -> String {
 #[test]
 fn in_a_flood_of_events_at_one_moment() {
     assert!(interrupted(&flood(), &RUN).contains("nothing is kept"));
-    assert!(interrupted(&flood(), &SWEEP).contains("the same command goes on from there"));
+    assert!(interrupted(&flood(), &SWEEP).contains("the same command continues from there"));
     let traced = [&RUN as &[&str], &["--trace", "events.jsonl", "--node", "n2"]].concat();
     assert!(interrupted(&flood(), &traced).contains("the files end there"));
 }
@@ -66,7 +66,7 @@ fn in_a_long_run_of_slow_events() {
     let slow = CHAIN.replace("duration = \"3 s\"", "duration = \"100000000 s\"").replace("series = \"500 ms\"", "");
     let slow = slow.split("[[chart]]").next().unwrap().to_owned();
     assert!(interrupted(&slow, &RUN).contains("nothing is kept"));
-    assert!(interrupted(&slow, &SWEEP).contains("the same command goes on from there"));
+    assert!(interrupted(&slow, &SWEEP).contains("the same command continues from there"));
 }
 
 /// Nodes that changed direction a thousand times a second since the last packet, months ago: one event takes minutes.

@@ -73,7 +73,7 @@ fn controllers_are_replayed_side_by_side_as_text_as_json_and_as_a_picture() {
     assert_eq!(stdout(&said), "report: link.html\n");
     let page = std::fs::read_to_string(folder.path().join("link.html")).unwrap();
     for shown in
-        ["limit, recorded", "\"name\":\"adth\"", "target 50 ms", "--target-delay &#39;50 ms&#39;", "Queuing delay"]
+        ["limit, recorded", "\"name\":\"adth\"", "target 50 ms", "--target-delay &#39;50 ms&#39;", "Queueing delay"]
     {
         assert!(page.contains(shown), "{shown} is missing");
     }

@@ -86,7 +86,7 @@ fn an_interrupted_sweep_goes_on_where_it_was() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
     assert!(
-        stderr(&output).contains("of 8 runs are finished and kept in out; the same command goes on"),
+        stderr(&output).contains("of 8 runs are finished and kept in out; the same command continues"),
         "{}",
         stderr(&output)
     );
@@ -251,7 +251,7 @@ fn the_command_documents_itself() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let page = fs::read_to_string(folder.path().join("pages/sluice-reproduce.1")).unwrap();
     assert!(
-        page.contains(".nf\nsluice reproduce adth\\-s1a ") && page.contains("\nResults go to results/ID"),
+        page.contains(".nf\nsluice reproduce adth\\-s1a ") && page.contains("\nResults are written to results/ID"),
         "{page}"
     );
 }

@@ -45,7 +45,7 @@ pub struct Interval {
     pub service: Stat,
     /// Between two hand-overs to the MAC with the queue never empty in between (ADTH section 3.2.3: 'MAC delay').
     pub departure_gap: Stat,
-    /// Time that packets waited in the queue before their hand-over to the MAC ('queuing delay').
+    /// Time that packets waited in the queue before their hand-over to the MAC ('queuing delay' in ADTH's document).
     pub sojourn: Stat,
     /// Sojourn plus service of each packet completed.
     pub nodal: Stat,

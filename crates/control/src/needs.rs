@@ -34,7 +34,7 @@ impl Needs {
     }
 
     /// The first thing that a host lacks which measures `reads` and carries out `sets`, in words for a message: `the
-    /// queuing delay`. A host refuses a controller that it cannot serve; no order is dropped in silence.
+    /// queueing delay`. A host refuses a controller that it cannot serve; no order is dropped in silence.
     pub fn obstacle(&self, reads: Reads, sets: Sets) -> Option<Lacking> {
         let unread = self.reads.without(reads).next().map(Lacking::Reading);
         unread.or_else(|| self.sets.without(sets).next().map(Lacking::Setting))
@@ -50,7 +50,7 @@ pub enum Lacking {
     Setting(&'static str),
 }
 
-/// `no queuing delay is measured`, `no sending rate can be set`
+/// `no queueing delay is measured`, `no sending rate can be set`
 impl fmt::Display for Lacking {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -116,7 +116,7 @@ bits! {
     /// Packets that came, left, were dropped and wait.
     COUNTS = 0, "packets";
     /// [`Interval::sojourn`](crate::Interval::sojourn).
-    SOJOURN = 1, "queuing delay";
+    SOJOURN = 1, "queueing delay";
     /// [`Interval::departure_gap`](crate::Interval::departure_gap).
     GAP = 2, "time between departures";
     /// [`Interval::service`](crate::Interval::service) and [`Interval::nodal`](crate::Interval::nodal).

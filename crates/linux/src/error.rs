@@ -322,7 +322,7 @@ pub enum Unforced {
     },
 }
 
-/// `needs the queuing delay, which pfifo cannot measure`
+/// `needs the queueing delay, which pfifo cannot measure`
 fn lacks(lacking: &Lacking, kind: &str) -> String {
     match lacking {
         Lacking::Reading(what) => format!("needs the {what}, which {kind} cannot measure"),

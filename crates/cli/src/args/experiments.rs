@@ -1,4 +1,4 @@
-//! What can be typed of the commands that simulate.
+//! The arguments of the commands that simulate.
 
 use super::controllers;
 use clap::{Args as Group, Subcommand};
@@ -31,14 +31,14 @@ Name the file in a scenario's first line, and an editor that knows TOML checks t
     },
 }
 
-/// Write a scenario with a comment for every part, to begin with.
+/// Write an example scenario with a comment for every part.
 #[derive(Debug, Group)]
 #[command(after_help = "\
 Example:
   sluice new my.toml
   sluice reproduce my.toml")]
 pub(crate) struct New {
-    /// The file to write. One that is there is left as it is.
+    /// The file to write. An existing file is not overwritten.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 }
@@ -50,7 +50,8 @@ Examples:
   sluice check my.toml
   sluice check scenarios/adth
 
-Exit status: 0 all are fine, 2 one is not: with its line, what was expected, and the nearest right name.")]
+Exit status: 0 if all are correct, 2 if one is not; the message names the line, what was expected, and the nearest \
+right name.")]
 pub(crate) struct Check {
     /// Scenario files, folders of them, or ids of experiments.
     #[arg(value_name = "FILE|DIR|ID", required = true)]
@@ -73,7 +74,7 @@ Examples:
   sluice run scenarios/adth/s1a.toml --record-intervals n1.jsonl --node n1
 
 With `--json` one object is printed; its keys are explained in docs/results.md. Times are in seconds, rates in bit/s.
-Claims are ruled on only where the scenario varies nothing.")]
+Claims are judged only if the scenario varies nothing.")]
 pub(crate) struct Run {
     /// The scenario's file, or its id.
     #[arg(value_name = "FILE|ID")]
@@ -93,7 +94,7 @@ pub(crate) struct Run {
     /// Write what each node sent and heard to DIR/NODE.pcap, for tshark and Wireshark.
     #[arg(long, value_name = "DIR", conflicts_with = "out")]
     pub(crate) pcap: Option<PathBuf>,
-    /// Write every event (frames, packets, limits) to this file, one JSON object a line.
+    /// Write every event (frames, packets, limits) to this file, one JSON object per line.
     #[arg(long, value_name = "FILE", conflicts_with = "out")]
     pub(crate) trace: Option<PathBuf>,
     #[command(flatten)]
@@ -102,14 +103,14 @@ pub(crate) struct Run {
     /// `sluice scenario-from`.
     #[arg(long, value_name = "FILE", conflicts_with = "out")]
     pub(crate) record_intervals: Option<PathBuf>,
-    /// Which queue, where --node has several: its name in the results, such as be or wired-to-ap.
+    /// The queue, if --node has several: its name in the results, such as be or wired-to-ap.
     #[arg(long, value_name = "NAME", requires = "record_intervals")]
     pub(crate) queue: Option<String>,
     /// Only this node in --pcap, --trace and --record-intervals. May be given several times.
     #[arg(long, value_name = "NAME")]
     pub(crate) node: Vec<String>,
-    /// Run the case of `[vary]` that has this label, instead of the network as it stands in the file. May be given several
-    /// times, for an axis each.
+    /// Run the case of `[vary]` that has this label, instead of the network as the file describes it. May be given
+    /// several times, once per axis.
     #[arg(long, value_name = "AXIS=LABEL")]
     pub(crate) case: Vec<String>,
 }
@@ -117,8 +118,8 @@ pub(crate) struct Run {
 /// Which events a trace has.
 #[derive(Debug, Default, Group)]
 pub(crate) struct Chosen {
-    /// Only this flow's packets, and the frames that carry them, in --trace: its name, or `up*` for all whose names begin
-    /// so. May be given several times.
+    /// Only this flow's packets, and the frames that carry them, in --trace: its name, or `up*` for all names that
+    /// begin with `up`. May be given several times.
     #[arg(long, value_name = "NAME", requires = "trace")]
     pub(crate) flow: Vec<String>,
     /// Only these events in --trace: sends, hears, spoilt, queued, dropped, acknowledged, delivered, limit. May be given
@@ -133,7 +134,7 @@ impl From<Chosen> for lab::capture::Filter {
     }
 }
 
-/// Run whole experiments, rule on their claims and write a report.
+/// Run whole experiments, judge their claims and write a report.
 #[derive(Debug, Group)]
 #[command(after_help = "\
 Examples:
@@ -145,26 +146,27 @@ Examples:
   sluice reproduce my.toml --seeds 30 --out /tmp/my
   sluice reproduce my.toml --seeds 1 --trace events --event delivered
 
-Ids and folders are looked for in ./scenarios; where there is none, among the scenarios that the command carries.
+Ids and folders are looked for in ./scenarios or, if there is no such folder, among the scenarios that are \
+built into the command.
 
-Results go to results/ID, or with --out: of one experiment into DIR itself, of several into DIR/ID each, with one report \
-for all in DIR. A folder that holds other experiments' results is refused.
+Results are written to results/ID. With --out a single experiment is written to DIR itself, several to DIR/ID each, \
+with one report for all in DIR. A folder that holds other experiments' results is refused.
 
-Runs are kept as they finish: after an interrupt the same command goes on from there.")]
+Runs are kept as they finish: after an interruption the same command continues from there.")]
 pub(crate) struct Reproduce {
     /// Ids of experiments, scenario files, or folders of them [default: all there are].
     #[arg(value_name = "ID|FILE|DIR")]
     pub(crate) targets: Vec<PathBuf>,
-    /// Three seeds for each case, and what the file's table `quick` says; everything else as in the files.
+    /// Three seeds for each case, and the settings of the file's table `quick`; everything else as in the files.
     #[arg(long, conflicts_with = "seeds")]
     pub(crate) quick: bool,
-    /// This many seeds for each case, instead of the files'.
+    /// The number of seeds for each case, instead of that in the files.
     #[arg(long, value_name = "N", value_parser = seeds, allow_negative_numbers = true)]
     pub(crate) seeds: Option<usize>,
     /// Set a key of every network: its dotted path and its value. May be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Run on this many threads [default: one for each core]. Results do not depend on it.
+    /// The number of threads [default: one for each core]. Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
     pub(crate) threads: Option<usize>,
     /// Print one JSON object for each experiment, with its verdicts.
@@ -173,7 +175,7 @@ pub(crate) struct Reproduce {
     /// Keep the results in this folder [default: results/ID].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Write every event of every run to DIR/ID/CASE.jsonl, one JSON object a line. All runs are made anew.
+    /// Write every event of every run to DIR/ID/CASE.jsonl, one JSON object per line. All runs are simulated again.
     #[arg(long, value_name = "DIR")]
     pub(crate) trace: Option<PathBuf>,
     /// Only this node in --trace. May be given several times.
@@ -190,7 +192,7 @@ Examples:
   sluice list
   sluice list scenarios/adth")]
 pub(crate) struct List {
-    /// Scenario files, or folders of them [default: ./scenarios, or what the command carries].
+    /// Scenario files, or folders of them [default: ./scenarios, or those built into the command].
     #[arg(value_name = "FILE|DIR")]
     pub(crate) targets: Vec<PathBuf>,
 }
@@ -209,7 +211,7 @@ pub(crate) struct Report {
     pub(crate) out: Option<PathBuf>,
 }
 
-/// Show what controllers decide over a recording.
+/// Show what controllers decide for a recording.
 #[derive(Debug, Group)]
 #[command(after_help = "\
 Examples:
@@ -217,29 +219,29 @@ Examples:
   sluice replay eth0.jsonl --controller adth --controller alt --report eth0.html
   sluice replay eth0.jsonl --controller alt --json
 
-The recorded queue stays as it was: it does not feel the limits that are shown. To compare what they would do to it, make \
-a scenario of the recording: `sluice scenario-from`.")]
+The limits that are shown have no effect on the recorded queue. To compare what their effect would have been, turn \
+the recording into a scenario: `sluice scenario-from`.")]
 pub(crate) struct Replay {
     /// The recording.
     pub(crate) file: PathBuf,
-    /// A controller. May be given several times, to see them side by side.
+    /// A controller. May be given several times, for a comparison side by side.
     #[arg(long, value_name = "NAME", value_parser = controllers())]
     pub(crate) controller: Vec<control::Name>,
-    /// The delay that they aim at: "50 ms".
+    /// Their target delay: "50 ms".
     #[arg(long, value_name = "TIME")]
     pub(crate) target_delay: Option<units::Duration>,
     /// Set a key of the queue. May be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Print each interval as a JSON object a line, with the limit that the controller decides (`limits` of several).
+    /// Print each interval as one JSON object per line, with the controller's limit (with several: `limits`).
     #[arg(long)]
     pub(crate) json: bool,
-    /// Write a page with pictures to this file: recorded limit, backlog and delay, and what would have been decided.
+    /// Write a page with charts to this file: recorded limit, backlog and delay, and the controllers' decisions.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
 }
 
-/// Make a scenario of a recording: a link as fast as the one that was measured, and the load that it was offered.
+/// Turn a recording into a scenario: a link as fast as the measured one, with the load that was offered to it.
 #[derive(Debug, Group)]
 #[command(after_help = "\
 Examples:
@@ -247,7 +249,7 @@ Examples:
   sluice run eth0.toml --set wired.0.queue.controller=adth
   sluice reproduce eth0.toml          every controller, and a report
 
-The load is what came while it was recorded; it does not answer to the queue, as that of TCP would.")]
+The load is what arrived during the recording; it does not respond to the queue, as that of TCP would.")]
 pub(crate) struct ScenarioFrom {
     /// The recording.
     pub(crate) recording: PathBuf,

@@ -55,7 +55,7 @@ struct Serving<'a> {
 }
 
 impl Serving<'_> {
-    /// Begins the recordings that are asked for and goes on with those that have begun.
+    /// Begins the recordings that are requested and continues those that have begun.
     fn open(&mut self, config: &Config) -> Result<(), String> {
         let mut before = std::mem::take(&mut self.recordings);
         for (device, interface) in &config.interface {
@@ -99,7 +99,7 @@ impl Host for Serving<'_> {
         let places: Vec<Place> = wishes.iter().map(|wish| wish.place.clone()).collect();
         restore_on_panic(places);
         if metrics(&config) != self.listen {
-            complain("metrics.listen holds from the next start on");
+            complain("metrics.listen takes effect at the next start");
         }
         Some(Ok(wishes))
     }

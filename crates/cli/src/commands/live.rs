@@ -61,7 +61,7 @@ fn govern_one(wish: Wish, listen: Vec<(Address, Serves)>, host: &mut Attaching) 
     host.broken.take().map_or(Ok(()), Err)
 }
 
-/// Where the agent of this process answers. What killed ones left there goes.
+/// Where the agent of this process answers. Sockets that killed agents left there are removed.
 pub(super) fn listening(folder: &Path) -> (Address, Serves) {
     ask::forget_killed(folder);
     (Address::Path(ask::socket(folder, std::process::id())), Serves::Everything)
@@ -78,7 +78,7 @@ struct Attaching {
 }
 
 impl Attaching {
-    /// Shows and records a decision; what cannot be written is not tried again.
+    /// Shows and records a decision; a write that failed is not tried again.
     fn take(&mut self, decision: &Decision) -> Result<(), Failure> {
         let shown = if self.rows { tell(decision, self.json) } else { Ok(()) };
         self.rows &= shown.is_ok();
@@ -119,7 +119,7 @@ impl Host for Attaching {
     }
 }
 
-/// The settings of a queue that were typed.
+/// The settings of a queue from the command line.
 pub(super) fn settings(policy: &args::Policy) -> Result<Settings, Failure> {
     let mut sets = policy.set.clone();
     sets.extend(policy.controller.map(|name| format!("controller={name}")));
@@ -129,7 +129,7 @@ pub(super) fn settings(policy: &args::Policy) -> Result<Settings, Failure> {
         let aiming = Name::ALL.iter().filter(|name| live::target_key(**name).is_some());
         let aiming: Vec<&str> = aiming.map(|name| name.as_str()).collect();
         return Err(Failure::wrong(format!(
-            "--target-delay {target}: the controller {} aims at no delay; these do: {}",
+            "--target-delay {target}: the controller {} has no target delay; these have one: {}",
             settings.controller,
             aiming.join(", ")
         )));
@@ -147,7 +147,7 @@ fn place(queue: &args::QueueArgs) -> Place {
     Place { device: queue.device.clone(), parent: queue.parent, state_folder: queue.state.clone() }
 }
 
-/// A fault in Sluice must not leave an interface with a queue that nobody governs.
+/// A panic in Sluice must not leave an interface with a queue that nobody governs.
 pub(super) fn restore_on_panic(places: Vec<Place>) {
     let places: Vec<(String, Restorer)> = places
         .into_iter()
@@ -173,13 +173,13 @@ fn opening(device: &dyn Device, controller: &AnyController, dry_run: bool, remar
     let kind = able.kind;
     let (name, controller) = (device.name(), controller.name().as_str());
     let mut text = if dry_run {
-        format!("{name}: looking at the queue that is there, with {controller}; nothing is changed\n")
+        format!("{name}: observing the present queue, with {controller}; nothing is changed\n")
     } else {
-        format!("{name}: {kind}, governed by {controller}; Ctrl-C puts the former queue back\n")
+        format!("{name}: {kind}, governed by {controller}; Ctrl-C restores the former queue\n")
     };
     text.extend(remarks.iter().map(|remark| format!("  {remark}\n")));
     for (what, reads) in
-        [("queuing delay", Reads::SOJOURN), ("time between departures", Reads::GAP), ("service", Reads::SERVICE)]
+        [("queueing delay", Reads::SOJOURN), ("time between departures", Reads::GAP), ("service", Reads::SERVICE)]
     {
         let line = match able.quality(reads) {
             Quality::Measured => String::new(),
@@ -189,7 +189,7 @@ fn opening(device: &dyn Device, controller: &AnyController, dry_run: bool, remar
         text.push_str(&line);
     }
     if !able.purges && !dry_run {
-        text += "  a lower limit meets packets that come; those that wait leave as the link takes them\n";
+        text += "  a lower limit affects only arriving packets; waiting packets leave as the link takes them\n";
     }
     text
 }

@@ -70,7 +70,7 @@ pub(super) fn is_governed(device: &str, statuses: &[Status]) -> Result<(), Failu
     Err(Failure::wrong(format!("no agent governs \"{device}\"; governed are {known}{meant}")))
 }
 
-/// A status as it is told in JSON, with the stations where it is of Wi-Fi.
+/// A status in JSON, with the stations if it is of a Wi-Fi interface.
 #[derive(Serialize)]
 struct WithStations<'a> {
     #[serde(flatten)]
@@ -79,8 +79,8 @@ struct WithStations<'a> {
     wireless: Option<&'a Stations>,
 }
 
-/// The stations of the Wi-Fi interfaces among those governed. This command looks at them, not the agent: that may run
-/// without the right to. An interface that is gone, or in another network namespace, has none to be seen.
+/// The stations of the Wi-Fi interfaces among those governed. This command reads them, not the agent, which may not
+/// have the right to. For an interface that is gone, or in another network namespace, there are none.
 fn wireless(statuses: &[Status]) -> BTreeMap<String, Stations> {
     let look = |status: &Status| Some((status.device.clone(), linux::telemetry::stations::look(&status.device).ok()??));
     statuses.iter().filter_map(look).collect()

@@ -49,7 +49,7 @@ pub(super) fn watch(args: &args::Watch) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Begins to watch agents that are new in `folder`.
+/// Begins to watch new agents in `folder`.
 fn find(folder: &Path, agents: &mut Vec<Watching>) -> Result<(), Failure> {
     for socket in ask::sockets(folder)? {
         if agents.iter().all(|agent| agent.socket() != socket) {
@@ -59,7 +59,7 @@ fn find(folder: &Path, agents: &mut Vec<Watching>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Takes what agents have told, and forgets those that have ended. Gives the queues that moved.
+/// Takes the agents' reports, and forgets agents that have ended. Returns the queues that changed.
 fn take(agents: &mut Vec<Watching>, view: &mut View, device: Option<&str>) -> Result<Vec<Status>, Failure> {
     let mut moved = Vec::new();
     let mut kept = Vec::with_capacity(agents.len());
@@ -82,7 +82,7 @@ fn take(agents: &mut Vec<Watching>, view: &mut View, device: Option<&str>) -> Re
     Ok(moved)
 }
 
-/// Waits until an agent tells something, at most a second; false when a signal or a key asks for the end.
+/// Waits until an agent reports something, at most one second; false when a signal or a key asks to end.
 fn wait(signals: &Signals, keys: bool, agents: &[Watching]) -> Result<bool, Failure> {
     let stdin = io::stdin();
     let mut waited = vec![PollFd::new(signals, PollFlags::IN)];

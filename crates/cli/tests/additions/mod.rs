@@ -202,7 +202,7 @@ fn attaches(command: &Path) {
     let first = BufReader::new(child.stderr.take().unwrap()).lines().next().unwrap().unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
-    assert_eq!(first, "lo: looking at the queue that is there, with fixed_drain; nothing is changed");
+    assert_eq!(first, "lo: observing the present queue, with fixed_drain; nothing is changed");
 }
 
 fn replays(command: &Path, folder: &Path) {

@@ -56,7 +56,7 @@ pub const ALL: &[Metric] = &[
     gauge("sluice_queue_delay_seconds", "Mean time in the queue of packets in the newest interval.", |status| {
         mean(seen(status, Quantity::Sojourn)?.sojourn)
     }),
-    gauge("sluice_queue_delay_target_seconds", "The queuing delay that the controller aims at.", |status| {
+    gauge("sluice_queue_delay_target_seconds", "The queueing delay that the controller aims at.", |status| {
         status.target_delay.map(Duration::as_secs_f64)
     }),
     gauge("sluice_queue_departure_gap_seconds", "Mean time between two departures while packets waited.", |status| {

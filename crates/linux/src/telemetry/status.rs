@@ -28,7 +28,7 @@ pub struct Status {
     pub unmeasured: Vec<Quantity>,
     /// The controller that moves the limit.
     pub controller: String,
-    /// The queuing delay that the controller aims at, where it aims at one.
+    /// The queueing delay that the controller aims at, where it aims at one.
     pub target_delay: Option<Duration>,
     /// The limit that holds now; with a dry run, the one that would.
     pub limit: Limit,

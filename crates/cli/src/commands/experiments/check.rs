@@ -7,7 +7,7 @@ use lab::scenario::{Scenario, Wishes};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// Reads scenarios and builds every network of theirs, without running any: what `sluice reproduce` would refuse is
+/// Reads scenarios and builds all of their networks, without running any: what `sluice reproduce` would refuse is
 /// refused here.
 pub(super) fn check(targets: &[PathBuf]) -> Result<(), Failure> {
     let mut fine = String::new();

@@ -8,12 +8,12 @@ use std::path::Path;
 
 const SCENARIO: &str = include_str!("new.toml");
 
-/// Writes a scenario to begin with. Never over a file that is there.
+/// Writes an example scenario, but never over an existing file.
 pub(super) fn new(file: &Path) -> Result<(), Failure> {
     let shown = file.display();
     let made = fs::File::options().write(true).create_new(true).open(file);
     made.and_then(|mut made| made.write_all(SCENARIO.as_bytes())).map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => Failure::wrong(format!("{shown}: is there already; name another file")),
+        ErrorKind::AlreadyExists => Failure::wrong(format!("{shown}: already exists; name another file")),
         _ => Failure::wrong(format!("cannot write {shown}: {error}")),
     })?;
     print(&format!("{shown}: a scenario with a comment for every part; try `sluice reproduce {shown}`\n"))

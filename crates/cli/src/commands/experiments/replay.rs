@@ -59,7 +59,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Decision>, Failure> {
     Ok(decisions)
 }
 
-/// Each controller's settings. Of several, those that aim at no delay go without the target.
+/// Each controller's settings. If there are several, those without a target delay do not get one.
 fn policies(args: &args::Replay) -> Vec<args::Policy> {
     let policy =
         |controller: Option<Name>, target_delay| args::Policy { controller, target_delay, set: args.set.clone() };

@@ -14,7 +14,7 @@ use lab::tables;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// `--quick`: with two seeds the interval is three times as wide, and confirms hardly anything.
+/// Seeds with `--quick`: with two seeds the interval is three times as wide, and confirms hardly anything.
 const QUICK_SEEDS: usize = 3;
 
 /// An experiment that is known to be right.
@@ -109,11 +109,11 @@ fn report_path(args: &args::Reproduce, experiments: &[Experiment]) -> PathBuf {
     }
 }
 
-/// An interrupt is told with the way to go on.
+/// An interruption is reported with the way to continue.
 fn told(error: SweepError, folder: &Path) -> Failure {
     match error {
         SweepError::Stopped { .. } => {
-            Failure::interrupted(format!("{error} in {}; the same command goes on from there", folder.display()))
+            Failure::interrupted(format!("{error} in {}; the same command continues from there", folder.display()))
         }
         other => other.into(),
     }
@@ -130,7 +130,7 @@ fn text(study: &Study) -> String {
     let asked = asked.collect::<String>();
     let (id, title, runs, seeds) = (&study.id, &study.title, study.runs.len(), study.seeds.len());
     format!(
-        "{id}: {title}\n{runs} runs ({seeds} seeds a case), {simulated:.0} simulated seconds, {cpu:.1} s of CPU\n\n{asked}{claims}\n"
+        "{id}: {title}\n{runs} runs ({seeds} seeds per case), {simulated:.0} simulated seconds, {cpu:.1} s of CPU\n\n{asked}{claims}\n"
     )
 }
 
@@ -162,7 +162,7 @@ fn object(study: &Study, folder: &Path, report: Option<&Path>) -> String {
     format!("{object}\n")
 }
 
-/// The command that makes one experiment's runs again.
+/// The command that repeats one experiment's runs.
 fn command(args: &args::Reproduce, file: &Path) -> String {
     let mut words = vec!["sluice reproduce".to_owned(), quoted(&file.display().to_string())];
     words.extend(args.quick.then(|| "--quick".to_owned()));
@@ -171,7 +171,7 @@ fn command(args: &args::Reproduce, file: &Path) -> String {
     words.join(" ")
 }
 
-/// What tells this program from one built otherwise: results of other code must not be taken for its own.
+/// What distinguishes this build from others: results of other code must not be taken for its own.
 pub(super) fn build() -> Result<String, Failure> {
     let read = std::env::current_exe().and_then(std::fs::read);
     let bytes = read.map_err(|error| Failure::failed(format!("cannot read this program's own file: {error}")))?;

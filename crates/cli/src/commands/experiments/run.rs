@@ -48,7 +48,7 @@ pub(super) fn run(mut args: args::Run) -> Result<u8, Failure> {
         print(&text(&scenario, run, &verdicts))?;
         if !varied.is_empty() {
             let varied = varied.join(", ");
-            print(&format!("the network as it stands in the file; `sluice reproduce` varies {varied}\n"))?;
+            print(&format!("the network as the file describes it; `sluice reproduce` varies {varied}\n"))?;
         }
     }
     let fails = verdicts.iter().any(|verdict| verdict.verdict.fails());
@@ -109,7 +109,7 @@ fn text(scenario: &Scenario, run: &Run, verdicts: &[Verdict]) -> String {
     text + &format!("seed {}: {pace}, {events} events\n", run.seed)
 }
 
-/// The command that makes this run again.
+/// The command that repeats this run.
 fn command(args: &args::Run) -> String {
     let mut words =
         vec!["sluice run".to_owned(), quoted(&args.file.display().to_string()), format!("--seed {}", args.seed)];

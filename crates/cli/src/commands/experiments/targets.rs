@@ -64,7 +64,7 @@ fn named(target: &Path) -> Result<Vec<PathBuf>, Failure> {
     }
 }
 
-/// A file that is not there, with the name of one that is.
+/// The message for a missing file, with the name of an existing one.
 pub(super) fn missing(path: &Path) -> Failure {
     Failure::wrong(sentence(path))
 }

@@ -8,13 +8,13 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use units::Duration;
 
-/// Values of a quantity that are kept: more than any terminal is wide.
+/// Values of a quantity that are kept: more than the width of any terminal.
 const KEPT: usize = 512;
 /// Columns of a quantity's name, and of its value.
 const LABEL: usize = 12;
 const VALUE: usize = 22;
 
-/// The queues as they were told last, and how they got there.
+/// The queues as last reported, with their history.
 #[derive(Debug, Default)]
 pub(super) struct View {
     /// By the agent's socket, the interface, and the place on it.
@@ -31,7 +31,8 @@ struct QueueRow {
 type Sample = [f64; 5];
 
 impl View {
-    /// Takes what the agent behind the socket `agent` has told: of these queues and no others. Gives those that moved.
+    /// Takes the report of the agent behind the socket `agent`, which has these queues and no others. Returns those
+    /// that changed.
     pub(super) fn take(&mut self, agent: &Path, statuses: Vec<Status>) -> Vec<Status> {
         let mut known = std::mem::take(&mut self.queues);
         let mut moved = Vec::new();
@@ -57,11 +58,11 @@ impl View {
         moved
     }
 
-    /// The picture, a line each; none is wider than `width`.
+    /// The lines of the picture; none is wider than `width`.
     pub(super) fn draw(&self, width: usize) -> Vec<String> {
         let mut lines = Vec::new();
         if self.queues.is_empty() {
-            lines.push("no agent tells of a queue; waiting for one".into());
+            lines.push("no agent reports a queue; waiting for one".into());
         }
         for queue in self.queues.values() {
             queue.draw(&mut lines, width);
@@ -118,7 +119,7 @@ impl QueueRow {
         }
     }
 
-    /// The best that is known of how long the link takes for a packet, and what that is.
+    /// The best known measure of the time that the link takes per packet, and its name.
     fn service(&self) -> (&'static str, Option<Duration>) {
         service(&self.status)
     }
@@ -133,7 +134,7 @@ fn service(status: &Status) -> (&'static str, Option<Duration>) {
     }
 }
 
-/// Packets dropped a second in the newest interval.
+/// Packets dropped per second in the newest interval.
 fn drops(status: &Status) -> f64 {
     let Some(seen) = status.last.filter(|seen| !seen.length.is_zero()) else { return 0.0 };
     seen.dropped.packets as f64 / seen.length.as_secs_f64()
@@ -149,8 +150,8 @@ fn sample(status: &Status) -> Sample {
     [limit, seen.backlog.packets as f64, seen.sojourn.mean.as_secs_f64(), service.as_secs_f64(), drops(status)]
 }
 
-/// The newest values as bars of eight heights, the newest to the right. The highest stands for the largest of them, and
-/// for no less than `floor`.
+/// The newest values as bars of eight heights, the newest at the right. The highest bar stands for the largest of them,
+/// but for no less than `floor`.
 fn bars(values: impl DoubleEndedIterator<Item = f64> + Clone, floor: f64, width: usize) -> String {
     const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let newest = values.rev().take(width);
@@ -198,7 +199,7 @@ mod tests {
         assert_eq!(view.queues.len(), 2);
         view.take(Path::new("agent-1.sock"), Vec::new());
         view.take(Path::new("agent-2.sock"), Vec::new());
-        assert_eq!(view.draw(60)[0], "no agent tells of a queue; waiting for one");
+        assert_eq!(view.draw(60)[0], "no agent reports a queue; waiting for one");
     }
 
     #[test]

@@ -75,7 +75,7 @@ fn delay(recorded: &[Decision], all: &[Replayed]) -> Chart {
         }
     }
     let about = "Time of packets in the queue, as recorded.".into();
-    Chart { title: "Queuing delay".into(), about, y_title: "queuing delay (s)".into(), lines: lines.into(), targets }
+    Chart { title: "Queueing delay".into(), about, y_title: "queueing delay (s)".into(), lines: lines.into(), targets }
 }
 
 fn service(recorded: &[Decision]) -> Chart {
@@ -87,7 +87,7 @@ fn service(recorded: &[Decision]) -> Chart {
         ("its exponential average".to_owned(), points(recorded, average)),
         ("time between departures".to_owned(), points(recorded, gap)),
     ];
-    Chart { title: "What the link takes for a packet".into(), y_title: "time (s)".into(), lines, ..Chart::default() }
+    Chart { title: "Time that the link takes per packet".into(), y_title: "time (s)".into(), lines, ..Chart::default() }
 }
 
 fn rate(recorded: &[Decision]) -> Chart {
