@@ -172,7 +172,7 @@ fn inner_reload() {
 
     std::fs::write(&file, CONFIG.replace("limit = 500", "limit = 400")).unwrap();
     run(&hang_up);
-    assert!(agent.until("v0", "changed").contains("nothing that waits is lost"));
+    assert!(agent.until("v0", "changed").contains("no waiting packet is lost"));
     assert!(governed("v0", 400), "{}", queue("v0"));
 
     let one = CONFIG.split("[interface.v1]").next().unwrap().replace("v0", "v2");
@@ -300,7 +300,7 @@ fn inner_refusals() {
     refused("[interface]", 2, "no interface is named");
     refused("[interface.v0]\nbackend = \"bfp\"", 2, "did you mean `bpf`?");
     refused("[interface.v0]\nparent = \"1:\"", 2, "expected root, or a class as tc writes it: 1:10");
-    refused("[interface.\"a/b\"]", 2, "no interface is called so");
+    refused("[interface.\"a/b\"]", 2, "no interface can have this name");
     refused("[interface.v0.queue]\ncontroller = \"adth\"\nadth.phi_min = 7", 2, "phi_min");
     refused("[metrics]\nlisten = \"0.0.0.0:9477\"\n[interface.v0]", 2, "can be reached from outside");
     refused("[interface.v0]\nforce = true\nqueue.discipline = \"codel\"", 2, "use drop-tail or drop-head");

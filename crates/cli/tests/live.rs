@@ -240,7 +240,7 @@ fn inner_foreign_state() {
     assert_eq!(std::fs::read_to_string(&victim).unwrap(), "precious");
     for name in ["../x", "..", "a/b", "", "a-name-that-is-too-long"] {
         let (code, said) = detach(&[name]);
-        assert!(code == Some(2) && said.contains("is no name of an interface"), "{name}: {said}");
+        assert!(code == Some(2) && said.contains("cannot be the name of an interface"), "{name}: {said}");
     }
     assert_eq!(detach(&["nosuch"]).0, Some(2));
 }
@@ -385,7 +385,7 @@ fn inner_refusals() {
         "needs CAP_NET_ADMIN; run it with sudo",
     );
     run("tc qdisc replace dev v0 root handle 1: htb");
-    refused(&mut with("attach v0"), 2, "htb cannot be made again from what the kernel shows of it");
+    refused(&mut with("attach v0"), 2, "htb cannot be created again from what the kernel shows of it");
 }
 
 #[test]

@@ -17,7 +17,7 @@ pub enum Error {
         known: String,
     },
     /// No interface can be called so.
-    #[error("{name:?} is no name of an interface")]
+    #[error("{name:?} cannot be the name of an interface")]
     NoName {
         /// As it was asked for.
         name: String,
@@ -37,7 +37,7 @@ pub enum Error {
         new: String,
     },
     /// Another program replaced the queue.
-    #[error("the queue of {name} is no longer ours: another program made it {found}")]
+    #[error("the queue of {name} is no longer ours: another program replaced it by {found}")]
     Replaced {
         /// The interface.
         name: String,
@@ -45,7 +45,7 @@ pub enum Error {
         found: String,
     },
     /// The former queue was put back, and the kernel shows another than that.
-    #[error("the former queue of {name} could not be put back; it has {found} now")]
+    #[error("the former queue of {name} could not be restored; it has {found} now")]
     NotBack {
         /// The interface.
         name: String,
@@ -73,7 +73,7 @@ pub enum Error {
         why: &'static str,
     },
     /// What answers at an agent's socket is no agent.
-    #[error("the agent at {} answered no status ({why}): {said}", socket.display())]
+    #[error("the agent at {} did not answer with a status ({why}): {said}", socket.display())]
     NoStatus {
         /// Where it was asked.
         socket: PathBuf,
@@ -83,7 +83,7 @@ pub enum Error {
         said: String,
     },
     /// What answers at an agent's socket goes on for longer than any status.
-    #[error("{} sends what is no status", socket.display())]
+    #[error("{} sends something that is not a status", socket.display())]
     EndlessStatus {
         /// Where it was asked.
         socket: PathBuf,
@@ -108,7 +108,7 @@ pub enum Error {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unfit {
     /// The discipline has no limit that a controller moves.
-    #[error("{} is not moved by a controller here; use drop-tail or drop-head", discipline.as_str())]
+    #[error("{} has no limit that a controller can set here; use drop-tail or drop-head", discipline.as_str())]
     Discipline {
         /// As it was asked for.
         discipline: DisciplineName,
@@ -144,7 +144,7 @@ pub enum Unfit {
         why: &'static str,
     },
     /// The queue with this handle is not one of our discipline.
-    #[error("{:x}: is no handle of a queue of kind {kind}", handle >> 16)]
+    #[error("{:x}: is not the handle of a queue of kind {kind}", handle >> 16)]
     Handle {
         /// As the kernel has it: `51c0:` is `0x51c0_0000`.
         handle: u32,
@@ -198,7 +198,7 @@ pub enum Unsupported {
     #[error("this kernel has no Wi-Fi (nl80211): load cfg80211")]
     NoWifi,
     /// The interface has no phy.
-    #[error("{name} is no interface of Wi-Fi")]
+    #[error("{name} is not a Wi-Fi interface")]
     NotWifi {
         /// The interface.
         name: String,
@@ -215,10 +215,10 @@ pub enum Unsupported {
     #[error("this build of Sluice is without BPF: `make live` builds one with it")]
     BuildWithoutBpf,
     /// The kernel has no BTF.
-    #[error("the kernel tells no types: it was built without CONFIG_DEBUG_INFO_BTF")]
+    #[error("the kernel has no type information (BTF): it was built without CONFIG_DEBUG_INFO_BTF")]
     KernelWithoutTypes,
-    /// The kernel takes no queue disciplines in BPF.
-    #[error("the kernel has no queue disciplines in BPF: it is older than 6.16 or built without CONFIG_NET_SCH_BPF")]
+    /// The kernel has no BPF queueing disciplines.
+    #[error("the kernel has no BPF queueing disciplines: it is older than 6.16 or built without CONFIG_NET_SCH_BPF")]
     KernelWithoutBpfQdiscs,
 }
 
@@ -270,7 +270,7 @@ pub enum Taken {
         number: u32,
     },
     /// All queues that the discipline has room for are in use.
-    #[error("the queue discipline serves at most {most} interfaces")]
+    #[error("the queueing discipline serves at most {most} interfaces")]
     Slots {
         /// How many there are.
         most: u32,
@@ -287,7 +287,7 @@ pub enum Taken {
         limit: Limit,
     },
     /// An agent of another version uses the discipline.
-    #[error("the queue discipline that is loaded is of another version: stop its agent")]
+    #[error("the loaded queueing discipline is of another version: stop its agent")]
     Version,
     /// Another program holds a lock that agents hold for a moment.
     #[error("another program holds the lock on {0}; `lsof {0}` says which", path.display())]
@@ -313,7 +313,7 @@ pub enum Unforced {
         why: String,
     },
     /// What stands there would be lost.
-    #[error("the queue of {name} could not be put back as it is: {obstacle}. --force goes on")]
+    #[error("the queue of {name} could not be restored as it is: {obstacle}. --force goes on")]
     Former {
         /// The interface.
         name: String,

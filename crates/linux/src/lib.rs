@@ -1,11 +1,11 @@
-//! Live use: a Linux interface whose queue is measured and limited by the very controllers that are simulated.
+//! Live use: a Linux interface whose queue is measured and limited by the same controllers that are simulated.
 //!
-//! A [`Device`] joins what senses a queue to what moves its limit; [`control::Controller`] decides in between and knows
-//! nothing of Linux. No packet passes through this crate: the kernel holds them.
+//! A [`Device`] measures a queue and sets its limit; [`control::Controller`] decides in between and knows nothing about
+//! Linux. No packet passes through this crate: the kernel holds them.
 //!
-//! Folders are floors, and each uses only those before it: [`kernel`] (what is told over netlink, and counted), [`device`]
-//! (one queue, whatever holds its packets), [`telemetry`] (what others learn of it), and above them [`agent`] (the loop) and
-//! what [`diagnose`] finds. `tests/circles.py` sees to it that neither they nor their files use each other in a circle.
+//! Folders are layers, and each uses only those before it: [`kernel`] (netlink and counters), [`device`] (one queue,
+//! whatever holds its packets), [`telemetry`] (what others learn about it), and above them [`agent`] (the loop) and the
+//! findings of [`diagnose`]. `tests/circles.py` checks that neither they nor their files use each other in a circle.
 #![deny(clippy::print_stdout, clippy::print_stderr, reason = "they panic where nothing can be written; hosts speak")]
 
 pub mod agent;

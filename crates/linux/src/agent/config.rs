@@ -25,7 +25,7 @@ pub struct Config {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Interface {
-    /// The very keys of a scenario's `[queue]`.
+    /// The keys of a scenario's `[queue]`.
     #[serde(default)]
     pub queue: Settings,
     /// What holds the packets. Default `auto`.
@@ -37,14 +37,14 @@ pub struct Interface {
     /// Measure and decide; change nothing. Default false.
     #[serde(default)]
     pub dry_run: bool,
-    /// Go on where the former queue cannot be put back as it is, and where nothing ever waits. Default false.
+    /// Go on even if the former queue cannot be restored as it is, or if nothing ever waits. Default false.
     #[serde(default)]
     pub force: bool,
-    /// How many segments (GSO) a packet of the interface may hold meanwhile: with 1 a limit in packets counts what the link
-    /// carries. Default: as many as it may.
+    /// How many segments (GSO) a packet of the interface may hold while it is governed: with 1 a limit in packets
+    /// counts the link's packets. Default: unchanged.
     #[serde(default)]
     pub gso_segments: Option<NonZeroU32>,
-    /// Where intervals and decisions are written to, for `sluice replay`. Default: nowhere.
+    /// The file for intervals and decisions, for `sluice replay`. Default: none.
     #[serde(default)]
     pub record: Option<PathBuf>,
 }
@@ -53,7 +53,7 @@ pub struct Interface {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metrics {
-    /// Where they are served: the path of a socket, or an address and port of this machine.
+    /// The address that serves them: the path of a socket, or an address and port of this machine.
     pub listen: Address,
 }
 
@@ -85,7 +85,7 @@ fn named(device: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "interface.{device}: no interface is called so: a name has up to 15 bytes, and no space, colon or slash"
+        "interface.{device}: no interface can have this name: a name has up to 15 bytes, and no space, colon or slash"
     ))
 }
 

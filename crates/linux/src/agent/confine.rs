@@ -1,8 +1,9 @@
-//! What a running agent keeps of its powers: few capabilities, no way to more, and the system calls that it makes.
+//! The privileges that a running agent keeps: few capabilities, no way to get more, and the system calls that it makes.
 //!
-//! Nobody who gets a running agent to do his work shall get more than the queues, which is what it is there for. A system
-//! call outside of the list fails as one that the kernel does not have: a library then takes an older one, and what is left
-//! is told as any other error of the kernel. To be killed for it would leave the queues ungoverned and not put back.
+//! An attacker who takes over a running agent must not get more than the queues that it governs. A system call that is
+//! not on the list fails as if the kernel did not have it: a library then uses an older call, and other failures are
+//! reported like any kernel error. If the agent were killed instead, its queues would be left ungoverned and not
+//! restored.
 
 use crate::device::contract::Keeps;
 use crate::error::Error;
@@ -11,8 +12,8 @@ use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, clear_ambient_capability_set, set_capabilities, set_no_new_privs,
 };
 
-/// Gives up all but what is kept, for good. Gives why system calls are not filtered, where they are not: an architecture or a
-/// kernel without.
+/// Gives up all other privileges permanently. Returns why system calls are not filtered, if they are not: the
+/// architecture or the kernel has no filter.
 ///
 /// # Errors
 /// The kernel does not take powers away.

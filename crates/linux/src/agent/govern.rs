@@ -22,7 +22,7 @@ use units::{Duration, Instant};
 
 /// Clients are looked after at least so often.
 const HOUSEKEEPING: Duration = Duration::from_secs(1);
-/// The machine slept where its clocks moved apart by more.
+/// The machine slept if its clocks moved apart by more than this.
 const SLEEP: Duration = Duration::from_millis(100);
 
 /// What an agent does when a queue is lost.
@@ -39,8 +39,8 @@ pub enum Patience {
 /// not need, for good.
 ///
 /// # Errors
-/// With [`Patience::End`] the first thing that fails; with [`Patience::Wait`] a want of privilege at the start, or what
-/// failed where no queue could be taken up or waited for. At the end, why a former queue is not back.
+/// With [`Patience::End`] the first failure; with [`Patience::Wait`] a missing privilege at the start, or the failure
+/// if no queue could be governed or waited for. At the end, why a former queue is not restored.
 pub fn govern(
     wishes: Vec<Wish>,
     patience: Patience,
@@ -125,7 +125,7 @@ impl Agent {
         // An agent that waits may be told to take up any.
         let keeps = if self.patience == Patience::Wait { Keeps::most() } else { of_queues };
         if let Some(why) = confine(keeps)? {
-            let words = format!("goes on, and makes any system call that it likes: no filter of them ({why})");
+            let words = format!("goes on without a filter of its system calls ({why})");
             host.happened(&AgentEvent::new(clock(), "", AgentEventKind::Failed, words));
         }
         self.manager.tell(&format!("READY=1\n{}", self.news()));
@@ -216,7 +216,7 @@ impl Agent {
         }
     }
 
-    /// Other wishes hold from now on.
+    /// Other wishes apply from now on.
     fn reload(&mut self, wishes: Result<Vec<Wish>, String>, host: &mut dyn Host) -> Result<(), Error> {
         let begun = now();
         self.manager.tell(&format!("RELOADING=1\nMONOTONIC_USEC={}", begun.as_nanos() / 1_000));
@@ -225,7 +225,7 @@ impl Agent {
                 clock(),
                 "",
                 AgentEventKind::Failed,
-                format!("all goes on as it is: {why}"),
+                format!("nothing is changed: {why}"),
             )),
             Ok(wishes) => self.change(wishes, host)?,
         }
@@ -251,7 +251,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Does something with a governor, which loses its queue where that fails.
+    /// Does something with a governor, which loses its queue if that fails.
     fn check(
         &mut self,
         at: usize,

@@ -17,9 +17,9 @@ use crate::telemetry::status::{State, Status};
 use control::{AnyController, Controller as _, Limit, Orders};
 use units::{Duration, Instant};
 
-/// An interval that ends so much late, and an interval late, says nothing of the queue as it is now.
+/// An interval that ends later than this plus one interval says nothing about the present queue.
 const LATE: Duration = Duration::from_millis(250);
-/// After an attempt that failed for another reason than the interface's absence.
+/// Time until the next attempt after one that failed for another reason than the interface's absence.
 const NEXT_ATTEMPT: Duration = Duration::from_secs(10);
 
 /// What governs one queue for as long as the agent runs, also while its interface is gone.
@@ -54,7 +54,7 @@ struct Governing {
     every: Option<Duration>,
     next_interval: Instant,
     next_look: Instant,
-    /// The interval that goes on is not one of an agent that was awake.
+    /// The agent was not awake during the present interval.
     slept: bool,
 }
 
@@ -167,7 +167,7 @@ impl Governor {
         let seen = governing.device.take_interval(now)?;
         if std::mem::take(&mut governing.slept) || late > governing.interval.max(LATE) {
             self.status.pass_over(&seen);
-            let words = format!("an interval of {} is passed over: the agent did not run all that time", seen.length);
+            let words = format!("an interval of {} is skipped: the agent did not run all that time", seen.length);
             self.tell(AgentEventKind::Resumed, words, round.host);
             return Ok(Done::Something);
         }
@@ -193,7 +193,7 @@ impl Governor {
         Ok(if told.is_break() { Done::Enough } else { Done::Something })
     }
 
-    /// The machine has slept: the interval that goes on is not to be shown to the controller.
+    /// The machine has slept: the present interval must not be shown to the controller.
     pub(super) fn has_slept(&mut self) {
         if let Phase::Governing(governing) = &mut self.phase {
             governing.slept = true;
@@ -220,7 +220,7 @@ impl Governor {
         }
     }
 
-    /// Something failed: the former queue comes back where it can, and the agent waits, or leaves the queue alone.
+    /// Something failed: the former queue is restored if possible, and the agent waits, or leaves the queue alone.
     pub(super) fn fail(&mut self, error: &Error, round: &mut Round) {
         let (what, until) = match error {
             Error::Gone { .. } => (AgentEventKind::Gone, Instant::NEVER),
@@ -250,7 +250,7 @@ impl Governor {
         }
     }
 
-    /// Other settings hold from now on. What waits stays where the device can do that.
+    /// Other settings apply from now on. Waiting packets are kept if the device can do that.
     pub(super) fn change(&mut self, wish: Wish, round: &mut Round) -> Result<(), Error> {
         if let Phase::Ended { .. } = self.phase {
             self.phase = Phase::Waiting { until: round.now };
@@ -280,11 +280,11 @@ impl Governor {
         self.status.limit = start.orders.limit;
         (self.wish, self.controller) = (wish, controller);
         if adapted {
-            let words = format!("governed by {} from now on; nothing that waits is lost", self.status.controller);
+            let words = format!("governed by {} from now on; no waiting packet is lost", self.status.controller);
             self.tell(AgentEventKind::Changed, words, round.host);
             return Ok(());
         }
-        self.tell(AgentEventKind::Changed, "another queue is needed: what waits is lost".into(), round.host);
+        self.tell(AgentEventKind::Changed, "another queue is needed: waiting packets are lost".into(), round.host);
         let _ = self.let_go(true, round.host);
         self.phase = Phase::Waiting { until: round.now };
         Ok(())
@@ -298,8 +298,8 @@ impl Governor {
         }
     }
 
-    /// Lets go of the queue, so that the former one comes back, and tells so where that `is_news`. An error is why the former
-    /// queue should be back and is not; it has been told.
+    /// Releases the queue, so that the former one comes back, and reports that if it `is_news`. The error is the reason
+    /// why the former queue is not restored; it has been reported.
     fn let_go(&mut self, is_news: bool, host: &mut dyn Host) -> Result<(), Error> {
         let ended = std::mem::replace(&mut self.phase, Phase::Waiting { until: Instant::NEVER });
         let Phase::Governing(mut governing) = ended else { return Ok(()) };
@@ -308,14 +308,14 @@ impl Governor {
             Ok(()) | Err(Error::Replaced { .. }) if !is_news || self.wish.dry_run => {}
             Ok(()) => self.tell(AgentEventKind::Restored, "the former queue is back".into(), host),
             Err(error) => {
-                self.tell(AgentEventKind::Failed, format!("the former queue is not back: {error}"), host);
+                self.tell(AgentEventKind::Failed, format!("the former queue is not restored: {error}"), host);
                 return if matches!(error, Error::Replaced { .. }) { Ok(()) } else { Err(error) };
             }
         }
         Ok(())
     }
 
-    /// The end. An error is why the former queue is not back; that it is back is told where it `is_news`.
+    /// The end. The error is the reason why the former queue is not restored; that it is, is reported if it `is_news`.
     pub(super) fn end(&mut self, is_news: bool, host: &mut dyn Host) -> Result<(), Error> {
         self.status.state = State::Ended;
         self.let_go(is_news, host)
@@ -349,7 +349,7 @@ fn controller(wish: &Wish) -> Result<AnyController, Error> {
     Ok(controller)
 }
 
-/// That packets with many `segments` make a limit in packets a rough one, where that is so.
+/// The remark that packets with many `segments` make a limit in packets imprecise, if that is so.
 fn rough(wish: &Wish, segments: u32) -> Option<String> {
     let is_rough = matches!(wish.settings.limit, Limit::Packets(_)) && wish.gso_segments.is_none();
     (is_rough && segments > 1 && !wish.dry_run).then(|| {
@@ -359,7 +359,7 @@ fn rough(wish: &Wish, segments: u32) -> Option<String> {
     })
 }
 
-/// That the controller begins with a size that nothing justifies, until the link's rate is known; where that is so.
+/// The remark that the controller begins with an arbitrary size until the link's rate is known, if that is so.
 fn blind(controller: &AnyController) -> Option<String> {
     let (name, first) = (controller.name(), controller.begin().limit);
     let is_blind = controller.clone().begin_from(first);

@@ -46,7 +46,7 @@ fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> 
         Backend::Txq => return Ok(Attached { device: txq(wish, start)?, remarks: Vec::new() }),
         Backend::Auto => match bpf(wish, start) {
             Ok(device) => return Ok(Attached { device, remarks: own }),
-            Err(error) => Some(format!("not by our own discipline in BPF: {error}")),
+            Err(error) => Some(format!("not by our own BPF discipline: {error}")),
         },
     };
     if *backend == Backend::Auto && place.parent == ROOT && txq::holds(&place.device)? {

@@ -1,11 +1,11 @@
-//! Intervals of a queue that can only be looked at: from its counters, read many times an interval.
+//! Intervals of a queue that can only be observed: from its counters, read many times per interval.
 //!
-//! - *Sojourn* by Little's law (Little 1961): the bytes that waited, integrated over time, by the bytes that left. In
-//!   bytes, because the kernel counts a large packet once while it waits and a segment at a time when it leaves. Where
-//!   drops are taken from the head, those that were dropped waited as long and count as leaving.
-//! - *Departure gap* and *service*: the time between two looks by the packets that left in it, where packets waited at
-//!   both looks, so that the link was never without one.
-//! - *Idle and busy time*: each look stands for half of the time to the next.
+//! - *Sojourn* by Little's law (Little 1961): the backlog in bytes, integrated over time, divided by the bytes that
+//!   left. It uses bytes because the kernel counts a large packet once while it waits, and by its segments when it
+//!   leaves. If packets are dropped at the head, they waited as long and count as leaving.
+//! - *Departure gap* and *service*: the time between two readings divided by the packets that left in it, if packets
+//!   waited at both readings, so that the link was never idle.
+//! - *Idle and busy time*: each reading stands for half of the time to the next.
 
 use crate::kernel::counters::Counters;
 use control::{Count, Interval, Measures, Reads, Stat};
@@ -15,9 +15,12 @@ use units::{Bytes, Duration, Instant};
 pub(crate) const ESTIMATED: Reads = Reads::SOJOURN.and(Reads::GAP).and(Reads::AVERAGE).and(Reads::OCCUPANCY);
 /// How, in a few words.
 pub(crate) const ESTIMATES: [(Reads, &str); 3] = [
-    (Reads::SOJOURN, "Little's law: bytes that waited, over time, by bytes that left"),
-    (Reads::GAP.and(Reads::AVERAGE), "time between two looks by the packets that left, while packets waited"),
-    (Reads::OCCUPANCY, "each look stands for half the time to the next"),
+    (Reads::SOJOURN, "Little's law: the backlog in bytes over time, divided by the bytes that left"),
+    (
+        Reads::GAP.and(Reads::AVERAGE),
+        "time between two readings divided by the packets that left, while packets waited",
+    ),
+    (Reads::OCCUPANCY, "each reading stands for half the time to the next"),
 ];
 
 /// What is known of a queue between two intervals.

@@ -55,7 +55,7 @@ impl Former {
         let own = here.filter(|qdisc| qdisc.handle != 0);
         let obstacle = match own {
             None if parent == ROOT => default_obstacle(&qdiscs),
-            None => Some("nothing with a handle stands in that class; put a pfifo with a handle there first".into()),
+            None => Some("there is no queue with a handle in that class; put a pfifo with a handle there first".into()),
             Some(qdisc) => obstacle(qdisc, &qdiscs, route)?,
         };
         let saved =
@@ -181,17 +181,20 @@ const fn our_handle(parent: u32) -> u32 {
 /// Under a root that the kernel made by itself (`mq`) somebody may have put a queue of his own.
 fn default_obstacle(qdiscs: &[Qdisc]) -> Option<String> {
     let own = qdiscs.iter().find(|qdisc| qdisc.handle != 0 && qdisc.parent < 0xffff_0000)?;
-    Some(format!("{} stands below its root and would be lost", shown(Some(own))))
+    Some(format!("{} is below its root and would be lost", shown(Some(own))))
 }
 
 fn obstacle(qdisc: &Qdisc, qdiscs: &[Qdisc], route: &mut Route) -> Result<Option<String>, Error> {
     let child = qdiscs.iter().find(|child| child.parent != ROOT && child.parent >> 16 == qdisc.handle >> 16);
     if let Some(child) = child {
-        return Ok(Some(format!("{} stands below {} and would be lost", shown(Some(child)), shown(Some(qdisc)))));
+        return Ok(Some(format!("{} is below {} and would be lost", shown(Some(child)), shown(Some(qdisc)))));
     }
     if !RESTORABLE.contains(&qdisc.kind.as_str()) {
         let known = RESTORABLE.join(", ");
-        return Ok(Some(format!("{} cannot be made again from what the kernel shows of it; {known} can", qdisc.kind)));
+        return Ok(Some(format!(
+            "{} cannot be created again from what the kernel shows of it; {known} can",
+            qdisc.kind
+        )));
     }
     let filters = route.has_filters(qdisc.index, qdisc.handle)?;
     Ok(filters.then(|| format!("the filters of {} would be lost", shown(Some(qdisc)))))

@@ -1,8 +1,8 @@
 //! The files in which running agents write down what to put back, and who may be believed about them.
 //!
-//! The folder is the agents' own: nobody else may enter it, but for the group, which may ask agents there. A file is taken
-//! for ours only where it is a plain file of our user that no link led to. A process is signalled only where it is still the
-//! one that wrote its number down.
+//! The folder belongs to the agents: nobody else may enter it, except the group, which may ask agents there. A file is
+//! accepted as ours only if it is a plain file of our user and was not reached by a link. A process is signalled only
+//! if it is still the one that wrote its number down.
 
 use crate::device::former::Former;
 use crate::device::place::shown_place;
@@ -65,7 +65,7 @@ impl State {
             Err(errno) => return Err(failed(&path, errno.into())),
         }
         if kept.is_none() && !text.is_empty() {
-            let why = "is damaged: look at `tc qdisc`, mend it and remove the file";
+            let why = "is damaged: look at `tc qdisc`, repair the queue and remove the file";
             return Err(Error::Distrusted { path, why });
         }
         let mut state = Self { path, file };
@@ -247,7 +247,7 @@ pub fn make_state_folder(folder: &Path) -> Result<(), Error> {
     let stat = lstat(folder).map_err(|errno| failed(folder, errno.into()))?;
     let refuse = |why| Err(Error::Distrusted { path: folder.into(), why });
     if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
-        return refuse("is no folder: no state is kept there");
+        return refuse("is not a folder: no state is kept there");
     }
     match (stat.st_uid, geteuid().as_raw()) {
         (owner, user) if owner == user => {}
@@ -266,20 +266,20 @@ pub(crate) fn open(path: &Path, flags: OFlags) -> Result<File, Error> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let refuse = |why| Err(Error::Distrusted { path: path.into(), why });
     let file = match rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR) {
-        Err(Errno::LOOP) => return refuse("is a symbolic link: it is no state of ours"),
+        Err(Errno::LOOP) => return refuse("is a symbolic link: it is not our state"),
         // A pipe that nobody reads, or a socket.
-        Err(Errno::NXIO) => return refuse("is no plain file: it is no state of ours"),
+        Err(Errno::NXIO) => return refuse("is not a plain file: it is not our state"),
         file => file.map_err(|errno| failed(path, errno.into()))?,
     };
     let stat = fstat(&file).map_err(|errno| failed(path, errno.into()))?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return refuse("is no plain file: it is no state of ours");
+        return refuse("is not a plain file: it is not our state");
     }
     if stat.st_uid != geteuid().as_raw() {
-        return refuse("belongs to another user: it is no state of ours");
+        return refuse("belongs to another user: it is not our state");
     }
     if stat.st_nlink > 1 {
-        return refuse("has another name: it is no state of ours");
+        return refuse("has another name: it is not our state");
     }
     // Whoever may read a file may lock it, and would keep it from being put back.
     fchmod(&file, Mode::RUSR | Mode::WUSR).map_err(|errno| failed(path, errno.into()))?;

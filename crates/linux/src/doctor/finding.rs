@@ -1,17 +1,17 @@
-//! What is said of one thing that was looked at.
+//! A finding about one thing that was examined.
 
 use serde::Serialize;
 
-/// One thing that was looked at.
+/// One thing that was examined.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What it is about: `BPF queue discipline`.
+    /// The topic: `BPF queue discipline`.
     pub topic: &'static str,
-    /// True where it serves live use as it is.
+    /// True if it serves live use as it is.
     pub good: bool,
     /// What was found, in plain words.
     pub found: String,
-    /// A command or a step that would mend it.
+    /// A command or a step that would fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cure: Option<String>,
 }

@@ -24,15 +24,15 @@ pub(super) fn findings(link: &Link, parent: u32, route: &mut Route, can_bpf: boo
     };
     let mut findings = vec![possible, waits];
     findings.push(match obstacle {
-        None if here.is_none() => Finding::good("former queue", "none (noqueue); it can be put back as it is"),
-        None => Finding::good("former queue", format!("{}; it can be put back as it is", shown(here.as_ref()))),
+        None if here.is_none() => Finding::good("former queue", "none (noqueue); it can be restored as it is"),
+        None => Finding::good("former queue", format!("{}; it can be restored as it is", shown(here.as_ref()))),
         // What a user made is never given up on our advice.
         Some(why) if classes.is_some() => Finding::bad("former queue", why, "govern a class of it, as above"),
         Some(why) if parent != ROOT => Finding::bad("former queue", why, "as above"),
         Some(why) => Finding::bad("former queue", why, "attach --force, after which the kernel's default comes back"),
     });
     if link.gso_max_segs > 1 {
-        let found = "one packet of the queue may hold many segments (GSO), so that a limit in packets is a rough one";
+        let found = "one packet of the queue may hold many segments (GSO), so a limit in packets is imprecise";
         findings.push(Finding::bad(
             "large packets",
             found,
@@ -42,8 +42,8 @@ pub(super) fn findings(link: &Link, parent: u32, route: &mut Route, can_bpf: boo
     Ok(findings)
 }
 
-/// The classes of a shaper that somebody made himself, and whose queues can be governed; none where the root is the
-/// kernel's, or a queue without classes.
+/// The classes of a shaper that a user set up, and whose queues can be governed; none if the root is the kernel's or
+/// has no classes.
 fn users_classes(link: &Link, route: &mut Route) -> Result<Option<Vec<u32>>, Error> {
     let qdiscs = route.qdiscs(link.index)?;
     let Some(root) = qdiscs.iter().find(|qdisc| qdisc.parent == ROOT && qdisc.handle != 0) else { return Ok(None) };
@@ -60,7 +60,7 @@ fn users_classes(link: &Link, route: &mut Route) -> Result<Option<Vec<u32>>, Err
     Ok(Some(classes))
 }
 
-/// What to do with a shaper: nothing that would take it away.
+/// The advice for a shaper, which must not be removed.
 fn in_a_class(link: &Link, classes: &[u32]) -> Finding {
     const TOPIC: &str = "possible";
     let name = &link.name;
@@ -70,7 +70,7 @@ fn in_a_class(link: &Link, classes: &[u32]) -> Finding {
     if classes.is_empty() {
         return Finding::bad(
             TOPIC,
-            "a class of the shaper that stands there, once it has a queue with a handle; `tc class show dev DEV` names them",
+            "a class of the present shaper, once it has a queue with a handle; `tc class show dev DEV` names them",
             format!(
                 "sudo tc qdisc add dev {name} parent CLASS handle 20: pfifo limit 1000; sudo sluice attach {name} --parent \
                  CLASS --controller adth --target-delay 50ms"
@@ -88,17 +88,19 @@ fn possible(link: &Link, driver: Driver, can_bpf: bool) -> Finding {
     let command = format!("sudo sluice attach {name} --controller adth --target-delay 50ms");
     match (driver, can_bpf) {
         (Driver::PushesBack, true) => Finding::good(TOPIC, format!("Sluice's own discipline: {command}")),
-        (Driver::PushesBack, false) => Finding::good(TOPIC, format!("the kernel's FIFO, its limit moved: {command}")),
+        (Driver::PushesBack, false) => {
+            Finding::good(TOPIC, format!("the kernel's FIFO with a changing limit: {command}"))
+        }
         (Driver::Mac80211, true) => {
             Finding::good(TOPIC, format!("Sluice's own discipline, which releases by credit: {command}"))
         }
         (Driver::Mac80211, false) if txq::holds(name).unwrap_or(false) => Finding::good(
             TOPIC,
-            format!("the queues of mac80211, by the one limit of their phy: {command} --backend txq"),
+            format!("the queues of mac80211, through the one limit of their phy: {command} --backend txq"),
         ),
         (Driver::Mac80211, false) => Finding::bad(
             TOPIC,
-            "nothing as it is: a limit on a queue that stays empty changes nothing",
+            "nothing at present: a limit on a queue that stays empty has no effect",
             "kernel and build with BPF, see above; then Sluice's own discipline releases by credit",
         ),
         (Driver::TakesAll, _) => Finding::bad(

@@ -8,11 +8,11 @@ use std::path::Path;
 const NET_ADMIN: u32 = 12;
 const PERFMON: u32 = 38;
 const BPF: u32 = 39;
-/// The first kernel with queue disciplines in BPF.
+/// The first kernel with BPF queueing disciplines.
 const FIRST_KERNEL: (u32, u32) = (6, 16);
 /// A function that only kernels with BPF queue disciplines offer to BPF programs.
 const BPF_QDISC_SYMBOL: &[u8] = b"bpf_qdisc_bstats_update\0";
-/// Disciplines that are looked for, and the function of the kernel that takes their packets.
+/// Disciplines that are looked for, and the kernel function that enqueues their packets.
 const DISCIPLINES: [(&str, &str); 8] = [
     ("pfifo", "pfifo_enqueue"),
     ("bfifo", "bfifo_enqueue"),
@@ -34,12 +34,12 @@ pub(super) fn privilege() -> Finding {
         ),
         (true, false) => Finding::bad(
             "privilege",
-            "this process may change queues (CAP_NET_ADMIN), and not load BPF programs (CAP_BPF, CAP_PERFMON)",
+            "this process may change queues (CAP_NET_ADMIN), but not load BPF programs (CAP_BPF, CAP_PERFMON)",
             "sudo sluice attach DEV",
         ),
         (false, _) => Finding::bad(
             "privilege",
-            "this process may only look: --dry-run, record, replay and doctor work, attach does not",
+            "this process may only read: --dry-run, record, replay and doctor work, attach does not",
             "sudo sluice attach DEV",
         ),
     }
@@ -56,17 +56,17 @@ pub(super) fn bpf(kernel: &str) -> Finding {
     let cure = "boot a kernel 6.16 or newer that is built with CONFIG_NET_SCH_BPF=y and CONFIG_DEBUG_INFO_BTF=y, such as \
                 Debian's of trixie-backports; until then the kernel's FIFOs serve where a driver pushes back";
     if version(kernel).is_some_and(|version| version < FIRST_KERNEL) {
-        let found = format!("kernel {kernel} is older than 6.16, the first with queue disciplines in BPF");
+        let found = format!("kernel {kernel} is older than 6.16, the first with BPF queueing disciplines");
         return Finding::bad(TOPIC, found, cure);
     }
     match fs::read("/sys/kernel/btf/vmlinux") {
         Err(_) => Finding::bad(TOPIC, "the kernel shows no BTF (its types), which BPF programs need", cure),
         Ok(types) if types.windows(BPF_QDISC_SYMBOL.len()).any(|window| window == BPF_QDISC_SYMBOL) => {
-            Finding::good(TOPIC, "the kernel takes queue disciplines in BPF")
+            Finding::good(TOPIC, "the kernel supports BPF queueing disciplines")
         }
         Ok(_) => Finding::bad(
             TOPIC,
-            "the kernel is new enough and was built without CONFIG_NET_SCH_BPF: it takes no queue discipline in BPF",
+            "the kernel is new enough but was built without CONFIG_NET_SCH_BPF: it has no BPF queueing disciplines",
             cure,
         ),
     }
@@ -81,9 +81,9 @@ fn version(release: &str) -> Option<(u32, u32)> {
 pub(super) fn build() -> Finding {
     const TOPIC: &str = "BPF in this build";
     if cfg!(feature = "bpf") {
-        Finding::good(TOPIC, "Sluice's own queue discipline is compiled in")
+        Finding::good(TOPIC, "Sluice's own queueing discipline is compiled in")
     } else {
-        Finding::bad(TOPIC, "Sluice's own queue discipline is not compiled in", "make live")
+        Finding::bad(TOPIC, "Sluice's own queueing discipline is not compiled in", "make live")
     }
 }
 

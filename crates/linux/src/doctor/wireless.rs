@@ -1,4 +1,4 @@
-//! What is to be said of a Wi-Fi interface: how its driver and mac80211 share the air between stations.
+//! Findings about a Wi-Fi interface: how its driver and mac80211 share the airtime between stations.
 
 use crate::doctor::finding::Finding;
 use crate::error::Error;
@@ -7,15 +7,16 @@ use crate::telemetry::stations::{CATEGORIES, DEBUGFS, Stations, look};
 use std::path::PathBuf;
 use units::Duration;
 
-/// How often, and how far apart, AQL is looked at before it is called stuck: a second is many times what it lets pend.
+/// How often, and how far apart, AQL is read before it is called stuck: a second is many times what it allows to be
+/// pending.
 const LOOKS: usize = 5;
 const BETWEEN: std::time::Duration = std::time::Duration::from_millis(200);
 
-/// What is to be done about a channel that is not surveyed.
-const OTHER_CARD: &str = "another driver or card, where the time on the channel is to be known";
+/// The advice for a channel without a survey.
+const OTHER_CARD: &str = "another driver or card, if the time on the channel is to be known";
 
-/// What is to be said of an interface: whether its driver reports airtime, and how its AQL stands. `module` is that of the
-/// driver. Looks again for a second where AQL may be stuck.
+/// Findings about an interface: whether its driver reports airtime, and the state of its AQL. `module` is the driver's.
+/// Reads again for a second if AQL may be stuck.
 pub(super) fn findings(device: &str, module: Option<&str>) -> Result<(Vec<Finding>, Option<Stations>), Error> {
     let Some(first) = look(device)? else { return Ok((Vec::new(), None)) };
     let mut looks = vec![first];
@@ -44,7 +45,7 @@ fn airtime(stations: &Stations) -> Finding {
         TOPIC,
         "the driver reports no airtime: mac80211 cannot share the air between stations by time, and a slow station takes it \
          from the others",
-        "another driver or card; Sluice's release by credit needs no such reports, and holds the delay of all together",
+        "another driver or card; Sluice's release by credit needs no such reports, and bounds their common delay",
     )
 }
 
@@ -52,14 +53,14 @@ fn channel(stations: &Stations) -> Finding {
     const TOPIC: &str = "channel";
     match stations.channel {
         Survey { busy: Some(_), sending: Some(_), .. } => {
-            Finding::good(TOPIC, "the driver tells how long its channel is busy, and how long it sends itself")
+            Finding::good(TOPIC, "the driver reports how long its channel is busy, and how long it sends itself")
         }
         Survey { busy: Some(_), .. } => Finding::bad(
             TOPIC,
-            "the driver tells how long its channel is busy, and not how long it sends itself: the time of others is not known",
+            "the driver reports how long its channel is busy, but not how long it sends itself: others' time is unknown",
             OTHER_CARD,
         ),
-        _ => Finding::bad(TOPIC, "the driver does not tell how long its channel is busy", OTHER_CARD),
+        _ => Finding::bad(TOPIC, "the driver does not report how long its channel is busy", OTHER_CARD),
     }
 }
 
@@ -69,8 +70,8 @@ fn aql(looks: &[Stations], module: Option<&str>) -> Finding {
     if !first.has_aql {
         return Finding::bad(
             TOPIC,
-            "the driver does without airtime queue limits: what waits below mac80211 is bounded by the driver alone",
-            "Sluice's own discipline, which lets 8 ms below at a time",
+            "the driver has no airtime queue limits: only the driver bounds what waits below mac80211",
+            "Sluice's own discipline, which passes down 8 ms at a time",
         );
     }
     if let Some(why) = stuck(looks) {
@@ -86,13 +87,13 @@ fn aql(looks: &[Stations], module: Option<&str>) -> Finding {
     match &first.aql {
         Ok(aql) if !aql.is_on => Finding::bad(
             TOPIC,
-            "it is switched off: what waits below mac80211 is bounded by the driver alone",
+            "it is switched off: only the driver bounds what waits below mac80211",
             format!("echo 1 > {DEBUGFS}/ieee80211/{}/aql_enable", first.phy),
         ),
         Ok(aql) => Finding::good(
             TOPIC,
             format!(
-                "{} of time on the air are pending; from {} on stations get their lower limit",
+                "{} of airtime are pending; from {} on stations get their lower limit",
                 shown(aql.pending),
                 shown(aql.threshold)
             ),
@@ -101,8 +102,8 @@ fn aql(looks: &[Stations], module: Option<&str>) -> Finding {
     }
 }
 
-/// Why AQL is stuck, where it is in all of these looks: more is pending than the phy's threshold without the stations having
-/// it, as nothing that leaves will ever take it off; or a station stands still above its limit.
+/// Why AQL is stuck, if it is in all of these readings: more than the phy's threshold is pending but not for any
+/// station, so that nothing will ever take it off; or a station stays above its limit without any change.
 fn stuck(looks: &[Stations]) -> Option<String> {
     let first = looks.first()?;
     let lost = |look: &Stations| {
@@ -131,7 +132,7 @@ fn stuck(looks: &[Stations]) -> Option<String> {
             !pending.is_zero() && pending >= now.high[place] && looks.iter().all(|look| stays(look) == Some(pending))
         })?;
         Some(format!(
-            "{} are pending for {} where {} are allowed, and do not move: nothing is sent to it",
+            "{} are pending for {} where {} are allowed, and do not change: nothing is sent to it",
             shown(now.pending[category]),
             station.address,
             shown(now.high[category])

@@ -34,13 +34,13 @@ pub struct Metric {
 /// All metrics of a queue, in the order in which they are written.
 pub const ALL: &[Metric] = &[
     gauge("sluice_queue_governed", "Whether a controller sees the queue now: 1, or 0 while it waits.", governed),
-    gauge("sluice_queue_limit_packets", "The limit that holds now, where it is a number of packets.", |status| {
+    gauge("sluice_queue_limit_packets", "The present limit, if it is a number of packets.", |status| {
         match status.limit {
             Limit::Packets(packets) if live(status) => Some(f64::from(packets)),
             _ => None,
         }
     }),
-    gauge("sluice_queue_limit_bytes", "The limit that holds now, where it is a size.", |status| match status.limit {
+    gauge("sluice_queue_limit_bytes", "The present limit, if it is a size.", |status| match status.limit {
         Limit::Bytes(bytes) if live(status) => Some(bytes.count() as f64),
         _ => None,
     }),
@@ -72,10 +72,10 @@ pub const ALL: &[Metric] = &[
     gauge("sluice_queue_interval_seconds", "Length of the newest interval.", |status| {
         status.last.filter(|_| live(status)).map(|seen| seen.length.as_secs_f64())
     }),
-    counter("sluice_queue_arrived_packets_total", "Packets that came, whether kept or not.", |status| {
+    counter("sluice_queue_arrived_packets_total", "Packets that arrived, whether kept or not.", |status| {
         packets(status, status.totals.arrived)
     }),
-    counter("sluice_queue_arrived_bytes_total", "Bytes of the packets that came.", |status| {
+    counter("sluice_queue_arrived_bytes_total", "Bytes of the packets that arrived.", |status| {
         bytes(status, status.totals.arrived)
     }),
     counter("sluice_queue_sent_packets_total", "Packets that left for the driver.", |status| {
@@ -90,7 +90,7 @@ pub const ALL: &[Metric] = &[
     counter("sluice_queue_dropped_bytes_total", "Bytes of the packets that the queue discarded.", |status| {
         bytes(status, status.totals.dropped)
     }),
-    counter("sluice_queue_limit_changes_total", "How often the limit moved.", |status| {
+    counter("sluice_queue_limit_changes_total", "How often the limit changed.", |status| {
         Some(status.totals.limit_changes as f64)
     }),
     counter("sluice_queue_restarts_total", "How often the queue was taken up again after it was lost.", |status| {

@@ -27,7 +27,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use units::Instant;
 
-/// Clients at once. For one more the oldest goes that is not watching; where all watch, it is turned away.
+/// Clients at once. For one more the oldest that does not watch is dropped; if all watch, the new one is turned away.
 pub const MOST_CLIENTS: usize = 16;
 
 const LISTENER: u64 = u64::MAX;
@@ -139,7 +139,7 @@ impl Server {
         self.resting = done.is_ok() != on;
     }
 
-    /// Takes one client. What cannot be taken is closed: the loop must not be woken for it again and again.
+    /// Accepts one client. One that cannot be accepted is closed, so that it does not wake the loop again and again.
     fn accept(&mut self, now: Instant, statuses: &[Status]) {
         let socket = match accept_with(&self.listener, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
             Ok(socket) => socket,
@@ -159,7 +159,7 @@ impl Server {
         }
     }
 
-    /// The slot of the client that has been there longest and is not watching. Whoever asks and reads is done in no time.
+    /// The slot of the oldest client that is not watching. Clients that ask and read finish in no time.
     fn oldest(&self) -> Option<usize> {
         let clients = self.clients.iter().enumerate();
         let others = clients.filter_map(|(slot, client)| Some((client.as_ref()?.age()?, slot)));
@@ -196,7 +196,7 @@ fn listen_in_folder(path: &Path) -> Result<(OwnedFd, u64), Error> {
         return Err(Taken::Socket { socket: path.into() }.into());
     }
     if path.symlink_metadata().is_ok_and(|found| !is_socket(&found)) {
-        return Err(Error::Distrusted { path: path.into(), why: "is there and is no socket" });
+        return Err(Error::Distrusted { path: path.into(), why: "exists and is not a socket" });
     }
     let mut hidden = path.as_os_str().to_owned();
     hidden.push(format!(".{}", std::process::id()));

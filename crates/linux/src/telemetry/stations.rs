@@ -1,6 +1,6 @@
-//! The stations of a Wi-Fi interface as mac80211 has them: bitrates and time on the air by nl80211, and by debugfs the time
-//! on the air that is pending for each below mac80211 (airtime queue limits, AQL; `net/mac80211/debugfs.c` and
-//! `debugfs_sta.c`, read in Linux 7.2). Reads only. What is not to be had says why.
+//! The stations of a Wi-Fi interface as mac80211 reports them: bit rates and airtime by nl80211, and by debugfs the
+//! airtime that is pending for each below mac80211 (airtime queue limits, AQL; `net/mac80211/debugfs.c` and
+//! `debugfs_sta.c`, read in Linux 7.2). It only reads. For a value that is not available it gives the reason.
 
 use crate::error::Error;
 use crate::kernel::nl80211::{Peer, Phy, Survey, Wireless};
@@ -18,10 +18,10 @@ pub(crate) const DEBUGFS: &str = "/sys/kernel/debug";
 const LONGEST: u64 = 4_096;
 /// mac80211's access categories in its order, which is that of these files.
 pub(crate) const CATEGORIES: [&str; 4] = ["vo", "vi", "be", "bk"];
-/// Why a time of a channel is not to be had.
+/// Why a time of a channel is not available.
 pub const NO_SURVEY: &str = "its driver does not survey that";
 
-/// A value, or why it is not to be had.
+/// A value, or why it is not available.
 pub type Told<T> = Result<T, String>;
 
 /// A Wi-Fi interface and its stations.
@@ -111,14 +111,15 @@ pub fn look(device: &str) -> Result<Option<Stations>, Error> {
 }
 
 fn no_aql() -> String {
-    "its driver does without airtime queue limits".into()
+    "its driver has no airtime queue limits".into()
 }
 
 /// `folder` is that of the interface in debugfs.
 fn station(peer: &Peer, phy: &Phy, folder: &Path) -> Station {
     let address = peer.address.map(|byte| format!("{byte:02x}")).join(":");
-    let rate =
-        |rate: Option<Rate>, way| rate.ok_or_else(|| format!("nothing came {way} it yet, or its driver does not tell"));
+    let rate = |rate: Option<Rate>, way| {
+        rate.ok_or_else(|| format!("nothing was sent {way} it yet, or its driver does not report it"))
+    };
     // A driver without reports may tell times of its own: mac80211 fills in zeros for the others.
     let airtime = |time: Option<Duration>| match time {
         Some(time) if phy.has_airtime_reports || !time.is_zero() => Ok(time),
@@ -186,7 +187,7 @@ fn text(file: &Path) -> Told<String> {
 }
 
 fn strange(file: &Path) -> String {
-    format!("{} has another form than Linux 7.2 gives it", file.display())
+    format!("{} has a different form than in Linux 7.2", file.display())
 }
 
 fn micros(n: u32) -> Duration {

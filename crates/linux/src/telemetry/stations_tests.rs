@@ -97,7 +97,7 @@ fn what_all_stations_of_a_phy_have_is_accounted_for() {
     let strange = station(&Peer { address: [2, 0, 0, 0, 3, 0], ..peer }, &phy, &folder.path().join("netdev:wlan1"));
     assert!(strange.aql.unwrap_err().contains("another form"));
     write("aql_threshold", "many\n");
-    assert!(phy_aql(folder.path()).unwrap_err().contains("aql_threshold has another form"));
+    assert!(phy_aql(folder.path()).unwrap_err().contains("aql_threshold has a different form"));
 }
 
 #[test]

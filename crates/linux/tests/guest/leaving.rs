@@ -95,7 +95,7 @@ fn a_queue_that_another_program_replaces_is_reported_and_stays() {
     let program = attached("one");
     shell("tc qdisc replace dev one root handle 9: pfifo limit 99");
     let theirs = queue("one");
-    ends(program, "the queue of one is no longer ours: another program made it pfifo");
+    ends(program, "the queue of one is no longer ours: another program replaced it by pfifo");
     assert_eq!(queue("one"), theirs);
     shell("ip link del one");
 }
@@ -165,7 +165,7 @@ fn an_agent_with_few_powers_left_reloads_follows_an_interface_that_returns_and_r
     assert!(held.contains("Seccomp:\t2"), "{held}");
     configure(400);
     program.signal("HUP");
-    until("nothing that waits is lost", 1);
+    until("no waiting packet is lost", 1);
     shell("ip link del one");
     until("one gone", 1);
     dummy("one", 1);

@@ -36,9 +36,9 @@ fn stations_are_shown_as_the_kernel_has_them() {
     println!("{doctor}");
     // The driver of these radios can none of it.
     assert!(doctor.contains("no   airtime: the driver reports no airtime"), "{doctor}");
-    assert!(doctor.contains("no   AQL: the driver does without airtime queue limits"), "{doctor}");
+    assert!(doctor.contains("no   AQL: the driver has no airtime queue limits"), "{doctor}");
     assert!(doctor.contains("airtime not available: its driver reports no airtime"), "{doctor}");
-    assert!(doctor.contains("no   channel: the driver does not tell how long its channel is busy"), "{doctor}");
+    assert!(doctor.contains("no   channel: the driver does not report how long its channel is busy"), "{doctor}");
     let survey = shell("iw dev wlan0 survey dump");
     assert_eq!(air.channel.frequency.is_some(), survey.contains("[in use]"));
     program.signal("TERM");

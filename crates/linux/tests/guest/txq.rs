@@ -54,7 +54,7 @@ fn the_limit_of_a_phy_is_moved_read_back_and_put_back() {
     shell("modprobe dummy; ip link add d9 type dummy");
     let wire = Place { device: "d9".into(), ..place };
     let refused = Txq::attach(&wire, &start()).err().unwrap().to_string();
-    assert!(refused.contains("d9 is no interface of Wi-Fi"), "{refused}");
+    assert!(refused.contains("d9 is not a Wi-Fi interface"), "{refused}");
     shell("ip link del d9; modprobe -r mac80211_hwsim");
 }
 

@@ -53,7 +53,7 @@ impl Governed {
     /// could not be put back, unless `force`d: then the kernel's default comes back in its place.
     pub fn attach(place: &Place, mechanism: Mechanism, start: &Start, force: bool) -> Result<Self, Error> {
         if place.parent != ROOT {
-            return Err(Unfit::Class { why: "the kernel takes a queue in BPF only as root of an interface" }.into());
+            return Err(Unfit::Class { why: "the kernel allows a BPF queue only as the root of an interface" }.into());
         }
         let mut route = Route::open()?;
         let link = route.link(&place.device)?;

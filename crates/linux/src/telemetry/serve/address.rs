@@ -32,7 +32,9 @@ impl FromStr for Address {
             Ok(Self::Loopback(address))
         } else {
             let ip = address.ip();
-            Err(format!("{ip} can be reached from outside, and nothing here asks who asks: use 127.0.0.1 or [::1]"))
+            Err(format!(
+                "{ip} can be reached from outside, and there is no authentication here: use 127.0.0.1 or [::1]"
+            ))
         }
     }
 }

@@ -266,7 +266,7 @@ fn a_socket_that_was_left_is_replaced_and_any_other_file_is_not() {
     drop(next);
     std::fs::write(&path, "precious").unwrap();
     let message = Server::bind(&address, Serves::Everything).unwrap_err().to_string();
-    assert!(message.ends_with("is there and is no socket"), "{message}");
+    assert!(message.ends_with("exists and is not a socket"), "{message}");
     assert_eq!(std::fs::read(&path).unwrap(), b"precious");
     let long = Address::Path(folder.path().join("x".repeat(200)));
     assert!(Server::bind(&long, Serves::Everything).is_err());
