@@ -1,7 +1,7 @@
-# The two commands of the README: `make run` and `make test`. Both do all set-up. `make help` lists the rest.
+# The two commands of the README: `make run` and `make test`. Both do the whole set-up. `make help` lists the rest.
 
 SLUICE := target/release/sluice
-# All Rust sources: those of the fuzzer, which is no part of the workspace, are among them.
+# All Rust sources, including those of the fuzzer, which is not part of the workspace.
 RUST := $(shell git ls-files '*.rs' 2>/dev/null)
 
 .PHONY: help run test check changed test-live tables-live testbed-live live build charts format lint docs unit claims claims-all browser capture peers \
@@ -9,27 +9,27 @@ RUST := $(shell git ls-files '*.rs' 2>/dev/null)
 	theory-plots book criterion fuzz fuzz-on mutants live-repeat stress kills conformance clean
 
 help:
-	@echo "make run     build, reproduce adth-s1a, write the report and say where it is"
+	@echo "make run     build, reproduce adth-s1a, write the report and print where it is"
 	@echo "make test    everything: format, lints, docs, unit and theory tests, claims, the report in a browser, captures in tshark, live use"
 	@echo "make check   between two edits: format, lints, unit tests of the crates that changed"
 	@echo "make claims-all    every claim of every scenario with all seeds: for a night"
-	@echo "make live    build with our own queue discipline in BPF, for live use; needs Clang from release 16 on, libelf, zlib"
+	@echo "make live    build with our own BPF queueing discipline, for live use; needs Clang 16 or newer, libelf, zlib"
 	@echo "make deb     a Debian package; make deb-test installs, upgrades and purges it in a tree of its own (root)"
 	@echo "make static  static binaries for routers: x86-64, aarch64 (root)"
-	@echo "make test-live    live use in a Linux guest, which is built once; root"
-	@echo "make tables-live    ours beside fq_codel and cake in that guest: delay, goodput, instructions; three runs each"
-	@echo "make testbed-live    ADTH's testbed in that guest, its claims beside the simulated ones"
+	@echo "make test-live    live use in a Linux guest, which is built once (root)"
+	@echo "make tables-live    our discipline compared with fq_codel and cake in that guest: delay, goodput, instructions; three runs each"
+	@echo "make testbed-live    ADTH's testbed in that guest, its claims compared with the simulated ones"
 	@echo "make live-repeat    live use five times while both processors are busy: LIVE_REPEAT, LIVE_LOAD"
-	@echo "make stress  all that may be done to live queues, at once and for ten minutes of the guest's time: STRESS_SECONDS, STRESS_SEED"
+	@echo "make stress  everything that may be done to live queues, at once and for ten minutes of the guest's time: STRESS_SECONDS, STRESS_SEED"
 	@echo "make kills   a thousand agents killed at random moments under traffic: KILLS"
-	@echo "make conformance    the queue discipline's mechanism beside the simulator's, ten minutes more each time: CONFORMANCE_SECONDS"
-	@echo "make fuzz    each fuzzer for TIME seconds, from what it kept; make fuzz-on: round after round, while a machine is free"
+	@echo "make conformance    the queueing discipline's mechanism compared with the simulator's, another ten minutes each time: CONFORMANCE_SECONDS"
+	@echo "make fuzz    each fuzzer for TIME seconds, starting from what it kept; make fuzz-on: round after round, for an idle machine"
 	@echo "make peers   the same networks in Sluice, ns-3 and ns-2: ten seeds each, one table of outcomes"
-	@echo "make peers-tcp    TCP in Sluice and ns-3: some two hours, nearly all of it ns-3"
-	@echo "make peers-patched    what differences are explained by: ns-2 is built from Debian's source with single rules changed"
-	@echo "make mutants deliberate bugs in controllers, queues and the MAC's contention, which a test must find"
-	@echo "make bench   the same networks in Sluice, ns-3 and ns-2: what they cost"
-	@echo "make bench-optimised    the same, beside an ns-3 built from source without logging: forty minutes of CPU once"
+	@echo "make peers-tcp    TCP in Sluice and ns-3: about two hours, nearly all of it ns-3"
+	@echo "make peers-patched    the experiments that explain differences: ns-2 is built from Debian's source with single rules changed"
+	@echo "make mutants deliberate bugs in controllers, queues and the MAC's contention, which the tests must find"
+	@echo "make bench   the same networks in Sluice, ns-3 and ns-2: their CPU time and memory"
+	@echo "make bench-optimised    the same, beside an ns-3 built from source without logging: forty minutes of CPU time once"
 	@echo "make book    the pages of docs as a book: target/book; needs mdbook"
 	@echo "make theory-plots    draw what docs/theory.md shows: predictions as lines, simulations as points"
 	@echo "make build charts format lint docs unit claims tutorials instructions browser capture criterion    single steps"
@@ -38,11 +38,11 @@ help:
 run: build
 	$(SLUICE) reproduce adth-s1a || test $$? -eq 1
 
-# What each stage took is printed at its end, and all of them at the end.
+# The time of each stage is printed when it ends, and the times of all stages at the end.
 test:
 	@MAKE="$(MAKE)" python3 tests/stages.py format lint docs unit claims tutorials instructions browser capture test-live
 
-# Between two edits: warm below three minutes.
+# Between two edits: less than three minutes once everything is built.
 check:
 	@MAKE="$(MAKE)" python3 tests/stages.py format lint changed
 
@@ -59,7 +59,7 @@ target/charts/vega.js: crates/lab/charts.py
 build: charts
 	cargo build --release --locked -p sluice-cli
 
-# Installs nothing: says what is missing.
+# Installs nothing: prints what is missing.
 live: charts
 	@missing=; \
 	for name in $(CLANG) clang-19 clang-20 clang-18 clang-16; do command -v $$name > /dev/null && break; done \
@@ -70,7 +70,7 @@ live: charts
 	cargo build --release --locked -p sluice-cli --features bpf
 	@echo "target/release/sluice has our own queue discipline; try: $(SLUICE) doctor"
 
-# The Debian package, with the discipline in BPF: target/deb/*.deb.
+# The Debian package, with the BPF discipline: target/deb/*.deb.
 deb: live
 	@command -v dh > /dev/null || { echo "missing: sudo apt-get install debhelper"; exit 1; }
 	rm -rf target/deb
@@ -79,7 +79,7 @@ deb: live
 	cd target/deb/build && debian/rules binary
 	@ls -l target/deb/*.deb
 
-# Installs, tries, upgrades and purges it in a tree of Debian's packages; root. RELEASE=trixie takes another release.
+# Installs, tries, upgrades and purges it in a tree of Debian's packages (root). RELEASE=trixie uses another release.
 deb-test:
 	python3 tests/packages/check_deb.py $(RELEASE)
 
@@ -105,15 +105,15 @@ unit: charts
 	cargo test --workspace --locked
 	python3 tests/peers.py
 
-# All of ADTH, and of the buffer-sizing document the experiments of which short runs say something: a minute of CPU.
+# All of ADTH, and those experiments of the buffer-sizing document for which short runs are meaningful: one minute of CPU time.
 QUICK := scenarios/adth buf-intro buf-fig2 buf-fig4 buf-fig9 buf-fig21
 
-# Experiments with three seeds; the verdicts must be those of the table, which docs/reproductions explains.
+# Experiments with three seeds; the verdicts must equal those of the table, which docs/reproductions explains.
 claims: build
 	$(SLUICE) reproduce $(QUICK) --quick --out target/claims || test $$? -eq 1
 	python3 tests/claims.py target/claims quick
 
-# Every claim of every scenario that has one, with all seeds: for a night. Goes on where it was interrupted.
+# Every claim of every scenario that has one, with all seeds: takes a night. Continues where it was interrupted.
 CLAIMED = $(shell grep -l '^\[\[claim\]\]' scenarios/*/*.toml)
 claims-all: build
 	$(SLUICE) reproduce $(CLAIMED) --out target/claims-all || test $$? -eq 1
@@ -123,7 +123,7 @@ claims-all: build
 tutorials: build
 	python3 tests/tutorials.py
 
-# What a few networks cost, by instructions, beside tests/instructions.csv.
+# The cost of a few networks in instructions, compared with tests/instructions.csv.
 instructions: build
 	python3 tests/debian.py valgrind valgrind
 	python3 tests/instructions.py
@@ -135,14 +135,14 @@ browser: claims
 	$(SLUICE) replay target/n1.jsonl --controller adth --controller alt --report target/replay.html
 	python3 tests/browser/check_report.py target/replay.html
 
-# Goes on where it was interrupted; outcomes are kept in target/peers.
+# Continues where it was interrupted; outcomes are kept in target/peers.
 peers: build
 	python3 bench/peers/compare.py --seeds 10 --only a --only b --only c --only d --only e --only f --only g --only i --only j
 
 peers-tcp: build
 	python3 bench/peers/compare.py --seeds 10 --only h
 
-# The copy of ns-2 with bench/peers/patches applied; whether it is the package while no rule is changed; the experiments.
+# The copy of ns-2 with bench/peers/patches applied; a check that it equals the package if no rule is changed; the experiments.
 peers-patched: build
 	python3 bench/peers/experiments.py --only 'ns-2*' --only 'TCP over chains*'
 
@@ -151,18 +151,18 @@ capture: build
 	python3 tests/debian.py tshark tshark
 	python3 tests/capture/check_capture.py
 
-# The guest is kept in target/guest; see tests/live/README.md. Where none is possible it says so and goes on.
+# The guest is kept in target/guest; see tests/live/README.md. If none is possible, it says so and goes on.
 test-live: charts
 	python3 tests/live/check_live.py
 
-# Both go on where they were interrupted; runs are kept in target/measured.
+# Both continue where they were interrupted; runs are kept in target/measured.
 tables-live: charts
 	python3 tests/live/measure.py --write
 
 testbed-live: charts
 	python3 tests/live/testbed.py --write
 
-# Settings of the tests are in the environment, where Make puts those of its command line.
+# The settings of the tests are environment variables, which Make sets from its command line.
 stress: export STRESS_SECONDS := $(or $(STRESS_SECONDS),600)
 stress: export STRESS_SEED := $(or $(STRESS_SEED),$(shell date +%s))
 stress: charts
@@ -172,18 +172,18 @@ kills: export KILLS := $(or $(KILLS),1000)
 kills: charts
 	python3 tests/live/check_live.py kills::
 
-# Whether results of the guest depend on what else the host does: how each test ended, counted.
+# Shows whether the guest's results depend on the host's load: counts how each test ended.
 live-repeat: export LIVE_REPEAT := $(or $(LIVE_REPEAT),5)
 live-repeat: export LIVE_LOAD := $(or $(LIVE_LOAD),2)
 live-repeat: test-live
 
-# Root or CAP_BPF. What was compared is kept in target/conformance, from where it goes on.
+# Root or CAP_BPF. Progress is kept in target/conformance, from where it continues.
 conformance: export CONFORMANCE_SECONDS := $(or $(CONFORMANCE_SECONDS),600)
 conformance: export CONFORMANCE_STATE := $(CURDIR)/target/conformance
 conformance: charts
 	cargo test -p sluice-linux --features bpf --locked --lib -- --ignored --nocapture as_many_packets
 
-# Leave the machine alone meanwhile.
+# Leave the machine idle meanwhile.
 bench: build
 	python3 bench/peers/cost.py
 
@@ -202,7 +202,7 @@ theory-plots: build
 criterion:
 	cargo bench -p sluice-sim --bench engine
 
-# Needs cargo-mutants; goes on for up to three CPU hours. SHARD=0/4 takes a quarter of the queue's.
+# Needs cargo-mutants and up to three CPU hours. SHARD=0/4 runs a quarter of the queue's changes.
 SHARD ?= 0/1
 mutants:
 	cargo mutants -p sluice-control --output target/mutants-control

@@ -130,7 +130,7 @@ fn inner_follow() {
     agent.until("v1", "attached");
 
     run("tc qdisc replace dev v1 root handle 9: pfifo limit 99");
-    assert!(agent.until("v1", "replaced").contains("another program made it pfifo 9:"));
+    assert!(agent.until("v1", "replaced").contains("another program replaced it by pfifo 9:"));
     // Its socket, and what is to be put back at v0.
     assert_eq!(files(folder.path()), 2);
     assert!(governed("v0", 500), "{}", queue("v0"));

@@ -231,7 +231,7 @@ fn inner_foreign_state() {
     attach_refused("has another name");
     std::fs::remove_file(&file).unwrap();
     run(&format!("mkfifo {}", file.display()));
-    attach_refused("is no plain file");
+    attach_refused("is not a plain file");
     assert_eq!(detach(&["v0"]).0, Some(2));
     std::fs::remove_file(&file).unwrap();
     run(&format!("chmod 777 {}", state.display()));
@@ -376,7 +376,7 @@ fn inner_refusals() {
     };
     refused(&mut with("attach v7"), 2, "no interface \"v7\"; there are lo, v1, v0");
     refused(&mut with("attach v0 --force --set discipline=codel"), 2, "use drop-tail or drop-head");
-    refused(&mut with("attach v0 --parent 1:10"), 2, "nothing with a handle stands in that class");
+    refused(&mut with("attach v0 --parent 1:10"), 2, "there is no queue with a handle in that class");
     let mut powerless = Command::new("setpriv");
     powerless.current_dir(folder.path()).args(["--bounding-set=-all", env!("CARGO_BIN_EXE_sluice")]);
     refused(
