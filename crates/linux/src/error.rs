@@ -351,7 +351,7 @@ mod tests {
         assert_eq!(governed(None), "eth0 is governed already; `sluice detach eth0` ends that");
         assert_eq!(governed(Some(7)), "eth0 is governed already (process 7); `sluice detach eth0` ends that");
         let handle = Unfit::Handle { handle: 0x51ce_0000, kind: "sluice" };
-        assert_eq!(handle.to_string(), "51ce: is no handle of a queue of kind sluice");
+        assert_eq!(handle.to_string(), "51ce: is not the handle of a queue of kind sluice");
         let locked = Taken::Lock { path: "/sys/fs/bpf".into() }.to_string();
         assert_eq!(locked, "another program holds the lock on /sys/fs/bpf; `lsof /sys/fs/bpf` says which");
         let (process, device, waited) = (7, "eth0".into(), Duration::from_secs(3));

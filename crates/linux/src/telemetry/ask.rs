@@ -233,6 +233,6 @@ mod tests {
         });
         let message = status(&path).unwrap_err().to_string();
         other.join().unwrap();
-        assert!(message.contains("answered no status") && message.contains("220 mail ready"), "{message}");
+        assert!(message.contains("did not answer with a status") && message.contains("220 mail ready"), "{message}");
     }
 }
