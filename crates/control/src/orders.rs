@@ -14,7 +14,8 @@ pub struct Orders {
     pub mark: Mark,
     /// How the port's category contends. None: as configured.
     pub access: Option<Access>,
-    /// What neighbours shall know. None: nothing is sent.
+    /// What neighbours shall know. None: nothing is sent. It is told once for each order that gives it, but no more often than
+    /// the host does: of notes that follow too soon the newest. Where several ports of a node order notes, so with them.
     pub note: Option<Note>,
 }
 

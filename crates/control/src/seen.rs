@@ -23,7 +23,8 @@ impl From<Interval> for Seen<'_> {
 }
 
 /// What a node's radio and MAC saw in the interval, whichever queue packets came from: the controllers of all its ports are
-/// told the same, each of its own interval. Notes to neighbours count in the channel time and nowhere else.
+/// told the same, each of its own interval. Notes to neighbours count in the channel time, and their senders among the stations
+/// heard, but not as packets or data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Radio {
     /// How long others kept the medium busy, by physical carrier sense: energy above the threshold, or a frame that is being

@@ -6,7 +6,7 @@ pub use queue::Ecn;
 
 use crate::config::{Category, Dscp};
 use crate::radio::Mode;
-use control::{Interval, Limit};
+use control::{Interval, Limit, Note};
 use units::{Bytes, Duration, Frequency, Instant, Power};
 
 /// Something that happened at a node.
@@ -54,6 +54,13 @@ pub enum TraceEventKind {
         seen: Box<Interval>,
         /// The limit that follows.
         limit: Limit,
+    },
+    /// The node sends a note to its neighbours, or has heard one.
+    Note {
+        /// The node that tells it.
+        from: u32,
+        /// What it says.
+        note: Note,
     },
 }
 
@@ -196,6 +203,8 @@ pub enum Owner {
     Flow(u32),
     /// The routing protocol's.
     Routing,
+    /// Nobody's: a note to neighbours.
+    Note,
 }
 
 /// Who takes part, in the order of the results.

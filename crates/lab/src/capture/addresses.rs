@@ -13,6 +13,8 @@ const EVERYBODY: Mac = [0xff; 6];
 const IBSS: Mac = [0x02, 0x5b, 0, 0, 0, 0];
 /// The port of AODV (RFC 3561, section 12).
 const AODV: u16 = 654;
+/// The port of notes to neighbours, which are a format of our own: the last registered one, which stays free (IANA).
+const NOTES: u16 = 49_151;
 /// Flow `i` goes from and to this port plus `i`; a TCP flow only to it.
 const FIRST_PORT: u16 = 10_000;
 /// The first port from which TCP connections begin (RFC 6335, section 6), and how many there are.
@@ -74,12 +76,13 @@ impl Addresses {
         Route { addresses: [to, from, IBSS], to_ds: false, from_ds: false }
     }
 
-    /// A routing packet goes from hop to hop; a flow's from end to end.
+    /// A routing packet or a note goes from hop to hop; a flow's from end to end.
     pub(super) fn ends(&self, frame: &Frame, packet: &Packet) -> Ends {
         match packet.of {
-            Owner::Routing => {
+            Owner::Routing | Owner::Note => {
                 let (from, to) = (Self::ip(Some(frame.from)), Self::ip(frame.to));
-                Ends { from, to, ports: [AODV; 2], protocol: Protocol::Udp }
+                let port = if packet.of == Owner::Note { NOTES } else { AODV };
+                Ends { from, to, ports: [port; 2], protocol: Protocol::Udp }
             }
             Owner::Flow(index) => {
                 let unknown = (frame.from, frame.to, Protocol::Udp);

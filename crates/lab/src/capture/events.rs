@@ -8,7 +8,7 @@ use sim::trace::{
 use std::io::{self, Write};
 
 /// What events are called.
-pub(super) const EVENTS: [&str; 14] = [
+pub(super) const EVENTS: [&str; 15] = [
     "sends",
     "hears",
     "spoilt",
@@ -23,6 +23,7 @@ pub(super) const EVENTS: [&str; 14] = [
     "refuse",
     "regulate",
     "stop",
+    "note",
 ];
 
 /// What an event is called.
@@ -42,6 +43,7 @@ pub(super) fn name_of(what: &TraceEventKind) -> &'static str {
         TraceEventKind::Admission { step: AdmissionStep::Refuse, .. } => 11,
         TraceEventKind::Admission { step: AdmissionStep::Regulate, .. } => 12,
         TraceEventKind::Admission { step: AdmissionStep::Stop, .. } => 13,
+        TraceEventKind::Note { .. } => 14,
     };
     EVENTS[place]
 }
@@ -71,6 +73,8 @@ struct Line<'e> {
     frame: Option<FrameLine<'e>>,
     #[serde(flatten)]
     packet: Option<PacketLine<'e>>,
+    #[serde(flatten)]
+    note: Option<NoteLine<'e>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     power_dbm: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -128,6 +132,17 @@ struct PacketLine<'e> {
 }
 
 #[derive(Serialize)]
+struct NoteLine<'e> {
+    from: &'e str,
+    domain: u16,
+    hops: u8,
+    rate_bps: u64,
+    backlog_packets: u64,
+    backlog_bytes: u64,
+    cost: f64,
+}
+
+#[derive(Serialize)]
 struct SegmentLine {
     connection: u32,
     flags: String,
@@ -172,6 +187,7 @@ impl Names {
             event: name_of(&event.what),
             frame: None,
             packet: None,
+            note: None,
             power_dbm: None,
             cause: None,
             delay_ns: None,
@@ -202,6 +218,17 @@ impl Names {
             }
             TraceEventKind::Limit { limit, .. } => line.limit = Some(limit.count() as f64),
             TraceEventKind::Admission { flow, .. } => line.of = Some(OfFlow { flow: self.flow(*flow).0 }),
+            TraceEventKind::Note { from, note } => {
+                line.note = Some(NoteLine {
+                    from: self.node(Some(*from)),
+                    domain: note.domain,
+                    hops: note.hops,
+                    rate_bps: note.rate.as_bps(),
+                    backlog_packets: note.backlog.packets,
+                    backlog_bytes: note.backlog.bytes.count(),
+                    cost: note.cost,
+                });
+            }
         }
         line
     }
@@ -252,6 +279,7 @@ impl Names {
         let (flow, back) = match packet.of {
             Owner::Flow(flow) => self.flow(flow),
             Owner::Routing => ("routing", false),
+            Owner::Note => ("note", false),
         };
         let (bytes, marked) = (packet.length.count(), packet.ecn == Ecn::Ce);
         PacketLine { packet: packet.id, flow, bytes, back, marked, tcp: packet.segment.as_deref().map(segment) }

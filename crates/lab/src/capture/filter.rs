@@ -55,6 +55,7 @@ impl Sieve {
         let ours = |packet: &Packet| match packet.of {
             Owner::Flow(flow) => chosen(flow),
             Owner::Routing => self.routing,
+            Owner::Note => false,
         };
         match &event.what {
             TraceEventKind::Sends(frame) | TraceEventKind::Hears(frame, _) | TraceEventKind::Spoilt(frame, _) => {
@@ -65,7 +66,7 @@ impl Sieve {
             | TraceEventKind::Dropped(packet, _)
             | TraceEventKind::Acknowledged(packet)
             | TraceEventKind::Delivered(packet, _) => ours(packet),
-            TraceEventKind::Limit { .. } => false,
+            TraceEventKind::Limit { .. } | TraceEventKind::Note { .. } => false,
             TraceEventKind::Admission { flow, .. } => chosen(*flow),
         }
     }

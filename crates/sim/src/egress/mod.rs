@@ -67,12 +67,17 @@ pub(crate) struct Egress {
     order: Order,
     /// Bit by bit, the categories that may have a packet for the MAC: when it is free, others need not be looked at.
     filled: u8,
+    /// A note to the neighbours, which the MAC takes before any packet of a port.
+    note: Option<Waiting>,
 }
+
+/// The access category of notes: the highest.
+const NOTES: u8 = 0;
 
 impl Egress {
     /// Empty ports in this layout.
     pub(crate) fn new(ports: List<PortId, Port>, layout: Layout, order: Order) -> Self {
-        Self { ports, layout, order, filled: 0 }
+        Self { ports, layout, order, filled: 0, note: None }
     }
 
     /// Its ports, in order.
@@ -140,6 +145,18 @@ impl Egress {
         wire
     }
 
+    /// A note waits for the MAC, and for nothing else. None may wait already.
+    pub(crate) fn post(&mut self, note: Waiting) {
+        debug_assert!(self.note.is_none(), "a note that waits is told what is new");
+        self.note = Some(note);
+        self.filled |= 1 << NOTES;
+    }
+
+    /// The note that waits.
+    pub(crate) fn note(&self) -> Option<Waiting> {
+        self.note
+    }
+
     /// The categories whose packets may now move on towards the MAC, to be [pulled](Self::pull) until none does: mostly
     /// none.
     #[inline]
@@ -184,6 +201,11 @@ impl Egress {
 
     /// The MAC takes the next packet of a category, if one waits that may leave now.
     pub(crate) fn take_next(&mut self, now: Instant, category: u8, dropped: &mut impl FnMut(Waiting)) -> Option<Taken> {
+        if category == NOTES
+            && let Some(packet) = self.note.take()
+        {
+            return Some(Taken { packet, waited: Duration::ZERO, expected: Duration::ZERO, left: None });
+        }
         let taken = self.take(now, self.next(now, category), 0, dropped);
         if taken.is_none() {
             self.filled &= !(1 << category);
@@ -211,6 +233,9 @@ impl Egress {
         category: u8,
         dropped: &mut impl FnMut(Waiting),
     ) -> Option<Waiting> {
+        if category == NOTES && self.note.is_some() {
+            return self.note;
+        }
         self.peek(now, self.next(now, category), 0, dropped)
     }
 
@@ -301,6 +326,7 @@ impl Egress {
     /// Packets that wait here.
     pub(crate) fn waiting(&self) -> u64 {
         let held: u64 = self.ports.iter().map(|port| port.queue().backlog().packets).sum();
+        let held = held + u64::from(self.note.is_some());
         match &self.order {
             Order::Turns(_) => held,
             Order::Mac80211(scheduler) => held + scheduler.waiting() as u64,

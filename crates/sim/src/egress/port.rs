@@ -5,7 +5,9 @@ use crate::engine::PortId;
 use crate::net::Waiting;
 use crate::record::{Passed, QueueRecord};
 use crate::results::{self, NodeDistribution};
-use control::{AnyController, Controller as _, Interval, Limit, Mark, Needs, Orders, Radio, Seen, Sets, Warning};
+use control::{
+    AnyController, Controller as _, Heard, Interval, Limit, Mark, Needs, Orders, Radio, Seen, Sets, Warning,
+};
 use queue::{Departure, Ecn, Queue, Shaper, fq_codel};
 use units::{Bytes, Duration, Instant, Rate};
 
@@ -152,10 +154,10 @@ impl Port {
     }
 
     /// An interval is over: what was measured in it, and what the controller orders. To be [obeyed](Self::obey). `radio`:
-    /// what the node's radio saw, where the controller looks at that.
-    pub(crate) fn decide(&mut self, now: Instant, radio: Option<Radio>) -> (Interval, Orders) {
+    /// what the node's radio saw, where the controller looks at that; `heard`: its neighbours' notes.
+    pub(crate) fn decide(&mut self, now: Instant, radio: Option<Radio>, heard: &[Heard]) -> (Interval, Orders) {
         let queue = self.queue.take_interval(now);
-        (queue, self.controller.update(&Seen { queue, radio, heard: &[] }))
+        (queue, self.controller.update(&Seen { queue, radio, heard }))
     }
 
     /// Orders hold from now on.

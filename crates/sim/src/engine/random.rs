@@ -29,6 +29,8 @@ pub(crate) enum Purpose {
     Shadowing,
     /// What a node's rate control tries.
     RateControl,
+    /// When a node tells its notes.
+    Notes,
 }
 
 impl Purpose {
@@ -45,6 +47,7 @@ impl Purpose {
             Self::Fading => "fading",
             Self::Shadowing => "shadowing",
             Self::RateControl => "rate control",
+            Self::Notes => "notes",
         }
     }
 }

@@ -28,6 +28,8 @@ pub(crate) enum Load {
     Flow(FlowId),
     /// A message of the routing protocol, to one neighbour or to all.
     Routing { message: Handle, to_all: bool },
+    /// A note to all neighbours, which says this.
+    Note(Handle),
 }
 
 /// Why a packet was lost.

@@ -194,7 +194,7 @@ fn check_packets(world: &World) {
             (mesh.ledger.on_their_way(), mesh.delayed + held)
         }
     };
-    let expected = data + messages;
+    let expected = data + messages + world.posted.ledger.on_their_way();
     let queued: u64 = world.nodes.iter().map(|node| node.egress.waiting()).sum();
     let sending = world.nodes.iter().filter(|node| node.station.broadcasts()).count() as u64;
     let chain = |first| std::iter::successors(Some(first), |&packet| world.packets.get(packet).transit.next);

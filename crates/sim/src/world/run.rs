@@ -55,6 +55,7 @@ impl World {
                 Event::Route { node } => self.routing_deadline(node),
                 Event::Message { node, packet } => self.delay_ends(node, packet),
                 Event::Gate { flow } => self.gate_deadline(flow),
+                Event::Note { node } => self.tell_note(node),
                 Event::Step => self.step(),
                 Event::WarmedUp => self.restart_statistics(),
             }

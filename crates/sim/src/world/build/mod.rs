@@ -14,7 +14,7 @@ mod transport;
 mod txop;
 
 use super::error::BuildError;
-use super::state::{Connections, Event, Supply, World, port_names};
+use super::state::{Connections, Event, Posted, Supply, World, port_names};
 use crate::config::Network;
 use crate::engine::{Arena, EventQueue};
 use crate::radio::{Judge, Links, Medium};
@@ -64,6 +64,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         routing,
         packets: Arena::default(),
         connections: Connections::default(),
+        posted: Posted::default(),
         broadcasts_in_air: 0,
         recorder,
         distributions: network.record.distributions,
@@ -89,6 +90,9 @@ impl World {
                 }
                 if orders_access {
                     self.order_access(node, port, &begin);
+                }
+                if let Some(news) = begin.note {
+                    self.order_note(node, news);
                 }
             }
             self.arm_routing(node);

@@ -7,6 +7,7 @@ use crate::config::{Category, Class, Network, Queues, Role};
 use crate::egress::{Egress, Layout, Order, Port};
 use crate::engine::{List, NodeId, Number as _, PortId, Purpose, Stream};
 use crate::mac::{Conventions, Costs, Station};
+use crate::net::Notes;
 use crate::record::{Gauge, NodeRecord};
 use crate::world::error::BuildError;
 use crate::world::state::Node;
@@ -35,9 +36,12 @@ pub(super) fn nodes(
         let settings = order.settings();
         // A category with several ports cannot contend as each of them orders.
         let alone = layout.groups == 1 && !layout.by_class;
-        let sets = if alone { CARRIED_OUT.and(Sets::ACCESS) } else { CARRIED_OUT };
-        // A wired node has no radio to measure with.
-        let reads = if layout.radio_ports() == 0 { MEASURED } else { MEASURED.and(Reads::RADIO) };
+        // A wired node has no radio to measure with, or to send notes.
+        let (reads, at_any) = match layout.radio_ports() {
+            0 => (MEASURED, CARRIED_OUT),
+            _ => (MEASURED.and(Reads::RADIO).and(Reads::NOTES), CARRIED_OUT.and(Sets::NOTE)),
+        };
+        let sets = if alone { at_any.and(Sets::ACCESS) } else { at_any };
         let mut ports: List<PortId, Port> = List::default();
         for port in (0..layout.radio_ports()).map(PortId::at) {
             let (settings, table) = match &settings {
@@ -48,18 +52,14 @@ pub(super) fn nodes(
         }
         for (_, wire) in &layout.wires {
             let link = wire.place() / 2;
-            ports.push(built(
-                &network.wired[link].queue,
-                &format!("wired.{link}.queue"),
-                reads,
-                CARRIED_OUT,
-                &mut chance,
-            )?);
+            ports.push(built(&network.wired[link].queue, &format!("wired.{link}.queue"), reads, at_any, &mut chance)?);
         }
         let count = ports.len();
-        let looking = ports.numbers().zip(ports.iter().map(Port::needs));
-        let looking = looking.map(|(port, needs)| (port, needs.reads, needs.late_after));
+        let needs = || ports.iter().map(Port::needs);
+        let looking = ports.numbers().zip(needs()).map(|(port, needs)| (port, needs.reads, needs.late_after));
         let gauge = Gauge::new(looking, sites.len());
+        let tells = needs().any(|needs| needs.reads.contains(Reads::NOTES) || needs.sets.contains(Sets::NOTE));
+        let neighbours = tells.then(|| Box::new(Notes::new(Stream::new(seed, &site.name, Purpose::Notes))));
         let random = Stream::new(seed, &site.name, Purpose::Backoff);
         nodes.push(Node {
             name: site.name.clone(),
@@ -72,6 +72,7 @@ pub(super) fn nodes(
             ports_before,
             record: NodeRecord::default(),
             gauge,
+            neighbours,
         });
         ports_before += count;
     }

@@ -178,7 +178,10 @@ impl World {
         if frame.to == BROADCAST
             && let Kind::Data { packet, .. } = frame.kind
         {
-            self.accounts(frame.from.into()).finish_broadcast(packet);
+            match self.packets.get(packet).load {
+                Load::Note(content) => self.finish_note(packet, content),
+                _ => self.accounts(frame.from.into()).finish_broadcast(packet),
+            }
             self.broadcasts_in_air -= 1;
         }
     }

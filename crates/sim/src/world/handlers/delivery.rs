@@ -21,9 +21,10 @@ impl World {
     pub(super) fn take_packet(&mut self, node: NodeId, from: u32, handle: Handle) {
         self.packets.get_mut(handle).transit.accepted = true;
         let packet = self.packets.get(handle);
-        let Load::Flow(index) = packet.load else {
-            self.take_message(node, from, handle);
-            return;
+        let index = match packet.load {
+            Load::Flow(index) => index,
+            Load::Routing { .. } => return self.take_message(node, from, handle),
+            Load::Note(content) => return self.take_note(node, from, content),
         };
         self.hear_neighbour(node, from);
         self.deliver(node, from, index, packet);

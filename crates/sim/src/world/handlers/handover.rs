@@ -37,7 +37,7 @@ impl World {
         let packet = self.packets.get(waiting.packet);
         let flow = match packet.load {
             Load::Flow(flow) => Some(flow),
-            Load::Routing { .. } => None,
+            Load::Routing { .. } | Load::Note(_) => None,
         };
         if let Some(flow) = flow {
             self.flows[flow].waiting -= u32::from(packet.is_fresh());
@@ -175,8 +175,10 @@ impl World {
     pub(crate) fn control(&mut self, node: NodeId, port: PortId) {
         let radio = self.seen_by_radio(node, port);
         let Self { nodes, events, watch, now, .. } = self;
-        let controlled = nodes[node].egress.port_mut(port);
-        let (seen, orders) = controlled.decide(*now, radio);
+        let Node { egress, neighbours, .. } = &mut nodes[node];
+        let heard = neighbours.as_mut().map_or(&[][..], |neighbours| neighbours.heard(*now));
+        let controlled = egress.port_mut(port);
+        let (seen, orders) = controlled.decide(*now, radio, heard);
         Witness { watch, now: *now, node }.saw(|| TraceEventKind::Limit {
             queue: port.into(),
             seen: Box::new(seen),
@@ -193,6 +195,9 @@ impl World {
         egress.port_mut(port).obey(now, orders, &mut accounts.dropping());
         if egress.ports()[port].orders_access() {
             self.order_access(node, port, orders);
+        }
+        if let Some(news) = orders.note {
+            self.order_note(node, news);
         }
         self.refill(node, port, None);
         self.resume(node, port);

@@ -62,8 +62,11 @@ impl World {
     #[inline]
     pub(super) fn measure_finished(&mut self, node: NodeId, handle: Handle, finished: Finished, service: Duration) {
         let Some(gauge) = &mut self.nodes[node].gauge else { return };
-        gauge.finishes(service);
         let packet = self.packets.get(handle);
+        if matches!(packet.load, Load::Note(_)) {
+            return;
+        }
+        gauge.finishes(service);
         gauge.real_time(RealTime::default().and(packet.dscp, packet.length));
         if finished.delivered && matches!(packet.load, Load::Flow(_)) {
             gauge.goes_on(packet.travelled() + 1);

@@ -7,6 +7,7 @@ mod air;
 mod delivery;
 mod handover;
 mod measured;
+mod notes;
 mod routing;
 mod sources;
 mod station;

@@ -113,7 +113,7 @@ impl World {
         };
         let flow = match packet.load {
             Load::Flow(flow) => connections.flow_key(flow, &packet),
-            Load::Routing { .. } => u32::MAX,
+            Load::Routing { .. } | Load::Note(_) => u32::MAX,
         };
         let waiting = Waiting { packet: handle, to, length: packet.length, flow, dscp: packet.dscp, ecn: packet.ecn };
         let mut witness = Witness { watch, now: *now, node };
@@ -193,6 +193,7 @@ impl World {
                 purge &= self.tell(node, |aodv, cx| aodv.message_failed(&message, to, cx));
                 false
             }
+            Load::Note(_) => unreachable!("a broadcast does not fail"),
             // One that has arrived all the same is not sent again.
             Load::Flow(_) => self.packet_failed(node, handle, to, !packet.transit.accepted),
         };

@@ -2,7 +2,7 @@
 
 use crate::engine::{Handle, NodeId};
 use crate::mac::{BROADCAST, Finished};
-use crate::net::Transit;
+use crate::net::{Load, Transit};
 use crate::trace::TraceEventKind;
 use crate::world::state::{Event, Node, Witness, World};
 use units::Instant;
@@ -64,8 +64,11 @@ impl World {
         if to != BROADCAST {
             record.hops.to(to).complete(delivered, waited, service);
         }
-        let port = egress.port_to(to, category, packet.dscp.class());
-        self.complete(node, port, waited, service, expected);
+        // A note comes from no port.
+        if !matches!(packet.load, Load::Note(_)) {
+            let port = egress.port_to(to, category, packet.dscp.class());
+            self.complete(node, port, waited, service, expected);
+        }
         if delivered {
             let Self { connections, watch, now, .. } = self;
             Witness { watch, now: *now, node }.saw(|| TraceEventKind::Acknowledged(connections.picture(&packet)));

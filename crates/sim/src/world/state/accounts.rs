@@ -41,6 +41,7 @@ impl Accounts<'_> {
             (Load::Flow(flow), _) => self.flows[flow].record.lose(why),
             (Load::Routing { .. }, Routing::Aodv(mesh)) => mesh.ledger.lost += 1,
             (Load::Routing { .. }, Routing::Static(_)) => unreachable!("fixed routes need no messages"),
+            (Load::Note(_), _) => unreachable!("notes have accounts of their own"),
         }
     }
 
@@ -51,6 +52,7 @@ impl Accounts<'_> {
             (Load::Flow(flow), _) => self.flows[flow].record.ledger.finished += 1,
             (Load::Routing { .. }, Routing::Aodv(mesh)) => mesh.ledger.finished += 1,
             (Load::Routing { .. }, Routing::Static(_)) => unreachable!("fixed routes need no messages"),
+            (Load::Note(_), _) => unreachable!("notes have accounts of their own"),
         }
         self.release(&packet);
     }

@@ -35,6 +35,8 @@ pub(crate) enum Event {
     Message { node: NodeId, packet: Handle },
     /// What the gate of a flow waits for comes or fails to, unless it has moved.
     Gate { flow: FlowId },
+    /// A note of a node to its neighbours is due.
+    Note { node: NodeId },
     /// A step of the time series is over.
     Step,
     /// Results count from here.

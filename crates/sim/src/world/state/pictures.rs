@@ -12,6 +12,7 @@ impl Packet {
         let of = match self.load {
             Load::Flow(flow) => Owner::Flow(flow.into()),
             Load::Routing { .. } => Owner::Routing,
+            Load::Note(_) => Owner::Note,
         };
         trace::Packet { id: u64::from(self.serial), of, length: self.length, dscp: self.dscp, ecn: self.ecn, segment }
     }

@@ -5,6 +5,7 @@ use super::connections::Connections;
 use super::event::Event;
 use super::flow::Flow;
 use super::node::Node;
+use super::posted::Posted;
 use super::routing::Routing;
 use super::watch::{Watch, Witness};
 use super::wire::Wire;
@@ -32,6 +33,8 @@ pub struct World {
     pub(crate) routing: Routing,
     pub(crate) packets: Arena<Packet>,
     pub(crate) connections: Connections,
+    /// Notes to neighbours.
+    pub(crate) posted: Posted,
     /// Two a link, one a direction.
     pub(crate) wires: List<WireId, Wire>,
     pub(crate) broadcasts_in_air: u64,
