@@ -1,6 +1,5 @@
 //! What a queue tells a controller. Readable and writable, so that a recorded run can be replayed into a controller.
 
-use crate::Limit;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
 
@@ -60,20 +59,4 @@ pub struct Interval {
     /// How long more packets waited.
     #[serde(default)]
     pub busy: Duration,
-}
-
-/// An interval, and the limit that follows it: what a recording of a queue holds, one JSON object a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Decision {
-    /// The interval's end, since the recording began.
-    pub at: Duration,
-    /// What the controller saw.
-    pub seen: Interval,
-    /// The limit that the controller ordered then.
-    pub limit: Limit,
-    /// What the host had it begin from before it saw this interval, see
-    /// [`begin_from`](crate::Controller::begin_from).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub begin_from: Option<Limit>,
 }

@@ -23,6 +23,7 @@ mod needs;
 pub mod none;
 mod orders;
 mod random;
+mod recorded;
 mod registry;
 mod seen;
 pub mod swan_gate;
@@ -31,12 +32,13 @@ pub mod swan_rate;
 
 pub use controller::{Controller, Scheme, Site};
 pub use gate::{Act, Gate};
-pub use interval::{Count, Decision, Interval, Stat};
+pub use interval::{Count, Interval, Stat};
 pub use invalid::{Invalid, Path, Warning};
 pub use limit::Limit;
 pub use needs::{Lacking, Measures, Needs, Period, Reads, SHORTEST_INTERVAL, Sets};
 pub use orders::{Access, Mark, Orders};
 pub use random::{Random, mix};
+pub use recorded::Decision;
 pub use seen::{Heard, Note, Radio, Seen};
 pub use swan_gate::{Params as GateParams, SwanGate as FlowGate};
 

@@ -125,11 +125,10 @@ bits! {
     AVERAGE = 4, "average service time";
     /// [`Interval::idle`](crate::Interval::idle) and [`Interval::busy`](crate::Interval::busy).
     OCCUPANCY = 5, "idle and busy time";
-    /// [`Radio::busy`](crate::Radio::busy), [`Radio::sending`](crate::Radio::sending) and
-    /// [`Radio::contenders`](crate::Radio::contenders).
+    /// [`Radio::busy`](crate::Radio::busy) and [`Radio::sending`](crate::Radio::sending).
     MEDIUM = 6, "channel time";
-    /// [`Radio::phy_rate`](crate::Radio::phy_rate), and how frames are aggregated.
-    LINK = 7, "link rate and aggregation";
+    /// [`Radio::phy_rate`](crate::Radio::phy_rate).
+    LINK = 7, "link rate";
     /// [`Radio::late`](crate::Radio::late).
     LATE = 8, "MAC delay of each packet";
     /// [`Radio::real_time`](crate::Radio::real_time) and [`Radio::real_time_new`](crate::Radio::real_time_new).
@@ -138,11 +137,22 @@ bits! {
     HOPS = 10, "hops of each packet";
     /// [`Seen::heard`](crate::Seen::heard).
     NOTES = 11, "neighbours' notes";
+    /// [`Radio::contenders`](crate::Radio::contenders).
+    CONTENDERS = 12, "number of stations heard";
+    /// [`Radio::frames`](crate::Radio::frames), [`Radio::mpdus`](crate::Radio::mpdus) and
+    /// [`Radio::aggregate_max`](crate::Radio::aggregate_max).
+    AGGREGATES = 13, "frame aggregation";
 }
 
 impl Reads {
     /// What stands in [`Seen::radio`](crate::Seen::radio).
-    pub const RADIO: Self = Self::MEDIUM.and(Self::LINK).and(Self::LATE).and(Self::OVERHEARD).and(Self::HOPS);
+    pub const RADIO: Self = Self::MEDIUM
+        .and(Self::CONTENDERS)
+        .and(Self::LINK)
+        .and(Self::AGGREGATES)
+        .and(Self::LATE)
+        .and(Self::OVERHEARD)
+        .and(Self::HOPS);
 }
 
 bits! {

@@ -1,6 +1,7 @@
 //! What a controller orders.
 
 use crate::{Limit, Note, Sets};
+use serde::{Deserialize, Serialize};
 use units::{Duration, Rate};
 
 /// What holds from now on.
@@ -40,7 +41,8 @@ impl Orders {
 }
 
 /// Which ECN-capable packets are marked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Mark {
     /// No packet is marked.
     #[default]
@@ -76,7 +78,7 @@ impl Mark {
 }
 
 /// How a category contends (IEEE 802.11-2016, 10.22.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Access {
     /// AIFSN: slots of AIFS behind SIFS, from 1.
     pub aifsn: u8,

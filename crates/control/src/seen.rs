@@ -1,6 +1,7 @@
 //! What a host hands to a controller.
 
 use crate::{Count, Interval};
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Rate};
 
 /// What was seen in an interval. What a host does not measure is zero or absent; [`Needs`](crate::Needs) keeps controllers
@@ -25,7 +26,8 @@ impl From<Interval> for Seen<'_> {
 /// What a node's radio and MAC saw in the interval, whichever queue packets came from: the controllers of all its ports are
 /// told the same, each of its own interval. Notes to neighbours count in the channel time, and their senders among the stations
 /// heard, but not as packets or data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Radio {
     /// How long others kept the medium busy, by physical carrier sense: energy above the threshold, or a frame that is being
     /// decoded. Time that is only reserved (NAV) does not count. The frames that fill it are sensed when they come, what lies
@@ -60,7 +62,7 @@ pub struct Radio {
 }
 
 /// The newest note of a neighbour, and its age.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Heard {
     /// Who sent it: a number that stays the neighbour's.
     pub from: u32,
@@ -71,7 +73,8 @@ pub struct Heard {
 }
 
 /// What a node tells its neighbours: measured quantities, so that one format serves every scheme.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Note {
     /// Stations that it hears, and itself: the size of its collision domain.
     pub domain: u16,

@@ -85,6 +85,37 @@ fn a_recording_from_before_idle_time_was_measured_can_be_replayed() {
     assert_eq!(serde_json::from_value::<Interval>(old).unwrap(), Interval { backlog_max: 7, ..Interval::default() });
 }
 
+#[test]
+fn a_recording_holds_what_was_seen_and_ordered_and_what_is_absent_takes_no_room() {
+    type Decision = control::Decision<Vec<Heard>>;
+    let queue = Interval { backlog_max: 7, ..Interval::default() };
+    let plain = Decision::new(Duration::from_secs(1), &queue.into(), &Limit::Packets(9).into());
+    let text = serde_json::to_string(&plain).unwrap();
+    let seen = serde_json::to_string(&queue).unwrap();
+    assert_eq!(text, format!("{{\"at\":\"1 s\",\"seen\":{seen},\"limit\":9}}"), "as before there was more");
+    assert_eq!(serde_json::from_str::<Decision>(&text).unwrap(), plain);
+
+    let note = Note { domain: 3, hops: 2, rate: Rate::mbps(11), backlog: Count::default(), cost: 1.5 };
+    let heard = [Heard { from: 7, age: Duration::from_millis(20), note }];
+    let radio =
+        Radio { busy: Duration::from_nanos(3_040_001), late: 2, real_time: Bytes::new(188), ..Radio::default() };
+    let seen = Seen { queue, radio: Some(radio), heard: &heard };
+    let access = Some(control::Access { aifsn: 2, cw_min: 15, cw_max: 31, txop: Duration::ZERO });
+    let mark = control::Mark::Set { of: 8, index: 3 };
+    let orders =
+        control::Orders { rate: Some(Rate::kbps(64)), mark, access, note: Some(note), limit: Limit::Packets(9) };
+    let full = Decision::new(Duration::from_secs(1), &seen, &orders);
+    let text = serde_json::to_string(&full).unwrap();
+    let read: Decision = serde_json::from_str(&text).unwrap();
+    assert_eq!(read, full);
+    assert_eq!((read.seen().queue, read.seen().radio, read.seen().heard), (seen.queue, seen.radio, seen.heard));
+    assert_eq!(plain.with(&orders), Decision { radio: None, heard: Vec::new(), ..full });
+    // A radio of which an earlier host told less.
+    let less = text.replacen("\"late\":2,", "", 1);
+    assert_ne!(less, text);
+    assert_eq!(serde_json::from_str::<Decision>(&less).unwrap().radio, Some(Radio { late: 0, ..radio }));
+}
+
 fn extreme() -> impl Strategy<Value = u64> {
     prop_oneof![Just(0), Just(1), Just(u64::MAX), any::<u64>(), 0_u64..2_000]
 }
@@ -212,11 +243,16 @@ fn mixed(seen: &Sight, other: &Sight, reads: Reads) -> Sight {
     }
     let (to, from) = (&mut mixed.radio, &seen.radio);
     if reads.contains(Reads::MEDIUM) {
-        (to.busy, to.sending, to.contenders) = (from.busy, from.sending, from.contenders);
+        (to.busy, to.sending) = (from.busy, from.sending);
+    }
+    if reads.contains(Reads::CONTENDERS) {
+        to.contenders = from.contenders;
     }
     if reads.contains(Reads::LINK) {
-        (to.phy_rate, to.frames, to.mpdus, to.aggregate_max) =
-            (from.phy_rate, from.frames, from.mpdus, from.aggregate_max);
+        to.phy_rate = from.phy_rate;
+    }
+    if reads.contains(Reads::AGGREGATES) {
+        (to.frames, to.mpdus, to.aggregate_max) = (from.frames, from.mpdus, from.aggregate_max);
     }
     if reads.contains(Reads::LATE) {
         to.late = from.late;

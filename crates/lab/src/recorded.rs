@@ -5,11 +5,14 @@
 //!   were never measured the time between departures. In an interval without, as when nothing was sent, the former holds.
 //! - *Load*: in each interval as many packets as came, evenly spaced. All are as long as the mean of the recording.
 
-use control::{AnyController, Controller as _, Decision, Limit, Name, Parameters, Reads, Stat};
+use control::{AnyController, Controller as _, Heard, Limit, Name, Parameters, Reads, Stat};
 use std::fmt::{self, Write as _};
 use thiserror::Error;
 use toml::Value;
 use units::{Bytes, Duration, Rate};
+
+/// An interval of a recording.
+pub type Decision = control::Decision<Vec<Heard>>;
 
 /// Headers of IP and UDP, which a flow's packets have beside their payload.
 const HEADERS: u64 = 28;
@@ -185,7 +188,7 @@ fn text(copy: &Copy) -> String {
 /// A wired link has no radio that a controller could look at.
 fn works_on_a_wire(name: Name) -> bool {
     let built = AnyController::new(name, &Parameters::default(), &Limit::Packets(1).into());
-    built.is_ok_and(|controller| !controller.needs().reads.any_of(Reads::RADIO))
+    built.is_ok_and(|controller| !controller.needs().reads.any_of(Reads::RADIO.and(Reads::NOTES)))
 }
 
 /// What to vary, and what to draw of it.
@@ -246,7 +249,7 @@ mod tests {
             departure_gap: gap,
             ..Interval::default()
         };
-        Decision { at: Duration::from_millis(100 * number), seen, limit: Limit::Packets(50), begin_from: None }
+        Decision::new(Duration::from_millis(100 * number), &seen.into(), &Limit::Packets(50).into())
     }
 
     fn parsed(text: &str) -> Scenario {
@@ -312,7 +315,7 @@ mod tests {
                     departure_gap: Stat { n: 1, mean: Duration::from_nanos(gap), ..Stat::default() },
                     ..Interval::default()
                 };
-                Decision { at, seen, limit: Limit::Bytes(Bytes::new(limit)), begin_from: None }
+                Decision::new(at, &seen.into(), &Limit::Bytes(Bytes::new(limit)).into())
             }).collect();
             if let Ok(text) = scenario(&recorded, "x") {
                 // It may ask for more than can be run, but it says so in words.

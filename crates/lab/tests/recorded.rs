@@ -1,8 +1,7 @@
 //! A simulated link is recorded, made a scenario of, and simulated again.
 
-use control::Decision;
 use lab::capture::{self, Wanted};
-use lab::recorded;
+use lab::recorded::{self, Decision};
 use lab::scenario::{Scenario, Wishes};
 use std::path::Path;
 use units::Duration;

@@ -6,7 +6,7 @@ pub use queue::Ecn;
 
 use crate::config::{Category, Dscp};
 use crate::radio::Mode;
-use control::{Interval, Limit, Note};
+use control::{Heard, Interval, Note, Orders, Radio};
 use units::{Bytes, Duration, Frequency, Instant, Power};
 
 /// Something that happened at a node.
@@ -47,14 +47,7 @@ pub enum TraceEventKind {
     /// A packet reached its destination's application after this time.
     Delivered(Packet, Duration),
     /// A controller looked at an interval of a queue and set its limit.
-    Limit {
-        /// The queue: its place among those of the node, see [`RosterNode::queues`].
-        queue: u32,
-        /// What it saw.
-        seen: Box<Interval>,
-        /// The limit that follows.
-        limit: Limit,
-    },
+    Limit(Box<Decision>),
     /// The node sends a note to its neighbours, or has heard one.
     Note {
         /// The node that tells it.
@@ -77,6 +70,21 @@ pub enum AdmissionStep {
     Regulate,
     /// Admitted before, it was refused.
     Stop,
+}
+
+/// What a controller saw and ordered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision {
+    /// The queue: its place among those of the node, see [`RosterNode::queues`].
+    pub queue: u32,
+    /// What it measured.
+    pub seen: Interval,
+    /// What the node's radio saw, where the controller looks at that.
+    pub radio: Option<Radio>,
+    /// The notes of the node's neighbours, where the controller looks at them.
+    pub heard: Vec<Heard>,
+    /// What follows.
+    pub orders: Orders,
 }
 
 /// A frame as it was on the air.

@@ -200,10 +200,11 @@ fn tell(decision: &Decision, json: bool) -> Result<(), Failure> {
 
 /// A decision for a person.
 pub(super) fn row(decision: &Decision) -> String {
-    let Decision { at, seen, limit, .. } = decision;
+    let Decision { at, seen, limit, rate, .. } = decision;
+    let rate = rate.map(|rate| format!("rate {rate}  ")).unwrap_or_default();
     let ms = |span: Duration| format!("{:.1} ms", span.as_secs_f64() * 1e3);
     format!(
-        "{:>9.2} s  limit {:<14} backlog {:>6}  delay {:>10}  gap {:>9}  sent {:>7}  dropped {:>7}",
+        "{:>9.2} s  limit {:<14} {rate}backlog {:>6}  delay {:>10}  gap {:>9}  sent {:>7}  dropped {:>7}",
         at.as_secs_f64(),
         limit.to_string(),
         seen.backlog.packets,

@@ -109,6 +109,6 @@ fn wait(signals: &Signals, keys: bool, agents: &[Watching]) -> Result<bool, Fail
 /// A queue's newest interval as a line.
 fn line(status: &Status) -> Option<String> {
     let Status { device, place, at, limit, last, .. } = status;
-    let row = row(&Decision { at: *at, seen: (*last)?, limit: *limit, begin_from: None });
+    let row = row(&Decision::new(*at, &(*last)?.into(), &(*limit).into()));
     Some(format!("{} ({}) {row}\n", plain(device), plain(place)))
 }

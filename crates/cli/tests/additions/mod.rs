@@ -32,6 +32,7 @@ const DISCIPLINE: Page = Page {
     registry: "registry::disciplines! {",
 };
 const RANDOM_DROP: &str = include_str!("random_drop.rs");
+const PROBE: &str = include_str!("probe.rs");
 
 /// The copy's command has a name of its own, or it would take the place of the one that other tests run.
 const COMMAND: &str = "sluice-with-additions";
@@ -49,13 +50,18 @@ impl Page {
 
     /// The page's file and its registry entry, in the copy of its crate.
     fn add(&self, copy: &Path, module: &str) {
+        let entry = self.block("rust", &format!("    {module}"));
+        let declared = self.block("rust", &format!("pub mod {module};"));
+        self.register(copy, module, self.block("rust", "impl Default for Params"), entry, declared);
+    }
+
+    /// A file and its registry entry, in the copy of the page's crate.
+    fn register(&self, copy: &Path, module: &str, text: &str, entry: &str, declared: &str) {
         let source = copy.join(self.folder);
-        fs::write(source.join(module).with_extension("rs"), self.block("rust", "impl Default for Params")).unwrap();
+        fs::write(source.join(module).with_extension("rs"), text).unwrap();
         let list = fs::read_to_string(source.join(self.list)).unwrap();
         let start = list.find(self.registry).expect("the file has the registry");
         let end = start + list[start..].find("\n}").expect("the registry ends") + 1;
-        let entry = self.block("rust", &format!("    {module}"));
-        let declared = self.block("rust", &format!("pub mod {module};"));
         let registered =
             format!("{}{entry}{}", &list[..end], &list[end..]).replacen("pub mod", &format!("{declared}pub mod"), 1);
         fs::write(source.join(self.list), registered).unwrap();
@@ -82,6 +88,8 @@ fn one_file_and_one_entry_each_are_all_that_a_controller_and_a_discipline_take()
     let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("additions");
     copy_workspace(&copy).unwrap();
     CONTROLLER.add(&copy, "fixed_drain");
+    let entry = "    /// Looks at all that there is.\n    probe: Probe,\n";
+    CONTROLLER.register(&copy, "probe", PROBE, entry, "pub mod probe;\n");
     DISCIPLINE.add(&copy, "random_drop");
 
     // What holds for every controller and every discipline, and the examples' own tests.
@@ -93,6 +101,7 @@ fn one_file_and_one_entry_each_are_all_that_a_controller_and_a_discipline_take()
     simulates(&command, folder.path());
     attaches(&command);
     replays(&command, folder.path());
+    measures(&command, folder.path());
 }
 
 fn workspace() -> PathBuf {
@@ -210,4 +219,44 @@ fn replays(command: &Path, folder: &Path) {
     assert!(recording.lines().count() > 10);
     let words = ["replay", "a.jsonl", "--controller", "fixed_drain", "--target-delay", "50ms", "--json"];
     assert_eq!(run(command, folder, &words), recording);
+}
+
+/// A chain of three whose ends hear only the one between them. What its radio saw and its neighbours told stands in the
+/// recording, and the same controller orders the same over it: limit, rate and note.
+fn measures(command: &Path, folder: &Path) {
+    let nodes = "[nodes]\ncount = 3\nplacement = \"chain\"\nspacing = \"20 m\"\n";
+    let flow = "[[flow]]\nname = \"call\"\nfrom = \"n0\"\nto = \"n2\"\nclass = \"real-time\"\n\
+                traffic = { kind = \"cbr\", rate = \"160 kb/s\", packet = \"1000 B\" }\n";
+    let chain = "title = \"A chain\"\nduration = \"3 s\"\n[radio]\nrange = \"30 m\"\n[queue]\ncontroller = \"probe\"\n";
+    fs::write(folder.join("chain.toml"), format!("{chain}{nodes}{flow}")).unwrap();
+    let words = "run chain.toml --json --record-intervals n1.jsonl --trace n1.trace --node n1";
+    run(command, folder, &words.split(' ').collect::<Vec<_>>());
+    let recording = fs::read_to_string(folder.join("n1.jsonl")).unwrap();
+    let lines: Vec<serde_json::Value> = recording.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 29, "one each 100 ms");
+    let last = &lines[28];
+    // Two packets of 1028 B come and go in 100 ms.
+    let radio = &last["radio"];
+    assert_eq!([&radio["frames"], &radio["hops"], &radio["contenders"]], [2, 2, 2]);
+    assert_eq!([&radio["real_time"], &radio["phy_rate"]], ["4112 B", "11 Mb/s"]);
+    let heard: Vec<_> = last["heard"].as_array().unwrap().iter().map(|heard| heard["from"].clone()).collect();
+    assert_eq!(heard, [0, 2]);
+    assert_eq!((&last["rate"], &last["note"]["domain"]), (&"11 Mb/s".into(), &3.into()));
+    let replayed = ["replay", "n1.jsonl", "--controller", "probe", "--json"];
+    assert_eq!(run(command, folder, &replayed), recording);
+    let trace = fs::read_to_string(folder.join("n1.trace")).unwrap();
+    for node in ["n0", "n1", "n2"] {
+        let told = format!("\"event\":\"note\",\"from\":\"{node}\"");
+        assert!(trace.lines().filter(|line| line.contains(&told)).count() > 10, "{told}: {trace}");
+    }
+
+    // Neither an interface without Wi-Fi nor a recording without a radio can serve it.
+    for (words, why) in [
+        ("attach lo --controller probe --dry-run", "probe needs the channel time, which as it is cannot measure"),
+        ("replay a.jsonl --controller probe", "holds nothing of a radio, which probe needs"),
+    ] {
+        let output = Command::new(command).args(words.split(' ')).current_dir(folder).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.contains(why), "{words}: {said}");
+    }
 }

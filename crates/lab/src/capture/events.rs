@@ -37,7 +37,7 @@ pub(super) fn name_of(what: &TraceEventKind) -> &'static str {
         TraceEventKind::Dropped(..) => 5,
         TraceEventKind::Acknowledged(_) => 6,
         TraceEventKind::Delivered(..) => 7,
-        TraceEventKind::Limit { .. } => 8,
+        TraceEventKind::Limit(_) => 8,
         TraceEventKind::Admission { step: AdmissionStep::Probe, .. } => 9,
         TraceEventKind::Admission { step: AdmissionStep::Admit, .. } => 10,
         TraceEventKind::Admission { step: AdmissionStep::Refuse, .. } => 11,
@@ -216,7 +216,7 @@ impl Names {
             TraceEventKind::Delivered(packet, delay) => {
                 (line.packet, line.delay_ns) = (Some(self.packet(packet)), Some(delay.as_nanos()));
             }
-            TraceEventKind::Limit { limit, .. } => line.limit = Some(limit.count() as f64),
+            TraceEventKind::Limit(decision) => line.limit = Some(decision.orders.limit.count() as f64),
             TraceEventKind::Admission { flow, .. } => line.of = Some(OfFlow { flow: self.flow(*flow).0 }),
             TraceEventKind::Note { from, note } => {
                 line.note = Some(NoteLine {

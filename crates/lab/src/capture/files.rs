@@ -2,9 +2,10 @@
 
 use super::filter::Sieve;
 use super::{Addresses, Capture, Events, Filter};
+use crate::recorded::Decision;
 use crate::run::{self, Observer, Timed, Watch};
 use crate::scenario::nearest;
-use control::Decision;
+use control::Seen;
 use sim::config::Network;
 use sim::trace::{Protocol, Roster, TraceEvent, TraceEventKind};
 use std::fs::{self, File};
@@ -131,9 +132,9 @@ impl Intervals {
 
     fn add(&mut self, event: &TraceEvent) -> io::Result<()> {
         match &event.what {
-            TraceEventKind::Limit { queue, seen, limit } if (event.node, *queue) == (self.node, self.queue) => {
-                let decision =
-                    Decision { at: event.at.since(Instant::ZERO), seen: **seen, limit: *limit, begin_from: None };
+            TraceEventKind::Limit(told) if (event.node, told.queue) == (self.node, self.queue) => {
+                let seen = Seen { queue: told.seen, radio: told.radio, heard: &told.heard };
+                let decision = Decision::new(event.at.since(Instant::ZERO), &seen, &told.orders);
                 serde_json::to_writer(&mut self.to, &decision)?;
                 self.to.write_all(b"\n")
             }

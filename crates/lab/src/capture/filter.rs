@@ -66,7 +66,7 @@ impl Sieve {
             | TraceEventKind::Dropped(packet, _)
             | TraceEventKind::Acknowledged(packet)
             | TraceEventKind::Delivered(packet, _) => ours(packet),
-            TraceEventKind::Limit { .. } | TraceEventKind::Note { .. } => false,
+            TraceEventKind::Limit(_) | TraceEventKind::Note { .. } => false,
             TraceEventKind::Admission { flow, .. } => chosen(*flow),
         }
     }

@@ -2,19 +2,20 @@
 
 use crate::agent::host::Host;
 use crate::agent::links::Links;
-use crate::agent::needs::{interval, look_every, suits};
+use crate::agent::needs::{interval, look_every, radio, suits};
 use crate::agent::pace::{Pace, WORTH};
 use crate::agent::wakes::on_grid;
 use crate::device::attach::{Attached, attach};
 use crate::device::contract::{Device, Keeps, LONGEST_INTERVAL};
 use crate::device::looks::Looks;
 use crate::device::place::shown_place;
+use crate::device::radio::Radiometer;
 use crate::device::wish::{Start, Wish};
 use crate::error::{Error, Unfit};
 use crate::telemetry::events::{AgentEvent, AgentEventKind, clock};
 use crate::telemetry::recording::Decision;
 use crate::telemetry::status::{State, Status};
-use control::{AnyController, Controller as _, Limit, Orders};
+use control::{AnyController, Controller as _, Limit, Orders, Seen};
 use units::{Duration, Instant};
 
 /// An interval that ends later than this plus one interval says nothing about the present queue.
@@ -46,6 +47,8 @@ enum Phase {
 
 struct Governing {
     device: Box<dyn Device>,
+    /// For a controller that looks at it.
+    radio: Option<Box<Radiometer>>,
     index: u32,
     /// The orders that the device carries out now.
     orders: Orders,
@@ -120,7 +123,8 @@ impl Governor {
         self.pace = Pace::new();
         let start = start(&self.controller, round.now);
         let Attached { device, remarks: of_device } = attach(&self.wish, &start, round.looks)?;
-        suits(&self.controller, device.as_ref())?;
+        let radio = radio(&self.controller, link.index)?;
+        suits(&self.controller, device.as_ref(), radio.as_deref())?;
         let again = u64::from(self.status.last.is_some());
         self.status.totals.restarts = self.status.totals.restarts.saturating_add(again);
         self.status.held_by(&device.capabilities());
@@ -137,6 +141,7 @@ impl Governor {
         let (next_interval, next_look) = first(round.now, interval, start.every);
         self.phase = Phase::Governing(Governing {
             device,
+            radio,
             index: link.index,
             orders: start.orders,
             interval,
@@ -165,6 +170,7 @@ impl Governor {
         }
         governing.next_look = on_grid(now, governing.every.unwrap_or(governing.interval));
         let seen = governing.device.take_interval(now)?;
+        let radio = governing.radio.as_mut().map(|radio| radio.take()).transpose()?;
         if std::mem::take(&mut governing.slept) || late > governing.interval.max(LATE) {
             self.status.pass_over(&seen);
             let words = format!("an interval of {} is skipped: the agent did not run all that time", seen.length);
@@ -173,7 +179,8 @@ impl Governor {
         }
         let learnt = self.pace.learn(&seen, self.wish.settings.limit);
         let begin_from = learnt.filter(|limit| self.controller.begin_from(*limit));
-        let orders = self.controller.update(&seen.into());
+        let all = Seen { queue: seen, radio, heard: &[] };
+        let orders = self.controller.update(&all);
         if orders != governing.orders {
             governing.device.apply(&orders)?;
             governing.orders = orders;
@@ -189,7 +196,8 @@ impl Governor {
                 round.host,
             );
         }
-        let told = round.host.decided(&self.status, &Decision { at, seen, limit, begin_from });
+        let decision = Decision { begin_from, ..Decision::new(at, &all, &orders) };
+        let told = round.host.decided(&self.status, &decision);
         Ok(if told.is_break() { Done::Enough } else { Done::Something })
     }
 
@@ -267,7 +275,9 @@ impl Governor {
             self.wish = wish;
             return Ok(());
         };
-        suits(&controller, governing.device.as_ref())?;
+        let radio = radio(&controller, governing.index)?;
+        suits(&controller, governing.device.as_ref(), radio.as_deref())?;
+        governing.radio = radio;
         // What was counted under the old settings is not for the new controller.
         self.status.pass_over(&governing.device.take_interval(round.now)?);
         let adapted = wish.gso_segments == self.wish.gso_segments && governing.device.adapt(&wish, &start)?;

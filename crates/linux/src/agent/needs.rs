@@ -1,8 +1,9 @@
 //! What a controller asks of its host on a live queue: to be called, and a device that can serve it.
 
 use crate::device::contract::Device;
+use crate::device::radio::Radiometer;
 use crate::error::{Error, Unfit};
-use control::{AnyController, Controller as _};
+use control::{AnyController, Controller as _, Reads};
 use units::Duration;
 
 /// How often what goes on is told where the controller never needs to be called.
@@ -24,13 +25,25 @@ pub(super) fn look_every(controller: &AnyController) -> Duration {
     part.clamp(Duration::from_millis(10), Duration::from_millis(50))
 }
 
-/// Whether a controller can work with a device.
+/// The radio of the interface with this number, for a controller that looks at one.
+///
+/// # Errors
+/// The interface is gone, or the kernel does not answer.
+pub(super) fn radio(controller: &AnyController, index: u32) -> Result<Option<Box<Radiometer>>, Error> {
+    if !controller.needs().reads.any_of(Reads::RADIO) {
+        return Ok(None);
+    }
+    Ok(Radiometer::open(index)?.map(Box::new))
+}
+
+/// Whether a controller can work with a device, and with the radio of its interface.
 ///
 /// # Errors
 /// It needs what is not measured there, or orders what is not possible.
-pub(super) fn suits(controller: &AnyController, device: &dyn Device) -> Result<(), Error> {
+pub(super) fn suits(controller: &AnyController, device: &dyn Device, radio: Option<&Radiometer>) -> Result<(), Error> {
     let able = device.capabilities();
-    match controller.needs().obstacle(able.reads, able.sets) {
+    let reads = able.reads.and(radio.map_or(Reads::NONE, Radiometer::reads));
+    match controller.needs().obstacle(reads, able.sets) {
         None => Ok(()),
         Some(lacking) => Err(Unfit::Controller { controller: controller.name(), kind: able.kind, lacking }.into()),
     }

@@ -1,9 +1,10 @@
 //! Recordings: the intervals of a queue and what a controller decided, one JSON object a line.
 
-pub use control::Decision;
-
-use control::{AnyController, Controller as _};
+use control::{AnyController, Controller as _, Heard};
 use std::io::BufRead;
+
+/// An interval of a recording.
+pub type Decision = control::Decision<Vec<Heard>>;
 
 /// Why a recording cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -27,7 +28,7 @@ pub enum RecordingError {
 }
 
 /// What a file holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
     /// Its intervals with the limits that followed, in order of time.
     pub decisions: Vec<Decision>,
@@ -68,7 +69,8 @@ pub fn replay(recording: &[Decision], controller: &mut AnyController) -> Vec<Dec
         if let Some(limit) = recorded.begin_from {
             controller.begin_from(limit);
         }
-        Decision { limit: controller.update(&recorded.seen.into()).limit, ..*recorded }
+        let orders = controller.update(&recorded.seen());
+        recorded.clone().with(&orders)
     };
     recording.iter().map(decide).collect()
 }
@@ -93,12 +95,7 @@ mod tests {
         let mut controller =
             AnyController::new(Name::Adth, &Parameters::default(), &Limit::Packets(1_000).into()).unwrap();
         let at = |k: u64| Duration::from_millis(100 * (k + 1));
-        let decide = |k| Decision {
-            at: at(k),
-            seen: seen(k),
-            limit: controller.update(&seen(k).into()).limit,
-            begin_from: None,
-        };
+        let decide = |k| Decision::new(at(k), &seen(k).into(), &controller.update(&seen(k).into()));
         (0..12).map(decide).collect()
     }
 

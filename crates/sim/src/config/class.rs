@@ -34,7 +34,7 @@ impl Dscp {
     /// Real-time traffic of a flow that was admitted a short time ago: the code point next to expedited forwarding in the pool
     /// for local use (RFC 2474, section 6).
     pub(crate) const REAL_TIME_NEW: Self = Self(47);
-    /// What asks for admission and answers: class selector 5, signalling (RFC 4594, 3.2).
+    /// What asks for admission and answers, and notes to neighbours: class selector 5, signalling (RFC 4594, 3.2).
     pub(crate) const SIGNALLING: Self = Self(40);
     /// Messages of a routing protocol: class selector 6 (RFC 4594, 3.1).
     pub(crate) const ROUTING: Self = Self(48);

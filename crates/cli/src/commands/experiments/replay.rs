@@ -83,6 +83,13 @@ fn one(recorded: &[Decision], file: &Path, policy: &args::Policy) -> Result<Repl
             "{file} holds no service times, which {name} needs: record with --controller {name}"
         )));
     }
+    if controller.needs().reads.any_of(Reads::RADIO) && recorded.iter().all(|decision| decision.radio.is_none()) {
+        let file = file.display();
+        return Err(Failure::wrong(format!(
+            "{file} holds nothing of a radio, which {name} needs: record with --controller {name}, or simulate it with \
+             --record-intervals"
+        )));
+    }
     let decided = recording::replay(recorded, &mut controller);
     Ok(Replayed { name: name.to_owned(), target: controller.target_delay(), decided })
 }
@@ -101,7 +108,7 @@ fn side_by_side(recorded: &[Decision], all: &[Replayed], number: usize) -> Strin
 
 fn object(recorded: &[Decision], all: &[Replayed], number: usize) -> Result<String, Failure> {
     let failed = |error: serde_json::Error| Failure::failed(error.to_string());
-    let mut object = serde_json::to_value(recorded[number]).map_err(failed)?;
+    let mut object = serde_json::to_value(&recorded[number]).map_err(failed)?;
     let limits: Map<String, Value> =
         all.iter().map(|one| (one.name.clone(), json!(one.decided[number].limit))).collect();
     object["limits"] = Value::Object(limits);

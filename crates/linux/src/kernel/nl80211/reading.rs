@@ -16,6 +16,7 @@ pub(super) const ATTR_TXQ_LIMIT: u16 = 266;
 
 const STA_INFO_TX_BITRATE: u16 = 8;
 const STA_INFO_RX_BITRATE: u16 = 14;
+const STA_INFO_TX_BYTES64: u16 = 24;
 const STA_INFO_TID_STATS: u16 = 31;
 const STA_INFO_RX_DURATION: u16 = 32;
 const STA_INFO_TX_DURATION: u16 = 39;
@@ -61,9 +62,11 @@ pub struct Phy {
 pub struct Peer {
     /// Its MAC address.
     pub address: [u8; 6],
-    /// Of the last frame that went to it.
+    /// Bytes of all frames to it, as the driver counts them.
+    pub sent_bytes: Option<u64>,
+    /// Bitrate of the last frame that went to it.
     pub sent_at: Option<Rate>,
-    /// Of the last frame that came from it.
+    /// Bitrate of the last frame that came from it.
     pub received_at: Option<Rate>,
     /// Time on the air of all frames to it. mac80211 tells zero where its driver reports none.
     pub sent_for: Option<Duration>,
@@ -143,6 +146,7 @@ pub(super) fn peer(payload: &[u8]) -> Option<Peer> {
     for (kind, value) in attributes(info?) {
         let time = || u64_at(value, 0)?.checked_mul(1_000).map(Duration::from_nanos);
         match kind {
+            STA_INFO_TX_BYTES64 => peer.sent_bytes = u64_at(value, 0),
             STA_INFO_TX_BITRATE => peer.sent_at = bitrate(value),
             STA_INFO_RX_BITRATE => peer.received_at = bitrate(value),
             STA_INFO_TX_DURATION => peer.sent_for = time(),
@@ -288,6 +292,7 @@ mod tests {
         let mut bytes = station(
             [2, 0, 0, 0, 1, 0],
             &[
+                (STA_INFO_TX_BYTES64, long(7_000_000_000)),
                 (STA_INFO_TX_BITRATE | NESTED, fast),
                 (STA_INFO_RX_BITRATE | NESTED, old),
                 (STA_INFO_TX_DURATION, long(1_500_000)),
@@ -298,6 +303,7 @@ mod tests {
         let peers = told(&bytes).peers;
         let first = Peer {
             address: [2, 0, 0, 0, 1, 0],
+            sent_bytes: Some(7_000_000_000),
             sent_at: Some(Rate::mbps(9_600)),
             received_at: Some(Rate::mbps(11)),
             sent_for: Some(Duration::from_millis(1_500)),

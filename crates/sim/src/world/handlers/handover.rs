@@ -5,9 +5,9 @@ use crate::egress::{Outlook, Taken};
 use crate::engine::{FlowId, Handle, NodeId, Number as _, PortId};
 use crate::mac::Msdu;
 use crate::net::{Load, Transit, Waiting, msdu_bytes, network_bytes};
-use crate::trace::TraceEventKind;
+use crate::trace::{Decision, TraceEventKind};
 use crate::world::state::{Accounts, Event, Node, Witness, World, told_every};
-use control::Orders;
+use control::{Orders, Reads};
 use queue::Ecn;
 use units::{Bytes, Duration, Instant};
 
@@ -176,14 +176,15 @@ impl World {
         let radio = self.seen_by_radio(node, port);
         let Self { nodes, events, watch, now, .. } = self;
         let Node { egress, neighbours, .. } = &mut nodes[node];
-        let heard = neighbours.as_mut().map_or(&[][..], |neighbours| neighbours.heard(*now));
         let controlled = egress.port_mut(port);
+        let heard = match neighbours {
+            Some(neighbours) if controlled.needs().reads.contains(Reads::NOTES) => neighbours.heard(*now),
+            Some(_) | None => &[],
+        };
         let (seen, orders) = controlled.decide(*now, radio, heard);
-        Witness { watch, now: *now, node }.saw(|| TraceEventKind::Limit {
-            queue: port.into(),
-            seen: Box::new(seen),
-            limit: orders.limit,
-        });
+        let queue = port.into();
+        Witness { watch, now: *now, node }
+            .saw(|| TraceEventKind::Limit(Box::new(Decision { queue, seen, radio, heard: heard.to_vec(), orders })));
         events.push(*now + told_every(controlled), Event::Control { node, port });
         self.carry_out_orders(node, port, &orders);
     }
