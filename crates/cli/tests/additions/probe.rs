@@ -50,8 +50,12 @@ impl Controller for Probe {
     /// Each quantity moves an order.
     fn update(&mut self, seen: &Seen) -> Orders {
         let radio = seen.radio.unwrap_or_default();
-        let Radio { busy, sending, contenders, phy_rate, frames, mpdus, aggregate_max, late, real_time, hops, .. } = radio;
-        let heard = seen.heard.iter().fold(u64::from(contenders), |sum, heard| sum ^ heard.age.as_nanos() ^ u64::from(heard.from));
+        let Radio { busy, sending, contenders, phy_rate, frames, mpdus, aggregate_max, late, real_time, hops, .. } =
+            radio;
+        let heard = seen
+            .heard
+            .iter()
+            .fold(u64::from(contenders), |sum, heard| sum ^ heard.age.as_nanos() ^ u64::from(heard.from));
         let small = 20 + (frames ^ mpdus ^ late ^ busy.as_nanos() ^ sending.as_nanos()) % 10;
         let limit = match self.hard_limit {
             Limit::Packets(most) => Limit::Packets(u32::try_from(small).unwrap_or(most).min(most)),
