@@ -304,7 +304,7 @@ pub enum Choose {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a label or a list of labels")]
 pub enum Labels {
-    /// One.
+    /// A single label.
     One(String),
     /// Any of these.
     Any(Vec<String>),

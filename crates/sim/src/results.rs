@@ -67,7 +67,7 @@ pub struct NodeDistribution {
     pub nodal_delay_s: Vec<f64>,
 }
 
-/// The distribution of a time. All zero where nothing was measured. Percentiles are exact to 0.1 %; mean and max exact.
+/// The distribution of a time, in seconds. All zero where nothing was measured. Percentiles are exact to 0.1 %; mean and max exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Times {
     /// Arithmetic mean.
@@ -82,7 +82,7 @@ pub struct Times {
     pub p99: f64,
     /// 99.9th percentile.
     pub p999: f64,
-    /// Largest.
+    /// The longest.
     pub max: f64,
 }
 
@@ -91,9 +91,9 @@ pub struct Times {
 pub struct Level {
     /// Mean over time.
     pub mean: f64,
-    /// Lowest.
+    /// The lowest at any moment.
     pub min: f64,
-    /// Highest.
+    /// The highest at any moment.
     pub max: f64,
     /// At the end.
     pub last: f64,

@@ -12,11 +12,11 @@ use units::{Bytes, Duration, Frequency, Instant, Power};
 /// Something that happened at a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceEvent {
-    /// When. Of a frame: when its first bit was here.
+    /// When it happened; of a frame, when its first bit was at the node.
     pub at: Instant,
     /// The node, by its place in the scenario.
     pub node: u32,
-    /// What.
+    /// What happened there.
     pub what: TraceEventKind,
 }
 

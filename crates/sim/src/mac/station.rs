@@ -40,7 +40,7 @@ pub(super) enum Step {
 /// Do others know that the data of an exchange are coming?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cleared {
-    /// No.
+    /// Nothing has announced them.
     No,
     /// By a CTS of the station to itself, or by what it has sent in this TXOP.
     Yes,

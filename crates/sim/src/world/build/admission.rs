@@ -47,7 +47,8 @@ pub(super) fn check(described: &config::Flow, traffic: &Traffic) -> Result<Optio
 /// the `next`-th.
 pub(super) fn admit(
     flow: &mut Flow,
-    (index, next): (FlowId, FlowId),
+    index: FlowId,
+    next: FlowId,
     described: &config::Admission,
     rate: Rate,
     seed: u64,

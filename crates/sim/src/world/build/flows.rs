@@ -108,8 +108,8 @@ pub(super) fn flows(
     }
     for (index, asked) in asking.into_iter().enumerate() {
         if let Some((described, rate)) = asked {
-            let numbers = (FlowId::at(index), FlowId::at(flows.len()));
-            let messages = admission::admit(&mut flows[index], numbers, described, rate, seed);
+            let (number, next) = (FlowId::at(index), FlowId::at(flows.len()));
+            let messages = admission::admit(&mut flows[index], number, next, described, rate, seed);
             flows.extend(messages);
         }
     }
