@@ -2,7 +2,7 @@
 
 use crate::engine::{Handle, NodeId};
 use crate::mac::{BROADCAST, Finished};
-use crate::net::{Load, Transit};
+use crate::net::{Load, Packet, Transit};
 use crate::trace::TraceEventKind;
 use crate::world::state::{Event, Node, Witness, World};
 use units::Instant;
@@ -53,8 +53,7 @@ impl World {
     /// A station is done with a packet.
     fn finish_packet(&mut self, node: NodeId, handle: Handle, finished: Finished) {
         let Finished { to, category, delivered, .. } = finished;
-        let packet = self.packets.get(handle);
-        let Transit { waited, taken, expected, .. } = packet.transit;
+        let Packet { transit: Transit { waited, taken, expected, .. }, load, dscp, .. } = self.packets.get(handle);
         let service = self.now.since(taken);
         self.measure_finished(node, handle, finished, service);
         let Node { egress, record, .. } = &mut self.nodes[node];
@@ -65,13 +64,14 @@ impl World {
             record.hops.to(to).complete(delivered, waited, service);
         }
         // A note comes from no port.
-        if !matches!(packet.load, Load::Note(_)) {
-            let port = egress.port_to(to, category, packet.dscp.class());
+        if !matches!(load, Load::Note(_)) {
+            let port = egress.port_to(to, category, dscp.class());
             self.complete(node, port, waited, service, expected);
         }
         if delivered {
-            let Self { connections, watch, now, .. } = self;
-            Witness { watch, now: *now, node }.saw(|| TraceEventKind::Acknowledged(connections.picture(&packet)));
+            let Self { packets, connections, watch, now, .. } = self;
+            let picture = || TraceEventKind::Acknowledged(connections.picture(&packets.get(handle)));
+            Witness { watch, now: *now, node }.saw(picture);
         }
         if to == BROADCAST {
             return;
