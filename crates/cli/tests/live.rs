@@ -205,6 +205,7 @@ fn inner_foreign_state() {
     assert_eq!((mode(&state), mode(&file)), (0o710, 0o600));
     // The number of another process, as when numbers are given again: later than in the same tick of 10 ms, by which the kernel
     // tells when a process started.
+    #[expect(clippy::disallowed_methods, reason = "ticks of the kernel take real time")]
     std::thread::sleep(std::time::Duration::from_millis(30));
     let mut stranger = Command::new("sleep").arg("60").spawn().unwrap();
     let text = std::fs::read_to_string(&file).unwrap();
