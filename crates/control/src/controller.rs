@@ -29,6 +29,12 @@ pub trait Controller {
         None
     }
 
+    /// The rate of real-time traffic in range as the scheme averages it, in network-layer bytes. Nothing follows from it: it is for
+    /// those who watch. None where the scheme does not average it.
+    fn real_time_rate(&self) -> Option<Rate> {
+        None
+    }
+
     /// The nodal delay that it promises to keep, for the host to count what exceeds it.
     fn target_delay(&self) -> Option<Duration> {
         None

@@ -114,6 +114,13 @@ macro_rules! controllers {
                 }
             }
 
+            fn real_time_rate(&self) -> Option<Rate> {
+                match self {
+                    Self::None(fixed) => fixed.real_time_rate(),
+                    $(Self::$Type(scheme) => scheme.real_time_rate(),)*
+                }
+            }
+
             fn target_delay(&self) -> Option<Duration> {
                 match self {
                     Self::None(fixed) => fixed.target_delay(),

@@ -181,6 +181,12 @@ impl Controller for SwanMark {
     fn available(&self) -> Option<Rate> {
         Some(Rate::bps((self.params.admission_rate.get().as_bps() as f64 - self.heard) as u64))
     }
+
+    /// `rho`
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
+    fn real_time_rate(&self) -> Option<Rate> {
+        Some(Rate::bps(self.heard as u64))
+    }
 }
 
 #[cfg(test)]

@@ -37,6 +37,11 @@ impl Shaper {
         }
     }
 
+    /// The rate that holds now.
+    pub fn rate(&self) -> Option<Rate> {
+        self.rate
+    }
+
     /// When the next packet may leave at the earliest; [`Instant::NEVER`] at rate zero while it holds more than a burst.
     #[inline]
     pub fn ready_at(&self) -> Instant {

@@ -454,4 +454,17 @@ pub struct NodeSeries {
     pub nodal_delay_mean_s: Vec<Option<f64>>,
     /// Largest time in the queue and in the MAC of the packets completed in the step; absent where none was.
     pub nodal_delay_max_s: Vec<Option<f64>>,
+    /// The rate of the port's shaper at the end of the step, absent while it has none; empty where the controller sets no
+    /// rate, as is the next one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rate_bps: Vec<Option<f64>>,
+    /// What was handed to the MAC per second, in network-layer bytes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sent_bps: Vec<f64>,
+    /// The rate of real-time traffic in range at the end of the step, as the controller averages it; empty where it does not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub real_time_bps: Vec<f64>,
+    /// Packets marked (ECN) in the step; empty where the controller orders no marks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marked_packets: Vec<u64>,
 }

@@ -145,6 +145,23 @@ fn false_admission_happens_and_is_repaired() {
     }
 }
 
+#[test]
+fn a_series_has_the_average_of_real_time_and_the_marks() {
+    let outcome = run(&(crowd("network", "0 s") + "[record]\nseries = \"100 ms\"\n"), 1);
+    let series = outcome.series.as_ref().expect("recorded");
+    let (mut highest, mut marks) = (0.0_f64, 0);
+    for node in &series.nodes {
+        for (rate, marked) in node.real_time_bps.iter().zip(&node.marked_packets) {
+            marks += marked;
+            highest = highest.max(*rate);
+        }
+    }
+    let counted = outcome.nodes.iter().flat_map(|node| &node.queues).filter_map(|queue| queue.marked_packets);
+    assert!(marks > 0 && marks == counted.sum::<u64>(), "{marks}");
+    assert!(highest > 1.2e6, "{highest}: marks without having been above the threshold");
+    assert!(series.nodes.iter().any(|node| node.real_time_bps.is_empty()), "best effort's ports have no such average");
+}
+
 /// Below the threshold nothing is marked and nobody stops, however far above the admission rate.
 #[test]
 fn what_is_between_the_two_rates_is_tolerated() {

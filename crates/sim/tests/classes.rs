@@ -131,3 +131,22 @@ fn what_cannot_be_told_apart_is_refused() {
         assert!(error.path() == Some(path) && error.to_string().contains(says), "{:?}: {error}", error.path());
     }
 }
+
+#[test]
+fn a_series_has_the_shapers_rate_and_what_left_by_it() {
+    let more = "[class_queue.best_effort]\ncontroller = \"swan_rate\"\n[record]\nseries = \"500 ms\"\n";
+    let outcome = run(&(PAIR.to_owned() + more), 1);
+    let series = outcome.series.expect("recorded");
+    let [real_time, best_effort] = [&series.nodes[0], &series.nodes[1]];
+    assert!(real_time.rate_bps.is_empty() && real_time.sent_bps.is_empty() && best_effort.marked_packets.is_empty());
+    let sent = best_effort.sent_bps.iter().sum::<f64>() * 0.5 / (1528.0 * 8.0);
+    assert!((sent - best_effort.sent_packets.iter().sum::<u64>() as f64).abs() < 1e-6, "{sent}");
+    assert_eq!(best_effort.rate_bps[0], None, "nothing is shaped in the first second");
+    // The second half of a controller's second: a burst and a packet more than its rate at most.
+    let held = best_effort.rate_bps.iter().zip(&best_effort.sent_bps).skip(2).step_by(2);
+    for (rate, sent) in held.clone() {
+        let most = rate.expect("shaped from then on") + 2.0 * (2_304.0 + 1_528.0) * 8.0;
+        assert!(*sent <= most, "{sent} of {most} bit/s");
+    }
+    assert_eq!(held.count(), 9);
+}

@@ -359,6 +359,7 @@ fn node_series(seed: u64, n: usize, governed: bool, delay: &dyn Fn(usize, usize)
         sojourn_mean_s: times.clone(),
         nodal_delay_mean_s: times.clone(),
         nodal_delay_max_s: times,
+        ..NodeSeries::default()
     }
 }
 

@@ -123,38 +123,11 @@ impl Tracks {
         if let Some(&known) = self.places.get(&place) {
             return Some(known);
         }
-        let values = values(series, key)?;
+        let (_, values) = crate::measure::series(series, key).into_iter().next()?;
         data.series.push(Track { step: series.step_s, values });
         let index = data.series.len() - 1;
         self.places.insert(place, index);
         Some(index)
-    }
-}
-
-/// The values of the series `flows.NAME.KEY` or `nodes.NAME.KEY`; names may have dots.
-fn values(series: &Series, key: &str) -> Option<Vec<Option<f64>>> {
-    let (kind, rest) = key.split_once('.')?;
-    let (name, field) = rest.rsplit_once('.')?;
-    let all = |values: &[f64]| values.iter().map(|&v| Some(v)).collect();
-    if kind == "flows" {
-        let flow = series.flows.iter().find(|flow| flow.name == name)?;
-        return match field {
-            "goodput_bps" => Some(all(&flow.goodput_bps)),
-            "carried_bps" => Some(all(&flow.carried_bps)),
-            "delay_mean_s" => Some(flow.delay_mean_s.clone()),
-            "delay_max_s" => Some(flow.delay_max_s.clone()),
-            _ => None,
-        };
-    }
-    let node = series.nodes.iter().find(|node| kind == "nodes" && node.name == name)?;
-    match field {
-        "limit" => Some(all(&node.limit)),
-        "backlog_packets" => Some(node.backlog_packets.iter().map(|&n| Some(n as f64)).collect()),
-        "dropped_packets" => Some(node.dropped_packets.iter().map(|&n| Some(n as f64)).collect()),
-        "sojourn_mean_s" => Some(node.sojourn_mean_s.clone()),
-        "nodal_delay_mean_s" => Some(node.nodal_delay_mean_s.clone()),
-        "nodal_delay_max_s" => Some(node.nodal_delay_max_s.clone()),
-        _ => None,
     }
 }
 

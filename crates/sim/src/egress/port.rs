@@ -3,7 +3,7 @@
 use crate::config::Dscp;
 use crate::engine::PortId;
 use crate::net::Waiting;
-use crate::record::{Passed, QueueRecord};
+use crate::record::{Passed, QueueRecord, Standing};
 use crate::results::{self, NodeDistribution};
 use control::{
     AnyController, Controller as _, Heard, Interval, Limit, Mark, Needs, Orders, Radio, Seen, Sets, Warning,
@@ -199,12 +199,24 @@ impl Port {
         self.record = QueueRecord::default();
     }
 
-    /// For a time series: the limit, what waits, and what has passed.
-    pub(crate) fn level(&self) -> (f64, u64, Passed) {
+    /// How it stands, for a time series.
+    pub(crate) fn standing(&self) -> Standing {
         let totals = self.queue.totals();
-        let (arrived, sent) = (totals.arrived.packets, totals.sent.packets);
-        let passed = Passed { arrived, sent, dropped: totals.dropped.packets };
-        (self.queue.limit().count() as f64, self.queue.backlog().packets, passed)
+        let sets = self.controller.needs().sets;
+        Standing {
+            limit: self.queue.limit().count() as f64,
+            backlog: self.queue.backlog().packets,
+            passed: Passed {
+                arrived: totals.arrived.packets,
+                sent: totals.sent.packets,
+                sent_bytes: totals.sent.bytes,
+                dropped: totals.dropped.packets,
+                marked: totals.marked.packets + self.marked,
+            },
+            rate: sets.contains(Sets::RATE).then(|| self.shaper.rate()),
+            real_time: self.controller.real_time_rate(),
+            marks: sets.contains(Sets::MARK),
+        }
     }
 
     /// How the times of its packets are distributed.

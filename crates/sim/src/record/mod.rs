@@ -11,6 +11,6 @@ mod transport;
 
 pub(crate) use gauge::{Gauge, RealTime};
 pub(crate) use ledger::{FlowRecord, Identity, Ledger, NodeRecord, QueueRecord, ratio};
-pub(crate) use series::{Passed, Recorder};
+pub(crate) use series::{Passed, Recorder, Standing};
 pub(crate) use summary::Summary;
 pub(crate) use transport::{Service, TransportRecord};

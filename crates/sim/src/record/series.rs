@@ -3,7 +3,7 @@
 use super::span::Span;
 use crate::engine::{FlowId, Number as _};
 use crate::results::{FlowSeries, NodeSeries, Series};
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, Rate};
 
 /// Collects the values of the running step and, at its end, appends them.
 #[derive(Debug)]
@@ -29,12 +29,44 @@ struct NodeStep {
     before: Passed,
 }
 
-/// Packets that have passed through a queue since its statistics began.
+/// What has passed through a queue since its statistics began.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Passed {
     pub(crate) arrived: u64,
     pub(crate) sent: u64,
+    pub(crate) sent_bytes: Bytes,
     pub(crate) dropped: u64,
+    pub(crate) marked: u64,
+}
+
+/// How it stands with a queue at the end of a step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Standing {
+    /// In the unit of the limit.
+    pub(crate) limit: f64,
+    /// In packets.
+    pub(crate) backlog: u64,
+    pub(crate) passed: Passed,
+    /// The shaper's, where the controller sets one; none in it while it has none.
+    pub(crate) rate: Option<Option<Rate>>,
+    /// Of real-time traffic in range, where the controller averages it.
+    pub(crate) real_time: Option<Rate>,
+    /// Does the controller order marks?
+    pub(crate) marks: bool,
+}
+
+impl Passed {
+    /// What has passed since then. The warm-up's end sets the counts back.
+    fn since(&self, then: &Self) -> Self {
+        let since = |before: u64, now: u64| now.checked_sub(before).unwrap_or(now);
+        Self {
+            arrived: since(then.arrived, self.arrived),
+            sent: since(then.sent, self.sent),
+            sent_bytes: Bytes::new(since(then.sent_bytes.count(), self.sent_bytes.count())),
+            dropped: since(then.dropped, self.dropped),
+            marked: since(then.marked, self.marked),
+        }
+    }
 }
 
 impl Recorder {
@@ -83,29 +115,34 @@ impl Recorder {
         step.nodal.record(waited + service);
     }
 
-    /// Ends a step that lasted `length`; `queues` yields every queue's limit, its backlog, and what has passed through it.
-    pub(crate) fn end_step(&mut self, length: Duration, queues: impl Iterator<Item = (f64, u64, Passed)>) {
+    /// Ends a step that lasted `length`; `queues` yields how it stands with every queue.
+    pub(crate) fn end_step(&mut self, length: Duration, queues: impl Iterator<Item = Standing>) {
+        let per_second = |bytes: Bytes| bytes.bits() as f64 / length.as_secs_f64();
         for (series, step) in self.series.flows.iter_mut().zip(&mut self.flows) {
             let FlowStep { bytes, carried, delay } = std::mem::take(step);
-            series.goodput_bps.push(bytes.bits() as f64 / length.as_secs_f64());
-            series.carried_bps.push(carried.bits() as f64 / length.as_secs_f64());
+            series.goodput_bps.push(per_second(bytes));
+            series.carried_bps.push(per_second(carried));
             series.delay_mean_s.push(delay.mean());
             series.delay_max_s.push(delay.max());
         }
-        // The warm-up's end sets the counts back.
-        let since = |before: u64, now: u64| now.checked_sub(before).unwrap_or(now);
-        for ((series, step), (limit, backlog, passed)) in self.series.nodes.iter_mut().zip(&mut self.nodes).zip(queues)
-        {
+        for ((series, step), queue) in self.series.nodes.iter_mut().zip(&mut self.nodes).zip(queues) {
             let NodeStep { sojourn, nodal, before } =
-                std::mem::replace(step, NodeStep { before: passed, ..NodeStep::default() });
-            series.arrived_packets.push(since(before.arrived, passed.arrived));
-            series.sent_packets.push(since(before.sent, passed.sent));
-            series.dropped_packets.push(since(before.dropped, passed.dropped));
-            series.limit.push(limit);
-            series.backlog_packets.push(backlog);
+                std::mem::replace(step, NodeStep { before: queue.passed, ..NodeStep::default() });
+            let passed = queue.passed.since(&before);
+            series.arrived_packets.push(passed.arrived);
+            series.sent_packets.push(passed.sent);
+            series.dropped_packets.push(passed.dropped);
+            series.limit.push(queue.limit);
+            series.backlog_packets.push(queue.backlog);
             series.sojourn_mean_s.push(sojourn.mean());
             series.nodal_delay_mean_s.push(nodal.mean());
             series.nodal_delay_max_s.push(nodal.max());
+            if let Some(rate) = queue.rate {
+                series.rate_bps.push(rate.map(|rate| rate.as_bps() as f64));
+                series.sent_bps.push(per_second(passed.sent_bytes));
+            }
+            series.real_time_bps.extend(queue.real_time.map(|rate| rate.as_bps() as f64));
+            series.marked_packets.extend(queue.marks.then_some(passed.marked));
         }
     }
 

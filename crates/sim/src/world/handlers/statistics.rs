@@ -18,8 +18,8 @@ impl World {
     pub(crate) fn end_step(&mut self) {
         let Some(recorder) = &mut self.recorder else { return };
         let length = self.now.since(self.last_step);
-        let levels = self.nodes.iter().flat_map(|node| node.egress.ports()).map(Port::level);
-        recorder.end_step(length, levels);
+        let queues = self.nodes.iter().flat_map(|node| node.egress.ports()).map(Port::standing);
+        recorder.end_step(length, queues);
         self.record_windows();
         self.last_step = self.now;
     }
