@@ -202,7 +202,6 @@ impl Port {
     /// How it stands, for a time series.
     pub(crate) fn standing(&self) -> Standing {
         let totals = self.queue.totals();
-        let sets = self.controller.needs().sets;
         Standing {
             limit: self.queue.limit().count() as f64,
             backlog: self.queue.backlog().packets,
@@ -213,9 +212,9 @@ impl Port {
                 dropped: totals.dropped.packets,
                 marked: totals.marked.packets + self.marked,
             },
-            rate: sets.contains(Sets::RATE).then(|| self.shaper.rate()),
+            rate: self.shaper.rate(),
             real_time: self.controller.real_time_rate(),
-            marks: sets.contains(Sets::MARK),
+            sets: self.controller.needs().sets,
         }
     }
 

@@ -3,6 +3,7 @@
 use super::span::Span;
 use crate::engine::{FlowId, Number as _};
 use crate::results::{FlowSeries, NodeSeries, Series};
+use control::Sets;
 use units::{Bytes, Duration, Rate};
 
 /// Collects the values of the running step and, at its end, appends them.
@@ -47,12 +48,12 @@ pub(crate) struct Standing {
     /// In packets.
     pub(crate) backlog: u64,
     pub(crate) passed: Passed,
-    /// The shaper's, where the controller sets one; none in it while it has none.
-    pub(crate) rate: Option<Option<Rate>>,
+    /// The shaper's.
+    pub(crate) rate: Option<Rate>,
     /// Of real-time traffic in range, where the controller averages it.
     pub(crate) real_time: Option<Rate>,
-    /// Does the controller order marks?
-    pub(crate) marks: bool,
+    /// What the controller orders.
+    pub(crate) sets: Sets,
 }
 
 impl Passed {
@@ -137,12 +138,12 @@ impl Recorder {
             series.sojourn_mean_s.push(sojourn.mean());
             series.nodal_delay_mean_s.push(nodal.mean());
             series.nodal_delay_max_s.push(nodal.max());
-            if let Some(rate) = queue.rate {
-                series.rate_bps.push(rate.map(|rate| rate.as_bps() as f64));
+            if queue.sets.contains(Sets::RATE) {
+                series.rate_bps.push(queue.rate.map(|rate| rate.as_bps() as f64));
                 series.sent_bps.push(per_second(passed.sent_bytes));
             }
             series.real_time_bps.extend(queue.real_time.map(|rate| rate.as_bps() as f64));
-            series.marked_packets.extend(queue.marks.then_some(passed.marked));
+            series.marked_packets.extend(queue.sets.contains(Sets::MARK).then_some(passed.marked));
         }
     }
 
