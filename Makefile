@@ -219,6 +219,7 @@ SEEDS_recording := scenarios/reference
 SEEDS_movement := scenarios/reference
 SEEDS_config := packaging
 SEEDS_intervals := fuzz/seeds
+LONGEST_admission := 128
 LONGEST_request := 5000
 LONGEST_config := 4096
 LONGEST_intervals := 4096

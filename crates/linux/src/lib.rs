@@ -4,10 +4,11 @@
 //! Linux. No packet passes through this crate: the kernel holds them.
 //!
 //! Folders are layers, and each uses only those before it: [`kernel`] (netlink and counters), [`device`] (one queue,
-//! whatever holds its packets), [`telemetry`] (what others learn about it), and above them [`agent`] (the loop) and the
-//! findings of [`diagnose`]. `tests/circles.py` checks that neither they nor their files use each other in a circle.
+//! whatever holds its packets), [`telemetry`] (what others learn about it), [`admission`] (what agents tell each other
+//! about flows), and above them [`agent`] (the loop) and the findings of [`diagnose`]. `tests/circles.py` checks that neither they nor their files use each other in a circle.
 #![deny(clippy::print_stdout, clippy::print_stderr, reason = "they panic where nothing can be written; hosts speak")]
 
+pub mod admission;
 pub mod agent;
 pub mod device;
 mod doctor;

@@ -1,0 +1,288 @@
+//! The messages of admission as bytes: one layout of one size for all of them, so that no answer is longer than what it answers.
+//!
+//! | bytes | field |
+//! |---|---|
+//! | 0 to 3 | `SWAN` in ASCII |
+//! | 4 | version, 1 |
+//! | 5 | kind: 1 probe, 2 answer, 3 regulate, 4 present |
+//! | 6 | agents that it has passed, up to [`MOST_HOPS`] |
+//! | 7 | zero |
+//! | 8 to 15 | number |
+//! | 16 to 23 | bottleneck, in bit/s |
+//! | 24 to 39 | source of the flow |
+//! | 40 to 55 | destination of the flow |
+//! | 56 and 57 | port of the flow at its destination; zero where it is not known |
+//! | 58 and 59 | zero |
+//!
+//! Numbers are big-endian. An address takes 16 bytes; one of IPv4 is mapped into IPv6 (RFC 4291, section 2.5.5.2).
+
+use std::net::{IpAddr, Ipv6Addr};
+use units::Rate;
+
+/// Length of every message, in bytes.
+pub const LENGTH: usize = 60;
+/// A message that has passed so many agents goes no further: more than any path of a mesh, and the end of a loop.
+pub const MOST_HOPS: u8 = 32;
+
+const MAGIC: [u8; 4] = *b"SWAN";
+const VERSION: u8 = 1;
+
+/// What is asked for or told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// On its way to the destination: what can each node still admit?
+    Probe,
+    /// On its way back to the source, with the least that a node can admit.
+    Answer,
+    /// On its way to the source: packets of the flow arrive marked.
+    Regulate,
+    /// Within the source's machine only: the flow is still there, and wants to be told.
+    Present,
+}
+
+/// One message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// What it is.
+    pub kind: Kind,
+    /// How many agents it has passed, at most [`MOST_HOPS`].
+    pub hops: u8,
+    /// The probe's, which its answer repeats. Zero in requests to regulate.
+    pub number: u64,
+    /// The least that a node of the path can still admit, in network-layer bytes; [`UNBOUNDED`] where no node set a bound.
+    pub bottleneck: Rate,
+    /// Who sends the flow. Unspecified between a program and the agent of its own machine, which knows it.
+    pub source: IpAddr,
+    /// Who receives the flow.
+    pub destination: IpAddr,
+    /// The flow's port at its destination, zero where it is not known.
+    pub port: u16,
+}
+
+/// The bottleneck of a path on which no node set a bound.
+pub const UNBOUNDED: Rate = Rate::bps(u64::MAX);
+
+/// Why bytes are no message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Malformed {
+    /// Longer or shorter than every message is.
+    #[error("{0} bytes are not a message of {LENGTH}")]
+    Length(usize),
+    /// Something else than a message of admission.
+    #[error("it is not a message of admission")]
+    Foreign,
+    /// Of a version that this agent does not know.
+    #[error("version {0} is not known")]
+    Version(u8),
+    /// Of no known kind.
+    #[error("kind {0} is not known")]
+    Kind(u8),
+    /// It has been under way for too long.
+    #[error("{0} hops are more than {MOST_HOPS}")]
+    Hops(u8),
+    /// What must be zero is not.
+    #[error("a reserved byte is not zero")]
+    Reserved,
+}
+
+impl Message {
+    /// The message that these bytes are.
+    ///
+    /// # Errors
+    /// They are none; whatever they are, reading them ends and panics nowhere.
+    pub fn read(bytes: &[u8]) -> Result<Self, Malformed> {
+        let bytes: &[u8; LENGTH] = bytes.try_into().map_err(|_| Malformed::Length(bytes.len()))?;
+        if part::<4>(bytes, 0) != MAGIC {
+            return Err(Malformed::Foreign);
+        }
+        if bytes[4] != VERSION {
+            return Err(Malformed::Version(bytes[4]));
+        }
+        let kind = Kind::ALL.into_iter().find(|kind| kind.code() == bytes[5]).ok_or(Malformed::Kind(bytes[5]))?;
+        let hops = bytes[6];
+        if hops > MOST_HOPS {
+            return Err(Malformed::Hops(hops));
+        }
+        if bytes[7] != 0 || part::<2>(bytes, 58) != [0; 2] {
+            return Err(Malformed::Reserved);
+        }
+        let address = |at| Ipv6Addr::from(part::<16>(bytes, at)).to_canonical();
+        Ok(Self {
+            kind,
+            hops,
+            number: u64::from_be_bytes(part(bytes, 8)),
+            bottleneck: Rate::bps(u64::from_be_bytes(part(bytes, 16))),
+            source: address(24),
+            destination: address(40),
+            port: u16::from_be_bytes(part(bytes, 56)),
+        })
+    }
+
+    /// Its bytes.
+    pub fn write(&self) -> [u8; LENGTH] {
+        let Self { kind, hops, number, bottleneck, source, destination, port } = *self;
+        let address = |address| match address {
+            IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
+            IpAddr::V6(address) => address.octets(),
+        };
+        let mut bytes = [0; LENGTH];
+        bytes[..4].copy_from_slice(&MAGIC);
+        bytes[4..7].copy_from_slice(&[VERSION, kind.code(), hops]);
+        bytes[8..16].copy_from_slice(&number.to_be_bytes());
+        bytes[16..24].copy_from_slice(&bottleneck.as_bps().to_be_bytes());
+        bytes[24..40].copy_from_slice(&address(source));
+        bytes[40..56].copy_from_slice(&address(destination));
+        bytes[56..58].copy_from_slice(&port.to_be_bytes());
+        bytes
+    }
+
+    /// The message after one more agent; none where it has passed too many.
+    #[must_use]
+    pub fn passed(self) -> Option<Self> {
+        let hops = self.hops.checked_add(1).filter(|hops| *hops <= MOST_HOPS)?;
+        Some(Self { hops, ..self })
+    }
+}
+
+impl Kind {
+    const ALL: [Self; 4] = [Self::Probe, Self::Answer, Self::Regulate, Self::Present];
+
+    const fn code(self) -> u8 {
+        match self {
+            Self::Probe => 1,
+            Self::Answer => 2,
+            Self::Regulate => 3,
+            Self::Present => 4,
+        }
+    }
+}
+
+fn part<const N: usize>(bytes: &[u8; LENGTH], at: usize) -> [u8; N] {
+    bytes[at..at + N].try_into().expect("every field lies within the message")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::net::Ipv4Addr;
+
+    fn addresses() -> impl Strategy<Value = IpAddr> {
+        prop_oneof![
+            any::<u32>().prop_map(|bits| IpAddr::from(Ipv4Addr::from(bits))),
+            any::<u128>().prop_map(|bits| Ipv6Addr::from(bits).to_canonical()),
+        ]
+    }
+
+    fn messages() -> impl Strategy<Value = Message> {
+        let kind = prop::sample::select(Kind::ALL.to_vec());
+        (kind, 0..=MOST_HOPS, any::<u64>(), any::<u64>(), addresses(), addresses(), any::<u16>()).prop_map(
+            |(kind, hops, number, bottleneck, source, destination, port)| {
+                let bottleneck = Rate::bps(bottleneck);
+                Message { kind, hops, number, bottleneck, source, destination, port }
+            },
+        )
+    }
+
+    /// Written out by hand from the table above.
+    #[test]
+    fn every_field_has_its_place() {
+        let message = Message {
+            kind: Kind::Answer,
+            hops: 3,
+            number: 0x0102_0304_0506_0708,
+            bottleneck: Rate::kbps(200),
+            source: "10.9.0.1".parse().unwrap(),
+            destination: "2001:db8::7".parse().unwrap(),
+            port: 5_004,
+        };
+        let mut expected = b"SWAN\x01\x02\x03\x00\x01\x02\x03\x04\x05\x06\x07\x08".to_vec();
+        // 200,000 is 0x30d40.
+        expected.extend([0, 0, 0, 0, 0, 0x03, 0x0d, 0x40]);
+        expected.extend([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 9, 0, 1]);
+        expected.extend([0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7]);
+        // 5,004 is 0x138c.
+        expected.extend([0x13, 0x8c, 0, 0]);
+        assert_eq!(message.write().to_vec(), expected);
+        assert_eq!(Message::read(&expected), Ok(message));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let unspecified = IpAddr::from(Ipv4Addr::UNSPECIFIED);
+        let probe = Message {
+            kind: Kind::Probe,
+            hops: 0,
+            number: 1,
+            bottleneck: UNBOUNDED,
+            source: unspecified,
+            destination: unspecified,
+            port: 0,
+        };
+        let with = |at: usize, byte| {
+            let mut bytes = probe.write();
+            bytes[at] = byte;
+            Message::read(&bytes)
+        };
+        assert_eq!(with(0, b's'), Err(Malformed::Foreign));
+        assert_eq!(with(4, 2), Err(Malformed::Version(2)));
+        assert_eq!(with(5, 5), Err(Malformed::Kind(5)));
+        assert_eq!(with(6, MOST_HOPS).map(|message| message.hops), Ok(MOST_HOPS));
+        assert_eq!(with(6, MOST_HOPS + 1), Err(Malformed::Hops(33)));
+        assert_eq!(with(7, 1), Err(Malformed::Reserved));
+        assert_eq!(with(59, 1), Err(Malformed::Reserved));
+        assert_eq!(Message::read(&[]), Err(Malformed::Length(0)));
+        assert_eq!(Malformed::Length(61).to_string(), "61 bytes are not a message of 60");
+    }
+
+    #[test]
+    fn a_message_ends_after_the_most_hops() {
+        let unspecified = IpAddr::from(Ipv4Addr::UNSPECIFIED);
+        let (kind, number, source, destination) = (Kind::Probe, 1, unspecified, unspecified);
+        let mut message = Message { kind, hops: 0, number, bottleneck: UNBOUNDED, source, destination, port: 0 };
+        let mut passed = 0;
+        while let Some(next) = message.passed() {
+            (message, passed) = (next, passed + 1);
+        }
+        assert_eq!((message.hops, passed), (MOST_HOPS, u32::from(MOST_HOPS)));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_again(message in messages()) {
+            prop_assert_eq!(Message::read(&message.write()), Ok(message));
+        }
+
+        #[test]
+        fn a_message_that_is_cut_or_longer_is_none(message in messages(), length in 0..2 * LENGTH) {
+            prop_assume!(length != LENGTH);
+            let mut bytes = message.write().to_vec();
+            bytes.resize(length, 0);
+            prop_assert_eq!(Message::read(&bytes), Err(Malformed::Length(length)));
+        }
+
+        /// Each byte says something of its own: none can change and leave the message as it was.
+        #[test]
+        fn every_byte_that_is_flipped_is_noticed(message in messages(), bits in 1_u8..) {
+            for at in 0..LENGTH {
+                let mut bytes = message.write();
+                bytes[at] ^= bits;
+                prop_assert_ne!(Message::read(&bytes), Ok(message), "byte {}", at);
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_read_to_an_end(bytes in prop::collection::vec(any::<u8>(), 0..LENGTH + 5)) {
+            let _ = Message::read(&bytes);
+        }
+
+        /// Only what may vary: most inputs are messages.
+        #[test]
+        fn what_is_read_is_written_as_it_was(mut bytes in prop::collection::vec(any::<u8>(), LENGTH), kind in 1..=4_u8) {
+            bytes[..5].copy_from_slice(b"SWAN\x01");
+            (bytes[5], bytes[6], bytes[7]) = (kind, bytes[6] % (MOST_HOPS + 1), 0);
+            bytes[58..].fill(0);
+            prop_assert_eq!(Message::read(&bytes).unwrap().write().to_vec(), bytes);
+        }
+    }
+}
