@@ -154,6 +154,30 @@ fn a_table_can_describe_many_nodes_and_a_beginning_of_a_name_stands_for_them() {
 }
 
 #[test]
+fn in_a_ring_each_node_sends_to_the_next_and_the_last_to_the_first() {
+    let ring = |count: u32| {
+        format!("duration = \"5 s\"\n[[node]]\nname = \"up\"\ncount = {count}\nposition = [\"0 m\", \"0 m\"]\n")
+            + "[[node]]\nname = \"other\"\nposition = [\"10 m\", \"0 m\"]\n"
+            + &flow("to", "up*", "next", "kind = \"poisson\", rate = \"50 kb/s\", packet = \"500 B\"")
+    };
+    let ends = |count: u32| -> Vec<[String; 3]> {
+        run(&ring(count), 1).flows.into_iter().map(|flow| [flow.name, flow.from, flow.to]).collect()
+    };
+    assert_eq!(ends(2), [["to-up1", "up1", "up2"], ["to-up2", "up2", "up1"]]);
+    assert_eq!(ends(3), [["to-up1", "up1", "up2"], ["to-up2", "up2", "up3"], ["to-up3", "up3", "up1"]]);
+    assert!(ends(0).is_empty());
+    for (text, words) in [
+        (ring(1), "`up1` has no next"),
+        (ring(3).replace("up*", "other"), "the next of all"),
+        (ring(3).replace("\"next\"", "\"next\"\ncount = 2"), "without `count`"),
+    ] {
+        let (path, message) = refusal(&text);
+        assert_eq!(path, "flow.to.to", "{message}");
+        assert!(message.contains(words), "{message}");
+    }
+}
+
+#[test]
 fn series_tell_in_which_steps_packets_were_dropped() {
     let much = "kind = \"cbr\", rate = \"20 Mb/s\", packet = \"1000 B\"";
     let much = flow("much", "server", "s1", much) + "start = \"4 s\"\n";

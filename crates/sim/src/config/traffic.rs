@@ -15,7 +15,8 @@ pub struct Flow {
     /// station whose name begins so. Without access points every node with a radio is a station.
     pub from: String,
     /// The node that receives; `*` for a flow to every station but the sender, named `name-node`, `up*` for one to every
-    /// station whose name begins so; `broadcast` for all in range of the sender.
+    /// station whose name begins so; `next` for the next of all that `from` stands for, the last one's being the first (a
+    /// ring); `broadcast` for all in range of the sender.
     pub to: String,
     /// So many flows alike, named `name-1`, `name-2`, ..., each with random numbers of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]

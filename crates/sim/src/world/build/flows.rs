@@ -16,6 +16,8 @@ use units::Rate;
 
 /// No network has more flows: what was hardly meant should not take minutes to build.
 const MOST: usize = 10_000;
+/// In `to`: the next of all nodes that `from` stands for, and after the last one the first.
+const NEXT: &str = "next";
 
 pub(super) fn flows(
     network: &Network,
@@ -58,6 +60,12 @@ pub(super) fn flows(
             asking.push(described.admission.as_ref().zip(rate));
             Ok(())
         };
+        if described.to == NEXT {
+            for (from, to) in ring(described, stations())? {
+                add(format!("{}-{}", described.name, names[from as usize]), from, to)?;
+            }
+            continue;
+        }
         let to = match described.to.as_str() {
             name if name.ends_with('*') => None,
             "broadcast" => Some(BROADCAST),
@@ -114,6 +122,24 @@ pub(super) fn flows(
         }
     }
     Ok(flows)
+}
+
+/// From where to where the flows go whose receiver is the next node.
+fn ring<'n>(
+    described: &config::Flow,
+    stations: impl Iterator<Item = (u32, &'n String)>,
+) -> Result<Vec<(u32, u32)>, BuildError> {
+    let refuse = |message: String| Err(BuildError::new(format!("flow.{}.to", described.name), message));
+    let (Some(beginning), None) = (described.from.strip_suffix('*'), described.count) else {
+        let message = "`next` is the next of all that `from` stands for: write `from = \"up*\"` or `from = \"*\"`, without `count`";
+        return refuse(message.to_owned());
+    };
+    let nodes: Vec<(u32, &String)> = stations.filter(|(_, name)| name.starts_with(beginning)).collect();
+    if let [(_, alone)] = nodes[..] {
+        return refuse(format!("`{alone}` has no next: a ring takes two nodes"));
+    }
+    let next = nodes.iter().cycle().skip(1);
+    Ok(nodes.iter().zip(next).map(|(from, to)| (from.0, to.0)).collect())
 }
 
 /// What a flow called `name` is in the results; to no node is to all.

@@ -25,7 +25,7 @@ pub(super) fn sites(network: &Network) -> Result<Vec<Site>, BuildError> {
         if !known.insert(&node.name) {
             return Err(BuildError::new(path, format!("two nodes are called `{}`", node.name)));
         }
-        if node.name.is_empty() || node.name.ends_with('*') || node.name == "broadcast" {
+        if node.name.is_empty() || node.name.ends_with('*') || ["broadcast", "next"].contains(&node.name.as_str()) {
             return Err(BuildError::new(path, format!("a node cannot be called `{}`", node.name)));
         }
         match placed.get(&node.name).map(|&index| &mut sites[index]) {
