@@ -211,6 +211,13 @@ pub struct Admission {
     /// When it was refused, or stopped after it had been admitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused_s: Option<f64>,
+    /// The end of the run where it is admitted then, else `refused_s`: by this, who lasted longer can be asked of all flows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until_s: Option<f64>,
+    /// The random time that it waited before it probed, when it was first asked to regulate (SWAN-1); absent where it did
+    /// not wait.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waited_s: Option<f64>,
     /// Probes sent.
     pub probes: u64,
     /// Of them, those whose answer did not come in time.
@@ -431,6 +438,9 @@ pub struct FlowSeries {
     /// one. Empty for others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub srtt_s: Vec<Option<f64>>,
+    /// Of flows that ask for admission: 1 where the flow is admitted at the end of the step, else 0; empty for others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub admitted: Vec<f64>,
 }
 
 /// A queue over time.

@@ -141,6 +141,13 @@ fn false_admission_happens_and_is_repaired() {
             let last_new = of_new.iter().copied().fold(0.0, f64::max);
             assert!(of_old.iter().all(|&at| at > last_new), "{regulation}, seed {seed}: {of_old:?} after {of_new:?}");
             assert!(outcome.nodes.iter().any(|node| node.queues[0].marked_packets.is_some()));
+            let ends = |flow: &Admission| flow.until_s == Some(flow.refused_s.unwrap_or(40.0));
+            assert!(old.iter().chain(&new).all(ends), "{old:?} {new:?}");
+            let waits: Vec<f64> = old.iter().filter_map(|flow| flow.waited_s).collect();
+            assert!(new.iter().all(|flow| flow.waited_s.is_none()), "who was admitted just now does not wait");
+            assert_eq!(waits.is_empty(), regulation == "network", "{waits:?}");
+            assert!(waits.iter().all(|wait| *wait < 7.0));
+            assert!(regulation == "network" || waits.len() >= of_old.len(), "who stopped had waited");
         }
     }
 }
@@ -149,6 +156,11 @@ fn false_admission_happens_and_is_repaired() {
 fn a_series_has_the_average_of_real_time_and_the_marks() {
     let outcome = run(&(crowd("network", "0 s") + "[record]\nseries = \"100 ms\"\n"), 1);
     let series = outcome.series.as_ref().expect("recorded");
+    for (flow, over_time) in outcome.flows.iter().zip(&series.flows) {
+        let found = flow.admission.expect("it asks");
+        let lasted = found.until_s.expect("answered") - found.admitted_s.expect("all are admitted");
+        assert!((over_time.admitted.iter().sum::<f64>() * 0.1 - lasted).abs() < 0.1 + 1e-9, "{}: {lasted}", flow.name);
+    }
     let (mut highest, mut marks) = (0.0_f64, 0);
     for node in &series.nodes {
         for (rate, marked) in node.real_time_bps.iter().zip(&node.marked_packets) {

@@ -109,6 +109,11 @@ impl Recorder {
         series.srtt_s.push(srtt.map(Duration::as_secs_f64));
     }
 
+    /// At the end of a step: is a flow that asks for admission admitted?
+    pub(crate) fn admitted(&mut self, flow: FlowId, admitted: bool) {
+        self.series.flows[flow.place()].admitted.push(f64::from(u8::from(admitted)));
+    }
+
     /// A packet of the `queue`-th queue has been completed.
     pub(crate) fn completed(&mut self, queue: usize, waited: Duration, service: Duration) {
         let step = &mut self.nodes[queue];

@@ -21,7 +21,7 @@ pub(super) fn outcome(mut world: World) -> Outcome {
     let told = || world.flows.iter().filter(|flow| flow.role.is_described());
     let mut flows: Vec<_> = told().map(|flow| flow.record.result(&flow.identity, covered)).collect();
     for (flow, result) in told().zip(&mut flows) {
-        result.admission = flow.admission.as_ref().map(|admission| admission.result());
+        result.admission = flow.admission.as_ref().map(|admission| admission.result(world.end));
     }
     let mut routing_packets = None;
     if let Routing::Aodv(mesh) = &world.routing {

@@ -131,7 +131,12 @@ impl World {
                 self.note_admission(node, of, AdmissionStep::Regulate);
                 let Some(admission) = &mut self.flows[of].admission else { return };
                 admission.record.regulations += 1;
+                let idle = admission.gate.deadline() == Instant::NEVER;
                 let act = admission.gate.regulated(now);
+                if idle && act == Act::Keep && admission.record.waited.is_none() {
+                    let deadline = admission.gate.deadline();
+                    admission.record.waited = (deadline < Instant::NEVER).then(|| deadline.since(now));
+                }
                 self.follow_gate(of, act);
             }
             _ => {}

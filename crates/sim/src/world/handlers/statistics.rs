@@ -20,6 +20,11 @@ impl World {
         let length = self.now.since(self.last_step);
         let queues = self.nodes.iter().flat_map(|node| node.egress.ports()).map(Port::standing);
         recorder.end_step(length, queues);
+        for flow in self.flows.numbers() {
+            if let Some(admission) = &self.flows[flow].admission {
+                recorder.admitted(flow, admission.is_admitted());
+            }
+        }
         self.record_windows();
         self.last_step = self.now;
     }

@@ -4,7 +4,7 @@ use crate::config::{Dscp, Refused};
 use crate::engine::FlowId;
 use crate::results;
 use control::{FlowGate, Gate as _};
-use units::{Instant, Rate};
+use units::{Duration, Instant, Rate};
 
 /// What a flow that asks for admission has besides.
 pub(crate) struct Admission {
@@ -59,6 +59,8 @@ pub(crate) struct AdmissionRecord {
     pub(crate) marked: u64,
     pub(crate) admitted: Option<Instant>,
     pub(crate) refused: Option<Instant>,
+    /// The random time before a probe, when it was first asked to regulate.
+    pub(crate) waited: Option<Duration>,
 }
 
 impl Admission {
@@ -72,9 +74,13 @@ impl Admission {
         }
     }
 
-    /// Its results.
-    pub(crate) fn result(&self) -> results::Admission {
-        let AdmissionRecord { probes, unanswered, regulations, marked, admitted, refused } = self.record;
+    pub(crate) fn is_admitted(&self) -> bool {
+        self.standing == Standing::RealTime
+    }
+
+    /// Its results in a run that ends now.
+    pub(crate) fn result(&self, now: Instant) -> results::Admission {
+        let AdmissionRecord { probes, unanswered, regulations, marked, admitted, refused, waited } = self.record;
         let seconds = |at: Instant| at.since(Instant::ZERO).as_secs_f64();
         results::Admission {
             probes,
@@ -83,7 +89,9 @@ impl Admission {
             marked_packets: marked,
             admitted_s: admitted.map(seconds),
             refused_s: refused.map(seconds),
-            admitted: self.standing == Standing::RealTime,
+            until_s: if self.is_admitted() { Some(now) } else { refused }.map(seconds),
+            waited_s: waited.map(Duration::as_secs_f64),
+            admitted: self.is_admitted(),
         }
     }
 }
