@@ -95,8 +95,9 @@ pub struct Claim {
     /// The result that it speaks of: `flows.*.deadline_miss_ratio`, `nodes.n1.queues.*.nodal_delay_s.p999`,
     /// `totals.loss_ratio`. A name of a flow or node, or `*` for all; `down*` for all whose names begin so. With `series`:
     /// the key of a time series. Or arithmetic on results, with spaces around `+ - * /`: `a / sum(b)`, with `sum`, `mean`,
-    /// `max`, `min`, `jain` (over flows or nodes; `max(a, b)` of two) and `abs`. Values of several flows or nodes are taken
-    /// one by one, a single value with each; in it a name that has spaces stands in quotes: `'nodes.ap be.limit'`.
+    /// `max`, `min`, `jain` (over flows or nodes; `max(a, b)` of two), `abs` and `before(series)`, the series one step earlier.
+    /// Values of several flows or nodes are taken one by one, a single value with each; in it a name that has spaces stands
+    /// in quotes: `'nodes.ap be.limit'`.
     pub measure: String,
     /// The claim speaks of a time series, of which one value is taken.
     #[serde(default)]
@@ -231,6 +232,8 @@ pub enum Take {
     P50,
     /// The 95th percentile.
     P95,
+    /// The 99th percentile.
+    P99,
     /// Change per second, by least squares.
     Slope,
     /// Seconds from `from` until it is first near its final value, the mean of the last fifth of the window.

@@ -2,6 +2,7 @@
 
 use crate::study::Unit;
 use std::collections::BTreeSet;
+use std::iter;
 
 /// The steps of one flow or node; of a result one. None where nothing was measured in a step.
 pub(crate) type Column = Vec<Option<f64>>;
@@ -31,16 +32,19 @@ pub(crate) enum Function {
     Min,
     Jain,
     Abs,
+    /// A series one step earlier; of what is no series nothing.
+    Before,
 }
 
 /// Functions by name.
-const FUNCTIONS: [(&str, Function); 6] = [
+const FUNCTIONS: [(&str, Function); 7] = [
     ("sum", Function::Sum),
     ("mean", Function::Mean),
     ("max", Function::Max),
     ("min", Function::Min),
     ("jain", Function::Jain),
     ("abs", Function::Abs),
+    ("before", Function::Before),
 ];
 
 impl Expression {
@@ -92,7 +96,7 @@ impl Expression {
         match self {
             Self::Number(_) => vec![String::new()],
             Self::Path(path) => of(path),
-            Self::Of(Function::Abs, of_one) => of_one.iter().flat_map(|one| one.names(of)).collect(),
+            Self::Of(Function::Abs | Function::Before, of_one) => of_one.iter().flat_map(|one| one.names(of)).collect(),
             Self::Of(_, arguments) => match arguments.as_slice() {
                 [left, right] => longer(left.names(of), right.names(of)),
                 _ => vec![String::new()],
@@ -133,8 +137,16 @@ impl Operator {
 impl Function {
     /// Over the flows or nodes, step by step; of those alone that have a value in the step.
     fn of_one(self, columns: &[Column]) -> Vec<Column> {
-        if self == Self::Abs {
-            return columns.iter().map(|column| column.iter().map(|value| value.map(f64::abs)).collect()).collect();
+        match self {
+            Self::Abs => {
+                return columns.iter().map(|column| column.iter().map(|value| value.map(f64::abs)).collect()).collect();
+            }
+            Self::Before => {
+                let earlier =
+                    |column: &Column| iter::once(None).chain(column.iter().copied()).take(column.len()).collect();
+                return columns.iter().map(earlier).collect();
+            }
+            _ => {}
         }
         let steps = columns.iter().map(Vec::len).max().unwrap_or(0);
         let of_step = |step: usize| {
@@ -154,6 +166,7 @@ impl Function {
             Self::Min => super::extreme(values.iter().copied(), f64::min),
             Self::Jain => sum * sum / (n * values.iter().map(|value| value * value).sum::<f64>()),
             Self::Abs => sum.abs(),
+            Self::Before => f64::NAN,
         }
     }
 
@@ -360,6 +373,8 @@ mod tests {
 
     #[test]
     fn series_are_taken_step_by_step() {
+        assert_eq!(value("before('c x')"), [vec![None, Some(4.0), None]]);
+        assert_eq!(value("a - before('c x')"), [vec![None, Some(-2.0), None]]);
         assert_eq!(value("'c x' / 4"), [vec![Some(1.0), None, Some(2.0)]]);
         assert_eq!(value("1 / ('c x' - 4)"), [vec![None, None, Some(0.25)]], "a ratio to zero has no value");
     }

@@ -147,6 +147,7 @@ fn simple(take: Take, seen: &[Step]) -> f64 {
         Take::P5 => percentile(all().collect(), 0.05),
         Take::P50 => percentile(all().collect(), 0.5),
         Take::P95 => percentile(all().collect(), 0.95),
+        Take::P99 => percentile(all().collect(), 0.99),
         Take::Slope => slope(seen),
         Take::Periodicity => periodicity(&all().collect::<Vec<_>>()),
         Take::Settling | Take::Reaches | Take::Stays | Take::Share => f64::NAN,
@@ -322,6 +323,7 @@ mod tests {
         near(value(&rising, 0.5, &window(Take::P5), None), 1.0);
         near(value(&rising, 0.5, &window(Take::P50), None), 10.0);
         near(value(&rising, 0.5, &window(Take::P95), None), 19.0);
+        near(value(&rising, 0.5, &window(Take::P99), None), 20.0);
         near(value(&rising, 0.5, &window(Take::Slope), None), 2.0);
         near(value(&rising, 0.5, &window(Take::Sum), None), 210.0);
         assert!(value(&[None], 0.5, &window(Take::Sum), None).is_nan());
