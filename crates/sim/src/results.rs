@@ -147,6 +147,9 @@ pub struct Flow {
     /// Why packets were lost; only with a routing protocol.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_packets: Option<Lost>,
+    /// Over how many hops the packets received have come; only with a routing protocol.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hops: Option<FlowHops>,
     /// Round-trip times: TCP's samples (RFC 6298), with timestamps one an acknowledgement of new data; `ping`: of each
     /// reply. Only of these, as are the keys below of TCP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -198,6 +201,17 @@ pub struct Lost {
     pub link: u64,
     /// Went on for too many hops.
     pub ttl: u64,
+}
+
+/// Over how many hops the packets of a flow have come. All zero where none was received.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FlowHops {
+    /// Mean over the packets.
+    pub mean: f64,
+    /// The fewest.
+    pub min: u8,
+    /// The most.
+    pub max: u8,
 }
 
 /// What became of the admission of a flow, over the whole run.
@@ -441,6 +455,13 @@ pub struct FlowSeries {
     /// Of flows that ask for admission: 1 where the flow is admitted at the end of the step, else 0; empty for others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub admitted: Vec<f64>,
+    /// Packets lost in the step; empty without a routing protocol, as is the next one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost_packets: Vec<u64>,
+    /// At the end of the step: for how long the route has been the same. It changes when a node passes a packet to another
+    /// neighbour than the one before, or finds the link to it broken. From the start of the run where it never did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub route_age_s: Vec<f64>,
 }
 
 /// A queue over time.

@@ -181,3 +181,20 @@ fn what_would_never_end_is_refused() {
     let nobody = "duration = \"1 s\"\n[nodes]\ncount = 0\nplacement = \"chain\"\nspacing = \"1 m\"\n";
     assert!(refusal(nobody).1.contains("no node"));
 }
+
+#[test]
+fn random_places_need_an_area_and_nothing_else() {
+    let nodes = |keys: &str| format!("duration = \"1 s\"\n[nodes]\ncount = 2\n{keys}\n");
+    let area = "area = [\"30 m\", \"20 m\"]";
+    for (keys, key) in [
+        ("placement = \"random\"".to_owned(), "nodes.placement"),
+        (format!("placement = \"random\"\nspacing = \"5 m\"\n{area}"), "nodes.spacing"),
+        (format!("placement = \"chain\"\nspacing = \"5 m\"\n{area}"), "nodes.area"),
+        ("placement = \"random\"\narea = [\"30 m\", \"0 m\"]".to_owned(), "nodes.area"),
+        (area.to_owned(), "nodes.area"),
+        (format!("placement = \"random\"\n{area}\n[[node]]\nname = \"any\""), "node.any"),
+    ] {
+        assert_eq!(refusal(&nodes(&keys)).0.as_deref(), Some(key), "{keys}");
+    }
+    assert!(World::new(&network(&nodes(&format!("placement = \"random\"\n{area}"))), 1).is_ok());
+}

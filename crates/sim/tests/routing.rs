@@ -3,7 +3,7 @@
 use crate::networks::{network, run};
 use proptest::prelude::*;
 use sim::World;
-use sim::results::Outcome;
+use sim::results::{FlowHops, Outcome};
 
 /// A chain of `nodes` with a flow from end to end.
 fn chain(nodes: u32, rate: &str, extra: &str) -> String {
@@ -33,6 +33,86 @@ fn a_light_load_over_five_hops_arrives_after_one_search() {
     // TTL 1: the request; 3: it and two hops more; 5: four more and five replies.
     assert_eq!(outcome.totals.routing_packets, Some(1 + 3 + 5 + 5));
     assert_eq!(routing(0).bytes, 3 * (24 + 28));
+    assert_eq!(flow.hops, Some(FlowHops { mean: 5.0, min: 5, max: 5 }));
+    let fixed = run(&chain(6, "40 kb/s", "").replace("protocol = \"aodv\"", "protocol = \"static\""), 1);
+    assert_eq!(fixed.flows[0].hops, None);
+}
+
+#[test]
+fn the_age_of_a_route_counts_from_the_broken_link_that_ended_it() {
+    // `b` walks away at 10 s and is out of the others' range at about 10.5 s; `c` takes its place.
+    let text = "duration = \"20 s\"\n[radio]\nrange = \"30 m\"\nerrors.model = \"none\"\n\
+        [routing]\nprotocol = \"aodv\"\n[record]\nseries = \"1 s\"\n\
+        [[node]]\nname = \"a\"\nposition = [\"0 m\", \"0 m\"]\n\
+        [[node]]\nname = \"b\"\nposition = [\"25 m\", \"0 m\"]\n\
+        waypoints = [{ time = \"10 s\", position = [\"25 m\", \"500 m\"], speed = \"40 m/s\" }]\n\
+        [[node]]\nname = \"d\"\nposition = [\"50 m\", \"0 m\"]\n\
+        [[node]]\nname = \"c\"\nposition = [\"25 m\", \"-40 m\"]\n\
+        waypoints = [{ time = \"9 s\", position = [\"25 m\", \"-2 m\"], speed = \"38 m/s\" }]\n\
+        [[flow]]\nname = \"call\"\nfrom = \"a\"\nto = \"d\"\n\
+        traffic = { kind = \"cbr\", rate = \"64 kb/s\", packet = \"160 B\" }\n";
+    let outcome = run(text, 1);
+    let series = outcome.series.as_ref().expect("it is recorded");
+    let call = &series.flows[0];
+    // Until then the route is as old as the run.
+    assert_eq!(call.route_age_s[..10], (1..=10).map(f64::from).collect::<Vec<_>>());
+    assert!(call.route_age_s[10] < 0.6, "{:?}", call.route_age_s);
+    let last = call.route_age_s[19];
+    assert!((9.4..9.59).contains(&last), "{last}");
+    assert!(call.lost_packets[..10].iter().all(|&lost| lost == 0), "{:?}", call.lost_packets);
+    assert_eq!(call.lost_packets.iter().sum::<u64>(), lost(&outcome));
+    assert!(call.lost_packets[10] >= 1);
+    assert_eq!(outcome.flows[0].hops, Some(FlowHops { mean: 2.0, min: 2, max: 2 }));
+}
+
+#[test]
+fn drawn_ends_are_as_many_hops_apart_as_wanted_and_every_seed_draws_others() {
+    let text = |from: &str, hops: &str| {
+        format!(
+            "duration = \"1 s\"\n[radio]\nrange = \"30 m\"\n\
+             [nodes]\ncount = 8\nplacement = \"chain\"\nspacing = \"30 m\"\n\
+             [[flow]]\nname = \"f\"\nfrom = \"{from}\"\nto = \"any\"\n{hops}\ncount = 60\n\
+             traffic = {{ kind = \"cbr\", rate = \"8 kb/s\", packet = \"100 B\" }}\n"
+        )
+    };
+    let ends = |outcome: &Outcome| -> Vec<(i32, i32)> {
+        let number = |name: &str| name[1..].parse().expect("n and a number");
+        outcome.flows.iter().map(|flow| (number(&flow.from), number(&flow.to))).collect()
+    };
+    let wanted = text("any", "hops = { from = 2, to = 3 }");
+    let drawn = ends(&run(&wanted, 1));
+    assert!(drawn.iter().all(|(from, to)| (2..=3).contains(&(from - to).abs())), "{drawn:?}");
+    // Of eight nodes in a chain there are 2 * (6 + 5) such pairs, of which 60 draws find most.
+    assert!(drawn.iter().collect::<std::collections::BTreeSet<_>>().len() > 16, "{drawn:?}");
+    assert_eq!(drawn, ends(&run(&wanted, 1)));
+    assert_ne!(drawn, ends(&run(&wanted, 2)));
+    let farthest = ends(&run(&text("n0", "hops = { from = 7, to = 9 }"), 1));
+    assert_eq!(farthest, [(0, 7); 60]);
+    let all = ends(&run(&text("n3", ""), 1));
+    assert!((0..8).all(|to| all.contains(&(3, to)) == (to != 3)), "{all:?}");
+}
+
+#[test]
+fn ends_that_cannot_be_drawn_are_refused() {
+    let nodes = "[radio]\nrange = \"30 m\"\n[nodes]\ncount = 4\nplacement = \"chain\"\nspacing = \"30 m\"\n";
+    let refused = |ends: &str| {
+        let traffic = "traffic = { kind = \"cbr\", rate = \"8 kb/s\", packet = \"100 B\" }";
+        let text = format!("duration = \"1 s\"\n{nodes}[[flow]]\nname = \"f\"\n{ends}\n{traffic}\n");
+        World::new(&network(&text), 1).err().and_then(|error| error.path().map(str::to_owned))
+    };
+    let any = "from = \"any\"\nto = \"any\"\n";
+    assert_eq!(refused(any), None);
+    for (ends, key) in [
+        (format!("{any}hops = {{ from = 4, to = 5 }}"), "flow.f.hops"),
+        (format!("{any}hops = {{ from = 3, to = 2 }}"), "flow.f.hops"),
+        (format!("{any}hops = {{ from = 0, to = 2 }}"), "flow.f.hops"),
+        ("from = \"n0\"\nto = \"n1\"\nhops = { from = 1, to = 2 }".to_owned(), "flow.f.hops"),
+        ("from = \"any\"\nto = \"broadcast\"".to_owned(), "flow.f.to"),
+        ("from = \"any\"\nto = \"*\"".to_owned(), "flow.f.to"),
+        (format!("{any}count = 0"), "flow.f.count"),
+    ] {
+        assert_eq!(refused(&ends).as_deref(), Some(key), "{ends}");
+    }
 }
 
 #[test]

@@ -89,6 +89,6 @@ fn place<'de, D: Deserializer<'de>>(deserializer: D) -> Result<[Length; 2], D::E
     pair(deserializer, "expected x and y, as [\"0 m\", \"25 m\"]")
 }
 
-fn sides<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<[Length; 2]>, D::Error> {
+pub(super) fn sides<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<[Length; 2]>, D::Error> {
     pair(deserializer, "expected two sides, as [\"1500 m\", \"300 m\"]").map(Some)
 }

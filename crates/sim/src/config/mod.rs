@@ -39,5 +39,5 @@ pub use rate_control::{RateAlgorithm, RateControl};
 pub use record::Record;
 pub use routing::{Aodv, ErrorsTo, Protocol, RepairBy, RepairWithin, ReplyWait, Route, Routing, RoutingPriority};
 pub use tcp::{Congestion, LossDetection, Recovery, RecoveryEnd, RttSamples, SlowStart, Tcp};
-pub use traffic::{Flow, Spread, Step, Traffic, TrafficKind, Transport};
+pub use traffic::{Flow, HopRange, Spread, Step, Traffic, TrafficKind, Transport};
 pub use wired::{RateStep, Wired};

@@ -1,6 +1,6 @@
 //! The `[nodes]` and `[[node]]` tables: who takes part, and where.
 
-use super::mobility::{Waypoint, pair};
+use super::mobility::{Waypoint, pair, sides};
 use super::{Category, Class};
 use queue::Settings as Queue;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -19,6 +19,9 @@ pub struct Placement {
     /// Chain and grid: distance of neighbours. Circle: its radius.
     #[serde(default)]
     pub spacing: Option<Length>,
+    /// Random: the sides of the rectangle on which nodes stand, one corner at x = 0, y = 0.
+    #[serde(default, deserialize_with = "sides", skip_serializing_if = "Option::is_none")]
+    pub area: Option<[Length; 2]>,
 }
 
 /// A rule of placement.
@@ -32,6 +35,8 @@ pub enum Shape {
     Grid,
     /// `n0` in the centre, the others evenly on a circle of radius `spacing` around it.
     Circle,
+    /// Uniformly on the rectangle `area`, drawn anew for each seed.
+    Random,
 }
 
 /// A node.

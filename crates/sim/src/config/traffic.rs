@@ -12,12 +12,17 @@ pub struct Flow {
     /// Its name in the results.
     pub name: String,
     /// The node that sends; `*` for a flow from every station but the receiver, named `name-node`, `up*` for one from every
-    /// station whose name begins so. Without access points every node with a radio is a station.
+    /// station whose name begins so. Without access points every node with a radio is a station. `any` for a station that is
+    /// drawn for each seed.
     pub from: String,
     /// The node that receives; `*` for a flow to every station but the sender, named `name-node`, `up*` for one to every
     /// station whose name begins so; `next` for the next of all that `from` stands for, the last one's being the first (a
-    /// ring); `broadcast` for all in range of the sender.
+    /// ring); `broadcast` for all in range of the sender; `any` for a station that is drawn for each seed.
     pub to: String,
+    /// With `any`: how many hops apart the ends are at the start of the run, by the shortest path. All pairs of ends with
+    /// so many are as likely. Default: whatever it is, also if there is no path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hops: Option<HopRange>,
     /// So many flows alike, named `name-1`, `name-2`, ..., each with random numbers of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
@@ -55,6 +60,17 @@ pub struct Flow {
     /// Changes of the rate while the flow runs, in order of time. Of `cbr` and `poisson` only.
     #[serde(default)]
     pub at: Vec<Step>,
+}
+
+/// The fewest hops and the most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct HopRange {
+    /// The fewest, at least 1.
+    pub from: u32,
+    /// The most.
+    pub to: u32,
 }
 
 /// What carries a flow's data.

@@ -15,6 +15,8 @@ pub(crate) enum Purpose {
     Load,
     /// What is random in the queues of a node.
     Queues,
+    /// Where a flow begins and ends.
+    Ends,
     /// A flow's admission.
     Admission,
     /// A node's routing protocol.
@@ -40,6 +42,7 @@ impl Purpose {
             Self::Traffic => "traffic",
             Self::Load => "load",
             Self::Queues => "queues",
+            Self::Ends => "ends",
             Self::Admission => "admission",
             Self::Routing => "routing",
             Self::Motion => "motion",

@@ -66,6 +66,29 @@ impl Routes {
         Ok(path)
     }
 
+    /// How many hops it is from `from` to each node, where `neighbours[n]` lists whom node `n` reaches; nothing where no path
+    /// leads there.
+    pub(crate) fn distances(neighbours: &[Vec<u32>], from: u32) -> Vec<Option<u32>> {
+        let mut distances = vec![None; neighbours.len()];
+        distances[from as usize] = Some(0);
+        let mut frontier = vec![from];
+        for hops in 1.. {
+            let mut next = Vec::new();
+            for &neighbour in frontier.iter().flat_map(|&node| &neighbours[node as usize]) {
+                let distance = &mut distances[neighbour as usize];
+                if distance.is_none() {
+                    *distance = Some(hops);
+                    next.push(neighbour);
+                }
+            }
+            if next.is_empty() {
+                break;
+            }
+            frontier = next;
+        }
+        distances
+    }
+
     /// Checks a path given by hand.
     pub(crate) fn check(neighbours: &[Vec<u32>], path: &[u32]) -> Result<(), RouteError> {
         // The next hop follows from the node alone: a packet would go round for ever.

@@ -3,8 +3,8 @@
 use super::hops::Hops;
 use super::{Summary, TransportRecord};
 use crate::config::Class;
-use crate::net::LossCause;
-use crate::results::{Flow, FlowDistribution, Lost, Mac, NodeDistribution, Times};
+use crate::net::{LossCause, Packet};
+use crate::results::{Flow, FlowDistribution, FlowHops, Lost, Mac, NodeDistribution, Times};
 use units::{Bytes, Duration};
 
 /// A flow's counts. Those of the ledger run from the start to the end; the others begin after the warm-up.
@@ -22,6 +22,7 @@ pub(crate) struct FlowRecord {
     /// Those of packets that arrived in time, until then.
     pub(crate) useful_transmissions: u64,
     pub(crate) delay: Summary,
+    pub(crate) hops: HopCounts,
     pub(crate) lost: Lost,
     pub(crate) ledger: Ledger,
     /// Only of TCP flows and pings.
@@ -71,13 +72,14 @@ impl FlowRecord {
         }
     }
 
-    /// A packet that was sent so often has arrived.
-    pub(crate) fn receive(&mut self, delay: Duration, deadline: Option<Duration>, transmissions: u16) {
+    /// A packet has arrived.
+    pub(crate) fn receive(&mut self, delay: Duration, deadline: Option<Duration>, packet: &Packet) {
         let late = deadline.is_some_and(|deadline| delay > deadline);
         self.received += 1;
         self.late += u64::from(late);
-        self.useful_transmissions += if late { 0 } else { u64::from(transmissions) };
+        self.useful_transmissions += if late { 0 } else { u64::from(packet.transmissions) };
         self.delay.record(delay);
+        self.hops.record(packet.travelled() + 1);
     }
 
     /// A packet is lost.
@@ -135,6 +137,28 @@ impl FlowRecord {
             transport.report(&mut flow, covered);
         }
         flow
+    }
+}
+
+/// Over how many hops packets have come.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct HopCounts {
+    packets: u64,
+    sum: u64,
+    fewest: u8,
+    most: u8,
+}
+
+impl HopCounts {
+    fn record(&mut self, hops: u8) {
+        self.fewest = if self.packets == 0 { hops } else { self.fewest.min(hops) };
+        self.most = self.most.max(hops);
+        self.packets += 1;
+        self.sum += u64::from(hops);
+    }
+
+    pub(crate) fn result(self) -> FlowHops {
+        FlowHops { mean: ratio(self.sum, self.packets), min: self.fewest, max: self.most }
     }
 }
 

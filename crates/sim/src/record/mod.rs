@@ -4,6 +4,7 @@ mod gauge;
 mod histogram;
 mod hops;
 mod ledger;
+mod route;
 mod series;
 mod span;
 mod summary;

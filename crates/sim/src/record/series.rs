@@ -1,10 +1,11 @@
 //! Time series: one value a step.
 
+use super::route::Route;
 use super::span::Span;
 use crate::engine::{FlowId, Number as _};
 use crate::results::{FlowSeries, NodeSeries, Series};
 use control::Sets;
-use units::{Bytes, Duration, Rate};
+use units::{Bytes, Duration, Instant, Rate};
 
 /// Collects the values of the running step and, at its end, appends them.
 #[derive(Debug)]
@@ -13,6 +14,8 @@ pub(crate) struct Recorder {
     series: Series,
     flows: Vec<FlowStep>,
     nodes: Vec<NodeStep>,
+    /// By flow; empty without a routing protocol.
+    routes: Vec<Route>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -82,8 +85,19 @@ impl Recorder {
             step,
             flows: vec![FlowStep::default(); flows.len()],
             nodes: vec![NodeStep::default(); nodes.len()],
+            routes: Vec::new(),
             series: Series { step_s: step.as_secs_f64(), flows, nodes },
         }
+    }
+
+    /// Follows the routes of all flows from now on, in a network of so many nodes.
+    pub(crate) fn follow_routes(&mut self, nodes: usize) {
+        self.routes = vec![Route::new(nodes); self.flows.len()];
+    }
+
+    /// The route of a flow, where routes are followed; none of what is not in the results.
+    pub(crate) fn route(&mut self, flow: FlowId) -> Option<&mut Route> {
+        self.routes.get_mut(flow.place())
     }
 
     /// A packet of a flow has arrived.
@@ -112,6 +126,15 @@ impl Recorder {
     /// At the end of a step: is a flow that asks for admission admitted?
     pub(crate) fn admitted(&mut self, flow: FlowId, admitted: bool) {
         self.series.flows[flow.place()].admitted.push(f64::from(u8::from(admitted)));
+    }
+
+    /// At the end of a step, where routes are followed: the age of every flow's route, and what has been lost of a flow since
+    /// the run began.
+    pub(crate) fn routes(&mut self, now: Instant, lost: impl Iterator<Item = u64>) {
+        for ((series, route), lost) in self.series.flows.iter_mut().zip(&mut self.routes).zip(lost) {
+            series.lost_packets.push(lost - std::mem::replace(&mut route.lost, lost));
+            series.route_age_s.push(route.age(now).as_secs_f64());
+        }
     }
 
     /// A packet of the `queue`-th queue has been completed.

@@ -28,6 +28,7 @@ pub(super) fn outcome(mut world: World) -> Outcome {
         routing_packets = Some(mesh.nodes.iter().map(|node| node.counts.packets).sum::<u64>());
         for (flow, result) in told().zip(&mut flows) {
             result.lost_packets = Some(flow.record.lost);
+            result.hops = Some(flow.record.hops.result());
         }
     }
     let nodes = world.nodes.numbers().map(|number| node(&world, number, covered)).collect();

@@ -1,6 +1,7 @@
 //! From the description of a network to one that can run, refusing what cannot be meant.
 
 mod admission;
+mod ends;
 mod flows;
 mod infrastructure;
 mod mac;
@@ -14,7 +15,7 @@ mod transport;
 mod txop;
 
 use super::error::BuildError;
-use super::state::{Connections, Event, Posted, Supply, World, port_names};
+use super::state::{Connections, Event, Posted, Routing, Supply, World, port_names};
 use crate::config::Network;
 use crate::engine::{Arena, EventQueue};
 use crate::radio::{Judge, Links, Medium};
@@ -29,7 +30,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     if network.record.series.is_some_and(Duration::is_zero) {
         return Err(BuildError::new("record.series", "the spacing of a series is above zero"));
     }
-    let sites = sites::sites(network)?;
+    let sites = sites::sites(network, seed)?;
     let rules = mac::conventions(network)?;
     radio::check_radio(&network.radio)?;
     let infrastructure = Infrastructure::new(network, &sites)?;
@@ -41,13 +42,17 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let medium = Medium::new(links, judge);
     infrastructure.check_range(&names, &medium)?;
     let nodes = nodes::nodes(network, &sites, &infrastructure, &rules, seed)?;
-    let flows = flows::flows(network, &names, &infrastructure, &rules, seed)?;
+    let flows = flows::flows(network, &names, &infrastructure, &medium, &rules, seed)?;
     let routing = routes::routing(network, &nodes, &infrastructure, &flows, &medium, &rules, seed)?;
     txop::check_txop(&flows, &nodes, &routing, &rules)?;
     let end = Instant::ZERO + network.duration;
     let recorder = network.record.series.map(|step| {
         let flows = flows.iter().filter(|flow| flow.role.is_described()).map(|flow| flow.identity.name.clone());
-        Recorder::new(step, flows, port_names(&nodes, &rules).into_iter())
+        let mut recorder = Recorder::new(step, flows, port_names(&nodes, &rules).into_iter());
+        if matches!(routing, Routing::Aodv(_)) {
+            recorder.follow_routes(nodes.len());
+        }
+        recorder
     });
     let mut world = World {
         now: Instant::ZERO,

@@ -61,7 +61,7 @@ impl World {
             recorder.got(index, payload);
         }
         if packet.created >= self.warmup {
-            flow.record.receive(delay, flow.identity.deadline, packet.transmissions);
+            flow.record.receive(delay, flow.identity.deadline, &packet);
         }
         self.note_delivered(node, &packet);
         if packet.ecn == Ecn::Ce {

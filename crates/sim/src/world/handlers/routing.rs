@@ -104,7 +104,7 @@ impl World {
 
     /// A packet joins a port of a node.
     fn enqueue(&mut self, node: NodeId, handle: Handle, to: u32) {
-        let Self { nodes, packets, connections, flows, routing, watch, now, .. } = self;
+        let Self { nodes, packets, connections, flows, routing, recorder, watch, now, .. } = self;
         let packet = packets.get(handle);
         let (category, first) = match (packet.load, &*routing) {
             (Load::Flow(flow), _) => (flows[flow].category, false),
@@ -112,7 +112,12 @@ impl World {
             (_, Routing::Static(_)) => unreachable!("fixed routes need no messages"),
         };
         let flow = match packet.load {
-            Load::Flow(flow) => connections.flow_key(flow, &packet),
+            Load::Flow(flow) => {
+                if let Some(route) = recorder.as_mut().and_then(|recorder| recorder.route(flow)) {
+                    route.pass(node, to, *now);
+                }
+                connections.flow_key(flow, &packet)
+            }
             Load::Routing { .. } | Load::Note(_) => u32::MAX,
         };
         let waiting = Waiting { packet: handle, to, length: packet.length, flow, dscp: packet.dscp, ecn: packet.ecn };
@@ -209,6 +214,9 @@ impl World {
     fn packet_failed(&mut self, node: NodeId, packet: Handle, to: u32, missing: bool) -> bool {
         let failed = self.packets.get(packet);
         let Load::Flow(flow) = failed.load else { return false };
+        if let Some(route) = self.recorder.as_mut().and_then(|recorder| recorder.route(flow)) {
+            route.fail(self.now);
+        }
         let Flow { from, to: destination, .. } = self.flows[flow];
         let ends = Ends { origin: from.into(), destination, previous: None, travelled: failed.travelled() };
         let wanted = missing.then_some(packet);

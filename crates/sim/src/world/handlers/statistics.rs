@@ -25,6 +25,7 @@ impl World {
                 recorder.admitted(flow, admission.is_admitted());
             }
         }
+        recorder.routes(self.now, self.flows.iter().map(|flow| flow.record.ledger.lost));
         self.record_windows();
         self.last_step = self.now;
     }

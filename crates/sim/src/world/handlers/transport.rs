@@ -84,7 +84,7 @@ impl World {
                 recorder.arrived(index, delay);
             }
             if packet.created >= self.warmup {
-                flow.record.receive(delay, flow.identity.deadline, packet.transmissions);
+                flow.record.receive(delay, flow.identity.deadline, packet);
             }
         }
         let connection = self.connections.get(slot);
