@@ -5,6 +5,7 @@ the claims' numbers, and a line with the totals. OTHER has the same experiments 
 (`--set conventions=ns-2`), whose values and verdicts are set beside.
 """
 
+import itertools
 import json
 import pathlib
 import re
@@ -46,6 +47,34 @@ def measured(verdict):
     return f"{text}; {at}" if at else text
 
 
+def neighbours(verdict):
+    """The range of the values with the choice ruled on and its neighbours, by parameter."""
+    ranges = {}
+    for beside in verdict.get("neighbours", []):
+        if beside["measured"] is not None and verdict["measured"] is not None:
+            ranges.setdefault(beside["parameter"], [verdict["measured"]]).append(beside["measured"])
+    scaled = {name: scale([min(values), max(values)], verdict["unit"]) for name, values in ranges.items()}
+    texts = [f"{name} {digits(low)} to {digits(high)} {unit}".strip() for name, ((low, high), unit) in scaled.items()]
+    return "; over neighbours: " + ", ".join(texts) if texts else ""
+
+
+def ruled(verdict):
+    """The verdict, and the parameters that it depends on."""
+    depends = verdict.get("depends_on", [])
+    return WORDS[verdict["verdict"]] + (", depends on " + ", ".join(depends) if depends else "")
+
+
+def beside(verdict):
+    """A value and its verdict, in short."""
+    (value,), unit = scale([verdict["measured"]], verdict["unit"])
+    return f"{digits(value)} {unit}".strip() + f", {WORDS[verdict['verdict']]}"
+
+
+def by_setting(verdicts, cell):
+    """A claim's cell; where it has several verdicts, each with its setting."""
+    return "<br>".join((f"{verdict['setting']}: " if "setting" in verdict else "") + cell(verdict) for verdict in verdicts)
+
+
 def reported(verdict):
     value = verdict.get("reported")
     return "" if value is None else digits(value) if isinstance(value, (int, float)) else str(value)
@@ -63,24 +92,27 @@ def verdicts_of(folder):
 
 def main(folder, other=None):
     verdicts = sorted(verdicts_of(folder), key=lambda verdict: place(verdict["id"]))
-    others = {verdict["id"]: verdict for verdict in verdicts_of(other)} if other else {}
+    others = {(verdict["id"], verdict.get("setting")): verdict for verdict in verdicts_of(other)} if other else {}
     group = None
-    for verdict in verdicts:
-        if verdict["id"].rsplit(".", 1)[0] != group:
-            group = verdict["id"].rsplit(".", 1)[0]
-            beside = verdict["id"] in others
-            print("\n| claim | document | ours | holds if | verdict |" + (" ns-2's conventions |" if beside else ""))
-            print("|---|---:|---:|---|---|" + ("---|" if beside else ""))
-        cells = [f"{verdict['id']}: {verdict['says']}", reported(verdict), measured(verdict), verdict["holds"], WORDS[verdict["verdict"]]]
-        if beside:
-            there = others[verdict["id"]]
-            (value,), unit = scale([there["measured"]], there["unit"])
-            cells.append(f"{digits(value)} {unit}".strip() + f", {WORDS[there['verdict']]}")
+    for identity, found in itertools.groupby(verdicts, key=lambda verdict: verdict["id"]):
+        found = list(found)
+        first = found[0]
+        there = [others[key] for key in ((identity, verdict.get("setting")) for verdict in found) if key in others]
+        if identity.rsplit(".", 1)[0] != group:
+            group = identity.rsplit(".", 1)[0]
+            print("\n| claim | document | ours | holds if | verdict |" + (" ns-2's conventions |" if there else ""))
+            print("|---|---:|---:|---|---|" + ("---|" if there else ""))
+        ours = by_setting(found, lambda verdict: measured(verdict) + neighbours(verdict))
+        cells = [f"{identity}: {first['says']}", reported(first), ours, first["holds"], by_setting(found, ruled)]
+        if there:
+            cells.append(by_setting(there, beside))
         print("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     for word, of in [("", verdicts), (" under the conventions of ns-2", others.values())]:
         counts = {word: sum(verdict["verdict"] == word for verdict in of) for word in WORDS}
         if of:
-            print(f"\n{len(of)} claims{word}: " + ", ".join(f"{count} {word}" for word, count in counts.items() if count))
+            claims = len({verdict["id"] for verdict in of})
+            several = f", {len(of)} verdicts" if claims < len(of) else ""
+            print(f"\n{claims} claims{several}{word}: " + ", ".join(f"{count} {word}" for word, count in counts.items() if count))
 
 
 if __name__ == "__main__":

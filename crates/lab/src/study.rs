@@ -1,8 +1,12 @@
 //! A study: everything that is known after a scenario was run, and what the report is made from.
 
+mod verdict;
+
+pub use verdict::{Beside, Extent, Neighbour, Ruling, Rulings, Unit, Verdict};
+
 use crate::scenario::Explanation;
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Duration;
 
@@ -356,122 +360,6 @@ pub enum Statistic {
     /// None: each value is ruled on by itself, with its own interval, and all must hold. With `steps` or `against` this is
     /// an order.
     Each,
-}
-
-/// What became of a claim.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Verdict {
-    /// The claim's id.
-    pub id: String,
-    /// The statement, in words.
-    pub says: String,
-    /// Where the document says so.
-    pub source: String,
-    /// What the document reports.
-    pub reported: Option<Reported>,
-    /// When the claim holds.
-    pub holds: String,
-    /// What was measured: mean over the seeds, or the value of the seed that decided. NaN (in files `null`) where there is
-    /// no value, as of a ratio to zero.
-    #[serde(deserialize_with = "number_or_nan")]
-    pub measured: f64,
-    /// Lower end of its 95 % interval over the seeds, equal to `measured` with one seed; where one seed decides, the
-    /// smallest of them.
-    #[serde(deserialize_with = "number_or_nan")]
-    pub low: f64,
-    /// Upper end, or the largest.
-    #[serde(deserialize_with = "number_or_nan")]
-    pub high: f64,
-    /// The unit of these three.
-    pub unit: Unit,
-    /// How the seeds were ruled on.
-    pub seeds: OverSeeds,
-    /// Which of several values decided, in words: "target = 400 ms, n1; seed 3". Empty where there is one.
-    pub at: String,
-    /// Whether the claim holds.
-    pub verdict: Ruling,
-}
-
-/// The unit of a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Unit {
-    /// Seconds.
-    #[serde(rename = "s")]
-    Seconds,
-    /// Bits per second.
-    #[serde(rename = "bit/s")]
-    BitsPerSecond,
-    /// Bytes.
-    #[serde(rename = "B")]
-    Bytes,
-    /// Packets.
-    #[serde(rename = "packets")]
-    Packets,
-    /// A share of 1.
-    #[serde(rename = "share")]
-    Share,
-    /// None, or none that is known.
-    #[serde(rename = "1")]
-    Number,
-}
-
-/// JSON has no NaN: it is written as `null`.
-fn number_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
-}
-
-/// Whether a claim holds, and if that is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Ruling {
-    /// The measured value lies where the claim says.
-    Holds,
-    /// It was not ruled on: the run was a short one.
-    NeedsFullRuns,
-    /// Its 95 % interval contains the border; or seeds that were not run could still refute it.
-    NotConfirmed,
-    /// It does not lie where the claim says.
-    Differs,
-}
-
-impl Ruling {
-    /// All of them, in the order in which they are counted.
-    pub const ALL: [Self; 4] = [Self::Holds, Self::Differs, Self::NotConfirmed, Self::NeedsFullRuns];
-
-    /// So many of them, in words: "1 differs", "3 are not confirmed".
-    pub fn counted(self, count: usize) -> String {
-        let one = count == 1;
-        match self {
-            Self::Holds => format!("{count} {}", if one { "holds" } else { "hold" }),
-            Self::Differs => format!("{count} {}", if one { "differs" } else { "differ" }),
-            Self::NotConfirmed => format!("{count} {} not confirmed", if one { "is" } else { "are" }),
-            Self::NeedsFullRuns => format!("{count} {} full runs", if one { "needs" } else { "need" }),
-        }
-    }
-
-    /// True where the documents' statement does not stand: the exit status says so.
-    pub fn fails(self) -> bool {
-        matches!(self, Self::NotConfirmed | Self::Differs)
-    }
-
-    /// The word for people.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Holds => "holds",
-            Self::NeedsFullRuns => "needs full runs",
-            Self::NotConfirmed => "not confirmed",
-            Self::Differs => "differs",
-        }
-    }
-}
-
-/// How much of what a scenario asks for was run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
-    /// All of it.
-    Full,
-    /// Fewer seeds, or shorter runs.
-    Reduced,
 }
 
 /// A picture of the report.

@@ -6,7 +6,7 @@ use crate::csv;
 use crate::run::{self, Timed, Watch};
 use crate::scenario::{Case, Scenario};
 use crate::store::{Store, StoreError};
-use crate::study::{Run, Study};
+use crate::study::{Axis, Run, Study};
 use rayon::prelude::*;
 use sim::config::Network;
 use std::fs;
@@ -107,6 +107,9 @@ pub fn run(scenario: &Scenario, store: &Store, settings: &Settings, watch: &dyn 
     let Some(runs) = runs else {
         return Err(SweepError::Stopped { finished: finished.into_inner(), total: jobs.len() });
     };
+    let judged =
+        claims::Sweep { seeds: &scenario.seeds, runs: &runs, extent: scenario.extent, left_out: &scenario.left_out };
+    let verdicts = claims::judge(&scenario.claims, &scenario.rulings, &judged);
     let study = Study {
         id: scenario.id.clone(),
         title: scenario.title.clone(),
@@ -115,9 +118,9 @@ pub fn run(scenario: &Scenario, store: &Store, settings: &Settings, watch: &dyn 
         text: scenario.text.clone(),
         version: VERSION.to_owned(),
         command: settings.command.clone(),
-        axes: scenario.axes.clone(),
+        axes: axes(scenario),
         seeds: scenario.seeds.clone(),
-        claims: claims::judge(&scenario.claims, &scenario.seeds, &runs, scenario.extent),
+        claims: verdicts,
         runs,
         charts: scenario.charts.clone(),
         tables: scenario.tables.clone(),
@@ -126,6 +129,17 @@ pub fn run(scenario: &Scenario, store: &Store, settings: &Settings, watch: &dyn 
     let keys: Vec<String> = jobs.into_iter().map(|job| job.key).collect();
     store.finish(&study, &keys)?;
     Ok(study)
+}
+
+/// What is varied, with the labels that cases have.
+fn axes(scenario: &Scenario) -> Vec<Axis> {
+    let occurs =
+        |axis: &Axis, label: &String| scenario.cases.iter().any(|case| case.labels.get(&axis.name) == Some(label));
+    let with_cases = |axis: &Axis| Axis {
+        name: axis.name.clone(),
+        labels: axis.labels.iter().filter(|label| occurs(axis, label)).cloned().collect(),
+    };
+    scenario.axes.iter().map(with_cases).collect()
 }
 
 /// The sweep's runs, by case and then by seed.

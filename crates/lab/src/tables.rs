@@ -4,49 +4,73 @@ use crate::grid::Grid;
 use crate::statistics::Interval;
 use crate::study::{Reported, Ruling, Study, Table, Unit, Verdict};
 use sim::results::Outcome;
+use std::collections::BTreeSet;
 
-/// The verdicts on a study's claims, a block a claim: what is said, what the document reports, what was measured. At most
-/// `width` characters wide, if the words allow it.
+/// The verdicts on a study's claims, a block a claim: what is said, what the document reports, what was measured. Where a
+/// claim has several verdicts, each has a line of its own with its setting. At most `width` characters wide, if the words
+/// allow it.
 pub fn claims(verdicts: &[Verdict], width: usize) -> String {
-    let rows = verdicts.iter().map(|verdict| {
-        let value = |value: f64| quantity(value, verdict.unit);
-        let interval = if verdict.low.to_bits() == verdict.high.to_bits() {
-            String::new()
-        } else {
-            format!("{} .. {}", value(verdict.low), value(verdict.high))
-        };
-        let at = if verdict.at.is_empty() { String::new() } else { format!("({})", verdict.at) };
-        // What does not stand is to be found at a glance.
-        let word = verdict.verdict.word();
-        [
-            verdict.id.clone(),
-            verdict.says.clone(),
-            reported(verdict),
-            verdict.holds.clone(),
-            value(verdict.measured),
-            [interval, at].join(" ").trim().to_owned(),
-            if verdict.verdict.fails() { word.to_uppercase() } else { word.to_owned() },
-        ]
-    });
-    table(
-        &["claim", "says", "reported", "holds if", "ours", "95 % interval", "verdict"],
-        &rows.collect::<Vec<_>>(),
-        &Columns { right: &[4], prose: &[1, 2, 3, 5, 6] },
-        width,
-    )
+    let with_settings = verdicts.iter().any(|verdict| verdict.setting.is_some());
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for (rank, verdict) in verdicts.iter().enumerate() {
+        let again = rank > 0 && verdicts[rank - 1].id == verdict.id;
+        let statement = [verdict.id.clone(), verdict.says.clone(), reported(verdict), verdict.holds.clone()];
+        let mut row = if again { vec![String::new(); statement.len()] } else { statement.to_vec() };
+        if with_settings {
+            row.push(verdict.setting.clone().unwrap_or_default());
+        }
+        row.extend([quantity(verdict.measured, verdict.unit), remarks(verdict), word(verdict)]);
+        rows.push(row);
+    }
+    let mut head = vec!["claim", "says", "reported", "holds if", "ours", "95 % interval", "verdict"];
+    let (mut right, mut prose) = (vec![4], vec![1, 2, 3, 5, 6]);
+    if with_settings {
+        head.insert(4, "setting");
+        (right, prose) = (vec![5], vec![1, 2, 3, 4, 6, 7]);
+    }
+    table(&head, &rows, &Columns { right: &right, prose: &prose }, width)
 }
 
-/// How claims came out, in a line: "7 claims: 5 hold, 1 differs, 1 is not confirmed".
+/// The interval, which value decided, and the range over neighbouring choices with the parameters that they are of.
+fn remarks(verdict: &Verdict) -> String {
+    let value = |value: f64| quantity(value, verdict.unit);
+    let interval = if verdict.low.to_bits() == verdict.high.to_bits() {
+        String::new()
+    } else {
+        format!("{} .. {}", value(verdict.low), value(verdict.high))
+    };
+    let at = if verdict.at.is_empty() { String::new() } else { format!("({})", verdict.at) };
+    let names: Vec<&str> =
+        verdict.parameters().into_iter().filter(|name| verdict.range(Some(name)).is_some()).collect();
+    let range =
+        verdict.range(None).map(|(low, high)| format!("; {} .. {} over {}", value(low), value(high), names.join(", ")));
+    let text = [interval, at].join(" ").trim().to_owned() + &range.unwrap_or_default();
+    text.trim_start_matches("; ").to_owned()
+}
+
+/// The verdict and what it depends on. What does not stand is to be found at a glance.
+fn word(verdict: &Verdict) -> String {
+    let word = verdict.verdict.word();
+    let word = if verdict.verdict.fails() { word.to_uppercase() } else { word.to_owned() };
+    if verdict.depends_on.is_empty() { word } else { format!("{word}, depends on {}", verdict.depends_on.join(", ")) }
+}
+
+/// How claims came out, in a line: "7 claims: 5 hold, 1 differs, 1 is not confirmed". Where claims have several verdicts,
+/// these are counted: "7 claims, 14 verdicts: ...".
 pub fn tally<'v>(verdicts: impl IntoIterator<Item = &'v Verdict>) -> String {
     let verdicts: Vec<&Verdict> = verdicts.into_iter().collect();
     let count = |ruling: &Ruling| verdicts.iter().filter(|verdict| verdict.verdict == *ruling).count();
     let counts = Ruling::ALL.iter().map(|ruling| (ruling, count(ruling))).filter(|(_, count)| *count > 0);
     let parts: Vec<String> = counts.map(|(ruling, count)| ruling.counted(count)).collect();
-    match verdicts.len() {
-        0 => "no claims".to_owned(),
-        1 => format!("1 claim: {}", parts.join(", ")),
-        total => format!("{total} claims: {}", parts.join(", ")),
-    }
+    if verdicts.is_empty() { "no claims".to_owned() } else { format!("{}: {}", counted(verdicts), parts.join(", ")) }
+}
+
+/// "7 claims", or "7 claims, 14 verdicts" where some have several.
+pub(crate) fn counted<'v>(verdicts: impl IntoIterator<Item = &'v Verdict>) -> String {
+    let ids: Vec<&str> = verdicts.into_iter().map(|verdict| verdict.id.as_str()).collect();
+    let claims = ids.iter().collect::<BTreeSet<_>>().len();
+    let claims_told = if claims == 1 { "1 claim".to_owned() } else { format!("{claims} claims") };
+    if claims == ids.len() { claims_told } else { format!("{claims_told}, {} verdicts", ids.len()) }
 }
 
 /// The flows of a run, at most `width` characters wide, if the names allow it. Where there is TCP, beside what arrived in order
@@ -323,6 +347,9 @@ mod tests {
             seeds: OverSeeds::Mean,
             at: "target = 200 ms".to_owned(),
             verdict: Ruling::NotConfirmed,
+            setting: None,
+            neighbours: Vec::new(),
+            depends_on: Vec::new(),
         };
         for most in [70, 80, 100] {
             let text = claims(std::slice::from_ref(&verdict), most);

@@ -111,6 +111,9 @@ fn claims() -> Vec<Verdict> {
         seeds: OverSeeds::Mean,
         at: String::new(),
         verdict,
+        setting: None,
+        neighbours: Vec::new(),
+        depends_on: Vec::new(),
     };
     vec![
         verdict(

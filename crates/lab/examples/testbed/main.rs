@@ -287,7 +287,8 @@ fn verdicts(
     let seeds: Vec<u64> = runs.iter().filter(|run| run.case == first).map(|run| run.seed).collect();
     let mut known: Vec<_> = runs.iter().map(|run| run.case.clone()).collect();
     known.dedup();
-    (claims::judge(&scenario.claims, &seeds, &runs, Extent::Full), known)
+    let sweep = claims::Sweep { seeds: &seeds, runs: &runs, extent: Extent::Full, left_out: &[] };
+    (claims::judge(&scenario.claims, &scenario.rulings, &sweep), known)
 }
 
 fn lines(file: &str) -> Result<impl Iterator<Item = String>, std::io::Error> {

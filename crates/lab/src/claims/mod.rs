@@ -8,6 +8,7 @@ mod condition;
 mod expression;
 mod quantity;
 mod question;
+mod settings;
 mod verdict;
 mod window;
 
@@ -16,13 +17,16 @@ pub(crate) use condition::Condition;
 pub(crate) use expression::Expression;
 pub(crate) use question::Question;
 use question::{Facts, Seed};
+use settings::Posed;
+pub(crate) use settings::settings;
 pub(crate) use verdict::unit;
 
 use crate::measure;
-use crate::study::{Claim, Extent, Labels, Run, Verdict};
+use crate::study::{Claim, Extent, Labels, Rulings, Run, Verdict};
 use std::collections::BTreeMap;
 
-pub(crate) type Case = BTreeMap<String, String>;
+/// The label of the value of every axis.
+pub type Case = BTreeMap<String, String>;
 
 impl Labels {
     /// True for the label, or one of the labels.
@@ -49,13 +53,29 @@ pub fn matches(wanted: &BTreeMap<String, Labels>, case: &Case) -> bool {
     wanted.iter().all(|(axis, labels)| case.get(axis).is_some_and(|label| labels.contains(label)))
 }
 
-/// The verdicts on `claims`, in their order. `runs` are all runs of a sweep: by case, then by seed; `extent` says whether
-/// they are all that the scenario asks for.
-pub fn judge(claims: &[Claim], seeds: &[u64], runs: &[Run], extent: Extent) -> Vec<Verdict> {
-    let questions: Vec<Question> = claims.iter().map(Question::from).collect();
-    let answers = answers(&questions, seeds.len(), runs);
-    let judged = claims.iter().zip(&questions).zip(&answers);
-    judged.map(|((claim, question), answer)| verdict::verdict(claim, question, answer, seeds, runs, extent)).collect()
+/// The runs that claims are ruled on by.
+#[derive(Clone, Copy, Debug)]
+pub struct Sweep<'s> {
+    /// The seeds of every case.
+    pub seeds: &'s [u64],
+    /// All runs: by case, then by seed.
+    pub runs: &'s [Run],
+    /// Whether they are all that the scenario asks for.
+    pub extent: Extent,
+    /// The cases that were not run because time is short.
+    pub left_out: &'s [Case],
+}
+
+/// The verdicts on `claims`, in their order, each within every setting of `rulings`.
+pub fn judge(claims: &[Claim], rulings: &Rulings, sweep: &Sweep) -> Vec<Verdict> {
+    let cases: Vec<&Case> = sweep.runs.iter().step_by(sweep.seeds.len().max(1)).map(|run| &run.case).collect();
+    let posed: Vec<Posed> = claims.iter().flat_map(|claim| Posed::of(claim, rulings, &cases, sweep.left_out)).collect();
+    let asked: Vec<&Claim> = posed.iter().flat_map(Posed::asked).collect();
+    let questions: Vec<Question> = asked.iter().map(|claim| Question::from(*claim)).collect();
+    let answers = answers(&questions, sweep.seeds.len(), sweep.runs);
+    let judged = asked.iter().zip(&questions).zip(&answers);
+    let mut verdicts = judged.map(|((claim, question), answer)| verdict::verdict(claim, question, answer, sweep));
+    posed.iter().filter_map(|posed| posed.verdict(&mut verdicts)).collect()
 }
 
 /// What was asked, of every case that was asked about.

@@ -103,8 +103,32 @@ impl<'q> Question<'q> {
             return wanted.into_iter().map(|case| (case, Vec::new())).collect();
         }
         let pairs = wanted.into_iter().map(|case| (case, self.counterparts(case, cases)));
-        // A case of the other kind is not compared with itself; one of several may be the best of them.
-        pairs.filter(|(case, others)| others.as_slice() != [*case]).collect()
+        // A case of the other kind is not compared with itself; one of several may be the best of them. What a sparse sweep
+        // has no counterpart for is not compared.
+        pairs.filter(|(case, others)| !others.is_empty() && others.as_slice() != [*case]).collect()
+    }
+
+    /// Every case that is read to answer.
+    pub(crate) fn needs(&self, cases: &[&Case]) -> BTreeSet<usize> {
+        let pairs = self.pairs(cases).into_iter();
+        let named: BTreeSet<usize> = pairs.flat_map(|(case, others)| others.into_iter().chain([case])).collect();
+        let Some(first) = self.first else { return named };
+        named.iter().flat_map(|&case| self.along(first, case, cases)).collect()
+    }
+
+    /// The cases that `first` goes through for this one: those along its axis, with the labels that are asked for.
+    fn along(&self, first: &First, case: usize, cases: &[&Case]) -> Vec<usize> {
+        let allowed = self.cases.get(&first.axis);
+        let fits = |other: &usize| {
+            cases[*other].iter().all(|(axis, label)| {
+                if *axis == first.axis {
+                    allowed.is_none_or(|labels| labels.contains(label))
+                } else {
+                    cases[case].get(axis) == Some(label)
+                }
+            })
+        };
+        (0..cases.len()).filter(fits).collect()
     }
 
     /// The cases that differ from this one only in the labels of `against`.
@@ -126,8 +150,8 @@ pub(crate) struct Facts(BTreeMap<String, Vec<f64>>);
 impl Facts {
     /// The results that `questions` need; `numbers` gives those of the run at a path.
     pub(crate) fn new(questions: &[Question], numbers: impl Fn(&str) -> Vec<f64>) -> Self {
-        let paths = questions.iter().flat_map(Question::paths);
-        Self(paths.map(|path| (path.to_owned(), numbers(path))).collect())
+        let paths: BTreeSet<&str> = questions.iter().flat_map(Question::paths).collect();
+        Self(paths.into_iter().map(|path| (path.to_owned(), numbers(path))).collect())
     }
 
     fn at(&self, path: &str) -> Vec<f64> {
@@ -208,16 +232,8 @@ impl Seed<'_> {
 
     /// The number meant by the first label along the axis whose value is near the largest, or fulfils the condition.
     fn first(&self, question: &Question, first: &First, case: usize, what: &Expression) -> f64 {
-        let along = |other: &&usize| {
-            let allowed = question.cases.get(&first.axis);
-            self.cases[**other].iter().all(|(axis, label)| {
-                let other = axis != &first.axis && self.cases[case].get(axis) != Some(label);
-                !other && (axis != &first.axis || allowed.is_none_or(|labels| labels.contains(label)))
-            })
-        };
-        let all: Vec<usize> = (0..self.cases.len()).collect();
-        let of = |case: &usize| (*case, self.of_case(question, *case, what).iter().sum::<f64>());
-        let mut values: Vec<(usize, f64)> = all.iter().filter(along).map(of).collect();
+        let of = |case: usize| (case, self.of_case(question, case, what).iter().sum::<f64>());
+        let mut values: Vec<(usize, f64)> = question.along(first, case, self.cases).into_iter().map(of).collect();
         if question.steps == Some(first.axis.as_str()) {
             let step = |pair: &[(usize, f64)]| (pair[1].0, compared(question.compare, pair[1].1, pair[0].1));
             values = values.windows(2).map(step).collect();

@@ -3,7 +3,7 @@ use super::*;
 use crate::study::{Extent, Ruling, Statistic};
 use serde_json::{Value, json};
 
-fn claim(fields: &Value) -> Claim {
+pub(super) fn claim(fields: &Value) -> Claim {
     let mut whole = json!({ "id": "x.1", "says": "", "source": "", "measure": "flows.*.v", "holds": "> 0" });
     for (key, value) in fields.as_object().unwrap() {
         whole[key] = value.clone();
@@ -11,7 +11,7 @@ fn claim(fields: &Value) -> Claim {
     serde_json::from_value(whole).unwrap()
 }
 
-fn case(labels: &[(&str, &str)]) -> Case {
+pub(super) fn case(labels: &[(&str, &str)]) -> Case {
     labels.iter().map(|(axis, label)| ((*axis).to_owned(), (*label).to_owned())).collect()
 }
 
@@ -203,16 +203,22 @@ fn what_cannot_be_computed_does_not_hold() {
 
 /// Runs of some cases with some seeds, whose loss ratios are given.
 fn runs(losses: &[(&str, &[f64])]) -> Vec<Run> {
+    let of_scheme = |(scheme, losses): &(&str, &[f64])| (case(&[("scheme", scheme)]), losses.to_vec());
+    runs_of(&losses.iter().map(of_scheme).collect::<Vec<_>>())
+}
+
+/// The same of cases with any labels.
+pub(super) fn runs_of(losses: &[(Case, Vec<f64>)]) -> Vec<Run> {
     let network = "duration = \"1 ns\"\n[[node]]\nname = \"n0\"\nposition = [\"0 m\", \"0 m\"]";
     let network: sim::config::Network = toml::from_str(network).unwrap();
     let blank = sim::World::new(&network, 1).unwrap().finish();
-    let run = |scheme: &str, seed: u64, loss: f64| {
+    let run = |case: &Case, seed: u64, loss: f64| {
         let mut outcome = blank.clone();
         outcome.totals.loss_ratio = loss;
         Run {
             scenario: "x".to_owned(),
             seed,
-            case: case(&[("scheme", scheme)]),
+            case: case.clone(),
             set: BTreeMap::new(),
             version: String::new(),
             wall_s: 0.0,
@@ -220,10 +226,14 @@ fn runs(losses: &[(&str, &[f64])]) -> Vec<Run> {
             outcome,
         }
     };
-    let of_case = |(scheme, losses): &(&str, &[f64])| {
-        losses.iter().zip(1..).map(|(loss, seed)| run(scheme, seed, *loss)).collect::<Vec<_>>()
+    let of_case = |(case, losses): &(Case, Vec<f64>)| {
+        losses.iter().zip(1..).map(|(loss, seed)| run(case, seed, *loss)).collect::<Vec<_>>()
     };
     losses.iter().flat_map(of_case).collect()
+}
+
+fn sweep<'s>(seeds: &'s [u64], runs: &'s [Run], extent: Extent) -> Sweep<'s> {
+    Sweep { seeds, runs, extent, left_out: &[] }
 }
 
 #[test]
@@ -235,7 +245,7 @@ fn each_seed_is_compared_with_itself() {
         "holds": "0.3 .. 0.5",
     }))];
     let runs = runs(&[("fifo", &[0.1, 0.2, 0.3]), ("adth", &[0.4, 0.6, 0.8])]);
-    let verdicts = judge(&claims, &[1, 2, 3], &runs, Extent::Full);
+    let verdicts = judge(&claims, &Rulings::default(), &sweep(&[1, 2, 3], &runs, Extent::Full));
     // Differences 0.3, 0.4, 0.5: mean 0.4, deviation 0.1, half width t(2) * 0.1 / sqrt(3) = 0.248414.
     assert_near(verdicts[0].measured, 0.4);
     assert!((verdicts[0].low - 0.151_586).abs() < 1e-6 && (verdicts[0].high - 0.648_414).abs() < 1e-6, "{verdicts:?}");
@@ -251,7 +261,7 @@ fn ruled_as(fields: &Value, losses: &[f64], extent: Extent) -> Verdict {
     let mut whole = json!({ "measure": "totals.loss_ratio" });
     whole.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
     let seeds: Vec<u64> = (1..).take(losses.len()).collect();
-    judge(&[claim(&whole)], &seeds, &runs(&[("fifo", losses)]), extent).remove(0)
+    judge(&[claim(&whole)], &Rulings::default(), &sweep(&seeds, &runs(&[("fifo", losses)]), extent)).remove(0)
 }
 
 #[test]
@@ -319,7 +329,7 @@ fn each_value_is_ruled_on_by_itself() {
     let cases: [(&str, &[f64]); 3] = [("1", &[0.2, 0.21, 0.19]), ("2", &[0.1, 0.3, 0.5]), ("3", &[0.5, 0.51, 0.49])];
     let rule = |holds: &str| {
         let claims = [claim(&json!({ "measure": "totals.loss_ratio", "statistic": "each", "holds": holds }))];
-        judge(&claims, &[1, 2, 3], &runs(&cases), Extent::Full).remove(0)
+        judge(&claims, &Rulings::default(), &sweep(&[1, 2, 3], &runs(&cases), Extent::Full)).remove(0)
     };
     let seen = rule("> 0.1");
     assert_eq!((seen.verdict, seen.at.as_str()), (Ruling::NotConfirmed, "scheme = 2"));
@@ -327,6 +337,6 @@ fn each_value_is_ruled_on_by_itself() {
     assert_eq!((seen.verdict, seen.at.as_str()), (Ruling::Differs, "scheme = 1"));
     let steps =
         [claim(&json!({ "measure": "totals.loss_ratio", "steps": "scheme", "statistic": "each", "holds": "> 0" }))];
-    let seen = judge(&steps, &[1, 2, 3], &runs(&cases), Extent::Full).remove(0);
+    let seen = judge(&steps, &Rulings::default(), &sweep(&[1, 2, 3], &runs(&cases), Extent::Full)).remove(0);
     assert_eq!((seen.verdict, seen.at.as_str()), (Ruling::NotConfirmed, "scheme = 1 to 2"), "{seen:?}");
 }

@@ -1,21 +1,15 @@
 //! From the values of the seeds to a verdict.
 
 use super::condition::ZERO_AT_MOST;
-use super::{Answer, Condition, Question, extreme};
+use super::{Answer, Condition, Question, Sweep, extreme};
 use crate::measure;
 use crate::statistics::interval;
 use crate::study::{Claim, Compare, Extent, OverSeeds, Ruling, Run, Statistic, Take, Unit, Verdict};
 use std::collections::BTreeSet;
 
-/// The verdict on a claim whose question has this answer; `seeds` and `runs` are the sweep's.
-pub(super) fn verdict(
-    claim: &Claim,
-    question: &Question,
-    answer: &Answer,
-    seeds: &[u64],
-    runs: &[Run],
-    extent: Extent,
-) -> Verdict {
+/// The verdict on a claim whose question has this answer.
+pub(super) fn verdict(claim: &Claim, question: &Question, answer: &Answer, sweep: &Sweep) -> Verdict {
+    let &Sweep { seeds, runs, extent, .. } = sweep;
     let rule = Rule::new(claim, extent);
     let (judged, place) = if rule.apart() {
         worst(&rule, answer)
@@ -27,6 +21,7 @@ pub(super) fn verdict(
     let needs_more = extent == Extent::Reduced && (claim.full || (claim.series.is_some() && judged.measured.is_nan()));
     Verdict {
         id: claim.id.clone(),
+        setting: None,
         says: claim.says.clone(),
         source: claim.source.clone(),
         reported: claim.reported.clone(),
@@ -38,6 +33,8 @@ pub(super) fn verdict(
         seeds: claim.seeds,
         at: at(question, answer, place, judged.seed, seeds, runs),
         verdict: if needs_more { Ruling::NeedsFullRuns } else { judged.ruling },
+        neighbours: Vec::new(),
+        depends_on: Vec::new(),
     }
 }
 

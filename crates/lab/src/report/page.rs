@@ -8,6 +8,7 @@ use crate::label::short;
 use crate::scenario::Explanation;
 use crate::shell;
 use crate::study::{Reported, Ruling, Run, Study, Table, Verdict};
+use crate::tables::counted;
 use std::fmt::{self, Write as _};
 
 const STYLE: &str = include_str!("page.css");
@@ -94,7 +95,7 @@ fn summary(out: &mut String, studies: &[Study]) -> fmt::Result {
          <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Experiments and their claims\">\n\
          <table class=\"contents\"><caption class=\"unseen\">Experiments and their claims</caption>\n<thead><tr>\
          <th scope=\"col\">Experiment</th>",
-        count(claims().count(), "claim"),
+        counted(claims()),
         tags.collect::<Vec<_>>().join(" "),
     )?;
     for ruling in &columns {
@@ -140,7 +141,7 @@ fn section(
         let of = |ruling: &Ruling| study.claims.iter().filter(|claim| claim.verdict == *ruling).count();
         let tags = Ruling::ALL.iter().filter(|ruling| of(ruling) > 0).map(|ruling| tag(*ruling, Some(of(ruling))));
         let tags = tags.collect::<Vec<_>>().join(" ");
-        writeln!(out, "<p class=\"tally\">{}: {tags}</p>", count(study.claims.len(), "claim"))?;
+        writeln!(out, "<p class=\"tally\">{}: {tags}</p>", counted(&study.claims))?;
     }
     paragraphs(out, &study.about)?;
     for warning in study.warnings() {
@@ -229,8 +230,9 @@ fn claims(out: &mut String, study: &Study) -> fmt::Result {
         write!(out, "<th scope=\"col\" role=\"columnheader\">{column}</th>")?;
     }
     out.push_str("</tr></thead>\n<tbody role=\"rowgroup\">\n");
-    for claim in &study.claims {
-        let class = if claim.verdict.fails() { "differs" } else { "holds" };
+    for verdicts in study.claims.chunk_by(|a, b| a.id == b.id) {
+        let claim = &verdicts[0];
+        let class = if verdicts.iter().any(|verdict| verdict.verdict.fails()) { "differs" } else { "holds" };
         writeln!(
             out,
             "<tr role=\"row\" class=\"{class}\"><th scope=\"row\" role=\"rowheader\"><span class=\"id\">{}</span> {} \
@@ -240,11 +242,11 @@ fn claims(out: &mut String, study: &Study) -> fmt::Result {
             Escaped(&claim.id),
             Escaped(&claim.says),
             Escaped(&claim.source),
-            why(study, claim)?,
+            why(study, verdicts)?,
             reported(claim),
-            measured(claim),
+            each(verdicts, |verdict| measured(verdict) + &beside(verdict)),
             Escaped(&claim.holds),
-            tag(claim.verdict, None),
+            each(verdicts, ruled),
         )?;
     }
     out.push_str("</tbody></table>\n");
@@ -297,12 +299,52 @@ fn asked(out: &mut String, study: &Study, table: &Table) -> fmt::Result {
     Ok(())
 }
 
+/// What a cell of a claim says: of several verdicts each in a block with its setting.
+fn each(verdicts: &[Verdict], cell: impl Fn(&Verdict) -> String) -> String {
+    let block = |verdict: &Verdict| match &verdict.setting {
+        None => cell(verdict),
+        Some(setting) => {
+            format!("<div class=\"setting\"><span class=\"source\">{}</span> {}</div>", Escaped(setting), cell(verdict))
+        }
+    };
+    verdicts.iter().map(block).collect()
+}
+
+/// The verdict, and the parameters with a neighbouring choice that has another one.
+fn ruled(verdict: &Verdict) -> String {
+    let depends = match verdict.depends_on.as_slice() {
+        [] => String::new(),
+        names => format!(" <span class=\"interval\">depends on {}</span>", Escaped(&names.join(", "))),
+    };
+    tag(verdict.verdict, None) + &depends
+}
+
+/// The range over the neighbouring choices of every parameter, and the choices that were left out.
+fn beside(verdict: &Verdict) -> String {
+    let value = |value: f64| quantity(value, verdict.unit);
+    let range = |name: &&str| match verdict.range(Some(name)) {
+        Some((low, high)) => format!("{}: {} to {}", Escaped(name), value(low), value(high)),
+        None => format!("{}: no value", Escaped(name)),
+    };
+    let ranges: Vec<String> = verdict.parameters().iter().map(range).collect();
+    if ranges.is_empty() {
+        return String::new();
+    }
+    let left_out = verdict.neighbours.iter().filter(|neighbour| neighbour.verdict.is_none());
+    let left_out: Vec<String> = left_out.map(|neighbour| Escaped(&neighbour.label).to_string()).collect();
+    let left_out = if left_out.is_empty() {
+        String::new()
+    } else {
+        format!("; left out, not all cases run: {}", left_out.join("; "))
+    };
+    format!(" <span class=\"interval\">over neighbours: {}{left_out}</span>", ranges.join("; "))
+}
+
 /// What is written about a claim that does not hold.
-fn why(study: &Study, claim: &Verdict) -> Result<String, fmt::Error> {
+fn why(study: &Study, verdicts: &[Verdict]) -> Result<String, fmt::Error> {
     let mut out = String::new();
-    if let Some(Explanation { page, heading, text }) =
-        study.explanations.get(&claim.id).filter(|_| claim.verdict.fails())
-    {
+    let fails = verdicts.iter().any(|verdict| verdict.verdict.fails());
+    if let Some(Explanation { page, heading, text }) = study.explanations.get(&verdicts[0].id).filter(|_| fails) {
         write!(out, "<details class=\"why\"><summary>Why</summary>\n<p><strong>{}</strong></p>\n", Escaped(heading))?;
         paragraphs(&mut out, text)?;
         write!(out, "<p class=\"note\">{}</p></details>", Escaped(page))?;

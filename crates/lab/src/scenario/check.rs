@@ -5,7 +5,7 @@ use super::draft::Draft;
 use super::ready::Scenario;
 use super::source::Refusal;
 use super::{ceilings, document, hints};
-use crate::claims::{self, Condition, Expression, Question};
+use crate::claims::{self, Case, Condition, Expression, Question};
 use crate::label;
 use crate::measure::{self, Missing};
 use crate::report::CDF;
@@ -31,6 +31,7 @@ pub(super) fn check(draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
     }
     every_controller_is_used(draft)?;
     let future = Future { draft, scenario, blanks };
+    future.check_rulings()?;
     for (index, claim) in scenario.claims.iter().enumerate() {
         future.check_claim(index, claim)?;
     }
@@ -104,7 +105,7 @@ fn every_controller_is_used(draft: &Draft) -> Result<(), Refusal> {
     let mut used = Vec::new();
     let mut of_file = Vec::new();
     let mut given = Vec::new();
-    let combinations = draft.combinations();
+    let combinations = draft.all_combinations();
     let name_of = |queue: &DeTable| Some(queue.get("controller")?.get_ref().as_str()?.to_owned());
     for chosen in combinations.iter().map(Vec::as_slice).chain([[].as_slice()]) {
         let network = draft.network_with(chosen)?;
@@ -172,13 +173,52 @@ impl Future<'_, '_> {
         if let Some(first) = &claim.first {
             self.check_first(&at("first"), first, &claim.cases)?;
         }
-        let labels: Vec<_> = self.scenario.cases.iter().map(|case| &case.labels).collect();
-        let pairs = Question::from(claim).pairs(&labels);
-        if pairs.is_empty() {
-            let message = "the claim compares each case with itself: give other labels in `where`";
-            return Err(self.draft.refuse_at(&at("against"), message));
+        if let Some(axis) = &claim.steps {
+            self.axis(&at("steps"), axis)?;
         }
-        for case in pairs.iter().flat_map(|(case, others)| others.iter().chain([case])) {
+        let axes = [
+            ("against", claim.against.contains_key(self.each())),
+            ("steps", claim.steps.as_deref() == Some(self.each())),
+        ];
+        let first = ("first", claim.first.as_ref().is_some_and(|first| first.axis == self.each()));
+        if let Some((key, _)) = axes.into_iter().chain([first]).find(|(_, along)| *along) {
+            let message =
+                format!("claims are ruled on within each label of `{0}`: none compares along `{0}`", self.each());
+            return Err(self.draft.refuse_at(&at(key), message));
+        }
+        let cases: Vec<_> = self.scenario.cases.iter().map(|case| &case.labels).collect();
+        let all: Vec<_> = cases.iter().copied().chain(&self.scenario.left_out).collect();
+        let settings = claims::settings(claim, &self.scenario.rulings, &all);
+        settings.iter().try_for_each(|setting| self.check_setting(&at, &setting.claim, &cases, &all))
+    }
+
+    /// Within one setting there are cases that the claim speaks of, and results as it names them.
+    fn check_setting(
+        &self,
+        at: &dyn Fn(&str) -> String,
+        claim: &Claim,
+        cases: &[&Case],
+        all: &[&Case],
+    ) -> Result<(), Refusal> {
+        let question = Question::from(claim);
+        let pairs = question.pairs(all);
+        if pairs.is_empty() {
+            let some = all.iter().any(|case| claims::matches(&claim.cases, case));
+            let (key, message) = if some {
+                ("against", "the claim compares each case with itself: give other labels in `where`")
+            } else {
+                ("where", "no case has these labels: `only` in `[vary]` leaves them out")
+            };
+            return Err(self.draft.refuse_at(&at(key), message));
+        }
+        if let Some(axis) = &claim.steps {
+            let of_first = claim.first.as_ref().is_some_and(|first| first.axis == *axis);
+            if !of_first && question.neighbours(&pairs, all).is_none_or(|steps| steps.is_empty()) {
+                let message = format!("the claim's cases have one label of `{axis}` only");
+                return Err(self.draft.refuse_at(&at("steps"), message));
+            }
+        }
+        for case in question.pairs(cases).iter().flat_map(|(case, others)| others.iter().chain([case])) {
             let blank = &self.blanks[*case];
             if let Some(window) = &claim.series {
                 self.check_window(&at("series"), window, blank)?;
@@ -193,13 +233,39 @@ impl Future<'_, '_> {
                 text.map_or(Ok(()), |text| self.check_expression(&at(key), text, blank, leaf))?;
             }
         }
-        if let Some(axis) = &claim.steps {
-            let of_first = claim.first.as_ref().is_some_and(|first| first.axis == *axis);
-            self.axis(&at("steps"), axis)?;
-            if !of_first && Question::from(claim).neighbours(&pairs, &labels).is_none_or(|steps| steps.is_empty()) {
-                return Err(self
-                    .draft
-                    .refuse_at(&at("steps"), format!("the claim's cases have one label of `{axis}` only")));
+        Ok(())
+    }
+
+    /// The axis within whose labels claims are ruled on; empty without one.
+    fn each(&self) -> &str {
+        self.scenario.rulings.each.as_deref().unwrap_or_default()
+    }
+
+    /// What `[rulings]` names exists, and a choice is no neighbour of itself.
+    fn check_rulings(&self) -> Result<(), Refusal> {
+        let rulings = &self.scenario.rulings;
+        if let Some(axis) = &rulings.each {
+            self.axis("rulings.each", axis)?;
+        }
+        for (index, neighbour) in rulings.neighbour.iter().enumerate() {
+            let at = |key: &str| format!("rulings.neighbour.{index}.{key}");
+            let known = &self.axis(&at("axis"), &neighbour.axis)?.labels;
+            let named = neighbour.instead.iter().map(|label| ("instead", label)).chain([("label", &neighbour.label)]);
+            for (key, label) in named {
+                if !known.contains(label) {
+                    let message = format!("`{}` has no value called `{label}`", neighbour.axis);
+                    return Err(hints::with_names(self.draft.refuse_at(&at(key), message), label, &strs(known)));
+                }
+            }
+            let refuse = |key: &str, message: &str| Err(self.draft.refuse_at(&at(key), message));
+            if neighbour.parameter.trim().is_empty() {
+                return refuse("parameter", "the parameter's name is shown beside verdicts: it cannot be empty");
+            }
+            if rulings.each.as_ref() == Some(&neighbour.axis) {
+                return refuse("axis", "claims are ruled on within each label of this axis: it has no neighbours");
+            }
+            if neighbour.instead.is_empty() || neighbour.instead.contains(&neighbour.label) {
+                return refuse("instead", "expected other labels of the axis than `label`, at least one");
             }
         }
         Ok(())

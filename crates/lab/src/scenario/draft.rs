@@ -8,6 +8,7 @@ use super::ready::{Case, Scenario, Wishes};
 use super::source::{Refusal, Source};
 use super::vary::{self, Vary};
 use super::{ceilings, conditions, hints};
+use crate::claims;
 use crate::schema::Tables;
 use crate::study::{Axis, Extent};
 use sim::config::Network;
@@ -64,8 +65,9 @@ impl<'s> Draft<'s> {
             }
             vary.limit_seeds(count);
         }
-        let mut set = if wishes.quick { vary::quick(&source, &root)? } else { Vec::new() };
-        if !set.is_empty() {
+        let asked = vary.seeds.len();
+        let mut set = if wishes.quick { vary::quick(&source, &root, &mut vary)? } else { Vec::new() };
+        if !set.is_empty() || vary.seeds.len() < asked {
             extent = Extent::Reduced;
         }
         for change in &set {
@@ -87,24 +89,60 @@ impl<'s> Draft<'s> {
     /// silence, and the case's label be wrong.
     fn no_change_is_lost(&self) -> Result<(), Refusal> {
         for (index, axis) in self.vary.axes.iter().enumerate() {
-            let before = self.vary.axes[..index].iter().flat_map(|axis| &axis.choices);
-            for earlier in self.set.iter().chain(before.flat_map(|choice| &choice.changes)) {
-                if axis.choices.iter().flat_map(|choice| &choice.changes).any(|change| change.covers(earlier)) {
-                    let message = format!("`{}` is varied by `{}` in this scenario", earlier.path, axis.name);
-                    return Err(self.source.refuse(earlier.span.clone(), message));
+            let before = self.vary.axes[..index].iter();
+            let before = before.flat_map(|axis| axis.choices.iter().map(move |choice| (axis, choice)));
+            for later in &axis.choices {
+                let met = before.clone().filter(|(other, choice)| {
+                    !later.excludes(&other.name, choice) && !choice.excludes(&axis.name, later)
+                });
+                let earlier = self.set.iter().chain(met.flat_map(|(_, choice)| &choice.changes));
+                if let Some(lost) = earlier.into_iter().find(|lost| later.changes.iter().any(|c| c.covers(lost))) {
+                    let message = format!("`{}` is varied by `{}` in this scenario", lost.path, axis.name);
+                    return Err(self.source.refuse(lost.span.clone(), message));
                 }
             }
         }
         Ok(())
     }
 
+    /// Each label occurs in a case, no two of an axis in the same one, and a short run keeps a case.
+    fn labels_have_cases(&self, combinations: &[Vec<usize>]) -> Result<(), Refusal> {
+        let mut seen: BTreeMap<claims::Case, &Vec<usize>> = BTreeMap::new();
+        for chosen in combinations {
+            let Some(other) = seen.insert(self.labels(chosen), chosen) else { continue };
+            let mut pairs = self.vary.axes.iter().zip(other.iter().zip(chosen));
+            if let Some((axis, (_, &index))) = pairs.find(|(_, (one, two))| one != two) {
+                let choice = &axis.choices[index];
+                let message = format!("`{}` has two values called `{}`", axis.name, choice.label);
+                let refusal = self.source.refuse(choice.span.clone(), message);
+                return Err(refusal.note("a label may be written again with `only` for other cases"));
+            }
+        }
+        for (rank, axis) in self.vary.axes.iter().enumerate() {
+            let occurs = |index: usize| combinations.iter().any(|chosen| chosen[rank] == index);
+            if let Some((_, choice)) = axis.choices.iter().enumerate().find(|(index, _)| !occurs(*index)) {
+                let message = format!("no case has `{}`: `only` leaves all of them out", choice.label);
+                return Err(self.source.refuse(choice.span.clone(), message));
+            }
+        }
+        if combinations.iter().any(|chosen| self.vary.keeps(chosen)) {
+            return Ok(());
+        }
+        Err(self.refuse_at("quick.vary", "no case has the labels that `--quick` keeps"))
+    }
+
+    /// The label of the value of every axis.
+    fn labels(&self, chosen: &[usize]) -> claims::Case {
+        let pairs = self.vary.axes.iter().zip(chosen);
+        pairs.map(|(axis, &index)| (axis.name.clone(), axis.choices[index].label.clone())).collect()
+    }
+
     pub(super) fn scenario(&self, stem: &str) -> Result<Scenario, Refusal> {
         let base = self.deserialize_network(self.network_with(&[])?)?;
         let set = self.set.iter().map(|change| (change.path.clone(), change.text.clone())).collect();
-        let axes = self.vary.axes.iter().map(|axis| Axis {
-            name: axis.name.clone(),
-            labels: axis.choices.iter().map(|choice| choice.label.clone()).collect(),
-        });
+        let axes = self.vary.axes.iter().map(|axis| Axis { name: axis.name.clone(), labels: axis.labels() });
+        let (cases, left_out) = self.cases()?;
+        let shorter = base.duration < self.duration() || !left_out.is_empty();
         Ok(Scenario {
             id: self.id(stem)?,
             title: self.head.title.clone(),
@@ -114,10 +152,12 @@ impl<'s> Draft<'s> {
             set,
             axes: axes.collect(),
             seeds: self.vary.seeds.clone(),
-            extent: if base.duration < self.duration() { Extent::Reduced } else { self.extent },
+            extent: if shorter { Extent::Reduced } else { self.extent },
             base,
-            cases: self.cases()?,
+            cases,
+            left_out,
             claims: self.head.claim.clone(),
+            rulings: self.head.rulings.clone(),
             charts: self.head.chart.clone(),
             tables: self.head.table.clone(),
             explanations: BTreeMap::new(),
@@ -152,38 +192,46 @@ impl<'s> Draft<'s> {
         }
     }
 
-    fn cases(&self) -> Result<Vec<Case>, Refusal> {
+    /// The cases that are run, and the labels of those that `--quick` leaves out.
+    fn cases(&self) -> Result<(Vec<Case>, Vec<claims::Case>), Refusal> {
         let product = |count: usize, axis: &vary::Axis| count.checked_mul(axis.choices.len());
         let count = self.vary.axes.iter().try_fold(1_usize, product);
-        let Some(count) = count.filter(|&count| count <= MOST_CASES) else {
+        if count.is_none_or(|count| count > MOST_CASES) {
             return Err(self.refuse_at("vary", format!("the sweep has more than {MOST_CASES} cases")));
-        };
-        let seeds = self.vary.seeds.len();
+        }
+        let combinations = self.all_combinations();
+        self.labels_have_cases(&combinations)?;
+        let (kept, left_out): (Vec<_>, Vec<_>) = combinations.into_iter().partition(|chosen| self.vary.keeps(chosen));
+        let (count, seeds) = (kept.len(), self.vary.seeds.len());
         if count * seeds > MOST_RUNS {
             let message = format!("{count} cases with {seeds} seeds each are more than {MOST_RUNS} runs");
             return Err(self.refuse_at("vary", message));
         }
         let mut cases = Vec::new();
-        for chosen in self.combinations() {
-            let labels = self.vary.axes.iter().zip(&chosen);
-            let labels = labels.map(|(axis, &index)| (axis.name.clone(), axis.choices[index].label.clone())).collect();
+        for chosen in kept {
             let network = self.deserialize_network(self.network_with(&chosen)?)?;
             let changes = self.vary.axes.iter().zip(&chosen).flat_map(|(axis, &index)| &axis.choices[index].changes);
             let set = self.set.iter().chain(changes).map(|change| (change.path.clone(), change.text.clone())).collect();
-            cases.push(Case { labels, set, network });
+            cases.push(Case { labels: self.labels(&chosen), set, network });
         }
-        Ok(cases)
+        Ok((cases, left_out.iter().map(|chosen| self.labels(chosen)).collect()))
     }
 
-    /// The index of a value for every axis, the last axis changing fastest.
+    /// The index of a value for every axis, the last axis changing fastest, of the cases that are run.
     pub(super) fn combinations(&self) -> Vec<Vec<usize>> {
-        self.vary.axes.iter().fold(vec![Vec::new()], |chosen, axis| {
+        self.all_combinations().into_iter().filter(|chosen| self.vary.keeps(chosen)).collect()
+    }
+
+    /// The same of all cases of the file.
+    pub(super) fn all_combinations(&self) -> Vec<Vec<usize>> {
+        let product = self.vary.axes.iter().fold(vec![Vec::new()], |chosen, axis| {
             let extended = |above: &Vec<usize>| {
                 let above = above.clone();
                 (0..axis.choices.len()).map(move |index| [above.as_slice(), &[index]].concat())
             };
             chosen.iter().flat_map(extended).collect()
-        })
+        });
+        product.into_iter().filter(|chosen| self.vary.occurs(chosen)).collect()
     }
 
     /// The network's tables with the chosen value of every axis; of none, the base.

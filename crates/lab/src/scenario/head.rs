@@ -1,6 +1,6 @@
 //! The keys that are the lab's.
 
-use crate::study::{Chart, Claim, Table};
+use crate::study::{Chart, Claim, Rulings, Table};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -19,6 +19,9 @@ pub(crate) struct Head {
     /// Statements about the results that are checked.
     #[serde(default)]
     pub(super) claim: Vec<Claim>,
+    /// Within what claims are ruled on, and which other choices are looked at beside them.
+    #[serde(default)]
+    pub(super) rulings: Rulings,
     /// Pictures for the report.
     #[serde(default)]
     pub(super) chart: Vec<Chart>,
@@ -28,7 +31,7 @@ pub(crate) struct Head {
 }
 
 /// The keys that [`Head`] reads, `vary` and `quick`.
-pub(super) const LAB_KEYS: [&str; 8] = ["title", "id", "about", "vary", "quick", "claim", "chart", "table"];
+pub(super) const LAB_KEYS: [&str; 9] = ["title", "id", "about", "vary", "quick", "claim", "rulings", "chart", "table"];
 
 /// The others. They stand here so that a scenario without a fault is read without the schema, which takes longer to build than
 /// a short network to simulate.

@@ -2,7 +2,7 @@
 
 use super::explanations::Explanation;
 use super::hints;
-use crate::study::{Axis, Chart, Claim, Extent, Table};
+use crate::study::{Axis, Chart, Claim, Extent, Rulings, Table};
 use sim::config::Network;
 use std::collections::BTreeMap;
 
@@ -29,10 +29,14 @@ pub struct Scenario {
     pub seeds: Vec<u64>,
     /// Whether that is all that the file asks for.
     pub extent: Extent,
-    /// Every combination of the axes' values, the last axis changing fastest.
+    /// The combinations of the axes' values that are run, the last axis changing fastest.
     pub cases: Vec<Case>,
+    /// The labels of the cases that `--quick` leaves out.
+    pub left_out: Vec<BTreeMap<String, String>>,
     /// The statements that are ruled on, in the file's order.
     pub claims: Vec<Claim>,
+    /// Within what they are ruled on, and beside what.
+    pub rulings: Rulings,
     /// The charts of the report, in the file's order.
     pub charts: Vec<Chart>,
     /// The tables of the report and the terminal, in the file's order.
@@ -75,6 +79,7 @@ impl Scenario {
             self.charts.clear();
             self.tables.clear();
         }
+        self.left_out.clear();
         if self.seeds.len() > 1 {
             self.extent = Extent::Reduced;
         }

@@ -188,3 +188,100 @@ fn labels_are_named_as_the_axis_is_written() {
     assert_eq!(wanted.iter().collect::<Vec<_>>(), ["50", "0x10"]);
     assert_eq!(scenario.axes[1].labels, ["50", "0x10"]);
 }
+
+/// The chain with these values of the axis `scheme`, and without claims and charts about others.
+fn with_schemes(values: &str) -> String {
+    let (head, tail) = CHAIN.split_once("scheme = [").unwrap();
+    let (_, tail) = tail.split_once("]\n").unwrap();
+    format!("{head}scheme = [{values}]\n{}", tail.split("[[claim]]").next().unwrap())
+}
+
+const FIFO: &str = "{ label = \"FIFO\", set = { \"queue.controller\" = \"none\" } }";
+const LIGHT: &str =
+    "{ label = \"ADTH\", only = { \"flow.*.traffic.rate\" = \"0.5 Mb/s\" }, set = { \"queue.limit\" = 5 } }";
+const HEAVY: &str =
+    "{ label = \"ADTH\", only = { \"flow.*.traffic.rate\" = [\"2.5 Mb/s\"] }, set = { \"queue.limit\" = 9 } }";
+
+#[test]
+fn a_value_may_occur_in_some_cases_only() {
+    let scenario = parse(&with_schemes(&format!("{FIFO}, {HEAVY}")), &wishes(&[]));
+    let seen: Vec<_> = scenario.cases.iter().map(labels).collect();
+    assert_eq!(seen, [["FIFO", "0.5 Mb/s"], ["FIFO", "2.5 Mb/s"], ["ADTH", "2.5 Mb/s"]]);
+    // One label with other settings in other cases.
+    let scenario = parse(&with_schemes(&format!("{FIFO}, {LIGHT}, {HEAVY}")), &wishes(&[]));
+    assert_eq!(scenario.axes[0].labels, ["FIFO", "ADTH"]);
+    let limits: Vec<_> = scenario.cases.iter().map(|case| (labels(case), case.network.queue.limit)).collect();
+    assert_eq!(
+        limits[2..],
+        [(["ADTH", "0.5 Mb/s"], control::Limit::Packets(5)), (["ADTH", "2.5 Mb/s"], control::Limit::Packets(9)),]
+    );
+}
+
+#[test]
+fn values_of_some_cases_that_cannot_be_meant_are_refused() {
+    let wrong = |values: &str, part: &str| {
+        let said = refused(&with_schemes(values), &wishes(&[]));
+        assert!(said.contains(part), "{values}: {said}");
+    };
+    let only = |only: &str| format!("{FIFO}, {{ label = \"ADTH\", set = {{}}, only = {only} }}");
+    wrong(&only("{ rate = \"0.5 Mb/s\" }"), "`[vary]` has no `rate`");
+    wrong(&only("{ \"flow.*.traffic.rate\" = \"3 Mb/s\" }"), "no value called `3 Mb/s`");
+    wrong(&only("{ \"flow.*.traffic.rate\" = [] }"), "expected a label");
+    wrong(&only("{ scheme = \"FIFO\" }"), "names labels of other axes");
+    wrong(&only("\"heavy\""), "`only` is a table");
+    wrong(&format!("{LIGHT}, {LIGHT}"), "two values called `ADTH`");
+    wrong(&format!("{FIFO}, {LIGHT}, {{ label = \"ADTH\", set = {{}} }}"), "two values called `ADTH`");
+    let twice = "{ \"flow.*.traffic.rate\" = \"0.5 Mb/s\" }";
+    let never = with_schemes(&only(twice)).replace(
+        "\"flow.*.traffic.rate\" = [\"0.5 Mb/s\", \"2.5 Mb/s\"]",
+        "\"flow.*.traffic.rate\" = [{ label = \"0.5 Mb/s\", set = {}, only = { scheme = \"FIFO\" } }, { label = \"2.5 Mb/s\", set = {} }]",
+    );
+    assert!(refused(&never, &wishes(&[])).contains("no case has `ADTH`"));
+}
+
+#[test]
+fn a_short_run_keeps_some_labels_and_seeds() {
+    let quick = Wishes { quick: true, seeds: Some(3), ..wishes(&[]) };
+    let dotted = |keys: &str| format!("{keys}\n{CHAIN}");
+    let kept = dotted("quick.vary.scheme = [\"FIFO\"]\nquick.vary.seeds = 1");
+    let scenario = parse(&kept, &quick);
+    assert_eq!(scenario.cases.iter().map(labels).collect::<Vec<_>>(), [["FIFO", "0.5 Mb/s"], ["FIFO", "2.5 Mb/s"]]);
+    assert_eq!((scenario.seeds.len(), scenario.left_out.len()), (1, 2));
+    assert_eq!(scenario.extent, crate::study::Extent::Reduced);
+    assert_eq!(parse(&kept, &wishes(&[])).cases.len(), 4, "only a short run");
+    for (keys, part) in [
+        ("quick.vary.scheme = [\"LIFO\"]", "no value called `LIFO`"),
+        ("quick.vary.speed = [\"1\"]", "`[vary]` has no `speed`"),
+        ("quick.vary.scheme = []", "expected a label"),
+        ("quick.vary.seeds = 0", "`seeds` is how many"),
+    ] {
+        let said = refused(&dotted(keys), &quick);
+        assert!(said.contains(part), "{keys}: {said}");
+    }
+}
+
+#[test]
+fn rulings_name_what_is_varied() {
+    let file = std::env::temp_dir().join(format!("sluice-rulings-{}.toml", std::process::id()));
+    let loaded = |lines: &str| {
+        std::fs::write(&file, with_claim(lines)).unwrap();
+        Scenario::load(&file, &wishes(&[])).map(|_| ()).map_err(|refusal| refusal.to_string())
+    };
+    let wrong = |lines: &str, part: &str| {
+        let refusal = loaded(lines).unwrap_err();
+        assert!(refusal.contains(part), "{lines}: {refusal}");
+    };
+    let neighbour = |keys: &str| format!("[[rulings.neighbour]]\nparameter = \"T\"\n{keys}");
+    assert_eq!(loaded("[rulings]\neach = \"flow.*.traffic.rate\""), Ok(()));
+    assert_eq!(loaded(&neighbour("axis = \"scheme\"\nlabel = \"ADTH\"\ninstead = [\"FIFO\"]")), Ok(()));
+    wrong("[rulings]\neach = \"access\"", "`[vary]` has no `access`");
+    wrong("[rulings]\neach = \"scheme\"", "none compares along `scheme`");
+    wrong("steps = \"flow.*.traffic.rate\"\n[rulings]\neach = \"flow.*.traffic.rate\"", "none compares along");
+    wrong("[rulings]\nall = \"scheme\"", "unknown key `all`");
+    wrong(&neighbour("axis = \"scheme\"\nlabel = \"ADTH\"\ninstead = [\"LIFO\"]"), "no value called `LIFO`");
+    wrong(&neighbour("axis = \"scheme\"\nlabel = \"AQM\"\ninstead = [\"FIFO\"]"), "no value called `AQM`");
+    wrong(&neighbour("axis = \"scheme\"\nlabel = \"ADTH\"\ninstead = [\"ADTH\"]"), "other labels of the axis");
+    wrong(&neighbour("axis = \"scheme\"\nlabel = \"ADTH\"\ninstead = []"), "other labels of the axis");
+    wrong(&neighbour("axis = \"queue\"\nlabel = \"ADTH\"\ninstead = [\"FIFO\"]"), "no `queue`");
+    std::fs::remove_file(&file).unwrap();
+}

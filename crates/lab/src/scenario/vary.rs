@@ -16,9 +16,29 @@ const MOST_SEEDS: u64 = 10_000;
 pub(super) struct Vary<'s> {
     pub(super) axes: Vec<Axis<'s>>,
     pub(super) seeds: Vec<u64>,
+    /// The labels that a short run keeps, of the axes that it cuts.
+    kept: Vec<Named>,
 }
 
 impl Vary<'_> {
+    /// True for values, one of each axis, that go together.
+    pub(super) fn occurs(&self, chosen: &[usize]) -> bool {
+        let label = |name: &str| {
+            let found = self.axes.iter().zip(chosen).find(|(axis, _)| axis.name == name);
+            found.map(|(axis, &index)| axis.choices[index].label.as_str())
+        };
+        let mut conditions = self.axes.iter().zip(chosen).flat_map(|(axis, &index)| &axis.choices[index].only);
+        conditions.all(|only| label(&only.axis).is_some_and(|label| only.has(label)))
+    }
+
+    /// True for values that a short run keeps.
+    pub(super) fn keeps(&self, chosen: &[usize]) -> bool {
+        self.axes.iter().zip(chosen).all(|(axis, &index)| {
+            let kept = self.kept.iter().find(|kept| kept.axis == axis.name);
+            kept.is_none_or(|kept| kept.has(&axis.choices[index].label))
+        })
+    }
+
     /// So many seeds: those of the file, and if they are too few, the numbers after them.
     pub(super) fn limit_seeds(&mut self, count: usize) {
         let next = self.seeds.iter().max().map_or(1, |seed| seed.saturating_add(1));
@@ -34,16 +54,83 @@ pub(super) struct Axis<'s> {
     pub(super) choices: Vec<Choice<'s>>,
 }
 
+impl Axis<'_> {
+    /// The labels of its values, each once.
+    pub(super) fn labels(&self) -> Vec<String> {
+        let mut labels: Vec<String> = Vec::new();
+        for choice in &self.choices {
+            if !labels.contains(&choice.label) {
+                labels.push(choice.label.clone());
+            }
+        }
+        labels
+    }
+}
+
 /// One value of an axis.
 #[derive(Debug)]
 pub(super) struct Choice<'s> {
     pub(super) label: String,
+    /// The labels of other axes that it occurs with; of axes that are not named here, with all.
+    pub(super) only: Vec<Named>,
     pub(super) changes: Vec<Change<'s>>,
+    pub(super) span: Range<usize>,
+}
+
+impl Choice<'_> {
+    /// True where no case has both this value and the other one, which is of the axis `axis`.
+    pub(super) fn excludes(&self, axis: &str, other: &Self) -> bool {
+        self.only.iter().any(|only| only.axis == axis && !only.has(&other.label))
+    }
+}
+
+/// Some labels of an axis.
+#[derive(Debug)]
+pub(super) struct Named {
+    axis: String,
+    labels: Vec<String>,
+    span: Range<usize>,
+}
+
+impl Named {
+    /// Reads `axis = label` or `axis = [labels]`.
+    fn read(source: &Source, leaf: &Leaf, axis: &str) -> Result<Self, Refusal> {
+        let span = leaf.value.span();
+        let written = match leaf.value.get_ref() {
+            DeValue::Array(values) if !values.is_empty() => values.iter().collect(),
+            DeValue::Array(_) | DeValue::Table(_) => {
+                return Err(source.refuse(span, format!("expected a label of `{axis}` or a list of them")));
+            }
+            _ => vec![leaf.value],
+        };
+        let label = |value: &Value| {
+            let text = value.get_ref().as_str().map(str::to_owned);
+            text.unwrap_or_else(|| source.text.get(value.span()).unwrap_or_default().to_owned())
+        };
+        Ok(Self { axis: axis.to_owned(), labels: written.into_iter().map(label).collect(), span })
+    }
+
+    fn has(&self, label: &str) -> bool {
+        self.labels.iter().any(|known| known == label)
+    }
+
+    /// The axis is one of these and has the labels.
+    fn check(&self, source: &Source, all: &[Axis]) -> Result<(), Refusal> {
+        let Some(axis) = all.iter().find(|axis| axis.name == self.axis) else {
+            let known: Vec<&str> = all.iter().map(|axis| axis.name.as_str()).collect();
+            let refusal = source.refuse(self.span.clone(), format!("`[vary]` has no `{}`", self.axis));
+            return Err(hints::with_names(refusal, &self.axis, &known));
+        };
+        let known = axis.labels();
+        let Some(label) = self.labels.iter().find(|label| !known.contains(label)) else { return Ok(()) };
+        let refusal = source.refuse(self.span.clone(), format!("`{}` has no value called `{label}`", self.axis));
+        Err(hints::with_names(refusal, label, &known.iter().map(String::as_str).collect::<Vec<_>>()))
+    }
 }
 
 /// Reads the table `[vary]`; without one there is one case and seed 1.
 pub(super) fn read<'s>(source: &Source<'s>, root: &DeTable<'s>) -> Result<Vary<'s>, Refusal> {
-    let mut vary = Vary { axes: Vec::new(), seeds: vec![1] };
+    let mut vary = Vary { axes: Vec::new(), seeds: vec![1], kept: Vec::new() };
     let Some((key, table)) = root.get_key_value("vary") else { return Ok(vary) };
     let DeValue::Table(table) = table.get_ref() else {
         return Err(source.refuse(table.span(), "`vary` is a table: write `[vary]`, and its keys below it"));
@@ -62,18 +149,38 @@ pub(super) fn read<'s>(source: &Source<'s>, root: &DeTable<'s>) -> Result<Vary<'
             vary.axes.push(axis(source, leaf)?);
         }
     }
+    for axis in &vary.axes {
+        for only in axis.choices.iter().flat_map(|choice| &choice.only) {
+            only.check(source, &vary.axes)?;
+            if only.axis == axis.name {
+                return Err(source.refuse(only.span.clone(), "`only` names labels of other axes"));
+            }
+        }
+    }
     Ok(vary)
 }
 
-/// Reads the table `[quick]`: keys and the values that they have when time is short.
-pub(super) fn quick<'s>(source: &Source<'s>, root: &DeTable<'s>) -> Result<Vec<Change<'s>>, Refusal> {
+/// Reads the table `[quick]`: keys and the values that they have when time is short. Below `vary` are the labels of axes
+/// that are kept then, and the seeds.
+pub(super) fn quick<'s>(source: &Source<'s>, root: &DeTable<'s>, vary: &mut Vary) -> Result<Vec<Change<'s>>, Refusal> {
     let Some(table) = root.get("quick") else { return Ok(Vec::new()) };
     let DeValue::Table(table) = table.get_ref() else {
         return Err(source.refuse(table.span(), "`quick` is a table of dotted paths and their values: write `[quick]`"));
     };
     let mut leaves = Vec::new();
     flatten(table, "", &mut leaves);
-    Ok(changes(source, leaves))
+    let (of_vary, of_network): (Vec<_>, Vec<_>) = leaves.into_iter().partition(|leaf| leaf.path.starts_with("vary."));
+    for leaf in of_vary {
+        match leaf.path.trim_start_matches("vary.") {
+            "seeds" => vary.limit_seeds(seeds(source, leaf.value)?.len().min(vary.seeds.len())),
+            axis => {
+                let kept = Named::read(source, &leaf, axis)?;
+                kept.check(source, &vary.axes)?;
+                vary.kept.push(kept);
+            }
+        }
+    }
+    Ok(changes(source, of_network))
 }
 
 /// A key that holds no table, with the tables around it in its path.
@@ -149,10 +256,13 @@ fn axis<'s>(source: &Source<'s>, leaf: Leaf<'_, 's>) -> Result<Axis<'s>, Refusal
             let label = value.get_ref().as_str().map_or_else(|| text.clone(), str::to_owned);
             Choice {
                 label,
+                only: Vec::new(),
                 changes: vec![Change { path: name.clone(), span: span.clone(), value: value.clone(), text }],
+                span: value.span(),
             }
         };
-        if choices.iter().any(|other| other.label == choice.label) {
+        let same = |other: &Choice| other.label == choice.label && (other.only.is_empty() || choice.only.is_empty());
+        if choices.iter().any(same) {
             return Err(source.refuse(value.span(), format!("`{name}` has two values called `{}`", choice.label)));
         }
         choices.push(choice);
@@ -160,14 +270,14 @@ fn axis<'s>(source: &Source<'s>, leaf: Leaf<'_, 's>) -> Result<Axis<'s>, Refusal
     Ok(Axis { name, choices })
 }
 
-/// The table of a value that is written `{ label = ..., set = ... }`.
+/// The table of a value that is written `{ label = ..., set = ... }`, perhaps with `only`.
 fn labelled<'d, 's>(value: &'d Value<'s>) -> Option<&'d DeTable<'s>> {
     let table = value.get_ref().as_table()?;
     (table.contains_key("label") || table.contains_key("set")).then_some(table)
 }
 
 fn labelled_choice<'s>(source: &Source<'s>, whole: &Value<'s>, table: &DeTable<'s>) -> Result<Choice<'s>, Refusal> {
-    const KEYS: [&str; 2] = ["label", "set"];
+    const KEYS: [&str; 3] = ["label", "set", "only"];
     if let Some((key, _)) = table.iter().find(|(key, _)| !KEYS.contains(&key.get_ref().as_ref())) {
         let refusal = source.refuse(key.span(), format!("unknown key `{key}`"));
         return Err(refusal
@@ -186,7 +296,16 @@ fn labelled_choice<'s>(source: &Source<'s>, whole: &Value<'s>, table: &DeTable<'
     };
     let mut leaves = Vec::new();
     flatten(set, "", &mut leaves);
-    Ok(Choice { label: text.to_owned(), changes: changes(source, leaves) })
+    let changes = changes(source, leaves);
+    let mut conditions = Vec::new();
+    if let Some(only) = table.get("only") {
+        let DeValue::Table(only) = only.get_ref() else {
+            return Err(source.refuse(only.span(), "`only` is a table of axes and their labels"));
+        };
+        flatten(only, "", &mut conditions);
+    }
+    let only: Result<Vec<_>, _> = conditions.iter().map(|leaf| Named::read(source, leaf, &leaf.path)).collect();
+    Ok(Choice { label: text.to_owned(), only: only?, changes, span: whole.span() })
 }
 
 fn changes<'s>(source: &Source<'s>, leaves: Vec<Leaf<'_, 's>>) -> Vec<Change<'s>> {

@@ -54,6 +54,7 @@ A key that would be ignored is refused with one of these sentences:
   have to hold.
 - With `--quick`, with fewer seeds than the scenario has or with a shorter `duration`, a verdict may be weaker but never
   different: a claim about every seed that no seed refutes is then not confirmed, and neither is a mean of one seed; a
-  claim with `full = true`, or about a time after the end, **needs full runs**.
+  claim with `full = true`, or about a time after the end or a case that is left out, **needs full runs**.
+- Settings and neighbouring choices: see [the scenario file](README.md#settings-and-neighbours).
 
 ";

@@ -26,6 +26,11 @@ const GROUPS: &[(&str, &[&str], &str)] = &[
         &["queue", "category_queue", "class_queue"],
         "Queues: discipline, limit, and the controller that moves it.",
     ),
+    (
+        "claim",
+        &["claim", "rulings"],
+        "Statements about the results that are checked, and within what they are ruled on.",
+    ),
     ("report", &["chart", "table", "record"], "Charts and tables of the report, and what runs record for them."),
 ];
 
@@ -63,13 +68,52 @@ scheme = [
 ]
 ```
 
+A label occurs in all cases, or with `only` in those that have the labels of other axes that it names. A label may be
+written again for other cases, if its settings depend on another axis:
+
+```toml
+[vary]
+rate = [
+    { label = \"light\", set = { \"flow.forward.traffic.rate\" = \"0.5 Mb/s\" } },
+    { label = \"heavy\", set = { \"flow.forward.traffic.rate\" = \"2.5 Mb/s\" } },
+]
+scheme = [
+    { label = \"FIFO\", set = { \"queue.controller\" = \"none\" } },
+    { label = \"ADTH\", only = { rate = \"light\" }, set = { \"queue.adth.target_delay\" = \"50 ms\" } },
+    { label = \"ADTH\", only = { rate = \"heavy\" }, set = { \"queue.adth.target_delay\" = \"200 ms\" } },
+    { label = \"CoDel\", only = { rate = [\"heavy\"] }, set = { \"queue.discipline\" = \"codel\" } },
+]
+```
+
+A case that lacks what a claim compares it with (`against`, or the label before it on the axis of `steps`) takes no part
+in that claim; a table shows `-` where there is no case.
+
 The file describes a whole network without `[vary]` too: that is what `sluice run` runs. Claims and charts speak of an
 axis by its name and of its values by their labels (a plain value is its own label).
 
 ## `[quick]`
 
 Keys, by their dotted paths, that have other values when `sluice reproduce --quick` is short of time, as in
-`duration = \"60 s\"`. `--set` comes after them.
+`duration = \"60 s\"`. `--set` comes after them. `vary.AXIS = [labels]` keeps only these labels of an axis, and `vary.seeds = 2`
+takes fewer seeds than the three of `--quick`. A claim that speaks of a case that is left out needs full runs.
+
+## Settings and neighbours
+
+Where a document leaves a setting open, `each = \"access\"` rules on every claim within each label of that axis, and shows the
+verdicts side by side under one id. A choice that is not the document's can have neighbours: claims that name it are evaluated
+with each neighbour in its place, the range of the values is shown beside the verdict, and a claim whose verdict changes
+\"depends on\" the parameter. Neighbours never change a verdict.
+
+```toml
+[rulings]
+each = \"access\"
+
+[[rulings.neighbour]]
+parameter = \"T\"
+axis = \"scheme\"
+label = \"SWAN\"
+instead = [\"SWAN, T = 0.1 s\", \"SWAN, T = 0.5 s\"]
+```
 ";
 
 const ABOUT_CONVENTIONS: &str = "\

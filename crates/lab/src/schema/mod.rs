@@ -56,6 +56,7 @@ fn vary() -> Value {
         "properties": {
             "label": { "type": "string", "description": "The value's name in tables and charts." },
             "set": { "type": "object", "description": "Dotted paths and their values, as in the scenario itself." },
+            "only": { "type": "object", "description": "The cases that have this value: labels of other axes." },
         },
     });
     json!({

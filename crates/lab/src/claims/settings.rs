@@ -1,0 +1,247 @@
+//! A claim within every setting of `[rulings]`, and again with neighbouring choices of parameters.
+
+use super::{Case, Question};
+use crate::study::{Beside, Claim, Labels, Neighbour, Ruling, Rulings, Verdict};
+
+/// A claim within one setting.
+#[derive(Clone, Debug)]
+pub(crate) struct Setting {
+    /// The label of the axis `each`; none where claims have one verdict.
+    label: Option<String>,
+    /// The claim about the cases of this label alone.
+    pub(crate) claim: Claim,
+}
+
+/// The claim within every label of the axis `each` that it speaks of, in the order of the cases.
+pub(crate) fn settings(claim: &Claim, rulings: &Rulings, cases: &[&Case]) -> Vec<Setting> {
+    let Some(axis) = &rulings.each else { return vec![Setting { label: None, claim: claim.clone() }] };
+    let mut labels: Vec<&String> = Vec::new();
+    for label in cases.iter().filter_map(|case| case.get(axis)) {
+        if !labels.contains(&label) && claim.cases.get(axis).is_none_or(|named| named.contains(label)) {
+            labels.push(label);
+        }
+    }
+    let within = |label: &String| {
+        let mut claim = claim.clone();
+        claim.cases.insert(axis.clone(), Labels::One(label.clone()));
+        Setting { label: Some(label.clone()), claim }
+    };
+    labels.into_iter().map(within).collect()
+}
+
+/// A claim within one setting, as it is put to the runs.
+pub(super) struct Posed {
+    setting: Setting,
+    /// False where a case that it speaks of was not run because time is short.
+    complete: bool,
+    variants: Vec<Variant>,
+}
+
+/// A claim with a neighbouring choice.
+struct Variant {
+    parameter: String,
+    label: String,
+    /// None where a case that it needs is missing.
+    claim: Option<Claim>,
+}
+
+impl Posed {
+    /// The claim within each setting. `cases` were run, `left_out` were not.
+    pub(super) fn of(claim: &Claim, rulings: &Rulings, cases: &[&Case], left_out: &[Case]) -> Vec<Self> {
+        let all: Vec<&Case> = cases.iter().copied().chain(left_out).collect();
+        let pose = |setting: Setting| {
+            let needed = Question::from(&setting.claim).needs(&all);
+            let complete = needed.iter().all(|index| *index < cases.len());
+            let needed: Vec<&Case> = needed.into_iter().map(|index| all[index]).collect();
+            let variants = rulings.neighbour.iter().flat_map(|neighbour| {
+                let choices = neighbour.instead.iter();
+                choices.filter_map(|label| Variant::of(&setting.claim, neighbour, label, &needed, cases))
+            });
+            Self { complete, variants: variants.collect(), setting }
+        };
+        settings(claim, rulings, &all).into_iter().map(pose).collect()
+    }
+
+    /// The claims to rule on: the claim itself, and those with other choices that can be.
+    pub(super) fn asked(&self) -> impl Iterator<Item = &Claim> {
+        let variants = self.variants.iter().filter_map(|variant| variant.claim.as_ref());
+        std::iter::once(&self.setting.claim).chain(variants)
+    }
+
+    /// The verdict, made of those on what was asked.
+    pub(super) fn verdict(&self, verdicts: &mut dyn Iterator<Item = Verdict>) -> Option<Verdict> {
+        let mut whole = verdicts.next()?;
+        if !self.complete {
+            let none = f64::NAN;
+            whole = Verdict { measured: none, low: none, high: none, at: String::new(), ..whole };
+            whole.verdict = Ruling::NeedsFullRuns;
+        }
+        whole.setting.clone_from(&self.setting.label);
+        for Variant { parameter, label, claim } in &self.variants {
+            let seen = if claim.is_some() { verdicts.next() } else { None };
+            let of = |value: fn(&Verdict) -> f64| seen.as_ref().map_or(f64::NAN, value);
+            let (measured, low, high) = (of(|v| v.measured), of(|v| v.low), of(|v| v.high));
+            let verdict = seen.as_ref().map(|seen| seen.verdict);
+            if verdict.is_some_and(|verdict| verdict != whole.verdict) && !whole.depends_on.contains(parameter) {
+                whole.depends_on.push(parameter.clone());
+            }
+            let (parameter, label) = (parameter.clone(), label.clone());
+            whole.neighbours.push(Beside { parameter, label, measured, low, high, verdict });
+        }
+        Some(whole)
+    }
+}
+
+impl Variant {
+    /// The claim with `label` in the place of the neighbour's label; none where it does not name that. `needed` are the
+    /// cases that the claim itself needs.
+    fn of(claim: &Claim, neighbour: &Neighbour, label: &str, needed: &[&Case], cases: &[&Case]) -> Option<Self> {
+        let Neighbour { parameter, axis, label: own, .. } = neighbour;
+        let mut other = claim.clone();
+        let mut named = false;
+        for labels in [&mut other.cases, &mut other.against].into_iter().filter_map(|labels| labels.get_mut(axis)) {
+            named |= labels.contains(own);
+            *labels = labels.with(own, label);
+        }
+        let has_neighbour = |case: &&Case| {
+            let mut wanted = (*case).clone();
+            wanted.insert(axis.clone(), label.to_owned());
+            cases.contains(&&wanted)
+        };
+        let run = needed.iter().filter(|case| case.get(axis) == Some(own)).all(has_neighbour);
+        let rest = needed.iter().filter(|case| case.get(axis) != Some(own)).all(|case| cases.contains(case));
+        let claim = (run && rest).then_some(other);
+        named.then(|| Self { parameter: parameter.clone(), label: label.to_owned(), claim })
+    }
+}
+
+impl Labels {
+    /// The same with `new` in the place of `old`.
+    fn with(&self, old: &str, new: &str) -> Self {
+        let of = |label: &String| if label == old { new.to_owned() } else { label.clone() };
+        match self {
+            Self::One(one) => Self::One(of(one)),
+            Self::Any(any) => Self::Any(any.iter().map(of).collect()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{case, claim, runs_of};
+    use super::super::{Sweep, judge};
+    use super::*;
+    use crate::study::Extent;
+    use serde_json::{Value, json};
+
+    /// Losses of two settings, two loads and four systems, one of which has but one load; one seed.
+    const LOSSES: &[(&str, &str, &str, f64)] = &[
+        ("rts", "8", "original", 0.4),
+        ("rts", "8", "swan", 0.2),
+        ("rts", "8", "short", 0.1),
+        ("rts", "8", "wide", 0.3),
+        ("rts", "32", "original", 0.8),
+        ("rts", "32", "swan", 0.3),
+        ("rts", "32", "short", 0.2),
+        ("basic", "8", "original", 0.2),
+        ("basic", "8", "swan", 0.1),
+        ("basic", "8", "short", 0.3),
+        ("basic", "8", "wide", 0.1),
+        ("basic", "32", "original", 0.4),
+        ("basic", "32", "swan", 0.2),
+        ("basic", "32", "short", 0.6),
+    ];
+
+    fn rulings() -> Rulings {
+        let neighbours = [("T", "short"), ("g", "wide")];
+        let neighbour = |(parameter, label)| json!({ "parameter": parameter, "axis": "system", "label": "swan", "instead": [label] });
+        let neighbours: Vec<Value> = neighbours.into_iter().map(neighbour).collect();
+        serde_json::from_value(json!({ "each": "access", "neighbour": neighbours })).unwrap()
+    }
+
+    fn labels(access: &str, load: &str, system: &str) -> Case {
+        case(&[("access", access), ("load", load), ("system", system)])
+    }
+
+    fn verdicts(fields: &Value, rulings: &Rulings, left_out: &[Case]) -> Vec<Verdict> {
+        let mut whole = json!({ "measure": "totals.loss_ratio" });
+        whole.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let losses: Vec<_> = LOSSES
+            .iter()
+            .map(|(access, load, system, loss)| (labels(access, load, system), vec![*loss]))
+            .filter(|(case, _)| !left_out.contains(case))
+            .collect();
+        let extent = if left_out.is_empty() { Extent::Full } else { Extent::Reduced };
+        judge(&[claim(&whole)], rulings, &Sweep { seeds: &[1], runs: &runs_of(&losses), extent, left_out })
+    }
+
+    fn told(verdicts: &[Verdict]) -> Vec<(Option<&str>, f64, Ruling)> {
+        verdicts.iter().map(|v| (v.setting.as_deref(), (v.measured * 1e9).round() / 1e9, v.verdict)).collect()
+    }
+
+    #[test]
+    fn each_setting_has_a_verdict_by_its_own_cases() {
+        let alone = Rulings { neighbour: Vec::new(), ..rulings() };
+        let swan = json!({ "where": { "system": "swan" }, "statistic": "max", "holds": "< 0.25" });
+        let seen = verdicts(&swan, &alone, &[]);
+        assert_eq!(told(&seen), [(Some("rts"), 0.3, Ruling::Differs), (Some("basic"), 0.2, Ruling::Holds)]);
+        assert_eq!([&seen[0].id, &seen[1].id], ["x.1", "x.1"]);
+        // 0.3 / 0.8 and 0.2 / 0.4 are larger than at load 8: 0.2 / 0.4 and 0.1 / 0.2.
+        let ratio = json!({ "where": { "system": "swan", "load": "32" }, "against": { "system": "original" },
+            "compare": "ratio", "holds": "< 0.4" });
+        let seen = verdicts(&ratio, &alone, &[]);
+        assert_eq!(told(&seen), [(Some("rts"), 0.375, Ruling::Holds), (Some("basic"), 0.5, Ruling::Differs)]);
+        let one = json!({ "where": { "system": "swan", "access": "basic" }, "statistic": "max" });
+        assert_eq!(told(&verdicts(&one, &alone, &[])), [(Some("basic"), 0.2, Ruling::Holds)]);
+        let plain = verdicts(&swan, &Rulings::default(), &[]);
+        assert_eq!(told(&plain), [(None, 0.3, Ruling::Differs)]);
+    }
+
+    #[test]
+    fn neighbours_show_a_range_and_what_a_verdict_depends_on() {
+        let swan = json!({ "where": { "system": "swan", "load": "8" }, "holds": "< 0.25" });
+        let seen = verdicts(&swan, &rulings(), &[]);
+        assert_eq!(told(&seen), [(Some("rts"), 0.2, Ruling::Holds), (Some("basic"), 0.1, Ruling::Holds)]);
+        assert_eq!((seen[0].range(Some("T")), seen[0].range(Some("g"))), (Some((0.1, 0.2)), Some((0.2, 0.3))));
+        assert_eq!((seen[0].range(None), &seen[0].depends_on), (Some((0.1, 0.3)), &vec!["g".to_owned()]));
+        assert_eq!((seen[1].range(None), &seen[1].depends_on), (Some((0.1, 0.3)), &vec!["T".to_owned()]));
+        // In `against` too: 0.4 - 0.2, and 0.4 - 0.1.
+        let against = json!({ "where": { "system": "original", "load": "8" }, "against": { "system": "swan" } });
+        let seen = verdicts(&against, &rulings(), &[]);
+        assert_eq!((seen[0].measured, seen[0].range(Some("T"))), (0.2, Some((0.2, 0.4 - 0.1))));
+    }
+
+    #[test]
+    fn a_neighbour_that_lacks_a_case_is_left_out() {
+        let both = json!({ "where": { "system": "swan" }, "statistic": "max", "holds": "< 0.25" });
+        let seen = verdicts(&both, &rulings(), &[]);
+        assert_eq!(seen[0].range(None), Some((0.2, 0.3)), "short alone");
+        assert_eq!((seen[0].range(Some("g")), seen[0].neighbours[1].verdict), (None, None));
+        // 0.3 differs and 0.2 holds; with basic access 0.2 holds and 0.6 differs.
+        assert_eq!([&seen[0].depends_on, &seen[1].depends_on], [&vec!["T".to_owned()]; 2]);
+        let others = json!({ "where": { "system": "original" }, "statistic": "max" });
+        assert!(verdicts(&others, &rulings(), &[])[0].neighbours.is_empty(), "it does not name the label");
+    }
+
+    #[test]
+    fn a_claim_about_a_case_that_was_left_out_needs_full_runs() {
+        let left_out = [labels("rts", "32", "swan"), labels("rts", "8", "short")];
+        let swan = json!({ "where": { "system": "swan" }, "statistic": "max", "holds": "< 1", "seeds": "some" });
+        let seen = verdicts(&swan, &rulings(), &left_out);
+        assert_eq!((seen[0].verdict, seen[1].verdict), (Ruling::NeedsFullRuns, Ruling::Holds));
+        assert!(seen[0].measured.is_nan() && seen[0].depends_on.is_empty());
+        let against = json!({ "where": { "system": "original" }, "against": { "system": "swan" }, "statistic": "max" });
+        assert_eq!(verdicts(&against, &rulings(), &left_out)[0].verdict, Ruling::NeedsFullRuns);
+        let light = json!({ "where": { "system": "swan", "load": "8" }, "holds": "< 1", "seeds": "some" });
+        let seen = verdicts(&light, &rulings(), &left_out);
+        assert_eq!((seen[0].verdict, seen[0].range(Some("T"))), (Ruling::Holds, None));
+    }
+
+    #[test]
+    fn a_case_without_a_counterpart_is_not_compared() {
+        let wide = json!({ "where": { "system": "swan" }, "against": { "system": "wide" }, "statistic": "max" });
+        let alone = Rulings { neighbour: Vec::new(), ..rulings() };
+        let seen = verdicts(&wide, &alone, &[]);
+        assert_eq!(told(&seen).iter().map(|(_, value, _)| *value).collect::<Vec<_>>(), [-0.1, 0.0]);
+    }
+}

@@ -1,0 +1,200 @@
+//! What became of claims, and within what they are ruled on.
+
+use super::{OverSeeds, Reported};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// Within what claims are ruled on, and which other choices are looked at beside them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rulings {
+    /// An axis of `[vary]`: every claim is ruled on within each of its labels by itself, by the cases of that label alone,
+    /// and has as many verdicts side by side. A claim whose `where` names the axis has those of the labels named there.
+    #[serde(default)]
+    pub each: Option<String>,
+    /// Neighbouring choices of a parameter, whose values are shown beside each verdict and never change it.
+    #[serde(default)]
+    pub neighbour: Vec<Neighbour>,
+}
+
+/// Neighbouring choices of a parameter. A claim that names `label` in `where` or `against` is evaluated again with each of
+/// `instead` in its place: the range of the values is shown, and where the verdict is another one the claim "depends on" the
+/// parameter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Neighbour {
+    /// The parameter's name, as it is shown: "T".
+    pub parameter: String,
+    /// The axis of `[vary]` that has the labels.
+    pub axis: String,
+    /// The label with the choice that is ruled on.
+    pub label: String,
+    /// The labels with other choices. One that lacks a case that a claim needs is left out for it.
+    pub instead: Vec<String>,
+}
+
+/// What became of a claim.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// The claim's id.
+    pub id: String,
+    /// The label of the axis `each` of [`Rulings`] within which it was ruled on. None where a claim has one verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub setting: Option<String>,
+    /// The statement, in words.
+    pub says: String,
+    /// Where the document says so.
+    pub source: String,
+    /// What the document reports.
+    pub reported: Option<Reported>,
+    /// When the claim holds.
+    pub holds: String,
+    /// What was measured: mean over the seeds, or the value of the seed that decided. NaN (in files `null`) where there is
+    /// no value, as of a ratio to zero.
+    #[serde(deserialize_with = "number_or_nan")]
+    pub measured: f64,
+    /// Lower end of its 95 % interval over the seeds, equal to `measured` with one seed; where one seed decides, the
+    /// smallest of them.
+    #[serde(deserialize_with = "number_or_nan")]
+    pub low: f64,
+    /// Upper end, or the largest.
+    #[serde(deserialize_with = "number_or_nan")]
+    pub high: f64,
+    /// The unit of these three.
+    pub unit: Unit,
+    /// How the seeds were ruled on.
+    pub seeds: OverSeeds,
+    /// Which of several values decided, in words: "target = 400 ms, n1; seed 3". Empty where there is one.
+    pub at: String,
+    /// Whether the claim holds.
+    pub verdict: Ruling,
+    /// What comes out with neighbouring choices of parameters, in the scenario's order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub neighbours: Vec<Beside>,
+    /// The parameters with a neighbouring choice that has another verdict, each once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<String>,
+}
+
+impl Verdict {
+    /// The smallest and the largest value measured with the choice ruled on and its neighbours of one parameter, or of all
+    /// of them. None without a neighbour that has a value.
+    pub fn range(&self, parameter: Option<&str>) -> Option<(f64, f64)> {
+        let meant = self.neighbours.iter().filter(|beside| parameter.is_none_or(|name| beside.parameter == name));
+        let values: Vec<f64> = meant.map(|beside| beside.measured).filter(|value| !value.is_nan()).collect();
+        if values.is_empty() || self.measured.is_nan() {
+            return None;
+        }
+        let all = || values.iter().copied().chain([self.measured]);
+        Some((all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max)))
+    }
+
+    /// The parameters that have neighbours, each once, in the scenario's order.
+    pub fn parameters(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.neighbours.iter().map(|beside| beside.parameter.as_str()).collect();
+        names.dedup();
+        names
+    }
+}
+
+/// What came of a claim with a neighbouring choice in the place of the one that is ruled on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Beside {
+    /// The parameter: `T`.
+    pub parameter: String,
+    /// The label that took the other's place: `SWAN, T = 0.1 s`.
+    pub label: String,
+    /// What was measured, as in [`Verdict`].
+    #[serde(deserialize_with = "number_or_nan")]
+    pub measured: f64,
+    /// Lower end of its interval.
+    #[serde(deserialize_with = "number_or_nan")]
+    pub low: f64,
+    /// Upper end.
+    #[serde(deserialize_with = "number_or_nan")]
+    pub high: f64,
+    /// What the verdict would be. None where it was left out: a case that the claim needs was not run with this choice.
+    pub verdict: Option<Ruling>,
+}
+
+/// The unit of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Unit {
+    /// Seconds.
+    #[serde(rename = "s")]
+    Seconds,
+    /// Bits per second.
+    #[serde(rename = "bit/s")]
+    BitsPerSecond,
+    /// Bytes.
+    #[serde(rename = "B")]
+    Bytes,
+    /// Packets.
+    #[serde(rename = "packets")]
+    Packets,
+    /// A share of 1.
+    #[serde(rename = "share")]
+    Share,
+    /// None, or none that is known.
+    #[serde(rename = "1")]
+    Number,
+}
+
+/// JSON has no NaN: it is written as `null`.
+fn number_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
+}
+
+/// Whether a claim holds, and if that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ruling {
+    /// The measured value lies where the claim says.
+    Holds,
+    /// It was not ruled on: the run was a short one.
+    NeedsFullRuns,
+    /// Its 95 % interval contains the border; or seeds that were not run could still refute it.
+    NotConfirmed,
+    /// It does not lie where the claim says.
+    Differs,
+}
+
+impl Ruling {
+    /// All of them, in the order in which they are counted.
+    pub const ALL: [Self; 4] = [Self::Holds, Self::Differs, Self::NotConfirmed, Self::NeedsFullRuns];
+
+    /// So many of them, in words: "1 differs", "3 are not confirmed".
+    pub fn counted(self, count: usize) -> String {
+        let one = count == 1;
+        match self {
+            Self::Holds => format!("{count} {}", if one { "holds" } else { "hold" }),
+            Self::Differs => format!("{count} {}", if one { "differs" } else { "differ" }),
+            Self::NotConfirmed => format!("{count} {} not confirmed", if one { "is" } else { "are" }),
+            Self::NeedsFullRuns => format!("{count} {} full runs", if one { "needs" } else { "need" }),
+        }
+    }
+
+    /// True where the documents' statement does not stand: the exit status says so.
+    pub fn fails(self) -> bool {
+        matches!(self, Self::NotConfirmed | Self::Differs)
+    }
+
+    /// The word for people.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::NeedsFullRuns => "needs full runs",
+            Self::NotConfirmed => "not confirmed",
+            Self::Differs => "differs",
+        }
+    }
+}
+
+/// How much of what a scenario asks for was run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// All of it.
+    Full,
+    /// Fewer seeds, or shorter runs.
+    Reduced,
+}
