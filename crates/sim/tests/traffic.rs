@@ -206,7 +206,6 @@ fn draws_that_cannot_be_made_are_refused() {
             "traffic.rate",
             "`cbr` and `poisson`",
         ),
-        ("count = 0", "kind = \"voice\"".to_owned(), "count", "no flow at all"),
     ] {
         let (found, message) = refusal(extra, &traffic);
         assert_eq!(found, format!("flow.f.{path}"), "{traffic}");
@@ -215,6 +214,12 @@ fn draws_that_cannot_be_made_are_refused() {
     let stations = text("1 s", "count = 2", "kind = \"voice\"").replace("from = \"n0\"", "from = \"*\"");
     let Err(error) = World::new(&network(&stations), 1) else { panic!("a count of a count") };
     assert_eq!(error.path(), Some("flow.f.count"));
+}
+
+#[test]
+fn a_count_of_zero_is_no_flow() {
+    let text = text("1 s", "count = 0", "kind = \"voice\"");
+    assert!(run(&text, 1).flows.is_empty());
 }
 
 #[test]

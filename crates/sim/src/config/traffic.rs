@@ -23,7 +23,7 @@ pub struct Flow {
     /// so many are as likely. Default: whatever it is, also if there is no path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hops: Option<HopRange>,
-    /// So many flows alike, named `name-1`, `name-2`, ..., each with random numbers of its own.
+    /// So many flows alike, named `name-1`, `name-2`, ..., each with random numbers of its own. "0" is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
     /// What is sent.

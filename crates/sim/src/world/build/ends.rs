@@ -185,7 +185,6 @@ fn alike(described: &config::Flow) -> Result<Vec<String>, BuildError> {
     let name = &described.name;
     match described.count {
         None => Ok(vec![name.clone()]),
-        Some(0) => Err(BuildError::new(format!("flow.{name}.count"), "no flow at all: leave the table out")),
         Some(count) if count as usize > MOST => Err(too_many(described)),
         Some(count) => Ok((1..=count).map(|number| format!("{name}-{number}")).collect()),
     }
