@@ -4,6 +4,7 @@
 
 use crate::command::{sluice, stderr, stdout};
 use control::{AnyController, Count, Interval, Limit, Name, Parameters, Stat};
+use linux::Beside;
 use linux::kernel::clock::now;
 use linux::telemetry::ask;
 use linux::telemetry::serve::{Address, Server, Serves};
@@ -39,7 +40,7 @@ impl Agent {
                         // However fast this goes, they are less than a second old.
                         let at = (status.at + Duration::from_millis(20)).min(Duration::from_millis(980));
                         let seen = status.last.unwrap();
-                        status.advance(at, &seen, Limit::Packets(31));
+                        status.advance(at, &seen, &Beside::default(), &Limit::Packets(31).into());
                     }
                     server.ready(now(), &statuses);
                     server.tell(now(), &statuses);
@@ -73,7 +74,7 @@ fn governed(device: &str) -> Status {
         sojourn: Stat { n: 10, mean: Duration::from_micros(47_940), ..Stat::default() },
         ..Interval::default()
     };
-    status.advance(Duration::from_millis(20), &seen, Limit::Packets(31));
+    status.advance(Duration::from_millis(20), &seen, &Beside::default(), &Limit::Packets(31).into());
     status
 }
 

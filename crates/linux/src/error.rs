@@ -137,6 +137,9 @@ pub enum Unfit {
         /// As it was asked for.
         limit: Limit,
     },
+    /// Packets are to be told apart by their service classes.
+    #[error("only Sluice's own discipline tells service classes apart: use --backend bpf, and no dry run")]
+    Classes,
     /// A class is meant, where only the whole interface will do.
     #[error("{why}")]
     Class {

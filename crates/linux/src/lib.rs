@@ -18,7 +18,7 @@ pub mod telemetry;
 
 pub use agent::detach::detach;
 pub use device::attach::{Attached, attach};
-pub use device::contract::{Capabilities, Device, Keeps, Quality};
+pub use device::contract::{Beside, Capabilities, Device, Keeps, Quality};
 pub use device::fifo::{Fifo, Kind};
 pub use device::looks::Looks;
 pub use device::observed::Observed;

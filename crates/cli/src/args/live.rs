@@ -64,6 +64,10 @@ pub(crate) struct Attach {
     /// counts the link's packets.
     #[arg(long, value_name = "N")]
     pub(crate) gso_segments: Option<std::num::NonZeroU32>,
+    /// Give packets of real time (DSCP 46 and 47) a queue of their own, which comes before all others. Always done for a
+    /// controller that governs one of the two classes, such as swan_rate.
+    #[arg(long)]
+    pub(crate) classes: bool,
     /// Write the intervals and decisions to this file, for `sluice replay`.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,

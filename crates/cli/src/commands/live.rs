@@ -34,7 +34,7 @@ pub(super) fn attach(args: &args::Attach) -> Result<(), Failure> {
         restore_on_panic(vec![place.clone()]);
     }
     let (backend, force, gso_segments) = (args.backend, args.force, args.gso_segments);
-    let wish = Wish { place, settings, backend, dry_run, force, gso_segments };
+    let wish = Wish { place, settings, backend, dry_run, force, gso_segments, classes: args.classes };
     govern_one(wish, listen, &mut host)
 }
 
@@ -51,7 +51,7 @@ pub(super) fn record(args: &args::Record) -> Result<(), Failure> {
     let file = Some(create(&args.file)?);
     let mut host = Attaching { json: false, rows: false, file, dry_run: true, broken: None };
     let (place, backend) = (place(&args.queue), Backend::Auto);
-    let wish = Wish { place, settings, backend, dry_run: true, force: false, gso_segments: None };
+    let wish = Wish { place, settings, backend, dry_run: true, force: false, gso_segments: None, classes: false };
     govern_one(wish, Vec::new(), &mut host)
 }
 

@@ -8,7 +8,7 @@ use lab::scenario::nearest;
 use lab::tables::{Columns, table};
 use linux::telemetry::ask;
 use linux::telemetry::stations::Stations;
-use linux::telemetry::status::{Quantity, State, Status};
+use linux::telemetry::status::{Quantity, RealTime, State, Status};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -108,6 +108,9 @@ fn text(statuses: &[Status], width: usize) -> String {
         if let State::Waiting { why } = &status.state {
             let _ = writeln!(text, "{device} waits: {}", plain(why));
         }
+        if let Some(classes) = classes(status) {
+            let _ = writeln!(text, "{device} {classes}");
+        }
         if let Some(event) = status.events.back() {
             let _ = writeln!(text, "{}", plain(&event.to_string()));
         }
@@ -139,6 +142,20 @@ fn row(status: &Status) -> Vec<String> {
     ]
 }
 
+/// How the two service classes fare, where the queue tells them apart: `best effort at most 350 kb/s; real time: 3 wait, 0.2 ms,
+/// 0 dropped`.
+pub(super) fn classes(status: &Status) -> Option<String> {
+    let best_effort = match status.rate {
+        Some(rate) => format!("best effort at most {rate}"),
+        None => "best effort not shaped".into(),
+    };
+    let class = status.real_time.filter(|_| matches!(status.state, State::Governing))?;
+    let RealTime { last, dropped, .. } = class;
+    let delay = if last.sojourn.n > 0 { milliseconds(last.sojourn.mean) } else { "no delay known".into() };
+    let (waiting, dropped) = (last.backlog.packets, dropped.packets);
+    Some(format!("{best_effort}; real time: {waiting} wait, {delay}, {dropped} dropped"))
+}
+
 /// Text that another program wrote, without characters that a terminal would act on.
 pub(super) fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
@@ -164,8 +181,9 @@ pub(super) fn age(span: Duration) -> String {
 pub(super) mod tests {
     use super::*;
     use control::{AnyController, Count, Interval, Limit, Name, Parameters, Stat};
+    use linux::Beside;
     use linux::telemetry::events::{AgentEvent, AgentEventKind};
-    use units::Bytes;
+    use units::{Bytes, Rate};
 
     /// A queue that ADTH governs, as it is after its first interval.
     pub(crate) fn governed() -> Status {
@@ -186,7 +204,7 @@ pub(super) mod tests {
             service_ewma: Some(Duration::from_micros(1_600)),
             ..Interval::default()
         };
-        status.advance(Duration::from_secs(7_384), &seen, Limit::Packets(31));
+        status.advance(Duration::from_secs(7_384), &seen, &Beside::default(), &Limit::Packets(31).into());
         status
     }
 
@@ -226,6 +244,21 @@ pub(super) mod tests {
         assert!(text.contains("wlan0 waits: no interface ?[2Jwlan0\n"), "{text}");
         assert!(text.ends_with("1970-01-01T00:00:00.000Z wlan0 gone: unplugged\n"), "{text}");
         assert!(!text.contains("47.9"), "{text}");
+    }
+
+    #[test]
+    fn classes_are_a_line_where_the_queue_tells_them_apart() {
+        let mut status = governed();
+        assert_eq!(classes(&status), None);
+        let sojourn = Stat { n: 9, mean: Duration::from_micros(240), ..Stat::default() };
+        let last = Interval { sojourn, ..Interval::default() };
+        let class = Some(RealTime { last, dropped: Count { packets: 2, bytes: Bytes::new(300) }, ..RealTime::default() });
+        status.real_time = class;
+        assert_eq!(classes(&status).unwrap(), "best effort not shaped; real time: 0 wait, 0.2 ms, 2 dropped");
+        status.rate = Some(Rate::kbps(350));
+        let text = text(&[status.clone()], 200);
+        assert!(text.contains("wlan0 best effort at most 350 kb/s; real time: 0 wait, 0.2 ms, 2 dropped\n"), "{text}");
+        assert_eq!(classes(&Status { state: State::Ended, ..status }), None);
     }
 
     #[test]

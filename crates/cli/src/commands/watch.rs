@@ -8,6 +8,7 @@ use crate::args;
 use crate::console::print;
 use crate::failure::Failure;
 use crate::terminal::Terminal;
+use control::Orders;
 use linux::agent::signals::Signals;
 use linux::telemetry::ask::{self, Watching};
 use linux::telemetry::recording::Decision;
@@ -108,7 +109,8 @@ fn wait(signals: &Signals, keys: bool, agents: &[Watching]) -> Result<bool, Fail
 
 /// A queue's newest interval as a line.
 fn line(status: &Status) -> Option<String> {
-    let Status { device, place, at, limit, last, .. } = status;
-    let row = row(&Decision::new(*at, &(*last)?.into(), &(*limit).into()));
+    let Status { device, place, at, limit, rate, last, .. } = status;
+    let orders = Orders { rate: *rate, ..(*limit).into() };
+    let row = row(&Decision::new(*at, &(*last)?.into(), &orders));
     Some(format!("{} ({}) {row}\n", plain(device), plain(place)))
 }

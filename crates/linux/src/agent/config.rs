@@ -44,6 +44,10 @@ pub struct Interface {
     /// counts the link's packets. Default: unchanged.
     #[serde(default)]
     pub gso_segments: Option<NonZeroU32>,
+    /// Give packets of real time a queue of their own, which comes before all others. Default false; always done for a
+    /// controller that governs one of the two classes.
+    #[serde(default)]
+    pub classes: bool,
     /// The file for intervals and decisions, for `sluice replay`. Default: none.
     #[serde(default)]
     pub record: Option<PathBuf>,
@@ -68,11 +72,11 @@ impl Config {
         }
         let wish = |(device, interface): (&String, &Interface)| {
             named(device)?;
-            let Interface { queue: settings, backend, parent, dry_run, force, gso_segments, record: _ } =
+            let Interface { queue: settings, backend, parent, dry_run, force, gso_segments, classes, record: _ } =
                 interface.clone();
             settings.build_controller().map_err(|why| format!("interface.{device}.queue: {why}"))?;
             let place = Place { device: device.clone(), parent, state_folder: folder.into() };
-            Ok(Wish { place, settings, backend, dry_run, force, gso_segments })
+            Ok(Wish { place, settings, backend, dry_run, force, gso_segments, classes })
         };
         self.interface.iter().map(wish).collect()
     }

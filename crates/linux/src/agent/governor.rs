@@ -2,7 +2,7 @@
 
 use crate::agent::host::Host;
 use crate::agent::links::Links;
-use crate::agent::needs::{interval, look_every, radio, suits};
+use crate::agent::needs::{classes, interval, look_every, radio, suits};
 use crate::agent::pace::{Pace, WORTH};
 use crate::agent::wakes::on_grid;
 use crate::device::attach::{Attached, attach};
@@ -15,7 +15,7 @@ use crate::error::{Error, Unfit};
 use crate::telemetry::events::{AgentEvent, AgentEventKind, clock};
 use crate::telemetry::recording::Decision;
 use crate::telemetry::status::{State, Status};
-use control::{AnyController, Controller as _, Limit, Orders, Seen};
+use control::{AnyController, Controller as _, Limit, Orders, Reads, Seen};
 use units::{Duration, Instant};
 
 /// An interval that ends later than this plus one interval says nothing about the present queue.
@@ -121,7 +121,7 @@ impl Governor {
         // The controller begins anew: what it knew was of another queue.
         self.controller = controller(&self.wish)?;
         self.pace = Pace::new();
-        let start = start(&self.controller, round.now);
+        let start = start(&self.wish, &self.controller, round.now);
         let Attached { device, remarks: of_device } = attach(&self.wish, &start, round.looks)?;
         let radio = radio(&self.controller, link.index)?;
         suits(&self.controller, device.as_ref(), radio.as_deref())?;
@@ -129,7 +129,7 @@ impl Governor {
         self.status.totals.restarts = self.status.totals.restarts.saturating_add(again);
         self.status.held_by(&device.capabilities());
         self.status.state = if self.wish.dry_run { State::DryRun } else { State::Governing };
-        self.status.limit = start.orders.limit;
+        (self.status.limit, self.status.rate) = (start.orders.limit, start.orders.rate);
         let remarks: Vec<String> =
             of_device.into_iter().chain(rough(&self.wish, link.gso_max_segs)).chain(blind(&self.controller)).collect();
         round.host.attached(device.as_ref(), &self.controller, &remarks);
@@ -170,9 +170,12 @@ impl Governor {
         }
         governing.next_look = on_grid(now, governing.every.unwrap_or(governing.interval));
         let seen = governing.device.take_interval(now)?;
-        let radio = governing.radio.as_mut().map(|radio| radio.take()).transpose()?;
+        let beside = governing.device.beside();
+        let told = governing.radio.as_mut().map(|radio| radio.take()).transpose()?;
+        let looks_at_radio = self.controller.needs().reads.any_of(Reads::RADIO);
+        let radio = looks_at_radio.then(|| beside.radio(told));
         if std::mem::take(&mut governing.slept) || late > governing.interval.max(LATE) {
-            self.status.pass_over(&seen);
+            self.status.pass_over(&seen, &beside);
             let words = format!("an interval of {} is skipped: the agent did not run all that time", seen.length);
             self.tell(AgentEventKind::Resumed, words, round.host);
             return Ok(Done::Something);
@@ -185,9 +188,8 @@ impl Governor {
             governing.device.apply(&orders)?;
             governing.orders = orders;
         }
-        let limit = orders.limit;
         let at = now.since(self.began);
-        self.status.advance(at, &seen, limit);
+        self.status.advance(at, &seen, &beside, &orders);
         if let Some(limit) = begin_from {
             let name = &self.status.controller;
             self.tell(
@@ -270,7 +272,7 @@ impl Governor {
         if let Pace::Known(limit) = self.pace {
             controller.begin_from(limit);
         }
-        let start = start(&controller, round.now);
+        let start = start(&wish, &controller, round.now);
         let Phase::Governing(governing) = &mut self.phase else {
             self.wish = wish;
             return Ok(());
@@ -279,7 +281,8 @@ impl Governor {
         suits(&controller, governing.device.as_ref(), radio.as_deref())?;
         governing.radio = radio;
         // What was counted under the old settings is not for the new controller.
-        self.status.pass_over(&governing.device.take_interval(round.now)?);
+        let seen = governing.device.take_interval(round.now)?;
+        self.status.pass_over(&seen, &governing.device.beside());
         let adapted = wish.gso_segments == self.wish.gso_segments && governing.device.adapt(&wish, &start)?;
         governing.interval = interval(&controller);
         governing.every = governing.device.capabilities().look_every;
@@ -287,7 +290,7 @@ impl Governor {
         (self.status.controller, self.status.target_delay) =
             (controller.name().as_str().into(), controller.target_delay());
         governing.orders = start.orders;
-        self.status.limit = start.orders.limit;
+        (self.status.limit, self.status.rate) = (start.orders.limit, start.orders.rate);
         (self.wish, self.controller) = (wish, controller);
         if adapted {
             let words = format!("governed by {} from now on; no waiting packet is lost", self.status.controller);
@@ -378,9 +381,10 @@ fn blind(controller: &AnyController) -> Option<String> {
 }
 
 /// How a queue begins under a controller.
-fn start(controller: &AnyController, at: Instant) -> Start {
-    let (orders, measures) = (controller.begin(), controller.needs().measures);
-    Start { orders, measures, every: look_every(controller), at }
+fn start(wish: &Wish, controller: &AnyController, at: Instant) -> Start {
+    let (orders, needs) = (controller.begin(), controller.needs());
+    let (measures, late_after, classes) = (needs.measures, needs.late_after, classes(wish, controller));
+    Start { orders, measures, late_after, classes, every: look_every(controller), at }
 }
 
 /// The ends of the first interval and the first look. Intervals of queues with the same interval end together, so that
@@ -399,7 +403,7 @@ mod tests {
 
     fn wish(settings: Settings) -> Wish {
         let place = Place { device: "eth0".into(), parent: ROOT, state_folder: STATE_FOLDER.into() };
-        Wish { place, settings, backend: Backend::Auto, dry_run: true, force: false, gso_segments: None }
+        Wish { place, settings, backend: Backend::Auto, dry_run: true, force: false, gso_segments: None, classes: false }
     }
 
     fn every(interval: Duration) -> Wish {

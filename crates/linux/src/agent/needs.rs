@@ -3,7 +3,8 @@
 use crate::device::contract::Device;
 use crate::device::radio::Radiometer;
 use crate::error::{Error, Unfit};
-use control::{AnyController, Controller as _, Reads};
+use crate::device::wish::Wish;
+use control::{AnyController, Controller as _, Reads, Sets};
 use units::Duration;
 
 /// How often what goes on is told where the controller never needs to be called.
@@ -25,12 +26,19 @@ pub(super) fn look_every(controller: &AnyController) -> Duration {
     part.clamp(Duration::from_millis(10), Duration::from_millis(50))
 }
 
-/// The radio of the interface with this number, for a controller that looks at one.
+/// Whether a queue tells packets of real time from others: where that is wished for, and for a controller that governs one of
+/// the two classes.
+pub(super) fn classes(wish: &Wish, controller: &AnyController) -> bool {
+    let needs = controller.needs();
+    wish.classes || needs.reads.any_of(Reads::OVERHEARD) || needs.sets.any_of(Sets::RATE.and(Sets::MARK))
+}
+
+/// The radio of the interface with this number, for a controller that looks at what only that tells.
 ///
 /// # Errors
 /// The interface is gone, or the kernel does not answer.
 pub(super) fn radio(controller: &AnyController, index: u32) -> Result<Option<Box<Radiometer>>, Error> {
-    if !controller.needs().reads.any_of(Reads::RADIO) {
+    if !controller.needs().reads.any_of(Radiometer::READS) {
         return Ok(None);
     }
     Ok(Radiometer::open(index)?.map(Box::new))

@@ -7,7 +7,7 @@ use crate::device::looks::Looks;
 use crate::device::observed::Observed;
 use crate::device::txq::{self, Txq};
 use crate::device::wish::{Backend, Start, Wish};
-use crate::error::{Error, Unforced};
+use crate::error::{Error, Unfit, Unforced};
 use crate::kernel::rtnetlink::ROOT;
 
 /// A queue that was taken up.
@@ -33,8 +33,11 @@ pub fn attach(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Err
 }
 
 fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> {
-    let Wish { place, settings, backend, dry_run, force, gso_segments: _ } = wish;
+    let Wish { place, settings, backend, dry_run, force, gso_segments: _, classes } = wish;
     let idle = driver::idle(place)?;
+    if *classes && (*dry_run || matches!(backend, Backend::Fifo | Backend::Txq)) {
+        return Err(Unfit::Classes.into());
+    }
     if *dry_run {
         let remarks = idle.into_iter().map(|idle| idle.why).collect();
         return Ok(Attached { device: Box::new(Observed::new(place, start, looks)?), remarks });
@@ -46,6 +49,7 @@ fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> 
         Backend::Txq => return Ok(Attached { device: txq(wish, start)?, remarks: Vec::new() }),
         Backend::Auto => match bpf(wish, start) {
             Ok(device) => return Ok(Attached { device, remarks: own }),
+            Err(error) if *classes => return Err(error),
             Err(error) => Some(format!("not by our own BPF discipline: {error}")),
         },
     };

@@ -1,8 +1,8 @@
 //! Our own queue discipline, in BPF: it holds packets as crate `queue`'s first-in-first-out queue does, under a limit that
 //! the agent moves, and times each packet.
 //!
-//! The mechanism is `bpf/fifo.h`, and where a device never pushes back `bpf/flight.h`, with `bpf/completion.bpf.c` to tell
-//! that the device is done with a packet. `bpf/sluice.bpf.c` makes a discipline of it, which Linux from 6.16 takes where it was
+//! The mechanism is `bpf/fifo.h`, with `bpf/shaper.h` for a rate, and where a device never pushes back `bpf/flight.h`, with
+//! `bpf/completion.bpf.c` to tell that the device is done with a packet. `bpf/class.h` tells packets of real time from others. `bpf/sluice.bpf.c` makes a discipline of it, which Linux from 6.16 takes where it was
 //! built with `CONFIG_NET_SCH_BPF`. `bpf/conformance.bpf.c` makes a program of it that runs on any recent kernel: a test
 //! drives that one beside crate `queue` and holds every decision and counter to be equal.
 
@@ -18,6 +18,8 @@ mod shared;
 mod slot;
 
 #[cfg(test)]
+mod classes_tests;
+#[cfg(test)]
 mod conformance;
 #[cfg(test)]
 mod conformance_batches;
@@ -25,6 +27,8 @@ mod conformance_batches;
 mod conformance_credit;
 #[cfg(test)]
 mod conformance_many;
+#[cfg(test)]
+mod conformance_shaper;
 
 pub use credit::{Below, Credit};
 pub use discipline::Discipline;

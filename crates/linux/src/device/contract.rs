@@ -2,8 +2,8 @@
 
 use crate::device::wish::{Start, Wish};
 use crate::error::{Error, Unfit};
-use control::{Interval, Orders, Reads, Sets};
-use units::{Duration, Instant};
+use control::{Interval, Orders, Radio, Reads, Sets};
+use units::{Bytes, Duration, Instant};
 
 /// A controller of a live queue is called at least so often: by that a device knows that its agent lives.
 pub(crate) const LONGEST_INTERVAL: Duration = Duration::from_secs(2);
@@ -19,6 +19,11 @@ pub trait Device {
     /// # Errors
     /// The interface is gone, or its queue is no longer the one that was installed.
     fn take_interval(&mut self, now: Instant) -> Result<Interval, Error>;
+
+    /// What was measured beside the queue, in the interval that [`take_interval`](Self::take_interval) ended last.
+    fn beside(&self) -> Beside {
+        Beside::default()
+    }
 
     /// Carries out orders, which hold from now on. What waits above a lower limit goes only where [`Capabilities::purges`]
     /// says so.
@@ -69,6 +74,28 @@ pub trait Device {
     fn look(&mut self, now: Instant) -> Result<(), Error> {
         let _ = now;
         Ok(())
+    }
+}
+
+/// What a device measures beside the queue of its controller. Zero or absent where it does not;
+/// [`Capabilities::reads`] says which.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Beside {
+    /// As [`Radio::late`]: packets whose MAC delay was longer than the controller asked to be told of.
+    pub late: u64,
+    /// As [`Radio::real_time`], of what leaves by this interface: others are not heard.
+    pub real_time: Bytes,
+    /// As [`Radio::real_time_new`], likewise.
+    pub real_time_new: Bytes,
+    /// By the queue of real time, where there is one.
+    pub class: Option<Interval>,
+}
+
+impl Beside {
+    /// What a controller sees of it, with what the radio itself told.
+    pub(crate) fn radio(&self, told: Option<Radio>) -> Radio {
+        let Self { late, real_time, real_time_new, class: _ } = *self;
+        Radio { late, real_time, real_time_new, ..told.unwrap_or_default() }
     }
 }
 

@@ -4,7 +4,8 @@
 //!   busy, own frames included, and how long they sent.
 //! - *Link rate*: of each station the bitrate of the last frame to it, weighted by the bytes that went to it.
 //!
-//! What no driver tells is not offered: how many other stations were heard, frames and what they are made of, MAC delays.
+//! What no driver tells is not offered: how many other stations were heard, frames and what they are made of. MAC delays and own
+//! real-time traffic are the queue's to tell ([`Beside`](super::contract::Beside)).
 
 use crate::error::Error;
 use crate::kernel::nl80211::{Peer, Survey, Wireless};
@@ -31,6 +32,9 @@ struct Reading {
 }
 
 impl Radiometer {
+    /// What drivers may tell.
+    pub(crate) const READS: Reads = Reads::MEDIUM.and(Reads::LINK);
+
     /// Of the interface with this number; none where it is no Wi-Fi.
     ///
     /// # Errors

@@ -70,6 +70,9 @@ pub struct Wish {
     pub force: bool,
     /// How many segments a packet of the interface may hold meanwhile. Absent: as many as it may.
     pub gso_segments: Option<NonZeroU32>,
+    /// Packets of real time have a queue of their own, which comes before all others. So they have for a controller that
+    /// orders a rate or marks, whatever this says.
+    pub classes: bool,
 }
 
 /// How a queue begins, and how it is to be measured.
@@ -79,6 +82,10 @@ pub struct Start {
     pub orders: Orders,
     /// What the controller asks for.
     pub measures: Measures,
+    /// Packets with a longer MAC delay than this are counted. Absent: none are.
+    pub late_after: Option<Duration>,
+    /// Packets of real time have a queue of their own.
+    pub classes: bool,
     /// Time between two looks, where the queue is measured by looking.
     pub every: Duration,
     /// When it begins, by the kernel's monotonic clock.

@@ -1,7 +1,7 @@
 //! Metrics in Prometheus's text exposition format, version 0.0.4: names begin with `sluice_` and end with their unit, in
 //! base units (seconds, bytes); counters end with `_total`.
 
-use crate::telemetry::status::{Quantity, State, Status};
+use crate::telemetry::status::{Quantity, RealTime, State, Status};
 use control::{Count, Interval, Limit, Stat};
 use std::fmt::Write as _;
 use units::Duration;
@@ -43,6 +43,9 @@ pub const ALL: &[Metric] = &[
     gauge("sluice_queue_limit_bytes", "The present limit, if it is a size.", |status| match status.limit {
         Limit::Bytes(bytes) if live(status) => Some(bytes.count() as f64),
         _ => None,
+    }),
+    gauge("sluice_queue_rate_bits_per_second", "How fast best effort may leave, if it is shaped.", |status| {
+        status.rate.filter(|_| live(status)).map(|rate| rate.as_bps() as f64)
     }),
     gauge("sluice_queue_backlog_packets", "Packets waiting at the end of the newest interval.", |status| {
         seen(status, Quantity::Counts).map(|seen| seen.backlog.packets as f64)
@@ -89,6 +92,24 @@ pub const ALL: &[Metric] = &[
     }),
     counter("sluice_queue_dropped_bytes_total", "Bytes of the packets that the queue discarded.", |status| {
         bytes(status, status.totals.dropped)
+    }),
+    gauge("sluice_queue_real_time_backlog_packets", "Packets of real time waiting, if they have a queue.", |status| {
+        real_time(status).map(|class| class.last.backlog.packets as f64)
+    }),
+    gauge("sluice_queue_real_time_delay_seconds", "Mean time of packets of real time in their queue.", |status| {
+        mean(real_time(status)?.last.sojourn)
+    }),
+    counter("sluice_queue_real_time_arrived_packets_total", "Packets of real time that arrived.", |status| {
+        status.real_time.map(|class| class.arrived.packets as f64)
+    }),
+    counter("sluice_queue_real_time_sent_packets_total", "Packets of real time that left.", |status| {
+        status.real_time.map(|class| class.sent.packets as f64)
+    }),
+    counter("sluice_queue_real_time_sent_bytes_total", "Bytes of the packets of real time that left.", |status| {
+        status.real_time.map(|class| class.sent.bytes.count() as f64)
+    }),
+    counter("sluice_queue_real_time_dropped_packets_total", "Packets of real time that were discarded.", |status| {
+        status.real_time.map(|class| class.dropped.packets as f64)
     }),
     counter("sluice_queue_limit_changes_total", "How often the limit changed.", |status| {
         Some(status.totals.limit_changes as f64)
@@ -155,6 +176,11 @@ fn seen(status: &Status, quantity: Quantity) -> Option<&Interval> {
     status.last.as_ref().filter(|_| live(status) && status.measures(quantity))
 }
 
+/// The queue of real time, while there is one.
+fn real_time(status: &Status) -> Option<RealTime> {
+    status.real_time.filter(|_| live(status))
+}
+
 fn mean(stat: Stat) -> Option<f64> {
     (stat.n > 0).then(|| stat.mean.as_secs_f64())
 }
@@ -206,7 +232,7 @@ mod tests {
 
     #[test]
     fn names_and_units_are_those_of_the_conventions() {
-        let units = ["packets", "bytes", "seconds", "ratio", "governed", "changes", "restarts"];
+        let units = ["packets", "bytes", "second", "seconds", "ratio", "governed", "changes", "restarts"];
         let mut names = BTreeSet::new();
         for Metric { name, kind, help, .. } in ALL {
             assert!(name.starts_with("sluice_queue_") && names.insert(name), "{name}");
@@ -232,6 +258,9 @@ mod tests {
             ("busy_ratio", "1"),
             ("sent_packets_total", "20"),
             ("dropped_bytes_total", "6000"),
+            ("rate_bits_per_second", "350000"),
+            ("real_time_backlog_packets", "1"),
+            ("real_time_sent_packets_total", "3"),
         ] {
             let line = format!("sluice_queue_{name}{labels} {value}\n");
             assert!(text.contains(&line), "{line} is missing in\n{text}");

@@ -2,12 +2,12 @@
 
 mod json;
 
-use crate::device::contract::Capabilities;
+use crate::device::contract::{Beside, Capabilities};
 use crate::telemetry::events::AgentEvent;
-use control::{AnyController, Controller as _, Count, Interval, Limit, Reads};
+use control::{AnyController, Controller as _, Count, Interval, Limit, Orders, Reads};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, Rate};
 
 /// How many of the newest events a status keeps.
 pub const EVENTS_KEPT: usize = 32;
@@ -32,6 +32,10 @@ pub struct Status {
     pub target_delay: Option<Duration>,
     /// The limit that holds now; with a dry run, the one that would.
     pub limit: Limit,
+    /// How fast best effort may leave; absent: as the link takes it.
+    pub rate: Option<Rate>,
+    /// The queue of real time beside this one, where there is one.
+    pub real_time: Option<RealTime>,
     /// Time since the agent began with this queue, without the time that the machine slept.
     pub at: Duration,
     /// The newest interval; absent before the first.
@@ -40,6 +44,19 @@ pub struct Status {
     pub totals: Totals,
     /// The newest events, the oldest first: at most [`EVENTS_KEPT`].
     pub events: VecDeque<AgentEvent>,
+}
+
+/// The queue of real time: its newest interval, and sums since the agent began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RealTime {
+    /// The newest interval.
+    pub last: Interval,
+    /// Packets that came, whether kept or not.
+    pub arrived: Count,
+    /// Packets that left for the driver.
+    pub sent: Count,
+    /// Packets discarded by the queue.
+    pub dropped: Count,
 }
 
 /// What an agent does with a queue. In JSON the key `state`, and `why` beside it.
@@ -134,6 +151,8 @@ impl Status {
             controller: controller.name().as_str().into(),
             target_delay: controller.target_delay(),
             limit,
+            rate: None,
+            real_time: None,
             at: Duration::ZERO,
             last: None,
             totals: Totals::default(),
@@ -147,9 +166,11 @@ impl Status {
         self.unmeasured = Quantity::absent(capabilities.reads);
     }
 
-    /// An interval has ended at `at`, and `limit` follows it.
-    pub fn advance(&mut self, at: Duration, seen: &Interval, limit: Limit) {
-        self.pass_over(seen);
+    /// An interval has ended at `at`, and `orders` follow it.
+    pub fn advance(&mut self, at: Duration, seen: &Interval, beside: &Beside, orders: &Orders) {
+        self.pass_over(seen, beside);
+        let Orders { limit, rate, .. } = *orders;
+        self.rate = rate;
         self.totals.limit_changes = self.totals.limit_changes.saturating_add(u64::from(limit != self.limit));
         self.limit = limit;
         self.at = at;
@@ -157,11 +178,18 @@ impl Status {
     }
 
     /// An interval that is no one's to judge: its packets count, and it is not shown.
-    pub fn pass_over(&mut self, seen: &Interval) {
+    pub fn pass_over(&mut self, seen: &Interval, beside: &Beside) {
         let totals = &mut self.totals;
         add(&mut totals.arrived, seen.arrived);
         add(&mut totals.sent, seen.sent);
         add(&mut totals.dropped, seen.dropped);
+        self.real_time = beside.class.map(|last| {
+            let mut sums = self.real_time.unwrap_or_default();
+            add(&mut sums.arrived, last.arrived);
+            add(&mut sums.sent, last.sent);
+            add(&mut sums.dropped, last.dropped);
+            RealTime { last, ..sums }
+        });
     }
 
     /// Keeps an event, and drops the oldest where there are too many.
@@ -210,7 +238,10 @@ pub(crate) mod tests {
             busy: Duration::from_millis(100),
             ..Interval::default()
         };
-        status.advance(Duration::from_millis(100), &seen, Limit::Packets(10));
+        let class = Interval { sent: count(3), arrived: count(4), backlog: count(1), ..Interval::default() };
+        let (beside, limit) = (Beside { class: Some(class), ..Beside::default() }, Limit::Packets(10));
+        let orders = Orders { rate: Some(Rate::kbps(350)), ..limit.into() };
+        status.advance(Duration::from_millis(100), &seen, &beside, &orders);
         status.note(AgentEvent::new(1_790_000_000_250, "wlan0", AgentEventKind::Attached, "pfifo, governed by adth"));
         status
     }
@@ -234,7 +265,7 @@ pub(crate) mod tests {
 
     #[test]
     fn every_quantity_is_a_number_with_its_unit_in_its_key() {
-        let units = ["s", "packets", "bytes"];
+        let units = ["s", "packets", "bytes", "bps"];
         // Counts of other things, the statistics of a span whose key has the unit, and the interval's own table.
         let without = ["limit_changes", "restarts", "n", "mean", "max", "last"];
         let mut status = busy();
@@ -258,7 +289,7 @@ pub(crate) mod tests {
                     value => assert!(value.is_array(), "{key}: {value}"),
                 }
             }
-            assert_eq!(numbers, 32);
+            assert_eq!(numbers, 51);
         }
         let json = serde_json::to_value(&status).unwrap();
         assert_eq!((&json["limit_bytes"], &json["target_delay_s"]), (&15_000.into(), &0.2.into()));
@@ -270,12 +301,13 @@ pub(crate) mod tests {
     fn intervals_are_summed_and_a_limit_that_stays_is_no_change() {
         let mut status = busy();
         let seen = status.last.unwrap();
-        status.advance(Duration::from_millis(200), &seen, Limit::Packets(10));
+        let (beside, orders) = (Beside::default(), Orders::from(Limit::Packets(10)));
+        status.advance(Duration::from_millis(200), &seen, &beside, &orders);
         let packets = |count: Count| count.packets;
         let Totals { arrived, sent, dropped, limit_changes, .. } = status.totals;
         assert_eq!((packets(arrived), packets(sent), packets(dropped), limit_changes), (60, 40, 8, 1));
         status.totals.sent.packets = u64::MAX;
-        status.advance(Duration::from_millis(300), &seen, Limit::Packets(11));
+        status.advance(Duration::from_millis(300), &seen, &beside, &Limit::Packets(11).into());
         assert_eq!((status.totals.sent.packets, status.totals.limit_changes), (u64::MAX, 2));
     }
 

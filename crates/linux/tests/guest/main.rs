@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "all of this is tests")]
 
 mod chain;
+mod classes;
 mod downloads;
 mod forged;
 mod governor;

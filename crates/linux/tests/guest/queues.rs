@@ -20,7 +20,8 @@ fn send(network: u8, packets: u32) {
 
 /// As [`MECHANISM`] begins.
 pub(super) fn start() -> Start {
-    Start { orders: MECHANISM.hard.into(), measures: Measures::default(), every: Duration::from_millis(1), at: now() }
+    let (orders, every) = (MECHANISM.hard.into(), Duration::from_millis(1));
+    Start { orders, measures: Measures::default(), late_after: None, classes: false, every, at: now() }
 }
 
 fn balanced(interval: &Interval) {

@@ -93,6 +93,8 @@ pub(super) struct Received {
     pub(super) packets: u64,
     /// When each was sent, and from then until its last byte came.
     pub(super) delays: Vec<(Instant, Duration)>,
+    /// The code point of each of those.
+    pub(super) dscp: Vec<u8>,
 }
 
 impl SlowLink {
@@ -150,6 +152,7 @@ impl Received {
             return;
         }
         self.delays.push((sent, now().since(sent)));
+        self.dscp.push(packet[1] >> 2);
     }
 
     /// Of the packets that were sent at or after a time.

@@ -1,6 +1,6 @@
 //! What `sluice watch` draws: text, so that it can be tested without a terminal.
 
-use crate::commands::status::{age, milliseconds, plain};
+use crate::commands::status::{age, classes, milliseconds, plain};
 use control::{Limit, Stat};
 use linux::telemetry::status::{Quantity, State, Status};
 use std::collections::{BTreeMap, VecDeque};
@@ -94,6 +94,7 @@ impl QueueRow {
             let bars = bars(shown, floor, width.saturating_sub(LABEL + VALUE + 4));
             lines.push(format!("  {name:<LABEL$}{:<VALUE$}  {bars}", self.value(name)));
         }
+        lines.extend(classes(&self.status).map(|classes| format!("  {classes}")));
         if let Some(event) = self.status.events.back() {
             lines.push(format!("  {}", plain(&event.to_string())));
         }

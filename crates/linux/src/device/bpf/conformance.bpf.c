@@ -10,7 +10,8 @@
 const volatile __u32 discards_at_once = RING_MASK + 1;
 
 /* A call: a packet is taken (0), comes (1) or is completed (2) at a time, or the limit is `packet` packets and `len` bytes
- * from now on (3). Answer: was it kept or what was taken, how many were dropped, and the mark of what was taken; the one
+ * from now on (3); or the bucket alone is asked, filled with `len` bytes (4) or given a rate (5), when a packet may leave next.
+ * Answer: was it kept or what was taken, how many were dropped, and the mark of what was taken; the one
  * that is completed is named by its mark. The first of those that were dropped stands at `before`. */
 struct step {
 	__u64 call, now, len, packet, answer, dropped, mark, before;
@@ -96,6 +97,14 @@ static ALWAYS_INLINE void take(struct queue q, struct step *step)
 		flight = flight_at(q, step->mark);
 		if (flight)
 			complete(q.is, flight, step->mark, step->len, step->now);
+	} else if (step->call == 4) {
+		is_shaped(q, step->now);
+		fill(q, step->now, step->len);
+		step->answer = q.is->ready_at;
+	} else if (step->call == 5) {
+		q.set->rate = step->packet;
+		is_shaped(q, step->now);
+		step->answer = q.is->ready_at;
 	} else if (step->call == 1) {
 		entry = arrive(q, step->now, step->len, host);
 		if (entry)
@@ -104,10 +113,18 @@ static ALWAYS_INLINE void take(struct queue q, struct step *step)
 			note(step->packet, host);
 		step->answer = entry != 0;
 	} else {
+		look_below(q, 0, step->now);
 		entry = depart(q, step->now, &step->mark, host);
 		if (entry)
 			step->answer = entry->packet;
 	}
+}
+
+static ALWAYS_INLINE struct queue queue_of(__u32 slot)
+{
+	struct sluice_measured *is = bpf_map_lookup_elem(&measured, &slot);
+
+	return (struct queue){ bpf_map_lookup_elem(&settings, &slot), is, is, slot };
 }
 
 SEC("syscall")
@@ -115,7 +132,7 @@ int step(void *context)
 {
 	__u32 slot = 0;
 	struct step *step = bpf_map_lookup_elem(&call, &slot);
-	struct queue q = { bpf_map_lookup_elem(&settings, &slot), bpf_map_lookup_elem(&measured, &slot), slot };
+	struct queue q = queue_of(slot);
 
 	(void)context;
 	if (!step || !q.set || !q.is)
@@ -130,7 +147,7 @@ int steps(void *context)
 {
 	__u32 slot = 0;
 	struct steps *steps = bpf_map_lookup_elem(&calls, &slot);
-	struct queue q = { bpf_map_lookup_elem(&settings, &slot), bpf_map_lookup_elem(&measured, &slot), slot };
+	struct queue q = queue_of(slot);
 	struct bpf_iter_num number;
 	__u64 before = 0;
 	int *at;

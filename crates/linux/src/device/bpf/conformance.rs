@@ -122,7 +122,7 @@ impl InKernel {
         self.call([2, now.as_nanos(), 1_000, 0, 0, 0, mark, 0]);
     }
 
-    fn call(&self, words: [u64; 8]) -> [u64; 8] {
+    pub(super) fn call(&self, words: [u64; 8]) -> [u64; 8] {
         self.run("step", "call", &words);
         self.words("call").try_into().unwrap()
     }

@@ -3,7 +3,7 @@
 use super::completions;
 use super::credit::Credit;
 use super::load::{alone, pin, prepared, take_away};
-use super::maps::{FIRST, KIND, LINK, MEASURED, QUEUES, RING, SETTINGS, places, read_measured, refused};
+use super::maps::{ELEMENTS, FIRST, KIND, LINK, MEASURED, QUEUES, RING, SETTINGS, places, read_measured, refused};
 use super::mechanism::Mechanism;
 use super::shared::{Measured, Settings};
 use super::slot::Slot;
@@ -54,8 +54,8 @@ impl Discipline {
         }
         let found = loaded()?;
         let ring = MapHandle::from_pinned_path(folder.join(RING)).map_err(|error| refused("find", &error))?;
-        if ring.max_entries() < places * QUEUES {
-            let room = ring.max_entries() / QUEUES;
+        if ring.max_entries() < places * ELEMENTS {
+            let room = ring.max_entries() / ELEMENTS;
             return Err(Taken::Room { room, limit: most }.into());
         }
         Ok(found)
@@ -81,7 +81,7 @@ impl Discipline {
     fn find(folder: &Path) -> Result<Self, Error> {
         let open = |name: &str, size: usize| {
             let map = MapHandle::from_pinned_path(folder.join(name)).map_err(|error| refused("find", &error))?;
-            if map.value_size() as usize == size && map.max_entries() == QUEUES {
+            if map.value_size() as usize == size && map.max_entries() == ELEMENTS {
                 Ok(map)
             } else {
                 Err(Error::from(Taken::Version))

@@ -17,8 +17,16 @@
 struct queue {
 	struct sluice_settings *set;
 	struct sluice_measured *is;
+	/* Accounts for what the device has: `is` itself, but for a queue of real time that of the other queue. */
+	struct sluice_measured *port;
 	__u32 slot;
 };
+
+/* Is it the queue of real time, beside another? */
+static ALWAYS_INLINE int is_real_time(struct queue q)
+{
+	return q.slot >= MOST_QUEUES;
+}
 
 struct limit {
 	__u64 packets, bytes;
@@ -70,6 +78,8 @@ static ALWAYS_INLINE void occupancy(struct queue q, __u64 now)
 	}
 }
 
+#include "shaper.h"
+
 /* An empty queue begins. What counts up goes on from what the one before left: who reads it sees no step. The time without
  * a queue is idle. */
 static ALWAYS_INLINE void begin(struct queue q, __u64 now)
@@ -80,8 +90,9 @@ static ALWAYS_INLINE void begin(struct queue q, __u64 now)
 		is->idle_sum += since(now, is->idle_since);
 	is->idle_since = now;
 	is->service_average = NO_AVERAGE;
-	is->departed = 0;
+	is->departed = is->released = 0;
 	is->pace = 0;
+	is->bucket = is->bucket_rate = is->ready_at = 0;
 }
 
 /* The agent has read: maxima are those of its next interval. */
@@ -198,10 +209,8 @@ static ALWAYS_INLINE struct entry *arrive(struct queue q, __u64 now, __u64 len, 
 }
 
 /* A packet has left that waited so long. */
-static ALWAYS_INLINE void waited(struct queue q, __u64 sojourn)
+static ALWAYS_INLINE void waited(struct sluice_measured *is, __u64 sojourn)
 {
-	struct sluice_measured *is = q.is;
-
 	is->sojourn_count++;
 	is->sojourn_sum += sojourn;
 	is->sojourn_last = sojourn;
@@ -209,12 +218,11 @@ static ALWAYS_INLINE void waited(struct queue q, __u64 sojourn)
 }
 
 /* The device took so long for the packet that waited last. */
-static ALWAYS_INLINE void served(struct queue q, __u64 service)
+static ALWAYS_INLINE void served(const struct sluice_settings *set, struct sluice_measured *is, __u64 service)
 {
-	struct sluice_measured *is = q.is;
 	__u64 nodal = is->sojourn_last + service;
 
-	if (q.set->weight) {
+	if (set->weight) {
 		/* Nine minutes and more count as nine minutes: then nothing overflows. */
 		__s64 capped = service < 1ull << 39 ? service : 1ull << 39;
 		__s64 average = is->service_average;
@@ -222,7 +230,7 @@ static ALWAYS_INLINE void served(struct queue q, __u64 service)
 		if (is->service_average == NO_AVERAGE)
 			is->service_average = capped << 8;
 		else
-			is->service_average = average + ((((capped << 8) - average) * (__s64)q.set->weight) >> 15);
+			is->service_average = average + ((((capped << 8) - average) * (__s64)set->weight) >> 15);
 	}
 	is->service_count++;
 	is->service_sum += service;
@@ -233,11 +241,18 @@ static ALWAYS_INLINE void served(struct queue q, __u64 service)
 	raise_to(&is->nodal_max, nodal);
 }
 
-/* The oldest packet below leaves the account, if the device is done with it or it is overdue. Those behind it may be done
- * with earlier: their credit is free at once, their times are counted in their turn. */
-static ALWAYS_INLINE void settle_oldest(struct queue q, __u64 now)
+static ALWAYS_INLINE void late_if(struct queue q, __u64 mac_delay)
 {
-	struct sluice_measured *is = q.is;
+	if (q.set->late_after && mac_delay > q.set->late_after)
+		q.port->late_packets++;
+}
+
+/* The oldest packet below leaves the account, if the device is done with it or it is overdue. Those behind it may be done
+ * with earlier: their credit is free at once, their times are counted in their turn. They are the times of the queue that
+ * it came from, this one or that of real time. */
+static ALWAYS_INLINE void settle_oldest(struct queue q, struct sluice_measured *real_time, __u64 now)
+{
+	struct sluice_measured *is = q.is, *its = is;
 	struct flight *oldest;
 	__u64 done;
 
@@ -248,8 +263,11 @@ static ALWAYS_INLINE void settle_oldest(struct queue q, __u64 now)
 		return;
 	done = read_first(&oldest->done);
 	if (done) {
-		waited(q, since(since(done, oldest->arrived), oldest->service));
-		served(q, oldest->service);
+		if (oldest->is_real_time && real_time)
+			its = real_time;
+		waited(its, since(since(done, oldest->arrived), oldest->service));
+		served(q.set, its, oldest->service);
+		late_if(q, oldest->service);
 		is->pace = is->pace ? is->pace - is->pace / 8 + oldest->service / 8 : oldest->service + 1;
 	} else {
 		int is_full = is->handed_packets - is->settled_packets >= FLIGHTS;
@@ -265,15 +283,30 @@ static ALWAYS_INLINE void settle_oldest(struct queue q, __u64 now)
 	is->settled_packets++;
 }
 
-/* No more may be handed down for now. */
+static ALWAYS_INLINE int is_by_credit(struct queue q, __u64 now)
+{
+	return q.set->credit_packets && is_governed(q.set, now);
+}
+
+/* What the device has done leaves the account: two packets at most, one for one that may enter it, and one more. */
+static ALWAYS_INLINE void look_below(struct queue q, struct sluice_measured *real_time, __u64 now)
+{
+	interval(q);
+	if (is_by_credit(q, now)) {
+		settle_oldest(q, real_time, now);
+		settle_oldest(q, real_time, now);
+	}
+}
+
+/* No more may be handed down for now. Real time waits for a place only. */
 static ALWAYS_INLINE int is_credit_used(struct queue q)
 {
-	const struct sluice_measured *is = q.is;
+	const struct sluice_measured *is = q.port;
 	__u64 below = is->handed_packets - is->completed_packets - is->lost_packets;
 
 	if (is->handed_packets - is->settled_packets >= FLIGHTS)
 		return 1;
-	if (below < 2)
+	if (below < 2 || is_real_time(q))
 		return 0;
 	return below >= q.set->credit_packets || !is->pace || below * is->pace >= q.set->credit_time;
 }
@@ -281,7 +314,7 @@ static ALWAYS_INLINE int is_credit_used(struct queue q)
 /* The packet at the head goes down to a device that tells when it is done with it. Returns its mark. */
 static ALWAYS_INLINE __u64 hand_down(struct queue q, const struct entry *first, __u64 now)
 {
-	__u64 position = q.is->handed_packets;
+	__u64 position = q.port->handed_packets;
 	struct flight *flight = flight_at(q, position);
 
 	if (!flight)
@@ -289,9 +322,10 @@ static ALWAYS_INLINE __u64 hand_down(struct queue q, const struct entry *first, 
 	flight->arrived = first->since;
 	flight->handed = now;
 	flight->len = first->len;
+	flight->is_real_time = is_real_time(q);
 	flight->done = 0;
-	flight->mark = mark_of(q.slot, position, q.set->secret);
-	q.is->handed_packets++;
+	flight->mark = mark_of(q.slot % MOST_QUEUES, position, q.set->secret);
+	q.port->handed_packets++;
 	q.is->departed = 0;
 	return flight->mark;
 }
@@ -303,28 +337,36 @@ static ALWAYS_INLINE void hand_over(struct queue q, const struct entry *first, _
 	struct sluice_measured *is = q.is;
 
 	if (is->departed)
-		served(q, since(now, is->departed));
-	waited(q, since(now, first->since));
+		served(q.set, is, since(now, is->departed));
+	waited(is, since(now, first->since));
 	is->departed = is->backlog_packets ? now : 0;
 }
 
+/* How long such a device has kept the packet at the head waiting: since it could have left, as far as this queue goes, and
+ * the one that left last was out of its way. */
+static ALWAYS_INLINE __u64 kept_waiting(struct queue q, const struct entry *first, __u64 now)
+{
+	__u64 could = first->since;
+
+	if (q.is->ready_at > could)
+		could = q.is->ready_at;
+	if (q.port->released > could)
+		could = q.port->released;
+	return since(now, could);
+}
+
 /* The device takes a packet. Returns its place, from which the host hands it out, or null: nothing waits, or what waits
- * must wait for credit. By credit the packet has to bear the mark. */
+ * must wait for credit, or to keep to the rate. By credit the packet has to bear the mark. look_below() comes before. */
 static ALWAYS_INLINE struct entry *depart(struct queue q, __u64 now, __u64 *mark, host_t host)
 {
-	int by_credit = q.set->credit_packets && is_governed(q.set, now);
+	int by_credit = is_by_credit(q, now);
 	struct sluice_measured *is = q.is;
 	struct entry *first;
 
 	interval(q);
 	purge(q, limit_at(q.set, now), now, host);
 	*mark = 0;
-	if (by_credit) {
-		/* One leaves the account for one that enters it, and one more. */
-		settle_oldest(q, now);
-		settle_oldest(q, now);
-	}
-	if (unlikely(!is->backlog_packets) || (by_credit && is_credit_used(q)))
+	if (unlikely(!is->backlog_packets) || (by_credit && is_credit_used(q)) || is_shaped(q, now))
 		return 0;
 	first = unlink_entry(q, 0);
 	if (!first)
@@ -332,6 +374,12 @@ static ALWAYS_INLINE struct entry *depart(struct queue q, __u64 now, __u64 *mark
 	is->sent_packets++;
 	is->sent_bytes += first->len;
 	occupancy(q, now);
+	if (q.set->late_after) {
+		if (!by_credit)
+			late_if(q, kept_waiting(q, first, now));
+		q.port->released = now;
+	}
+	fill(q, now, first->len);
 	if (by_credit)
 		*mark = hand_down(q, first, now);
 	else

@@ -15,6 +15,8 @@ struct flight {
 	/* Zero: the packet is completed or given up. */
 	__u64 mark;
 	__u64 arrived, handed, len;
+	/* Not zero: a packet of real time. */
+	__u64 is_real_time;
 	/* Written when it is completed, done last. */
 	__u64 service, done;
 };

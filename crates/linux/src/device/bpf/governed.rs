@@ -7,7 +7,7 @@ use super::maps::KIND;
 use super::mechanism::Mechanism;
 use super::slot::Slot;
 use crate::device::claim::{claim_or_keep, make_way};
-use crate::device::contract::{Capabilities, Device, Keeps};
+use crate::device::contract::{Beside, Capabilities, Device, Keeps};
 use crate::device::former::Former;
 use crate::device::place::Place;
 use crate::device::state::State;
@@ -23,9 +23,15 @@ use units::Instant;
 /// Where the kernel keeps the discipline while there are agents.
 pub const FOLDER: &str = "/sys/fs/bpf/sluice";
 
+/// What is heard of real time by credit, where the rest is measured.
+const BY_CREDIT: [(Reads, &str); 1] = [(Reads::OVERHEARD, OWN_ONLY)];
 /// How service times are known of a device that does not tell when it is done with a packet.
-const SERVICE_ESTIMATE: [(Reads, &str); 1] =
-    [(Reads::SERVICE.and(Reads::AVERAGE), "time between two departures while packets wait")];
+const BY_DEPARTURES: [(Reads, &str); 3] = [
+    (Reads::SERVICE.and(Reads::AVERAGE), "time between two departures while packets wait"),
+    (Reads::LATE, "time from when a packet could leave until the driver took it"),
+    (Reads::OVERHEARD, OWN_ONLY),
+];
+const OWN_ONLY: &str = "of real time what leaves by this interface";
 
 /// Milliseconds that a queue which is to go has for what waits in it.
 const MOST_PAUSES: u32 = 250;
@@ -118,7 +124,7 @@ fn install(
     let Plan { mechanism, credit, start, force } = *plan;
     let (former, state, stands) = claim_or_keep(place, route, link, force, KIND)?;
     let begin = |mut slot: Slot| {
-        slot.set_limit(start.orders.limit)?;
+        slot.begin(start)?;
         discipline.release_by(&mut slot, credit)?;
         Ok(slot)
     };
@@ -171,9 +177,13 @@ impl Device for Governed {
         self.slot.take_interval(now)
     }
 
+    fn beside(&self) -> Beside {
+        self.slot.beside()
+    }
+
     fn apply(&mut self, orders: &Orders) -> Result<(), Error> {
         self.capabilities().allow(orders)?;
-        self.slot.set_limit(orders.limit)
+        self.slot.obey(orders)
     }
 
     fn restore(&mut self) -> Result<(), Error> {
@@ -206,9 +216,11 @@ impl Device for Governed {
         let mechanism = Mechanism::of(&wish.settings)?;
         // Looks whether there is room for the hard limit.
         Discipline::load(Path::new(FOLDER), mechanism.hard)?;
-        let slot = discipline.take_over(self.slot.handle(), mechanism, start.measures, start.at)?;
+        let mut slot = discipline.take_over(self.slot.handle(), mechanism, start.measures, start.at)?;
+        self.capabilities().allow(&start.orders)?;
+        slot.begin(start)?;
         self.slot = slot.following(&self.slot);
-        self.apply(&start.orders).map(|()| true)
+        Ok(true)
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -217,10 +229,10 @@ impl Device for Governed {
             kind: KIND,
             purges: true,
             look_every: None,
-            reads: reads.and(Reads::SERVICE).and(Reads::AVERAGE),
+            reads: reads.and(Reads::SERVICE).and(Reads::AVERAGE).and(Reads::LATE).and(Reads::OVERHEARD),
             // By credit it is told when the device is done with a packet.
-            estimates: if self.credit.is_some() { &[] } else { &SERVICE_ESTIMATE },
-            sets: Sets::LIMIT,
+            estimates: if self.credit.is_some() { &BY_CREDIT } else { &BY_DEPARTURES },
+            sets: Sets::LIMIT.and(Sets::RATE),
         }
     }
 }

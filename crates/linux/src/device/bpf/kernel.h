@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  * The kernel's types and functions that a queue discipline touches. Only members that are used: the loader finds their
  * places in the running kernel (CO-RE), so that the program is built without a kernel's headers. */
+typedef unsigned char __u8;
 typedef unsigned int __u32;
 typedef unsigned long long __u64;
 typedef long long __s64;

@@ -1,7 +1,7 @@
 //! The discipline is loaded and registered, kept under a folder, and taken away.
 
 use super::completions;
-use super::maps::{FLIGHTS, KIND, LINK, MEASURED, MOST_BELOW, QUEUES, RING, SETTINGS, SHARED, refused};
+use super::maps::{ELEMENTS, FLIGHTS, KIND, LINK, MEASURED, MOST_BELOW, QUEUES, RING, SETTINGS, SHARED, refused};
 use crate::error::{Error, Taken};
 use libbpf_rs::{MapCore, MapMut, Object, ObjectBuilder, OpenObject};
 use rustix::fs::{FlockOperation, flock};
@@ -23,8 +23,8 @@ pub(super) fn prepared(places: u32) -> libbpf_rs::Result<OpenObject> {
     for mut map in open.maps_mut() {
         let name = map.name().to_string_lossy().into_owned();
         match name.as_str() {
-            SETTINGS | MEASURED => map.set_max_entries(QUEUES)?,
-            RING => map.set_max_entries(QUEUES * places)?,
+            SETTINGS | MEASURED => map.set_max_entries(ELEMENTS)?,
+            RING => map.set_max_entries(ELEMENTS * places)?,
             FLIGHTS => map.set_max_entries(QUEUES * MOST_BELOW)?,
             _ if name.ends_with(".rodata") => {
                 map.initial_value_mut()

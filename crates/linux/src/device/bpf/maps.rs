@@ -15,7 +15,9 @@ pub(super) const FIRST: u32 = FIRST_MAJOR as u32;
 /// Queues that there is room for.
 #[expect(clippy::cast_possible_truncation, reason = "there are 16")]
 pub(super) const QUEUES: u32 = MOST_QUEUES as u32;
-/// Places in the ring of each: what the maps hold then is 25 MB.
+/// Elements of the maps: each queue has one for real time beside it, see `shared.h`.
+pub(super) const ELEMENTS: u32 = QUEUES * 2;
+/// Places in the ring of each element: what the maps hold then is 50 MB.
 const MOST_PLACES: u32 = 1 << 16;
 const FEWEST_PLACES: u32 = 1 << 10;
 pub(super) const LINK: &str = "link";

@@ -1,6 +1,7 @@
 //! What was measured between two readings of the discipline's counters.
 
 use super::shared::{Measured, NO_AVERAGE};
+use crate::device::contract::Beside;
 use control::{Count, Interval, Stat};
 use units::{Bytes, Duration, Instant};
 
@@ -16,6 +17,17 @@ impl Reading {
     /// Of a queue as it is now.
     pub(super) fn new(at: Instant, seen: &Measured) -> Self {
         Self { at, seen: *seen, idle: idle(seen, at) }
+    }
+
+    /// What was counted beside the queue since the last reading.
+    pub(super) fn beside(&self, seen: &Measured) -> Beside {
+        let counted = |one: fn(&Measured) -> u64| one(seen).wrapping_sub(one(&self.seen));
+        Beside {
+            late: counted(|is| is.late_packets),
+            real_time: Bytes::new(counted(|is| is.real_time_bytes)),
+            real_time_new: Bytes::new(counted(|is| is.real_time_new_bytes)),
+            class: None,
+        }
     }
 
     /// The interval from the last reading to this one, which takes its place. `epoch` is that of the settings since the

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  * What the discipline and the agent share: an array of settings and an array of what was measured, an element of each
- * for every queue. The handle of a queue says which: its major number is FIRST_MAJOR more. The build makes Rust of the
- * two structs, which therefore have only members "__u64 name;", and of the numbers. */
+ * for every queue. The handle of a queue says which: its major number is FIRST_MAJOR more. Where packets of real time have
+ * a queue of their own, its element is MOST_QUEUES further on. The build makes Rust of the two structs, which therefore
+ * have only members "__u64 name;", and of the numbers. */
 
 #define FIRST_MAJOR 0x51c0
 #define MOST_QUEUES 16
@@ -37,6 +38,14 @@ struct sluice_settings {
 	__u64 credit_poll;
 	/* Random: who does not know it cannot forge the mark of a packet. */
 	__u64 secret;
+	/* Not zero: packets of real time have a queue of their own, and go before all others. */
+	__u64 classes;
+	/* Packets leave at most at this rate, in bit/s of the network layer; zero: as the device takes them. */
+	__u64 rate;
+	/* After a pause so much may leave at once, in bits. */
+	__u64 burst;
+	/* A packet with a longer MAC delay counts as late, ns; zero: none is looked at. */
+	__u64 late_after;
 };
 
 /* The discipline writes these; the agent reads them, and takes differences of what counts up. */
@@ -93,4 +102,20 @@ struct sluice_measured {
 	__u64 left_end;
 	/* Of the interface; 0 where the element serves no queue. */
 	__u64 interface;
+	/* What kind of link it is (ARPHRD_...). */
+	__u64 link;
+	/* Packets of real time have, or had, a queue of their own. */
+	__u64 split;
+	/* Leaky bucket: what it holds, in bits times 10^9, at which time, at which rate it drains, and when a packet may leave. */
+	__u64 bucket;
+	__u64 bucket_at;
+	__u64 bucket_rate;
+	__u64 ready_at;
+	/* Last departure of any packet of the interface. */
+	__u64 released;
+	/* Of all packets of the interface, those with too long a MAC delay. */
+	__u64 late_packets;
+	/* Real time that was let in: all of it, and what belongs to flows that were admitted a short time ago. */
+	__u64 real_time_bytes;
+	__u64 real_time_new_bytes;
 };

@@ -3,10 +3,13 @@
 use super::credit::Credit;
 use super::mechanism::{LONGEST_SILENCE, Mechanism, limits};
 use control::{Limit, Measures};
-use units::Instant;
+use units::{Bytes, Duration, Instant, Rate};
 
 include!(concat!(env!("OUT_DIR"), "/shared.rs"));
 
+/// After a pause, or when the device came late for a packet, so much may leave faster than the rate: the longest packet of
+/// Wi-Fi, as in the simulator.
+const BURST: Bytes = Bytes::new(2_304);
 /// Of the average service time: its weight counts in 1/32768.
 const WEIGHT_ONE: f64 = 32_768.0;
 
@@ -28,6 +31,7 @@ impl Settings {
             },
             idle_threshold: measures.idle_threshold.into(),
             weight: weight(measures.service_weight),
+            burst: BURST.bits(),
             ..Self::default()
         };
         settings.alive(now);
@@ -59,6 +63,22 @@ impl Settings {
 
     pub(super) fn set_limit(&mut self, limit: Limit, hard: Limit) {
         (self.limit_packets, self.limit_bytes) = limits(limit, hard);
+    }
+
+    /// At a rate of zero no packet would ever leave, and no queue be seen to move: one bit a second is the least.
+    pub(super) fn set_rate(&mut self, rate: Option<Rate>) {
+        self.rate = rate.map_or(0, |rate| rate.as_bps().max(1));
+    }
+
+    pub(super) fn set_late_after(&mut self, late_after: Option<Duration>) {
+        self.late_after = late_after.map_or(0, |time| time.as_nanos().max(1));
+    }
+
+    /// Those of the queue of real time beside one with these: never shaped, and its limit is the hard one.
+    pub(super) fn of_real_time(&self, hard: Limit) -> Self {
+        let mut settings = Self { rate: 0, ..*self };
+        settings.set_limit(hard, hard);
+        settings
     }
 }
 

@@ -1,12 +1,14 @@
 //! One queue of the discipline in the kernel.
 
 use super::credit::{Below, Credit};
-use super::maps::{FIRST, read_measured, refused};
+use super::maps::{FIRST, QUEUES, read_measured, refused};
 use super::mechanism::Mechanism;
 use super::reading::Reading;
 use super::shared::{Measured, Settings};
+use crate::device::contract::Beside;
+use crate::device::wish::Start;
 use crate::error::Error;
-use control::{Count, Interval, Limit, Measures};
+use control::{Count, Interval, Limit, Measures, Orders};
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use rustix::rand::{GetRandomFlags, getrandom};
 use units::{Bytes, Instant};
@@ -20,6 +22,9 @@ pub struct Slot {
     settings_map: MapHandle,
     measured_map: MapHandle,
     reading: Reading,
+    /// Of the queue of real time, where there is one.
+    real_time: Option<Reading>,
+    beside: Beside,
 }
 
 impl Slot {
@@ -44,7 +49,8 @@ impl Slot {
             settings.keep_credit(&former.as_deref().and_then(Settings::from_bytes).unwrap_or_default());
         }
         let reading = Reading::new(now, &seen);
-        let slot = Slot { number, hard: mechanism.hard, settings, settings_map, measured_map, reading };
+        let (hard, real_time, beside) = (mechanism.hard, None, Beside::default());
+        let slot = Slot { number, hard, settings, settings_map, measured_map, reading, real_time, beside };
         slot.write()?;
         Ok(slot)
     }
@@ -89,11 +95,49 @@ impl Slot {
     /// The maps cannot be read or written.
     pub fn take_interval(&mut self, now: Instant) -> Result<Interval, Error> {
         let seen = read_measured(&self.measured_map, self.number)?;
+        let class = match &mut self.real_time {
+            Some(reading) => {
+                let seen = read_measured(&self.measured_map, self.number + QUEUES)?;
+                Some(reading.interval(now, &seen, self.settings.epoch))
+            }
+            None => None,
+        };
+        self.beside = Beside { class, ..self.reading.beside(&seen) };
         let interval = self.reading.interval(now, &seen, self.settings.epoch);
         self.settings.epoch = self.settings.epoch.wrapping_add(1);
         self.settings.alive(now);
         self.write()?;
         Ok(interval)
+    }
+
+    /// What was measured beside the queue in that interval.
+    pub fn beside(&self) -> Beside {
+        self.beside
+    }
+
+    /// Begins under a controller: with its first orders, and measuring what it asks for.
+    ///
+    /// # Errors
+    /// As [`take_interval`](Self::take_interval).
+    pub fn begin(&mut self, start: &Start) -> Result<(), Error> {
+        self.settings.set_limit(start.orders.limit, self.hard);
+        self.settings.set_rate(start.orders.rate);
+        self.settings.set_late_after(start.late_after);
+        self.settings.classes = start.classes.into();
+        self.real_time = match start.classes {
+            true => Some(Reading::new(start.at, &read_measured(&self.measured_map, self.number + QUEUES)?)),
+            false => None,
+        };
+        self.write()
+    }
+
+    /// Carries out a limit and a rate, which hold from the next packet on; see [`set_limit`](Self::set_limit).
+    ///
+    /// # Errors
+    /// The settings cannot be written.
+    pub fn obey(&mut self, orders: &Orders) -> Result<(), Error> {
+        self.settings.set_rate(orders.rate);
+        self.set_limit(orders.limit)
     }
 
     /// Moves the limit, never above the hard one. What no longer fits goes when the next packet comes or leaves.
@@ -107,7 +151,8 @@ impl Slot {
 
     /// Counts go on from the last reading of `before`, of the same queue.
     pub(super) fn following(self, before: &Self) -> Self {
-        Self { reading: before.reading, ..self }
+        let real_time = self.real_time.map(|new| before.real_time.unwrap_or(new));
+        Self { reading: before.reading, real_time, ..self }
     }
 
     /// Packets leave by credit from now on, or without.
@@ -117,8 +162,13 @@ impl Slot {
     }
 
     fn write(&self) -> Result<(), Error> {
-        let bytes = self.settings.to_bytes();
-        let update = self.settings_map.update(&self.number.to_ne_bytes(), &bytes, MapFlags::ANY);
+        // Packets of real time may wait from when there was a queue for them.
+        self.write_one(self.number + QUEUES, &self.settings.of_real_time(self.hard))?;
+        self.write_one(self.number, &self.settings)
+    }
+
+    fn write_one(&self, number: u32, settings: &Settings) -> Result<(), Error> {
+        let update = self.settings_map.update(&number.to_ne_bytes(), &settings.to_bytes(), MapFlags::ANY);
         update.map_err(|error| refused("set", &error))
     }
 }

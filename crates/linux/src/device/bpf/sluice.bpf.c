@@ -6,6 +6,7 @@
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct sk_buff {
+	unsigned short protocol;
 	long long tstamp;
 	char cb[48];
 };
@@ -20,7 +21,7 @@ struct gnet_stats_queue {
 };
 struct net_device {
 	int ifindex;
-	unsigned short hard_header_len;
+	unsigned short hard_header_len, type;
 };
 struct netdev_queue {
 	struct net_device *dev;
@@ -57,6 +58,8 @@ KERNEL(void bpf_qdisc_bstats_update(struct Qdisc *sch, const struct sk_buff *skb
 #define EBUSY 16
 #define EINVAL 22
 #define MOST_PLACES (1 << 16)
+/* A queue that keeps to a rate looks at least so often whether it has changed, ns. */
+#define LONGEST_WAIT 10000000
 
 /* A packet that is freed costs some hundred nanoseconds, and all others of the queue wait meanwhile. Who sends pays for as
  * many as a transmitting processor sends at once (net.core.dev_weight). A reset has the processor for itself, but holds
@@ -92,6 +95,7 @@ static struct entry *entry_at(struct queue q, __u64 position);
 static struct flight *flight_at(struct queue q, __u64 position);
 static void entry_drop(struct queue q, struct entry *entry, host_t host);
 #include "fifo.h"
+#include "class.h"
 
 static ALWAYS_INLINE struct entry *entry_at(struct queue q, __u64 position)
 {
@@ -102,7 +106,7 @@ static ALWAYS_INLINE struct entry *entry_at(struct queue q, __u64 position)
 
 static ALWAYS_INLINE struct flight *flight_at(struct queue q, __u64 position)
 {
-	__u32 index = q.slot * FLIGHTS + (__u32)position % FLIGHTS;
+	__u32 index = q.slot % MOST_QUEUES * FLIGHTS + (__u32)position % FLIGHTS;
 
 	return bpf_map_lookup_elem(&flights, &index);
 }
@@ -161,6 +165,17 @@ static ALWAYS_INLINE void free_left(struct queue q, __u32 most, struct bpf_sk_bu
 static ALWAYS_INLINE int find(struct Qdisc *sch, struct queue *q)
 {
 	q->slot = (sch->handle >> 16) - FIRST_MAJOR;
+	if (q->slot >= MOST_QUEUES)
+		return 0;
+	q->set = bpf_map_lookup_elem(&settings, &q->slot);
+	q->is = q->port = bpf_map_lookup_elem(&measured, &q->slot);
+	return q->set && q->is;
+}
+
+/* From a queue to that of real time beside it. */
+static ALWAYS_INLINE int find_real_time(struct queue *q)
+{
+	q->slot += MOST_QUEUES;
 	q->set = bpf_map_lookup_elem(&settings, &q->slot);
 	q->is = bpf_map_lookup_elem(&measured, &q->slot);
 	return q->set && q->is;
@@ -173,16 +188,26 @@ int sluice_enqueue(__u64 *context)
 	struct Qdisc *sch = (void *)context[1];
 	host_t host = { sch, (void *)context[2] };
 	__u32 link_len = ((struct qdisc_skb_cb *)skb->cb)->pkt_len;
+	enum class class = BEST_EFFORT;
 	struct entry *place;
 	struct queue q;
-	__u64 dropped;
+	__u64 dropped, now;
 
 	if (!find(sch, &q))
 		goto drop;
+	now = bpf_ktime_get_ns();
+	if (unlikely(q.set->classes) && is_governed(q.set, now)) {
+		class = class_of((struct __sk_buff *)skb, __builtin_bswap16(skb->protocol), q.is->link, q.is->header);
+		if (class != BEST_EFFORT) {
+			q.is->split = 1;
+			if (!find_real_time(&q))
+				goto drop;
+		}
+	}
 	if (unlikely(q.is->left_places))
 		free_left(q, discards_at_once, host.to_free);
 	dropped = q.is->dropped_packets;
-	place = arrive(q, bpf_ktime_get_ns(), since(link_len, q.is->header), host);
+	place = arrive(q, now, since(link_len, q.is->header), host);
 	if (unlikely(!place)) {
 		sch->qstats.drops++;
 		goto drop;
@@ -191,10 +216,26 @@ int sluice_enqueue(__u64 *context)
 	if (skb)
 		bpf_qdisc_skb_drop(skb, host.to_free);
 	count(q, sch, place->len);
+	if (class >= REAL_TIME)
+		q.port->real_time_bytes += place->len;
+	if (class == REAL_TIME_NEW)
+		q.port->real_time_new_bytes += place->len;
 	return q.is->dropped_packets == dropped ? NET_XMIT_SUCCESS : NET_XMIT_CN;
 drop:
 	bpf_qdisc_skb_drop(skb, host.to_free);
 	return NET_XMIT_DROP;
+}
+
+/* When a queue in which packets wait tries again by itself. Nothing wakes it when a packet is completed, and so a completion
+ * that never comes does not stop it; nor when it is given another rate, or its agent falls silent. */
+static ALWAYS_INLINE __u64 look_again_at(struct queue q, const struct Qdisc *sch, __u64 now)
+{
+	__u64 ready_at = q.is->ready_at;
+	int real_time_waits = sch->q.qlen > q.is->backlog_packets;
+
+	if (real_time_waits || now >= ready_at)
+		return now + q.set->credit_poll;
+	return ready_at < now + LONGEST_WAIT ? ready_at : now + LONGEST_WAIT;
 }
 
 SEC("struct_ops/sluice_dequeue")
@@ -202,21 +243,34 @@ struct sk_buff *sluice_dequeue(__u64 *context)
 {
 	struct Qdisc *sch = (void *)context[0];
 	host_t host = { sch, 0 };
-	struct entry *first;
+	struct sluice_measured *real_time = 0;
+	struct entry *first = 0;
 	struct sk_buff *skb;
-	struct queue q;
+	struct queue q, rt;
 	__u64 now, mark;
 
 	/* The kernel asks once more after the last packet. */
 	if (!sch->q.qlen || !find(sch, &q))
 		return 0;
 	now = bpf_ktime_get_ns();
-	first = depart(q, now, &mark, host);
+	if (unlikely(q.is->split)) {
+		rt = q;
+		if (!find_real_time(&rt))
+			return 0;
+		real_time = rt.is;
+	}
+	look_below(q, real_time, now);
+	if (real_time) {
+		first = depart(rt, now, &mark, host);
+		/* Of a queue without classes it was the last. */
+		if (!q.set->classes && !real_time->backlog_packets)
+			q.is->split = 0;
+	}
+	if (likely(!first))
+		first = depart(q, now, &mark, host);
 	if (!first) {
-		/* Nothing wakes a queue when a packet is completed: it looks again by itself, and so a completion that never comes
-		 * does not stop it. */
-		if (q.is->backlog_packets)
-			bpf_qdisc_watchdog_schedule(sch, now + q.set->credit_poll, 0);
+		if (sch->q.qlen)
+			bpf_qdisc_watchdog_schedule(sch, look_again_at(q, sch, now), 0);
 		return 0;
 	}
 	uncount(q, sch, first->len);
@@ -241,7 +295,7 @@ int sluice_init(__u64 *context)
 {
 	struct Qdisc *sch = (void *)context[0];
 	struct net_device *dev = sch->dev_queue->dev;
-	struct queue q;
+	struct queue q, rt;
 
 	if (!find(sch, &q))
 		return -EINVAL;
@@ -250,20 +304,23 @@ int sluice_init(__u64 *context)
 	begin(q, bpf_ktime_get_ns());
 	q.is->interface = dev->ifindex;
 	q.is->header = dev->hard_header_len;
+	q.is->link = dev->type;
+	q.is->split = 0;
+	rt = q;
+	if (!find_real_time(&rt))
+		return -EINVAL;
+	begin(rt, bpf_ktime_get_ns());
+	rt.is->header = q.is->header;
 	/* Zero in every new queue: it tells that this one has its slot. */
 	sch->limit = 1;
 	return 0;
 }
 
-SEC("struct_ops/sluice_reset")
-void sluice_reset(__u64 *context)
+/* All packets of a queue go. */
+static ALWAYS_INLINE void empty(struct queue q, struct Qdisc *sch)
 {
-	struct Qdisc *sch = (void *)context[0];
-	struct queue q;
 	__u64 left;
 
-	if (!find_own(sch, &q))
-		return;
 	/* Places between what an earlier reset left and the queue of now are empty. The kernel's own account begins with zeros
 	 * after this. */
 	left = q.is->left_places ? q.is->head - q.is->left_end + q.is->left_places : 0;
@@ -275,15 +332,31 @@ void sluice_reset(__u64 *context)
 	free_left(q, RESET_FREES, 0);
 }
 
+SEC("struct_ops/sluice_reset")
+void sluice_reset(__u64 *context)
+{
+	struct Qdisc *sch = (void *)context[0];
+	struct queue q;
+
+	if (!find_own(sch, &q))
+		return;
+	empty(q, sch);
+	if (q.is->split && find_real_time(&q))
+		empty(q, sch);
+}
+
 SEC("struct_ops/sluice_destroy")
 void sluice_destroy(__u64 *context)
 {
-	struct queue q;
+	struct queue q, rt;
 
 	if (!find_own((void *)context[0], &q))
 		return;
 	/* Nobody waits for this. */
 	free_left(q, MOST_PLACES, 0);
+	rt = q;
+	if (q.is->split && find_real_time(&rt))
+		free_left(rt, MOST_PLACES, 0);
 	q.is->interface = 0;
 }
 

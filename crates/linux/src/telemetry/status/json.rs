@@ -1,11 +1,11 @@
 //! A status as scripts read it: numbers in SI units, each with its unit in its key, by the names of simulated results.
 
-use super::{Quantity, State, Status, Totals};
+use super::{Quantity, RealTime, State, Status, Totals};
 use crate::telemetry::events::AgentEvent;
 use control::{Count, Interval, Limit, Stat};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::VecDeque;
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, Rate};
 
 /// The object of a queue.
 #[derive(Serialize, Deserialize)]
@@ -21,11 +21,32 @@ struct QueueFields {
     target_delay_s: Option<f64>,
     #[serde(flatten)]
     limit: InItsUnit,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rate_bps: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    real_time: Option<ClassFields>,
     at_s: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last: Option<Last>,
     totals: Sums,
     events: VecDeque<AgentEvent>,
+}
+
+/// The queue of real time beside it.
+#[derive(Serialize, Deserialize)]
+struct ClassFields {
+    last: Last,
+    totals: ClassSums,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ClassSums {
+    arrived_packets: u64,
+    arrived_bytes: u64,
+    sent_packets: u64,
+    sent_bytes: u64,
+    dropped_packets: u64,
+    dropped_bytes: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -104,9 +125,25 @@ impl From<Status> for QueueFields {
             Limit::Bytes(bytes) => InItsUnit::Bytes(bytes.count()),
         };
         let target_delay_s = target_delay.map(Duration::as_secs_f64);
+        let (rate_bps, real_time) = (status.rate.map(Rate::as_bps), status.real_time.map(ClassFields::from));
         let (at_s, last, totals) = (status.at.as_secs_f64(), status.last.map(Last::from), status.totals.into());
         let events = status.events;
-        Self { device, place, state, kind, unmeasured, controller, target_delay_s, limit, at_s, last, totals, events }
+        Self {
+            device,
+            place,
+            state,
+            kind,
+            unmeasured,
+            controller,
+            target_delay_s,
+            limit,
+            rate_bps,
+            real_time,
+            at_s,
+            last,
+            totals,
+            events,
+        }
     }
 }
 
@@ -118,9 +155,50 @@ impl From<QueueFields> for Status {
             InItsUnit::Bytes(bytes) => Limit::Bytes(Bytes::new(bytes)),
         };
         let target_delay = target_delay_s.map(Duration::from_secs_f64);
+        let (rate, real_time) = (queue.rate_bps.map(Rate::bps), queue.real_time.map(RealTime::from));
         let (at, last) = (Duration::from_secs_f64(queue.at_s), queue.last.map(Interval::from));
         let (totals, events) = (queue.totals.into(), queue.events);
-        Self { device, place, state, kind, unmeasured, controller, target_delay, limit, at, last, totals, events }
+        Self {
+            device,
+            place,
+            state,
+            kind,
+            unmeasured,
+            controller,
+            target_delay,
+            limit,
+            rate,
+            real_time,
+            at,
+            last,
+            totals,
+            events,
+        }
+    }
+}
+
+impl From<RealTime> for ClassFields {
+    fn from(RealTime { last, arrived, sent, dropped }: RealTime) -> Self {
+        let totals = ClassSums {
+            arrived_packets: arrived.packets,
+            arrived_bytes: arrived.bytes.count(),
+            sent_packets: sent.packets,
+            sent_bytes: sent.bytes.count(),
+            dropped_packets: dropped.packets,
+            dropped_bytes: dropped.bytes.count(),
+        };
+        Self { last: last.into(), totals }
+    }
+}
+
+impl From<ClassFields> for RealTime {
+    fn from(ClassFields { last, totals }: ClassFields) -> Self {
+        Self {
+            last: last.into(),
+            arrived: count(totals.arrived_packets, totals.arrived_bytes),
+            sent: count(totals.sent_packets, totals.sent_bytes),
+            dropped: count(totals.dropped_packets, totals.dropped_bytes),
+        }
     }
 }
 

@@ -1,0 +1,176 @@
+//! Service classes of made-up packets, by `class.h` in the kernel and once more in Rust.
+
+use super::conformance::draw;
+use libbpf_rs::{Object, ObjectBuilder, ProgramInput};
+
+const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/classes.bpf.o"));
+
+// As in `class.h`.
+const BEST_EFFORT: u32 = 0;
+const KEEPS_GOING: u32 = 1;
+const REAL_TIME: u32 = 2;
+const REAL_TIME_NEW: u32 = 3;
+
+/// None where this user may not load programs.
+fn load(constants: Option<[u32; 2]>) -> Option<Object> {
+    let mut open = ObjectBuilder::default().open_memory(PROGRAM).unwrap();
+    if let Some(constants) = constants {
+        let mut map = open.maps_mut().find(|map| map.name().to_string_lossy().ends_with(".rodata")).unwrap();
+        let bytes: Vec<u8> = constants.into_iter().flat_map(u32::to_ne_bytes).collect();
+        map.initial_value_mut().unwrap()[..8].copy_from_slice(&bytes);
+    }
+    match open.load() {
+        Ok(object) => Some(object),
+        Err(_) if !rustix::process::geteuid().is_root() => {
+            eprintln!("skipped: to load a program into the kernel needs CAP_BPF");
+            None
+        }
+        Err(error) => panic!("{error:#}"),
+    }
+}
+
+fn class(object: &Object, frame: &[u8]) -> u32 {
+    let program = object.progs_mut().next().unwrap();
+    program.test_run(ProgramInput { data_in: Some(frame), ..ProgramInput::default() }).unwrap().return_value
+}
+
+/// A frame of Ethernet: two addresses, tags, a protocol, what follows.
+fn frame(tags: &[u16], protocol: u16, rest: &[u8]) -> Vec<u8> {
+    let mut frame = vec![2; 12];
+    for tag in tags {
+        frame.extend(tag.to_be_bytes());
+        frame.extend([0, 7]);
+    }
+    frame.extend(protocol.to_be_bytes());
+    frame.extend(rest);
+    frame
+}
+
+fn ipv4(dscp: u8, ecn: u8) -> Vec<u8> {
+    let mut header = vec![0; 28];
+    (header[0], header[1]) = (0x45, dscp << 2 | ecn);
+    header
+}
+
+fn ipv6(dscp: u8, ecn: u8, next: u8, first: u8) -> Vec<u8> {
+    let mut header = vec![0; 48];
+    (header[0], header[1]) = (0x60 | dscp >> 2, dscp << 6 | ecn << 4);
+    (header[6], header[40]) = (next, first);
+    header
+}
+
+#[test]
+fn a_packet_is_of_the_class_that_its_code_point_says() {
+    let Some(object) = load(None) else { return };
+    for dscp in 0..64 {
+        let expected = match dscp {
+            46 => REAL_TIME,
+            47 => REAL_TIME_NEW,
+            40 | 48 => KEEPS_GOING,
+            _ => BEST_EFFORT,
+        };
+        // ECN does not matter, nor do one tag or two.
+        for ecn in 0..4 {
+            for tags in [&[][..], &[0x8100], &[0x88a8, 0x8100]] {
+                assert_eq!(class(&object, &frame(tags, 0x0800, &ipv4(dscp, ecn))), expected, "{dscp}");
+                assert_eq!(class(&object, &frame(tags, 0x86dd, &ipv6(dscp, ecn, 17, 0))), expected, "{dscp}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_looks_for_neighbours_keeps_the_network_going() {
+    let Some(object) = load(None) else { return };
+    assert_eq!(class(&object, &frame(&[], 0x0806, &[0; 28])), KEEPS_GOING, "ARP");
+    for kind in 0..=255 {
+        let expected = if (133..=137).contains(&kind) { KEEPS_GOING } else { BEST_EFFORT };
+        assert_eq!(class(&object, &frame(&[], 0x86dd, &ipv6(0, 0, 58, kind))), expected, "ICMPv6 {kind}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_best_effort() {
+    let Some(object) = load(None) else { return };
+    let is_best_effort = |frame: &[u8]| assert_eq!(class(&object, frame), BEST_EFFORT, "{frame:02x?}");
+    // The kernel's test takes no packet of IP that is shorter than its header, unless it has a tag.
+    is_best_effort(&frame(&[0x8100], 0x0800, &ipv4(46, 0)[..19]));
+    is_best_effort(&frame(&[0x8100], 0x86dd, &ipv6(46, 0, 17, 0)[..39]));
+    is_best_effort(&frame(&[0x8100], 0x86dd, &ipv6(0, 0, 58, 135)[..40]));
+    is_best_effort(&frame(&[], 0x0800, &ipv6(46, 0, 17, 0)));
+    is_best_effort(&frame(&[0x8100], 0x86dd, &[ipv4(46, 0), vec![0; 20]].concat()));
+    is_best_effort(&frame(&[0x8100], 0x0800, &[]));
+    is_best_effort(&frame(&[], 0x888e, &ipv4(46, 0)));
+    is_best_effort(&frame(&[0x8100; 3], 0x0800, &ipv4(46, 0)));
+    is_best_effort(&frame(&[0x8100], 0x0800, &ipv4(46, 0))[..17]);
+}
+
+/// The same rules over a slice that ends where the packet ends.
+fn said_again(frame: &[u8]) -> u32 {
+    let word = |at: usize| Some(u16::from_be_bytes([*frame.get(at)?, *frame.get(at + 1)?]));
+    let mut at = 12;
+    let mut protocol = word(at);
+    for _ in 0..2 {
+        if matches!(protocol, Some(0x8100 | 0x88a8)) {
+            at += 4;
+            protocol = word(at);
+        }
+    }
+    let rest = frame.get(at + 2..).unwrap_or_default();
+    let of_dscp = |dscp: u8| match dscp & 63 {
+        46 => REAL_TIME,
+        47 => REAL_TIME_NEW,
+        40 | 48 => KEEPS_GOING,
+        _ => BEST_EFFORT,
+    };
+    match (protocol, rest) {
+        (Some(0x0806), _) => KEEPS_GOING,
+        (Some(0x0800), [0x40..=0x4f, tos, ..]) if rest.len() >= 20 => of_dscp(tos >> 2),
+        (Some(0x86dd), [0x60..=0x6f, ..]) if rest.len() >= 40 && rest[6] == 58 => match rest.get(40) {
+            Some(133..=137) => KEEPS_GOING,
+            _ => BEST_EFFORT,
+        },
+        (Some(0x86dd), [first @ 0x60..=0x6f, second, ..]) if rest.len() >= 40 => {
+            of_dscp((first & 15) << 2 | second >> 6)
+        }
+        _ => BEST_EFFORT,
+    }
+}
+
+#[test]
+fn any_bytes_have_the_class_that_the_same_rules_give_them_in_rust() {
+    let Some(object) = load(None) else { return };
+    let mut state = 7;
+    let mut counts = [0; 4];
+    for _ in 0..20_000 {
+        let mut one_of = |bytes: &[u16]| bytes[usize::try_from(draw(&mut state, bytes.len() as u64)).unwrap()];
+        let is_cut = one_of(&[0, 0, 1]) == 1;
+        // The kernel's test takes no packet of IP that is shorter than its header, unless it has a tag.
+        let tags = one_of(if is_cut { &[1, 2, 3] } else { &[0, 0, 1, 2, 3] });
+        let tags: Vec<u16> = (0..tags).map(|_| one_of(&[0x8100, 0x88a8])).collect();
+        let protocol = one_of(&[0x0800, 0x0800, 0x86dd, 0x86dd, 0x0806, 0x8100, 0xffff]);
+        let dscp = one_of(&[0, 40, 46, 47, 48, 63]).to_le_bytes()[0];
+        let mut rest = if protocol == 0x86dd { ipv6(dscp, 1, 17, 0) } else { ipv4(dscp, 1) };
+        if one_of(&[0, 0, 1]) == 1 {
+            let at = usize::from(one_of(&[0, 1, 6, 20])).min(rest.len() - 1);
+            rest[at] = one_of(&[0, 0x45, 0x60, 58, 184, 255]).to_le_bytes()[0];
+        }
+        let whole = frame(&tags, protocol, &rest);
+        let most = whole.len() as u64;
+        let length = if is_cut { 15 + draw(&mut state, most - 14) } else { most };
+        let whole = &whole[..usize::try_from(length).unwrap()];
+        let found = class(&object, whole);
+        assert_eq!(found, said_again(whole), "{whole:02x?}");
+        counts[usize::try_from(found).unwrap()] += 1;
+    }
+    assert!(counts.iter().all(|count| *count > 500), "{counts:?}");
+}
+
+#[test]
+fn on_other_links_the_packets_description_says_its_protocol() {
+    // The test's packets begin with a header of Ethernet, whose protocol is in their description.
+    let Some(object) = load(Some([0xfffe, 14])) else { return };
+    assert_eq!(class(&object, &frame(&[], 0x0800, &ipv4(46, 0))), REAL_TIME);
+    assert_eq!(class(&object, &frame(&[], 0x86dd, &ipv6(47, 0, 17, 0))), REAL_TIME_NEW);
+    assert_eq!(class(&object, &frame(&[0x8100], 0x0800, &ipv4(46, 0))), BEST_EFFORT, "tags are Ethernet's");
+}
