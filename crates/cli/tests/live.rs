@@ -342,8 +342,14 @@ fn inner_panic() {
     restorer.restore().unwrap();
     assert_eq!(queues(), before, "there was nothing to put back");
     let (measures, every) = (control::Measures::default(), units::Duration::from_millis(1));
-    let start =
-        linux::Start { orders: control::Limit::Packets(9).into(), measures, late_after: None, classes: false, every, at: linux::kernel::clock::now() };
+    let start = linux::Start {
+        orders: control::Limit::Packets(9).into(),
+        measures,
+        late_after: None,
+        classes: false,
+        every,
+        at: linux::kernel::clock::now(),
+    };
     let looks = linux::Looks::open().unwrap();
     let fifo = linux::Fifo::attach(&place, linux::Kind::Pfifo, &start, &looks, false).unwrap();
     assert_ne!(queues(), before);

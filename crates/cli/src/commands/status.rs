@@ -252,7 +252,8 @@ pub(super) mod tests {
         assert_eq!(classes(&status), None);
         let sojourn = Stat { n: 9, mean: Duration::from_micros(240), ..Stat::default() };
         let last = Interval { sojourn, ..Interval::default() };
-        let class = Some(RealTime { last, dropped: Count { packets: 2, bytes: Bytes::new(300) }, ..RealTime::default() });
+        let class =
+            Some(RealTime { last, dropped: Count { packets: 2, bytes: Bytes::new(300) }, ..RealTime::default() });
         status.real_time = class;
         assert_eq!(classes(&status).unwrap(), "best effort not shaped; real time: 0 wait, 0.2 ms, 2 dropped");
         status.rate = Some(Rate::kbps(350));

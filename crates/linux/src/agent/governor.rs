@@ -403,7 +403,15 @@ mod tests {
 
     fn wish(settings: Settings) -> Wish {
         let place = Place { device: "eth0".into(), parent: ROOT, state_folder: STATE_FOLDER.into() };
-        Wish { place, settings, backend: Backend::Auto, dry_run: true, force: false, gso_segments: None, classes: false }
+        Wish {
+            place,
+            settings,
+            backend: Backend::Auto,
+            dry_run: true,
+            force: false,
+            gso_segments: None,
+            classes: false,
+        }
     }
 
     fn every(interval: Duration) -> Wish {

@@ -2,8 +2,8 @@
 
 use crate::device::contract::Device;
 use crate::device::radio::Radiometer;
-use crate::error::{Error, Unfit};
 use crate::device::wish::Wish;
+use crate::error::{Error, Unfit};
 use control::{AnyController, Controller as _, Reads, Sets};
 use units::Duration;
 

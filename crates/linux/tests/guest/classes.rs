@@ -202,7 +202,10 @@ fn packets_that_the_driver_kept_waiting_count_as_late() {
     let seen = slot.take_interval(now()).unwrap();
     let (late, chunks) = (slot.beside().late, LINK / 10 / CHUNK);
     println!("{late} late of {}", seen.sent.packets);
-    assert!((chunks - 1..=seen.sent.packets + slot.beside().class.unwrap().sent.packets).contains(&late), "{late} packets");
+    assert!(
+        (chunks - 1..=seen.sent.packets + slot.beside().class.unwrap().sent.packets).contains(&late),
+        "{late} packets"
+    );
     // Of those that keep to a rate that the link carries none is late, however long they wait for their turn.
     obey(&mut slot, Rate::kbps(400));
     pause_until(now() + Duration::from_millis(200));
