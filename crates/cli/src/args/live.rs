@@ -43,6 +43,7 @@ Examples:
 The keys of --set are those of a scenario's [queue] (docs/scenario/queue.md). The kernel's FIFO is pfifo (discipline \
 drop-tail; bfifo if the limit is a size) or pfifo_head_drop (drop-head). It holds packets only where the driver \
 pushes back: see `sluice doctor`.")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Attach {
     #[command(flatten)]
     pub(crate) queue: QueueArgs,
@@ -65,7 +66,7 @@ pub(crate) struct Attach {
     #[arg(long, value_name = "N")]
     pub(crate) gso_segments: Option<std::num::NonZeroU32>,
     /// Give packets of real time (DSCP 46 and 47) a queue of their own, which comes before all others. Always done for a
-    /// controller that governs one of the two classes, such as swan_rate.
+    /// controller that governs one of the two classes, such as `swan_rate`.
     #[arg(long)]
     pub(crate) classes: bool,
     /// Write the intervals and decisions to this file, for `sluice replay`.
