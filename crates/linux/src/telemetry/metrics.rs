@@ -273,6 +273,7 @@ mod tests {
         let mut status = busy();
         status.limit = Limit::Bytes(Bytes::new(64_000));
         status.unmeasured.push(Quantity::Counts);
+        status.real_time = None;
         status.last.as_mut().unwrap().sojourn = Stat::default();
         let told = text(&[status.clone()]);
         assert!(told.contains("sluice_queue_limit_bytes{") && told.contains(" 64000\n"), "{told}");
@@ -317,7 +318,13 @@ mod tests {
                     "service_time_seconds" => "/last/service_s/mean".into(),
                     "service_time_average_seconds" => "/last/service_ewma_s".into(),
                     "interval_seconds" => "/last/length_s".into(),
+                    "rate_bits_per_second" => "/rate_bps".into(),
+                    "real_time_backlog_packets" => "/real_time/last/backlog_packets".into(),
+                    "real_time_delay_seconds" => "/real_time/last/sojourn_s/mean".into(),
                     _ => match name.strip_suffix("_total") {
+                        Some(sum) if sum.starts_with("real_time_") => {
+                            format!("/real_time/totals/{}", sum.trim_start_matches("real_time_"))
+                        }
                         Some(sum) => format!("/totals/{sum}"),
                         None => format!("/last/{name}"),
                     },
@@ -344,7 +351,13 @@ mod tests {
         assert!(read["panels"].as_array().unwrap().len() >= 6);
         let (shown, known) = (named(dashboard), ALL.iter().map(|metric| metric.name).collect::<BTreeSet<_>>());
         assert_eq!(shown.difference(&known).count(), 0, "{shown:?}");
-        let left_out = ["backlog_max_packets", "interval_seconds", "sent_packets_total", "dropped_bytes_total"];
+        let left_out = [
+            "backlog_max_packets",
+            "interval_seconds",
+            "sent_packets_total",
+            "dropped_bytes_total",
+            "real_time_sent_packets_total",
+        ];
         let left_out: BTreeSet<String> = left_out.iter().map(|name| format!("sluice_queue_{name}")).collect();
         assert!(known.difference(&shown).all(|name| left_out.contains(*name)), "{shown:?}");
     }

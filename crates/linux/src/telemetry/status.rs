@@ -238,7 +238,8 @@ pub(crate) mod tests {
             busy: Duration::from_millis(100),
             ..Interval::default()
         };
-        let class = Interval { sent: count(3), arrived: count(4), backlog: count(1), ..Interval::default() };
+        let sojourn = Stat { n: 3, mean: Duration::from_micros(300), ..Stat::default() };
+        let class = Interval { sent: count(3), arrived: count(4), backlog: count(1), sojourn, ..Interval::default() };
         let (beside, limit) = (Beside { class: Some(class), ..Beside::default() }, Limit::Packets(10));
         let orders = Orders { rate: Some(Rate::kbps(350)), ..limit.into() };
         status.advance(Duration::from_millis(100), &seen, &beside, &orders);
@@ -289,7 +290,7 @@ pub(crate) mod tests {
                     value => assert!(value.is_array(), "{key}: {value}"),
                 }
             }
-            assert_eq!(numbers, 51);
+            assert_eq!(numbers, 55);
         }
         let json = serde_json::to_value(&status).unwrap();
         assert_eq!((&json["limit_bytes"], &json["target_delay_s"]), (&15_000.into(), &0.2.into()));
