@@ -97,10 +97,12 @@ pub(crate) fn series(series: &Series, path: &str) -> Vec<(String, Vec<Option<f64
     trees.filter_map(|(name, tree)| Some((name, values(&tree)?))).collect()
 }
 
-/// The numbers at `path`, in the scenario's order; NaN for a result that is not a number. Empty where `path` leads nowhere.
+/// The numbers at `path`, in the scenario's order; 1 for what is true and 0 for what is not, NaN for a result that is neither
+/// that nor a number. Empty where `path` leads nowhere.
 pub(crate) fn numbers(root: &Value, path: &str) -> Vec<f64> {
+    let number = |value: &Value| value.as_f64().or_else(|| value.as_bool().map(|is| f64::from(u8::from(is))));
     let found = find(root, path).unwrap_or_default();
-    found.into_iter().map(|found| found.value.as_f64().unwrap_or(f64::NAN)).collect()
+    found.into_iter().map(|found| number(found.value).unwrap_or(f64::NAN)).collect()
 }
 
 /// Whose the values at `path` are: `n1 be`. Empty where `path` leads nowhere.

@@ -211,6 +211,9 @@ pub struct Window {
     /// `settling`, instead: near means that this share of the way from the first to the final value is covered.
     #[serde(default)]
     pub covered: Option<f64>,
+    /// `fall`: within so long. Default: the whole window.
+    #[serde(default)]
+    pub over: Option<Duration>,
 }
 
 /// Which value of a time series.
@@ -238,6 +241,8 @@ pub enum Take {
     P95,
     /// The 99th percentile.
     P99,
+    /// The largest fall from a step to a later one, at most `over` later where that is given; zero where nothing falls.
+    Fall,
     /// Change per second, by least squares.
     Slope,
     /// Seconds from `from` until it is first near its final value, the mean of the last fifth of the window.

@@ -33,6 +33,13 @@ pub(crate) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        key: "series.over",
+        sentence: "`over` belongs to `fall`",
+        is_broken: |claim| {
+            claim.series.as_ref().is_some_and(|window| window.over.is_some() && window.take != Take::Fall)
+        },
+    },
+    Rule {
         key: "series.counting",
         sentence: "only what is waited for is counted: `counting` belongs to `reaches`, `stays` and `settling`",
         is_broken: |claim| {
@@ -141,6 +148,7 @@ mod tests {
         let broken_by = [
             json!({ "series": { "when": "> 1" } }),
             json!({ "series": { "take": "settling", "within": 0.1, "covered": 0.1 } }),
+            json!({ "series": { "take": "max", "over": "1 s" } }),
             json!({ "series": { "take": "max", "counting": "flows.*.v" } }),
             json!({ "series": { "relative_to": { "take": "settling" } } }),
             correlation.clone(),
@@ -171,6 +179,7 @@ mod tests {
             json!({ "first": { "axis": "load", "when": "> 1" }, "against": { "scheme": "FIFO" }, "steps": "target" }),
             json!({ "series": { "take": "reaches", "when": "> 1", "counting": "flows.*.v", "relative_to": {} } }),
             json!({ "series": { "take": "settling", "covered": 0.5 } }),
+            json!({ "series": { "take": "fall", "over": "1 s" } }),
             json!({ "holds": "zero" }),
             json!({ "share_of_runs": "> 1", "seeds": "every" }),
         ] {

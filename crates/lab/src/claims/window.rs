@@ -99,6 +99,7 @@ impl<'w> Clock<'w> {
             (Take::Share, Some(when)) => {
                 seen.iter().filter(|(_, value)| when.holds(*value)).count() as f64 / seen.len() as f64
             }
+            (Take::Fall, _) => fall(&seen, window.over) / base,
             (take, _) => simple(take, &seen) / base,
         }
     }
@@ -148,10 +149,22 @@ fn simple(take: Take, seen: &[Step]) -> f64 {
         Take::P50 => percentile(all().collect(), 0.5),
         Take::P95 => percentile(all().collect(), 0.95),
         Take::P99 => percentile(all().collect(), 0.99),
+        Take::Fall => fall(seen, None),
         Take::Slope => slope(seen),
         Take::Periodicity => periodicity(&all().collect::<Vec<_>>()),
         Take::Settling | Take::Reaches | Take::Stays | Take::Share => f64::NAN,
     }
+}
+
+/// The largest fall from a step to a later one, at most so much later; NaN of no steps.
+fn fall(seen: &[Step], over: Option<Duration>) -> f64 {
+    // Half a nanosecond forgives the rounding of times.
+    let over = over.map_or(f64::INFINITY, |over| seconds(over) + 0.5e-9);
+    let from = |(index, (time, value)): (usize, &Step)| {
+        let later = seen[index..].iter().take_while(|(later, _)| later - time <= over);
+        value - super::extreme(later.map(|(_, value)| *value), f64::min)
+    };
+    super::extreme(seen.iter().enumerate().map(from), f64::max)
 }
 
 /// The end of the first step whose value is near the final one.
@@ -332,6 +345,14 @@ mod tests {
     #[test]
     fn what_repeats_is_periodic_and_what_falls_is_not() {
         let saw: Vec<Option<f64>> = (0..60).map(|k| Some(f64::from(k % 6))).collect();
+        let steps: Vec<Option<f64>> = [5.0, 5.0, 4.0, 2.0, 3.0, 1.0].into_iter().map(Some).collect();
+        let within = |over: u64| Window { over: Some(Duration::from_millis(over)), ..window(Take::Fall) };
+        near(value(&steps, 0.5, &window(Take::Fall), None), 4.0);
+        near(value(&steps, 0.5, &within(500), None), 2.0);
+        near(value(&steps, 0.5, &within(1_000), None), 3.0);
+        near(value(&steps, 0.5, &within(499), None), 0.0);
+        let share = Window { relative_to: Some(Base { take: Take::Fall, from: Duration::ZERO, to: None }), ..within(1_000) };
+        near(value(&steps, 0.5, &share, None), 0.75);
         near(value(&saw, 1.0, &window(Take::Periodicity), None), 1.0);
         let falling: Vec<Option<f64>> = (0..60).map(|k| Some(f64::from(-k))).collect();
         assert!(value(&falling, 1.0, &window(Take::Periodicity), None) < 0.0);
