@@ -226,11 +226,11 @@ pub struct Admission {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused_s: Option<f64>,
     /// The end of the run where it is admitted then, else `refused_s`: by this, who lasted longer can be asked of all flows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub until_s: Option<f64>,
     /// The random time that it waited before it probed, when it was first asked to regulate (SWAN-1); absent where it did
     /// not wait.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub waited_s: Option<f64>,
     /// Probes sent.
     pub probes: u64,

@@ -351,7 +351,8 @@ mod tests {
         near(value(&steps, 0.5, &within(500), None), 2.0);
         near(value(&steps, 0.5, &within(1_000), None), 3.0);
         near(value(&steps, 0.5, &within(499), None), 0.0);
-        let share = Window { relative_to: Some(Base { take: Take::Fall, from: Duration::ZERO, to: None }), ..within(1_000) };
+        let share =
+            Window { relative_to: Some(Base { take: Take::Fall, from: Duration::ZERO, to: None }), ..within(1_000) };
         near(value(&steps, 0.5, &share, None), 0.75);
         near(value(&saw, 1.0, &window(Take::Periodicity), None), 1.0);
         let falling: Vec<Option<f64>> = (0..60).map(|k| Some(f64::from(-k))).collect();

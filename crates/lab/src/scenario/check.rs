@@ -520,7 +520,7 @@ impl Leaf {
     /// Null stands for a number that nothing was measured for.
     fn is(self, value: &Value) -> bool {
         match self {
-            Self::Number => value.is_number() || value.is_null(),
+            Self::Number => value.is_number() || value.is_boolean() || value.is_null(),
             Self::Series => value.is_array(),
         }
     }
