@@ -1,6 +1,7 @@
 //! The integration tests of crate `cli`: one binary, so that its dependencies are linked once.
 
 mod additions;
+mod admission;
 mod agent;
 mod bad_input;
 mod ceilings;

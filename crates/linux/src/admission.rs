@@ -1,4 +1,10 @@
 //! Admission between agents: probes, answers to them, and requests to regulate, hop by hop. `docs/live-admission.md` has the
 //! whole picture.
 
+mod marks;
 pub mod message;
+mod pace;
+mod peer;
+pub(crate) mod port;
+mod relay;
+pub mod settings;

@@ -5,6 +5,7 @@ use crate::args;
 use crate::console::complain;
 use crate::failure::Failure;
 use lab::scenario;
+use linux::admission::settings::Settings as Admission;
 use linux::agent::config::Config;
 use linux::agent::govern::{Patience, govern};
 use linux::agent::host::Host;
@@ -23,7 +24,8 @@ pub(super) fn agent(args: &args::Agent) -> Result<(), Failure> {
     let (config, wishes) = read(&args.config, &args.state).map_err(Failure::wrong)?;
     let signals = Signals::take_over()?;
     restore_on_panic(wishes.iter().map(|wish| wish.place.clone()).collect());
-    let mut serving = Serving { args, listen: metrics(&config), recordings: BTreeMap::new() };
+    let admission = config.admission.clone();
+    let mut serving = Serving { args, listen: metrics(&config), admission, recordings: BTreeMap::new() };
     serving.open(&config).map_err(Failure::wrong)?;
     // The queues come first: without the privilege for them the folder cannot be made either.
     let mut listen = Vec::new();
@@ -50,6 +52,7 @@ struct Serving<'a> {
     args: &'a args::Agent,
     /// Where metrics are served, from the start on.
     listen: Option<Address>,
+    admission: Option<Admission>,
     /// The recordings by their interfaces.
     recordings: BTreeMap<String, (PathBuf, File)>,
 }
@@ -101,6 +104,19 @@ impl Host for Serving<'_> {
         if metrics(&config) != self.listen {
             complain("metrics.listen takes effect at the next start");
         }
+        if config.admission.is_some() && self.admission.is_none() {
+            complain("admission takes effect at the next start");
+        }
+        if let (Some(before), Some(after)) = (&mut self.admission, config.admission) {
+            if before.port != after.port {
+                complain("admission.port takes effect at the next start");
+            }
+            *before = after;
+        }
         Some(Ok(wishes))
+    }
+
+    fn admission(&self) -> Option<Admission> {
+        self.admission.clone()
     }
 }

@@ -1,5 +1,6 @@
 //! The agent's configuration: which interfaces it governs, and how.
 
+use crate::admission::settings::Settings as Admission;
 use crate::device::place::{Place, class};
 use crate::device::wish::{Backend, Wish};
 use crate::kernel::rtnetlink::ROOT;
@@ -15,10 +16,14 @@ use std::path::{Path, PathBuf};
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Which interfaces, by their names.
+    #[serde(default)]
     pub interface: BTreeMap<String, Interface>,
     /// Metrics for Prometheus. Absent: none.
     #[serde(default)]
     pub metrics: Option<Metrics>,
+    /// Probes of flows that ask for admission are answered and forwarded. Absent: they are not.
+    #[serde(default)]
+    pub admission: Option<Admission>,
 }
 
 /// How an interface's queue is governed.
@@ -65,13 +70,23 @@ impl Config {
     /// What is wanted of each queue; agents keep their state in `folder`.
     ///
     /// # Errors
-    /// There is no interface, a name is none, or a controller cannot be built from its parameters.
+    /// There is nothing to do, a name is none, or a controller cannot be built from its parameters.
     pub fn wishes(&self, folder: &Path) -> Result<Vec<Wish>, String> {
-        if self.interface.is_empty() {
+        if let Some(admission) = &self.admission {
+            if admission.interfaces.is_empty() {
+                return Err("admission.interfaces: name at least one interface, or leave the table out".into());
+            }
+            admission.interfaces.iter().try_for_each(|device| named("admission.interfaces", device))?;
+            if admission.interfaces.iter().any(|device| device == "lo") {
+                return Err(
+                    "admission.interfaces: programs of this machine are listened to anyway; leave lo out".into()
+                );
+            }
+        } else if self.interface.is_empty() {
             return Err("no interface is named: give at least one table [interface.NAME]".into());
         }
         let wish = |(device, interface): (&String, &Interface)| {
-            named(device)?;
+            named("interface", device)?;
             let Interface { queue: settings, backend, parent, dry_run, force, gso_segments, classes, record: _ } =
                 interface.clone();
             settings.build_controller().map_err(|why| format!("interface.{device}.queue: {why}"))?;
@@ -83,13 +98,13 @@ impl Config {
 }
 
 /// A name that the kernel gives to interfaces: it becomes part of a file's name, too.
-fn named(device: &str) -> Result<(), String> {
+fn named(table: &str, device: &str) -> Result<(), String> {
     let fits = (1..16).contains(&device.len()) && device != "." && device != "..";
     if fits && !device.contains(|c: char| c == '/' || c == ':' || c.is_whitespace()) {
         return Ok(());
     }
     Err(format!(
-        "interface.{device}: no interface can have this name: a name has up to 15 bytes, and no space, colon or slash"
+        "{table}.{device}: no interface can have this name: a name has up to 15 bytes, and no space, colon or slash"
     ))
 }
 

@@ -12,12 +12,21 @@ use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, clear_ambient_capability_set, set_capabilities, set_no_new_privs,
 };
 
+/// Whether the agent takes part in admission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Admission {
+    /// It opens no sockets but to the kernel.
+    Off,
+    /// It opens sockets for datagrams of IPv4, as interfaces come back.
+    Datagrams,
+}
+
 /// Gives up all other privileges permanently. Returns why system calls are not filtered, if they are not: the
 /// architecture or the kernel has no filter.
 ///
 /// # Errors
 /// The kernel does not take powers away.
-pub(crate) fn confine(keeps: Keeps) -> Result<Option<String>, Error> {
+pub(crate) fn confine(keeps: Keeps, admission: Admission) -> Result<Option<String>, Error> {
     let failed = |errno: Errno| Error::Kernel { what: "give up powers".into(), source: errno.into() };
     set_no_new_privs(true).map_err(failed)?;
     let permitted = capabilities(None).map_err(failed)?.permitted & capabilities_of(keeps);
@@ -25,7 +34,7 @@ pub(crate) fn confine(keeps: Keeps) -> Result<Option<String>, Error> {
     // Those that a service manager gave this way are no longer inheritable, and go with that; older kernels have none.
     let _ = clear_ambient_capability_set();
     set_capabilities(None, sets).map_err(failed)?;
-    Ok(filter::apply(keeps).err())
+    Ok(filter::apply(keeps, admission).err())
 }
 
 /// What a process needs to do that.
@@ -39,6 +48,7 @@ fn capabilities_of(keeps: Keeps) -> CapabilitySet {
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod filter {
+    use super::Admission;
     use crate::device::contract::Keeps;
     use nix::libc;
     use seccompiler::{
@@ -150,12 +160,12 @@ mod filter {
 
     /// # Errors
     /// Why there is no filter.
-    pub(super) fn apply(keeps: Keeps) -> Result<(), String> {
-        let program = program(keeps).map_err(|error| error.to_string())?;
+    pub(super) fn apply(keeps: Keeps, admission: Admission) -> Result<(), String> {
+        let program = program(keeps, admission).map_err(|error| error.to_string())?;
         apply_filter(&program).map_err(|error| error.to_string())
     }
 
-    fn program(keeps: Keeps) -> Result<BpfProgram, seccompiler::BackendError> {
+    fn program(keeps: Keeps, admission: Admission) -> Result<BpfProgram, seccompiler::BackendError> {
         let of_bpf: &[i64] = if keeps == Keeps::QueuesAndBpf { &BPF } else { &[] };
         let all = [&PROCESS[..], &FILES, &SOCKETS, &OLDER, of_bpf].concat();
         let mut rules: BTreeMap<i64, Vec<SeccompRule>> = all.into_iter().map(|call| (call, Vec::new())).collect();
@@ -164,7 +174,17 @@ mod filter {
         };
         // No connection to anybody, but with the kernel.
         let netlink = u64::from(libc::AF_NETLINK.unsigned_abs());
-        rules.insert(libc::SYS_socket, only(0, Width::Dword, Is::Eq, netlink)?);
+        let mut sockets = only(0, Width::Dword, Is::Eq, netlink)?;
+        if admission == Admission::Datagrams {
+            let datagrams = libc::SOCK_DGRAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+            let equal = |number, value: libc::c_int| {
+                SeccompCondition::new(number, Width::Dword, Is::Eq, u64::from(value.unsigned_abs()))
+            };
+            // The protocol of datagrams, UDP: not ICMP's, which is a socket for datagrams, too.
+            let conditions = vec![equal(0, libc::AF_INET)?, equal(1, datagrams)?, equal(2, 0)?];
+            sockets.push(SeccompRule::new(conditions)?);
+        }
+        rules.insert(libc::SYS_socket, sockets);
         // No memory with code that was not there from the start.
         let code = u64::from(libc::PROT_EXEC.unsigned_abs());
         for call in [libc::SYS_mmap, libc::SYS_mprotect] {
@@ -183,8 +203,10 @@ mod filter {
         #[test]
         fn every_filter_fits_the_kernel() {
             for keeps in [Keeps::Nothing, Keeps::Queues, Keeps::QueuesAndBpf] {
-                // BPF_MAXINSNS
-                assert!((50..4_096).contains(&program(keeps).unwrap().len()));
+                for admission in [Admission::Off, Admission::Datagrams] {
+                    // BPF_MAXINSNS
+                    assert!((50..4_096).contains(&program(keeps, admission).unwrap().len()));
+                }
             }
         }
     }
@@ -192,11 +214,12 @@ mod filter {
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod filter {
+    use super::Admission;
     use crate::device::contract::Keeps;
 
     /// # Errors
     /// Why there is no filter.
-    pub(super) fn apply(_: Keeps) -> Result<(), String> {
+    pub(super) fn apply(_: Keeps, _: Admission) -> Result<(), String> {
         Err(format!("there is no list of them for {}", std::env::consts::ARCH))
     }
 }
@@ -204,6 +227,7 @@ mod filter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::net::{AddressFamily, SocketFlags, SocketType};
     use std::collections::BTreeSet;
     use std::net::UdpSocket;
     use std::process::Command;
@@ -212,7 +236,7 @@ mod tests {
     #[test]
     fn a_confined_thread_opens_files_and_netlink_and_neither_programs_nor_sockets_nor_others() {
         let told = std::thread::spawn(|| {
-            let filtered = confine(Keeps::Nothing).unwrap().is_none();
+            let filtered = confine(Keeps::Nothing, Admission::Off).unwrap().is_none();
             let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
             for set in ["CapInh", "CapPrm", "CapEff", "CapAmb"] {
                 assert!(status.contains(&format!("{set}:\t0000000000000000\n")), "{status}");
@@ -227,6 +251,26 @@ mod tests {
         let (filtered, no_socket, no_program) = told.join().unwrap();
         assert_eq!((no_socket, no_program), (filtered, filtered));
         assert_eq!(filtered, cfg!(any(target_arch = "x86_64", target_arch = "aarch64")));
+    }
+
+    #[test]
+    fn a_confined_thread_that_takes_part_in_admission_opens_datagrams_of_ipv4_and_no_others() {
+        let told = std::thread::spawn(|| {
+            let filtered = confine(Keeps::Nothing, Admission::Datagrams).unwrap().is_none();
+            let open = |family, kind| {
+                let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+                rustix::net::socket_with(family, kind, flags, None).map(|_| ())
+            };
+            let others = [
+                open(AddressFamily::INET, SocketType::STREAM),
+                open(AddressFamily::INET6, SocketType::DGRAM),
+                open(AddressFamily::UNIX, SocketType::DGRAM),
+            ];
+            (filtered, open(AddressFamily::INET, SocketType::DGRAM), others)
+        });
+        let (filtered, datagrams, others) = told.join().unwrap();
+        assert_eq!(datagrams, Ok(()));
+        assert!(!filtered || others == [Err(Errno::NOSYS); 3], "{others:?}");
     }
 
     #[test]

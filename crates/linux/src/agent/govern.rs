@@ -1,7 +1,8 @@
 //! The agent's loop: one thread, one epoll, any number of queues. It follows interfaces that go and come back, and puts
 //! every former queue back at its end.
 
-use crate::agent::confine::confine;
+use crate::admission::port::Port;
+use crate::agent::confine::{Admission, confine};
 use crate::agent::governor::{Done, Governor, Round};
 use crate::agent::host::Host;
 use crate::agent::links::Links;
@@ -65,6 +66,8 @@ struct Agent {
     looks: Looks,
     wakes: Wakes,
     servers: Vec<Server>,
+    /// Where admission is configured.
+    port: Option<Port>,
     manager: Manager,
     next_news: Instant,
     housekeeping: Instant,
@@ -85,6 +88,7 @@ impl Agent {
             looks: Looks::open()?,
             wakes,
             servers: Vec::new(),
+            port: None,
             manager: Manager::find(),
             next_news: now,
             housekeeping: now,
@@ -116,7 +120,33 @@ impl Agent {
             self.wakes.add_clients(&server)?;
             self.servers.push(server);
         }
+        self.open_port(host)
+    }
+
+    /// Takes part in admission, if that is wished for.
+    fn open_port(&mut self, host: &mut dyn Host) -> Result<(), Error> {
+        let Some(admission) = host.admission() else { return Ok(()) };
+        let (port, blind) = Port::open(&admission)?;
+        self.wakes.add_admission(&port)?;
+        self.port = Some(port);
+        if let Some(why) = blind {
+            let words = format!("goes on without noticing packets that arrive marked: {why}");
+            host.happened(&AgentEvent::new(clock(), "", AgentEventKind::Failed, words));
+        }
+        self.follow_admission(host);
         Ok(())
+    }
+
+    /// Listens at those interfaces of admission that there are.
+    fn follow_admission(&mut self, host: &mut dyn Host) {
+        let Some(port) = &mut self.port else { return };
+        for (device, opened) in port.follow(|name| self.links.named(name).map(|link| link.index)) {
+            let (what, words) = match opened {
+                Ok(()) => (AgentEventKind::Admission, "probes are answered and forwarded".to_owned()),
+                Err(error) => (AgentEventKind::Failed, error.to_string()),
+            };
+            host.happened(&AgentEvent::new(clock(), device, what, words));
+        }
     }
 
     /// Gives up what is not needed from now on, then tells the service manager that all is ready.
@@ -124,7 +154,8 @@ impl Agent {
         let of_queues = self.governors.iter().map(Governor::keeps).max().unwrap_or(Keeps::Nothing);
         // An agent that waits may be told to take up any.
         let keeps = if self.patience == Patience::Wait { Keeps::most() } else { of_queues };
-        if let Some(why) = confine(keeps)? {
+        let admission = if self.port.is_some() { Admission::Datagrams } else { Admission::Off };
+        if let Some(why) = confine(keeps, admission)? {
             let words = format!("goes on without a filter of its system calls ({why})");
             host.happened(&AgentEvent::new(clock(), "", AgentEventKind::Failed, words));
         }
@@ -148,11 +179,16 @@ impl Agent {
             }
             if woken.by_links {
                 self.links.refresh()?;
+                self.follow_admission(host);
                 for at in 0..self.governors.len() {
                     self.check(at, host, Governor::follow)?;
                 }
             }
             let done = self.work(now, host)?;
+            let available = self.governors.iter().filter_map(Governor::available).min();
+            if let Some(port) = self.port.as_mut().filter(|port| woken.by_admission || port.next() <= now) {
+                port.work(now, available);
+            }
             if done == Done::Enough {
                 return Ok(());
             }
@@ -166,7 +202,8 @@ impl Agent {
         let told = if self.manager.patience.is_some() { self.next_news } else { Instant::NEVER };
         let clients =
             if self.servers.iter().any(|server| server.clients() > 0) { self.housekeeping } else { Instant::NEVER };
-        due.min(told).min(clients)
+        let admission = self.port.as_ref().map_or(Instant::NEVER, Port::next);
+        due.min(told).min(clients).min(admission)
     }
 
     /// What is due: intervals, looks, attempts.
@@ -227,7 +264,10 @@ impl Agent {
                 AgentEventKind::Failed,
                 format!("nothing is changed: {why}"),
             )),
-            Ok(wishes) => self.change(wishes, host)?,
+            Ok(wishes) => {
+                self.change(wishes, host)?;
+                self.change_admission(host);
+            }
         }
         self.manager.tell(&format!("READY=1\n{}", self.news()));
         Ok(())
@@ -249,6 +289,13 @@ impl Agent {
             }
         }
         Ok(())
+    }
+
+    /// Other settings of admission apply from now on. What was off at the start stays off: its sockets cannot be opened any more.
+    fn change_admission(&mut self, host: &mut dyn Host) {
+        let Some(port) = &mut self.port else { return };
+        port.change(host.admission().as_ref());
+        self.follow_admission(host);
     }
 
     /// Does something with a governor, which loses its queue if that fails.

@@ -16,7 +16,7 @@ use crate::telemetry::events::{AgentEvent, AgentEventKind, clock};
 use crate::telemetry::recording::Decision;
 use crate::telemetry::status::{State, Status};
 use control::{AnyController, Controller as _, Limit, Orders, Reads, Seen};
-use units::{Duration, Instant};
+use units::{Duration, Instant, Rate};
 
 /// An interval that ends later than this plus one interval says nothing about the present queue.
 const LATE: Duration = Duration::from_millis(250);
@@ -97,6 +97,11 @@ impl Governor {
             Phase::Governing(governing) => governing.next_interval,
             Phase::Ended { .. } => Instant::NEVER,
         }
+    }
+
+    /// What can still be admitted here, where a controller governs that says so.
+    pub(super) fn available(&self) -> Option<Rate> {
+        self.controller.available().filter(|_| self.is_governing())
     }
 
     pub(super) fn is_governing(&self) -> bool {

@@ -1,5 +1,6 @@
 //! Whoever runs an agent.
 
+use crate::admission::settings::Settings as Admission;
 use crate::device::contract::Device;
 use crate::device::wish::Wish;
 use crate::telemetry::events::AgentEvent;
@@ -26,4 +27,9 @@ pub trait Host {
     /// # Errors
     /// Why what is wanted cannot be read; all goes on as it is.
     fn reload(&mut self) -> Option<Result<Vec<Wish>, String>>;
+
+    /// How the agent takes part in admission; asked at the start and after each [`reload`](Self::reload). None: it does not.
+    fn admission(&self) -> Option<Admission> {
+        None
+    }
 }

@@ -1,4 +1,4 @@
-//! What the agent waits for: a moment, signals, news of interfaces, clients. One descriptor for all.
+//! What the agent waits for: a moment, signals, news of interfaces, clients, messages of admission. One descriptor for all.
 
 use crate::error::Error;
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -11,10 +11,12 @@ use units::Instant;
 
 /// Who woke the agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "any of them may have, at once")]
 pub(super) struct Woken {
     pub(super) by_signal: bool,
     pub(super) by_links: bool,
     pub(super) by_clients: bool,
+    pub(super) by_admission: bool,
 }
 
 /// What is waited for.
@@ -30,6 +32,7 @@ impl Wakes {
     const SIGNALS: u64 = 1;
     const LINKS: u64 = 2;
     const CLIENTS: u64 = 3;
+    const ADMISSION: u64 = 4;
 
     pub(super) fn new(signals: impl AsFd, links: impl AsFd) -> Result<Self, Error> {
         let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
@@ -48,6 +51,11 @@ impl Wakes {
         epoll::add(&self.epoll, of, EventData::new_u64(Self::CLIENTS), EventFlags::IN).map_err(failed)
     }
 
+    /// Messages of admission at a descriptor wake the agent from now on.
+    pub(super) fn add_admission(&self, at: impl AsFd) -> Result<(), Error> {
+        epoll::add(&self.epoll, at, EventData::new_u64(Self::ADMISSION), EventFlags::IN).map_err(failed)
+    }
+
     /// Waits until a moment, or until somebody wakes the agent.
     pub(super) fn wait(&mut self, until: Instant) -> Result<Woken, Error> {
         if until != self.until {
@@ -59,7 +67,12 @@ impl Wakes {
             Err(errno) => return Err(failed(errno)),
         }
         let has = |who: u64| self.events.iter().any(|event| event.data.u64() == who);
-        Ok(Woken { by_signal: has(Self::SIGNALS), by_links: has(Self::LINKS), by_clients: has(Self::CLIENTS) })
+        Ok(Woken {
+            by_signal: has(Self::SIGNALS),
+            by_links: has(Self::LINKS),
+            by_clients: has(Self::CLIENTS),
+            by_admission: has(Self::ADMISSION),
+        })
     }
 
     fn set(&mut self, until: Instant) -> Result<(), Error> {

@@ -41,6 +41,8 @@ pub enum AgentEventKind {
     Failed,
     /// The former queue is back.
     Restored,
+    /// Probes of flows that ask for admission are answered and forwarded at the interface.
+    Admission,
 }
 
 impl AgentEventKind {
@@ -57,6 +59,7 @@ impl AgentEventKind {
             Self::Resumed => "resumed",
             Self::Failed => "failed",
             Self::Restored => "restored",
+            Self::Admission => "admission",
         }
     }
 }

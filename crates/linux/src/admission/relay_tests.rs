@@ -1,0 +1,207 @@
+//! A node B (10.9.1.2 and 10.9.2.1) between A (10.9.1.1), in reach over interface 1, and C (10.9.2.2), over interface 2, behind
+//! which D (10.9.3.3) is.
+
+use super::*;
+use proptest::prelude::*;
+
+const A: Ipv4Addr = Ipv4Addr::new(10, 9, 1, 1);
+const C: Ipv4Addr = Ipv4Addr::new(10, 9, 2, 2);
+const D: Ipv4Addr = Ipv4Addr::new(10, 9, 3, 3);
+const B: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 9, 1, 2), Ipv4Addr::new(10, 9, 2, 1)];
+const NOWHERE: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
+const BY_A: Neighbour = Neighbour { index: 1, address: A };
+const BY_C: Neighbour = Neighbour { index: 2, address: C };
+const START: Instant = Instant::from_nanos(1_000_000_000_000);
+const ROOM: Option<Rate> = Some(Rate::kbps(300));
+
+struct OfB;
+
+impl Routes for OfB {
+    fn to(&mut self, address: Ipv4Addr) -> Option<Hop> {
+        match address {
+            A => Some(Hop::Via(BY_A, B[0])),
+            C | D => Some(Hop::Via(BY_C, B[1])),
+            own if B.contains(&own) => Some(Hop::Here),
+            _ => None,
+        }
+    }
+}
+
+fn message(kind: Kind, source: Ipv4Addr, destination: Ipv4Addr) -> Message {
+    let (source, destination) = (source.into(), destination.into());
+    Message { kind, hops: 1, number: 7, bottleneck: Rate::mbps(1), source, destination, port: 0 }
+}
+
+/// Of a relay that has seen nothing before.
+fn taken(from: Peer, message: Message) -> Vec<Posted> {
+    Relay::default().take(START, from, message, ROOM, &mut OfB)
+}
+
+const FROM_A: Peer = Peer::Neighbour(BY_A);
+const FROM_C: Peer = Peer::Neighbour(BY_C);
+
+#[test]
+fn a_probe_is_lowered_and_goes_on_and_its_answer_comes_back_as_it_is() {
+    let probe = message(Kind::Probe, A, D);
+    let lowered = Message { hops: 2, bottleneck: Rate::kbps(300), ..probe };
+    assert_eq!(taken(FROM_A, probe), [Posted { to: FROM_C, message: lowered }]);
+    let less = Message { bottleneck: Rate::kbps(100), ..probe };
+    assert_eq!(taken(FROM_A, less)[0].message.bottleneck, Rate::kbps(100));
+    let answer = message(Kind::Answer, A, D);
+    assert_eq!(taken(FROM_C, answer), [Posted { to: FROM_A, message: Message { hops: 2, ..answer } }]);
+    let regulate = message(Kind::Regulate, A, D);
+    assert_eq!(taken(FROM_C, regulate), [Posted { to: FROM_A, message: Message { hops: 2, ..regulate } }]);
+}
+
+#[test]
+fn a_node_that_says_nothing_sets_no_bound_and_one_that_is_full_sets_zero() {
+    let lowered = |available| {
+        let posted = Relay::default().take(START, FROM_A, message(Kind::Probe, A, D), available, &mut OfB);
+        posted[0].message.bottleneck
+    };
+    assert_eq!(lowered(None), Rate::mbps(1));
+    assert_eq!(lowered(Some(Rate::bps(0))), Rate::bps(0));
+}
+
+#[test]
+fn the_destination_answers_the_neighbour_that_asked_and_lowers_nothing() {
+    let probe = message(Kind::Probe, A, B[0]);
+    let answer = Message { kind: Kind::Answer, ..probe };
+    assert_eq!(taken(FROM_A, probe), [Posted { to: FROM_A, message: answer }]);
+}
+
+/// So that nobody gets an answer who has not asked, and no more than one message leaves for one that came.
+#[test]
+fn who_names_another_as_source_or_destination_is_not_heard() {
+    for (source, destination) in [(C, A), (D, A), (NOWHERE, D), (B[1], D), (A, A)] {
+        assert_eq!(taken(FROM_A, message(Kind::Probe, source, destination)), [], "{source} {destination}");
+    }
+    // A answers for itself only, and says to nobody that it is there.
+    for kind in [Kind::Answer, Kind::Regulate, Kind::Present] {
+        for destination in [C, D, NOWHERE, B[1]] {
+            assert_eq!(taken(FROM_A, message(kind, C, destination)), [], "{kind:?} {destination}");
+        }
+    }
+    assert_eq!(taken(FROM_A, message(Kind::Answer, C, A)).len(), 1);
+    // A stranger on A's link, and A's address on another link.
+    let stranger = Peer::Neighbour(Neighbour { index: 1, address: Ipv4Addr::new(10, 9, 1, 77) });
+    assert_eq!(taken(stranger, message(Kind::Probe, A, D)), []);
+    let elsewhere = Peer::Neighbour(Neighbour { index: 2, address: A });
+    assert_eq!(taken(elsewhere, message(Kind::Probe, A, D)), []);
+    let v6 = Message { destination: "2001:db8::1".parse().unwrap(), ..message(Kind::Probe, A, D) };
+    assert_eq!(taken(FROM_A, v6), []);
+}
+
+#[test]
+fn a_probe_to_where_no_route_leads_or_after_too_many_hops_goes_no_further() {
+    assert_eq!(taken(FROM_A, message(Kind::Probe, A, NOWHERE)), []);
+    let tired = Message { hops: crate::admission::message::MOST_HOPS, ..message(Kind::Probe, A, D) };
+    assert_eq!(taken(FROM_A, tired), []);
+}
+
+#[test]
+fn a_program_gets_the_answer_to_its_last_probe_and_requests_for_its_flow() {
+    let mut relay = Relay::default();
+    let unspecified = Ipv4Addr::UNSPECIFIED;
+    let asked = Message { hops: 0, port: 5_004, ..message(Kind::Probe, unspecified, D) };
+    let posted = relay.take(START, Peer::Program(40_000), asked, ROOM, &mut OfB);
+    let sent = Message { hops: 1, bottleneck: Rate::kbps(300), source: B[1].into(), ..asked };
+    assert_eq!(posted, [Posted { to: FROM_C, message: sent }]);
+    // Another program with a flow to the same place.
+    let other = Message { number: 8, port: 0, ..asked };
+    relay.take(START, Peer::Program(40_001), other, ROOM, &mut OfB);
+
+    let mut back = |kind, number, port, at| {
+        let message = Message { number, port, ..message(kind, B[1], D) };
+        let posted = relay.take(at, FROM_C, message, ROOM, &mut OfB);
+        posted.iter().map(|posted| posted.to).collect::<Vec<_>>()
+    };
+    let [first, second] = [Peer::Program(40_000), Peer::Program(40_001)];
+    assert_eq!(back(Kind::Answer, 7, 5_004, START), [first]);
+    assert_eq!(back(Kind::Answer, 9, 5_004, START), [], "a number that nobody waits for");
+    assert_eq!(back(Kind::Regulate, 0, 5_004, START), [first, second], "the second may be any flow");
+    assert_eq!(back(Kind::Regulate, 0, 5_006, START), [second]);
+    assert_eq!(back(Kind::Regulate, 0, 0, START), [first, second]);
+    assert_eq!(back(Kind::Regulate, 0, 0, START + FORGOTTEN_AFTER), [], "they were not heard again");
+}
+
+#[test]
+fn a_program_that_says_that_it_is_there_goes_on_waiting_for_its_answer() {
+    let (mut relay, program) = (Relay::default(), Peer::Program(40_000));
+    let asked = message(Kind::Probe, Ipv4Addr::UNSPECIFIED, D);
+    relay.take(START, program, asked, ROOM, &mut OfB);
+    let later = START + Duration::from_secs(29);
+    let present = Message { kind: Kind::Present, number: 0, ..asked };
+    assert_eq!(relay.take(later, program, present, ROOM, &mut OfB), []);
+    let answer = relay.take(later + Duration::from_secs(29), FROM_C, message(Kind::Answer, B[1], D), ROOM, &mut OfB);
+    assert_eq!(answer.len(), 1);
+}
+
+#[test]
+fn a_flow_to_this_very_machine_is_answered_at_once() {
+    let asked = message(Kind::Probe, Ipv4Addr::UNSPECIFIED, B[0]);
+    let posted = taken(Peer::Program(40_000), asked);
+    let answer = Message { kind: Kind::Answer, bottleneck: Rate::kbps(300), ..asked };
+    assert_eq!(posted, [Posted { to: Peer::Program(40_000), message: answer }]);
+}
+
+#[test]
+fn programs_that_are_too_many_are_not_served_until_others_are_forgotten() {
+    let mut relay = Relay::default();
+    let asked = message(Kind::Probe, Ipv4Addr::UNSPECIFIED, D);
+    let mut ask = |port, at| relay.take(at, Peer::Program(port), asked, ROOM, &mut OfB).len();
+    assert_eq!((1..=64).map(|port| ask(port, START)).sum::<usize>(), 64);
+    assert_eq!(ask(65, START), 0);
+    assert_eq!(ask(65, START + FORGOTTEN_AFTER), 1);
+}
+
+#[test]
+fn the_source_of_marked_packets_is_asked_ten_times_a_second_at_most() {
+    let mut relay = Relay::default();
+    let flow = Flow { source: A, destination: B[0], port: 5_004 };
+    let message = Message { number: 0, bottleneck: Rate::bps(0), port: 5_004, ..message(Kind::Regulate, A, B[0]) };
+    let expected = Some(Posted { to: FROM_A, message });
+    let at = |millis| START + Duration::from_millis(millis);
+    assert_eq!(relay.marked(at(0), flow, &mut OfB), expected);
+    assert_eq!(relay.marked(at(99), flow, &mut OfB), None);
+    assert_eq!(relay.marked(at(99), Flow { port: 5_006, ..flow }, &mut OfB).map(|posted| posted.to), Some(FROM_A));
+    assert_eq!(relay.marked(at(100), flow, &mut OfB), expected);
+    // What only passes through, and what comes from nowhere.
+    assert_eq!(relay.marked(at(500), Flow { destination: D, ..flow }, &mut OfB), None);
+    assert_eq!(relay.marked(at(900), Flow { source: NOWHERE, ..flow }, &mut OfB), None);
+}
+
+#[test]
+fn flows_that_are_too_many_are_asked_later() {
+    let mut relay = Relay::default();
+    let flow = |port| Flow { source: A, destination: B[0], port };
+    let asked = (0..1_000).filter(|port| relay.marked(START, flow(*port), &mut OfB).is_some()).count();
+    // What one neighbour may be sent at once.
+    assert_eq!(asked, 50);
+}
+
+proptest! {
+    /// No amplification: for a message of a neighbour at most one leaves for neighbours, of the same length as all are, and one
+    /// for each program of this machine. A probe is answered to who asked.
+    #[test]
+    fn one_message_leaves_for_one_that_comes_and_an_answer_to_who_asked(
+        kind in prop::sample::select(vec![Kind::Probe, Kind::Answer, Kind::Regulate, Kind::Present]),
+        from in prop::sample::select(vec![FROM_A, FROM_C, Peer::Neighbour(Neighbour { index: 9, address: NOWHERE })]),
+        ends in prop::sample::select(vec![A, C, D, B[0], B[1], NOWHERE])
+            .prop_flat_map(|one| (Just(one), prop::sample::select(vec![A, C, D, B[0], B[1], NOWHERE]))),
+        hops in 0..=32_u8,
+        number in any::<u64>(),
+    ) {
+        let mut relay = Relay::default();
+        relay.take(START, Peer::Program(1), message(Kind::Probe, Ipv4Addr::UNSPECIFIED, D), ROOM, &mut OfB);
+        let came = Message { hops, number, ..message(kind, ends.0, ends.1) };
+        let posted = relay.take(START, from, came, ROOM, &mut OfB);
+        let to_neighbours = posted.iter().filter(|posted| matches!(posted.to, Peer::Neighbour(_))).count();
+        prop_assert!(to_neighbours <= 1 && posted.len() <= 1);
+        for posted in posted {
+            let is_answer = kind == Kind::Probe && posted.message.kind == Kind::Answer;
+            prop_assert_eq!(is_answer, posted.to == from);
+            prop_assert!(posted.message.bottleneck <= came.bottleneck);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Which way the kernel sends packets of IPv4 (`linux/rtnetlink.h`).
+
+use crate::error::Error;
+use crate::kernel::netlink::{Connection, F_ACK, F_REQUEST, failed};
+use crate::kernel::wire::{Request, attributes, u32_at};
+use rustix::io::Errno;
+use std::net::Ipv4Addr;
+
+const RTM_NEWROUTE: u16 = 24;
+const RTM_GETROUTE: u16 = 26;
+
+/// Length of `struct rtmsg`.
+const BODY: usize = 12;
+/// `AF_INET`
+const INET: u8 = 2;
+
+const RTN_UNICAST: u8 = 1;
+const RTN_LOCAL: u8 = 2;
+
+const RTA_DST: u16 = 1;
+const RTA_OIF: u16 = 4;
+const RTA_GATEWAY: u16 = 5;
+const RTA_PREFSRC: u16 = 7;
+const RTA_VIA: u16 = 18;
+
+/// Where a packet goes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NextHop {
+    /// It is for this machine.
+    Here,
+    /// Over a link.
+    Via {
+        /// The interface's number.
+        index: u32,
+        /// The router that it goes to; none where the address itself is in reach.
+        gateway: Option<Ipv4Addr>,
+        /// The address of this machine that packets carry as their source.
+        source: Ipv4Addr,
+    },
+}
+
+/// The routes of this thread's network namespace.
+#[derive(Debug)]
+pub(crate) struct Routes(Connection);
+
+impl Routes {
+    /// Needs no privilege.
+    pub(crate) fn open() -> Result<Self, Error> {
+        Connection::open(None).map(Self)
+    }
+
+    /// Where packets to an address go; none where they go nowhere, or to many.
+    pub(crate) fn next_hop(&mut self, address: Ipv4Addr) -> Result<Option<NextHop>, Error> {
+        let mut body = [0; BODY];
+        (body[0], body[1]) = (INET, 32);
+        let request = Request::new(RTM_GETROUTE, F_REQUEST | F_ACK, &body).with(RTA_DST, &address.octets());
+        let mut found = None;
+        let asked = self.0.ask(request, |message| {
+            if message.kind == RTM_NEWROUTE {
+                found = next_hop(message.payload);
+            }
+        });
+        match asked {
+            Ok(()) => Ok(found),
+            // Routes that say so, and none.
+            Err(Errno::NETUNREACH | Errno::HOSTUNREACH | Errno::ACCESS | Errno::INVAL) => Ok(None),
+            Err(errno) => Err(failed("look up a route", errno)),
+        }
+    }
+}
+
+/// What a route says. Whatever the bytes are, reading them ends.
+fn next_hop(payload: &[u8]) -> Option<NextHop> {
+    let (mut index, mut gateway, mut source) = (None, None, None);
+    for (kind, value) in attributes(payload.get(BODY..)?) {
+        let address = || <[u8; 4]>::try_from(value).ok().map(Ipv4Addr::from);
+        match kind {
+            RTA_OIF => index = u32_at(value, 0),
+            RTA_GATEWAY => gateway = address(),
+            RTA_PREFSRC => source = address(),
+            // A router that has an address of IPv6 only.
+            RTA_VIA => return None,
+            _ => {}
+        }
+    }
+    match payload[7] {
+        RTN_LOCAL => Some(NextHop::Here),
+        RTN_UNICAST => Some(NextHop::Via { index: index?, gateway, source: source? }),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn route(kind: u8, attributes: &[(u16, &[u8])]) -> Vec<u8> {
+        let mut body = [0; BODY];
+        (body[0], body[7]) = (INET, kind);
+        let request = Request::new(RTM_NEWROUTE, 0, &body);
+        let message = attributes.iter().fold(request, |request, (kind, value)| request.with(*kind, value));
+        message.finish(0)[16..].to_vec()
+    }
+
+    #[test]
+    fn a_route_names_its_interface_its_router_and_our_address() {
+        let index = 3_u32.to_ne_bytes();
+        let attributes: [(u16, &[u8]); 3] =
+            [(RTA_OIF, &index), (RTA_PREFSRC, &[10, 9, 1, 1]), (RTA_GATEWAY, &[10, 9, 1, 2])];
+        let source = Ipv4Addr::new(10, 9, 1, 1);
+        let via = |gateway| Some(NextHop::Via { index: 3, gateway, source });
+        assert_eq!(next_hop(&route(RTN_UNICAST, &attributes)), via(Some(Ipv4Addr::new(10, 9, 1, 2))));
+        assert_eq!(next_hop(&route(RTN_UNICAST, &attributes[..2])), via(None));
+        assert_eq!(next_hop(&route(RTN_LOCAL, &attributes)), Some(NextHop::Here));
+        // 3 is a broadcast, 7 is unreachable.
+        assert_eq!(next_hop(&route(3, &attributes)), None);
+        assert_eq!(next_hop(&route(7, &attributes)), None);
+        assert_eq!(next_hop(&route(RTN_UNICAST, &attributes[1..])), None, "there is no interface");
+        assert_eq!(next_hop(&route(RTN_UNICAST, &[(RTA_OIF, &index), (RTA_VIA, &[10, 0, 0])])), None);
+    }
+
+    #[test]
+    fn loopback_is_here() {
+        assert_eq!(Routes::open().unwrap().next_hop(Ipv4Addr::LOCALHOST).unwrap(), Some(NextHop::Here));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_to_an_end(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+            let _ = next_hop(&bytes);
+        }
+    }
+}
