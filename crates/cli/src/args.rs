@@ -1,10 +1,12 @@
 //! The command line.
 
+mod admit;
 #[cfg(feature = "simulator")]
 mod experiments;
 mod live;
 mod observe;
 
+pub(crate) use admit::{Admit, Refused};
 #[cfg(feature = "simulator")]
 pub(crate) use experiments::{Experiment, Replay, Reproduce, Run, ScenarioFrom};
 pub(crate) use live::{Agent, Attach, Detach, Doctor, Policy, QueueArgs, Record};
@@ -67,6 +69,7 @@ pub(crate) enum Command {
     Experiment(Experiment),
     Attach(Attach),
     Agent(Agent),
+    Admit(Admit),
     Detach(Detach),
     Record(Record),
     Doctor(Doctor),

@@ -15,6 +15,14 @@ pub(crate) const DIFFERS: u8 = 1;
 pub(crate) const WRONG: u8 = 2;
 /// Failed while running.
 pub(crate) const FAILED: u8 = 3;
+/// The path cannot carry the flow of a command.
+pub(crate) const REFUSED: u8 = 10;
+/// Nobody says whether the path can carry the flow of a command.
+pub(crate) const NO_ANSWER: u8 = 11;
+/// A command cannot be run, as shells have it.
+pub(crate) const CANNOT_RUN: u8 = 126;
+/// A command was not found, as shells have it.
+pub(crate) const NOT_FOUND: u8 = 127;
 /// Interrupted by Ctrl-C: 128 plus the signal's number, as in shells.
 pub(crate) const INTERRUPTED: u8 = 130;
 
@@ -32,6 +40,11 @@ impl Failure {
 
     pub(crate) fn failed(message: impl Into<String>) -> Self {
         Self { code: FAILED, message: message.into() }
+    }
+
+    /// A command does not run; `code` is what shells say then.
+    pub(crate) fn of_command(code: u8, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
     }
 
     pub(crate) fn interrupted(message: impl Into<String>) -> Self {

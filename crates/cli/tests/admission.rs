@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "all of this is tests")]
 
 use crate::command::{stderr, stdout};
-use crate::namespace::{end, in_namespace, is_own, run};
+use crate::namespace::{end, in_namespace, is_own, run, shell};
 use linux::admission::message::{Kind, LENGTH, Message, UNBOUNDED};
 use linux::kernel::clock::now;
 use std::io::{BufRead as _, BufReader};
@@ -295,4 +295,244 @@ fn inner_forged() {
         assert_eq!(ports, ["0.0.0.0%vc:9478", "127.0.0.1%lo:9478"], "{}", stderr(&listening));
     }
     assert_eq!(end(&mut c.child, "TERM"), Some(0));
+}
+
+/// Prints the type-of-service byte of each packet that arrives.
+const RECEIVER: &str = "
+import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
+s.bind(('10.9.2.2', 5004))
+s.settimeout(20)
+print('ready', flush=True)
+while True:
+    print(s.recvmsg(100, 100)[1][0][2][0], flush=True)
+";
+/// Sends fifty packets a second by one socket, whose class it would like to choose itself.
+const SENDER: &str = "
+import socket, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 0x20)
+while True:
+    s.sendto(bytes(80), ('10.9.2.2', 5004))
+    time.sleep(0.02)
+";
+const NEW: &str = "190";
+const ADMITTED: &str = "186";
+const BEST_EFFORT: &str = "0";
+
+/// What arrives at C.
+struct Receiver {
+    child: Child,
+    lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
+}
+
+impl Receiver {
+    fn start(chain: &Chain) -> Self {
+        let mut command = chain.within(Some(chain.c.id()), "python3");
+        let mut child = command.args(["-c", RECEIVER]).stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut receiver = Self { child, lines };
+        receiver.until("ready");
+        receiver
+    }
+
+    /// Reads until a packet of this class comes; those before it.
+    fn until(&mut self, class: &str) -> Vec<String> {
+        let mut before = Vec::new();
+        // Twenty seconds of the sender's.
+        while before.len() < 1_000 {
+            match self.lines.next() {
+                Some(line) if line.as_ref().unwrap() == class => return before,
+                line => before.push(line.expect("packets come").unwrap()),
+            }
+        }
+        panic!("no packet of class {class}: {before:?}");
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Chain {
+    fn admit(&self, words: &str, command: &[&str]) -> Command {
+        let mut admit = self.within(None, env!("CARGO_BIN_EXE_sluice"));
+        admit.arg("admit").args(words.split(' ')).arg("--").args(command);
+        admit
+    }
+
+    /// Exit status and standard error.
+    fn admitted(&self, words: &str, command: &[&str]) -> (Option<i32>, String) {
+        let output = self.admit(words, command).output().unwrap();
+        (output.status.code(), stderr(&output))
+    }
+}
+
+/// A command that runs under admission, and what is told of it.
+fn admitting(chain: &Chain, words: &str, command: &[&str]) -> Agent {
+    let mut child = chain.admit(&format!("{words} --json"), command).stderr(Stdio::piped()).spawn().unwrap();
+    let log = BufReader::new(child.stderr.take().unwrap()).lines();
+    Agent { child, log, config: PathBuf::new() }
+}
+
+impl Agent {
+    /// These are told next of a flow.
+    fn tells(&mut self, expected: &[&str]) {
+        for expected in expected {
+            let told = self.next();
+            assert_eq!(told["what"], **expected, "{told}");
+        }
+    }
+
+    /// What is told next of a flow.
+    fn next(&mut self) -> serde_json::Value {
+        serde_json::from_str(&self.log.next().unwrap().unwrap()).unwrap()
+    }
+}
+
+#[test]
+fn a_command_runs_as_real_time_or_not_at_all_and_its_status_is_passed_on() {
+    in_namespace("admission::inner_admit");
+}
+
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_admit() {
+    let Some(chain) = Chain::new() else { return };
+    let _agents = chain.agents(["at_most = \"1 Mb/s\"", "at_most = \"300 kb/s\"", ""]);
+    let mut receiver = Receiver::start(&chain);
+    let flow = "--rate 200kb/s --to 10.9.2.2:5004";
+
+    // All packets, from the first on, are those of a new flow, and after a second those of an old one.
+    let mut sender = admitting(&chain, &format!("{flow} --new-for 1s"), &["python3", "-c", SENDER]);
+    assert_eq!(receiver.until(NEW), [""; 0]);
+    assert!(receiver.until(ADMITTED).iter().all(|class| class == NEW));
+    assert_eq!(sender.next()["what"], "probe");
+    let admitted = sender.next();
+    assert_eq!((&admitted["what"], &admitted["bottleneck_bps"]), (&"admit".into(), &300_000.into()), "{admitted}");
+    // A signal is passed on, and what it does to the command is the status.
+    assert_eq!(end(&mut sender.child, "TERM"), Some(128 + 15));
+
+    let ran = chain.folder.path().join("ran");
+    let touch = ["touch", ran.to_str().unwrap()];
+    let refused = chain.admitted("--rate 400kb/s --to 10.9.2.2", &touch);
+    assert_eq!(
+        refused,
+        (Some(10), "refused: the path to 10.9.2.2 can carry 300 kb/s, and 400 kb/s is asked for\n".into())
+    );
+    let (code, said) = chain.admitted("--rate 200kb/s --to 10.9.1.77 --patience 100ms --retries 1", &touch);
+    assert!(code == Some(11) && said.contains("no answer from 10.9.1.77"), "{said}");
+    let (code, said) = chain.admitted("--rate 200kb/s --to 10.9.2.2 --agent-port 9 --patience 100ms", &touch);
+    assert!(code == Some(11) && said.contains("no agent of this machine listens at UDP port 9;"), "{said}");
+    for wrong in
+        ["--rate 0b/s --to 10.9.2.2", "--rate 1Mb/s --to 10.9.2.2:x", "--rate 1Mb/s --to 224.0.0.1", "--rate 1Mb/s"]
+    {
+        assert_eq!(chain.admitted(wrong, &touch).0, Some(2), "{wrong}");
+    }
+    assert!(!ran.exists(), "a flow that is refused ran");
+
+    // Refused and run all the same: not as real time, whatever it chooses itself.
+    let mut sender =
+        admitting(&chain, "--rate 400kb/s --to 10.9.2.2 --refused best-effort", &["python3", "-c", SENDER]);
+    receiver.until(BEST_EFFORT);
+    assert_eq!(end(&mut sender.child, "INT"), Some(128 + 2));
+
+    assert_eq!(chain.admitted(flow, &["sh", "-c", "exit 7"]).0, Some(7));
+    assert_eq!(chain.admitted(flow, &["sh", "-c", "kill -KILL $$"]).0, Some(128 + 9));
+    assert_eq!(chain.admitted(flow, &["./no-such-program"]).0, Some(127));
+    assert_eq!(chain.admitted(flow, &["/"]).0, Some(126));
+    // What the command starts itself is real time, too, and gets all of its sockets.
+    let many = "for i in 1 2 3 4 5; do python3 -c 'import socket
+s = [socket.socket(f, k) for f in (socket.AF_INET, socket.AF_INET6) for k in (socket.SOCK_STREAM, socket.SOCK_DGRAM)]
+assert [x.getsockopt(0, 1) & 0xfc for x in s] == [0xbc] * 4, s
+assert not s[0].get_inheritable()' || exit 1; done";
+    assert_eq!(
+        chain.admitted(flow, &["sh", "-c", many]),
+        (Some(0), "admitted: the path to 10.9.2.2 can carry 300 kb/s, and 200 kb/s is asked for\n".into())
+    );
+}
+
+#[test]
+fn a_flow_whose_packets_arrive_marked_asks_again_and_goes_on_or_not() {
+    in_namespace("admission::inner_regulate");
+}
+
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_regulate() {
+    let Some(chain) = Chain::new() else { return };
+    let [_a, b, _c] = chain.agents(["", "at_most = \"300 kb/s\"", ""]);
+    let mut receiver = Receiver::start(&chain);
+    // No discipline of this machine marks: the mark is set where the packet is sent, by another socket than the command's.
+    let marked = UdpSocket::bind("10.9.1.1:0").unwrap();
+    rustix::net::sockopt::set_ip_tos(&marked, 46 << 2 | 3).unwrap();
+    let mark = || marked.send_to(&[0; 80], "10.9.2.2:5004").unwrap();
+    for refused in ["best-effort", "stop"] {
+        configure(&b.config, &["vb1", "vb2"], "at_most = \"300 kb/s\"");
+        run(&format!("kill -HUP {}", b.child.id()));
+        let words = format!("--rate 200kb/s --to 10.9.2.2:5004 --refused {refused}");
+        let mut sender = admitting(&chain, &words, &["python3", "-c", SENDER]);
+        sender.tells(&["probe", "admit"]);
+        receiver.until(NEW);
+        // Marks of another flow, or of best effort, are not this one's.
+        marked.send_to(&[0; 80], "10.9.2.2:5006").unwrap();
+        mark();
+        sender.tells(&["regulate", "probe", "confirm"]);
+        configure(&b.config, &["vb1", "vb2"], "at_most = \"100 kb/s\"");
+        run(&format!("kill -HUP {}", b.child.id()));
+        // Until the new settings hold.
+        let refusal = loop {
+            mark();
+            sender.tells(&["regulate", "probe"]);
+            let told = sender.next();
+            if told["what"] != "confirm" {
+                break told;
+            }
+        };
+        assert_eq!((&refusal["what"], &refusal["bottleneck_bps"]), (&"refuse".into(), &100_000.into()), "{refusal}");
+        if refused == "stop" {
+            assert_eq!(sender.child.wait().unwrap().code(), Some(10));
+        } else {
+            // The very socket that was real time.
+            receiver.until(BEST_EFFORT);
+            assert!(sender.child.try_wait().unwrap().is_none());
+            assert_eq!(end(&mut sender.child, "TERM"), Some(128 + 15));
+        }
+    }
+}
+
+#[test]
+fn agents_that_are_killed_between_probe_and_answer_leave_nothing_behind() {
+    in_namespace("admission::inner_kills");
+}
+
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_kills() {
+    let Some(chain) = Chain::new() else { return };
+    let _b = chain.agent(Some(chain.b.id()), "b", &["vb1", "vb2"], "");
+    let c = chain.agent(Some(chain.c.id()), "c", &["vc"], "");
+    let sockets = || stdout(&shell("ss -H -a -u -n"));
+    let before = sockets();
+    for kill in 0..50 {
+        let mut a = chain.agent(None, "a", &["va"], "");
+        // C has the probe and does not answer while it stands still.
+        run(&format!("kill -STOP {}", c.child.id()));
+        let mut flow = admitting(&chain, "--rate 200kb/s --to 10.9.2.2 --patience 50ms --retries 0", &["true"]);
+        assert_eq!(flow.next()["what"], "probe");
+        assert_eq!(end(&mut a.child, "KILL"), None);
+        run(&format!("kill -CONT {}", c.child.id()));
+        assert_eq!(flow.child.wait().unwrap().code(), Some(11), "kill {kill}");
+        assert_eq!(sockets(), before, "kill {kill}");
+    }
+    // The last one finds and leaves all in order; the answers that came late have harmed nobody.
+    let mut a = chain.agent(None, "a", &["va"], "");
+    assert_eq!(chain.admitted("--rate 200kb/s --to 10.9.2.2", &["true"]).0, Some(0));
+    assert_eq!(end(&mut a.child, "TERM"), Some(0));
+    assert_eq!(std::fs::read_dir(chain.folder.path().join("a")).unwrap().count(), 0, "no state is left");
+    assert_eq!(sockets(), before);
 }

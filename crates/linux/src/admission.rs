@@ -7,4 +7,7 @@ mod pace;
 mod peer;
 pub(crate) mod port;
 mod relay;
+pub mod run;
 pub mod settings;
+pub mod source;
+pub mod supervised;

@@ -1,5 +1,6 @@
 //! The commands.
 
+mod admit;
 mod agent;
 mod doctor;
 #[cfg(feature = "simulator")]
@@ -20,6 +21,7 @@ pub(crate) fn run(args: Args) -> Result<u8, Failure> {
         Command::Experiment(experiment) => experiments::experiment(experiment),
         Command::Attach(args) => live::attach(&args).map(|()| HOLDS),
         Command::Agent(args) => agent::agent(&args).map(|()| HOLDS),
+        Command::Admit(args) => admit::admit(&args),
         Command::Detach(args) => live::detach(&args).map(|()| HOLDS),
         Command::Record(args) => live::record(&args).map(|()| HOLDS),
         Command::Doctor(args) => doctor::doctor(&args).map(|()| HOLDS),

@@ -204,4 +204,22 @@ proptest! {
             prop_assert!(posted.message.bottleneck <= came.bottleneck);
         }
     }
+
+    /// The kernel's monotonic clock does not step. If it did, nobody would be shut out once it goes on.
+    #[test]
+    fn a_clock_that_steps_harms_nothing(times in prop::collection::vec(0..1_u64 << 62, 1..300)) {
+        let mut relay = Relay::default();
+        let flow = Flow { source: A, destination: B[0], port: 5_004 };
+        let asked = message(Kind::Probe, Ipv4Addr::UNSPECIFIED, D);
+        for (port, time) in (0..=u16::MAX).zip(&times) {
+            let at = Instant::from_nanos(*time);
+            relay.take(at, Peer::Program(port), asked, ROOM, &mut OfB);
+            relay.marked(at, flow, &mut OfB);
+            prop_assert!(relay.programs.len() <= MOST_PROGRAMS && relay.marked.len() <= MOST_MARKED);
+        }
+        let last = Instant::from_nanos(times.iter().copied().max().unwrap_or_default());
+        let later = last + Duration::from_secs(60);
+        prop_assert_eq!(relay.take(later, Peer::Program(1), asked, ROOM, &mut OfB).len(), 1);
+        prop_assert!(relay.marked(later, flow, &mut OfB).is_some());
+    }
 }

@@ -1,0 +1,93 @@
+//! `sluice admit`.
+
+use crate::args;
+use crate::console::complain;
+use crate::failure::{CANNOT_RUN, Failure, NO_ANSWER, NOT_FOUND, REFUSED};
+use control::GateParams;
+use linux::admission::run::{Ended, Refused, run};
+use linux::admission::source::{News, Path, Wanted, Why};
+use linux::admission::supervised::NotStarted;
+use linux::kernel::clock::now;
+use serde_json::json;
+use std::io::ErrorKind;
+use std::process::Command;
+
+pub(super) fn admit(args: &args::Admit) -> Result<u8, Failure> {
+    let args::Admit { rate, patience, retries, stagger, new_for, agent_port, json, .. } = *args;
+    let gate = GateParams { patience, retries, stagger, new_for };
+    let (destination, port) = args.to;
+    let wanted = Wanted { rate, destination, port, agent: agent_port, gate };
+    let [program, words @ ..] = &args.command[..] else { return Err(Failure::wrong("there is no command")) };
+    let mut command = Command::new(program);
+    command.args(words);
+    let refused = match args.refused {
+        args::Refused::Stop => Refused::Stop,
+        args::Refused::BestEffort => Refused::BestEffort,
+    };
+    let begun = now();
+    let mut tell = |at: units::Instant, news: News| {
+        if json {
+            let mut object = object(news);
+            object["at_s"] = at.since(begun).as_secs_f64().into();
+            complain(object);
+        } else if let Some(words) = words_of(news, args) {
+            complain(words);
+        }
+    };
+    let ended = run(wanted, refused, command, &mut tell).map_err(|error| match error {
+        NotStarted::Supervision(error) => Failure::failed(error.to_string()),
+        NotStarted::Program(error) => {
+            let code = if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { CANNOT_RUN };
+            Failure::of_command(code, format!("cannot run {}: {error}", program.display()))
+        }
+    })?;
+    let by_signal = |signal: i32| u8::try_from(128 + signal).unwrap_or(u8::MAX);
+    Ok(match ended {
+        // The kernel keeps a byte of it.
+        Ended::Exited(code) => code.to_le_bytes()[0],
+        Ended::Signalled(signal) | Ended::Interrupted(signal) => by_signal(signal),
+        Ended::Refused(Why::Bottleneck(_)) => REFUSED,
+        Ended::Refused(Why::NoAnswer { .. }) => NO_ANSWER,
+    })
+}
+
+/// For scripts: every step.
+fn object(news: News) -> serde_json::Value {
+    let of_path = |what: &str, path: Path| {
+        let bottleneck = path.bottleneck.map(units::Rate::as_bps);
+        json!({ "what": what, "bottleneck_bps": bottleneck, "hops": path.hops })
+    };
+    match news {
+        News::Probe => json!({ "what": "probe" }),
+        News::Admit(path) => of_path("admit", path),
+        News::Confirm(path) => of_path("confirm", path),
+        News::Regulate => json!({ "what": "regulate" }),
+        News::Refuse(Why::Bottleneck(path)) => of_path("refuse", path),
+        News::Refuse(Why::NoAnswer { has_agent }) => json!({ "what": "no-answer", "has_agent": has_agent }),
+        News::Unreached { sockets } => json!({ "what": "unreached", "sockets": sockets }),
+    }
+}
+
+/// For a person: what changes.
+fn words_of(news: News, args: &args::Admit) -> Option<String> {
+    let (rate, to) = (args.rate, args.to.0);
+    match news {
+        News::Probe | News::Confirm(_) | News::Regulate => None,
+        News::Admit(Path { bottleneck: Some(bottleneck), .. }) => {
+            Some(format!("admitted: the path to {to} can carry {bottleneck}, and {rate} is asked for"))
+        }
+        News::Admit(_) => Some(format!("admitted: no node of the path to {to} sets a bound")),
+        News::Refuse(Why::Bottleneck(path)) => {
+            let bottleneck = path.bottleneck.unwrap_or_default();
+            Some(format!("refused: the path to {to} can carry {bottleneck}, and {rate} is asked for"))
+        }
+        News::Refuse(Why::NoAnswer { has_agent: true }) => Some(format!(
+            "no answer from {to}: no route leads there, or a node on the way has no agent with [admission]"
+        )),
+        News::Refuse(Why::NoAnswer { has_agent: false }) => Some(format!(
+            "no answer: no agent of this machine listens at UDP port {}; is [admission] in its configuration?",
+            args.agent_port
+        )),
+        News::Unreached { sockets } => Some(format!("{sockets} sockets of the command keep the class that they had")),
+    }
+}

@@ -1,0 +1,207 @@
+//! A command that runs while the path can carry its flow.
+
+use crate::admission::source::{News, Source, Wanted, Why};
+use crate::admission::supervised::{Class, NotStarted, Supervised};
+use crate::error::Error;
+use crate::kernel::clock::now;
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, WaitOptions, WaitStatus, kill_process, set_child_subreaper};
+use rustix::rand::{GetRandomFlags, getrandom};
+use rustix::time::Timespec;
+use std::os::fd::AsFd as _;
+use std::process::Command;
+use units::Instant;
+
+/// Signals that are passed on to the command.
+const PASSED_ON: [Signal; 6] =
+    [Signal::SIGINT, Signal::SIGTERM, Signal::SIGQUIT, Signal::SIGHUP, Signal::SIGUSR1, Signal::SIGUSR2];
+
+/// What becomes of a flow that is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// The command does not run, or is ended.
+    Stop,
+    /// It runs, without the class.
+    BestEffort,
+}
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The command, with this status.
+    Exited(i32),
+    /// The command, by this signal.
+    Signalled(i32),
+    /// The flow was refused: the command did not run, or was ended for that.
+    Refused(Why),
+    /// This process was sent a signal while it asked.
+    Interrupted(i32),
+}
+
+/// Asks, runs the command, and probes again when the destination asks to regulate. Each thing that
+/// happens is told.
+///
+/// # Errors
+/// The command cannot be run or not be supervised, or the kernel refuses what this needs.
+pub fn run(
+    wanted: Wanted,
+    refused: Refused,
+    command: Command,
+    tell: &mut dyn FnMut(Instant, News),
+) -> Result<Ended, NotStarted> {
+    let failed = |errno: Errno| NotStarted::Supervision(failed(errno));
+    let signals = take_over().map_err(NotStarted::Supervision)?;
+    // What the command leaves behind when one of its processes ends stays below this process, and can be given another class.
+    set_child_subreaper(Some(rustix::process::getpid())).map_err(failed)?;
+    let source = Source::open(wanted, seed().map_err(failed)?).map_err(NotStarted::Supervision)?;
+    let mut admission =
+        Admission { source, refused, command: Some(command), running: None, class: Class::BestEffort, stopped: None };
+    let begun = now();
+    let mut news = admission.source.ask(begun);
+    loop {
+        for one in news {
+            tell(now(), one);
+            if let Some(ended) = admission.follow(one)? {
+                return Ok(ended);
+            }
+        }
+        if let Some(unreached) = admission.reclass() {
+            tell(now(), unreached);
+        }
+        let woken = wait(&signals, &admission).map_err(failed)?;
+        if let Some(ended) = admission.pass_on(&signals) {
+            return Ok(ended);
+        }
+        if woken.by_command
+            && let Some(running) = &admission.running
+        {
+            running.serve().map_err(NotStarted::Supervision)?;
+        }
+        news = admission.source.work(now());
+    }
+}
+
+struct Admission {
+    source: Source,
+    refused: Refused,
+    /// Until it runs.
+    command: Option<Command>,
+    running: Option<Supervised>,
+    class: Class,
+    /// It was told to end, for this.
+    stopped: Option<Why>,
+}
+
+impl Admission {
+    fn follow(&mut self, news: News) -> Result<Option<Ended>, NotStarted> {
+        match news {
+            News::Admit(_) => self.start()?,
+            News::Refuse(why) => match (self.refused, &self.running) {
+                (Refused::Stop, None) => return Ok(Some(Ended::Refused(why))),
+                (Refused::Stop, Some(running)) => {
+                    self.stopped = Some(why);
+                    // Where it has ended, its end is about to be heard of.
+                    let _ = kill_process(running.process, rustix::process::Signal::TERM);
+                }
+                (Refused::BestEffort, _) => self.start()?,
+            },
+            News::Probe | News::Confirm(_) | News::Regulate | News::Unreached { .. } => {}
+        }
+        Ok(None)
+    }
+
+    /// Starts the command, if it does not run yet.
+    fn start(&mut self) -> Result<(), NotStarted> {
+        let Some(command) = self.command.take() else { return Ok(()) };
+        self.class = self.source.class(now());
+        self.running = Some(Supervised::start(command, self.class)?);
+        Ok(())
+    }
+
+    /// The command's sockets get the class that the flow has now.
+    fn reclass(&mut self) -> Option<News> {
+        let class = self.source.class(now());
+        let running = self.running.as_mut().filter(|_| class != self.class)?;
+        self.class = class;
+        let sockets = running.change(class);
+        (sockets > 0).then_some(News::Unreached { sockets })
+    }
+
+    /// Passes signals on, and notices the command's end.
+    fn pass_on(&mut self, signals: &SignalFd) -> Option<Ended> {
+        while let Ok(Some(told)) = signals.read_signal() {
+            let number = told.ssi_signo.cast_signed();
+            let Some(running) = &self.running else { return Some(Ended::Interrupted(number)) };
+            // The kernel sends what is typed at a terminal to the command, too.
+            if number != Signal::SIGCHLD as i32
+                && told.ssi_code <= 0
+                && let Some(signal) = rustix::process::Signal::from_named_raw(number)
+            {
+                let _ = kill_process(running.process, signal);
+            }
+        }
+        let process = self.running.as_ref()?.process;
+        let status = reap(process)?;
+        // Nobody keeps to an admission any more.
+        self.running.as_mut()?.change(Class::BestEffort);
+        Some(match (self.stopped, status.exit_status(), status.terminating_signal()) {
+            (Some(why), ..) => Ended::Refused(why),
+            (None, Some(code), _) => Ended::Exited(code),
+            (None, None, signal) => Ended::Signalled(signal.unwrap_or_default()),
+        })
+    }
+}
+
+/// Takes the remains of all processes that have ended; how that one did.
+fn reap(process: Pid) -> Option<WaitStatus> {
+    let mut found = None;
+    while let Ok(Some((ended, status))) = rustix::process::wait(WaitOptions::NOHANG) {
+        if ended == process {
+            found = Some(status);
+        }
+    }
+    found
+}
+
+struct Woken {
+    by_command: bool,
+}
+
+/// Waits for a signal, a message, a socket that is wanted, or the source's next moment.
+fn wait(signals: &SignalFd, admission: &Admission) -> Result<Woken, Errno> {
+    let until = admission.source.next();
+    let left = until.since(now()).as_nanos();
+    let seconds = i64::try_from(left / 1_000_000_000).unwrap_or(i64::MAX);
+    let timeout = Timespec { tv_sec: seconds, tv_nsec: i64::try_from(left % 1_000_000_000).unwrap_or_default() };
+    let mut polled = vec![PollFd::new(signals, PollFlags::IN), PollFd::new(&admission.source, PollFlags::IN)];
+    polled.extend(admission.running.as_ref().map(|running| PollFd::from_borrowed_fd(running.as_fd(), PollFlags::IN)));
+    match poll(&mut polled, (until != Instant::NEVER).then_some(&timeout)) {
+        Ok(_) | Err(Errno::INTR) => {}
+        Err(errno) => return Err(errno),
+    }
+    let by_command = polled.get(2).is_some_and(|command| command.revents().contains(PollFlags::IN));
+    Ok(Woken { by_command })
+}
+
+/// From now on these signals wait to be read, in this thread and in those that it starts.
+fn take_over() -> Result<SignalFd, Error> {
+    let mut set = SigSet::empty();
+    PASSED_ON.into_iter().chain([Signal::SIGCHLD]).for_each(|signal| set.add(signal));
+    let refused = |errno: nix::Error| Error::Kernel { what: "take over signals".into(), source: errno.into() };
+    set.thread_block().map_err(refused)?;
+    SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).map_err(refused)
+}
+
+/// Nobody who has not seen a probe can know its number.
+fn seed() -> Result<u64, Errno> {
+    let mut seed = [0; 8];
+    getrandom(&mut seed, GetRandomFlags::empty())?;
+    Ok(u64::from_ne_bytes(seed))
+}
+
+fn failed(errno: Errno) -> Error {
+    Error::Kernel { what: "run a command".into(), source: errno.into() }
+}

@@ -1,0 +1,217 @@
+//! A program that asks for admission: its gate, and the messages between it and the agent of its machine.
+
+use crate::admission::message::{Kind, LENGTH, Message, UNBOUNDED};
+use crate::admission::relay::FORGOTTEN_AFTER;
+use crate::admission::supervised::Class;
+use crate::error::Error;
+use control::{Act, FlowGate, Gate as _, GateParams};
+use std::io::ErrorKind;
+use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+use std::num::NonZeroU16;
+use std::os::fd::{AsFd, BorrowedFd};
+use units::{Instant, Rate};
+
+/// Messages that are read at once.
+const TURN: usize = 64;
+
+/// What a program asks for.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// Needed, in network-layer bytes: with headers of UDP and IP.
+    pub rate: Rate,
+    /// Who receives the flow.
+    pub destination: Ipv4Addr,
+    /// At which port; zero where that is not known.
+    pub port: u16,
+    /// The port of agents.
+    pub agent: NonZeroU16,
+    /// The gate's parameters.
+    pub gate: GateParams,
+}
+
+/// What happened to the flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// A probe was sent.
+    Probe,
+    /// The flow is admitted.
+    Admit(Path),
+    /// It may go on: it was asked to regulate, and there is room.
+    Confirm(Path),
+    /// It was asked to regulate.
+    Regulate,
+    /// It is refused, or may not go on.
+    Refuse(Why),
+    /// Sockets of its command keep the class that they had.
+    Unreached {
+        /// How many.
+        sockets: usize,
+    },
+}
+
+/// What an answer says of the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// The least that a node can admit; none where no node set a bound.
+    pub bottleneck: Option<Rate>,
+    /// Agents that the answer has passed.
+    pub hops: u8,
+}
+
+/// Why a flow is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The path cannot carry it.
+    Bottleneck(Path),
+    /// No answer came; whether this machine's agent is there.
+    NoAnswer {
+        /// Somebody listens at the agent's port.
+        has_agent: bool,
+    },
+}
+
+/// The source of a flow. Its descriptor ([`AsFd`]) is readable when a message has come.
+#[derive(Debug)]
+pub struct Source {
+    wanted: Wanted,
+    socket: UdpSocket,
+    gate: FlowGate,
+    has_agent: bool,
+    /// When the flow is no longer a new one.
+    new_until: Instant,
+    /// When to say next that it is there.
+    present: Instant,
+}
+
+impl AsFd for Source {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl Source {
+    /// A source that has not asked yet. The numbers of its probes follow from the seed.
+    ///
+    /// # Errors
+    /// The kernel gives no socket.
+    pub fn open(wanted: Wanted, seed: u64) -> Result<Self, Error> {
+        let failed = |source| Error::Kernel { what: "ask the agent of this machine".into(), source };
+        let socket = UdpSocket::bind(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
+        socket.connect(SocketAddrV4::new(Ipv4Addr::LOCALHOST, wanted.agent.get())).map_err(failed)?;
+        socket.set_nonblocking(true).map_err(failed)?;
+        let gate = FlowGate::new(&wanted.gate, seed);
+        let (new_until, present) = (Instant::ZERO, Instant::NEVER);
+        Ok(Self { wanted, socket, gate, has_agent: true, new_until, present })
+    }
+
+    /// Asks.
+    pub fn ask(&mut self, now: Instant) -> Vec<News> {
+        let act = self.gate.open(now, self.wanted.rate);
+        self.present = now + FORGOTTEN_AFTER / 3;
+        self.follow(now, act, None).into_iter().collect()
+    }
+
+    /// When something is to be done without a message's coming.
+    pub fn next(&self) -> Instant {
+        let changes =
+            if self.gate.is_admitted() && self.new_until != Instant::ZERO { self.new_until } else { Instant::NEVER };
+        self.gate.deadline().min(self.present).min(changes)
+    }
+
+    /// The class that the flow's packets have now.
+    pub fn class(&self, now: Instant) -> Class {
+        match (self.gate.is_admitted(), self.gate.is_new(now)) {
+            (false, _) => Class::BestEffort,
+            (true, true) => Class::RealTimeNew,
+            (true, false) => Class::RealTime,
+        }
+    }
+
+    /// Takes what has come, and does what is due.
+    pub fn work(&mut self, now: Instant) -> Vec<News> {
+        let mut news = Vec::new();
+        for _ in 0..TURN {
+            let mut buffer = [0; LENGTH + 1];
+            let received = match self.socket.recv(&mut buffer) {
+                Ok(length) => Message::read(&buffer[..length]),
+                Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
+                    self.has_agent = false;
+                    continue;
+                }
+                Err(_) => break,
+            };
+            if let Ok(message) = received {
+                self.has_agent = true;
+                self.take(now, &message, &mut news);
+            }
+        }
+        if self.gate.deadline() <= now {
+            let act = self.gate.elapsed(now);
+            news.extend(self.follow(now, act, None));
+        }
+        if self.present <= now {
+            self.present = now + FORGOTTEN_AFTER / 3;
+            self.send(Kind::Present, 0);
+        }
+        if self.new_until <= now {
+            self.new_until = Instant::ZERO;
+        }
+        news
+    }
+
+    fn take(&mut self, now: Instant, message: &Message, news: &mut Vec<News>) {
+        match message.kind {
+            Kind::Answer => {
+                let bottleneck = Some(message.bottleneck).filter(|bottleneck| *bottleneck != UNBOUNDED);
+                let path = Path { bottleneck, hops: message.hops };
+                let waited = self.gate.deadline();
+                let act = self.gate.answered(now, message.number, message.bottleneck);
+                news.extend(self.follow(now, act, Some(path)));
+                // A gate that waits no longer has taken the answer.
+                if act == Act::Keep && waited != Instant::NEVER && self.gate.deadline() == Instant::NEVER {
+                    news.push(News::Confirm(path));
+                }
+            }
+            Kind::Regulate => {
+                let waited = self.gate.deadline();
+                let act = self.gate.regulated(now);
+                if act != Act::Keep || self.gate.deadline() != waited {
+                    news.push(News::Regulate);
+                }
+                news.extend(self.follow(now, act, None));
+            }
+            Kind::Probe | Kind::Present => {}
+        }
+    }
+
+    /// Carries out what the gate says.
+    fn follow(&mut self, now: Instant, act: Act, answer: Option<Path>) -> Option<News> {
+        match act {
+            Act::Keep => None,
+            Act::Probe { number } => {
+                self.send(Kind::Probe, number);
+                Some(News::Probe)
+            }
+            Act::Admit => {
+                self.new_until = now + self.wanted.gate.new_for;
+                answer.map(News::Admit)
+            }
+            Act::Refuse => {
+                self.present = Instant::NEVER;
+                let no_answer = Why::NoAnswer { has_agent: self.has_agent };
+                Some(News::Refuse(answer.map_or(no_answer, Why::Bottleneck)))
+            }
+        }
+    }
+
+    /// A message that cannot be sent is lost like any other.
+    fn send(&mut self, kind: Kind, number: u64) {
+        let Wanted { destination, port, .. } = self.wanted;
+        let (source, destination) = (Ipv4Addr::UNSPECIFIED.into(), destination.into());
+        let message = Message { kind, hops: 0, number, bottleneck: UNBOUNDED, source, destination, port };
+        match self.socket.send(&message.write()) {
+            Err(error) if error.kind() == ErrorKind::ConnectionRefused => self.has_agent = false,
+            _ => {}
+        }
+    }
+}

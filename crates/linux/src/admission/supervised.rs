@@ -1,0 +1,394 @@
+//! A command whose sockets carry the class that this process gives them, without any privilege.
+//!
+//! The command and all that it starts run under a filter of system calls (seccomp) that asks this process for each socket of
+//! TCP or UDP: it makes the socket with the class, hands it over, and keeps nothing of it. What a running command has open
+//! gets another class by copies of its descriptors (`pidfd_getfd`), which a process may make of those below it. Where a
+//! program chooses a class itself (`IP_TOS`, `IPV6_TCLASS`), that has no effect and no error.
+//!
+//! Needs Linux 5.14, and that nobody forbids seccomp. What a filter cannot see keeps the class zero until the next change:
+//! sockets of `io_uring`, of 32-bit programs, and of per-packet options.
+
+use crate::error::Error;
+use crate::kernel::socket::{AND, LOAD, RETURN, Statement, jump, statement};
+use nix::libc;
+use nix::sys::signal::SigSet;
+use rustix::io::Errno;
+use rustix::net::sockopt::{set_ip_tos, set_ipv6_tclass, socket_domain};
+use rustix::net::{AddressFamily, Protocol, SocketFlags, SocketType, socket_with};
+use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, Signal, pidfd_getfd, pidfd_open};
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+use std::sync::mpsc;
+
+/// The class of a socket's packets: the byte of IPv4's type of service, or IPv6's traffic class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Admitted a short time ago: DSCP 47, ECN-capable.
+    RealTimeNew,
+    /// Admitted: DSCP 46, ECN-capable.
+    RealTime,
+    /// Neither asked for nor admitted: zero.
+    BestEffort,
+}
+
+impl Class {
+    const fn byte(self) -> u8 {
+        // ECT(0), which TCP sets itself where both ends understand it.
+        const ECN_CAPABLE: u8 = 2;
+        match self {
+            Self::RealTimeNew => 47 << 2 | ECN_CAPABLE,
+            Self::RealTime => 46 << 2 | ECN_CAPABLE,
+            Self::BestEffort => 0,
+        }
+    }
+}
+
+/// A running command. Its descriptor ([`AsFd`]) is readable when a socket is wanted; it hangs up when all have ended.
+#[derive(Debug)]
+pub struct Supervised {
+    listener: OwnedFd,
+    /// Its first process.
+    pub process: Pid,
+    class: Class,
+}
+
+impl AsFd for Supervised {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.listener.as_fd()
+    }
+}
+
+/// Why a command does not run.
+#[derive(Debug)]
+pub enum NotStarted {
+    /// The program is not there, or cannot be run.
+    Program(std::io::Error),
+    /// The kernel lets nobody supervise it.
+    Supervision(Error),
+}
+
+impl Supervised {
+    /// Starts a command whose sockets have this class. It gets SIGTERM if this process is killed.
+    ///
+    /// # Errors
+    /// It cannot be run, or not be supervised.
+    pub fn start(command: Command, class: Class) -> Result<Self, NotStarted> {
+        let (tell, told) = mpsc::channel();
+        // The filter is the thread's that starts the command. The command would be ended with that thread, which therefore stays.
+        let supervising = move || {
+            let _ = tell.send(start(command));
+            loop {
+                std::thread::park();
+            }
+        };
+        let failed = |source| NotStarted::Supervision(Error::Kernel { what: "start a thread".into(), source });
+        std::thread::Builder::new().name("command".into()).spawn(supervising).map_err(failed)?;
+        let ended = || failed(std::io::ErrorKind::Other.into());
+        let (process, listener) = told.recv().map_err(|_| ended())??;
+        Ok(Self { listener, process, class })
+    }
+
+    /// Makes the socket that is wanted. That nobody waits for it any more is no error.
+    ///
+    /// # Errors
+    /// The kernel does not say what is wanted.
+    pub fn serve(&self) -> Result<(), Error> {
+        let Some(wanted) = receive(&self.listener).map_err(|errno| failed("hear what a command wants", errno))? else {
+            return Ok(());
+        };
+        match self.make(&wanted) {
+            Ok(socket) => hand_over(&self.listener, &wanted, &socket),
+            Err(errno) => refuse(&self.listener, &wanted, errno),
+        }
+        Ok(())
+    }
+
+    fn make(&self, wanted: &Wanted) -> Result<OwnedFd, Errno> {
+        let family = u16::try_from(wanted.family).map_err(|_| Errno::AFNOSUPPORT)?;
+        let flags = SocketFlags::from_bits_retain(wanted.kind & !KIND) | SocketFlags::CLOEXEC;
+        let kind = SocketType::from_raw(wanted.kind & KIND);
+        let protocol = NonZeroU32::new(wanted.protocol).map(Protocol::from_raw);
+        let socket = socket_with(AddressFamily::from_raw(family), kind, flags, protocol)?;
+        set_class(&socket, self.class)?;
+        Ok(socket)
+    }
+
+    /// Gives all sockets another class, those that there are and those that come. How many could not be reached.
+    pub fn change(&mut self, class: Class) -> usize {
+        self.class = class;
+        descendants().into_iter().map(|process| change_sockets(process, class)).sum()
+    }
+}
+
+fn failed(what: &str, errno: Errno) -> Error {
+    Error::Kernel { what: what.into(), source: errno.into() }
+}
+
+/// Within the thread whose filter the command gets.
+fn start(mut command: Command) -> Result<(Pid, OwnedFd), NotStarted> {
+    let supervised = |errno| NotStarted::Supervision(failed("supervise the sockets of a command", errno));
+    // An unprivileged filter is only for those who can get no privileges by it.
+    rustix::thread::set_no_new_privs(true).map_err(supervised)?;
+    let listener = install(&filter().ok_or(Errno::NOSYS).map_err(supervised)?).map_err(supervised)?;
+    // SAFETY: between fork and exec the closure makes two system calls and allocates nothing.
+    #[expect(unsafe_code, reason = "no other way to set these two for a command and not for ourselves")]
+    unsafe {
+        command.pre_exec(|| {
+            SigSet::empty().thread_set_mask()?;
+            rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?;
+            Ok(())
+        });
+    }
+    let child = command.spawn().map_err(NotStarted::Program)?;
+    let process = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH).map_err(supervised)?;
+    Ok((process, listener))
+}
+
+/// A socket of IPv4 takes its class from one option, one of IPv6 from another, and from the first where it speaks IPv4.
+fn set_class(socket: &OwnedFd, class: Class) -> Result<(), Errno> {
+    match socket_domain(socket)? {
+        AddressFamily::INET => set_ip_tos(socket, class.byte()),
+        AddressFamily::INET6 => {
+            set_ipv6_tclass(socket, class.byte().into())?;
+            set_ip_tos(socket, class.byte())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The class of a process's sockets; how many could not be changed.
+fn change_sockets(process: Pid, class: Class) -> usize {
+    let Ok(handle) = pidfd_open(process, PidfdFlags::empty()) else { return 0 };
+    let Ok(entries) = std::fs::read_dir(format!("/proc/{}/fd", process.as_raw_nonzero())) else { return 1 };
+    let is_socket = |entry: &std::fs::DirEntry| {
+        std::fs::read_link(entry.path()).is_ok_and(|to| to.as_os_str().to_string_lossy().starts_with("socket:"))
+    };
+    let sockets = entries.flatten().filter(is_socket);
+    let numbers = sockets.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let change = |number| match pidfd_getfd(&handle, number, PidfdGetfdFlags::empty()) {
+        Ok(socket) => set_class(&socket, class).is_ok(),
+        // It was closed meanwhile, or its process has ended.
+        Err(Errno::BADF | Errno::SRCH) => true,
+        Err(_) => false,
+    };
+    numbers.filter(|number| !change(*number)).count()
+}
+
+/// All processes below this one, in no order. One whose parent has ended is below this one, too, see [`run`](super::run).
+fn descendants() -> Vec<Pid> {
+    let own = rustix::process::getpid();
+    let mut children: BTreeMap<i32, Vec<Pid>> = BTreeMap::new();
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Some(process) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
+        // The second field is the program's name in parentheses, whatever that contains; the fourth is the parent.
+        let parent = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(1)?.parse().ok());
+        if let (Some(parent), Some(process)) = (parent, Pid::from_raw(process)) {
+            children.entry(parent).or_default().push(process);
+        }
+    }
+    let (mut found, mut next) = (Vec::new(), vec![own]);
+    while let Some(process) = next.pop() {
+        let below = children.remove(&process.as_raw_nonzero().get()).unwrap_or_default();
+        found.extend_from_slice(&below);
+        next.extend(below);
+    }
+    found
+}
+
+/// A socket that a process waits for.
+struct Wanted {
+    /// The kernel's number of the request.
+    id: u64,
+    family: u32,
+    kind: u32,
+    protocol: u32,
+}
+
+/// The bits of a socket's kind that are no flags (`SOCK_TYPE_MASK`).
+const KIND: u32 = 0xf;
+
+/// Asks for each socket of TCP and UDP, and pretends that options for a class were set.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+fn filter() -> Option<[Statement; 27]> {
+    /// `AUDIT_ARCH_X86_64` or `AUDIT_ARCH_AARCH64` (`linux/audit.h`).
+    const ARCHITECTURE: u32 = if cfg!(target_arch = "x86_64") { 0xc000_003e } else { 0xc000_00b7 };
+    /// Where `struct seccomp_data` has the call's number, the architecture, and the lower half of an argument.
+    const NUMBER: u32 = 0;
+    const ARCH: u32 = 4;
+    const fn argument(n: u32) -> u32 {
+        16 + 8 * n
+    }
+    let number = |call: libc::c_long| u32::try_from(call).ok();
+    let value = |value: libc::c_int| value.unsigned_abs();
+    let (socket, setsockopt) = (number(libc::SYS_socket)?, number(libc::SYS_setsockopt)?);
+    Some([
+        statement(LOAD, ARCH),
+        jump(ARCHITECTURE, 0, 22),
+        statement(LOAD, NUMBER),
+        jump(socket, 1, 0),
+        jump(setsockopt, 12, 19),
+        // 5: a socket's family, kind and protocol. Not those of ICMP, which may be sockets for datagrams, too.
+        statement(LOAD, argument(0)),
+        jump(value(libc::AF_INET), 1, 0),
+        jump(value(libc::AF_INET6), 0, 16),
+        statement(LOAD, argument(1)),
+        statement(AND, KIND),
+        jump(value(libc::SOCK_STREAM), 1, 0),
+        jump(value(libc::SOCK_DGRAM), 0, 12),
+        statement(LOAD, argument(2)),
+        jump(0, 11, 0),
+        jump(value(libc::IPPROTO_TCP), 10, 0),
+        jump(value(libc::IPPROTO_UDP), 9, 0),
+        jump(value(libc::IPPROTO_MPTCP), 8, 7),
+        // 17: an option's level and name.
+        statement(LOAD, argument(1)),
+        jump(value(libc::IPPROTO_IP), 1, 0),
+        jump(value(libc::IPPROTO_IPV6), 2, 4),
+        statement(LOAD, argument(2)),
+        jump(value(libc::IP_TOS), 4, 2),
+        statement(LOAD, argument(2)),
+        jump(value(libc::IPV6_TCLASS), 2, 0),
+        statement(RETURN, libc::SECCOMP_RET_ALLOW),
+        statement(RETURN, libc::SECCOMP_RET_USER_NOTIF),
+        statement(RETURN, libc::SECCOMP_RET_ERRNO),
+    ])
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn filter() -> Option<[Statement; 0]> {
+    None
+}
+
+/// This thread, and what it starts, are under the filter from now on; the descriptor at which it asks.
+fn install(filter: &[Statement]) -> Result<OwnedFd, Errno> {
+    let length = u16::try_from(filter.len()).map_err(|_| Errno::INVAL)?;
+    let program = libc::sock_fprog { len: length, filter: filter.as_ptr().cast_mut() };
+    // SAFETY: the kernel reads a `sock_fprog` and the statements that it points to, and keeps neither. What it returns is a
+    // new descriptor, or an error.
+    #[expect(unsafe_code, reason = "no crate of ours installs a filter that asks")]
+    unsafe {
+        let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
+        match libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program) {
+            -1 => Err(last_error()),
+            listener => Ok(OwnedFd::from_raw_fd(i32::try_from(listener).map_err(|_| Errno::BADF)?)),
+        }
+    }
+}
+
+/// The next request; none where its process has ended.
+fn receive(listener: &OwnedFd) -> Result<Option<Wanted>, Errno> {
+    // `struct seccomp_notif`: number, process, flags, and `struct seccomp_data`, with room for what later kernels may add.
+    // It must be zero.
+    let mut request = [0_u64; 64];
+    match control(listener, libc::SECCOMP_IOCTL_NOTIF_RECV, request.as_mut_ptr().cast()) {
+        Ok(_) => {}
+        Err(Errno::NOENT | Errno::INTR | Errno::AGAIN) => return Ok(None),
+        Err(errno) => return Err(errno),
+    }
+    // Arguments that are `int`: the lower half of a register.
+    #[expect(clippy::cast_possible_truncation, reason = "the kernel takes no more of it either")]
+    let argument = |n: usize| request[4 + n] as u32;
+    Ok(Some(Wanted { id: request[0], family: argument(0), kind: argument(1), protocol: argument(2) }))
+}
+
+/// The process gets the socket. Where it has ended meanwhile, nobody does.
+fn hand_over(listener: &OwnedFd, wanted: &Wanted, socket: &OwnedFd) {
+    let closes = wanted.kind & SocketFlags::CLOEXEC.bits();
+    let mut answer = libc::seccomp_notif_addfd {
+        id: wanted.id,
+        flags: u32::try_from(libc::SECCOMP_ADDFD_FLAG_SEND).expect("it is two"),
+        srcfd: socket.as_raw_fd().unsigned_abs(),
+        newfd: 0,
+        newfd_flags: closes,
+    };
+    match control(listener, libc::SECCOMP_IOCTL_NOTIF_ADDFD, (&raw mut answer).cast()) {
+        Ok(_) | Err(Errno::NOENT) => {}
+        // It has no room for one more, or the kernel is older than 5.14.
+        Err(errno) => refuse(listener, wanted, errno),
+    }
+}
+
+fn refuse(listener: &OwnedFd, wanted: &Wanted, why: Errno) {
+    let mut answer = libc::seccomp_notif_resp { id: wanted.id, val: 0, error: -why.raw_os_error(), flags: 0 };
+    // A process that has ended needs no answer.
+    let _ = control(listener, libc::SECCOMP_IOCTL_NOTIF_SEND, (&raw mut answer).cast());
+}
+
+fn control(listener: &OwnedFd, request: libc::Ioctl, argument: *mut libc::c_void) -> Result<libc::c_int, Errno> {
+    // SAFETY: each caller gives a structure of its own of the request's size or more, which the kernel reads or writes during
+    // the call.
+    #[expect(unsafe_code, reason = "no crate of ours answers a filter")]
+    match unsafe { libc::ioctl(listener.as_raw_fd(), request, argument) } {
+        -1 => Err(last_error()),
+        done => Ok(done),
+    }
+}
+
+fn last_error() -> Errno {
+    Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the filter says about a call, by its statements.
+    fn says(architecture: u32, call: libc::c_long, arguments: [libc::c_int; 3]) -> u32 {
+        let filter = filter().unwrap();
+        let (mut at, mut loaded) = (0, 0);
+        loop {
+            let Statement { code, jt, jf, k } = filter[at];
+            at += 1;
+            match code {
+                LOAD => {
+                    loaded = match k {
+                        0 => u32::try_from(call).unwrap(),
+                        4 => architecture,
+                        offset => arguments[usize::try_from((offset - 16) / 8).unwrap()].cast_unsigned(),
+                    }
+                }
+                AND => loaded &= k,
+                RETURN => return k,
+                _ => at += usize::from(if loaded == k { jt } else { jf }),
+            }
+        }
+    }
+
+    #[test]
+    fn only_sockets_of_tcp_and_udp_and_options_of_a_class_are_asked_for() {
+        const HERE: u32 = if cfg!(target_arch = "x86_64") { 0xc000_003e } else { 0xc000_00b7 };
+        let (ask, pretend, allow) = (libc::SECCOMP_RET_USER_NOTIF, libc::SECCOMP_RET_ERRNO, libc::SECCOMP_RET_ALLOW);
+        let socket = |family, kind, protocol| says(HERE, libc::SYS_socket, [family, kind, protocol]);
+        for family in [libc::AF_INET, libc::AF_INET6] {
+            for kind in
+                [libc::SOCK_STREAM, libc::SOCK_DGRAM, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK]
+            {
+                for protocol in [0, libc::IPPROTO_TCP, libc::IPPROTO_UDP, libc::IPPROTO_MPTCP] {
+                    assert_eq!(socket(family, kind, protocol), ask);
+                }
+                assert_eq!(socket(family, kind, libc::IPPROTO_ICMP), allow);
+            }
+            // Whoever may not open these must not get them from one who may.
+            assert_eq!(socket(family, libc::SOCK_RAW, libc::IPPROTO_UDP), allow);
+        }
+        assert_eq!(socket(libc::AF_UNIX, libc::SOCK_STREAM, 0), allow);
+        assert_eq!(says(HERE ^ 1, libc::SYS_socket, [libc::AF_INET, libc::SOCK_DGRAM, 0]), allow);
+        let option = |level, name| says(HERE, libc::SYS_setsockopt, [3, level, name]);
+        assert_eq!(option(libc::IPPROTO_IP, libc::IP_TOS), pretend);
+        assert_eq!(option(libc::IPPROTO_IPV6, libc::IPV6_TCLASS), pretend);
+        assert_eq!(option(libc::IPPROTO_IP, libc::IP_TTL), allow);
+        assert_eq!(option(libc::IPPROTO_IPV6, libc::IP_TOS), allow);
+        assert_eq!(option(libc::SOL_SOCKET, libc::SO_REUSEADDR), allow);
+        assert_eq!(says(HERE, libc::SYS_read, [0, 0, 0]), allow);
+    }
+
+    #[test]
+    fn classes_have_the_bytes_of_the_document() {
+        let bytes = [Class::RealTimeNew, Class::RealTime, Class::BestEffort].map(Class::byte);
+        assert_eq!(bytes, [0xbe, 0xba, 0]);
+    }
+}
