@@ -56,9 +56,12 @@ fn sections(text: &str) -> Vec<(&str, &str)> {
 fn named(heading: &str) -> Vec<String> {
     let mut ids: Vec<String> = Vec::new();
     for word in heading.split([' ', ',', ':', ';', '(', ')', '`']) {
+        // A number, and perhaps a letter for one of several claims about one statement.
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         let is_id = |id: &str| {
-            id.rsplit_once('.')
-                .is_some_and(|(_, number)| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+            id.rsplit_once('.').is_some_and(|(_, number)| {
+                is_number(number.strip_suffix(|letter: char| letter.is_ascii_lowercase()).unwrap_or(number))
+            })
         };
         if word.starts_with('.') && is_id(word) {
             let experiment =
@@ -105,7 +108,8 @@ mod tests {
     fn headings_name_claims() {
         assert_eq!(named("adth-s1a.2: the largest delay, 3.4 s instead of 7 s"), ["adth-s1a.2"]);
         assert_eq!(named("buf-fig5.1, buf-fig6.1 and .2: one download"), ["buf-fig5.1", "buf-fig6.1", "buf-fig6.2"]);
-        assert_eq!(named("What differs, and why"), [""; 0]);
+        assert_eq!(named("swan-fig16.2 and .3a: over several hops"), ["swan-fig16.2", "swan-fig16.3a"]);
+        assert_eq!(named("What differs, e.g. this, and why"), [""; 0]);
     }
 
     #[test]
