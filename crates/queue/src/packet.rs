@@ -27,6 +27,11 @@ pub trait Packet: Copy {
     /// What its IP header says of ECN (RFC 3168).
     fn ecn(&self) -> Ecn;
 
+    /// How soon its sender would have it discarded: 0 first. None where the sender does not say, which counts as last of all.
+    fn discard_priority(&self) -> Option<u8> {
+        None
+    }
+
     /// Sets the ECN field to [`Ecn::Ce`]. Called only where it is [`Ecn::Ect`] or [`Ecn::Ce`] already.
     fn mark(&mut self);
 }

@@ -1,6 +1,7 @@
 //! The integration tests of crate `queue`: one binary, so that its dependencies are linked once.
 
 mod ahead;
+mod biased;
 mod disciplines;
 mod fifo;
 mod measures;

@@ -36,6 +36,11 @@ pub(crate) fn at(millis: u64) -> Instant {
 }
 
 pub(crate) fn queue(toml: &str) -> Queue<Piece> {
+    build(toml)
+}
+
+/// A queue for any packets.
+pub(crate) fn build<P: Packet>(toml: &str) -> Queue<P> {
     let settings: Settings = toml::from_str(toml).expect("a table that is fine");
     settings.build(7).expect("settings that can be used").0
 }

@@ -1,5 +1,6 @@
 //! The queueing disciplines, and the list that makes them known.
 
+pub mod biased;
 pub mod codel;
 mod codel_queue;
 mod early;
@@ -15,6 +16,8 @@ use crate::discipline::Discipline;
 use crate::registry;
 
 registry::disciplines! {
+    /// Biased queue management (BQM): at the limit the packet makes way that its sender would miss least.
+    biased, "biased": Biased = biased::Biased<P>,
     /// CoDel (RFC 8289): drops packets that leave while all wait too long.
     codel, "codel": Codel = codel_queue::CodelQueue<P>,
     /// FQ-CoDel (RFC 8290): flows take turns, each with a CoDel of its own. At the limit the longest flow makes way.

@@ -1,0 +1,254 @@
+//! Biased queue management: when the queue is full, the packet goes that its sender would miss least (BQM thesis, section 3.1
+//! and 3.2).
+//!
+//! The sender gives each packet a discard priority; of those that wait and the one that comes, the packet with the lowest one
+//! goes, and of several the one nearest the head. The bias is among the packets of a flow, never between flows: no flow is
+//! known here. A packet without a discard priority counts as one with the highest.
+//!
+//! The document's search for that packet goes through all that wait; here packets of a priority are chained, so that it takes
+//! one step for each priority.
+
+use crate::account::{Account, Waiting};
+use crate::discipline::{Discipline, Place};
+use crate::{Packet, Purge};
+use control::Invalid;
+use serde::{Deserialize, Serialize};
+use units::Instant;
+
+/// No slot.
+const NONE: u32 = u32::MAX;
+
+/// How many discard priorities there are: 0, which goes first, to 6, and that of packets without one.
+const PRIORITIES: usize = 8;
+
+/// Biased queue management has no parameters: when it acts follows from the queue's limit, whom it spares from the packets.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Biased"))]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {}
+
+/// The two neighbours of a packet in a chain, or the two ends of one.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    /// Towards the head: the packet before, or the last one of a chain.
+    before: u32,
+    /// Towards the tail: the packet behind, or the first one of a chain.
+    behind: u32,
+}
+
+const ALONE: Link = Link { before: NONE, behind: NONE };
+
+/// A place for a packet.
+#[derive(Clone, Debug)]
+struct Slot<P> {
+    /// None while it is free.
+    waiting: Option<Waiting<P>>,
+    /// Among all; of a free slot, `behind` is the next free one.
+    order: Link,
+    /// Among those of its priority.
+    equals: Link,
+}
+
+/// Packets in order of arrival, and by discard priority.
+#[derive(Clone, Debug)]
+pub(crate) struct Biased<P> {
+    slots: Vec<Slot<P>>,
+    free: u32,
+    order: Link,
+    equals: [Link; PRIORITIES],
+    purge: Option<Purge>,
+}
+
+/// Which of the two chains of a slot.
+#[derive(Clone, Copy)]
+enum Chain {
+    Order,
+    Equals(usize),
+}
+
+impl<P: Packet> Biased<P> {
+    fn link(&mut self, slot: u32, chain: Chain) -> &mut Link {
+        let slot = &mut self.slots[slot as usize];
+        match chain {
+            Chain::Order => &mut slot.order,
+            Chain::Equals(_) => &mut slot.equals,
+        }
+    }
+
+    fn ends(&mut self, chain: Chain) -> &mut Link {
+        match chain {
+            Chain::Order => &mut self.order,
+            Chain::Equals(priority) => &mut self.equals[priority],
+        }
+    }
+
+    /// What leads to `slot` from the tail's side: its neighbour, or the end of the chain.
+    fn towards_tail(&mut self, neighbour: u32, chain: Chain) -> &mut u32 {
+        if neighbour == NONE { &mut self.ends(chain).before } else { &mut self.link(neighbour, chain).before }
+    }
+
+    fn towards_head(&mut self, neighbour: u32, chain: Chain) -> &mut u32 {
+        if neighbour == NONE { &mut self.ends(chain).behind } else { &mut self.link(neighbour, chain).behind }
+    }
+
+    /// A slot joins a chain between two neighbours.
+    fn join(&mut self, slot: u32, chain: Chain, between: Link) {
+        *self.link(slot, chain) = between;
+        *self.towards_head(between.before, chain) = slot;
+        *self.towards_tail(between.behind, chain) = slot;
+    }
+
+    /// A slot leaves a chain.
+    fn part(&mut self, slot: u32, chain: Chain) {
+        let Link { before, behind } = *self.link(slot, chain);
+        *self.towards_head(before, chain) = behind;
+        *self.towards_tail(behind, chain) = before;
+    }
+
+    /// A packet joins at the tail, or at the head.
+    fn put(&mut self, waiting: Waiting<P>, first: bool) {
+        let (slot, priority) = (self.place(waiting), priority(&waiting.packet));
+        for chain in [Chain::Order, Chain::Equals(priority)] {
+            let ends = *self.ends(chain);
+            let between = if first {
+                Link { before: NONE, behind: ends.behind }
+            } else {
+                Link { before: ends.before, behind: NONE }
+            };
+            self.join(slot, chain, between);
+        }
+    }
+
+    fn place(&mut self, waiting: Waiting<P>) -> u32 {
+        let slot = self.free;
+        if let Some(place) = self.slots.get_mut(slot as usize) {
+            self.free = place.order.behind;
+            place.waiting = Some(waiting);
+            return slot;
+        }
+        self.slots.push(Slot { waiting: Some(waiting), order: ALONE, equals: ALONE });
+        u32::try_from(self.slots.len() - 1).expect("a queue has less room")
+    }
+
+    /// Takes out the packet of a slot; none where it is free.
+    fn pull(&mut self, slot: u32) -> Option<Waiting<P>> {
+        let waiting = self.slots.get_mut(slot as usize)?.waiting.take()?;
+        self.part(slot, Chain::Order);
+        self.part(slot, Chain::Equals(priority(&waiting.packet)));
+        self.slots[slot as usize].order.behind = self.free;
+        self.free = slot;
+        Some(waiting)
+    }
+
+    /// The slot behind `index` others.
+    fn behind(&self, index: usize) -> u32 {
+        let mut slot = self.order.behind;
+        for _ in 0..index {
+            let Some(place) = self.slots.get(slot as usize) else { return NONE };
+            slot = place.order.behind;
+        }
+        slot
+    }
+
+    /// The lowest priority that waits, with its packet nearest the head.
+    fn least(&self) -> Option<(usize, u32)> {
+        self.equals.iter().map(|ends| ends.behind).enumerate().find(|(_, slot)| *slot != NONE)
+    }
+
+    fn discard(&mut self, account: &mut Account, slot: u32, dropped: &mut impl FnMut(P)) {
+        let Waiting { packet, .. } = self.pull(slot).expect("only a queue that holds something exceeds a limit");
+        account.discarded(packet.len().count());
+        dropped(packet);
+    }
+}
+
+/// Its place among the priorities.
+fn priority<P: Packet>(packet: &P) -> usize {
+    packet.discard_priority().map_or(PRIORITIES - 1, usize::from).min(PRIORITIES - 1)
+}
+
+impl<P: Packet> Discipline<P> for Biased<P> {
+    type Params = Params;
+
+    /// There is nothing to refuse.
+    fn new(_: &Params, place: &Place) -> Result<Self, Invalid> {
+        let slots = Vec::with_capacity(place.room);
+        Ok(Self { slots, free: NONE, order: ALONE, equals: [ALONE; PRIORITIES], purge: place.purge })
+    }
+
+    fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
+        let len = packet.len().count();
+        while account.fits_alone(len) && !account.fits(len) {
+            let Some((_, slot)) = self.least().filter(|(least, _)| *least <= priority(&packet)) else { break };
+            self.discard(account, slot, dropped);
+        }
+        if account.fits(len) {
+            self.put(Waiting { packet, since: now }, false);
+            account.joins(now, len);
+        } else {
+            account.refused(len);
+            // Others of lower priority may have gone before it.
+            account.settle(now);
+            dropped(packet);
+        }
+    }
+
+    fn enqueue_first(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
+        let len = packet.len().count();
+        if !account.fits_alone(len) {
+            account.refused(len);
+            dropped(packet);
+            return;
+        }
+        while !account.fits(len) {
+            let (_, slot) = self.least().expect("only a queue that holds something is full");
+            self.discard(account, slot, dropped);
+        }
+        self.put(Waiting { packet, since: now }, true);
+        account.joins(now, len);
+    }
+
+    fn peek(&mut self, _: &mut Account, _: Instant, index: usize, _: &mut impl FnMut(P)) -> Option<&P> {
+        let slot = self.behind(index);
+        self.slots.get(slot as usize)?.waiting.as_ref().map(|waiting| &waiting.packet)
+    }
+
+    fn remove(
+        &mut self,
+        _: &mut Account,
+        _: Instant,
+        index: usize,
+        _: &mut impl FnMut(P),
+    ) -> Option<Waiting<P>> {
+        self.pull(self.behind(index))
+    }
+
+    fn purge(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
+        while account.is_over() {
+            let slot = match self.purge {
+                None => self.least().map_or(NONE, |(_, slot)| slot),
+                Some(Purge::Head) => self.order.behind,
+                Some(Purge::Tail) => self.order.before,
+                Some(Purge::None) => return,
+            };
+            self.discard(account, slot, dropped);
+        }
+    }
+
+    fn discard_where(
+        &mut self,
+        account: &mut Account,
+        unwanted: &mut impl FnMut(&P) -> bool,
+        dropped: &mut impl FnMut(P),
+    ) {
+        let mut slot = self.order.behind;
+        while let Some(place) = self.slots.get(slot as usize) {
+            let (this, next) = (slot, place.order.behind);
+            if place.waiting.as_ref().is_some_and(|waiting| unwanted(&waiting.packet)) {
+                self.discard(account, this, dropped);
+            }
+            slot = next;
+        }
+    }
+}
