@@ -1,7 +1,8 @@
 //! Closed forms and solvers that the simulator is held to: the saturated 802.11 cell ([`dcf`]), also with
 //! aggregates ([`ampdu`]) and with access categories ([`edca`]), the cell of different and unsaturated stations
 //! ([`malone`]), two hidden senders ([`hidden`]), the classical single-server queues ([`queueing`]), the buffer that ALT
-//! sizes under TCP ([`alt`]), and SWAN's real-time devices beside best effort ([`swan`]).
+//! sizes under TCP ([`alt`]), SWAN's real-time devices beside best effort ([`swan`]), and which losses a receiver that knows of
+//! discard priorities holds for congestion ([`bqm`]).
 //!
 //! Here live models that a reader can hold beside their source, equation by equation. Nothing here simulates, draws
 //! random numbers or reads a scenario: the simulator must be able to differ from it. Arithmetic goes through `libm`, so
@@ -9,6 +10,7 @@
 
 pub mod alt;
 pub mod ampdu;
+pub mod bqm;
 pub mod dcf;
 pub mod edca;
 mod error;
