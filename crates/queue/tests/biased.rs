@@ -134,7 +134,8 @@ proptest! {
 #[test]
 fn purge_says_which_packets_a_smaller_limit_takes() {
     let packets = [(1, Some(2)), (2, Some(0)), (3, None), (4, Some(0)), (5, Some(1))];
-    for (purge, gone) in [("", vec![2, 4, 5]), ("purge = \"head\"", vec![1, 2, 3]), ("purge = \"tail\"", vec![5, 4, 3])] {
+    for (purge, gone) in [("", vec![2, 4, 5]), ("purge = \"head\"", vec![1, 2, 3]), ("purge = \"tail\"", vec![5, 4, 3])]
+    {
         let mut queue = queue(&format!("limit = 5\n{purge}"));
         for (number, priority) in packets {
             queue.enqueue(at(0), Marked { number, priority, length: 100 }, &mut |_| panic!("there is room"));

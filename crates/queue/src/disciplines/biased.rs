@@ -214,13 +214,7 @@ impl<P: Packet> Discipline<P> for Biased<P> {
         self.slots.get(slot as usize)?.waiting.as_ref().map(|waiting| &waiting.packet)
     }
 
-    fn remove(
-        &mut self,
-        _: &mut Account,
-        _: Instant,
-        index: usize,
-        _: &mut impl FnMut(P),
-    ) -> Option<Waiting<P>> {
+    fn remove(&mut self, _: &mut Account, _: Instant, index: usize, _: &mut impl FnMut(P)) -> Option<Waiting<P>> {
         self.pull(self.behind(index))
     }
 
