@@ -47,7 +47,7 @@ pub(crate) fn branch(outcome: &Outcome, path: &str) -> Value {
 }
 
 /// All values at `path`, in the scenario's order. Elements of a list are addressed by name, all of them by `*`, those whose
-/// names begin alike by `down*`.
+/// names begin alike by `down*`, or begin and end alike by `down* be`.
 pub(crate) fn find<'v>(root: &'v Value, path: &str) -> Result<Vec<Found<'v>>, Missing> {
     let mut places = vec![Found { names: Vec::new(), value: root }];
     for segment in path.split('.') {
@@ -79,7 +79,10 @@ fn step<'v>(place: Found<'v>, segment: &str) -> Result<Vec<Found<'v>>, Missing> 
 
 /// True where `segment` of a path means the element called `name`.
 pub(crate) fn means(segment: &str, name: &str) -> bool {
-    segment == name || segment.strip_suffix('*').is_some_and(|beginning| name.starts_with(beginning))
+    segment == name
+        || segment
+            .split_once('*')
+            .is_some_and(|(beginning, end)| name.strip_prefix(beginning).is_some_and(|rest| rest.ends_with(end)))
 }
 
 /// The series at `nodes.NAME.KEY` or `flows.NAME.KEY` with their names, in the scenario's order; names may have dots, and `*`
@@ -132,6 +135,8 @@ mod tests {
         let named =
             json!({ "flows": [{ "name": "up-1", "v": 1 }, { "name": "down-1", "v": 2 }, { "name": "up-2", "v": 3 }] });
         assert_eq!(numbers(&named, "flows.up-*.v"), [1.0, 3.0]);
+        assert_eq!(numbers(&named, "flows.*-1.v"), [1.0, 2.0]);
+        assert!(means("up*p", "upp") && !means("up*p", "up"), "no letter is both beginning and end");
     }
 
     #[test]

@@ -97,8 +97,8 @@ pub struct Claim {
     /// Where the document says so: "ADTH section 4.2.1".
     pub source: String,
     /// The result that it speaks of: `flows.*.deadline_miss_ratio`, `nodes.n1.queues.*.nodal_delay_s.p999`,
-    /// `totals.loss_ratio`. A name of a flow or node, or `*` for all; `down*` for all whose names begin so. With `series`:
-    /// the key of a time series. Or arithmetic on results, with spaces around `+ - * /`: `a / sum(b)`, with `sum`, `mean`,
+    /// `totals.loss_ratio`. A name of a flow or node, or `*` for all; `down*` for all whose names begin so, `down* be` for
+    /// those that end so, too. With `series`: the key of a time series. Or arithmetic on results, with spaces around `+ - * /`: `a / sum(b)`, with `sum`, `mean`,
     /// `max`, `min`, `jain` (over flows or nodes; `max(a, b)` of two), `abs` and `before(series)`, the series one step earlier.
     /// Values of several flows or nodes are taken one by one, a single value with each; in it a name that has spaces stands
     /// in quotes: `'nodes.ap be.limit'`.
@@ -132,6 +132,14 @@ pub struct Claim {
     /// With `against` or `than`: `difference` (ours - theirs) or `ratio` (ours / theirs); of two series also `correlation`.
     #[serde(default)]
     pub compare: Compare,
+    /// Several cases make one value: groups of them by name, each with its labels, laid over `where`. All cases that differ
+    /// only in the axes that groups name belong together. Each case has one value, if need be by `together`.
+    #[serde(default)]
+    pub groups: BTreeMap<String, BTreeMap<String, Labels>>,
+    /// The value that the groups make, arithmetic as in `measure` on their names: `max(c) - min(c)`. A group of several cases
+    /// stands within `max`, `min`, `mean` or `sum`.
+    #[serde(default)]
+    pub formula: Option<String>,
     /// Each value becomes its difference from that of the label before it on this axis, with the same seed; with `compare =
     /// "ratio"` and nothing else to compare with, its ratio to it.
     #[serde(default)]

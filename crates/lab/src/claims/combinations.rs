@@ -100,6 +100,19 @@ pub(crate) const RULES: &[Rule] = &[
         is_broken: |claim| claim.first.as_ref().is_some_and(|first| claim.against.contains_key(&first.axis)),
     },
     Rule {
+        key: "formula",
+        sentence: "`groups` and `formula` belong together",
+        is_broken: |claim| claim.groups.is_empty() == claim.formula.is_some(),
+    },
+    Rule {
+        key: "formula",
+        sentence: "a formula compares: `against`, `than`, `compare` and `first` do not go with it",
+        is_broken: |claim| {
+            let compares = has_other(claim) || claim.first.is_some() || claim.compare != Compare::Difference;
+            claim.formula.is_some() && compares
+        },
+    },
+    Rule {
         key: "statistic",
         sentence: "`holds = \"zero\"` is ruled on value by value: `statistic` does not apply",
         is_broken: |claim| is_zero(claim) && claim.statistic != Statistic::default(),
@@ -159,6 +172,8 @@ mod tests {
             json!({ "choose": "smallest", "reaching": "flows.*.v", "against": against }),
             json!({ "first": { "axis": "load" } }),
             json!({ "first": first, "against": { "load": "1" } }),
+            json!({ "formula": "a" }),
+            json!({ "formula": "a", "groups": { "a": { "load": "1" } }, "than": "flows.b.v" }),
             json!({ "holds": "zero", "statistic": "max" }),
             json!({ "holds": "zero", "seeds": "every" }),
         ];
@@ -182,6 +197,7 @@ mod tests {
             json!({ "series": { "take": "fall", "over": "1 s" } }),
             json!({ "holds": "zero" }),
             json!({ "share_of_runs": "> 1", "seeds": "every" }),
+            json!({ "formula": "max(a)", "groups": { "a": { "load": ["1", "2"] } }, "steps": "scheme" }),
         ] {
             assert!(broken(&claim(&fields)).is_none(), "{fields}");
         }

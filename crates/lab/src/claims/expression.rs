@@ -107,13 +107,18 @@ impl Expression {
 
     /// The unit of its values, as far as the keys tell.
     pub(crate) fn unit(&self) -> Unit {
+        self.unit_of(&Unit::of)
+    }
+
+    /// The unit of its values; `of` gives that of a path.
+    pub(crate) fn unit_of(&self, of: &dyn Fn(&str) -> Unit) -> Unit {
         match self {
             Self::Number(_) => Unit::Number,
-            Self::Path(path) => Unit::of(path),
+            Self::Path(path) => of(path),
             Self::Of(Function::Jain, _) => Unit::Share,
-            Self::Of(_, arguments) => arguments.first().map_or(Unit::Number, Self::unit),
+            Self::Of(_, arguments) => arguments.first().map_or(Unit::Number, |first| first.unit_of(of)),
             // A factor may have any unit: `goodput / 2.25e6` is a ratio of rates.
-            Self::Both(left, operator, right) => match (operator, left.unit(), right.unit()) {
+            Self::Both(left, operator, right) => match (operator, left.unit_of(of), right.unit_of(of)) {
                 (Operator::Plus | Operator::Minus, Unit::Number, unit)
                 | (Operator::Plus | Operator::Minus, unit, _) => unit,
                 (Operator::Times | Operator::Over, ..) => Unit::Number,

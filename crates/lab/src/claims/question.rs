@@ -6,6 +6,7 @@ use super::window::{self, Side};
 use super::{Case, matches};
 use crate::label;
 use crate::study::{Choose, Claim, Compare, First, Labels, Run, Together, Window};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A result of each case, and what it is compared with.
@@ -22,6 +23,9 @@ pub(crate) struct Question<'q> {
     pub(crate) than: Option<Expression>,
     pub(crate) compare: Compare,
     pub(crate) steps: Option<&'q str>,
+    /// What several cases make together, and which.
+    pub(crate) formula: Option<Expression>,
+    pub(crate) groups: Cow<'q, BTreeMap<String, BTreeMap<String, Labels>>>,
 }
 
 /// An expression that cannot be read is refused when a scenario is; here it is a path that leads nowhere.
@@ -43,6 +47,8 @@ impl<'q> From<&'q Claim> for Question<'q> {
             than: claim.than.as_deref().map(expression),
             compare: claim.compare,
             steps: claim.steps.as_deref(),
+            formula: claim.formula.as_deref().map(expression),
+            groups: Cow::Borrowed(&claim.groups),
         }
     }
 }
@@ -57,8 +63,23 @@ impl<'q> Question<'q> {
         compare: Compare,
     ) -> Self {
         let (choose, measure) = (Choose::Largest, expression(measure));
-        let (series, first, reaching, than, steps) = (None, None, None, None, None);
-        Self { measure, series, together, first, cases, against, choose, reaching, than, compare, steps }
+        let (series, first, reaching, than, steps, formula) = (None, None, None, None, None, None);
+        let groups = Cow::Owned(BTreeMap::new());
+        Self {
+            measure,
+            series,
+            together,
+            first,
+            cases,
+            against,
+            choose,
+            reaching,
+            than,
+            compare,
+            steps,
+            formula,
+            groups,
+        }
     }
 
     /// The results that are needed to answer.
@@ -90,8 +111,11 @@ impl<'q> Question<'q> {
     }
 
     /// The cases that are asked about, each with those that it may be compared with, by index. With `first`, one case
-    /// stands for all along the axis.
+    /// stands for all along the axis. With groups, the first case of those that make one value stands for them.
     pub(crate) fn pairs(&self, cases: &[&Case]) -> Vec<(usize, Vec<usize>)> {
+        if !self.groups.is_empty() {
+            return self.together(cases);
+        }
         let mut wanted: Vec<usize> = (0..cases.len()).filter(|&case| matches(self.cases, cases[case])).collect();
         if let Some(first) = self.first {
             let all = wanted.clone();
@@ -106,6 +130,36 @@ impl<'q> Question<'q> {
         // A case of the other kind is not compared with itself; one of several may be the best of them. What a sparse sweep
         // has no counterpart for is not compared.
         pairs.filter(|(case, others)| !others.is_empty() && others.as_slice() != [*case]).collect()
+    }
+
+    /// The cases that make one value, the first of them beside all: they differ only in the axes that groups name, and every
+    /// group has one.
+    fn together(&self, cases: &[&Case]) -> Vec<(usize, Vec<usize>)> {
+        let folded: BTreeSet<&String> = self.groups.values().flat_map(BTreeMap::keys).collect();
+        let alike = |a: usize, b: usize| {
+            cases[a].iter().all(|(axis, label)| folded.contains(axis) || cases[b].get(axis) == Some(label))
+        };
+        let grouped = |case: &usize| self.groups.values().any(|group| matches(&self.labels(group), cases[*case]));
+        let mut sets: Vec<Vec<usize>> = Vec::new();
+        for case in (0..cases.len()).filter(grouped) {
+            match sets.iter_mut().find(|set| alike(set[0], case)) {
+                Some(set) => set.push(case),
+                None => sets.push(vec![case]),
+            }
+        }
+        let whole = |set: &Vec<usize>| self.groups.values().all(|group| !self.of_group(group, set, cases).is_empty());
+        sets.into_iter().filter(whole).map(|set| (set[0], set)).collect()
+    }
+
+    /// The labels of a group: its own, laid over those of `where`.
+    fn labels(&self, group: &BTreeMap<String, Labels>) -> BTreeMap<String, Labels> {
+        self.cases.iter().chain(group).map(|(axis, labels)| (axis.clone(), labels.clone())).collect()
+    }
+
+    /// Those of some cases that belong to a group.
+    fn of_group(&self, group: &BTreeMap<String, Labels>, set: &[usize], cases: &[&Case]) -> Vec<usize> {
+        let labels = self.labels(group);
+        set.iter().copied().filter(|&case| matches(&labels, cases[case])).collect()
     }
 
     /// Every case that is read to answer.
@@ -183,6 +237,9 @@ impl Seed<'_> {
     }
 
     fn row(&self, question: &Question, case: usize, others: &[usize]) -> Vec<f64> {
+        if let Some(formula) = &question.formula {
+            return vec![self.computed(question, formula, others)];
+        }
         let ours = self.values(question, case, &question.measure);
         let other = match others {
             [] => None,
@@ -203,6 +260,22 @@ impl Seed<'_> {
             return ours.iter().flat_map(|&ours| theirs.iter().map(move |&theirs| compare(ours, theirs))).collect();
         }
         ours.into_iter().zip(theirs).map(|(ours, theirs)| compare(ours, theirs)).collect()
+    }
+
+    /// What a formula makes of cases in groups; NaN where it divides by zero, or has a list in the place of a value.
+    fn computed(&self, question: &Question, formula: &Expression, cases: &[usize]) -> f64 {
+        let value = |case: usize| match self.of_case(question, case, &question.measure)[..] {
+            [one] => Some(one),
+            _ => None,
+        };
+        let of_group = |name: &str| -> Vec<Column> {
+            let group = question.groups.get(name).map(|group| question.of_group(group, cases, self.cases));
+            group.unwrap_or_default().into_iter().map(|case| vec![value(case)]).collect()
+        };
+        match &formula.values(&of_group)[..] {
+            [one] => one.first().copied().flatten().unwrap_or(f64::NAN),
+            _ => f64::NAN,
+        }
     }
 
     /// The one of several cases that ours is compared with.

@@ -99,7 +99,8 @@ impl Variant {
         let Neighbour { parameter, axis, label: own, .. } = neighbour;
         let mut other = claim.clone();
         let mut named = false;
-        for labels in [&mut other.cases, &mut other.against].into_iter().filter_map(|labels| labels.get_mut(axis)) {
+        let tables = other.groups.values_mut().chain([&mut other.cases, &mut other.against]);
+        for labels in tables.filter_map(|labels| labels.get_mut(axis)) {
             named |= labels.contains(own);
             *labels = labels.with(own, label);
         }

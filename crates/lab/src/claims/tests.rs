@@ -99,6 +99,27 @@ fn the_values_of_a_case_become_one_before_cases_are_compared() {
 }
 
 #[test]
+fn a_formula_makes_one_value_of_several_cases() {
+    // fifo's a is 1, 2, 4 over the loads, adth's 0.5, 0.5, 0.25.
+    let line = json!({ "where": { "scheme": "fifo" }, "measure": "flows.a.v", "formula": "here / ((low + high) / 2)",
+        "groups": { "low": { "load": "1" }, "here": { "load": "2" }, "high": { "load": "3" } } });
+    assert_near(value_of(&line), 0.8);
+    // Of each scheme by itself: (4 - 1) / 1 and (0.5 - 0.25) / 0.5.
+    let range = |statistic: &str| {
+        json!({ "measure": "flows.a.v", "formula": "(max(all) - min(all)) / one",
+        "groups": { "all": { "load": ["1", "2", "3"] }, "one": { "load": "1" } }, "statistic": statistic })
+    };
+    assert_near(value_of(&range("sum")), 3.5);
+    assert_near(value_of(&range("min")), 0.5);
+    // Cases of different schemes: 4 - 2 * 0.5.
+    let schemes = json!({ "where": { "load": "3" }, "measure": "flows.a.v", "formula": "fifo - 2 * adth",
+        "groups": { "fifo": { "scheme": "fifo" }, "adth": { "scheme": "adth", "load": "2" } } });
+    assert_near(value_of(&schemes), 3.0);
+    let list = json!({ "measure": "flows.a.v", "formula": "all - 1", "groups": { "all": { "load": ["1", "2"] } } });
+    assert!(value_of(&list).is_nan(), "a list is no value");
+}
+
+#[test]
 fn a_case_is_compared_with_the_best_of_several() {
     // fifo, flow a: 1, 2, 4 over the loads: each beside the largest.
     let fields = |more: &Value| {

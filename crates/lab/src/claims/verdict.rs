@@ -224,7 +224,7 @@ pub(crate) fn unit(claim: &Claim, question: &Question) -> Unit {
         (OverSeeds::RelativeDeviation, _) => Unit::Number,
         (_, Compare::Ratio | Compare::Correlation) if compared => Unit::Number,
         _ if claim.first.is_some() => Unit::Number,
-        _ => measured,
+        _ => question.formula.as_ref().map_or(measured, |formula| formula.unit_of(&|_| measured)),
     }
 }
 

@@ -170,6 +170,7 @@ impl Future<'_, '_> {
         }
         self.check_labels(&at("where"), &claim.cases)?;
         self.check_against(&at("against"), &claim.against)?;
+        self.check_formula(&at, claim)?;
         if let Some(first) = &claim.first {
             self.check_first(&at("first"), first, &claim.cases)?;
         }
@@ -179,6 +180,7 @@ impl Future<'_, '_> {
         let axes = [
             ("against", claim.against.contains_key(self.each())),
             ("steps", claim.steps.as_deref() == Some(self.each())),
+            ("groups", claim.groups.values().any(|group| group.contains_key(self.each()))),
         ];
         let first = ("first", claim.first.as_ref().is_some_and(|first| first.axis == self.each()));
         if let Some((key, _)) = axes.into_iter().chain([first]).find(|(_, along)| *along) {
@@ -190,6 +192,23 @@ impl Future<'_, '_> {
         let all: Vec<_> = cases.iter().copied().chain(&self.scenario.left_out).collect();
         let settings = claims::settings(claim, &self.scenario.rulings, &all);
         settings.iter().try_for_each(|setting| self.check_setting(&at, &setting.claim, &cases, &all))
+    }
+
+    /// Groups have labels that exist, and the formula names groups.
+    fn check_formula(&self, at: &dyn Fn(&str) -> String, claim: &Claim) -> Result<(), Refusal> {
+        let Some(formula) = &claim.formula else { return Ok(()) };
+        for (name, labels) in &claim.groups {
+            self.check_labels(&at(&format!("groups.{name}")), labels)?;
+        }
+        let expression = self.parsed(&at("formula"), formula)?;
+        let known: Vec<&str> = claim.groups.keys().map(String::as_str).collect();
+        match expression.paths().into_iter().find(|name| !known.contains(name)) {
+            Some(name) => {
+                let refusal = self.draft.refuse_at(&at("formula"), format!("no group is called `{name}`"));
+                Err(hints::with_names(refusal, name, &known))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Within one setting there are cases that the claim speaks of, and results as it names them.
@@ -204,7 +223,9 @@ impl Future<'_, '_> {
         let pairs = question.pairs(all);
         if pairs.is_empty() {
             let some = all.iter().any(|case| claims::matches(&claim.cases, case));
-            let (key, message) = if some {
+            let (key, message) = if claim.formula.is_some() {
+                ("groups", "a group has no cases")
+            } else if some {
                 ("against", "the claim compares each case with itself: give other labels in `where`")
             } else {
                 ("where", "no case has these labels: `only` in `[vary]` leaves them out")
@@ -420,7 +441,7 @@ impl Future<'_, '_> {
                 } else if cdf {
                     self.check_distribution(&place, path, blank)?;
                 } else {
-                    self.check_measure(&place, path, blank, Leaf::Number)?;
+                    self.check_expression(&place, path, blank, Leaf::Number)?;
                 }
             }
         }

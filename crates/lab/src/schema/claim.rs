@@ -29,6 +29,7 @@ In this order. A step applies if its key is present, or by its default; it is th
 | `against` `choose` `reaching` | finds the case that ours is compared with, run with the same seed |
 | `than` | compares with another result, of the case of `against` or of the same case |
 | `compare` | takes the difference, the ratio or the correlation of the two |
+| `groups` `formula` | instead: makes one value of the cases of several groups, by arithmetic on their names |
 | `steps` | takes the difference (or the ratio) of neighbours along an axis |
 | `statistic` | makes one number of all values of a seed; with `each` every value is ruled on by itself |
 | `share_of_runs` | makes it 1 if a condition holds and 0 if not |
