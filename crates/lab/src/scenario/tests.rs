@@ -121,6 +121,10 @@ fn a_claim_that_can_never_be_ruled_on_is_refused() {
     wrong("reaching = \"totals.goodput\"\nagainst = { scheme = \"*\" }", "no result `totals.goodput`");
     wrong("series = { take = \"max\" }", "no result `totals.goodput_bps`");
     wrong("series = { take = \"median\" }", "median");
+    let formula = |text: &str, labels: &str| format!("formula = \"{text}\"\ngroups = {{ a = {{ {labels} }} }}");
+    wrong(&formula("max(b)", "scheme = \"FIFO\""), "no group is called `b`");
+    wrong(&formula("max(a)", "scheme = \"LIFO\""), "no value called `LIFO`");
+    wrong(&formula("max(a", "scheme = \"FIFO\""), "cannot be read");
     std::fs::remove_file(&file).unwrap();
 }
 

@@ -35,7 +35,7 @@ pub enum Shape {
     Grid,
     /// `n0` in the centre, the others evenly on a circle of radius `spacing` around it.
     Circle,
-    /// Uniformly on the rectangle `area`, drawn anew for each seed.
+    /// Uniformly on the rectangle `area`, drawn anew for each seed; nodes of `[[node]]` without a `position`, too.
     Random,
 }
 

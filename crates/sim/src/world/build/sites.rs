@@ -33,7 +33,7 @@ pub(super) fn sites(network: &Network, seed: u64) -> Result<Vec<Site>, BuildErro
         }
         match placed.get(&node.name).map(|&index| &mut sites[index]) {
             Some(site) => *site = Site { position: node.position.or(site.position), ..node.clone() },
-            None => sites.push(node.clone()),
+            None => sites.push(Site { position: node.position.or(scattered(network, node, seed)), ..node.clone() }),
         }
     }
     if sites.is_empty() {
@@ -42,6 +42,13 @@ pub(super) fn sites(network: &Network, seed: u64) -> Result<Vec<Site>, BuildErro
     // The medium numbers the nodes that have a radio.
     sites.sort_by_key(|site| site.role == Role::Wired);
     Ok(sites)
+}
+
+/// Where random placement puts a node that has no position of its own.
+fn scattered(network: &Network, node: &Site, seed: u64) -> Option<[Length; 2]> {
+    let placement = network.nodes.as_ref().filter(|placement| placement.placement == Some(Shape::Random))?;
+    (node.role != Role::Wired)
+        .then(|| position(Shape::Random, 0, placement, Stream::new(seed, &node.name, Purpose::Motion)))
 }
 
 /// The nodes that one table describes.
@@ -105,6 +112,21 @@ fn position(shape: Shape, index: u32, placement: &Placement, mut random: Stream)
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn random_places_are_also_for_nodes_described_one_by_one() {
+        let text = "duration = \"1 s\"\n[nodes]\ncount = 1\nplacement = \"random\"\narea = [\"30 m\", \"10 m\"]\n\
+            [[node]]\nname = \"up\"\ncount = 3\n[[node]]\nname = \"x\"\nposition = [\"70 m\", \"0 m\"]\n\
+            [[node]]\nname = \"server\"\nrole = \"wired\"\n";
+        let network: Network = toml::from_str(text).expect("a description");
+        let sites = sites(&network, 1).expect("places");
+        let at = |name: &str| sites.iter().find(|site| site.name == name)?.position;
+        let places: BTreeSet<String> = ["n0", "up1", "up2", "up3"].map(|name| format!("{:?}", at(name))).into();
+        assert_eq!(places.len(), 4, "each has its own: {places:?}");
+        assert!(["up1", "up3"].iter().all(|name| at(name).is_some_and(|[x, _]| x.as_metres() < 30.0)));
+        assert_eq!(at("x"), Some([Length::metres(70.0), Length::metres(0.0)]));
+        assert_eq!(at("server"), None);
+    }
 
     #[test]
     fn random_places_are_drawn_for_each_seed_and_lie_evenly_on_the_rectangle() {
