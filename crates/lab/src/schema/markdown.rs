@@ -256,6 +256,8 @@ mod tests {
         "reaching",
         "than",
         "compare",
+        "groups",
+        "formula",
         "steps",
         "statistic",
         "share_of_runs",
