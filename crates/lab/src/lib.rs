@@ -9,6 +9,7 @@ mod grid;
 mod label;
 pub mod live;
 mod measure;
+mod model;
 pub mod printable;
 pub mod recorded;
 pub mod report;

@@ -1,5 +1,6 @@
 //! Finding a result by its path: `flows.*.delay_s.max`, `nodes.n1.queues.*.nodal_delay_s.p999`, `totals.loss_ratio`.
 
+use crate::study::{Modelled, Run};
 use serde_json::{Value, json};
 use sim::results::{Outcome, Series};
 
@@ -20,8 +21,16 @@ pub(crate) struct Missing {
     pub(crate) known: Vec<String>,
 }
 
-/// The results of a run, without series, as a tree of their keys.
-pub(crate) fn tree(outcome: &Outcome) -> Value {
+/// The results of a run, without series, as a tree of their keys; what models say of it is there where they do.
+pub(crate) fn tree(outcome: &Outcome, model: Option<&Modelled>) -> Value {
+    let mut tree = of_outcome(outcome);
+    if let Some(model) = model {
+        tree["model"] = json!(model);
+    }
+    tree
+}
+
+fn of_outcome(outcome: &Outcome) -> Value {
     json!({
         "simulated_s": outcome.simulated_s,
         "events": outcome.events,
@@ -32,7 +41,8 @@ pub(crate) fn tree(outcome: &Outcome) -> Value {
 }
 
 /// As much of [`tree`] as `path` leads to: whole trees of large sweeps would take minutes.
-pub(crate) fn branch(outcome: &Outcome, path: &str) -> Value {
+pub(crate) fn branch(run: &Run, path: &str) -> Value {
+    let outcome = &run.outcome;
     let mut segments = path.split('.');
     match (segments.next(), segments.next()) {
         (Some("flows"), Some(name)) => {
@@ -42,7 +52,8 @@ pub(crate) fn branch(outcome: &Outcome, path: &str) -> Value {
             json!({ "nodes": outcome.nodes.iter().filter(|node| means(name, &node.name)).collect::<Vec<_>>() })
         }
         (Some("totals"), _) => json!({ "totals": outcome.totals }),
-        _ => tree(outcome),
+        (Some("model"), _) => json!({ "model": run.model }),
+        _ => tree(outcome, run.model.as_ref()),
     }
 }
 

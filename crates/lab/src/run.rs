@@ -1,8 +1,6 @@
 //! One run of one network.
 
-use crate::measure;
 use rustix::time::{ClockId, clock_gettime};
-use serde_json::Value;
 use sim::config::Network;
 use sim::results::Outcome;
 use sim::trace::TraceEvent;
@@ -91,15 +89,11 @@ fn timed(outcome: Outcome, wall: f64, cpu: f64) -> Timed {
     Timed { outcome, wall_s: seconds(ClockId::Monotonic) - wall, cpu_s: seconds(ClockId::ThreadCPUTime) - cpu }
 }
 
-/// The results that a run of `network` will have, without having run: all keys and names, no values.
-pub(crate) fn blank(network: &Network) -> Result<Value, sim::BuildError> {
+/// The results that a run of `network` will have, without having run: all names, no values.
+pub(crate) fn blank(network: &Network) -> Result<Outcome, sim::BuildError> {
     drop(sim::World::new(network, 0)?);
     let no_time = Network { duration: Duration::from_nanos(1), warmup: Duration::ZERO, ..network.clone() };
-    let outcome = sim::World::new(&no_time, 0)?.finish();
-    let mut tree = measure::tree(&outcome);
-    tree["series"] = serde_json::to_value(&outcome.series).unwrap_or_default();
-    tree["distributions"] = serde_json::to_value(&outcome.distributions).unwrap_or_default();
-    Ok(tree)
+    Ok(sim::World::new(&no_time, 0)?.finish())
 }
 
 fn seconds(clock: ClockId) -> f64 {

@@ -1,7 +1,9 @@
 //! A study: everything that is known after a scenario was run, and what the report is made from.
 
+mod model;
 mod verdict;
 
+pub use model::{Devices, Equilibrium, Modelled, Models, Swan};
 pub use verdict::{Beside, Extent, Neighbour, Ruling, Rulings, Unit, Verdict};
 
 use crate::scenario::Explanation;
@@ -84,6 +86,9 @@ pub struct Run {
     /// What it measured.
     #[serde(flatten)]
     pub outcome: sim::results::Outcome,
+    /// What analytic models say of it; absent where the scenario asks for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<Modelled>,
 }
 
 /// One checkable statement about a scenario's results.

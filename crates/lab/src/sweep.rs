@@ -3,10 +3,11 @@
 use crate::capture::{self, CaptureError, Filter, Wanted};
 use crate::claims;
 use crate::csv;
+use crate::model;
 use crate::run::{self, Timed, Watch};
 use crate::scenario::{Case, Scenario};
 use crate::store::{Store, StoreError};
-use crate::study::{Axis, Run, Study};
+use crate::study::{Axis, Models, Run, Study};
 use rayon::prelude::*;
 use sim::config::Network;
 use std::fs;
@@ -153,18 +154,18 @@ fn jobs<'s>(scenario: &'s Scenario, build: &str) -> Vec<Job<'s>> {
             if index > 0 && !of_series {
                 network.record.series = None;
             }
-            let key = key(&scenario.id, case, &mut network, seed, build);
+            let key = key(&scenario.id, &scenario.models, case, &mut network, seed, build);
             Job { case, seed, network, key }
         })
         .collect()
 }
 
 /// What a run's outcome depends on, as a name for its file: the network down to every value and every file that it names,
-/// the seed, the build; and the labels that are written beside it.
-fn key(id: &str, case: &Case, network: &mut Network, seed: u64, build: &str) -> String {
+/// the seed, the build; the models beside it, and the labels that are written.
+fn key(id: &str, models: &Models, case: &Case, network: &mut Network, seed: u64, build: &str) -> String {
     let files = network.attachments().into_iter().map(|(_, file)| fingerprint(file.content().unwrap_or_default()));
     let files: Vec<String> = files.map(|print| format!("{print:032x}")).collect();
-    let whole = serde_json::json!([id, case.labels, case.set, network, files, seed, VERSION, build]);
+    let whole = serde_json::json!([id, models, case.labels, case.set, network, files, seed, VERSION, build]);
     format!("{:032x}", fingerprint(whole.to_string().as_bytes()))
 }
 
@@ -175,10 +176,12 @@ pub fn fingerprint(bytes: &[u8]) -> u128 {
     bytes.iter().fold(OFFSET, |hash, byte| (hash ^ u128::from(*byte)).wrapping_mul(PRIME))
 }
 
-/// A finished run with all that tells it from others.
-pub fn record(scenario: &str, case: &Case, seed: u64, timed: Timed) -> Run {
+/// A finished run with all that tells it from others, and what models say of it.
+pub fn record(scenario: &Scenario, case: &Case, seed: u64, timed: Timed) -> Run {
     Run {
-        scenario: scenario.to_owned(),
+        scenario: scenario.id.clone(),
+        // What no model speaks of was refused when the scenario was read.
+        model: model::of(&scenario.models, &case.network, &timed.outcome).unwrap_or_default(),
         seed,
         case: case.labels.clone(),
         set: case.set.clone(),
@@ -211,7 +214,7 @@ fn finish(
         Some(traces) => traced(scenario, job, traces, watch)?,
     };
     let Some(timed) = timed else { return Ok(None) };
-    let mut run = record(&scenario.id, job.case, job.seed, timed);
+    let mut run = record(scenario, job.case, job.seed, timed);
     store.keep(&job.key, &mut run)?;
     Ok(Some(run))
 }

@@ -257,6 +257,7 @@ fn run(scenario: &str, seed: u64, case: &[(&str, &str)], outcome: Outcome) -> Ru
         version: "0.1.0".to_owned(),
         wall_s: 0.5,
         cpu_s: 0.5,
+        model: None,
         outcome,
     }
 }

@@ -200,6 +200,7 @@ impl Measured {
             version: String::new(),
             wall_s: 0.0,
             cpu_s: 0.0,
+            model: None,
             outcome,
         }
     }

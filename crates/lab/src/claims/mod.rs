@@ -91,7 +91,7 @@ pub(crate) struct Answer {
 
 /// The answers to `questions`. `runs` are all runs of a sweep: by case, then by seed.
 pub(crate) fn answers(questions: &[Question], seeds: usize, runs: &[Run]) -> Vec<Answer> {
-    let numbers = |run: &Run, path: &str| measure::numbers(&measure::branch(&run.outcome, path), path);
+    let numbers = |run: &Run, path: &str| measure::numbers(&measure::branch(run, path), path);
     let facts: Vec<Facts> = runs.iter().map(|run| Facts::new(questions, |path| numbers(run, path))).collect();
     let cases: Vec<&Case> = runs.iter().step_by(seeds.max(1)).map(|run| &run.case).collect();
     let of = |seed: usize| Seed {

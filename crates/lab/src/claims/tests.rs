@@ -244,6 +244,7 @@ pub(super) fn runs_of(losses: &[(Case, Vec<f64>)]) -> Vec<Run> {
             version: String::new(),
             wall_s: 0.0,
             cpu_s: 0.0,
+            model: None,
             outcome,
         }
     };

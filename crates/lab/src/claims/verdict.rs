@@ -253,7 +253,7 @@ fn at(
         }
         let names = |path: &str| match (&run.outcome.series, question.series) {
             (Some(series), Some(_)) => measure::series(series, path).into_iter().map(|(name, _)| name).collect(),
-            _ => measure::names(&measure::branch(&run.outcome, path), path),
+            _ => measure::names(&measure::branch(run, path), path),
         };
         let names = if question.together.is_some() || question.first.is_some() || question.than.is_some() {
             Vec::new()

@@ -194,7 +194,7 @@ impl Maker<'_> {
         let chart = self.chart;
         if chart.together.is_none() && chart.against.is_empty() {
             let of = |case: &&'c Case<'s>| {
-                let trees: Vec<Value> = case.runs.iter().map(|run| measure::branch(&run.outcome, path)).collect();
+                let trees: Vec<Value> = case.runs.iter().map(|run| measure::branch(run, path)).collect();
                 let case = *case;
                 over_seeds(&trees, path).into_iter().map(move |(element, interval)| (case, element, interval))
             };
@@ -206,7 +206,7 @@ impl Maker<'_> {
         let mut values = Vec::new();
         for (rank, index) in answers[0].cases.iter().enumerate() {
             let Some(case) = cases.iter().find(|case| case.first == index * seeds) else { continue };
-            let tree = measure::branch(&case.runs[0].outcome, path);
+            let tree = measure::branch(&case.runs[0], path);
             let found = measure::find(&tree, path).unwrap_or_default();
             let names =
                 if chart.together.is_some() { vec![String::new()] } else { found.iter().map(element).collect() };

@@ -8,6 +8,7 @@ use super::{ceilings, document, hints};
 use crate::claims::{self, Case, Condition, Expression, Question};
 use crate::label;
 use crate::measure::{self, Missing};
+use crate::model::{self, Fault};
 use crate::report::CDF;
 use crate::run;
 use crate::study::{Axis, Chart, Claim, First, Labels, Reported, Spacing, Table, Unit, Window};
@@ -92,12 +93,18 @@ fn blank(draft: &Draft, chosen: &[usize], network: &Network) -> Result<Value, Re
         }
     };
     ceilings::check(network).map_err(|(path, message)| refuse(Some(&path), message))?;
-    run::blank(network).map_err(|error| {
+    let outcome = run::blank(network).map_err(|error| {
         let refusal = refuse(error.path(), error.to_string()).note(error.note().unwrap_or_default());
         error
             .unknown()
             .map_or(refusal.clone(), |unknown| hints::with_names(refusal, &unknown.name, &strs(&unknown.known)))
-    })
+    })?;
+    let refuse = |Fault { key, message }: Fault| draft.refuse_at(&format!("model.{key}"), message);
+    let model = model::of(&draft.head.model, network, &outcome).map_err(refuse)?;
+    let mut tree = measure::tree(&outcome, model.as_ref());
+    tree["series"] = serde_json::to_value(&outcome.series).unwrap_or_default();
+    tree["distributions"] = serde_json::to_value(&outcome.distributions).unwrap_or_default();
+    Ok(tree)
 }
 
 /// A table of parameters for a controller that no queue of any case has is a slip, not a wish.

@@ -158,6 +158,7 @@ impl<'s> Draft<'s> {
             left_out,
             claims: self.head.claim.clone(),
             rulings: self.head.rulings.clone(),
+            models: self.head.model.clone(),
             charts: self.head.chart.clone(),
             tables: self.head.table.clone(),
             explanations: BTreeMap::new(),

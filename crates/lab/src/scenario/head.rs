@@ -1,6 +1,6 @@
 //! The keys that are the lab's.
 
-use crate::study::{Chart, Claim, Rulings, Table};
+use crate::study::{Chart, Claim, Models, Rulings, Table};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -22,6 +22,9 @@ pub(crate) struct Head {
     /// Within what claims are ruled on, and which other choices are looked at beside them.
     #[serde(default)]
     pub(super) rulings: Rulings,
+    /// Analytic models that are computed beside every run.
+    #[serde(default)]
+    pub(super) model: Models,
     /// Pictures for the report.
     #[serde(default)]
     pub(super) chart: Vec<Chart>,
@@ -31,7 +34,8 @@ pub(crate) struct Head {
 }
 
 /// The keys that [`Head`] reads, `vary` and `quick`.
-pub(super) const LAB_KEYS: [&str; 9] = ["title", "id", "about", "vary", "quick", "claim", "rulings", "chart", "table"];
+pub(super) const LAB_KEYS: [&str; 10] =
+    ["title", "id", "about", "vary", "quick", "claim", "rulings", "model", "chart", "table"];
 
 /// The others. They stand here so that a scenario without a fault is read without the schema, which takes longer to build than
 /// a short network to simulate.

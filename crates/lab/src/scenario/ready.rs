@@ -2,7 +2,7 @@
 
 use super::explanations::Explanation;
 use super::hints;
-use crate::study::{Axis, Chart, Claim, Extent, Rulings, Table};
+use crate::study::{Axis, Chart, Claim, Extent, Models, Rulings, Table};
 use sim::config::Network;
 use std::collections::BTreeMap;
 
@@ -37,6 +37,8 @@ pub struct Scenario {
     pub claims: Vec<Claim>,
     /// Within what they are ruled on, and beside what.
     pub rulings: Rulings,
+    /// Analytic models that are computed beside every run.
+    pub models: Models,
     /// The charts of the report, in the file's order.
     pub charts: Vec<Chart>,
     /// The tables of the report and the terminal, in the file's order.

@@ -289,3 +289,22 @@ fn rulings_name_what_is_varied() {
     wrong(&neighbour("axis = \"queue\"\nlabel = \"ADTH\"\ninstead = [\"FIFO\"]"), "no `queue`");
     std::fs::remove_file(&file).unwrap();
 }
+
+#[test]
+fn models_name_nodes_and_their_results_can_be_asked_for() {
+    let file = std::env::temp_dir().join(format!("sluice-model-{}.toml", std::process::id()));
+    let loaded = |class_2: &str, measure: &str| {
+        let claim = with_claim("").replace("totals.goodput_bps", measure);
+        std::fs::write(&file, format!("{claim}[model.swan]\nclass_1 = \"n0\"\nclass_2 = \"{class_2}\"\n")).unwrap();
+        Scenario::load(&file, &wishes(&[])).map(|_| ()).map_err(|refusal| refusal.to_string())
+    };
+    assert_eq!(loaded("n1", "model.swan.class_1.busy_ratio"), Ok(()));
+    let said = loaded("m*", "totals.goodput_bps").unwrap_err();
+    assert!(said.contains("no node is called `m*`") && said.contains("class_2 = \"m*\""), "{said}");
+    let said = loaded("n1", "model.swan.busy").unwrap_err();
+    assert!(said.contains("no result `model.swan.busy`"), "{said}");
+    std::fs::write(&file, with_claim("").replace("totals.goodput_bps", "model.swan.mac_delay_s")).unwrap();
+    let said = Scenario::load(&file, &wishes(&[])).map(|_| ()).unwrap_err().to_string();
+    assert!(said.contains("nothing is called `model`"), "{said}");
+    std::fs::remove_file(&file).unwrap();
+}

@@ -4,6 +4,7 @@
 
 mod channel;
 mod errors;
+mod exchange;
 mod fading;
 mod index;
 mod links;
@@ -15,6 +16,7 @@ mod settings;
 mod timing;
 
 pub(crate) use channel::Channel;
+pub use exchange::Exchange;
 pub(crate) use links::Links;
 pub(crate) use medium::{Heard, Medium, Signal};
 pub use mode::{DsssRate, Mcs, Mode, OfdmRate};

@@ -71,7 +71,7 @@ fn once(scenario: &Scenario, console: &Console) -> Result<(Vec<Run>, Vec<Verdict
 }
 
 fn judged(scenario: &Scenario, timed: Timed) -> (Vec<Run>, Vec<Verdict>) {
-    let runs = vec![sweep::record(&scenario.id, &scenario.cases[0], scenario.seeds[0], timed)];
+    let runs = vec![sweep::record(scenario, &scenario.cases[0], scenario.seeds[0], timed)];
     let sweep = claims::Sweep { seeds: &scenario.seeds, runs: &runs, extent: scenario.extent, left_out: &[] };
     let verdicts = claims::judge(&scenario.claims, &scenario.rulings, &sweep);
     (runs, verdicts)
