@@ -4,7 +4,7 @@ SLUICE := target/release/sluice
 # All Rust sources, including those of the fuzzer, which is not part of the workspace.
 RUST := $(shell git ls-files '*.rs' 2>/dev/null)
 
-.PHONY: help run test check changed test-live tables-live testbed-live live build charts format lint docs unit claims claims-all browser capture peers \
+.PHONY: help run test check changed test-live tables-live testbed-live swan-live live build charts format lint docs unit claims claims-all browser capture peers \
 	peers-tcp peers-patched bench bench-optimised \
 	theory-plots book criterion fuzz fuzz-on mutants live-repeat stress kills conformance clean
 
@@ -19,6 +19,7 @@ help:
 	@echo "make test-live    live use in a Linux guest, which is built once (root)"
 	@echo "make tables-live    our discipline compared with fq_codel and cake in that guest: delay, goodput, instructions; three runs each"
 	@echo "make testbed-live    ADTH's testbed in that guest, its claims compared with the simulated ones"
+	@echo "make swan-live    SWAN's testbed in that guest: the delay of real time beside TCP with and without rate control"
 	@echo "make live-repeat    live use five times while both processors are busy: LIVE_REPEAT, LIVE_LOAD"
 	@echo "make stress  everything that may be done to live queues, at once and for ten minutes of the guest's time: STRESS_SECONDS, STRESS_SEED"
 	@echo "make kills   a thousand agents killed at random moments under traffic: KILLS"
@@ -161,6 +162,9 @@ tables-live: charts
 
 testbed-live: charts
 	python3 tests/live/testbed.py --write
+
+swan-live: charts
+	python3 tests/live/swan.py --write
 
 # The settings of the tests are environment variables, which Make sets from its command line.
 stress: export STRESS_SECONDS := $(or $(STRESS_SECONDS),600)

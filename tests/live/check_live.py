@@ -85,8 +85,8 @@ def settings():
 # The guest's clock runs away while it reads files of the host: what tests run is copied into its memory.
 COPY = "cp /host/tests /host/sluice /tmp; cd /tmp"
 
-# Measurements, which take long: measure.py and testbed.py.
-MEASURED = ["tables::", "testbed::"]
+# Measurements, which take long: measure.py, testbed.py and swan.py.
+MEASURED = ["tables::", "testbed::", "swan::runs"]
 # The longest first. `instructions` counts on a clock of its own; `queues` shows that the oldest kernel takes the
 # discipline, too.
 PARTS = [

@@ -51,15 +51,15 @@ impl Chain {
             at(node, &format!("sysctl -qw net.ipv6.conf.{device}.disable_ipv6=1"));
             let settings = "net.ipv4.conf.all.send_redirects=0 net.ipv4.conf.all.accept_redirects=0";
             at(node, &format!("sysctl -qw net.ipv4.ip_forward=1 {settings} net.ipv4.conf.{device}.send_redirects=0"));
-            for other in (0..nodes).filter(|other| other.abs_diff(node) == 1) {
+            for other in (0..nodes).filter(|other| choices.reaches(node, *other)) {
                 let address = format!("02:00:00:00:{other:02}:00");
                 at(node, &format!("ip neigh add 10.8.0.{} lladdr {address} dev {device}", other + 1));
             }
             // To the ends by the next node.
-            if node + 2 < nodes {
+            if node + 2 < nodes && !choices.reaches(node, nodes - 1) {
                 at(node, &format!("ip route add 10.8.0.{nodes} via 10.8.0.{}", node + 2));
             }
-            if node > 1 {
+            if node > 1 && !choices.reaches(node, 0) {
                 at(node, &format!("ip route add 10.8.0.1 via 10.8.0.{node}"));
             }
         }

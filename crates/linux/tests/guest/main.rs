@@ -26,6 +26,7 @@ mod rivals;
 mod slow_link;
 mod stations;
 mod stress;
+mod swan;
 mod tables;
 mod testbed;
 mod traffic;

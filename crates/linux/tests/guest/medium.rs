@@ -1,5 +1,5 @@
 //! The air between hwsim's radios: one channel of 802.11b on which all hear each other, and each decodes only its
-//! neighbours in a chain. Contention is the DCF's, slot by slot, as docs/mac-conventions.md has it.
+//! neighbours in a chain, or all. Contention is the DCF's, slot by slot, as docs/mac-conventions.md has it.
 
 use super::hwsim::{Driver, Frame};
 use super::{now, run_number};
@@ -29,16 +29,25 @@ pub(super) struct Choices {
     preamble: Duration,
     ack: Duration,
     attempts: u32,
+    /// A frame is decoded by radios up to so many places further along the row.
+    reach: usize,
 }
 
 /// The long preamble, ACKs of 14 B at 1 Mb/s.
-pub(super) const SLOWEST: Choices = Choices { preamble: LONG, ack: Duration::from_micros(192 + 112), attempts: 7 };
+pub(super) const SLOWEST: Choices = Choices { preamble: LONG, ack: Duration::from_micros(192 + 112), attempts: 7, reach: 1 };
 /// The short preamble, ACKs of 14 B at 11 Mb/s: what ADTH's testbed is simulated with.
 pub(super) const FASTEST: Choices =
-    Choices { preamble: Duration::from_micros(96), ack: Duration::from_micros(96 + 11), attempts: 9 };
+    Choices { preamble: Duration::from_micros(96), ack: Duration::from_micros(96 + 11), attempts: 9, reach: 1 };
+/// As [`SLOWEST`], and all decode all.
+pub(super) const CELL: Choices = Choices { reach: Medium::MOST, ..SLOWEST };
 const LONG: Duration = Duration::from_micros(192);
 
 impl Choices {
+    /// Whether a radio decodes what another sends.
+    pub(super) fn reaches(&self, from: usize, to: usize) -> bool {
+        from != to && to.abs_diff(from) <= self.reach
+    }
+
     /// From the end of a frame until the ACK is given up.
     fn no_ack(&self) -> Duration {
         SIFS + SLOT + self.preamble
@@ -212,11 +221,11 @@ impl Air {
         }
     }
 
-    /// To the neighbours in the chain that it is for.
+    /// To the radios that decode it and that it is for.
     fn deliver(&mut self, from: usize) {
         let frame = &self.radios[from].waiting[0].1;
         for to in 0..self.radios.len() {
-            if to.abs_diff(from) == 1 && frame.to().is_none_or(|one| one == to) {
+            if self.choices.reaches(from, to) && frame.to().is_none_or(|one| one == to) {
                 self.driver.deliver(frame, to);
             }
         }
@@ -226,7 +235,7 @@ impl Air {
     fn finish(&mut self, sender: usize, is_alone: bool, end: Instant) {
         let radio = &mut self.radios[sender];
         let is_for_all = radio.waiting[0].1.to().is_none();
-        let is_heard = radio.waiting[0].1.to().is_some_and(|to| to.abs_diff(sender) == 1);
+        let is_heard = radio.waiting[0].1.to().is_some_and(|to| self.choices.reaches(sender, to));
         let is_acknowledged = is_alone && is_heard;
         radio.attempts += 1;
         let is_done = is_for_all || is_acknowledged || radio.attempts == self.choices.attempts;
