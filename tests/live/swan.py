@@ -41,7 +41,7 @@ def main():
     with measure.Guests(args.guests) as guests:
         alone = runs(guests, args, ["alone"])
         late_after, shares = chosen(alone)
-        others = sorted({late_after // 2, late_after * 2, SIMULATED})
+        others = sorted({late_after // 2, late_after * 2, SIMULATED} - {late_after})
         found = runs(guests, args, ["original", str(late_after), *map(str, others)])
     texts = {"late": rule(shares, late_after, alone), "claims": claims(found, late_after), "neighbours": table(found)}
     for name, text in texts.items():

@@ -34,7 +34,8 @@ pub(super) struct Choices {
 }
 
 /// The long preamble, ACKs of 14 B at 1 Mb/s.
-pub(super) const SLOWEST: Choices = Choices { preamble: LONG, ack: Duration::from_micros(192 + 112), attempts: 7, reach: 1 };
+pub(super) const SLOWEST: Choices =
+    Choices { preamble: LONG, ack: Duration::from_micros(192 + 112), attempts: 7, reach: 1 };
 /// The short preamble, ACKs of 14 B at 11 Mb/s: what ADTH's testbed is simulated with.
 pub(super) const FASTEST: Choices =
     Choices { preamble: Duration::from_micros(96), ack: Duration::from_micros(96 + 11), attempts: 9, reach: 1 };
