@@ -337,7 +337,7 @@ fn beside(verdict: &Verdict) -> String {
     } else {
         format!("; left out, not all cases run: {}", left_out.join("; "))
     };
-    format!(" <span class=\"interval\">over neighbours: {}{left_out}</span>", ranges.join("; "))
+    format!(" <span class=\"interval beside\">over neighbours: {}{left_out}</span>", ranges.join("; "))
 }
 
 /// What is written about a claim that does not hold.
