@@ -106,8 +106,9 @@ unit: charts
 	cargo test --workspace --locked
 	python3 tests/peers.py
 
-# All of ADTH, and those experiments of the buffer-sizing document for which short runs are meaningful: one minute of CPU time.
-QUICK := scenarios/adth buf-intro buf-fig2 buf-fig4 buf-fig9 buf-fig21
+# All of ADTH and SWAN, and those experiments of the buffer-sizing document for which short runs are meaningful: five minutes of
+# CPU time.
+QUICK := scenarios/adth scenarios/swan buf-intro buf-fig2 buf-fig4 buf-fig9 buf-fig21
 
 # Experiments with three seeds; the verdicts must equal those of the table, which docs/reproductions explains.
 claims: build
