@@ -243,7 +243,7 @@ static ALWAYS_INLINE void served(const struct sluice_settings *set, struct sluic
 
 static ALWAYS_INLINE void late_if(struct queue q, __u64 mac_delay)
 {
-	if (q.set->late_after && mac_delay > q.set->late_after)
+	if (unlikely(q.set->late_after) && mac_delay > q.set->late_after)
 		q.port->late_packets++;
 }
 
@@ -263,7 +263,7 @@ static ALWAYS_INLINE void settle_oldest(struct queue q, struct sluice_measured *
 		return;
 	done = read_first(&oldest->done);
 	if (done) {
-		if (oldest->is_real_time && real_time)
+		if (unlikely(real_time) && oldest->is_real_time)
 			its = real_time;
 		waited(its, since(since(done, oldest->arrived), oldest->service));
 		served(q.set, its, oldest->service);
@@ -374,7 +374,7 @@ static ALWAYS_INLINE struct entry *depart(struct queue q, __u64 now, __u64 *mark
 	is->sent_packets++;
 	is->sent_bytes += first->len;
 	occupancy(q, now);
-	if (q.set->late_after) {
+	if (unlikely(q.set->late_after)) {
 		if (!by_credit)
 			late_if(q, kept_waiting(q, first, now));
 		q.port->released = now;

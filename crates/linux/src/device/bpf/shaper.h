@@ -29,9 +29,12 @@ static ALWAYS_INLINE void look_ahead(struct queue q)
 /* Is it too early for the packet at the head? A rate that has changed is noticed here. */
 static ALWAYS_INLINE int is_shaped(struct queue q, __u64 now)
 {
-	__u64 rate = is_governed(q.set, now) ? q.set->rate : 0;
 	struct sluice_measured *is = q.is;
+	__u64 rate;
 
+	if (likely(!q.set->rate && !is->bucket_rate))
+		return 0;
+	rate = is_governed(q.set, now) ? q.set->rate : 0;
 	if (unlikely(rate != is->bucket_rate)) {
 		drain(is, now);
 		is->bucket_rate = rate;

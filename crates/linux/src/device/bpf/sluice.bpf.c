@@ -260,7 +260,7 @@ struct sk_buff *sluice_dequeue(__u64 *context)
 		real_time = rt.is;
 	}
 	look_below(q, real_time, now);
-	if (real_time) {
+	if (unlikely(real_time)) {
 		first = depart(rt, now, &mark, host);
 		/* Of a queue without classes it was the last. */
 		if (!q.set->classes && !real_time->backlog_packets)
