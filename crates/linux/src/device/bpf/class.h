@@ -52,7 +52,7 @@ static ALWAYS_INLINE enum class of_dscp(unsigned int dscp)
 
 /* Of a packet whose link has a header of so many bytes. The protocol is that of the packet's description, where the link's
  * header does not say it. */
-static ALWAYS_INLINE enum class class_of(struct __sk_buff *skb, unsigned int protocol, __u64 link, __u64 link_header)
+static APART enum class class_of(struct __sk_buff *skb, unsigned int protocol, __u64 link, __u64 link_header)
 {
 	__u8 buffer[IPV6_HEADER];
 	struct bpf_dynptr bytes;

@@ -89,6 +89,7 @@ static ALWAYS_INLINE void take(struct queue q, struct step *step)
 	struct flight *flight;
 	struct entry *entry;
 
+	q.governed = is_governed(q.set, step->now);
 	step->dropped = step->answer = 0;
 	if (step->call == 3) {
 		q.set->limit_packets = step->packet;
@@ -113,6 +114,7 @@ static ALWAYS_INLINE void take(struct queue q, struct step *step)
 			note(step->packet, host);
 		step->answer = entry != 0;
 	} else {
+		interval(q);
 		look_below(q, 0, step->now);
 		entry = depart(q, step->now, &step->mark, host);
 		if (entry)
@@ -124,7 +126,7 @@ static ALWAYS_INLINE struct queue queue_of(__u32 slot)
 {
 	struct sluice_measured *is = bpf_map_lookup_elem(&measured, &slot);
 
-	return (struct queue){ bpf_map_lookup_elem(&settings, &slot), is, is, slot };
+	return (struct queue){ bpf_map_lookup_elem(&settings, &slot), is, is, slot, 0 };
 }
 
 SEC("syscall")

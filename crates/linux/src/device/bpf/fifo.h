@@ -20,6 +20,8 @@ struct queue {
 	/* Accounts for what the device has: `is` itself, but for a queue of real time that of the other queue. */
 	struct sluice_measured *port;
 	__u32 slot;
+	/* Its agent lives, as of this call. */
+	int governed;
 };
 
 /* Is it the queue of real time, beside another? */
@@ -39,9 +41,11 @@ static ALWAYS_INLINE int is_governed(const struct sluice_settings *set, __u64 no
 }
 
 /* Which limit holds: that of an agent that lives, or the fall-back. */
-static ALWAYS_INLINE struct limit limit_at(const struct sluice_settings *set, __u64 now)
+static ALWAYS_INLINE struct limit limit_of(struct queue q)
 {
-	if (is_governed(set, now))
+	const struct sluice_settings *set = q.set;
+
+	if (q.governed)
 		return (struct limit){ set->limit_packets, set->limit_bytes };
 	return (struct limit){ set->fallback_packets, set->fallback_bytes };
 }
@@ -175,7 +179,7 @@ static ALWAYS_INLINE void purge(struct queue q, struct limit limit, __u64 now, h
 static ALWAYS_INLINE struct entry *arrive(struct queue q, __u64 now, __u64 len, host_t host)
 {
 	struct sluice_measured *is = q.is;
-	struct limit limit = limit_at(q.set, now);
+	struct limit limit = limit_of(q);
 	struct entry *place;
 
 	interval(q);
@@ -283,16 +287,15 @@ static ALWAYS_INLINE void settle_oldest(struct queue q, struct sluice_measured *
 	is->settled_packets++;
 }
 
-static ALWAYS_INLINE int is_by_credit(struct queue q, __u64 now)
+static ALWAYS_INLINE int is_by_credit(struct queue q)
 {
-	return q.set->credit_packets && is_governed(q.set, now);
+	return q.governed && q.set->credit_packets;
 }
 
 /* What the device has done leaves the account: two packets at most, one for one that may enter it, and one more. */
 static ALWAYS_INLINE void look_below(struct queue q, struct sluice_measured *real_time, __u64 now)
 {
-	interval(q);
-	if (is_by_credit(q, now)) {
+	if (is_by_credit(q)) {
 		settle_oldest(q, real_time, now);
 		settle_oldest(q, real_time, now);
 	}
@@ -356,15 +359,14 @@ static ALWAYS_INLINE __u64 kept_waiting(struct queue q, const struct entry *firs
 }
 
 /* The device takes a packet. Returns its place, from which the host hands it out, or null: nothing waits, or what waits
- * must wait for credit, or to keep to the rate. By credit the packet has to bear the mark. look_below() comes before. */
+ * must wait for credit, or to keep to the rate. By credit the packet has to bear the mark. interval() and look_below() come before. */
 static ALWAYS_INLINE struct entry *depart(struct queue q, __u64 now, __u64 *mark, host_t host)
 {
-	int by_credit = is_by_credit(q, now);
+	int by_credit = is_by_credit(q);
 	struct sluice_measured *is = q.is;
 	struct entry *first;
 
-	interval(q);
-	purge(q, limit_at(q.set, now), now, host);
+	purge(q, limit_of(q), now, host);
 	*mark = 0;
 	if (unlikely(!is->backlog_packets) || (by_credit && is_credit_used(q)) || is_shaped(q, now))
 		return 0;

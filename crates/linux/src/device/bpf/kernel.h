@@ -8,6 +8,8 @@ typedef long long __s64;
 
 #define SEC(name) __attribute__((section(name), used))
 #define ALWAYS_INLINE inline __attribute__((always_inline))
+/* A function of its own: what is seldom called takes no registers from the rest. */
+#define APART __attribute__((noinline))
 #define likely(condition) __builtin_expect(!!(condition), 1)
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 

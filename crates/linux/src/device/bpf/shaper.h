@@ -34,7 +34,7 @@ static ALWAYS_INLINE int is_shaped(struct queue q, __u64 now)
 
 	if (likely(!q.set->rate && !is->bucket_rate))
 		return 0;
-	rate = is_governed(q.set, now) ? q.set->rate : 0;
+	rate = q.governed ? q.set->rate : 0;
 	if (unlikely(rate != is->bucket_rate)) {
 		drain(is, now);
 		is->bucket_rate = rate;

@@ -164,21 +164,76 @@ static ALWAYS_INLINE void free_left(struct queue q, __u32 most, struct bpf_sk_bu
 /* False where the handle names no queue that there is room for. */
 static ALWAYS_INLINE int find(struct Qdisc *sch, struct queue *q)
 {
-	q->slot = (sch->handle >> 16) - FIRST_MAJOR;
-	if (q->slot >= MOST_QUEUES)
+	/* The key of a look-up is in memory; the rest need not be. */
+	__u32 slot = (sch->handle >> 16) - FIRST_MAJOR;
+
+	if (slot >= MOST_QUEUES)
 		return 0;
-	q->set = bpf_map_lookup_elem(&settings, &q->slot);
-	q->is = q->port = bpf_map_lookup_elem(&measured, &q->slot);
+	q->set = bpf_map_lookup_elem(&settings, &slot);
+	q->is = q->port = bpf_map_lookup_elem(&measured, &slot);
+	q->slot = slot;
 	return q->set && q->is;
 }
 
 /* From a queue to that of real time beside it. */
 static ALWAYS_INLINE int find_real_time(struct queue *q)
 {
-	q->slot += MOST_QUEUES;
-	q->set = bpf_map_lookup_elem(&settings, &q->slot);
-	q->is = bpf_map_lookup_elem(&measured, &q->slot);
+	__u32 slot = q->slot + MOST_QUEUES;
+
+	q->set = bpf_map_lookup_elem(&settings, &slot);
+	q->is = bpf_map_lookup_elem(&measured, &slot);
+	q->slot = slot;
 	return q->set && q->is;
+}
+
+/* A packet comes to a queue. */
+static ALWAYS_INLINE int put(struct queue q, struct sk_buff *skb, host_t host, enum class class, __u64 now)
+{
+	__u32 link_len = ((struct qdisc_skb_cb *)skb->cb)->pkt_len;
+	struct entry *place;
+	__u64 dropped;
+
+	if (unlikely(q.is->left_places))
+		free_left(q, discards_at_once, host.to_free);
+	dropped = q.is->dropped_packets;
+	place = arrive(q, now, since(link_len, q.is->header), host);
+	if (unlikely(!place)) {
+		host.sch->qstats.drops++;
+		bpf_qdisc_skb_drop(skb, host.to_free);
+		return NET_XMIT_DROP;
+	}
+	skb = bpf_kptr_xchg(&place->skb, skb);
+	if (skb)
+		bpf_qdisc_skb_drop(skb, host.to_free);
+	count(q, host.sch, place->len);
+	if (class >= REAL_TIME)
+		q.port->real_time_bytes += place->len;
+	if (class == REAL_TIME_NEW)
+		q.port->real_time_new_bytes += place->len;
+	return q.is->dropped_packets == dropped ? NET_XMIT_SUCCESS : NET_XMIT_CN;
+}
+
+/* To a queue that tells classes apart. */
+static APART int enqueue_classes(struct sk_buff *skb, struct Qdisc *sch, struct bpf_sk_buff_ptr *to_free, __u64 now)
+{
+	enum class class = BEST_EFFORT;
+	host_t host = { sch, to_free };
+	struct queue q;
+
+	if (!find(sch, &q))
+		goto drop;
+	q.governed = is_governed(q.set, now);
+	if (q.governed)
+		class = class_of((struct __sk_buff *)skb, __builtin_bswap16(skb->protocol), q.is->link, q.is->header);
+	if (class != BEST_EFFORT) {
+		q.is->split = 1;
+		if (!find_real_time(&q))
+			goto drop;
+	}
+	return put(q, skb, host, class, now);
+drop:
+	bpf_qdisc_skb_drop(skb, to_free);
+	return NET_XMIT_DROP;
 }
 
 SEC("struct_ops/sluice_enqueue")
@@ -187,43 +242,18 @@ int sluice_enqueue(__u64 *context)
 	struct sk_buff *skb = (void *)context[0];
 	struct Qdisc *sch = (void *)context[1];
 	host_t host = { sch, (void *)context[2] };
-	__u32 link_len = ((struct qdisc_skb_cb *)skb->cb)->pkt_len;
-	enum class class = BEST_EFFORT;
-	struct entry *place;
 	struct queue q;
-	__u64 dropped, now;
+	__u64 now;
 
-	if (!find(sch, &q))
-		goto drop;
-	now = bpf_ktime_get_ns();
-	if (unlikely(q.set->classes) && is_governed(q.set, now)) {
-		class = class_of((struct __sk_buff *)skb, __builtin_bswap16(skb->protocol), q.is->link, q.is->header);
-		if (class != BEST_EFFORT) {
-			q.is->split = 1;
-			if (!find_real_time(&q))
-				goto drop;
-		}
-	}
-	if (unlikely(q.is->left_places))
-		free_left(q, discards_at_once, host.to_free);
-	dropped = q.is->dropped_packets;
-	place = arrive(q, now, since(link_len, q.is->header), host);
-	if (unlikely(!place)) {
-		sch->qstats.drops++;
-		goto drop;
-	}
-	skb = bpf_kptr_xchg(&place->skb, skb);
-	if (skb)
+	if (!find(sch, &q)) {
 		bpf_qdisc_skb_drop(skb, host.to_free);
-	count(q, sch, place->len);
-	if (class >= REAL_TIME)
-		q.port->real_time_bytes += place->len;
-	if (class == REAL_TIME_NEW)
-		q.port->real_time_new_bytes += place->len;
-	return q.is->dropped_packets == dropped ? NET_XMIT_SUCCESS : NET_XMIT_CN;
-drop:
-	bpf_qdisc_skb_drop(skb, host.to_free);
-	return NET_XMIT_DROP;
+		return NET_XMIT_DROP;
+	}
+	now = bpf_ktime_get_ns();
+	if (unlikely(q.set->classes))
+		return enqueue_classes(skb, sch, host.to_free, now);
+	q.governed = is_governed(q.set, now);
+	return put(q, skb, host, BEST_EFFORT, now);
 }
 
 /* When a queue in which packets wait tries again by itself. Nothing wakes it when a packet is completed, and so a completion
@@ -238,41 +268,11 @@ static ALWAYS_INLINE __u64 look_again_at(struct queue q, const struct Qdisc *sch
 	return ready_at < now + LONGEST_WAIT ? ready_at : now + LONGEST_WAIT;
 }
 
-SEC("struct_ops/sluice_dequeue")
-struct sk_buff *sluice_dequeue(__u64 *context)
+/* A packet that has left the account leaves. */
+static ALWAYS_INLINE struct sk_buff *hand_out(struct queue q, struct Qdisc *sch, struct entry *first, __u64 mark)
 {
-	struct Qdisc *sch = (void *)context[0];
-	host_t host = { sch, 0 };
-	struct sluice_measured *real_time = 0;
-	struct entry *first = 0;
 	struct sk_buff *skb;
-	struct queue q, rt;
-	__u64 now, mark;
 
-	/* The kernel asks once more after the last packet. */
-	if (!sch->q.qlen || !find(sch, &q))
-		return 0;
-	now = bpf_ktime_get_ns();
-	if (unlikely(q.is->split)) {
-		rt = q;
-		if (!find_real_time(&rt))
-			return 0;
-		real_time = rt.is;
-	}
-	look_below(q, real_time, now);
-	if (unlikely(real_time)) {
-		first = depart(rt, now, &mark, host);
-		/* Of a queue without classes it was the last. */
-		if (!q.set->classes && !real_time->backlog_packets)
-			q.is->split = 0;
-	}
-	if (likely(!first))
-		first = depart(q, now, &mark, host);
-	if (!first) {
-		if (sch->q.qlen)
-			bpf_qdisc_watchdog_schedule(sch, look_again_at(q, sch, now), 0);
-		return 0;
-	}
 	uncount(q, sch, first->len);
 	skb = bpf_kptr_xchg(&first->skb, 0);
 	if (!skb)
@@ -282,6 +282,63 @@ struct sk_buff *sluice_dequeue(__u64 *context)
 		skb->tstamp = mark;
 	bpf_qdisc_bstats_update(sch, skb);
 	return skb;
+}
+
+/* Where packets of real time have, or had, a queue of their own. */
+static APART struct sk_buff *dequeue_classes(struct Qdisc *sch, __u64 now)
+{
+	host_t host = { sch, 0 };
+	struct entry *first;
+	struct queue q, rt;
+	__u64 mark;
+
+	if (!find(sch, &q))
+		return 0;
+	q.governed = is_governed(q.set, now);
+	rt = q;
+	if (!find_real_time(&rt))
+		return 0;
+	interval(q);
+	interval(rt);
+	look_below(q, rt.is, now);
+	first = depart(rt, now, &mark, host);
+	/* Of a queue without classes it was the last. */
+	if (!q.set->classes && !rt.is->backlog_packets)
+		q.is->split = 0;
+	if (first)
+		return hand_out(rt, sch, first, mark);
+	first = depart(q, now, &mark, host);
+	if (first)
+		return hand_out(q, sch, first, mark);
+	if (sch->q.qlen)
+		bpf_qdisc_watchdog_schedule(sch, look_again_at(q, sch, now), 0);
+	return 0;
+}
+
+SEC("struct_ops/sluice_dequeue")
+struct sk_buff *sluice_dequeue(__u64 *context)
+{
+	struct Qdisc *sch = (void *)context[0];
+	host_t host = { sch, 0 };
+	struct entry *first;
+	struct queue q;
+	__u64 now, mark;
+
+	/* The kernel asks once more after the last packet. */
+	if (!sch->q.qlen || !find(sch, &q))
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (unlikely(q.is->split))
+		return dequeue_classes(sch, now);
+	q.governed = is_governed(q.set, now);
+	interval(q);
+	look_below(q, 0, now);
+	first = depart(q, now, &mark, host);
+	if (first)
+		return hand_out(q, sch, first, mark);
+	if (q.is->backlog_packets)
+		bpf_qdisc_watchdog_schedule(sch, look_again_at(q, sch, now), 0);
+	return 0;
 }
 
 /* The kernel calls reset and destroy after an init that failed, too. Then the slot is another queue's. */
