@@ -7,7 +7,7 @@ use std::{env, fs};
 
 const SOURCES: &str = "src/device/bpf";
 /// Programs of [`SOURCES`].
-const PROGRAMS: [&str; 5] = ["sluice", "completion", "conformance", "classes", "witness"];
+const PROGRAMS: [&str; 6] = ["sluice", "completion", "mark", "conformance", "classes", "witness"];
 /// Compilers that keep the type of a pointer that a map holds, best first: Clang from release 16 on.
 const COMPILERS: [&str; 5] = ["clang-19", "clang-20", "clang-18", "clang-16", "clang"];
 

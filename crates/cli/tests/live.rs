@@ -346,6 +346,7 @@ fn inner_panic() {
         orders: control::Limit::Packets(9).into(),
         measures,
         late_after: None,
+        marks: false,
         classes: false,
         every,
         at: linux::kernel::clock::now(),

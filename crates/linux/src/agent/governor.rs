@@ -15,7 +15,7 @@ use crate::error::{Error, Unfit};
 use crate::telemetry::events::{AgentEvent, AgentEventKind, clock};
 use crate::telemetry::recording::Decision;
 use crate::telemetry::status::{State, Status};
-use control::{AnyController, Controller as _, Limit, Orders, Reads, Seen};
+use control::{AnyController, Controller as _, Limit, Orders, Reads, Seen, Sets};
 use units::{Duration, Instant, Rate};
 
 /// An interval that ends later than this plus one interval says nothing about the present queue.
@@ -389,7 +389,8 @@ fn blind(controller: &AnyController) -> Option<String> {
 fn start(wish: &Wish, controller: &AnyController, at: Instant) -> Start {
     let (orders, needs) = (controller.begin(), controller.needs());
     let (measures, late_after, classes) = (needs.measures, needs.late_after, classes(wish, controller));
-    Start { orders, measures, late_after, classes, every: look_every(controller), at }
+    let marks = needs.sets.any_of(Sets::MARK);
+    Start { orders, measures, late_after, classes, marks, every: look_every(controller), at }
 }
 
 /// The ends of the first interval and the first look. Intervals of queues with the same interval end together, so that

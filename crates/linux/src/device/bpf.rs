@@ -2,7 +2,8 @@
 //! the agent moves, and times each packet.
 //!
 //! The mechanism is `bpf/fifo.h`, with `bpf/shaper.h` for a rate, and where a device never pushes back `bpf/flight.h`, with
-//! `bpf/completion.bpf.c` to tell that the device is done with a packet. `bpf/class.h` tells packets of real time from others. `bpf/sluice.bpf.c` makes a discipline of it, which Linux from 6.16 takes where it was
+//! `bpf/completion.bpf.c` to tell that the device is done with a packet. `bpf/class.h` tells packets of real time from others,
+//! and `bpf/mark.bpf.c` marks them. `bpf/sluice.bpf.c` makes a discipline of it, which Linux from 6.16 takes where it was
 //! built with `CONFIG_NET_SCH_BPF`. `bpf/conformance.bpf.c` makes a program of it that runs on any recent kernel: a test
 //! drives that one beside crate `queue` and holds every decision and counter to be equal.
 
@@ -12,6 +13,7 @@ mod discipline;
 mod governed;
 mod load;
 mod maps;
+mod marking;
 mod mechanism;
 mod reading;
 mod shared;

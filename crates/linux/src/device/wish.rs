@@ -86,6 +86,8 @@ pub struct Start {
     pub late_after: Option<Duration>,
     /// Packets of real time have a queue of their own.
     pub classes: bool,
+    /// The controller may order that they are marked.
+    pub marks: bool,
     /// Time between two looks, where the queue is measured by looking.
     pub every: Duration,
     /// When it begins, by the kernel's monotonic clock.

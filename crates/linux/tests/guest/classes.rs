@@ -7,9 +7,9 @@ use super::overload::LEN;
 use super::program::{Program, nothing_is_left, queue, run, said};
 use super::slow_link::{BELOW_THE_QUEUE, CHUNK, Received, SlowLink};
 use super::{HEADERS, MECHANISM, install, load, now, pause_until, shell, towards};
-use control::{Measures, Orders};
+use control::{Mark, Measures, Orders};
 use linux::Start;
-use linux::device::bpf::{Discipline, Slot};
+use linux::device::bpf::{Discipline, FOLDER, Slot};
 use rustix::net::sockopt::set_ip_tos;
 use std::net::UdpSocket;
 use units::{Bytes, Duration, Instant, Rate};
@@ -29,7 +29,7 @@ fn begin(discipline: &Discipline, rate: Option<Rate>, late_after: Option<Duratio
     let mut slot = discipline.free_slot(MECHANISM, Measures::default(), now()).unwrap();
     let orders = Orders { rate, ..MECHANISM.hard.into() };
     let (measures, every) = (Measures::default(), Duration::from_millis(1));
-    slot.begin(&Start { orders, measures, late_after, classes: true, every, at: now() }).unwrap();
+    slot.begin(&Start { orders, measures, late_after, classes: true, marks: false, every, at: now() }).unwrap();
     install(&slot, "sl0");
     slot.take_interval(now()).unwrap();
     slot
@@ -71,8 +71,8 @@ fn offer(until: Instant, sockets: [&UdpSocket; 2]) -> [u64; 2] {
 impl Received {
     /// When packets of a class were sent, and when they came.
     fn of(&self, dscp: u8) -> Vec<(Instant, Instant)> {
-        let both = self.delays.iter().zip(&self.dscp);
-        both.filter(|(_, of)| **of == dscp).map(|((sent, delay), _)| (*sent, *sent + *delay)).collect()
+        let both = self.delays.iter().zip(&self.tos);
+        both.filter(|(_, tos)| **tos >> 2 == dscp).map(|((sent, delay), _)| (*sent, *sent + *delay)).collect()
     }
 }
 
@@ -216,6 +216,83 @@ fn packets_that_the_driver_kept_waiting_count_as_late() {
     assert_eq!(slot.beside().late, 0);
     link.end();
     discipline.unload().unwrap();
+}
+
+/// Sends from sockets of these code points and ECN fields, ten packets each. How many of each came marked.
+fn marked(discipline: &Discipline, slot: &mut Slot, mark: Mark, tos: &[u8]) -> Vec<usize> {
+    let link = SlowLink::new(LINK);
+    install(slot, "sl0");
+    let index = std::fs::read_to_string("/sys/class/net/sl0/ifindex").unwrap().trim().parse().unwrap();
+    discipline.mark(slot, Some(index)).unwrap();
+    slot.take_interval(now()).unwrap();
+    slot.obey(&Orders { mark, ..MECHANISM.hard.into() }).unwrap();
+    let before = slot.marked().unwrap();
+    let sockets: Vec<UdpSocket> = tos.iter().map(|tos| of_class(tos >> 2)).collect();
+    for (socket, tos) in sockets.iter().zip(tos) {
+        set_ip_tos(socket, *tos).unwrap();
+        for _ in 0..10 {
+            send(socket, SMALL);
+        }
+    }
+    pause_until(now() + Duration::from_millis(200));
+    let counted = slot.marked().unwrap() - before;
+    let ports: Vec<u16> = sockets.iter().map(|socket| socket.local_addr().unwrap().port()).collect();
+    let received = link.end();
+    assert_eq!((received.delays.len(), received.wrong), (tos.len() * 10, 0));
+    let all: Vec<usize> = (0..received.tos.len()).filter(|at| received.tos[*at] & 3 == 3).collect();
+    assert_eq!(counted, all.len() as u64);
+    ports.iter().map(|port| all.iter().filter(|at| received.port[**at] == *port).count()).collect()
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn real_time_that_is_capable_of_it_is_marked_as_ordered() {
+    /// ECT(0) and ECT(1).
+    const CAPABLE: u8 = 2;
+    const ALSO_CAPABLE: u8 = 1;
+    let tos = [REAL_TIME << 2 | CAPABLE, REAL_TIME_NEW << 2 | ALSO_CAPABLE, REAL_TIME << 2, CAPABLE, 40 << 2 | CAPABLE];
+    let discipline = load();
+    let mut slot = discipline.free_slot(MECHANISM, Measures::default(), now()).unwrap();
+    let (measures, every) = (Measures::default(), Duration::from_millis(1));
+    let (orders, late_after) = (MECHANISM.hard.into(), None);
+    slot.begin(&Start { orders, measures, late_after, classes: true, marks: true, every, at: now() }).unwrap();
+    let mut marked = |mark: Mark, tos: &[u8]| marked(&discipline, &mut slot, mark, tos);
+    assert_eq!(marked(Mark::None, &tos), [0, 0, 0, 0, 0]);
+    assert_eq!(marked(Mark::All, &tos), [10, 10, 0, 0, 0]);
+    assert_eq!(marked(Mark::NewOfSet { of: 1, index: 0 }, &tos), [0, 10, 0, 0, 0]);
+    // A flow is of one set: all of its packets or none, and about one flow in four.
+    let flows = vec![REAL_TIME << 2 | CAPABLE; 64];
+    let of_set = marked(Mark::Set { of: 4, index: 1 }, &flows);
+    let hit = of_set.iter().filter(|packets| **packets == 10).count();
+    assert!(of_set.iter().all(|packets| [0, 10].contains(packets)), "{of_set:?}");
+    assert!((4..=32).contains(&hit), "{hit} of 64 flows are of one set in four");
+    discipline.mark(&slot, None).unwrap();
+    discipline.unload().unwrap();
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn swan_mark_attaches_and_its_program_goes_with_it() {
+    let link = SlowLink::new(LINK);
+    let before = shell("tc -j qdisc show dev sl0");
+    let attach = "attach sl0 --backend bpf --controller swan_mark";
+    let program = Program::attached(attach, "sl0");
+    let is_mark = |name: &str| name.starts_with("mark-");
+    let pinned = || std::fs::read_dir(FOLDER).unwrap().any(|one| is_mark(&one.unwrap().file_name().to_string_lossy()));
+    let until = now() + Duration::from_secs(5);
+    while !pinned() && now() < until {
+        pause_until(now() + Duration::from_millis(10));
+    }
+    assert!(pinned(), "{}", said());
+    program.signal("TERM");
+    assert_eq!(program.end(), Some(0), "{}", said());
+    nothing_is_left();
+    // And after a kill.
+    Program::attached(attach, "sl0").kill();
+    assert_eq!(run("detach sl0"), Some(0));
+    assert_eq!(shell("tc -j qdisc show dev sl0"), before);
+    nothing_is_left();
+    link.end();
 }
 
 #[test]

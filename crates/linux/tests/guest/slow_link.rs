@@ -93,8 +93,12 @@ pub(super) struct Received {
     pub(super) packets: u64,
     /// When each was sent, and from then until its last byte came.
     pub(super) delays: Vec<(Instant, Duration)>,
-    /// The code point of each of those.
-    pub(super) dscp: Vec<u8>,
+    /// Of each of those, the second byte of its header: code point and ECN.
+    pub(super) tos: Vec<u8>,
+    /// And the port that sent it.
+    pub(super) port: Vec<u16>,
+    /// Headers whose sum is wrong.
+    pub(super) wrong: u64,
 }
 
 impl SlowLink {
@@ -152,7 +156,10 @@ impl Received {
             return;
         }
         self.delays.push((sent, now().since(sent)));
-        self.dscp.push(packet[1] >> 2);
+        self.tos.push(packet[1]);
+        self.port.push(u16::from_be_bytes([packet[20], packet[21]]));
+        let sum: u32 = packet[..20].chunks(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]]))).sum();
+        self.wrong += u64::from((sum & 0xffff) + (sum >> 16) != 0xffff);
     }
 
     /// Of the packets that were sent at or after a time.

@@ -4,6 +4,7 @@ use super::completions;
 use super::credit::Credit;
 use super::load::{alone, pin, prepared, take_away};
 use super::maps::{ELEMENTS, FIRST, KIND, LINK, MEASURED, QUEUES, RING, SETTINGS, places, read_measured, refused};
+use super::marking;
 use super::mechanism::Mechanism;
 use super::shared::{Measured, Settings};
 use super::slot::Slot;
@@ -72,10 +73,24 @@ impl Discipline {
         }
         let _alone = alone(folder)?;
         // Where the link is, all is.
-        if folder.join(LINK).exists() && !Self::find(folder)?.is_unused()? {
-            return Ok(());
+        if folder.join(LINK).exists() {
+            let found = Self::find(folder)?;
+            if !found.is_unused()? {
+                return found.forget_marking();
+            }
         }
         take_away(folder)
+    }
+
+    /// Programs of queues that are gone go, too.
+    fn forget_marking(&self) -> Result<(), Error> {
+        for number in 0..QUEUES {
+            if read_measured(&self.measured, number)?.interface == 0 {
+                marking::forget(&self.folder, number)
+                    .map_err(|source| Error::Kernel { what: "end the marking of packets".into(), source })?;
+            }
+        }
+        Ok(())
     }
 
     fn find(folder: &Path) -> Result<Self, Error> {
@@ -140,6 +155,19 @@ impl Discipline {
             completions::watch(&self.folder)?;
         }
         slot.set_credit(credit)
+    }
+
+    /// From now on packets of real time are marked on their way to this queue, as its orders say, or never. `interface` is
+    /// the number of its interface.
+    ///
+    /// # Errors
+    /// The kernel takes no program there: it is older than 6.6.
+    pub fn mark(&self, slot: &Slot, interface: Option<u32>) -> Result<(), Error> {
+        match interface {
+            Some(interface) => marking::watch(&self.folder, slot.number(), interface),
+            None => marking::forget(&self.folder, slot.number())
+                .map_err(|source| Error::Kernel { what: "end the marking of packets".into(), source }),
+        }
     }
 
     /// True where it serves no interface.

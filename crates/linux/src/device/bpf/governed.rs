@@ -66,9 +66,12 @@ impl Governed {
         let _alone = alone(Path::new(FOLDER))?;
         let discipline = Discipline::load(Path::new(FOLDER), mechanism.hard)?;
         let credit = never_pushes_back(&link.name).then(Credit::default);
-        match install(place, &mut route, &link, &discipline, &Plan { mechanism, credit, start, force }) {
+        let installed = install(place, &mut route, &link, &discipline, &Plan { mechanism, credit, start, force });
+        match installed {
             Ok((slot, former, state)) => {
-                Ok(Self { route, link, slot, credit, former, state: Some(state), discipline: Some(discipline) })
+                let new = Self { route, link, slot, credit, former, state: Some(state), discipline: Some(discipline) };
+                // Where that fails the former queue comes back.
+                new.mark_if(start.marks).map(|()| new)
             }
             Err(error) => {
                 // Nothing is to stay of what was loaded in vain; what went wrong first is what is told.
@@ -78,6 +81,12 @@ impl Governed {
                 Err(error)
             }
         }
+    }
+
+    /// Packets of real time are marked where the controller may order it.
+    fn mark_if(&self, marks: bool) -> Result<(), Error> {
+        let interface = marks.then_some(self.link.index);
+        self.discipline.as_ref().map_or(Ok(()), |discipline| discipline.mark(&self.slot, interface))
     }
 
     /// The device takes what waits as it likes, for as long as it is given.
@@ -188,13 +197,14 @@ impl Device for Governed {
 
     fn restore(&mut self) -> Result<(), Error> {
         let Some(state) = self.state.take() else { return Ok(()) };
+        let unmarked = self.mark_if(false);
         self.drain();
         let restored = state.end(&self.former, &mut self.route);
         let unloaded = match self.discipline.take() {
             Some(_) => Discipline::unload_unused(Path::new(FOLDER)),
             None => Ok(()),
         };
-        restored.and(unloaded)
+        restored.and(unloaded).and(unmarked)
     }
 
     fn keeps(&self) -> Keeps {
@@ -220,7 +230,7 @@ impl Device for Governed {
         self.capabilities().allow(&start.orders)?;
         slot.begin(start)?;
         self.slot = slot.following(&self.slot);
-        Ok(true)
+        self.mark_if(start.marks).map(|()| true)
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -232,7 +242,7 @@ impl Device for Governed {
             reads: reads.and(Reads::SERVICE).and(Reads::AVERAGE).and(Reads::LATE).and(Reads::OVERHEARD),
             // By credit it is told when the device is done with a packet.
             estimates: if self.credit.is_some() { &BY_CREDIT } else { &BY_DEPARTURES },
-            sets: Sets::LIMIT.and(Sets::RATE),
+            sets: Sets::LIMIT.and(Sets::RATE).and(Sets::MARK),
         }
     }
 }

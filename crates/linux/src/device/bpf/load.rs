@@ -2,6 +2,7 @@
 
 use super::completions;
 use super::maps::{ELEMENTS, FLIGHTS, KIND, LINK, MEASURED, MOST_BELOW, QUEUES, RING, SETTINGS, SHARED, refused};
+use super::marking;
 use crate::error::{Error, Taken};
 use libbpf_rs::{MapCore, MapMut, Object, ObjectBuilder, OpenObject};
 use rustix::fs::{FlockOperation, flock};
@@ -95,6 +96,7 @@ pub(super) fn take_away(folder: &Path) -> Result<(), Error> {
     };
     let mut names = [LINK].iter().chain(&SHARED);
     completions::forget(folder)
+        .and_then(|()| (0..QUEUES).try_for_each(|number| marking::forget(folder, number)))
         .and_then(|()| names.try_for_each(|name| is_gone(std::fs::remove_file(folder.join(name)))))
         .and_then(|()| is_gone(std::fs::remove_dir(folder)))
         .map_err(|source| Error::Kernel { what: "unload the queue discipline".into(), source })

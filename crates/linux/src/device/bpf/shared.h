@@ -46,6 +46,11 @@ struct sluice_settings {
 	__u64 burst;
 	/* A packet with a longer MAC delay counts as late, ns; zero: none is looked at. */
 	__u64 late_after;
+	/* Packets of real time are marked whose flow falls into set mark_index of so many; zero: none is. */
+	__u64 mark_sets;
+	__u64 mark_index;
+	/* Not zero: of these only what belongs to flows that were admitted a short time ago. */
+	__u64 mark_new;
 };
 
 /* The discipline writes these; the agent reads them, and takes differences of what counts up. */
@@ -118,4 +123,6 @@ struct sluice_measured {
 	/* Real time that was let in: all of it, and what belongs to flows that were admitted a short time ago. */
 	__u64 real_time_bytes;
 	__u64 real_time_new_bytes;
+	/* Of that, packets that were marked, or were already. */
+	__u64 marked_packets;
 };

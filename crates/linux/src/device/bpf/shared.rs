@@ -2,7 +2,7 @@
 
 use super::credit::Credit;
 use super::mechanism::{LONGEST_SILENCE, Mechanism, limits};
-use control::{Limit, Measures};
+use control::{Limit, Mark, Measures};
 use units::{Bytes, Duration, Instant, Rate};
 
 include!(concat!(env!("OUT_DIR"), "/shared.rs"));
@@ -68,6 +68,17 @@ impl Settings {
     /// At a rate of zero no packet would ever leave, and no queue be seen to move: one bit a second is the least.
     pub(super) fn set_rate(&mut self, rate: Option<Rate>) {
         self.rate = rate.map_or(0, |rate| rate.as_bps().max(1));
+    }
+
+    /// As [`Mark::hits`], by the kernel's hash of a flow.
+    pub(super) fn set_mark(&mut self, mark: Mark) {
+        let (sets, index, only_new) = match mark {
+            Mark::None => (0, 0, false),
+            Mark::All => (1, 0, false),
+            Mark::Set { of, index } => (of, index, false),
+            Mark::NewOfSet { of, index } => (of, index, true),
+        };
+        (self.mark_sets, self.mark_index, self.mark_new) = (sets.into(), index.into(), only_new.into());
     }
 
     pub(super) fn set_late_after(&mut self, late_after: Option<Duration>) {

@@ -55,6 +55,10 @@ impl Slot {
         Ok(slot)
     }
 
+    pub(super) fn number(&self) -> u32 {
+        self.number
+    }
+
     /// The handle that the queue must have: `51c0:` is `0x51c0_0000`.
     pub fn handle(&self) -> u32 {
         (FIRST + self.number) << 16
@@ -77,6 +81,14 @@ impl Slot {
     pub fn backlog(&self) -> Result<Count, Error> {
         let Measured { backlog_packets, backlog_bytes, .. } = read_measured(&self.measured_map, self.number)?;
         Ok(Count { packets: backlog_packets, bytes: Bytes::new(backlog_bytes) })
+    }
+
+    /// Packets of real time that were marked, or were already, since the discipline was loaded.
+    ///
+    /// # Errors
+    /// The maps cannot be read.
+    pub fn marked(&self) -> Result<u64, Error> {
+        Ok(read_measured(&self.measured_map, self.number)?.marked_packets)
     }
 
     /// How packets fared that the device took, where they leave by credit.
@@ -122,6 +134,7 @@ impl Slot {
     pub fn begin(&mut self, start: &Start) -> Result<(), Error> {
         self.settings.set_limit(start.orders.limit, self.hard);
         self.settings.set_rate(start.orders.rate);
+        self.settings.set_mark(start.orders.mark);
         self.settings.set_late_after(start.late_after);
         self.settings.classes = start.classes.into();
         self.real_time = match start.classes {
@@ -131,12 +144,14 @@ impl Slot {
         self.write()
     }
 
-    /// Carries out a limit and a rate, which hold from the next packet on; see [`set_limit`](Self::set_limit).
+    /// Carries out a limit, a rate and marks, which hold from the next packet on; see [`set_limit`](Self::set_limit).
+    /// Packets are marked where [`Discipline::mark`](super::Discipline::mark) was called.
     ///
     /// # Errors
     /// The settings cannot be written.
     pub fn obey(&mut self, orders: &Orders) -> Result<(), Error> {
         self.settings.set_rate(orders.rate);
+        self.settings.set_mark(orders.mark);
         self.set_limit(orders.limit)
     }
 

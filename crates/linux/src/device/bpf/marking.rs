@@ -1,0 +1,64 @@
+//! Who marks packets of real time on their way to a queue: a program at the interface (tcx), because a discipline may not write
+//! into packets.
+
+use super::maps::{MEASURED, SETTINGS, refused};
+use crate::error::Error;
+use libbpf_rs::{AsRawLibbpf as _, Link, ObjectBuilder, ProgramMut, Result, libbpf_sys};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::ptr::NonNull;
+
+const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/mark.bpf.o"));
+
+/// Where the kernel keeps the program of a queue.
+pub(super) fn kept(folder: &Path, number: u32) -> PathBuf {
+    folder.join(format!("mark-{number}"))
+}
+
+/// Attaches it to the interface with this number, for the queue with that one. It stays under `folder`, where the maps of the
+/// discipline are, until [`forget`].
+pub(super) fn watch(folder: &Path, number: u32, interface: u32) -> std::result::Result<(), Error> {
+    // One that a killed agent left may be another interface's.
+    forget(folder, number).map_err(|source| Error::Kernel { what: "mark packets".into(), source })?;
+    load(folder, number, interface).map_err(|error| refused("mark the packets on their way to", &error))
+}
+
+fn load(folder: &Path, number: u32, interface: u32) -> Result<()> {
+    let mut open = ObjectBuilder::default().name("sluice_mark")?.open_memory(PROGRAM)?;
+    for mut map in open.maps_mut() {
+        let name = map.name().to_string_lossy().into_owned();
+        if [SETTINGS, MEASURED].contains(&name.as_str()) {
+            map.reuse_pinned_map(folder.join(name))?;
+        } else if name.ends_with(".rodata") {
+            map.initial_value_mut()
+                .and_then(|constants| constants.get_mut(..4))
+                .expect("the program has one constant of four bytes")
+                .copy_from_slice(&number.to_ne_bytes());
+        }
+    }
+    let object = open.load()?;
+    let program = object.progs_mut().next().expect("there is one program");
+    attach(&program, interface)?.pin(kept(folder, number))
+}
+
+/// Libbpf's own function, which libbpf-rs does not have.
+#[expect(unsafe_code, reason = "libbpf-rs has no attachment of this kind")]
+fn attach(program: &ProgramMut<'_>, interface: u32) -> Result<Link> {
+    let interface = i32::try_from(interface).map_err(io::Error::other)?;
+    // SAFETY: the program is loaded and outlives the call; without options there is nothing else to point to.
+    let link = unsafe {
+        libbpf_sys::bpf_program__attach_tcx(program.as_libbpf_object().as_ptr(), interface, std::ptr::null())
+    };
+    let failed = io::Error::last_os_error();
+    let link = NonNull::new(link).ok_or(failed)?;
+    // SAFETY: libbpf has just made it, and nobody else has it.
+    Ok(unsafe { Link::from_ptr(link) })
+}
+
+/// Takes it away, if it is there.
+pub(super) fn forget(folder: &Path, number: u32) -> io::Result<()> {
+    match std::fs::remove_file(kept(folder, number)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
