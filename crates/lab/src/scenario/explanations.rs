@@ -21,6 +21,9 @@ pub struct Explanation {
 /// The explanations of these claims, as far as there are any.
 pub(super) fn of<'c>(folder: &Path, claims: impl Iterator<Item = &'c str>) -> BTreeMap<String, Explanation> {
     let wanted: Vec<&str> = claims.collect();
+    if wanted.is_empty() {
+        return BTreeMap::new();
+    }
     let folder = fs::canonicalize(if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
     let Ok(folder) = folder else { return BTreeMap::new() };
     let pages = folder.ancestors().map(|above| above.join(HOME)).find(|pages| pages.is_dir());
