@@ -11,9 +11,11 @@ use std::path::Path;
 use units::{Duration, Instant};
 
 const PACKETS: usize = 2_000;
-/// What it costs over pfifo with everything on, as measured on this kernel: 1330, and a hundredth. The aim, set before there was
-/// anything to measure, is 1300; it is missed since the discipline tells service classes apart.
-const MOST_OVER_PFIFO: u64 = 1_343;
+/// The aim, set before there was anything to measure: over pfifo, with everything on.
+const MOST_OVER_PFIFO: u64 = 1_300;
+/// By credit the aim is missed since the discipline tells service classes apart. This is what it costs there on this kernel and
+/// a hundredth, so that it grows no further; it is no aim.
+const ON_RECORD_BY_CREDIT: u64 = 1_343;
 
 /// The median of a `send` of 1000 bytes into an empty queue, until the device has the packet. Reading the clock is in
 /// it, as often for every discipline.
@@ -32,7 +34,7 @@ fn median(network: u8) -> u64 {
 
 #[test]
 #[ignore = "needs the guest and its clock 'instructions'"]
-fn a_packet_costs_no_more_over_pfifo_than_on_record() {
+fn a_packet_costs_at_most_1300_instructions_more_than_in_pfifo_but_by_credit_as_on_record() {
     shell("modprobe -a sch_fq_codel sch_fq sch_cake");
     let discipline = load();
     dummy("one", 1);
@@ -63,9 +65,10 @@ fn a_packet_costs_no_more_over_pfifo_than_on_record() {
     show("pfifo beside it");
     shell("ip link del one");
     discipline.unload().unwrap();
-    for ours in [at_will, by_credit] {
-        assert!(ours <= plain + MOST_OVER_PFIFO, "{ours} against {plain}");
-    }
+    let missed = by_credit.saturating_sub(plain + MOST_OVER_PFIFO);
+    println!("by credit the aim of {MOST_OVER_PFIFO} over pfifo is missed by {missed}");
+    assert!(at_will <= plain + MOST_OVER_PFIFO, "{at_will} against {plain}");
+    assert!(by_credit <= plain + ON_RECORD_BY_CREDIT, "{by_credit} by credit, against {plain}");
 }
 
 /// The most packets that a queue has room for.

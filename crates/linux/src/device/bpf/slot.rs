@@ -137,9 +137,10 @@ impl Slot {
         self.settings.set_mark(start.orders.mark);
         self.settings.set_late_after(start.late_after);
         self.settings.classes = start.classes.into();
-        self.real_time = match start.classes {
-            true => Some(Reading::new(start.at, &read_measured(&self.measured_map, self.number + QUEUES)?)),
-            false => None,
+        self.real_time = if start.classes {
+            Some(Reading::new(start.at, &read_measured(&self.measured_map, self.number + QUEUES)?))
+        } else {
+            None
         };
         self.write()
     }
