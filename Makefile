@@ -6,7 +6,7 @@ RUST := $(shell git ls-files '*.rs' 2>/dev/null)
 
 .PHONY: help run test check changed test-live tables-live testbed-live swan-live live build charts format lint docs unit claims claims-all browser capture peers \
 	peers-tcp peers-patched bench bench-optimised \
-	theory-plots book criterion fuzz fuzz-on mutants live-repeat stress kills conformance clean
+	theory-plots book wheel test-python criterion fuzz fuzz-on mutants live-repeat stress kills conformance clean
 
 help:
 	@echo "make run     build, reproduce adth-s1a, write the report and print where it is"
@@ -31,6 +31,7 @@ help:
 	@echo "make mutants deliberate bugs in controllers, queues and the MAC's contention, which the tests must find"
 	@echo "make bench   the same networks in Sluice, ns-3 and ns-2: their CPU time and memory"
 	@echo "make bench-optimised    the same, beside an ns-3 built from source without logging: forty minutes of CPU time once"
+	@echo "make wheel   the Python package: target/wheels/*.whl; make test-python tests it in an environment of its own"
 	@echo "make book    the pages of docs as a book: target/book; needs mdbook"
 	@echo "make theory-plots    draw what docs/theory.md shows: predictions as lines, simulations as points"
 	@echo "make build charts format lint docs unit claims tutorials instructions browser capture criterion    single steps"
@@ -41,7 +42,7 @@ run: build
 
 # The time of each stage is printed when it ends, and the times of all stages at the end.
 test:
-	@MAKE="$(MAKE)" python3 tests/stages.py format lint docs unit claims tutorials instructions browser capture test-live
+	@MAKE="$(MAKE)" python3 tests/stages.py format lint docs unit claims tutorials instructions browser capture test-python test-live
 
 # Between two edits: less than three minutes once everything is built.
 check:
@@ -106,9 +107,11 @@ unit: charts
 	cargo test --workspace --locked
 	python3 tests/peers.py
 
-# All of ADTH and SWAN, and those experiments of the buffer-sizing document for which short runs are meaningful: five minutes of
-# CPU time.
-QUICK := scenarios/adth scenarios/swan buf-intro buf-fig2 buf-fig4 buf-fig9 buf-fig21
+# All of ADTH, SWAN and BQM, and those experiments of the buffer-sizing document and of KAUST's slides for which short runs are
+# meaningful: seven minutes of CPU time.
+KAUST := kaust-audio kaust-bloat kaust-dnb kaust-dnb-oneway kaust-dnb-outside kaust-drain kaust-energy kaust-tmac kaust-video \
+	kaust-wqm-1hop kaust-wqm-follows kaust-wqm-hops kaust-wqm-multihop
+QUICK := scenarios/adth scenarios/swan scenarios/bqm buf-intro buf-fig2 buf-fig4 buf-fig9 buf-fig21 $(KAUST)
 
 # Experiments with three seeds; the verdicts must equal those of the table, which docs/reproductions explains.
 claims: build
@@ -139,7 +142,7 @@ browser: claims
 
 # Continues where it was interrupted; outcomes are kept in target/peers.
 peers: build
-	python3 bench/peers/compare.py --seeds 10 --only a --only b --only c --only d --only e --only f --only g --only i --only j
+	python3 bench/peers/compare.py --seeds 10 --only a --only b --only c --only d --only e --only f --only g --only i --only j --only k
 
 peers-tcp: build
 	python3 bench/peers/compare.py --seeds 10 --only h
@@ -194,6 +197,22 @@ bench: build
 
 bench-optimised: build
 	python3 bench/peers/cost.py --optimised
+
+# Python with all that the package's tests need, as python/requirements.lock pins it.
+PYTHON := target/python/bin/python
+target/python/installed: python/requirements.lock
+	python3 -m venv --clear target/python
+	$(PYTHON) -m pip install --quiet --no-deps --disable-pip-version-check -r python/requirements.lock
+	@touch $@
+
+# The Python package. For tests it is built as the crates' tests are, with the accounting on; a wheel is optimised.
+test-python: charts build target/python/installed
+	cargo build -p sluice-python --locked
+	cp target/debug/lib_sluice.so python/sluice/_sluice.abi3.so
+	cd python && PYTHONPATH=$(CURDIR)/python ../$(PYTHON) -m pytest
+
+wheel: charts target/python/installed
+	cd python && ../$(PYTHON) -m maturin build --locked --out ../target/wheels
 
 # The pages of docs as a book: target/book/index.html.
 book:

@@ -2,18 +2,23 @@
 
 Runs are deterministic, so the verdicts with a given number of seeds are the same on every machine. A verdict that
 changes is a change of a model, a scheme or a claim: look at it, explain it in docs/reproductions, then record it with
---write. A quick run may say less than a full one and never something else; that is compared too.
+--write. A quick run may say less than a full one and never something else; that is compared too, and so are the verdicts in
+the tables of docs/reproductions with those of full runs.
 """
 
 import csv
 import json
 import pathlib
+import re
 import sys
 
 RECORDS = {
     "quick": pathlib.Path(__file__).with_name("claims.csv"),
     "all": pathlib.Path(__file__).with_name("claims-all.csv"),
 }
+PAGES = pathlib.Path(__file__).parents[1] / "docs" / "reproductions"
+# How the pages' tables write verdicts.
+WRITTEN = {"**differs**": "differs", "*not confirmed*": "not-confirmed", "needs full runs": "needs-full-runs"}
 # What says less than a verdict.
 LESS = {"not-confirmed", "needs-full-runs"}
 
@@ -55,6 +60,29 @@ def contradictions():
                 yield f"{claim}: {verdicts} in a quick run, {full[claim]} in a full one: give it `full = true` or longer quick runs"
 
 
+def cells(row):
+    """The cells of a row of a Markdown table."""
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]]
+
+
+def outdated():
+    """Yield the rows of the pages' tables whose verdict is not that of the full runs on record."""
+    full = record("all")
+    for page in sorted(PAGES.glob("*.md")):
+        column = None
+        for row in page.read_text().splitlines():
+            if row.startswith("| claim "):
+                column = cells(row).index("verdict") if "verdict" in cells(row) else None
+            claim = re.match(r"\| ([a-z][\w.-]*\.\w+): ", row)
+            if not claim or column is None or claim.group(1) not in full:
+                continue
+            ruled = by_setting(cells(row)[column].replace("<br>", "; "))
+            words = {setting: verdict.split(", depends on")[0] for setting, verdict in ruled.items()}
+            expected = full[claim.group(1)]
+            if {setting: WRITTEN.get(word, word) for setting, word in words.items()} != by_setting(expected):
+                yield f"{page.name}: {claim.group(1)} is not as on record, {expected}"
+
+
 def main():
     folder, which = pathlib.Path(sys.argv[1]), sys.argv[2]
     found = measured(folder)
@@ -68,6 +96,7 @@ def main():
         if found.get(claim) != expected.get(claim)
     ]
     wrong += contradictions()
+    wrong += outdated()
     for line in wrong:
         print(line, file=sys.stderr)
     if wrong or not found:

@@ -146,7 +146,7 @@ def main():
     """Run what was asked for; exit status 1 where a difference is not explained."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", default=[], metavar="NETWORK",
-                        help="a letter (a to j) or a name, as 'cell-b *' (repeatable; default: all)")
+                        help="a letter (a to k) or a name, as 'cell-b *' (repeatable; default: all)")
     parser.add_argument("--peer", choices=sorted(simulators.PEERS), action="append", help="default: both")
     parser.add_argument("--seeds", type=int, default=10, metavar="K", help="seeds 1 to K (default 10)")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="runs at a time (default 2)")

@@ -54,6 +54,16 @@ EXPERIMENTS = [
     ("TCP over chains: ns-2's repairs", "tcp aodv 9", "ns-2",
      {"no hold": Changed(("no-hold",)), "repair ends in time": Changed(("repair-wait",)),
       "and prompt requests, no ARP": Changed(("repair-wait", "request-timer", "no-arp"))}),
+    ("TCP over chains: ns-2's repairs", "1mbps aodv 3", "ns-2",
+     {"prompt requests": Changed(("request-timer",)), "and no ARP": Changed(("request-timer", "no-arp"))}),
+    ("TCP over chains: ns-2's repairs", "1mbps aodv 10", "ns-2",
+     {"repair ends in time": Changed(("repair-wait",)),
+      "and prompt requests, no ARP": Changed(("repair-wait", "request-timer", "no-arp"))}),
+    ("ns-2: a busy edge just before a slot boundary", "1mbps static *", "ns-2",
+     {"windows": windows(), "and turn-round": windows("b", "turn-round"),
+      "and time-out": windows("b", "turn-round", "timeouts")}),
+    ("ns-3: recovery without SACK", "1mbps static *", "ns-3",
+     {"SACK": Changed(options=("--sack=1",)), "Sluice as ns-3, SACK": ours("ns-3", tcp__recovery="sack")}),
     ("ns-3: energy that adds up", "tcp * 10", "ns-3",
      {"two hops away alone": Changed(options=("--energy=-60.8",))}),
     ("ns-3: a TXOP reserves all its rest", "edca", "ns-3", {"reserve-next": Changed(options=("--reserve-next=1",))}),
@@ -66,7 +76,7 @@ EXPERIMENTS = [
 ]
 
 # Runs in which the copy of ns-2 must be the package: every program, short.
-CONTROL = ["cell-b n=10", "cell-a n=5", "hidden-rts", "chain-aodv", "mobile", "tcp aodv 7"]
+CONTROL = ["cell-b n=10", "cell-a n=5", "hidden-rts", "chain-aodv", "mobile", "tcp aodv 7", "1mbps aodv 3"]
 
 
 def control(toolbox):

@@ -12,6 +12,8 @@ AODV = {
     "ns-3": {"routing.aodv.hello": "false"},
     "ns-2": {"routing.aodv.routing_priority": "none"},
 }
+# ns-3 sends an RTS until it is answered (ns3/README.md).
+ENDLESS_RTS = {"mac.short_retry_limit": 200}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -215,6 +217,28 @@ def tcp_chains():
                    conventions=AODV, cost=hops in (1, 10))
 
 
+def slow_tcp_chains():
+    """Network (k): the same at 1 Mb/s with RTS/CTS and NewReno, over 1, 3 and 10 hops; with SACK beside ns-3, too."""
+    measures = {"goodput, Mb/s": category_goodput("down"), "repeated segments, 1/s": repeated_rate,
+                "data frames, 1/s": mac_rate("attempts"), "RTS, 1/s": mac_rate("rts_attempts"),
+                "not acknowledged, 1/s": mac_rate("collisions"), "given up, 1/s": mac_rate("retry_drops")}
+    ns2 = ("data", "1Mb", "rts", 1, "spacing", 200, "frequency", "914e6", "decode", 250, "sense", 550,
+           "recovery", "newreno", "segment", 512, "duration", 110)
+    for hops in (1, 3, 10):
+        settings = {"nodes.count": hops + 1, "flow.down.to": f"n{hops}"}
+        ns3 = ("ns3-tcp-chain", f"--hops={hops}", "--slow=1", "--duration=110")
+        yield Case("k", f"1mbps static {hops}", "peer-tcp-chain-1mbps", measures, 110.0,
+                   settings | {"routing.protocol": "static"}, ns3,
+                   ("tcp-chain.tcl", "hops", hops, "routing", "static", *ns2),
+                   conventions={"ns-3": ENDLESS_RTS}, rules=("static-routes",), cost=hops == 10)
+        yield Case("k", f"1mbps aodv {hops}", "peer-tcp-chain-1mbps", measures | {"routing packets, 1/s": routing_rate},
+                   110.0, settings, (*ns3, "--routing=aodv"), ("tcp-chain.tcl", "hops", hops, *ns2),
+                   conventions=AODV | {"ns-3": AODV["ns-3"] | ENDLESS_RTS}, cost=hops == 10)
+        yield Case("k", f"1mbps sack {hops}", "peer-tcp-chain-1mbps", measures, 110.0,
+                   settings | {"routing.protocol": "static", "tcp.recovery": "sack"}, (*ns3, "--sack=1"),
+                   conventions={"ns-3": ENDLESS_RTS}, cost=hops == 10)
+
+
 CASES = [
     *cells("b", "cell-b"),
     *cells("a", "cell-a"),
@@ -223,8 +247,7 @@ CASES = [
     Case("c", "hidden", "peer-hidden", HIDDEN, 31.0, {}, ("ns3-hidden",), ("hidden.tcl",)),
     Case("c", "hidden-rts", "peer-hidden-rts", HIDDEN | {"RTS, 1/s": mac_rate("rts_attempts")}, 31.0, {},
          ("ns3-hidden", "--rts=1"), ("hidden.tcl", "rts", 1),
-         # ns-3 sends an RTS until it is answered (ns3/README.md).
-         conventions={"ns-3": {"mac.short_retry_limit": 200}}),
+         conventions={"ns-3": ENDLESS_RTS}),
     Case("d", "chain-fifo", "chain-fifo", CHAIN, 100.0, {}, ("ns3-chain",)),
     Case("d", "chain-aodv", "peer-chain-aodv", CHAIN, 100.0, {}, ("ns3-chain", "--routing=aodv"),
          ("chain.tcl",), conventions=AODV, cost=True),
@@ -238,4 +261,5 @@ CASES = [
     *tcps(),
     *aqms(),
     *tcp_chains(),
+    *slow_tcp_chains(),
 ]

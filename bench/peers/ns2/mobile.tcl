@@ -7,10 +7,6 @@ source [file dirname [info script]]/outcome.tcl
 options {movement "" payload 512 interval 0.25 flows 10 limit 50 start 10 duration 110 cwmin "" prefer 0}
 set_mac b 2Mb 1Mb $opt(cwmin)
 set_radio 914e6 250 550 10
-# Beyond 86 m two-ray ground falls with the fourth power: received within 250 m, sensed within 550 m.
-foreach {threshold metres} {RXThresh_ 250.0 CSThresh_ 550.0} {
-    Phy/WirelessPhy set $threshold [expr {0.0316228 * pow(1.5, 4) / pow($metres, 4)}]
-}
 Queue/DropTail/PriQueue set Prefer_Routing_Protocols $opt(prefer)
 # ns-2's queue holds one packet less than its limit.
 make_nodes 50 AODV Queue/DropTail/PriQueue [expr {$opt(limit) + 1}] TwoRayGround 1500 300

@@ -38,19 +38,24 @@ proc set_mac {phy data basic {cwmin ""}} {
     }
 }
 
-# Thresholds as distances in metres, powers by Friis; `capture` in dB is how far the frame being received must lie above
-# one that begins later. `never` makes all powers equal in effect: whatever overlaps is lost.
+# Thresholds as distances in metres; `capture` in dB is how far the frame being received must lie above one that begins
+# later. `never` makes all powers equal in effect: whatever overlaps is lost.
 proc set_radio {frequency decode sense capture} {
     Phy/WirelessPhy set freq_ $frequency
     Phy/WirelessPhy set L_ 1.0
     Phy/WirelessPhy set Pt_ 0.0316228 ;# 15 dBm
-    Phy/WirelessPhy set RXThresh_ [friis $frequency $decode]
-    Phy/WirelessPhy set CSThresh_ [friis $frequency $sense]
+    Phy/WirelessPhy set RXThresh_ [power_at $frequency $decode]
+    Phy/WirelessPhy set CSThresh_ [power_at $frequency $sense]
     Phy/WirelessPhy set CPThresh_ [expr {$capture eq "never" ? 1e30 : pow(10, $capture / 10.0)}]
 }
 
-proc friis {frequency metres} {
-    expr {0.0316228 * pow(3e8 / $frequency / (4 * acos(-1) * $metres), 2)}
+# Received power by two-ray ground with antennas at 1.5 m: free space up to the crossover distance, then the fourth power.
+proc power_at {frequency metres} {
+    set wave [expr {3e8 / $frequency}]
+    if {$metres > 4 * acos(-1) * pow(1.5, 2) / $wave} {
+        return [expr {0.0316228 * pow(1.5, 4) / pow($metres, 4)}]
+    }
+    expr {0.0316228 * pow($wave / (4 * acos(-1) * $metres), 2)}
 }
 
 # `count` nodes with queues of `limit` packets; without a trace where `opt(trace)` is "none".
@@ -120,34 +125,35 @@ proc add_saturated {name from to payload size share} {
     $ns at [expr {0.005 * $from}] "$last_agent send 100"
 }
 
-# A greedy TCP connection, Reno with SACK, from a node to another: segments of 1000 B and the parameters of README.md. On the
-# air 20 B of TCP, 12 B of timestamps, 20 B of IP, 8 B of LLC, 24 B of MAC and 4 B of check sum come on top; ns-2 counts
-# 34 of these itself, with AODV too, since its AODV adds no IP header to TCP.
-proc add_download {name from to} {
+# A greedy TCP connection from a node to another, with the parameters of README.md: `sack` is that of network (j), `newreno`
+# that of network (k). On the air 20 B of TCP, 20 B of IP, 8 B of LLC, 24 B of MAC and 4 B of check sum come on top, and
+# with `sack` 12 B of timestamps; ns-2 counts 34 of these itself, with AODV too, since its AODV adds no IP header to TCP.
+proc add_download {name from to recovery segment} {
     global ns node flow_names flow_payload sinks sources
-    Agent/TCP set packetSize_ 1000
+    set sack [expr {$recovery eq "sack"}]
+    Agent/TCP set packetSize_ $segment
     Agent/TCP set tcpip_base_hdr_size_ 42
-    Agent/TCP set ts_option_size_ 12
-    Agent/TCP set timestamps_ true
-    Agent/TCP set windowInit_ 10
-    # One segment a round trip: ns-2 counts acknowledgements, of which there is one for two segments.
-    Agent/TCP set increase_num_ 2.0
-    Agent/TCP set window_ 4000
-    Agent/TCP set minrto_ 1.0
+    Agent/TCP set timestamps_ $sack
+    Agent/TCP set ts_option_size_ [expr {$sack ? 12 : 0}]
+    Agent/TCP set windowInit_ [expr {$sack ? 10 : 2}]
+    # One segment a round trip: ns-2 counts acknowledgements, of which there is one for two segments if they are delayed.
+    Agent/TCP set increase_num_ [expr {$sack ? 2.0 : 1.0}]
+    Agent/TCP set window_ [expr {4000000 / $segment}]
+    Agent/TCP set minrto_ [expr {$sack ? 1.0 : 0.2}]
     Agent/TCP set rtxcur_init_ 1.0
     Agent/TCP set tcpTick_ 0.001
-    Agent/TCPSink set packetSize_ 54
+    Agent/TCPSink set packetSize_ [expr {$sack ? 54 : 42}]
     Agent/TCPSink/Sack1/DelAck set interval_ 200ms
-    set source [new Agent/TCP/Sack1]
+    set source [new Agent/TCP/[expr {$sack ? "Sack1" : "Newreno"}]]
     $ns attach-agent $node($from) $source
-    set sink [new Agent/TCPSink/Sack1/DelAck]
+    set sink [new Agent/TCPSink[expr {$sack ? "/Sack1/DelAck" : ""}]]
     $ns attach-agent $node($to) $sink
     $ns connect $source $sink
     set ftp [new Application/FTP]
     $ftp attach-agent $source
     $ns at 0.0 "$ftp start"
     lappend flow_names $name
-    set flow_payload($name) 1000
+    set flow_payload($name) $segment
     set sinks($name) $sink
     set sources($name) $source
 }

@@ -1,18 +1,21 @@
-# TCP over a chain: nodes 0 to `hops` in a line 30 m apart, one greedy connection from the first to the last, Reno and
-# SACK, segments of 1000 B, drop-tail queue of 50 packets: network (j).
+# TCP over a chain: nodes 0 to `hops` in a line, one greedy connection from the first to the last, drop-tail queue of 50
+# packets. By default network (j); network (k) has other values of all options of the second line.
 #
 #   ns tcp-chain.tcl [name value]...      routing: aodv, or static in the copy with the rule static-routes alone
+#                                         recovery: sack or newreno, each with the rest of its network's TCP
 source [file dirname [info script]]/radio.tcl
 source [file dirname [info script]]/outcome.tcl
 
-options {hops 1 routing aodv limit 50 duration 60 warmup 10 decode 42 sense 70 capture 10 cwmin "" prefer 0}
+options {hops 1 routing aodv limit 50 duration 60 warmup 10 capture 10 cwmin "" prefer 0
+    data 11Mb rts 0 spacing 30 frequency 2.412e9 decode 42 sense 70 recovery sack segment 1000}
 set last $opt(hops)
-set_mac b 11Mb 1Mb $opt(cwmin)
-set_radio 2.412e9 $opt(decode) $opt(sense) $opt(capture)
+set_mac b $opt(data) 1Mb $opt(cwmin)
+if {$opt(rts)} { Mac/802_11 set RTSThreshold_ 0 }
+set_radio $opt(frequency) $opt(decode) $opt(sense) $opt(capture)
 Queue/DropTail/PriQueue set Prefer_Routing_Protocols $opt(prefer)
 # ns-2's queue holds one packet less than its limit.
 make_nodes [expr {$last + 1}] [expr {$opt(routing) eq "aodv" ? "AODV" : "DumbAgent"}] Queue/DropTail/PriQueue \
-    [expr {$opt(limit) + 1}] TwoRayGround [expr {40 + 30 * $last}] 200
-for {set i 0} {$i <= $last} {incr i} { place $i [expr {10.0 + 30.0 * $i}] 10.0 }
-add_download down 0 $last
+    [expr {$opt(limit) + 1}] TwoRayGround [expr {40 + $opt(spacing) * $last}] 200
+for {set i 0} {$i <= $last} {incr i} { place $i [expr {10.0 + 1.0 * $opt(spacing) * $i}] 10.0 }
+add_download down 0 $last $opt(recovery) $opt(segment)
 run_network

@@ -7,6 +7,7 @@
 struct Connection
 {
     std::string name;
+    uint32_t segment = 1000; // bytes
     Ptr<PacketSink> sink;
     uint64_t bytesBefore = 0, segments = 0, retransmits = 0, timeouts = 0;
     SequenceNumber32 sentTo{0}, ackedTo{0};
@@ -33,7 +34,7 @@ struct Connection
         {
             return;
         }
-        const double samples = std::max(1.0, std::ceil((sentTo - ackedTo) / 2000.0)); // of a window
+        const double samples = std::max(1.0, std::ceil((sentTo - ackedTo) / (2.0 * segment))); // of a window
         ackedTo = header.GetAckNumber();
         auto stamp = DynamicCast<const TcpOptionTS>(header.GetOption(TcpOption::TS));
         const Time sample = TcpOptionTS::ElapsedTimeFromTsValue(stamp->GetEcho());
@@ -81,7 +82,7 @@ struct Connection
         });
         auto bulk = CreateObjectWithAttributes<BulkSendApplication>("Protocol", TypeIdValue(TcpSocketFactory::GetTypeId()),
                                                                     "Remote", AddressValue(InetSocketAddress(address, port)),
-                                                                    "SendSize", UintegerValue(1000));
+                                                                    "SendSize", UintegerValue(segment));
         from->AddApplication(bulk);
         bulk->SetStartTime(start);
         Simulator::ScheduleWithContext(from->GetId(), start + NanoSeconds(1), [this, bulk] {
@@ -106,4 +107,16 @@ SetTcp(const std::string& congestion, const std::string& recovery, bool hystart)
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(4000000));
     Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(Seconds(1)));
     Config::SetDefault("ns3::TcpCubic::HyStart", BooleanValue(hystart));
+}
+
+// The other parameters of network (k): NewReno without options unless SACK is asked for, every segment acknowledged.
+inline void
+SetPlainTcp(uint32_t segment, bool sack)
+{
+    Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(sack));
+    Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
+    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(segment));
+    Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(2));
+    Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(1));
+    Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(MilliSeconds(200)));
 }

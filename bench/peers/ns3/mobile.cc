@@ -6,6 +6,7 @@
 #include "errors.h"
 #include "feedback.h"
 #include "network.h"
+#include "ranged.h"
 #include "ns3/aodv-helper.h"
 #include "ns3/ns2-mobility-helper.h"
 
@@ -14,38 +15,6 @@ SendCbr(Flow* flow, Time gap)
 {
     flow->Send();
     Simulator::Schedule(gap, &SendCbr, flow, gap);
-}
-
-// Received power in dBm at this distance, for 15 dBm sent.
-static double
-PowerAt(Ptr<PropagationLossModel> loss, double metres)
-{
-    auto sender = CreateObject<ConstantPositionMobilityModel>();
-    auto receiver = CreateObject<ConstantPositionMobilityModel>();
-    receiver->SetPosition(Vector(metres, 0, 0));
-    return loss->CalcRxPower(15, sender, receiver);
-}
-
-static YansWifiPhyHelper
-RangedPhy(double range, double sense, double capture)
-{
-    auto loss = CreateObject<TwoRayGroundPropagationLossModel>();
-    loss->SetFrequency(914e6);
-    loss->SetHeightAboveZ(1.5);
-    auto channel = CreateObject<YansWifiChannel>();
-    channel->SetPropagationLossModel(loss);
-    channel->SetPropagationDelayModel(CreateObject<ConstantSpeedPropagationDelayModel>());
-    YansWifiPhyHelper phy;
-    phy.SetChannel(channel);
-    phy.Set("TxPowerStart", DoubleValue(15));
-    phy.Set("TxPowerEnd", DoubleValue(15));
-    phy.Set("RxSensitivity", DoubleValue(PowerAt(loss, sense)));
-    phy.Set("CcaSensitivity", DoubleValue(PowerAt(loss, sense)));
-    phy.Set("CcaEdThreshold", DoubleValue(PowerAt(loss, sense)));
-    phy.SetPreambleDetectionModel("ns3::ThresholdPreambleDetectionModel",
-                                  "MinimumRssi", DoubleValue(PowerAt(loss, range)),
-                                  "Threshold", DoubleValue(capture));
-    return phy;
 }
 
 int

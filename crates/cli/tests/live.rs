@@ -347,6 +347,7 @@ fn inner_panic() {
         measures,
         late_after: None,
         marks: false,
+        hops: false,
         classes: false,
         every,
         at: linux::kernel::clock::now(),

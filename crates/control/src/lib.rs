@@ -14,12 +14,17 @@ pub mod adth;
 pub mod alt;
 pub mod astar;
 mod controller;
+pub mod dnb;
 pub mod ebdp;
+pub mod energy;
+mod frames;
 mod gate;
 mod interval;
 mod invalid;
 mod limit;
+mod links;
 mod needs;
+mod neighbours;
 pub mod none;
 mod orders;
 mod random;
@@ -29,17 +34,20 @@ mod seen;
 pub mod swan_gate;
 pub mod swan_mark;
 pub mod swan_rate;
+pub mod wqm;
 
 pub use controller::{Controller, Scheme, Site};
 pub use gate::{Act, Gate};
 pub use interval::{Count, Interval, Stat};
 pub use invalid::{Invalid, Path, Warning};
 pub use limit::Limit;
+pub use links::{Link, Links};
 pub use needs::{Lacking, Measures, Needs, Period, Reads, SHORTEST_INTERVAL, Sets};
+pub use neighbours::Neighbours;
 pub use orders::{Access, Mark, Orders};
 pub use random::{Random, mix};
 pub use recorded::Decision;
-pub use seen::{Heard, Note, Radio, Seen};
+pub use seen::{Heard, Note, Radio, Seen, Served};
 pub use swan_gate::{Params as GateParams, SwanGate as FlowGate};
 
 use units::{Duration, Rate};
@@ -57,4 +65,10 @@ registry::controllers! {
     swan_rate: SwanRate,
     /// SWAN's regulation: marks real-time packets while there is too much real-time traffic within range.
     swan_mark: SwanMark,
+    /// WQM: holds what drains within a time at the link's rate and the node's share of the channel, and an aggregate at least.
+    wqm: Wqm,
+    /// DNB: the nodes of a collision domain share one buffer, just large enough to keep their channel in use.
+    dnb: Dnb,
+    /// Energy by a threshold: the low transmission level serves up to so many packets, the high one above.
+    energy: Energy,
 }

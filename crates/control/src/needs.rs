@@ -139,13 +139,16 @@ bits! {
     NOTES = 11, "neighbours' notes";
     /// [`Radio::contenders`](crate::Radio::contenders).
     CONTENDERS = 12, "number of stations heard";
-    /// [`Radio::frames`](crate::Radio::frames), [`Radio::mpdus`](crate::Radio::mpdus) and
-    /// [`Radio::aggregate_max`](crate::Radio::aggregate_max).
+    /// [`Radio::frames`](crate::Radio::frames), [`Radio::mpdus`](crate::Radio::mpdus),
+    /// [`Radio::aggregate_max`](crate::Radio::aggregate_max) and
+    /// [`Radio::aggregate_mpdus_max`](crate::Radio::aggregate_mpdus_max).
     AGGREGATES = 13, "frame aggregation";
+    /// [`Radio::levels`](crate::Radio::levels).
+    LEVELS = 14, "energy by transmission level";
 }
 
 impl Reads {
-    /// What stands in [`Seen::radio`](crate::Seen::radio).
+    /// What stands in [`Seen::radio`](crate::Seen::radio) of any radio; [`LEVELS`](Self::LEVELS) only of one that has them.
     pub const RADIO: Self = Self::MEDIUM
         .and(Self::CONTENDERS)
         .and(Self::LINK)
@@ -168,6 +171,8 @@ bits! {
     ACCESS = 3, "contention parameters";
     /// [`Orders::note`](crate::Orders::note).
     NOTE = 4, "notes to neighbours";
+    /// [`Orders::low_up_to`](crate::Orders::low_up_to).
+    LEVEL = 5, "low transmission level";
 }
 
 #[cfg(test)]

@@ -15,6 +15,9 @@ pub struct Orders {
     pub mark: Mark,
     /// How the port's category contends. None: as configured.
     pub access: Option<Access>,
+    /// While at most so many packets are at the node, in the port's queue and with its MAC, they go at the low transmission
+    /// level, and above that at the high one: a packet keeps the level that it began with. None: always at the high one.
+    pub low_up_to: Option<u32>,
     /// What neighbours shall know. None: nothing is sent. It is told once for each order that gives it, but no more often than
     /// the host does: of notes that follow too soon the newest. Where several ports of a node order notes, so with them.
     pub note: Option<Note>,
@@ -23,7 +26,7 @@ pub struct Orders {
 /// Of a controller that only moves the limit.
 impl From<Limit> for Orders {
     fn from(limit: Limit) -> Self {
-        Self { limit, rate: None, mark: Mark::None, access: None, note: None }
+        Self { limit, rate: None, mark: Mark::None, access: None, low_up_to: None, note: None }
     }
 }
 
@@ -34,6 +37,7 @@ impl Orders {
             (Sets::RATE, self.rate.is_some()),
             (Sets::MARK, self.mark != Mark::None),
             (Sets::ACCESS, self.access.is_some()),
+            (Sets::LEVEL, self.low_up_to.is_some()),
             (Sets::NOTE, self.note.is_some()),
         ];
         given.into_iter().filter(|(_, is_given)| *is_given).fold(Sets::LIMIT, |all, (kind, _)| all.and(kind))
@@ -100,7 +104,8 @@ mod tests {
         assert_eq!(limit.kinds(), Sets::LIMIT);
         assert_eq!(Orders { rate: Some(Rate::mbps(1)), ..limit }.kinds(), Sets::LIMIT.and(Sets::RATE));
         let access = Some(Access { aifsn: 2, cw_min: 15, cw_max: 1_023, txop: Duration::ZERO });
-        let all = Orders { rate: Some(Rate::mbps(1)), mark: Mark::All, access, note: Some(Note::default()), ..limit };
+        let (low_up_to, note) = (Some(3), Some(Note::default()));
+        let all = Orders { rate: Some(Rate::mbps(1)), mark: Mark::All, access, low_up_to, note, limit: limit.limit };
         assert!(Sets::EACH.iter().all(|(kind, _)| all.kinds().contains(*kind)));
     }
 

@@ -33,6 +33,9 @@ pub struct Decision<H> {
     /// How the category contends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access: Option<Access>,
+    /// Up to how many packets the low transmission level serves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low_up_to: Option<u32>,
     /// What neighbours shall know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<Note>,
@@ -40,6 +43,9 @@ pub struct Decision<H> {
     /// [`begin_from`](crate::Controller::begin_from).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begin_from: Option<Limit>,
+    /// What the controller draws follows from it ([`Site::seed`](crate::Site::seed)).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub seed: u64,
 }
 
 impl<H: AsRef<[Heard]>> Decision<H> {
@@ -48,9 +54,22 @@ impl<H: AsRef<[Heard]>> Decision<H> {
     where
         H: From<&'a [Heard]>,
     {
-        let Orders { limit, rate, mark, access, note } = *orders;
+        let Orders { limit, rate, mark, access, low_up_to, note } = *orders;
         let (radio, heard) = (seen.radio, seen.heard.into());
-        Self { at, seen: seen.queue, radio, heard, limit, rate, mark, access, note, begin_from: None }
+        Self {
+            at,
+            seen: seen.queue,
+            radio,
+            heard,
+            limit,
+            rate,
+            mark,
+            access,
+            low_up_to,
+            note,
+            begin_from: None,
+            seed: 0,
+        }
     }
 
     /// All that the controller saw.
@@ -61,13 +80,18 @@ impl<H: AsRef<[Heard]>> Decision<H> {
     /// What it would have been with these orders.
     #[must_use]
     pub fn with(self, orders: &Orders) -> Self {
-        let Orders { limit, rate, mark, access, note } = *orders;
-        Self { limit, rate, mark, access, note, ..self }
+        let Orders { limit, rate, mark, access, low_up_to, note } = *orders;
+        Self { limit, rate, mark, access, low_up_to, note, ..self }
     }
 }
 
 fn is_empty(heard: &impl AsRef<[Heard]>) -> bool {
     heard.as_ref().is_empty()
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(seed: &u64) -> bool {
+    *seed == 0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]

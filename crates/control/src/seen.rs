@@ -1,8 +1,8 @@
 //! What a host hands to a controller.
 
-use crate::{Count, Interval};
+use crate::{Count, Interval, Links};
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Duration, Rate};
+use units::{Bytes, Duration, Energy, Rate};
 
 /// What was seen in an interval. What a host does not measure is zero or absent; [`Needs`](crate::Needs) keeps controllers
 /// away from hosts that lack what they look at.
@@ -48,6 +48,9 @@ pub struct Radio {
     /// The largest aggregate that a frame may be, by its limits in bytes and, at the rate of the last data frame, in time: that
     /// of the port's category where a TXOP is limited. Without A-MPDUs the longest MPDU.
     pub aggregate_max: Bytes,
+    /// The most MPDUs that an aggregate may have, at most the 64 that a block acknowledgement confirms. One without A-MPDUs; zero
+    /// where a host knows no limit.
+    pub aggregate_mpdus_max: u8,
     /// Packets whose MAC delay was longer than [`Needs::late_after`](crate::Needs::late_after), from the hand-over to the MAC
     /// until the ACK or the last failure. Each packet of an aggregate counts from its own hand-over.
     pub late: u64,
@@ -59,6 +62,28 @@ pub struct Radio {
     pub real_time_new: Bytes,
     /// The most hops that a packet of data had come which left by radio and arrived, this one included. Zero without any.
     pub hops: u8,
+    /// What was served at the low transmission level, and at the high one.
+    #[serde(skip_serializing_if = "Served::is_none_of")]
+    pub levels: [Served; 2],
+}
+
+/// What a node served at one transmission level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Served {
+    /// Packets that the MAC was done with, whatever became of them.
+    pub packets: u64,
+    /// For how long it had had them.
+    pub time: Duration,
+    /// What the node drew in that time above what it draws with nothing to send.
+    pub energy: Energy,
+}
+
+impl Served {
+    /// Was nothing served at either level? A recording then leaves them out.
+    fn is_none_of(levels: &[Self; 2]) -> bool {
+        *levels == [Self::default(); 2]
+    }
 }
 
 /// The newest note of a neighbour, and its age.
@@ -84,6 +109,7 @@ pub struct Note {
     pub rate: Rate,
     /// Packets that wait in its queues, and their bytes.
     pub backlog: Count,
-    /// Sum over its collision domain of the square roots of what a drop costs in hops.
-    pub cost: f64,
+    /// The links of its collision domain, where its scheme tells of them: its own first.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub links: Links,
 }

@@ -1,11 +1,11 @@
 //! What holds for every controller in the registry, whichever it is.
 
 use control::{
-    AnyController, Controller as _, Count, Heard, Interval, Limit, Name, Note, Parameters, Radio, Reads, Seen, Sets,
-    Stat,
+    AnyController, Controller as _, Count, Heard, Interval, Limit, Link, Name, Note, Parameters, Radio, Reads, Seen,
+    Served, Sets, Stat,
 };
 use proptest::prelude::*;
-use units::{Bytes, Duration, Rate};
+use units::{Bytes, Duration, Energy, Rate};
 
 #[test]
 fn a_name_reads_as_it_is_written() {
@@ -95,15 +95,23 @@ fn a_recording_holds_what_was_seen_and_ordered_and_what_is_absent_takes_no_room(
     assert_eq!(text, format!("{{\"at\":\"1 s\",\"seen\":{seen},\"limit\":9}}"), "as before there was more");
     assert_eq!(serde_json::from_str::<Decision>(&text).unwrap(), plain);
 
-    let note = Note { domain: 3, hops: 2, rate: Rate::mbps(11), backlog: Count::default(), cost: 1.5 };
+    let link = |node| Link { node, time: Duration::from_micros(1_500), packets: 90, hops: 2 };
+    let links = [link(77), link(5)].into_iter().collect();
+    let note = Note { domain: 3, hops: 2, rate: Rate::mbps(11), backlog: Count::default(), links };
     let heard = [Heard { from: 7, age: Duration::from_millis(20), note }];
     let radio =
         Radio { busy: Duration::from_nanos(3_040_001), late: 2, real_time: Bytes::new(188), ..Radio::default() };
     let seen = Seen { queue, radio: Some(radio), heard: &heard };
     let access = Some(control::Access { aifsn: 2, cw_min: 15, cw_max: 31, txop: Duration::ZERO });
     let mark = control::Mark::Set { of: 8, index: 3 };
-    let orders =
-        control::Orders { rate: Some(Rate::kbps(64)), mark, access, note: Some(note), limit: Limit::Packets(9) };
+    let orders = control::Orders {
+        rate: Some(Rate::kbps(64)),
+        mark,
+        access,
+        low_up_to: Some(4),
+        note: Some(note),
+        limit: Limit::Packets(9),
+    };
     let full = Decision::new(Duration::from_secs(1), &seen, &orders);
     let text = serde_json::to_string(&full).unwrap();
     let read: Decision = serde_json::from_str(&text).unwrap();
@@ -195,6 +203,7 @@ proptest! {
                     (Sets::RATE, orders.rate.is_some()),
                     (Sets::MARK, orders.mark != control::Mark::None),
                     (Sets::ACCESS, orders.access.is_some()),
+                    (Sets::LEVEL, orders.low_up_to.is_some()),
                     (Sets::NOTE, orders.note.is_some()),
                 ] {
                     prop_assert!(!given || needs.sets.contains(kind), "{} does not say that it orders this", name);
@@ -253,6 +262,7 @@ fn mixed(seen: &Sight, other: &Sight, reads: Reads) -> Sight {
     }
     if reads.contains(Reads::AGGREGATES) {
         (to.frames, to.mpdus, to.aggregate_max) = (from.frames, from.mpdus, from.aggregate_max);
+        to.aggregate_mpdus_max = from.aggregate_mpdus_max;
     }
     if reads.contains(Reads::LATE) {
         to.late = from.late;
@@ -262,6 +272,9 @@ fn mixed(seen: &Sight, other: &Sight, reads: Reads) -> Sight {
     }
     if reads.contains(Reads::HOPS) {
         to.hops = from.hops;
+    }
+    if reads.contains(Reads::LEVELS) {
+        to.levels = from.levels;
     }
     if reads.contains(Reads::NOTES) {
         mixed.heard.clone_from(&seen.heard);
@@ -273,27 +286,50 @@ fn any_radio() -> impl Strategy<Value = Radio> {
     let times = (extreme(), extreme(), any::<u32>());
     let link = (extreme(), extreme(), extreme(), extreme());
     let real_time = (extreme(), extreme());
-    (times, link, extreme(), real_time, any::<u8>()).prop_map(|(times, link, late, real_time, hops)| Radio {
-        busy: Duration::from_nanos(times.0),
-        sending: Duration::from_nanos(times.1),
-        contenders: times.2,
-        phy_rate: Rate::bps(link.0),
-        frames: link.1,
-        mpdus: link.2,
-        aggregate_max: Bytes::new(link.3),
-        late,
-        real_time: Bytes::new(real_time.0),
-        real_time_new: Bytes::new(real_time.1),
+    let levels = [any_served(), any_served()];
+    (times, link, extreme(), real_time, any::<(u8, u8)>(), levels).prop_map(
+        |(times, link, late, real_time, small, levels)| Radio {
+            busy: Duration::from_nanos(times.0),
+            sending: Duration::from_nanos(times.1),
+            contenders: times.2,
+            phy_rate: Rate::bps(link.0),
+            frames: link.1,
+            mpdus: link.2,
+            aggregate_max: Bytes::new(link.3),
+            aggregate_mpdus_max: small.0,
+            late,
+            real_time: Bytes::new(real_time.0),
+            real_time_new: Bytes::new(real_time.1),
+            hops: small.1,
+            levels,
+        },
+    )
+}
+
+fn any_served() -> impl Strategy<Value = Served> {
+    (extreme(), extreme(), extreme()).prop_map(|(packets, time, energy)| Served {
+        packets,
+        time: Duration::from_nanos(time),
+        energy: Energy::nanojoules(energy),
+    })
+}
+
+fn any_link() -> impl Strategy<Value = Link> {
+    (any::<u32>(), extreme(), any::<u32>(), any::<u8>()).prop_map(|(node, time, packets, hops)| Link {
+        node,
+        time: Duration::from_nanos(time),
+        packets,
         hops,
     })
 }
 
 fn any_heard() -> impl Strategy<Value = Heard> {
-    let note = (any::<u16>(), any::<u8>(), extreme(), any_count(), 0.0..1e6);
-    (any::<u32>(), extreme(), note).prop_map(|(from, age, (domain, hops, rate, backlog, cost))| Heard {
+    let links = prop::collection::vec(any_link(), 0..20);
+    let note = (any::<u16>(), any::<u8>(), extreme(), any_count(), links);
+    (any::<u32>(), extreme(), note).prop_map(|(from, age, (domain, hops, rate, backlog, links))| Heard {
         from,
         age: Duration::from_nanos(age),
-        note: Note { domain, hops, rate: Rate::bps(rate), backlog, cost },
+        note: Note { domain, hops, rate: Rate::bps(rate), backlog, links: links.into_iter().collect() },
     })
 }
 

@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn the_key_of_a_target_sets_the_target() {
         for &name in Name::ALL {
-            let target = |sets: &[&str]| read(sets).unwrap().build_controller().unwrap().target_delay();
+            let target = |sets: &[&str]| read(sets).unwrap().build_controller(0).unwrap().target_delay();
             let controller = format!("controller={name}");
             match target_key(name) {
                 Some(key) => {

@@ -1,8 +1,10 @@
 //! Analytic models beside a run: what they say of its network, from what was measured in it.
 
+mod bqm;
 pub(crate) mod swan;
+mod voice;
 
-use crate::study::{Modelled, Models};
+use crate::study::{Modelled, Models, Rated};
 use sim::config::Network;
 use sim::results::Outcome;
 
@@ -18,6 +20,12 @@ pub(crate) struct Fault {
 /// # Errors
 /// Nodes or settings that a model does not speak of, whatever was measured.
 pub(crate) fn of(models: &Models, network: &Network, outcome: &Outcome) -> Result<Option<Modelled>, Fault> {
-    let Some(settings) = &models.swan else { return Ok(None) };
-    swan::of(settings, network, outcome).map(|swan| Some(Modelled { swan }))
+    if *models == Models::default() {
+        return Ok(None);
+    }
+    let swan = models.swan.as_ref().map(|settings| swan::of(settings, network, outcome)).transpose()?;
+    let bqm = models.bqm.as_ref().map(|settings| bqm::of(settings, network, outcome)).transpose()?;
+    let voice = models.voice.as_ref().map(|settings| voice::of(settings, network, outcome)).transpose()?;
+    let voice = voice.map(|calls| Rated { calls });
+    Ok(Some(Modelled { swan, bqm, voice }))
 }

@@ -185,10 +185,10 @@ fn text(copy: &Copy) -> String {
     text
 }
 
-/// A wired link has no radio that a controller could look at.
+/// A wired link has no radio that a controller could look at, and no transmission levels.
 fn works_on_a_wire(name: Name) -> bool {
     let built = AnyController::new(name, &Parameters::default(), &Limit::Packets(1).into());
-    built.is_ok_and(|controller| !controller.needs().reads.any_of(Reads::RADIO.and(Reads::NOTES)))
+    built.is_ok_and(|controller| !controller.needs().reads.any_of(Reads::RADIO.and(Reads::NOTES).and(Reads::LEVELS)))
 }
 
 /// What to vary, and what to draw of it.

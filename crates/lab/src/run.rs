@@ -85,6 +85,38 @@ pub(crate) fn observed(
     Ok(world.finished().then(|| timed(world.finish(), wall, cpu)))
 }
 
+/// Runs `network` with `seed` to its end, with `decide` in the place of the controllers of the queues `steered` (node, number of
+/// the queue, interval), which it is told by their place in that list; nothing when the watcher stopped it.
+///
+/// # Panics
+/// Never.
+///
+/// # Errors
+/// What makes the network impossible to build or to be decided upon, or what `decide` fails with.
+pub fn steered<E: From<sim::BuildError>>(
+    network: &Network,
+    seed: u64,
+    steered: &[(String, u32, control::Period)],
+    watch: &dyn Watch,
+    mut decide: impl FnMut(usize, &sim::Asked) -> Result<control::Orders, E>,
+) -> Result<Option<Timed>, E> {
+    let (wall, cpu) = (seconds(ClockId::Monotonic), seconds(ClockId::ThreadCPUTime));
+    let mut world = sim::World::new(network, seed)?;
+    let mut places = Vec::with_capacity(steered.len());
+    for (node, queue, interval) in steered {
+        places.push((world.steer(node, *queue, *interval)?, *queue));
+    }
+    while !world.finished() && !watch.stopped() {
+        advance(&mut world, watch);
+        while let Some(asked) = world.asked() {
+            let place = places.iter().position(|place| *place == (asked.node, asked.queue));
+            let orders = decide(place.expect("only these are asked about"), &asked)?;
+            world.order(&asked, &orders);
+        }
+    }
+    Ok(world.finished().then(|| timed(world.finish(), wall, cpu)))
+}
+
 fn timed(outcome: Outcome, wall: f64, cpu: f64) -> Timed {
     Timed { outcome, wall_s: seconds(ClockId::Monotonic) - wall, cpu_s: seconds(ClockId::ThreadCPUTime) - cpu }
 }

@@ -3,7 +3,7 @@
 mod model;
 mod verdict;
 
-pub use model::{Devices, Equilibrium, Modelled, Models, Swan};
+pub use model::{Bqm, Call, Devices, Equilibrium, Expectation, Modelled, Models, Rated, Swan, Voice};
 pub use verdict::{Beside, Extent, Neighbour, Ruling, Rulings, Unit, Verdict};
 
 use crate::scenario::Explanation;
@@ -134,7 +134,7 @@ pub struct Claim {
     /// Compare with this other result of the same case, or of the case of `against`: each value with each.
     #[serde(default)]
     pub than: Option<String>,
-    /// With `against` or `than`: `difference` (ours - theirs) or `ratio` (ours / theirs); of two series also `correlation`.
+    /// With `against` or `than`: `difference` (ours - theirs) or `ratio` (ours / theirs); of two series also `correlation`, of two results over all cases `rank-correlation`.
     #[serde(default)]
     pub compare: Compare,
     /// Several cases make one value: groups of them by name, each with its labels, laid over `where`. All cases that differ
@@ -356,6 +356,8 @@ pub enum Compare {
     Ratio,
     /// Of two series: their correlation coefficient, step by step of the window.
     Correlation,
+    /// Of two results with one value a case: Spearman's coefficient over all cases, the correlation of their ranks.
+    RankCorrelation,
 }
 
 /// How several values become one.

@@ -7,7 +7,7 @@ use crate::model;
 use crate::run::{self, Timed, Watch};
 use crate::scenario::{Case, Scenario};
 use crate::store::{Store, StoreError};
-use crate::study::{Axis, Models, Run, Study};
+use crate::study::{Axis, Models, Run, Study, Verdict};
 use rayon::prelude::*;
 use sim::config::Network;
 use std::fs;
@@ -73,11 +73,16 @@ pub struct Traces {
     pub filter: Filter,
 }
 
-struct Job<'s> {
-    case: &'s Case,
-    seed: u64,
-    network: Network,
-    key: String,
+/// A run of a sweep, to be made.
+pub struct Job<'s> {
+    /// Its case.
+    pub case: &'s Case,
+    /// Its seed.
+    pub seed: u64,
+    /// What is simulated.
+    pub network: Network,
+    /// The name of its results: runs of the same network, seed and build have the same.
+    pub key: String,
 }
 
 /// The simulated time of all runs together, kept ones included.
@@ -145,19 +150,24 @@ fn axes(scenario: &Scenario) -> Vec<Axis> {
 
 /// The sweep's runs, by case and then by seed.
 fn jobs<'s>(scenario: &'s Scenario, build: &str) -> Vec<Job<'s>> {
-    let pairs = scenario.cases.iter().flat_map(|case| scenario.seeds.iter().enumerate().map(move |seed| (case, seed)));
+    (0..scenario.cases.len() * scenario.seeds.len()).map(|number| job(scenario, number, build)).collect()
+}
+
+/// One run of the sweep, by its number: by case and then by seed.
+///
+/// # Panics
+/// If the sweep has fewer runs.
+pub fn job<'s>(scenario: &'s Scenario, number: usize, build: &str) -> Job<'s> {
+    let (case, index) = (&scenario.cases[number / scenario.seeds.len()], number % scenario.seeds.len());
+    let seed = scenario.seeds[index];
+    let mut network = case.network.clone();
     // Pictures show the first seed; claims are about all.
     let of_series = scenario.claims.iter().any(|claim| claim.series.is_some());
-    pairs
-        .map(|(case, (index, &seed))| {
-            let mut network = case.network.clone();
-            if index > 0 && !of_series {
-                network.record.series = None;
-            }
-            let key = key(&scenario.id, &scenario.models, case, &mut network, seed, build);
-            Job { case, seed, network, key }
-        })
-        .collect()
+    if index > 0 && !of_series {
+        network.record.series = None;
+    }
+    let key = key(&scenario.id, &scenario.models, case, &mut network, seed, build);
+    Job { case, seed, network, key }
 }
 
 /// What a run's outcome depends on, as a name for its file: the network down to every value and every file that it names,
@@ -190,6 +200,15 @@ pub fn record(scenario: &Scenario, case: &Case, seed: u64, timed: Timed) -> Run 
         cpu_s: timed.cpu_s,
         outcome: timed.outcome,
     }
+}
+
+/// The only run of a scenario [without variations](Scenario::without_variations), and the verdicts on its claims.
+pub fn judged(scenario: &Scenario, timed: Timed) -> (Run, Vec<Verdict>) {
+    let run = record(scenario, &scenario.cases[0], scenario.seeds[0], timed);
+    let runs = std::slice::from_ref(&run);
+    let sweep = claims::Sweep { seeds: &scenario.seeds, runs, extent: scenario.extent, left_out: &[] };
+    let verdicts = claims::judge(&scenario.claims, &scenario.rulings, &sweep);
+    (run, verdicts)
 }
 
 /// A run from the store, or a new one, which is kept there; nothing when stopped.

@@ -3,8 +3,8 @@
 
 mod marks;
 pub mod message;
-mod pace;
-mod peer;
+pub(crate) mod pace;
+pub(crate) mod peer;
 pub(crate) mod port;
 mod relay;
 pub mod run;

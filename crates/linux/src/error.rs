@@ -184,6 +184,15 @@ pub enum Unfit {
         /// The measurement or the order that is missing.
         lacking: Lacking,
     },
+    /// A controller depends on the notes of neighbours' agents.
+    #[error(
+        "{controller} needs the notes of neighbours' agents, and tells them its own: --notes (notes = true) has this done at \
+         the interface. A dry run tells and hears none"
+    )]
+    Notes {
+        /// The controller that was asked for.
+        controller: Name,
+    },
     /// An order of a kind that the device does not carry out.
     #[error("{kind} cannot carry out an order of a {order}")]
     Order {

@@ -19,7 +19,7 @@ pub struct Level {
 
 /// Follows a number over time.
 #[derive(Clone, Debug)]
-pub(crate) struct Meter {
+pub struct Meter {
     value: u64,
     since: Instant,
     start: Instant,
@@ -32,12 +32,14 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    pub(crate) fn new(now: Instant, value: u64) -> Self {
+    /// A number that has this value from now on.
+    pub fn new(now: Instant, value: u64) -> Self {
         Self { value, since: now, start: now, min: value, max: value, area: 0, zero: 0 }
     }
 
+    /// It has this value from now on.
     #[inline]
-    pub(crate) fn set(&mut self, now: Instant, value: u64) {
+    pub fn set(&mut self, now: Instant, value: u64) {
         self.area += self.area_until(now);
         self.zero += self.zero_until(now);
         self.since = now;
@@ -46,11 +48,18 @@ impl Meter {
         self.max = self.max.max(value);
     }
 
-    pub(crate) fn restart(&mut self, now: Instant) {
+    /// Counts from now on.
+    pub fn restart(&mut self, now: Instant) {
         *self = Self::new(now, self.value);
     }
 
-    pub(crate) fn level(&self, now: Instant) -> Level {
+    /// Its value.
+    pub fn value(&self) -> u64 {
+        self.value
+    }
+
+    /// How it went until now.
+    pub fn level(&self, now: Instant) -> Level {
         let span = now.since(self.start).as_nanos();
         let (area, zero) = (self.area + self.area_until(now), self.zero + self.zero_until(now));
         let (mean, zero) = match span {

@@ -22,7 +22,7 @@ mod shaper;
 pub use account::MOST_PACKETS;
 pub use discipline::LOOK_AHEAD;
 pub use disciplines::*;
-pub use level::Level;
+pub use level::{Level, Meter};
 pub use measure::Totals;
 pub use packet::{Ecn, Packet};
 pub use purge::Purge;

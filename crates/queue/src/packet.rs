@@ -1,6 +1,6 @@
 //! What a queue needs to know of a packet.
 
-use units::Bytes;
+use units::{Bytes, Instant};
 
 /// The ECN field of an IP header (RFC 3168, section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,6 +29,11 @@ pub trait Packet: Copy {
 
     /// How soon its sender would have it discarded: 0 first. None where the sender does not say, which counts as last of all.
     fn discard_priority(&self) -> Option<u8> {
+        None
+    }
+
+    /// When it entered the network, as its first node stamped it. None where nobody did, which counts as younger than all.
+    fn stamp(&self) -> Option<Instant> {
         None
     }
 

@@ -145,3 +145,30 @@ fn purge_says_which_packets_a_smaller_limit_takes() {
         assert_eq!(dropped, gone, "{purge}");
     }
 }
+
+/// A million arrivals, three for two that leave: who is dropped has the lowest priority of all, and of those is nearest the head.
+#[test]
+fn no_packet_is_dropped_while_one_of_a_lower_priority_waits() {
+    let mut queue = queue("limit = 50");
+    // By priority, the numbers of those that wait, in order.
+    let mut waiting: [std::collections::VecDeque<u32>; 4] = Default::default();
+    let (mut state, mut drops) = (1_u32, 0);
+    for number in 0..1_000_000_u32 {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let priority = u8::try_from(state >> 30).expect("two bits");
+        waiting[usize::from(priority)].push_back(number);
+        queue.enqueue(at(u64::from(number)), Marked { number, priority: Some(priority), length: 100 }, &mut |gone| {
+            let lowest = waiting.iter_mut().find(|of| !of.is_empty()).expect("the arrival waits");
+            assert_eq!(lowest.pop_front(), Some(gone.number));
+            drops += 1;
+        });
+        if number % 3 != 0 {
+            let left = queue.take(at(u64::from(number)), 0, &mut |_| panic!("nothing is dropped as it leaves"));
+            if let Some(left) = left {
+                let of = &mut waiting[usize::from(rank(&left.packet))];
+                assert_eq!(of.pop_front(), Some(left.packet.number));
+            }
+        }
+    }
+    assert!(drops > 300_000, "{drops}");
+}

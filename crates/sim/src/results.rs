@@ -144,7 +144,10 @@ pub struct Flow {
     pub deadline_use_ratio: f64,
     /// Received within the deadline / sent.
     pub data_yield: f64,
-    /// Why packets were lost; only with a routing protocol.
+    /// How a receiver that plays it got on; only with `player_buffer`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub player: Option<Played>,
+    /// Why packets were lost; only with a routing protocol, or where a wired link has a `loss`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_packets: Option<Lost>,
     /// Over how many hops the packets received have come; only with a routing protocol.
@@ -172,6 +175,19 @@ pub struct Flow {
     /// TCP: tail loss probes (RFC 8985, section 7) that were sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tail_probes: Option<u64>,
+    /// TCP: times that the congestion window fell to half or less, by a loss, a mark or a timeout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_halvings: Option<u64>,
+    /// TCP with discard priorities: what the receiver made of lost packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged: Option<Judged>,
+    /// TCP with discard priorities: the most that queues dropped the same packet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drops_of_one_packet: Option<u32>,
+    /// TCP, `greedy` and `transfer`: when the first connection was opened, from the start of the run, where that is drawn
+    /// (`phase_jitter`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_s: Option<f64>,
     /// TCP, `transfer` and `web`: connections opened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfers: Option<u64>,
@@ -184,6 +200,15 @@ pub struct Flow {
     /// `ping`: replies that came back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replies: Option<u64>,
+}
+
+/// How a receiver got on that plays a stream, over the whole run. Waiting to begin is no stall.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Played {
+    /// How often it ran dry.
+    pub stalls: u64,
+    /// For how long it stood, until it held as much as its buffer again.
+    pub stalled_s: f64,
 }
 
 /// Packets of a flow that were lost, by cause.
@@ -201,10 +226,13 @@ pub struct Lost {
     pub link: u64,
     /// Went on for too many hops.
     pub ttl: u64,
+    /// Damaged on a wired link; only where such a link has a `loss`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub damage: Option<u64>,
 }
 
 /// Over how many hops the packets of a flow have come. All zero where none was received.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowHops {
     /// Mean over the packets.
     pub mean: f64,
@@ -212,6 +240,29 @@ pub struct FlowHops {
     pub min: u8,
     /// The most.
     pub max: u8,
+    /// How many came over one hop, over two, and so on, up to the most; where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packets: Option<Vec<u64>>,
+}
+
+/// Lost packets of a TCP flow that were sent again, by what lost them and by what the receiver had made of what was missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judged {
+    /// Those that a queue dropped.
+    pub queue: Verdicts,
+    /// Those that were lost otherwise: on the air, on a link, for want of a route.
+    pub other: Verdicts,
+}
+
+/// How many lost packets the receiver held for what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verdicts {
+    /// For lost by congestion.
+    pub congestion: u64,
+    /// For lost otherwise.
+    pub wireless: u64,
+    /// Sent again after a timeout, or before there was a report.
+    pub none: u64,
 }
 
 /// What became of the admission of a flow, over the whole run.
@@ -258,6 +309,70 @@ pub struct Node {
     /// Its routing protocol; absent with static routes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing: Option<Routing>,
+    /// The overflows of its queues, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overflows: Option<Overflows>,
+    /// What its radio drew, where joules are counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy: Option<Energy>,
+}
+
+/// What a node's radio drew, by what it did. The times add up to the time that the results cover.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Energy {
+    /// In all states together.
+    pub total_j: f64,
+    /// The mean over time.
+    pub mean_w: f64,
+    /// While it sent, responses included.
+    pub transmit_j: f64,
+    /// While others kept the medium busy here.
+    pub receive_j: f64,
+    /// While the medium was idle here, and it did not doze.
+    pub listen_j: f64,
+    /// While it dozed.
+    pub doze_j: f64,
+    /// How long it sent.
+    pub transmit_s: f64,
+    /// How long others kept the medium busy here.
+    pub receive_s: f64,
+    /// How long the medium was idle here, and it did not doze.
+    pub listen_s: f64,
+    /// How long it dozed.
+    pub doze_s: f64,
+    /// What its low transmission level served; absent where it has none, as is the next one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low: Option<EnergyLevel>,
+    /// What its high transmission level served.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub high: Option<EnergyLevel>,
+    /// Up to how many packets at the node the low level serves; absent where no controller says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low_up_to_packets: Option<Level>,
+}
+
+/// What a node served at one transmission level. All zero where nothing was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EnergyLevel {
+    /// Packets that the MAC was done with, whatever became of them.
+    pub packets: u64,
+    /// Mean time from the hand-over to the MAC until then.
+    pub service_mean_s: f64,
+    /// What the node drew in that time above what it draws with nothing to send.
+    pub power_w: f64,
+}
+
+/// How often the queues of a node overflowed, and whom that hit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Overflows {
+    /// How often.
+    pub count: u64,
+    /// Packets of flows that were dropped, acknowledgements and replies not among them.
+    pub dropped_packets: u64,
+    /// Flows that lost a packet, each counted once an overflow.
+    pub flows_hit: u64,
+    /// Of those, the TCP flows that lost at least half of the window that they had when they lost their first packet.
+    pub half_windows: u64,
 }
 
 /// What a node sent by radio to one neighbour.
@@ -386,6 +501,12 @@ pub struct Mac {
     /// BlockAckReq frames sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_ack_requests: Option<u64>,
+    /// T-MAC's requests sent. Absent without T-MAC, as are its grants.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u64>,
+    /// T-MAC's grants sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grants: Option<u64>,
     /// Time spent sending, responses included.
     pub airtime_s: f64,
     /// Share of time that the node sensed the medium busy, its own frames included.

@@ -53,7 +53,7 @@ pub enum TraceEventKind {
         /// The node that tells it.
         from: u32,
         /// What it says.
-        note: Note,
+        note: Box<Note>,
     },
 }
 
@@ -127,6 +127,13 @@ pub enum Kind {
         /// Bit `i` is set where `start + i` was received.
         bitmap: u64,
     },
+    /// T-MAC's request to so many stations, the receiver included, for their grants.
+    Request {
+        /// How many are asked.
+        asked: u8,
+    },
+    /// T-MAC's grant.
+    Grant,
     /// Data.
     Data,
 }
@@ -186,8 +193,24 @@ pub struct Segment {
     pub sack_permitted: bool,
     /// Timestamps: when it was sent, and the stamp that it answers.
     pub stamp: Option<(Instant, Option<Instant>)>,
+    /// Reports of losses (BQM): in a SYN, that they are understood; else what the receiver makes of what is missing.
+    pub report: Option<Report>,
     /// The flags of the header, as they stand there: see the constants.
     pub flags: u8,
+}
+
+/// The option for reports of losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Report {
+    /// In a SYN: reports are understood.
+    Permitted,
+    /// No queue took the packets that are missing.
+    Wireless,
+    /// Queues did, up to this discard priority.
+    Congestion {
+        /// From 0 to 3.
+        reached: u8,
+    },
 }
 
 /// The flags of a TCP header (RFC 9293, 3.1; RFC 3168, 6.1).

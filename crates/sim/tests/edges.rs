@@ -198,3 +198,81 @@ fn random_places_need_an_area_and_nothing_else() {
     }
     assert!(World::new(&network(&nodes(&format!("placement = \"random\"\n{area}"))), 1).is_ok());
 }
+
+/// Moving nodes by ns-2's rules, by which an RTS that finds the medium taken SIFS later is not answered.
+const UNANSWERED: &str = r#"
+duration = "41 s"
+[radio]
+standard = "802.11b"
+data_rate = "1 Mb/s"
+basic_rate = "1 Mb/s"
+frequency = "914 MHz"
+range = "250 m"
+carrier_sense_range = "550 m"
+errors.model = "none"
+capture = "any-signal"
+[mac]
+rts_threshold = "0 B"
+eifs = "any-signal-kept"
+timeout_deferral = "difs"
+first_access = "back-off"
+answer_rts = "unless-busy"
+[nodes]
+count = 20
+[mobility]
+model = "random-waypoint"
+area = ["800 m", "1600 m"]
+speed = { from = "5 m/s", to = "5 m/s" }
+pause = "0 s"
+start = "uniform"
+[routing]
+protocol = "aodv"
+[routing.aodv]
+message_failures = false
+errors_to = "all"
+routing_priority = "head-of-queue"
+local_repair = true
+repair_within = "nearer-half"
+repair_by = "whole-search"
+reply_wait = "measured"
+search_hold = "10 s"
+blacklist_timeout = "0 s"
+rreq_ratelimit = 255
+rerr_ratelimit = 255
+active_route_timeout = "10 s"
+my_route_timeout = "10 s"
+node_traversal_time = "30 ms"
+timeout_buffer = 0
+net_diameter = 30
+path_discovery_time = "6 s"
+ttl_start = 5
+rreq_retries = 4
+[queue]
+limit = 50
+[tcp]
+congestion = "reno"
+recovery = "newreno"
+segment = "512 B"
+advertised_window = "4 MB"
+delayed_ack = "0 s"
+initial_window = 2
+timestamps = false
+limited_transmit = true
+rto_min = "200 ms"
+[[flow]]
+name = "tcp"
+from = "any"
+to = "any"
+count = 24
+phase_jitter = "60 s"
+transport = "tcp"
+traffic = { kind = "greedy" }
+"#;
+
+/// After 40.7 s a station owes a CTS that its NAV forbids, while its own back-off goes on.
+#[test]
+fn a_station_that_may_not_answer_sends_at_its_own_moment() {
+    // Where it does not, its deadline passes unseen and time runs back, which the event queue refuses.
+    let outcome = run(UNANSWERED, 1);
+    assert!(outcome.totals.goodput_bps > 10e3, "{}", outcome.totals.goodput_bps);
+}

@@ -80,6 +80,10 @@ fn networks() -> Vec<(&'static str, String)> {
         traffic = { kind = \"transfer\", size = \"100 kB\", every = \"3 s\" }\n\
         [[flow]]\nname = \"back\"\nfrom = \"n3\"\nto = \"n0\"\ntransport = \"tcp\"\n\
         tcp = { recovery = \"reno\", segment = \"500 B\" }\ntraffic = { kind = \"greedy\" }\n";
+    let bqm = |mesh: &str| {
+        let marked = "congestion = \"bqm\", recovery = \"newreno\", bqm = { single_duplicate = true }";
+        mesh.replace("[queue]\n", "[queue]\ndiscipline = \"biased\"\n").replace("recovery = \"newreno\"", marked)
+    };
     // The error model of these is the threshold; of those whose names end so, the default.
     let by_threshold = |text: String| -> String {
         let model = "[radio]\nerrors.model = \"none\"\n";
@@ -106,6 +110,7 @@ fn networks() -> Vec<(&'static str, String)> {
         ("g-saturated-10-nist", cell("802.11g", 10, "", saturated)),
         ("b-chain-adth-nist", chain(5, adth, "500 kb/s")),
         ("b-tcp-aodv-nist", tcp_mesh.to_owned()),
+        ("b-tcp-bqm-nist", bqm(tcp_mesh)),
     ]
 }
 

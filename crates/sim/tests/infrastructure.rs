@@ -394,3 +394,64 @@ proptest! {
 struct Limited {
     limit: control::Limit,
 }
+
+#[test]
+fn a_wire_damages_the_stated_share_of_packets_by_itself() {
+    let traffic = "kind = \"cbr\", rate = \"400 kb/s\", packet = \"1000 B\"";
+    let text = wire("1 Mb/s", &(flow("there", "a", "b", traffic) + &flow("back", "b", "a", traffic)));
+    let lossy = |loss: &str| run(&text.replace("delay = \"7 ms\"", &format!("delay = \"7 ms\"\nloss = {loss}")), 1);
+    let outcome = lossy("0.03");
+    for flow in &outcome.flows {
+        let damage = flow.lost_packets.expect("a link has losses").damage.expect("by damage");
+        assert_eq!(flow.sent_packets, flow.received_packets + damage + flow.in_flight_packets, "{}", flow.name);
+        // Of 100000 packets 3000, with a standard deviation of 54.
+        assert_eq!(flow.sent_packets, 100_000);
+        assert!((2_800..=3_200).contains(&damage), "{damage}");
+    }
+    let of = |outcome: &Outcome, flow: usize| outcome.flows[flow].lost_packets.expect("a link has losses").damage;
+    assert_ne!(of(&outcome, 0), of(&outcome, 1), "each direction has random numbers of its own");
+    // Without losses all is as if the key were not there, but for the account.
+    let (plain, none) = (run(&text, 1), lossy("0.0"));
+    assert_eq!((plain.flows[0].lost_packets, of(&none, 0)), (None, Some(0)));
+    assert_eq!((plain.events, plain.flows[0].delay_s), (none.events, none.flows[0].delay_s));
+}
+
+#[test]
+fn overflows_of_a_wired_queue_are_those_of_its_packets() {
+    // Of a link that is full at 1 Mb/s a flow of the same rate loses nothing, and of two with a queue for ten packets one
+    // packet in two is dropped, all within one overflow if that lasts as long as the run.
+    let traffic = "kind = \"cbr\", rate = \"900 kb/s\", packet = \"1000 B\"";
+    let flows = flow("one", "a", "b", traffic) + &flow("two", "a", "b", traffic);
+    let text = wire("1 Mb/s", &flows).replace("100000", "10").replace("2000 s", "10 s");
+    for (within, most) in [("10 s", 1), ("1 s", 10)] {
+        let outcome = run(&format!("{text}[record]\noverflows = \"{within}\"\n"), 1);
+        let node = outcome.nodes.iter().find(|node| node.name == "a").expect("such a node");
+        let found = node.overflows.expect("it was asked for");
+        let dropped = queue(&outcome, "a", "wired-to-b").dropped_packets;
+        assert!(dropped > 900, "{dropped}");
+        assert_eq!((found.dropped_packets, found.half_windows), (dropped, 0));
+        assert!((most - 1..=most).contains(&found.count) && found.flows_hit <= 2 * found.count, "{found:?}");
+    }
+}
+
+#[test]
+fn a_star_joins_and_starts_flows_at_all_nodes_whose_names_begin_so() {
+    let text = "duration = \"10 s\"\n[[node]]\nname = \"s\"\ncount = 3\nrole = \"wired\"\n\
+        [[node]]\nname = \"sink\"\nrole = \"wired\"\n[[node]]\nname = \"router\"\nrole = \"wired\"\n\
+        [[wired]]\nbetween = [\"s*\", \"router\"]\nrate = \"1 Mb/s\"\ndelay = \"1 ms\"\n\
+        [[flow]]\nname = \"f\"\nfrom = \"s*\"\nto = \"sink\"\ntransport = \"tcp\"\nphase_jitter = \"5 s\"\n\
+        tcp = { segment = \"500 B\" }\ntraffic = { kind = \"transfer\", size = \"500 B\" }\n";
+    let outcome = run(text, 1);
+    let names: Vec<&str> = outcome.flows.iter().map(|flow| flow.name.as_str()).collect();
+    assert_eq!(names, ["f-s1", "f-s2", "f-s3"]);
+    let router = outcome.nodes.iter().find(|node| node.name == "router").expect("such a node");
+    assert_eq!(router.queues.len(), 4, "a link to each of the three and to the sink");
+    let mut starts: Vec<f64> = outcome.flows.iter().map(|flow| flow.started_s.expect("it is drawn")).collect();
+    starts.sort_by(f64::total_cmp);
+    starts.dedup();
+    assert!(starts.len() == 3 && starts.iter().all(|&start| start < 5.0), "{starts:?}");
+    assert!(outcome.flows.iter().all(|flow| flow.transfers_completed == Some(1)));
+    let refused = |text: &str| World::new(&network(text), 1).err().expect("it is refused").to_string();
+    assert!(refused(&text.replace("\"router\"]", "\"r*\"]")).contains("not at both"));
+    assert!(refused(&text.replace("\"router\"]", "\"router2\"]")).contains("router2"));
+}

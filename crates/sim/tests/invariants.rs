@@ -109,6 +109,40 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    /// The same in the order of age, whatever its parameters: nothing is lost or sent twice by requests and grants.
+    #[test]
+    fn accounts_balance_in_the_order_of_age(
+        drawn in drawn(),
+        requests in any::<bool>(),
+        quorum in 0_u8..=4,
+        attempts in 1_u8..6,
+        neighbours in 1_u8..=8,
+        waits in (0_u16..5_000, 0_u16..5_000, 0_u16..20_000),
+        oldest in any::<bool>(),
+    ) {
+        let (request_wait, deferral, expiry) = waits;
+        let turns = format!(
+            "[mac]\nturns = {{ variant = \"{}\", quorum = {}, attempts = {attempts}, neighbours = {neighbours}, \
+             request_wait = \"{request_wait} us\", deferral = \"{deferral} us\", expiry = \"{expiry} us\" }}\n",
+            if requests { "requests" } else { "table" },
+            f64::from(quorum) / 4.0,
+        );
+        let text = drawn.text("n").replace("[mac]\n", &turns);
+        let text = if oldest { text.replace("\"drop-tail\"", "\"oldest-first\"") } else { text };
+        if let Some(whole) = outcome(&network(&text), Duration::MAX) {
+            let sliced = outcome(&network(&text), Duration::from_micros(777)).expect("it was built before");
+            prop_assert_eq!(&whole, &sliced);
+            for node in &whole.nodes {
+                prop_assert!(requests || (node.mac.requests, node.mac.grants) == (Some(0), Some(0)));
+                prop_assert!(node.queues.iter().all(|queue| queue.backlog_packets.max <= 20.0));
+            }
+        }
+    }
+}
+
 #[test]
 fn a_broadcast_reaches_everyone_in_range_once_and_is_not_acknowledged() {
     let text = "duration = \"2 s\"\n[radio]\nrange = \"30 m\"\n\

@@ -33,7 +33,7 @@ fn a_light_load_over_five_hops_arrives_after_one_search() {
     // TTL 1: the request; 3: it and two hops more; 5: four more and five replies.
     assert_eq!(outcome.totals.routing_packets, Some(1 + 3 + 5 + 5));
     assert_eq!(routing(0).bytes, 3 * (24 + 28));
-    assert_eq!(flow.hops, Some(FlowHops { mean: 5.0, min: 5, max: 5 }));
+    assert_eq!(flow.hops, Some(FlowHops { mean: 5.0, min: 5, max: 5, packets: None }));
     let fixed = run(&chain(6, "40 kb/s", "").replace("protocol = \"aodv\"", "protocol = \"static\""), 1);
     assert_eq!(fixed.flows[0].hops, None);
 }
@@ -42,7 +42,7 @@ fn a_light_load_over_five_hops_arrives_after_one_search() {
 fn the_age_of_a_route_counts_from_the_broken_link_that_ended_it() {
     // `b` walks away at 10 s and is out of the others' range at about 10.5 s; `c` takes its place.
     let text = "duration = \"20 s\"\n[radio]\nrange = \"30 m\"\nerrors.model = \"none\"\n\
-        [routing]\nprotocol = \"aodv\"\n[record]\nseries = \"1 s\"\n\
+        [routing]\nprotocol = \"aodv\"\n[record]\nseries = \"1 s\"\nhops = true\n\
         [[node]]\nname = \"a\"\nposition = [\"0 m\", \"0 m\"]\n\
         [[node]]\nname = \"b\"\nposition = [\"25 m\", \"0 m\"]\n\
         waypoints = [{ time = \"10 s\", position = [\"25 m\", \"500 m\"], speed = \"40 m/s\" }]\n\
@@ -62,7 +62,9 @@ fn the_age_of_a_route_counts_from_the_broken_link_that_ended_it() {
     assert!(call.lost_packets[..10].iter().all(|&lost| lost == 0), "{:?}", call.lost_packets);
     assert_eq!(call.lost_packets.iter().sum::<u64>(), lost(&outcome));
     assert!(call.lost_packets[10] >= 1);
-    assert_eq!(outcome.flows[0].hops, Some(FlowHops { mean: 2.0, min: 2, max: 2 }));
+    let flow = &outcome.flows[0];
+    let packets = Some(vec![0, flow.received_packets]);
+    assert_eq!(flow.hops, Some(FlowHops { mean: 2.0, min: 2, max: 2, packets }));
 }
 
 #[test]

@@ -43,6 +43,42 @@ fn speech_without_pauses_is_160_bytes_each_20_ms() {
 }
 
 #[test]
+fn a_player_stalls_once_for_what_a_burst_delays_beyond_its_buffer() {
+    let stream = "kind = \"cbr\", rate = \"80 kb/s\", packet = \"100 B\"";
+    let alone = text("20 s", "player_buffer = \"50 ms\"", stream);
+    let stream_of = |text: &str| {
+        let flow = &run(text, 1).flows[0];
+        (flow.player.expect("it has a player"), flow.delay_s.max)
+    };
+    let (quiet, _) = stream_of(&alone);
+    assert_eq!((quiet.stalls, quiet.stalled_s.to_bits()), (0, 0.0_f64.to_bits()));
+    let burst = "[[flow]]\nname = \"burst\"\nfrom = \"n0\"\nto = \"n1\"\nstart = \"5 s\"\nstop = \"5.01 s\"\n\
+                 traffic = { kind = \"cbr\", rate = \"800 Mb/s\", packet = \"1000 B\" }\n";
+    let (played, longest) = stream_of(&format!("{alone}{burst}"));
+    assert!(longest > 0.2, "1 MB at 28 Mb/s take 0.29 s, not {longest}");
+    // Every packet behind the burst comes at once. A packet more or less is 10 ms.
+    assert_eq!(played.stalls, 1);
+    assert!((played.stalled_s - (longest - 0.05)).abs() < 0.011, "{} of {longest}", played.stalled_s);
+    // It counts from the start, whatever the warm-up.
+    let (warm, _) = stream_of(&format!("warmup = \"19 s\"\n{alone}{burst}"));
+    assert_eq!(warm, played);
+}
+
+#[test]
+fn a_player_is_one_receivers_and_of_what_comes_over_udp() {
+    for (extra, traffic, says) in
+        [("transport = \"tcp\"", "kind = \"greedy\"", "over UDP"), ("", "kind = \"ping\"", "without answers")]
+    {
+        let (path, why) = refusal(&format!("player_buffer = \"50 ms\"\n{extra}"), traffic);
+        assert!(path == "flow.f.player_buffer" && why.contains(says), "{path}: {why}");
+    }
+    let to_all =
+        text("1 s", "player_buffer = \"50 ms\"", "kind = \"voice\"").replace("to = \"n1\"", "to = \"broadcast\"");
+    let error = World::new(&network(&to_all), 1).err().expect("it is refused");
+    assert!(error.to_string().contains("goes to all"), "{error}");
+}
+
+#[test]
 fn speech_with_pauses_is_active_for_as_long_as_p59_says() {
     let seconds = 40_000.0;
     let flow = &run(&text("40000 s", "", "kind = \"voice\", silence = true"), 1).flows[0];

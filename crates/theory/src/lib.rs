@@ -1,8 +1,10 @@
 //! Closed forms and solvers that the simulator is held to: the saturated 802.11 cell ([`dcf`]), also with
 //! aggregates ([`ampdu`]) and with access categories ([`edca`]), the cell of different and unsaturated stations
 //! ([`malone`]), two hidden senders ([`hidden`]), the classical single-server queues ([`queueing`]), the buffer that ALT
-//! sizes under TCP ([`alt`]), SWAN's real-time devices beside best effort ([`swan`]), and which losses a receiver that knows of
-//! discard priorities holds for congestion ([`bqm`]).
+//! sizes under TCP ([`alt`]), the split of one buffer over the queues of a collision domain ([`dnb`]), SWAN's real-time devices
+//! beside best effort ([`swan`]), which losses a receiver that knows of discard priorities holds for congestion ([`bqm`]), a
+//! collision domain whose nodes send in order of age ([`tmac`]), a node that saves energy by a threshold of its queue
+//! ([`energy`]), and how users rate a telephone call ([`emodel`]).
 //!
 //! Here live models that a reader can hold beside their source, equation by equation. Nothing here simulates, draws
 //! random numbers or reads a scenario: the simulator must be able to differ from it. Arithmetic goes through `libm`, so
@@ -12,7 +14,10 @@ pub mod alt;
 pub mod ampdu;
 pub mod bqm;
 pub mod dcf;
+pub mod dnb;
 pub mod edca;
+pub mod emodel;
+pub mod energy;
 mod error;
 mod fixed_point;
 pub mod hidden;
@@ -20,5 +25,6 @@ pub mod malone;
 pub mod queueing;
 mod slot;
 pub mod swan;
+pub mod tmac;
 
 pub use error::Error;

@@ -3,9 +3,11 @@
 mod alt;
 mod ampdu;
 mod dcf;
+mod dnb;
 mod draws;
 mod edca;
 mod edca_slots;
 mod hidden;
 mod malone;
 mod swan;
+mod tmac;

@@ -1,10 +1,11 @@
-//! Quantities with their units in the type: instants, durations, rates, sizes, lengths, speeds and powers.
+//! Quantities with their units in the type: instants, durations, rates, sizes, lengths, speeds, powers and energies.
 //!
 //! Here live arithmetic, parsing ("1.8 Mb/s") and printing of quantities. Anything that knows what a quantity is
 //! *for* (a queue, a frame, a scenario) lives above. No clock is read here.
 #![no_std]
 
 mod bounds;
+mod energy;
 mod parse;
 mod radio;
 #[cfg(feature = "schema")]
@@ -14,6 +15,7 @@ mod time;
 mod volume;
 
 pub use bounds::{AboveZero, Positive, Share, Within, positive};
+pub use energy::Energy;
 pub use parse::ParseError;
 pub use radio::{Decibels, Frequency, Length, Power, Speed};
 pub use time::{Duration, Instant};

@@ -3,7 +3,7 @@
 extern crate alloc;
 
 use crate::text::Text;
-use crate::{Bytes, Decibels, Duration, Frequency, Length, Positive, Power, Rate, Share, Speed, Within};
+use crate::{Bytes, Decibels, Duration, Energy, Frequency, Length, Positive, Power, Rate, Share, Speed, Within};
 use alloc::{borrow::Cow, format, vec::Vec};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
@@ -36,7 +36,7 @@ macro_rules! schemas {
     )*};
 }
 
-schemas!(Duration Rate Bytes Frequency Length Speed Power Decibels);
+schemas!(Duration Rate Bytes Energy Frequency Length Speed Power Decibels);
 
 /// A digit that is not zero, and no minus sign before it.
 const ABOVE_ZERO: &str = "^\\+?[0-9.]*[1-9]";

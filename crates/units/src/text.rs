@@ -1,7 +1,7 @@
 //! Each quantity's units, and how it is read, printed, and put into files.
 
 use crate::parse::{Examples, Fault, Kind, Written};
-use crate::{Bytes, Decibels, Duration, Frequency, Length, ParseError, Power, Rate, Speed};
+use crate::{Bytes, Decibels, Duration, Energy, Frequency, Length, ParseError, Power, Rate, Speed};
 use core::fmt;
 use core::str::FromStr;
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
@@ -162,6 +162,22 @@ integer_text!(
     print [("GHz", 1_000_000_000, 1_000_000_000), ("MHz", 1_000_000, 1_000_000), ("kHz", 1_000, 1_000)]
 );
 
+integer_text!(
+    Energy,
+    Energy::nanojoules,
+    as_nanojoules,
+    Kind {
+        name: "an energy",
+        examples: &["250 uJ", "5 mJ", "10 J"],
+        units: "nJ, uJ, mJ or J",
+        smallest: "nJ",
+        zero: "0 J",
+        largest: "18446744073.709551615 J",
+    },
+    read [("nJ", 1), ("uJ", 1_000), ("mJ", 1_000_000), ("J", 1_000_000_000)],
+    print [("J", 1_000_000_000, 1_000_000_000), ("mJ", 1_000_000, 1_000_000), ("uJ", 1_000, 1_000)]
+);
+
 macro_rules! float_text {
     ($type:ident, $value:ident, $kind:expr, signed $signed:expr, units $units:expr, read $read:expr) => {
         impl Text for $type {
@@ -314,4 +330,4 @@ macro_rules! serde_text {
     )*};
 }
 
-serde_text!(Duration Rate Bytes Frequency Length Speed Power Decibels);
+serde_text!(Duration Rate Bytes Energy Frequency Length Speed Power Decibels);

@@ -69,6 +69,9 @@ pub(crate) struct Attach {
     /// controller that governs one of the two classes, such as `swan_rate`.
     #[arg(long)]
     pub(crate) classes: bool,
+    /// Tell the controller's notes to agents of neighbours at the interface, by UDP multicast, and hear theirs: for `dnb`.
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) notes: bool,
     /// Write the intervals and decisions to this file, for `sluice replay`.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,

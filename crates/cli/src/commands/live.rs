@@ -23,7 +23,7 @@ use units::Duration;
 
 pub(super) fn attach(args: &args::Attach) -> Result<(), Failure> {
     let settings = settings(&args.policy)?;
-    controller(&settings)?;
+    controller(&settings, 0)?;
     let (place, dry_run) = (place(&args.queue), args.dry_run);
     let folder = place.state_folder.clone();
     let mut host = Attaching { json: args.json, rows: true, file: None, dry_run, broken: None };
@@ -34,7 +34,8 @@ pub(super) fn attach(args: &args::Attach) -> Result<(), Failure> {
         restore_on_panic(vec![place.clone()]);
     }
     let (backend, force, gso_segments) = (args.backend, args.force, args.gso_segments);
-    let wish = Wish { place, settings, backend, dry_run, force, gso_segments, classes: args.classes };
+    let wish =
+        Wish { place, settings, backend, dry_run, force, gso_segments, classes: args.classes, notes: args.notes };
     govern_one(wish, listen, &mut host)
 }
 
@@ -47,11 +48,20 @@ pub(super) fn detach(args: &args::Detach) -> Result<(), Failure> {
 
 pub(super) fn record(args: &args::Record) -> Result<(), Failure> {
     let settings = settings(&args.policy)?;
-    controller(&settings)?;
+    controller(&settings, 0)?;
     let file = Some(create(&args.file)?);
     let mut host = Attaching { json: false, rows: false, file, dry_run: true, broken: None };
     let (place, backend) = (place(&args.queue), Backend::Auto);
-    let wish = Wish { place, settings, backend, dry_run: true, force: false, gso_segments: None, classes: false };
+    let wish = Wish {
+        place,
+        settings,
+        backend,
+        dry_run: true,
+        force: false,
+        gso_segments: None,
+        classes: false,
+        notes: false,
+    };
     govern_one(wish, Vec::new(), &mut host)
 }
 
@@ -138,9 +148,9 @@ pub(super) fn settings(policy: &args::Policy) -> Result<Settings, Failure> {
     live::settings(&sets).map_err(Failure::wrong)
 }
 
-/// The controller of `settings`.
-pub(super) fn controller(settings: &Settings) -> Result<AnyController, Failure> {
-    settings.build_controller().map_err(|invalid| Failure::wrong(invalid.to_string()))
+/// The controller of `settings`; what it draws follows from `seed`.
+pub(super) fn controller(settings: &Settings, seed: u64) -> Result<AnyController, Failure> {
+    settings.build_controller(seed).map_err(|invalid| Failure::wrong(invalid.to_string()))
 }
 
 fn place(queue: &args::QueueArgs) -> Place {

@@ -250,9 +250,9 @@ fn measures(command: &Path, folder: &Path) {
         assert!(trace.lines().filter(|line| line.contains(&told)).count() > 10, "{told}: {trace}");
     }
 
-    // Neither an interface without Wi-Fi nor a recording without a radio can serve it.
+    // Neither an agent that hears no others nor a recording without a radio can serve it.
     for (words, why) in [
-        ("attach lo --controller probe --dry-run", "probe needs the channel time, which as it is cannot measure"),
+        ("attach lo --controller probe --dry-run", "probe needs the notes of neighbours' agents"),
         ("replay a.jsonl --controller probe", "holds nothing of a radio, which probe needs"),
     ] {
         let output = Command::new(command).args(words.split(' ')).current_dir(folder).output().unwrap();

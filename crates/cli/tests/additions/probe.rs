@@ -63,7 +63,7 @@ impl Controller for Probe {
         };
         let backlog = Count { packets: heard, bytes: real_time + aggregate_max };
         let domain = u16::try_from(contenders.saturating_add(1)).unwrap_or(u16::MAX);
-        let note = Note { domain, hops, rate: phy_rate, backlog, cost: 0.5 };
+        let note = Note { domain, hops, rate: phy_rate, backlog, ..Note::default() };
         Orders { rate: (!phy_rate.is_zero()).then_some(phy_rate), note: Some(note), ..limit.into() }
     }
 }

@@ -397,11 +397,21 @@ fn node(n: usize, target: Option<f64>) -> Node {
         mpdus: None,
         lost_mpdus: None,
         block_ack_requests: None,
+        requests: None,
+        grants: None,
         airtime_s: 30.0,
         busy_ratio: 0.8,
         collision_probability: 0.045,
     };
-    Node { name: format!("n{n}"), queues: vec![queue], mac, hops: Vec::new(), routing: None }
+    Node {
+        name: format!("n{n}"),
+        queues: vec![queue],
+        mac,
+        hops: Vec::new(),
+        routing: None,
+        overflows: None,
+        energy: None,
+    }
 }
 
 /// How full the queues are, from 0 to 1, at step `k`.

@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn load(file: &str) -> Result<Scenario, Box<dyn Error>> {
-    let wishes = Wishes { set: Vec::new(), seeds: None, quick: false, base_only: false };
+    let wishes = Wishes::default();
     Ok(Scenario::load(Path::new(file), &wishes)?)
 }
 
@@ -241,11 +241,21 @@ impl MeasuredNode {
             mpdus: None,
             lost_mpdus: None,
             block_ack_requests: None,
+            requests: None,
+            grants: None,
             airtime_s: 0.0,
             busy_ratio: 0.0,
             collision_probability: 0.0,
         };
-        Node { name: self.name, queues: vec![queue], mac, hops: Vec::new(), routing: None }
+        Node {
+            name: self.name,
+            queues: vec![queue],
+            mac,
+            hops: Vec::new(),
+            routing: None,
+            overflows: None,
+            energy: None,
+        }
     }
 }
 

@@ -139,7 +139,8 @@ struct NoteLine<'e> {
     rate_bps: u64,
     backlog_packets: u64,
     backlog_bytes: u64,
-    cost: f64,
+    /// Those that it tells of.
+    links: usize,
 }
 
 #[derive(Serialize)]
@@ -210,6 +211,7 @@ impl Names {
                     LossCause::Buffer => "buffer",
                     LossCause::Link => "link",
                     LossCause::Ttl => "ttl",
+                    LossCause::Damage => "damage",
                 };
                 (line.packet, line.cause) = (Some(self.packet(packet)), Some(cause));
             }
@@ -226,7 +228,7 @@ impl Names {
                     rate_bps: note.rate.as_bps(),
                     backlog_packets: note.backlog.packets,
                     backlog_bytes: note.backlog.bytes.count(),
-                    cost: note.cost,
+                    links: note.links.len(),
                 });
             }
         }
@@ -245,6 +247,8 @@ impl Names {
                 Kind::Ack => "ack",
                 Kind::BlockAckReq { .. } => "block-ack-req",
                 Kind::BlockAck { .. } => "block-ack",
+                Kind::Request { .. } => "request",
+                Kind::Grant => "grant",
                 Kind::Data => "data",
             },
             from: self.node(Some(frame.from)),

@@ -151,12 +151,15 @@ fn control(bytes: &mut Bytes, frame: &Frame) -> usize {
         Kind::Rts => 11,
         Kind::Cts => 12,
         Kind::Ack | Kind::Data => 13,
+        // T-MAC's frames have none: two that the standard has not given away (table 9-1).
+        Kind::Request { .. } => 0,
+        Kind::Grant => 1,
     };
     bytes.u8(subtype << 4 | 0b01 << 2);
     bytes.u8(0);
     bytes.u16(duration(frame));
     bytes.raw(&Addresses::mac(frame.to));
-    if !matches!(frame.kind, Kind::Cts | Kind::Ack) {
+    if !matches!(frame.kind, Kind::Cts | Kind::Ack | Kind::Grant) {
         bytes.raw(&Addresses::mac(Some(frame.from)));
     }
     // BAR and BA control: compressed bitmap (9.3.1.8.3, 9.3.1.9.3).
@@ -172,7 +175,12 @@ fn control(bytes: &mut Bytes, frame: &Frame) -> usize {
         }
         _ => {}
     }
-    bytes.0.len() - start + CHECK_SUM
+    let unwritten = match frame.kind {
+        // Key, duration, number, and the addresses but the first.
+        Kind::Request { asked } => 8 + 2 + 1 + 6 * usize::from(asked.saturating_sub(1)),
+        _ => 0,
+    };
+    bytes.0.len() - start + unwritten + CHECK_SUM
 }
 
 /// A data frame as far as the last header; its whole length (9.3.2).

@@ -2,7 +2,7 @@
 //! the payloads are.
 
 use super::addresses::Ends;
-use sim::trace::{Ecn, Packet, Protocol, Segment};
+use sim::trace::{Ecn, Packet, Protocol, Report, Segment};
 use units::Instant;
 
 /// Protocol numbers of IP (IANA).
@@ -22,6 +22,11 @@ const WINDOW_SCALE: [u8; 2] = [3, 3];
 const SACK_PERMITTED: [u8; 2] = [4, 2];
 const SACK: u8 = 5;
 const TIMESTAMPS: [u8; 2] = [8, 10];
+/// An option for experiments (RFC 4727) with a number of our own (RFC 6994): reports of losses, permitted and made.
+const REPORTS: [u8; 4] = [253, 4, 0x53, 0x4c];
+const REPORT: [u8; 4] = [253, 5, 0x53, 0x4c];
+/// What is reported where losses are not by congestion.
+const WIRELESS: u8 = 0xff;
 /// The largest window that needs no scaling.
 const UNSCALED: u64 = 65_535;
 
@@ -118,6 +123,15 @@ fn options(segment: &Segment) -> Vec<u8> {
         bytes.extend(WINDOW_SCALE);
         bytes.push(scale(segment.window));
     }
+    match segment.report {
+        Some(Report::Permitted) => bytes.extend(REPORTS),
+        Some(report) => {
+            bytes.extend([NO_OPERATION; 3]);
+            bytes.extend(REPORT);
+            bytes.push(if let Report::Congestion { reached } = report { reached } else { WIRELESS });
+        }
+        None => {}
+    }
     if !segment.sacks.is_empty() {
         let length = u8::try_from(2 + 8 * segment.sacks.len()).expect("at most four blocks");
         bytes.extend([NO_OPERATION, NO_OPERATION, SACK, length]);
@@ -167,6 +181,7 @@ mod tests {
             sacks: Vec::new(),
             sack_permitted: false,
             stamp: None,
+            report: None,
             flags,
         }
     }
@@ -239,5 +254,14 @@ mod tests {
         assert_eq!((&bytes[20..], bytes.len(), &bytes[14..16]), (&expected[..], 40, &[0xff, 0xff][..]));
         let plain = tcp(&Segment { sack_permitted: true, window: 65_535, ..segment(Segment::SYN) }, &ENDS);
         assert_eq!(plain[20..], [2, 4, 3, 232, 4, 2, 1, 1]);
+    }
+
+    #[test]
+    fn reports_of_losses_are_an_option_for_experiments() {
+        let with = |flags, report| tcp(&Segment { report: Some(report), ..segment(flags) }, &ENDS)[20..].to_vec();
+        let syn = with(Segment::SYN, Report::Permitted);
+        assert_eq!(syn[syn.len() - 4..], [253, 4, 0x53, 0x4c]);
+        assert_eq!(with(Segment::ACK, Report::Congestion { reached: 2 }), [1, 1, 1, 253, 5, 0x53, 0x4c, 2]);
+        assert_eq!(with(Segment::ACK, Report::Wireless), [1, 1, 1, 253, 5, 0x53, 0x4c, 0xff]);
     }
 }

@@ -71,6 +71,15 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         key: "compare",
+        sentence: "a rank correlation is of two results over all cases: it needs `than`, and `against`, `series`, `first` and `steps` do not apply",
+        is_broken: |claim| {
+            let other =
+                !claim.against.is_empty() || claim.series.is_some() || claim.first.is_some() || claim.steps.is_some();
+            claim.compare == Compare::RankCorrelation && (claim.than.is_none() || other)
+        },
+    },
+    Rule {
+        key: "compare",
         sentence: "`compare` needs something to compare with: `against`, `than` or `steps`",
         is_broken: |claim| claim.compare != Compare::Difference && claim.steps.is_none() && !has_other(claim),
     },
@@ -166,6 +175,7 @@ mod tests {
             json!({ "series": { "relative_to": { "take": "settling" } } }),
             correlation.clone(),
             with(&correlation, json!({ "series": {}, "together": "sum" })),
+            json!({ "compare": "rank-correlation", "than": "flows.b.v", "steps": "load" }),
             json!({ "compare": "ratio" }),
             json!({ "choose": "smallest" }),
             json!({ "reaching": "flows.*.v" }),
@@ -188,6 +198,7 @@ mod tests {
         for fields in [
             json!({}),
             json!({ "compare": "ratio", "steps": "load" }),
+            json!({ "compare": "rank-correlation", "than": "flows.b.v", "together": "mean" }),
             json!({ "compare": "correlation", "than": "flows.b.v", "series": { "from": "1 s", "bin": "1 s" } }),
             json!({ "choose": "smallest", "against": { "load": "*" } }),
             json!({ "reaching": "flows.b.v", "against": { "load": "*" }, "together": "sum" }),

@@ -111,7 +111,8 @@ impl<'q> Question<'q> {
     }
 
     /// The cases that are asked about, each with those that it may be compared with, by index. With `first`, one case
-    /// stands for all along the axis. With groups, the first case of those that make one value stands for them.
+    /// stands for all along the axis. With groups, the first case of those that make one value stands for them, and the first of
+    /// all where they are correlated.
     pub(crate) fn pairs(&self, cases: &[&Case]) -> Vec<(usize, Vec<usize>)> {
         if !self.groups.is_empty() {
             return self.together(cases);
@@ -122,6 +123,9 @@ impl<'q> Question<'q> {
             let alike =
                 |a: usize, b: usize| cases[a].iter().all(|(axis, l)| *axis == first.axis || cases[b][axis] == *l);
             wanted.retain(|&case| all.iter().find(|&&other| alike(case, other)) == Some(&case));
+        }
+        if self.compare == Compare::RankCorrelation {
+            return wanted.first().map(|&case| (case, wanted.clone())).into_iter().collect();
         }
         if self.against.is_empty() {
             return wanted.into_iter().map(|case| (case, Vec::new())).collect();
@@ -240,6 +244,9 @@ impl Seed<'_> {
         if let Some(formula) = &question.formula {
             return vec![self.computed(question, formula, others)];
         }
+        if let (Compare::RankCorrelation, Some(than)) = (question.compare, &question.than) {
+            return vec![self.rank_correlation(question, than, others)];
+        }
         let ours = self.values(question, case, &question.measure);
         let other = match others {
             [] => None,
@@ -276,6 +283,19 @@ impl Seed<'_> {
             [one] => one.first().copied().flatten().unwrap_or(f64::NAN),
             _ => f64::NAN,
         }
+    }
+
+    /// Spearman's coefficient of two results over cases; NaN where a case has not one value of each, or all have the same.
+    fn rank_correlation(&self, question: &Question, than: &Expression, cases: &[usize]) -> f64 {
+        let of = |what: &Expression| {
+            let values = cases.iter().map(|&case| match self.of_case(question, case, what)[..] {
+                [one] if !one.is_nan() => Some(one),
+                _ => None,
+            });
+            Some(ranks(&values.collect::<Option<Vec<f64>>>()?))
+        };
+        let (Some(ours), Some(theirs)) = (of(&question.measure), of(than)) else { return f64::NAN };
+        window::coefficient(ours.into_iter().zip(theirs))
     }
 
     /// The one of several cases that ours is compared with.
@@ -332,12 +352,22 @@ impl Seed<'_> {
     }
 }
 
+/// The place of each value among all, from 1; equal values have the mean of their places.
+fn ranks(values: &[f64]) -> Vec<f64> {
+    let count = |of: &dyn Fn(f64) -> bool| values.iter().filter(|value| of(**value)).count() as f64;
+    let place = |value: f64| {
+        let (below, up_to) = (count(&|other| other < value), count(&|other| other <= value));
+        f64::midpoint(below + 1.0, up_to)
+    };
+    values.iter().map(|&value| place(value)).collect()
+}
+
 /// Ours less theirs, or ours over theirs; NaN for a correlation, which single values do not have.
 fn compared(compare: Compare, ours: f64, theirs: f64) -> f64 {
     match compare {
         Compare::Difference => ours - theirs,
         Compare::Ratio => ours / theirs,
-        Compare::Correlation => f64::NAN,
+        Compare::Correlation | Compare::RankCorrelation => f64::NAN,
     }
 }
 

@@ -71,6 +71,16 @@ fn compares_one_result_with_another() {
 }
 
 #[test]
+fn correlates_the_ranks_of_two_results_over_all_cases() {
+    // fifo at load 1, 2, 3 has 1, 2, 4 and 10, 20, 40; adth has 0.5, 0.5, 0.25 and 5, 4, 2.
+    let fields = |cases: serde_json::Value| json!({ "where": cases, "measure": "flows.a.v", "than": "flows.b.v", "compare": "rank-correlation" });
+    assert_near(value_of(&fields(json!({ "scheme": "fifo" }))), 1.0);
+    // Ranks 2.5, 2.5, 1 and 3, 2, 1: 1.5 over the root of 1.5 times 2.
+    assert_near(value_of(&fields(json!({ "scheme": "adth" }))), 0.75_f64.sqrt());
+    assert!(value_of(&fields(json!({ "scheme": "adth", "load": "1" }))).is_nan(), "one case has no order");
+}
+
+#[test]
 fn compares_each_case_with_its_counterpart() {
     let fields = |compare: &str, statistic: &str| json!({ "where": { "scheme": "adth" }, "against": { "scheme": "fifo" }, "compare": compare, "statistic": statistic });
     // Differences: -0.5 -5, -1.5 -16, -3.75 -38.

@@ -222,7 +222,7 @@ pub(crate) fn unit(claim: &Claim, question: &Question) -> Unit {
     match (claim.seeds, claim.compare) {
         _ if claim.share_of_runs.is_some() => Unit::Share,
         (OverSeeds::RelativeDeviation, _) => Unit::Number,
-        (_, Compare::Ratio | Compare::Correlation) if compared => Unit::Number,
+        (_, Compare::Ratio | Compare::Correlation | Compare::RankCorrelation) if compared => Unit::Number,
         _ if claim.first.is_some() => Unit::Number,
         _ => question.formula.as_ref().map_or(measured, |formula| formula.unit_of(&|_| measured)),
     }

@@ -205,7 +205,12 @@ fn slope(seen: &[Step]) -> f64 {
 /// The coefficient over the steps that both have; NaN where one does not change.
 fn correlation(ours: &[Step], theirs: &[Step]) -> f64 {
     let other = |time: f64| theirs.iter().find(|(at, _)| (at - time).abs() < 1e-6).map(|(_, value)| *value);
-    let pairs: Vec<(f64, f64)> = ours.iter().filter_map(|(time, value)| Some((*value, other(*time)?))).collect();
+    coefficient(ours.iter().filter_map(|(time, value)| Some((*value, other(*time)?))))
+}
+
+/// The correlation coefficient of pairs; NaN where one side is the same in all.
+pub(super) fn coefficient(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let pairs: Vec<(f64, f64)> = pairs.collect();
     let n = pairs.len() as f64;
     let (a, b) = pairs.iter().fold((0.0, 0.0), |(a, b), (x, y)| (a + x / n, b + y / n));
     let sum = |of: fn(f64, f64) -> f64| pairs.iter().map(|(x, y)| of(x - a, y - b)).sum::<f64>();

@@ -4,7 +4,7 @@ use super::distribution::{self, Values};
 use super::picture::{Data, Line, Panel, Picture, Rule, Style, Track, Tracks, Y, elements};
 use super::text::{count, ranges, seconds};
 use super::words::words;
-use crate::claims::{self, Question};
+use crate::claims::{self, Expression, Question};
 use crate::label::{Scale, short};
 use crate::measure;
 use crate::statistics::{Interval, interval};
@@ -192,7 +192,9 @@ impl Maker<'_> {
     /// What is drawn of each case: whose it is, and its mean and interval over the seeds.
     fn values<'c, 's>(&self, cases: &[&'c Case<'s>], path: &str) -> Vec<(&'c Case<'s>, String, Interval)> {
         let chart = self.chart;
-        if chart.together.is_none() && chart.against.is_empty() {
+        // What is wrong with it was said when the scenario was read.
+        let measure = Expression::parse(path).unwrap_or_else(|_| Expression::Path(path.to_owned()));
+        if matches!(measure, Expression::Path(_)) && chart.together.is_none() && chart.against.is_empty() {
             let of = |case: &&'c Case<'s>| {
                 let trees: Vec<Value> = case.runs.iter().map(|run| measure::branch(run, path)).collect();
                 let case = *case;
@@ -206,10 +208,11 @@ impl Maker<'_> {
         let mut values = Vec::new();
         for (rank, index) in answers[0].cases.iter().enumerate() {
             let Some(case) = cases.iter().find(|case| case.first == index * seeds) else { continue };
-            let tree = measure::branch(&case.runs[0], path);
-            let found = measure::find(&tree, path).unwrap_or_default();
-            let names =
-                if chart.together.is_some() { vec![String::new()] } else { found.iter().map(element).collect() };
+            let elements = |path: &str| {
+                let tree = measure::branch(&case.runs[0], path);
+                measure::find(&tree, path).unwrap_or_default().iter().map(element).collect()
+            };
+            let names = if chart.together.is_some() { vec![String::new()] } else { measure.names(&elements) };
             for (number, name) in names.into_iter().enumerate() {
                 let of_seeds: Vec<f64> =
                     answers[0].by_seed.iter().filter_map(|rows| rows[rank].get(number).copied()).collect();

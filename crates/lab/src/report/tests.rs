@@ -296,6 +296,34 @@ fn a_chart_can_show_each_case_beside_the_best() {
 }
 
 #[test]
+fn a_chart_shows_arithmetic_on_results_as_a_claim_would() {
+    let study = sample::targets();
+    let lines = |measure: &str| {
+        let chart = study.charts.iter().find(|chart| chart.x == "target").unwrap();
+        let y = vec![measure.to_owned()];
+        let y_title = "of a flow (b/s)".to_owned();
+        let chart = Chart { y, y_title, deadline: false, target: false, ..chart.clone() };
+        let picture = draw(&study, &chart).0.unwrap();
+        let lines = picture.panels.into_iter().flat_map(|panel| panel.lines);
+        lines.map(|line| (line.style.name.clone(), line.points)).collect::<Vec<_>>()
+    };
+    let (plain, half) = (lines("flows.*.goodput_bps"), lines("flows.*.goodput_bps / 2"));
+    assert_eq!((plain.len(), half.len()), (2, 2));
+    for ((name, points), (of, halves)) in plain.iter().zip(&half) {
+        assert_eq!((name, points.len()), (of, halves.len()));
+        assert!(
+            points.iter().zip(halves).all(|((_, whole), (_, half))| (whole[0] / 2.0 - half[0]).abs() < 1e-9 * whole[0])
+        );
+    }
+    let sum = lines("sum(flows.*.goodput_bps)");
+    assert_eq!(sum.len(), 1);
+    for (number, (_, [sum, ..])) in sum[0].1.iter().enumerate() {
+        let of_flows: f64 = plain.iter().map(|(_, points)| points[number].1[0]).sum();
+        assert!((sum - of_flows).abs() < 1e-6 * sum);
+    }
+}
+
+#[test]
 fn a_table_has_a_row_a_label_and_its_figures_side_by_side() {
     let mut study = sample::targets();
     let (together, against) = efficiency();

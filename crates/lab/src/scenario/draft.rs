@@ -54,7 +54,7 @@ impl<'s> Draft<'s> {
         lab.remove("vary");
         lab.remove("quick");
         conditions::as_labels(&source, &mut lab);
-        let head = deserialize(&source, lab)?;
+        let mut head: Head = deserialize(&source, lab)?;
         let mut vary = vary::read(&source, &root)?;
         let mut extent = Extent::Full;
         if let Some(count) = wishes.seeds {
@@ -73,10 +73,14 @@ impl<'s> Draft<'s> {
         for change in &set {
             apply(&source, &mut network, change)?;
         }
-        for k in 0..source.sets.len() {
+        for k in 0..wishes.set.len() {
             let change = vary::read_set(&source, k)?;
             apply(&source, &mut network, &change)?;
             set.push(change);
+        }
+        if let Some(over) = &wishes.over {
+            vary = vary::asked(&source, over, wishes.set.len())?;
+            head.forget_variations();
         }
         let draft = Self { source, root, network, set, extent, head, vary };
         if !wishes.base_only {

@@ -33,13 +33,23 @@ pub(crate) struct Head {
     pub(super) table: Vec<Table>,
 }
 
+impl Head {
+    /// What speaks of the file's own sweep goes.
+    pub(super) fn forget_variations(&mut self) {
+        self.claim.clear();
+        self.rulings = Rulings::default();
+        self.chart.clear();
+        self.table.clear();
+    }
+}
+
 /// The keys that [`Head`] reads, `vary` and `quick`.
 pub(super) const LAB_KEYS: [&str; 10] =
     ["title", "id", "about", "vary", "quick", "claim", "rulings", "model", "chart", "table"];
 
 /// The others. They stand here so that a scenario without a fault is read without the schema, which takes longer to build than
 /// a short network to simulate.
-pub(super) const NETWORK_KEYS: [&str; 16] = [
+pub(super) const NETWORK_KEYS: [&str; 17] = [
     "conventions",
     "duration",
     "warmup",
@@ -53,6 +63,7 @@ pub(super) const NETWORK_KEYS: [&str; 16] = [
     "queue",
     "category_queue",
     "class_queue",
+    "consumption",
     "tcp",
     "flow",
     "record",

@@ -17,10 +17,18 @@ impl Scenario {
         let name = path.display().to_string();
         let bytes = opened(path, &name, LARGEST_FILE)?;
         let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        let source = Source { name: &name, text: utf8(&name, &bytes)?, sets: &wishes.set };
+        Self::read(&name, &stem, &bytes, path.parent().unwrap_or(Path::new("")), wishes)
+    }
+
+    /// As [`load`](Self::load), of a text that need not be a file. `name` stands in refusals, `stem` is the default id, and
+    /// the files that the text names are looked for in `folder`.
+    ///
+    /// # Errors
+    /// What is wrong with the text, and where.
+    pub fn read(name: &str, stem: &str, bytes: &[u8], folder: &Path, wishes: &Wishes) -> Result<Self, Refusal> {
+        let source = Source { name, text: utf8(name, bytes)?, sets: &wishes.changes() };
         let draft = Draft::read(source, wishes)?;
-        let mut scenario = draft.scenario(&stem)?;
-        let folder = path.parent().unwrap_or(Path::new(""));
+        let mut scenario = draft.scenario(stem)?;
         let networks = scenario.cases.iter_mut().map(|case| &mut case.network);
         attachments::attach(&draft, folder, networks.chain([&mut scenario.base]))?;
         check::check(&draft, &scenario)?;
@@ -33,7 +41,7 @@ impl Scenario {
     /// # Errors
     /// What is wrong with the text, and where.
     pub fn parse(name: &str, bytes: &[u8], wishes: &Wishes) -> Result<Self, Refusal> {
-        let source = Source { name, text: utf8(name, bytes)?, sets: &wishes.set };
+        let source = Source { name, text: utf8(name, bytes)?, sets: &wishes.changes() };
         Draft::read(source, wishes)?.scenario(name.strip_suffix(".toml").unwrap_or(name))
     }
 }

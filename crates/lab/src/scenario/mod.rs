@@ -26,5 +26,5 @@ pub use explanations::Explanation;
 pub(crate) use head::Head;
 pub use hints::nearest;
 pub use other::{load, parse};
-pub use ready::{Case, Scenario, Wishes};
+pub use ready::{Case, Over, Scenario, Varied, Wishes};
 pub use source::Refusal;

@@ -69,6 +69,34 @@ pub struct Wishes {
     pub quick: bool,
     /// Only the network as it stands in the file will be run: keys that `[vary]` sets may be set from outside too.
     pub base_only: bool,
+    /// A sweep in the place of the file's `[vary]`. What the file says about its own sweep goes: claims, charts, tables.
+    pub over: Option<Over>,
+}
+
+/// A sweep that is asked for from outside: every combination of the axes' values, with every seed.
+#[derive(Clone, Debug, Default)]
+pub struct Over {
+    /// What is varied, the last axis changing fastest.
+    pub axes: Vec<Varied>,
+    /// The seeds of every case, each once.
+    pub seeds: Vec<u64>,
+}
+
+/// An axis that is asked for from outside.
+#[derive(Clone, Debug)]
+pub struct Varied {
+    /// Its name.
+    pub name: String,
+    /// Its values: the label of each, and what it sets (`queue.limit=50`).
+    pub values: Vec<(String, Vec<String>)>,
+}
+
+impl Wishes {
+    /// Every `key=value` among them: those that hold in all cases first, then those of the axes in their order.
+    pub(super) fn changes(&self) -> Vec<String> {
+        let over = self.over.iter().flat_map(|over| &over.axes).flat_map(|axis| &axis.values);
+        self.set.iter().chain(over.flat_map(|(_, changes)| changes)).cloned().collect()
+    }
 }
 
 impl Scenario {

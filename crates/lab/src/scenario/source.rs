@@ -4,6 +4,9 @@ use crate::printable::shown;
 use std::fmt;
 use std::ops::Range;
 
+/// How the nearest right name is told.
+pub(super) const DID_YOU_MEAN: &str = "did you mean `";
+
 /// The widest piece of a line that a refusal quotes, in characters.
 const QUOTED: usize = 110;
 
@@ -112,6 +115,42 @@ impl Refusal {
     /// A refusal of a file as a whole.
     pub fn file(name: &str, message: impl Into<String>) -> Self {
         Self { place: Place::File(name.to_owned()), message: sentence(&message.into()), notes: Vec::new() }
+    }
+
+    /// What is wrong, without the place.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The file that it is about; none where it is about a key set from outside.
+    pub fn file_name(&self) -> Option<&str> {
+        match &self.place {
+            Place::File(name) => Some(name),
+            Place::Line(line) => Some(&line.name),
+            Place::Set(_) => None,
+        }
+    }
+
+    /// Line and column of the place in that file, both from 1.
+    pub fn position(&self) -> Option<(usize, usize)> {
+        match &self.place {
+            Place::Line(line) => Some((line.number, line.column + 1)),
+            Place::File(_) | Place::Set(_) => None,
+        }
+    }
+
+    /// The key set from outside that it is about, with its value: `queue.limit=x`.
+    pub fn change(&self) -> Option<&str> {
+        match &self.place {
+            Place::Set(set) => Some(set),
+            Place::File(_) | Place::Line(_) => None,
+        }
+    }
+
+    /// The nearest right name, where one is near.
+    pub fn nearest(&self) -> Option<&str> {
+        let told = self.notes.iter().chain([&self.message]).find_map(|note| note.split_once(DID_YOU_MEAN));
+        told?.1.split('`').next()
     }
 
     /// Adds a line below the quoted place.

@@ -3,6 +3,7 @@
 use super::document::{Change, Value, number};
 use super::head::{LAB_KEYS, NETWORK_KEYS};
 use super::hints;
+use super::ready::Over;
 use super::source::{Refusal, Source};
 use std::ops::Range;
 use toml::Spanned;
@@ -314,6 +315,24 @@ fn changes<'s>(source: &Source<'s>, leaves: Vec<Leaf<'_, 's>>) -> Vec<Change<'s>
         Change { path, span, value: value.clone(), text }
     };
     leaves.into_iter().map(change).collect()
+}
+
+/// The sweep that is asked for from outside; its changes are those of the source from the `first` on.
+pub(super) fn asked<'s>(source: &Source<'s>, over: &Over, first: usize) -> Result<Vary<'s>, Refusal> {
+    let mut next = first;
+    let mut axes = Vec::new();
+    for axis in &over.axes {
+        let mut choices = Vec::new();
+        for (label, changes) in &axis.values {
+            let numbers = next..next + changes.len();
+            next = numbers.end;
+            let span = source.set_span(numbers.start);
+            let changes = numbers.map(|k| read_set(source, k)).collect::<Result<_, _>>()?;
+            choices.push(Choice { label: label.clone(), only: Vec::new(), changes, span });
+        }
+        axes.push(Axis { name: axis.name.clone(), choices });
+    }
+    Ok(Vary { axes, seeds: over.seeds.clone(), kept: Vec::new() })
 }
 
 /// Reads `key=value` of the command line: the value as TOML, or else as a plain word.

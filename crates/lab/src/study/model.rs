@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use units::Rate;
 
 /// Analytic models that are computed beside every run, from what was measured in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -10,6 +11,31 @@ pub struct Models {
     /// Those of SWAN.
     #[serde(default)]
     pub swan: Option<Swan>,
+    /// BQM's expected throughput.
+    #[serde(default)]
+    pub bqm: Option<Bqm>,
+    /// The E-model of calls.
+    #[serde(default)]
+    pub voice: Option<Voice>,
+}
+
+/// How users would rate calls (`traffic.kind` "voice") by the E-model (`docs/theory.md`), from all delays (`record.distributions`)
+/// and losses: results have the keys `model.voice.calls`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Voice {
+    /// The calls: a flow's name, or `call*` for all whose names begin so.
+    pub flows: String,
+}
+
+/// The throughput that BQM's document expects of a TCP connection, by the hops of the packets received (`record.hops`): results
+/// have the key `model.bqm.expected_bps`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Bqm {
+    /// Throughput of one connection alone over a chain of one hop, of two, and so on. Over more hops than there are entries it
+    /// falls as one over the hops.
+    pub throughput: Vec<Rate>,
 }
 
 /// SWAN's models A and B (`docs/theory.md`): real-time and best-effort devices on one channel of the DCF with a fixed
@@ -24,10 +50,45 @@ pub struct Swan {
 }
 
 /// What models say of a run: `model` in its results.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Modelled {
     /// Those of SWAN.
-    pub swan: Equilibrium,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub swan: Option<Equilibrium>,
+    /// That of BQM.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bqm: Option<Expectation>,
+    /// The E-model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub voice: Option<Rated>,
+}
+
+/// What the E-model says of calls.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rated {
+    /// Each call, in the scenario's order.
+    pub calls: Vec<Call>,
+}
+
+/// A call whose receiver plays every packet at the same time after it was sent, the time with which the call is best. All absent
+/// where nothing was received.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Call {
+    /// The flow's name.
+    pub name: String,
+    /// The transmission rating factor `R`, 0 to 93.2, with a mouth-to-ear delay of one packet's speech and `playout_s`.
+    pub rating: Option<f64>,
+    /// How long after it was sent a packet is played.
+    pub playout_s: Option<f64>,
+    /// Packets that were lost or came later than that, of all.
+    pub missing_ratio: Option<f64>,
+}
+
+/// What BQM's model expects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Expectation {
+    /// Throughput of a connection, mean over the packets received; absent where none was.
+    pub expected_bps: Option<f64>,
 }
 
 /// SWAN's models beside what they speak of. A value is absent (`null`) where nothing was sent or the model has no solution.

@@ -9,25 +9,17 @@ use crate::admission::settings::Settings;
 use crate::error::Error;
 use crate::kernel::routes::{self, NextHop};
 use crate::kernel::socket::{
-    LOAD_BYTE, LOAD_HALF, NETWORK_HEADER, RETURN, attach_filter, bind_to_interface, jump, statement,
+    LOAD_BYTE, LOAD_HALF, NETWORK_HEADER, RETURN, TTL, attach_filter, bind_to_interface, datagrams, jump, statement,
 };
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
-use rustix::net::sockopt::{set_ip_tos, set_ip_ttl, set_socket_recv_buffer_size};
-use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, bind, recvfrom, sendto, socket_with};
+use rustix::net::{RecvFlags, SendFlags, bind, recvfrom, sendto};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use units::{Instant, Rate};
 
-/// A message between agents has this time to live, and only with it is it taken: routers lower it, so that it has come from
-/// a neighbour (RFC 5082).
-const TTL: u8 = 255;
-/// The type-of-service byte of messages: DSCP 40, signalling, as in the simulator.
-const SIGNALLING: u8 = 40 << 2;
 /// As the kernel calls it in every network namespace.
 const LOOPBACK: &str = "lo";
-/// What waits at a socket at most, in bytes: some hundred messages.
-const ROOM: usize = 64 * 1_024;
 /// Messages that are read in a turn.
 const TURN: usize = 64;
 
@@ -220,15 +212,6 @@ impl Port {
         };
         let _ = sendto(socket, &posted.message.write(), SendFlags::DONTWAIT, &address);
     }
-}
-
-fn datagrams() -> Result<OwnedFd, Errno> {
-    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, flags, None)?;
-    set_ip_ttl(&socket, TTL.into())?;
-    set_ip_tos(&socket, SIGNALLING)?;
-    set_socket_recv_buffer_size(&socket, ROOM)?;
-    Ok(socket)
 }
 
 /// The kernel's routes.

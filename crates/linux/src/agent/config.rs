@@ -29,6 +29,7 @@ pub struct Config {
 /// How an interface's queue is governed.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of its own")]
 pub struct Interface {
     /// The keys of a scenario's `[queue]`.
     #[serde(default)]
@@ -53,6 +54,9 @@ pub struct Interface {
     /// controller that governs one of the two classes.
     #[serde(default)]
     pub classes: bool,
+    /// Tell the controller's notes to agents of neighbours at the interface, by UDP multicast, and hear theirs. Default false.
+    #[serde(default)]
+    pub notes: bool,
     /// The file for intervals and decisions, for `sluice replay`. Default: none.
     #[serde(default)]
     pub record: Option<PathBuf>,
@@ -87,11 +91,14 @@ impl Config {
         }
         let wish = |(device, interface): (&String, &Interface)| {
             named("interface", device)?;
-            let Interface { queue: settings, backend, parent, dry_run, force, gso_segments, classes, record: _ } =
+            let Interface { queue: settings, backend, parent, dry_run, force, gso_segments, classes, notes, record: _ } =
                 interface.clone();
-            settings.build_controller().map_err(|why| format!("interface.{device}.queue: {why}"))?;
+            if notes && dry_run {
+                return Err(format!("interface.{device}: a dry run tells no notes: leave notes or dry_run out"));
+            }
+            settings.build_controller(0).map_err(|why| format!("interface.{device}.queue: {why}"))?;
             let place = Place { device: device.clone(), parent, state_folder: folder.into() };
-            Ok(Wish { place, settings, backend, dry_run, force, gso_segments, classes })
+            Ok(Wish { place, settings, backend, dry_run, force, gso_segments, classes, notes })
         };
         self.interface.iter().map(wish).collect()
     }

@@ -12,12 +12,12 @@ use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, clear_ambient_capability_set, set_capabilities, set_no_new_privs,
 };
 
-/// Whether the agent takes part in admission.
+/// Which sockets the agent opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Admission {
-    /// It opens no sockets but to the kernel.
-    Off,
-    /// It opens sockets for datagrams of IPv4, as interfaces come back.
+pub(crate) enum Opens {
+    /// None but to the kernel.
+    Netlink,
+    /// Also for datagrams of IPv4, as interfaces come back: it takes part in admission, or tells notes.
     Datagrams,
 }
 
@@ -26,7 +26,7 @@ pub(crate) enum Admission {
 ///
 /// # Errors
 /// The kernel does not take powers away.
-pub(crate) fn confine(keeps: Keeps, admission: Admission) -> Result<Option<String>, Error> {
+pub(crate) fn confine(keeps: Keeps, opens: Opens) -> Result<Option<String>, Error> {
     let failed = |errno: Errno| Error::Kernel { what: "give up powers".into(), source: errno.into() };
     set_no_new_privs(true).map_err(failed)?;
     let permitted = capabilities(None).map_err(failed)?.permitted & capabilities_of(keeps);
@@ -34,7 +34,7 @@ pub(crate) fn confine(keeps: Keeps, admission: Admission) -> Result<Option<Strin
     // Those that a service manager gave this way are no longer inheritable, and go with that; older kernels have none.
     let _ = clear_ambient_capability_set();
     set_capabilities(None, sets).map_err(failed)?;
-    Ok(filter::apply(keeps, admission).err())
+    Ok(filter::apply(keeps, opens).err())
 }
 
 /// What a process needs to do that.
@@ -48,7 +48,7 @@ fn capabilities_of(keeps: Keeps) -> CapabilitySet {
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod filter {
-    use super::Admission;
+    use super::Opens;
     use crate::device::contract::Keeps;
     use nix::libc;
     use seccompiler::{
@@ -160,12 +160,12 @@ mod filter {
 
     /// # Errors
     /// Why there is no filter.
-    pub(super) fn apply(keeps: Keeps, admission: Admission) -> Result<(), String> {
-        let program = program(keeps, admission).map_err(|error| error.to_string())?;
+    pub(super) fn apply(keeps: Keeps, opens: Opens) -> Result<(), String> {
+        let program = program(keeps, opens).map_err(|error| error.to_string())?;
         apply_filter(&program).map_err(|error| error.to_string())
     }
 
-    fn program(keeps: Keeps, admission: Admission) -> Result<BpfProgram, seccompiler::BackendError> {
+    fn program(keeps: Keeps, opens: Opens) -> Result<BpfProgram, seccompiler::BackendError> {
         let of_bpf: &[i64] = if keeps == Keeps::QueuesAndBpf { &BPF } else { &[] };
         let all = [&PROCESS[..], &FILES, &SOCKETS, &OLDER, of_bpf].concat();
         let mut rules: BTreeMap<i64, Vec<SeccompRule>> = all.into_iter().map(|call| (call, Vec::new())).collect();
@@ -175,7 +175,7 @@ mod filter {
         // No connection to anybody, but with the kernel.
         let netlink = u64::from(libc::AF_NETLINK.unsigned_abs());
         let mut sockets = only(0, Width::Dword, Is::Eq, netlink)?;
-        if admission == Admission::Datagrams {
+        if opens == Opens::Datagrams {
             let datagrams = libc::SOCK_DGRAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
             let equal = |number, value: libc::c_int| {
                 SeccompCondition::new(number, Width::Dword, Is::Eq, u64::from(value.unsigned_abs()))
@@ -203,9 +203,9 @@ mod filter {
         #[test]
         fn every_filter_fits_the_kernel() {
             for keeps in [Keeps::Nothing, Keeps::Queues, Keeps::QueuesAndBpf] {
-                for admission in [Admission::Off, Admission::Datagrams] {
+                for opens in [Opens::Netlink, Opens::Datagrams] {
                     // BPF_MAXINSNS
-                    assert!((50..4_096).contains(&program(keeps, admission).unwrap().len()));
+                    assert!((50..4_096).contains(&program(keeps, opens).unwrap().len()));
                 }
             }
         }
@@ -214,12 +214,12 @@ mod filter {
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod filter {
-    use super::Admission;
+    use super::Opens;
     use crate::device::contract::Keeps;
 
     /// # Errors
     /// Why there is no filter.
-    pub(super) fn apply(_: Keeps, _: Admission) -> Result<(), String> {
+    pub(super) fn apply(_: Keeps, _: Opens) -> Result<(), String> {
         Err(format!("there is no list of them for {}", std::env::consts::ARCH))
     }
 }
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn a_confined_thread_opens_files_and_netlink_and_neither_programs_nor_sockets_nor_others() {
         let told = std::thread::spawn(|| {
-            let filtered = confine(Keeps::Nothing, Admission::Off).unwrap().is_none();
+            let filtered = confine(Keeps::Nothing, Opens::Netlink).unwrap().is_none();
             let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
             for set in ["CapInh", "CapPrm", "CapEff", "CapAmb"] {
                 assert!(status.contains(&format!("{set}:\t0000000000000000\n")), "{status}");
@@ -254,9 +254,9 @@ mod tests {
     }
 
     #[test]
-    fn a_confined_thread_that_takes_part_in_admission_opens_datagrams_of_ipv4_and_no_others() {
+    fn a_confined_thread_that_talks_to_neighbours_opens_datagrams_of_ipv4_and_no_others() {
         let told = std::thread::spawn(|| {
-            let filtered = confine(Keeps::Nothing, Admission::Datagrams).unwrap().is_none();
+            let filtered = confine(Keeps::Nothing, Opens::Datagrams).unwrap().is_none();
             let open = |family, kind| {
                 let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
                 rustix::net::socket_with(family, kind, flags, None).map(|_| ())

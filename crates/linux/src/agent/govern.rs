@@ -2,7 +2,7 @@
 //! every former queue back at its end.
 
 use crate::admission::port::Port;
-use crate::agent::confine::{Admission, confine};
+use crate::agent::confine::{Opens, confine};
 use crate::agent::governor::{Done, Governor, Round};
 use crate::agent::host::Host;
 use crate::agent::links::Links;
@@ -15,10 +15,12 @@ use crate::device::wish::Wish;
 use crate::error::Error;
 use crate::kernel::clock::{now, slept};
 use crate::kernel::rtnetlink::Route;
+use crate::notes::port::Port as Notes;
 use crate::telemetry::events::{AgentEvent, AgentEventKind, clock};
 use crate::telemetry::serve::{Address, Server, Serves};
 use crate::telemetry::status::Status;
 use nix::sys::signal::Signal;
+use rustix::rand::{GetRandomFlags, getrandom};
 use units::{Duration, Instant};
 
 /// Clients are looked after at least so often.
@@ -68,6 +70,8 @@ struct Agent {
     servers: Vec<Server>,
     /// Where admission is configured.
     port: Option<Port>,
+    /// Where a queue's controller tells notes.
+    notes: Option<Notes>,
     manager: Manager,
     next_news: Instant,
     housekeeping: Instant,
@@ -79,7 +83,8 @@ impl Agent {
         let now = now();
         let links = Links::open()?;
         let wakes = Wakes::new(signals, &links)?;
-        let governors: Result<Vec<Governor>, Error> = wishes.into_iter().map(|wish| Governor::new(wish, now)).collect();
+        let new = |wish| Governor::new(wish, random()?, now);
+        let governors: Result<Vec<Governor>, Error> = wishes.into_iter().map(new).collect();
         Ok(Self {
             governors: governors?,
             statuses: Vec::new(),
@@ -89,6 +94,7 @@ impl Agent {
             wakes,
             servers: Vec::new(),
             port: None,
+            notes: None,
             manager: Manager::find(),
             next_news: now,
             housekeeping: now,
@@ -120,7 +126,37 @@ impl Agent {
             self.wakes.add_clients(&server)?;
             self.servers.push(server);
         }
+        self.open_notes(host)?;
         self.open_port(host)
+    }
+
+    /// Tells notes and hears them, where that is wished for.
+    fn open_notes(&mut self, host: &mut dyn Host) -> Result<(), Error> {
+        if self.governors.iter().all(|governor| !governor.wish.notes) {
+            return Ok(());
+        }
+        let notes = Notes::open(random()?)?;
+        self.wakes.add_notes(&notes)?;
+        self.notes = Some(notes);
+        let failed = self.follow_notes(host);
+        if self.patience == Patience::End { failed } else { Ok(()) }
+    }
+
+    /// Tells notes at those interfaces of them that there are. The first failure has been told, too.
+    fn follow_notes(&mut self, host: &mut dyn Host) -> Result<(), Error> {
+        let Some(notes) = &mut self.notes else { return Ok(()) };
+        let wishes = self.governors.iter().map(|governor| &governor.wish).filter(|wish| wish.notes);
+        let names: Vec<&str> = wishes.map(|wish| wish.place.device.as_str()).collect();
+        let mut all = Ok(());
+        for (device, opened) in notes.follow(&names, |name| self.links.named(name).map(|link| link.index)) {
+            let (what, words) = match &opened {
+                Ok(()) => (AgentEventKind::Notes, "notes are told to neighbours, and theirs are heard".to_owned()),
+                Err(error) => (AgentEventKind::Failed, error.to_string()),
+            };
+            host.happened(&AgentEvent::new(clock(), device, what, words));
+            all = all.and(opened);
+        }
+        all
     }
 
     /// Takes part in admission, if that is wished for.
@@ -154,8 +190,9 @@ impl Agent {
         let of_queues = self.governors.iter().map(Governor::keeps).max().unwrap_or(Keeps::Nothing);
         // An agent that waits may be told to take up any.
         let keeps = if self.patience == Patience::Wait { Keeps::most() } else { of_queues };
-        let admission = if self.port.is_some() { Admission::Datagrams } else { Admission::Off };
-        if let Some(why) = confine(keeps, admission)? {
+        let talks = self.port.is_some() || self.notes.is_some();
+        let opens = if talks { Opens::Datagrams } else { Opens::Netlink };
+        if let Some(why) = confine(keeps, opens)? {
             let words = format!("goes on without a filter of its system calls ({why})");
             host.happened(&AgentEvent::new(clock(), "", AgentEventKind::Failed, words));
         }
@@ -180,9 +217,14 @@ impl Agent {
             if woken.by_links {
                 self.links.refresh()?;
                 self.follow_admission(host);
+                // What fails has been told; the queue goes on without notes.
+                let _ = self.follow_notes(host);
                 for at in 0..self.governors.len() {
                     self.check(at, host, Governor::follow)?;
                 }
+            }
+            if let Some(notes) = self.notes.as_mut().filter(|notes| woken.by_notes || notes.next() <= now) {
+                notes.work(now);
             }
             let done = self.work(now, host)?;
             let available = self.governors.iter().filter_map(Governor::available).min();
@@ -203,7 +245,8 @@ impl Agent {
         let clients =
             if self.servers.iter().any(|server| server.clients() > 0) { self.housekeeping } else { Instant::NEVER };
         let admission = self.port.as_ref().map_or(Instant::NEVER, Port::next);
-        due.min(told).min(clients).min(admission)
+        let notes = self.notes.as_ref().map_or(Instant::NEVER, Notes::next);
+        due.min(told).min(clients).min(admission).min(notes)
     }
 
     /// What is due: intervals, looks, attempts.
@@ -266,6 +309,7 @@ impl Agent {
             )),
             Ok(wishes) => {
                 self.change(wishes, host)?;
+                self.change_notes(host);
                 self.change_admission(host);
             }
         }
@@ -285,10 +329,19 @@ impl Agent {
         for wish in wishes {
             match self.governors.iter().position(|governor| governor.wish.place == wish.place) {
                 Some(at) => self.check(at, host, |governor, round| governor.change(wish, round))?,
-                None => self.governors.push(Governor::new(wish, now())?),
+                None => self.governors.push(Governor::new(wish, random()?, now())?),
             }
         }
         Ok(())
+    }
+
+    /// Notes are told where that is wished for now. What was off at the start stays off, as with admission.
+    fn change_notes(&mut self, host: &mut dyn Host) {
+        if self.notes.is_none() && self.governors.iter().any(|governor| governor.wish.notes) {
+            let words = "notes take effect at the next start: until then none is told or heard";
+            host.happened(&AgentEvent::new(clock(), "", AgentEventKind::Failed, words));
+        }
+        let _ = self.follow_notes(host);
     }
 
     /// Other settings of admission apply from now on. What was off at the start stays off: its sockets cannot be opened any more.
@@ -332,7 +385,8 @@ impl Agent {
         host: &mut dyn Host,
         what: impl FnOnce(&mut Governor, &mut Round) -> T,
     ) -> T {
-        let mut round = Round { host, links: &self.links, looks: &self.looks, now };
+        let notes = self.notes.as_mut();
+        let mut round = Round { host, links: &self.links, looks: &self.looks, notes, now };
         what(&mut self.governors[at], &mut round)
     }
 
@@ -345,4 +399,13 @@ impl Agent {
         let governed = self.governors.iter().filter(|governor| governor.is_governing()).count();
         format!("STATUS=governs {governed} of {} queues", self.governors.len())
     }
+}
+
+/// A number of 32 bits that is not zero and, with the greatest likelihood, no other machine's.
+fn random() -> Result<u64, Error> {
+    let mut bytes = [0; 4];
+    // So few come whole, or not at all.
+    getrandom(&mut bytes, GetRandomFlags::empty())
+        .map_err(|errno| Error::Kernel { what: "take a random number".into(), source: errno.into() })?;
+    Ok(u64::from(u32::from_ne_bytes(bytes)).max(1))
 }

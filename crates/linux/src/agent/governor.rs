@@ -2,7 +2,7 @@
 
 use crate::agent::host::Host;
 use crate::agent::links::Links;
-use crate::agent::needs::{classes, interval, look_every, radio, suits};
+use crate::agent::needs::{classes, estimated, has_notes, interval, look_every, radio, suits};
 use crate::agent::pace::{Pace, WORTH};
 use crate::agent::wakes::on_grid;
 use crate::device::attach::{Attached, attach};
@@ -12,6 +12,7 @@ use crate::device::place::shown_place;
 use crate::device::radio::Radiometer;
 use crate::device::wish::{Start, Wish};
 use crate::error::{Error, Unfit};
+use crate::notes::port::Port as Notes;
 use crate::telemetry::events::{AgentEvent, AgentEventKind, clock};
 use crate::telemetry::recording::Decision;
 use crate::telemetry::status::{State, Status};
@@ -26,6 +27,8 @@ const NEXT_ATTEMPT: Duration = Duration::from_secs(10);
 /// What governs one queue for as long as the agent runs, also while its interface is gone.
 pub(super) struct Governor {
     pub(super) wish: Wish,
+    /// What the controller draws follows from it.
+    seed: u64,
     controller: AnyController,
     pub(super) status: Status,
     phase: Phase,
@@ -38,7 +41,7 @@ enum Phase {
     Waiting {
         until: Instant,
     },
-    Governing(Governing),
+    Governing(Box<Governing>),
     /// Left alone while the interface is the one with this number.
     Ended {
         index: u32,
@@ -76,15 +79,20 @@ pub(super) struct Round<'a> {
     pub(super) host: &'a mut dyn Host,
     pub(super) links: &'a Links,
     pub(super) looks: &'a Looks,
+    /// Where notes are told and heard anywhere.
+    pub(super) notes: Option<&'a mut Notes>,
     pub(super) now: Instant,
 }
 
 impl Governor {
-    pub(super) fn new(wish: Wish, now: Instant) -> Result<Self, Error> {
-        let controller = controller(&wish)?;
+    /// What a controller draws that tells notes follows from `seed`, as nodes are told apart by that; others draw the same
+    /// each time.
+    pub(super) fn new(wish: Wish, seed: u64, now: Instant) -> Result<Self, Error> {
+        let seed = if wish.notes { seed } else { 0 };
+        let controller = controller(&wish, seed)?;
         let place = shown_place(wish.place.parent);
         let status = Status::new(&wish.place.device, place, &controller, wish.settings.limit);
-        Ok(Self { wish, controller, status, phase: Phase::Waiting { until: now }, pace: Pace::new(), began: now })
+        Ok(Self { wish, seed, controller, status, phase: Phase::Waiting { until: now }, pace: Pace::new(), began: now })
     }
 
     /// When it has something to do next.
@@ -124,7 +132,7 @@ impl Governor {
             return Ok(());
         };
         // The controller begins anew: what it knew was of another queue.
-        self.controller = controller(&self.wish)?;
+        self.controller = controller(&self.wish, self.seed)?;
         self.pace = Pace::new();
         let start = start(&self.wish, &self.controller, round.now);
         let Attached { device, remarks: of_device } = attach(&self.wish, &start, round.looks)?;
@@ -135,8 +143,9 @@ impl Governor {
         self.status.held_by(&device.capabilities());
         self.status.state = if self.wish.dry_run { State::DryRun } else { State::Governing };
         (self.status.limit, self.status.rate) = (start.orders.limit, start.orders.rate);
+        let of_queue = rough(&self.wish, link.gso_max_segs).into_iter().chain(blind(&self.controller));
         let remarks: Vec<String> =
-            of_device.into_iter().chain(rough(&self.wish, link.gso_max_segs)).chain(blind(&self.controller)).collect();
+            of_device.into_iter().chain(of_queue).chain(estimated(&self.controller, device.as_ref())).collect();
         round.host.attached(device.as_ref(), &self.controller, &remarks);
         let words = [format!("{}, governed by {}", self.status.kind, self.status.controller)];
         let words = words.into_iter().chain(remarks).collect::<Vec<_>>().join("; ");
@@ -144,7 +153,7 @@ impl Governor {
         let every = device.capabilities().look_every;
         let interval = interval(&self.controller);
         let (next_interval, next_look) = first(round.now, interval, start.every);
-        self.phase = Phase::Governing(Governing {
+        self.phase = Phase::Governing(Box::new(Governing {
             device,
             radio,
             index: link.index,
@@ -154,7 +163,7 @@ impl Governor {
             next_interval,
             next_look,
             slept: false,
-        });
+        }));
         Ok(())
     }
 
@@ -187,14 +196,21 @@ impl Governor {
         }
         let learnt = self.pace.learn(&seen, self.wish.settings.limit);
         let begin_from = learnt.filter(|limit| self.controller.begin_from(*limit));
-        let all = Seen { queue: seen, radio, heard: &[] };
-        let orders = self.controller.update(&all);
+        let notes = round.notes.as_mut().filter(|_| self.wish.notes);
+        let heard = notes.map_or(&[][..], |notes| notes.heard(now, governing.index));
+        let all = Seen { queue: seen, radio, heard };
+        let ordered = self.controller.update(&all);
+        // What neighbours shall know is not the device's to carry out.
+        let orders = Orders { note: None, ..ordered };
+        let decision = Decision { seed: self.seed, ..Decision::new(now.since(self.began), &all, &ordered) };
+        if let (Some(notes), Some(note)) = (&mut round.notes, &ordered.note) {
+            notes.order(now, governing.index, note);
+        }
         if orders != governing.orders {
             governing.device.apply(&orders)?;
             governing.orders = orders;
         }
-        let at = now.since(self.began);
-        self.status.advance(at, &seen, &beside, &orders);
+        self.status.advance(decision.at, &seen, &beside, &orders);
         if let Some(limit) = begin_from {
             let name = &self.status.controller;
             self.tell(
@@ -203,7 +219,8 @@ impl Governor {
                 round.host,
             );
         }
-        let decision = Decision { begin_from, ..Decision::new(at, &all, &orders) };
+        let decision = Decision { begin_from, ..decision };
+
         let told = round.host.decided(&self.status, &decision);
         Ok(if told.is_break() { Done::Enough } else { Done::Something })
     }
@@ -273,7 +290,7 @@ impl Governor {
         if wish == self.wish {
             return Ok(());
         }
-        let mut controller = controller(&wish)?;
+        let mut controller = controller(&wish, self.seed)?;
         if let Pace::Known(limit) = self.pace {
             controller.begin_from(limit);
         }
@@ -355,10 +372,11 @@ impl Governor {
 }
 
 /// The controller that is wished for.
-fn controller(wish: &Wish) -> Result<AnyController, Error> {
+fn controller(wish: &Wish, seed: u64) -> Result<AnyController, Error> {
     let device = || wish.place.device.clone();
     let invalid = |invalid| Unfit::Parameters { device: device(), invalid };
-    let controller = wish.settings.build_controller().map_err(invalid)?;
+    let controller = wish.settings.build_controller(seed).map_err(invalid)?;
+    has_notes(&controller, wish.notes)?;
     let interval = interval(&controller);
     if interval > LONGEST_INTERVAL {
         let (device, controller, longest) = (device(), controller.name(), LONGEST_INTERVAL);
@@ -389,8 +407,8 @@ fn blind(controller: &AnyController) -> Option<String> {
 fn start(wish: &Wish, controller: &AnyController, at: Instant) -> Start {
     let (orders, needs) = (controller.begin(), controller.needs());
     let (measures, late_after, classes) = (needs.measures, needs.late_after, classes(wish, controller));
-    let marks = needs.sets.any_of(Sets::MARK);
-    Start { orders, measures, late_after, classes, marks, every: look_every(controller), at }
+    let (marks, hops) = (needs.sets.any_of(Sets::MARK), needs.reads.any_of(Reads::HOPS));
+    Start { orders, measures, late_after, classes, marks, hops, every: look_every(controller), at }
 }
 
 /// The ends of the first interval and the first look. Intervals of queues with the same interval end together, so that
@@ -417,6 +435,7 @@ mod tests {
             force: false,
             gso_segments: None,
             classes: false,
+            notes: false,
         }
     }
 
@@ -429,13 +448,22 @@ mod tests {
     #[test]
     fn a_controller_is_called_as_often_as_it_asks_for_and_none_as_it_is_told() {
         let slow = Duration::from_millis(1_500);
-        assert_eq!(interval(&controller(&every(slow)).unwrap()), slow);
-        assert_eq!(interval(&controller(&wish(Settings::default())).unwrap()), Duration::from_secs(1));
+        assert_eq!(interval(&controller(&every(slow), 0).unwrap()), slow);
+        assert_eq!(interval(&controller(&wish(Settings::default()), 0).unwrap()), Duration::from_secs(1));
+    }
+
+    #[test]
+    fn one_that_depends_on_notes_is_refused_without_them() {
+        let mut wish = wish(Settings { controller: Name::Dnb, ..Settings::default() });
+        let message = controller(&wish, 1).unwrap_err().to_string();
+        assert!(message.starts_with("dnb needs the notes of neighbours' agents"), "{message}");
+        wish.notes = true;
+        controller(&wish, 1).unwrap();
     }
 
     #[test]
     fn one_that_would_be_called_too_rarely_is_refused() {
-        let message = controller(&every(Duration::from_secs(3))).unwrap_err().to_string();
+        let message = controller(&every(Duration::from_secs(3)), 0).unwrap_err().to_string();
         assert_eq!(message, "eth0: alt would be called every 3 s; on a live queue that is at most 2 s");
     }
 }

@@ -26,11 +26,13 @@ pub(super) fn look_every(controller: &AnyController) -> Duration {
     part.clamp(Duration::from_millis(10), Duration::from_millis(50))
 }
 
-/// Whether a queue tells packets of real time from others: where that is wished for, and for a controller that governs one of
-/// the two classes.
+/// Whether a queue tells packets of real time from others: where that is wished for, for a controller that governs one of the
+/// two classes, and for one that orders notes, which must not wait for the queue to empty that they tell of.
 pub(super) fn classes(wish: &Wish, controller: &AnyController) -> bool {
     let needs = controller.needs();
-    wish.classes || needs.reads.any_of(Reads::OVERHEARD) || needs.sets.any_of(Sets::RATE.and(Sets::MARK))
+    wish.classes
+        || needs.reads.any_of(Reads::OVERHEARD)
+        || needs.sets.any_of(Sets::RATE.and(Sets::MARK).and(Sets::NOTE))
 }
 
 /// The radio of the interface with this number, for a controller that looks at what only that tells.
@@ -44,14 +46,31 @@ pub(super) fn radio(controller: &AnyController, index: u32) -> Result<Option<Box
     Ok(Radiometer::open(index)?.map(Box::new))
 }
 
-/// Whether a controller can work with a device, and with the radio of its interface.
+/// What a user should know of the radio's quantities that a controller reads and that are only estimated.
+pub(super) fn estimated(controller: &AnyController, device: &dyn Device) -> Vec<String> {
+    let of_device = device.capabilities().estimates.iter().filter(|(of, _)| Reads::RADIO.contains(*of));
+    let all = Radiometer::ESTIMATES.iter().chain(of_device);
+    all.filter(|(of, _)| controller.needs().reads.contains(*of)).map(|(_, how)| (*how).to_owned()).collect()
+}
+
+/// Whether what a controller needs of neighbours' agents is there.
+///
+/// # Errors
+/// It needs their notes, which are off.
+pub(super) fn has_notes(controller: &AnyController, notes: bool) -> Result<(), Error> {
+    let needs = controller.needs();
+    let needs_notes = needs.reads.any_of(Reads::NOTES) || needs.sets.any_of(Sets::NOTE);
+    if needs_notes && !notes { Err(Unfit::Notes { controller: controller.name() }.into()) } else { Ok(()) }
+}
+
+/// Whether a controller can work with a device, and with the radio of its interface. Notes are the agent's.
 ///
 /// # Errors
 /// It needs what is not measured there, or orders what is not possible.
 pub(super) fn suits(controller: &AnyController, device: &dyn Device, radio: Option<&Radiometer>) -> Result<(), Error> {
     let able = device.capabilities();
-    let reads = able.reads.and(radio.map_or(Reads::NONE, Radiometer::reads));
-    match controller.needs().obstacle(reads, able.sets) {
+    let reads = able.reads.and(radio.map_or(Reads::NONE, Radiometer::reads)).and(Reads::NOTES);
+    match controller.needs().obstacle(reads, able.sets.and(Sets::NOTE)) {
         None => Ok(()),
         Some(lacking) => Err(Unfit::Controller { controller: controller.name(), kind: able.kind, lacking }.into()),
     }

@@ -1,4 +1,4 @@
-//! What the agent waits for: a moment, signals, news of interfaces, clients, messages of admission. One descriptor for all.
+//! What the agent waits for: a moment, signals, news of interfaces, clients, messages of other agents. One descriptor for all.
 
 use crate::error::Error;
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -17,6 +17,7 @@ pub(super) struct Woken {
     pub(super) by_links: bool,
     pub(super) by_clients: bool,
     pub(super) by_admission: bool,
+    pub(super) by_notes: bool,
 }
 
 /// What is waited for.
@@ -33,6 +34,7 @@ impl Wakes {
     const LINKS: u64 = 2;
     const CLIENTS: u64 = 3;
     const ADMISSION: u64 = 4;
+    const NOTES: u64 = 5;
 
     pub(super) fn new(signals: impl AsFd, links: impl AsFd) -> Result<Self, Error> {
         let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
@@ -56,6 +58,11 @@ impl Wakes {
         epoll::add(&self.epoll, at, EventData::new_u64(Self::ADMISSION), EventFlags::IN).map_err(failed)
     }
 
+    /// Notes at a descriptor wake the agent from now on.
+    pub(super) fn add_notes(&self, at: impl AsFd) -> Result<(), Error> {
+        epoll::add(&self.epoll, at, EventData::new_u64(Self::NOTES), EventFlags::IN).map_err(failed)
+    }
+
     /// Waits until a moment, or until somebody wakes the agent.
     pub(super) fn wait(&mut self, until: Instant) -> Result<Woken, Error> {
         if until != self.until {
@@ -72,6 +79,7 @@ impl Wakes {
             by_links: has(Self::LINKS),
             by_clients: has(Self::CLIENTS),
             by_admission: has(Self::ADMISSION),
+            by_notes: has(Self::NOTES),
         })
     }
 

@@ -33,7 +33,7 @@ pub fn attach(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Err
 }
 
 fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> {
-    let Wish { place, settings, backend, dry_run, force, gso_segments: _, classes } = wish;
+    let Wish { place, settings, backend, dry_run, force, gso_segments: _, classes, notes: _ } = wish;
     let idle = driver::idle(place)?;
     if *classes && (*dry_run || matches!(backend, Backend::Fifo | Backend::Txq)) {
         return Err(Unfit::Classes.into());

@@ -87,6 +87,8 @@ pub struct Beside {
     pub real_time: Bytes,
     /// As [`Radio::real_time_new`], likewise.
     pub real_time_new: Bytes,
+    /// As [`Radio::hops`], of what came to the queue, as far as packets show it.
+    pub hops: u8,
     /// By the queue of real time, where there is one.
     pub class: Option<Interval>,
 }
@@ -94,8 +96,8 @@ pub struct Beside {
 impl Beside {
     /// What a controller sees of it, with what the radio itself told.
     pub(crate) fn radio(&self, told: Option<Radio>) -> Radio {
-        let Self { late, real_time, real_time_new, class: _ } = *self;
-        Radio { late, real_time, real_time_new, ..told.unwrap_or_default() }
+        let Self { late, real_time, real_time_new, hops, class: _ } = *self;
+        Radio { late, real_time, real_time_new, hops, ..told.unwrap_or_default() }
     }
 }
 

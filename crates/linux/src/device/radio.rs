@@ -1,17 +1,26 @@
 //! What the driver of a Wi-Fi interface tells of its radio by nl80211, for controllers that look at that.
 //!
 //! - *Channel time*: the survey of the channel in use, to a millisecond. Drivers that sense the channel count how long it was
-//!   busy, own frames included, and how long they sent.
+//!   busy, own frames included, and how long they sent. Where a driver does not, nothing stands in for it: what stations say of
+//!   their own airtime is less than what the channel carries.
 //! - *Link rate*: of each station the bitrate of the last frame to it, weighted by the bytes that went to it.
+//! - *Stations heard*: those of the interface from which something came. Others on the channel are not in the kernel's list.
+//! - *Aggregates*: MPDUs and their repetitions are counted for each station. No driver tells how many of them shared a frame, nor
+//!   how many may: frames are taken for as large as they may be, by the limits of their format ([`largest`]) and by a time
+//!   ([`LONGEST_FRAME`]).
 //!
-//! What no driver tells is not offered: how many other stations were heard, frames and what they are made of. MAC delays and own
-//! real-time traffic are the queue's to tell ([`Beside`](super::contract::Beside)).
+//! MAC delays, hops and own real-time traffic are the queue's to tell ([`Beside`](super::contract::Beside)).
 
 use crate::error::Error;
-use crate::kernel::nl80211::{Peer, Survey, Wireless};
+use crate::kernel::nl80211::{Format, Peer, Survey, Wireless};
 use control::{Radio, Reads};
 use std::collections::BTreeMap;
-use units::{Duration, Rate};
+use units::{Bytes, Duration, Rate};
+
+/// No aggregate is longer: so Linux' drivers ath9k and iwlwifi bound them. The standard allows 5.484 ms.
+const LONGEST_FRAME: Duration = Duration::from_millis(4);
+/// Of each MPDU in an aggregate beside what mac80211 counts: check sum and delimiter.
+const FRAMING: u64 = 8;
 
 /// The radio of an interface.
 #[derive(Debug)]
@@ -27,13 +36,33 @@ pub(crate) struct Radiometer {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Reading {
     survey: Survey,
-    /// Bytes that went to each station, and the bitrate of the last frame to it.
-    stations: BTreeMap<[u8; 6], (u64, Rate)>,
+    /// Of those of which all is known that follows here.
+    stations: BTreeMap<[u8; 6], Counted>,
+    /// MPDUs that came from each station.
+    received: BTreeMap<[u8; 6], u32>,
+}
+
+/// What went to a station until a moment, and how its last frame went.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Counted {
+    bytes: u64,
+    frames: u32,
+    repeated: u32,
+    rate: Rate,
+    format: Format,
 }
 
 impl Radiometer {
     /// What drivers may tell.
-    pub(crate) const READS: Reads = Reads::MEDIUM.and(Reads::LINK);
+    pub(crate) const READS: Reads = Reads::MEDIUM.and(Reads::LINK).and(Reads::CONTENDERS).and(Reads::AGGREGATES);
+    /// Which of that is estimated, and how, in words.
+    pub(crate) const ESTIMATES: [(Reads, &str); 2] = [
+        (Reads::CONTENDERS, "stations heard: those of this interface; others on the channel are not counted"),
+        (
+            Reads::AGGREGATES,
+            "aggregates: taken for as large as their format and 4 ms allow; no driver tells their size",
+        ),
+    ];
 
     /// Of the interface with this number; none where it is no Wi-Fi.
     ///
@@ -68,14 +97,25 @@ impl Radiometer {
 
 impl Reading {
     fn of(survey: &Survey, peers: &[Peer]) -> Self {
-        let station = |peer: &Peer| Some((peer.address, (peer.sent_bytes?, peer.sent_at?)));
-        Self { survey: *survey, stations: peers.iter().filter_map(station).collect() }
+        let counted = |peer: &Peer| {
+            let (bytes, rate, frames) = (peer.sent_bytes?, peer.sent_at?, peer.sent_frames?);
+            // A driver that tells of no repetitions leaves them out.
+            let (repeated, format) = (peer.repeated_frames.unwrap_or(0), peer.format);
+            Some((peer.address, Counted { bytes, frames, repeated, rate, format }))
+        };
+        Self {
+            survey: *survey,
+            stations: peers.iter().filter_map(counted).collect(),
+            received: peers.iter().filter_map(|peer| Some((peer.address, peer.received_frames?))).collect(),
+        }
     }
 
     fn reads(&self) -> Reads {
         let has_time = self.survey.busy.is_some() && self.survey.sending.is_some();
         let medium = if has_time { Reads::MEDIUM } else { Reads::NONE };
-        if self.stations.is_empty() { medium } else { medium.and(Reads::LINK) }
+        let link = if self.stations.is_empty() { Reads::NONE } else { Reads::LINK.and(Reads::AGGREGATES) };
+        let heard = if self.received.is_empty() { Reads::NONE } else { Reads::CONTENDERS };
+        medium.and(link).and(heard)
     }
 
     fn since(&self, before: &Self) -> Radio {
@@ -85,17 +125,72 @@ impl Reading {
             of(&self.survey).zip(before).map_or(Duration::ZERO, |(now, then)| now.saturating_sub(then))
         };
         let (busy, sending) = (grown(|survey| survey.busy), grown(|survey| survey.sending));
-        let (mut bytes, mut weighted) = (0, 0);
-        for (address, (now, rate)) in &self.stations {
-            // A station that comes anew counts from zero.
-            let then = before.stations.get(address).map_or(0, |(then, _)| *then);
-            let sent = u128::from(now.checked_sub(then).unwrap_or(*now));
-            bytes += sent;
-            weighted += sent * u128::from(rate.as_bps());
+        // A station that comes anew has been heard.
+        let is_heard =
+            |(address, now): &(&[u8; 6], &u32)| before.received.get(*address).is_none_or(|then| then != *now);
+        let contenders = u32::try_from(self.received.iter().filter(is_heard).count()).unwrap_or(u32::MAX);
+        let sent = |(address, now): (&[u8; 6], &Counted)| now.since(before.stations.get(address));
+        let sent: Vec<Sent> = self.stations.iter().map(sent).collect();
+        let bytes: u64 = sent.iter().map(|sent| sent.bytes).sum();
+        let weighted: u128 = sent.iter().map(|sent| u128::from(sent.bytes) * u128::from(sent.rate.as_bps())).sum();
+        let phy_rate = weighted.checked_div(bytes.into()).and_then(|rate| u64::try_from(rate).ok()).unwrap_or(0);
+        let most = sent.iter().max_by_key(|sent| sent.bytes);
+        let (aggregate_max, mpdus_max) = most.map_or((Bytes::new(0), 0), |sent| largest(sent.format, sent.rate));
+        Radio {
+            busy: busy.saturating_sub(sending),
+            sending,
+            contenders,
+            phy_rate: Rate::bps(phy_rate),
+            frames: sent.iter().map(Sent::frames).sum(),
+            mpdus: sent.iter().map(|sent| sent.mpdus).sum(),
+            aggregate_max,
+            aggregate_mpdus_max: u8::try_from(mpdus_max).unwrap_or(u8::MAX),
+            ..Radio::default()
         }
-        let phy_rate = u64::try_from(weighted.checked_div(bytes).unwrap_or(0)).unwrap_or(u64::MAX);
-        Radio { busy: busy - sending, sending, phy_rate: Rate::bps(phy_rate), ..Radio::default() }
     }
+}
+
+/// What went to a station in an interval.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    bytes: u64,
+    /// Without repetitions.
+    packets: u64,
+    mpdus: u64,
+    rate: Rate,
+    format: Format,
+}
+
+impl Counted {
+    /// A station that left and came again counts from zero.
+    fn since(&self, before: Option<&Self>) -> Sent {
+        let before = before.filter(|before| before.bytes <= self.bytes).copied().unwrap_or_default();
+        let packets = u64::from(self.frames.wrapping_sub(before.frames));
+        let mpdus = packets + u64::from(self.repeated.wrapping_sub(before.repeated));
+        Sent { bytes: self.bytes - before.bytes, packets, mpdus, rate: self.rate, format: self.format }
+    }
+}
+
+impl Sent {
+    /// Frames that these MPDUs make where each is as large as it may be.
+    fn frames(&self) -> u64 {
+        let (bytes, most) = largest(self.format, self.rate);
+        let one = self.bytes.checked_div(self.packets).unwrap_or(0) + FRAMING;
+        self.mpdus.div_ceil((bytes.count() / one).clamp(1, most))
+    }
+}
+
+/// The largest frame in a format and at a rate: its bytes, by the longest A-MPDU that stations of the format can say they take,
+/// and its MPDUs, by the window of block acknowledgements. Before 802.11n the longest MPDU.
+fn largest(format: Format, rate: Rate) -> (Bytes, u64) {
+    let (bytes, most) = match format {
+        Format::NonHt => return (Bytes::new(2_346), 1),
+        Format::Ht => (65_535, 64),
+        Format::Vht => (1_048_575, 64),
+        Format::He => (6_500_631, 256),
+    };
+    let in_time = u128::from(rate.as_bps()) * u128::from(LONGEST_FRAME.as_nanos()) / 8_000_000_000;
+    (Bytes::new(u64::try_from(in_time).unwrap_or(u64::MAX).min(bytes)), most)
 }
 
 #[cfg(test)]
@@ -107,9 +202,11 @@ mod tests {
         Survey { frequency: Some(frequency), busy, sending, ..Survey::default() }
     }
 
+    /// In frames of 1000 B, none repeated.
     fn peer(number: u8, bytes: u64, mbps: u64) -> Peer {
         let (sent_bytes, sent_at) = (Some(bytes), Some(Rate::mbps(mbps)));
-        Peer { address: [2, 0, 0, 0, 0, number], sent_bytes, sent_at, ..Peer::default() }
+        let sent_frames = u32::try_from(bytes / 1_000).ok();
+        Peer { address: [2, 0, 0, 0, 0, number], sent_bytes, sent_frames, sent_at, ..Peer::default() }
     }
 
     #[test]
@@ -128,12 +225,56 @@ mod tests {
     fn the_link_rate_is_weighted_by_the_bytes_to_each_station() {
         let before = Reading::of(&Survey::default(), &[peer(1, 10_000, 54), peer(2, 0, 6)]);
         let now = Reading::of(&Survey::default(), &[peer(1, 40_000, 54), peer(2, 10_000, 6), peer(3, 20_000, 24)]);
-        assert_eq!(now.reads(), Reads::LINK);
+        assert_eq!(now.reads(), Reads::LINK.and(Reads::AGGREGATES));
         // 30, 10 and 20 kB at 54, 6 and 24 Mb/s.
         assert_eq!(now.since(&before).phy_rate, Rate::mbps((30 * 54 + 10 * 6 + 20 * 24) / 60));
         assert_eq!(now.since(&now).phy_rate, Rate::bps(0), "nothing was sent");
         // A station that left and came again: all that it counts is new.
         assert_eq!(Reading::of(&Survey::default(), &[peer(1, 5, 11)]).since(&now).phy_rate, Rate::mbps(11));
+    }
+
+    #[test]
+    fn those_are_heard_of_whom_something_came() {
+        let heard = |number, frames| Peer { received_frames: Some(frames), sent_at: None, ..peer(number, 0, 1) };
+        let of = |peers: &[Peer]| Reading::of(&Survey::default(), peers);
+        let before = of(&[heard(1, 7), heard(2, 9), heard(3, u32::MAX)]);
+        assert_eq!(before.reads(), Reads::CONTENDERS);
+        // The second was silent, the third's counter has wrapped, the fourth is new.
+        assert_eq!(of(&[heard(1, 8), heard(2, 9), heard(3, 0), heard(4, 0)]).since(&before).contenders, 3);
+        assert_eq!(of(&[]).since(&before).contenders, 0);
+    }
+
+    #[test]
+    fn frames_before_802_11n_have_one_packet_each_and_repetitions_count() {
+        let of = |bytes, repeated| {
+            Reading::of(&Survey::default(), &[Peer { repeated_frames: repeated, ..peer(1, bytes, 11) }])
+        };
+        let seen = of(30_000, Some(5)).since(&of(10_000, Some(2)));
+        assert_eq!((seen.frames, seen.mpdus, seen.aggregate_max), (23, 23, Bytes::new(2_346)));
+        assert_eq!(seen.aggregate_mpdus_max, 1);
+        let untold = of(30_000, None).since(&of(10_000, None));
+        assert_eq!((untold.frames, untold.mpdus), (20, 20));
+    }
+
+    #[test]
+    fn aggregates_are_taken_for_as_large_as_format_window_and_time_allow() {
+        // 65 Mb/s carry 32500 B in 4 ms, 300 Mb/s 150000, 2402 Mb/s 1201000.
+        let cases = [
+            (Format::Ht, 65, 32_500, 64),
+            (Format::Ht, 300, 65_535, 64),
+            (Format::Vht, 300, 150_000, 64),
+            (Format::Vht, 3_000, 1_048_575, 64),
+            (Format::He, 2_402, 1_201_000, 256),
+        ];
+        for (format, mbps, bytes, most) in cases {
+            assert_eq!(largest(format, Rate::mbps(mbps)), (Bytes::new(bytes), most), "{format:?} {mbps}");
+        }
+        let of = |bytes| Reading::of(&Survey::default(), &[Peer { format: Format::Ht, ..peer(1, bytes, 65) }]);
+        // 1008 B each: 32 in a frame, and 100 in four.
+        let seen = of(100_000).since(&of(0));
+        assert_eq!((seen.frames, seen.mpdus, seen.aggregate_max), (4, 100, Bytes::new(32_500)));
+        assert_eq!(seen.aggregate_mpdus_max, 64);
+        assert_eq!(of(0).since(&of(0)).frames, 0);
     }
 
     #[test]
@@ -143,6 +284,8 @@ mod tests {
         assert_eq!(Reading::of(&half, &[]).reads(), Reads::NONE, "own frames cannot be taken off");
         let silent = Peer { sent_at: None, ..peer(1, 0, 6) };
         assert_eq!(Reading::of(&survey(2_437, 1, 1), &[silent]).reads(), Reads::MEDIUM);
+        let uncounted = Peer { sent_frames: None, ..peer(1, 0, 6) };
+        assert_eq!(Reading::of(&Survey::default(), &[uncounted]).reads(), Reads::NONE);
     }
 
     #[test]

@@ -57,6 +57,7 @@ impl FromStr for Backend {
 
 /// What is wanted of a queue.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a wish of its own")]
 pub struct Wish {
     /// The place of the queue: an interface, or a class of it.
     pub place: Place,
@@ -73,6 +74,8 @@ pub struct Wish {
     /// Packets of real time have a queue of their own, which comes before all others. So they have for a controller that
     /// orders a rate or marks, whatever this says.
     pub classes: bool,
+    /// Notes of the controller are told to agents of neighbours at the interface, and theirs are heard.
+    pub notes: bool,
 }
 
 /// How a queue begins, and how it is to be measured.
@@ -88,6 +91,8 @@ pub struct Start {
     pub classes: bool,
     /// The controller may order that they are marked.
     pub marks: bool,
+    /// The hops that packets have come are looked at.
+    pub hops: bool,
     /// Time between two looks, where the queue is measured by looking.
     pub every: Duration,
     /// When it begins, by the kernel's monotonic clock.

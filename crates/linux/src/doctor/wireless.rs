@@ -13,7 +13,8 @@ const LOOKS: usize = 5;
 const BETWEEN: std::time::Duration = std::time::Duration::from_millis(200);
 
 /// The advice for a channel without a survey.
-const OTHER_CARD: &str = "another driver or card, if the time on the channel is to be known";
+const OTHER_CARD: &str = "another driver or card, if the time on the channel is to be known; wqm goes without it where \
+                          each station's share counts as equal: --set wqm.share=equal";
 
 /// Findings about an interface: whether its driver reports airtime, and the state of its AQL. `module` is the driver's.
 /// Reads again for a second if AQL may be stuck.
@@ -27,7 +28,7 @@ pub(super) fn findings(device: &str, module: Option<&str>) -> Result<(Vec<Findin
             None => return Ok((Vec::new(), None)),
         }
     }
-    let found = [airtime(&looks[0]), aql(&looks, module), channel(&looks[0])];
+    let found = [airtime(&looks[0]), aql(&looks, module), channel(&looks[0]), link(&looks[0]), aggregates()];
     Ok((found.to_vec(), looks.pop()))
 }
 
@@ -62,6 +63,25 @@ fn channel(stations: &Stations) -> Finding {
         ),
         _ => Finding::bad(TOPIC, "the driver does not report how long its channel is busy", OTHER_CARD),
     }
+}
+
+fn link(stations: &Stations) -> Finding {
+    const TOPIC: &str = "link rate";
+    let (known, all) = (stations.stations.iter().filter(|it| it.sent_at.is_ok()).count(), stations.stations.len());
+    if known > 0 {
+        return Finding::good(TOPIC, format!("the bitrate to {known} of {all} stations is known"));
+    }
+    Finding::bad(
+        TOPIC,
+        format!("the bitrate to none of {all} stations is known: wqm and dnb are refused"),
+        "a frame to a station; where that does not help, another driver or card",
+    )
+}
+
+fn aggregates() -> Finding {
+    const SIZE: &str = "drivers do not report their size: wqm and dnb take them for as large as the frames' format and 4 ms \
+                        allow, and count as heard only the stations of this interface";
+    Finding::good("aggregates", SIZE)
 }
 
 fn aql(looks: &[Stations], module: Option<&str>) -> Finding {
@@ -185,6 +205,15 @@ mod tests {
         assert!(channel(&stations).good);
         stations.channel = Survey::default();
         assert!(!channel(&stations).good);
+    }
+
+    #[test]
+    fn a_link_has_a_rate_where_a_station_has_one() {
+        let mut stations = look(ms(0), ms(0));
+        stations.stations[0].sent_at = Err("nothing was sent to it yet".into());
+        assert!(!link(&stations).good && link(&stations).found.contains("none of 1 stations"), "{:?}", link(&stations));
+        stations.stations[0].sent_at = Ok(units::Rate::mbps(11));
+        assert_eq!(link(&stations).found, "the bitrate to 1 of 1 stations is known");
     }
 
     #[test]

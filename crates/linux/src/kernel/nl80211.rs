@@ -8,7 +8,7 @@ mod reading;
 mod survey;
 
 pub(crate) use reading::counters;
-pub use reading::{Peer, Phy, TxqCounts};
+pub use reading::{Format, Peer, Phy, TxqCounts};
 pub use survey::Survey;
 
 use crate::error::{Error, Unsupported};

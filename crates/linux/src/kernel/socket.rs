@@ -1,8 +1,11 @@
-//! Options of sockets that no crate of ours has safe calls for: filters of what a socket receives, and its interface.
+//! Sockets at which agents of neighbours hear each other, and options that no crate of ours has safe calls for: filters of
+//! what a socket receives, and its interface.
 
 use nix::libc;
 use rustix::io::Errno;
-use std::os::fd::{AsFd, AsRawFd as _};
+use rustix::net::sockopt::{set_ip_tos, set_ip_ttl, set_socket_recv_buffer_size};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
 
 /// A statement of classic BPF (`linux/filter.h`).
 pub(crate) use libc::sock_filter as Statement;
@@ -21,6 +24,24 @@ pub(crate) const RETURN: u16 = 0x06;
 pub(crate) const NETWORK_HEADER: u32 = 0xfff0_0000;
 /// `SKF_AD_OFF + SKF_AD_PKTTYPE`: to whom the packet was sent, as seen from the interface.
 pub(crate) const PACKET_TYPE: u32 = 0xffff_f004;
+
+/// A message between agents has this time to live, and only with it is it taken: routers lower it, so that it has come from
+/// a neighbour (RFC 5082).
+pub(crate) const TTL: u8 = 255;
+/// The type-of-service byte of messages between agents: DSCP 40, signalling, as in the simulator.
+const SIGNALLING: u8 = 40 << 2;
+/// What waits at a socket at most, in bytes: some hundred messages.
+const ROOM: usize = 64 * 1_024;
+
+/// A socket for messages between agents, over IPv4.
+pub(crate) fn datagrams() -> Result<OwnedFd, Errno> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, flags, None)?;
+    set_ip_ttl(&socket, TTL.into())?;
+    set_ip_tos(&socket, SIGNALLING)?;
+    set_socket_recv_buffer_size(&socket, ROOM)?;
+    Ok(socket)
+}
 
 /// A statement without a jump.
 pub(crate) const fn statement(code: u16, k: u32) -> Statement {

@@ -43,6 +43,8 @@ pub enum AgentEventKind {
     Restored,
     /// Probes of flows that ask for admission are answered and forwarded at the interface.
     Admission,
+    /// Notes are told to neighbours at the interface, and theirs are heard.
+    Notes,
 }
 
 impl AgentEventKind {
@@ -60,6 +62,7 @@ impl AgentEventKind {
             Self::Failed => "failed",
             Self::Restored => "restored",
             Self::Admission => "admission",
+            Self::Notes => "notes",
         }
     }
 }

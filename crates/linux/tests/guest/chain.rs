@@ -43,8 +43,9 @@ impl Chain {
         }
         for node in 0..nodes {
             let device = format!("wlan{node}");
-            // Few beacons and no search for a path that is known: the model of the chain has neither.
-            let join = "mesh join chain freq 2412 NOHT beacon-interval 1000 mesh_fwding=0 \
+            // Few beacons and no search for a path that is known: the model of the chain has neither. The rates of 802.11b, any of
+            // which a test may choose.
+            let join = "mesh join chain freq 2412 NOHT basic-rates 1,2,5.5,11 beacon-interval 1000 mesh_fwding=0 \
                         mesh_hwmp_active_path_timeout=600000";
             at(node, &format!("iw dev {device} set type mp; ip link set {device} gso_max_segs 1 up"));
             at(node, &format!("iw dev {device} {join}; ip addr add 10.8.0.{}/24 dev {device}", node + 1));

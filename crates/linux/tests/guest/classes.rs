@@ -29,7 +29,8 @@ fn begin(discipline: &Discipline, rate: Option<Rate>, late_after: Option<Duratio
     let mut slot = discipline.free_slot(MECHANISM, Measures::default(), now()).unwrap();
     let orders = Orders { rate, ..MECHANISM.hard.into() };
     let (measures, every) = (Measures::default(), Duration::from_millis(1));
-    slot.begin(&Start { orders, measures, late_after, classes: true, marks: false, every, at: now() }).unwrap();
+    slot.begin(&Start { orders, measures, late_after, classes: true, marks: false, hops: false, every, at: now() })
+        .unwrap();
     install(&slot, "sl0");
     slot.take_interval(now()).unwrap();
     slot
@@ -255,7 +256,8 @@ fn real_time_that_is_capable_of_it_is_marked_as_ordered() {
     let mut slot = discipline.free_slot(MECHANISM, Measures::default(), now()).unwrap();
     let (measures, every) = (Measures::default(), Duration::from_millis(1));
     let (orders, late_after) = (MECHANISM.hard.into(), None);
-    slot.begin(&Start { orders, measures, late_after, classes: true, marks: true, every, at: now() }).unwrap();
+    slot.begin(&Start { orders, measures, late_after, classes: true, marks: true, hops: false, every, at: now() })
+        .unwrap();
     let mut marked = |mark: Mark, tos: &[u8]| marked(&discipline, &mut slot, mark, tos);
     assert_eq!(marked(Mark::None, &tos), [0, 0, 0, 0, 0]);
     assert_eq!(marked(Mark::All, &tos), [10, 10, 0, 0, 0]);

@@ -30,6 +30,7 @@ mod swan;
 mod tables;
 mod testbed;
 mod traffic;
+mod transfers;
 mod txq;
 mod witness;
 

@@ -1,5 +1,6 @@
 //! The real `sluice`, as a user runs it. `check_live.py` puts it beside the tests.
 
+use super::chain::at;
 use super::{now, pause_until, shell};
 use linux::STATE_FOLDER;
 use linux::device::bpf::FOLDER;
@@ -29,6 +30,29 @@ impl Program {
         let until = now() + LONGEST;
         while !queue(interface).contains("sluice") {
             assert!(program.0.try_wait().unwrap().is_none() && now() < until, "{words}: {}", said());
+            pause_until(now() + Duration::from_millis(10));
+        }
+        program
+    }
+
+    /// Starts it at a node of a chain, and waits until an interface of that has our queue.
+    pub(super) fn attached_at(node: usize, words: &str, interface: &str) -> Self {
+        let said = format!("{SAID}{node}");
+        let mut command = Command::new(if node == 0 { "sh" } else { "ip" });
+        let line = match node {
+            0 => format!("exec {PROGRAM} {words}"),
+            _ => {
+                command.args(["netns", "exec", &format!("n{node}"), "sh"]);
+                // In another network namespace the folder /sys is another one, too.
+                format!("mount --bind /bpf /sys/fs/bpf; exec {PROGRAM} {words}")
+            }
+        };
+        command.args(["-ec", &line]).stdin(Stdio::null()).stdout(Stdio::null());
+        let mut program = Self(command.stderr(File::create(&said).unwrap()).spawn().unwrap());
+        let until = now() + LONGEST;
+        while !at(node, &format!("tc -j qdisc show dev {interface} root")).contains("sluice") {
+            let goes_on = program.0.try_wait().unwrap().is_none() && now() < until;
+            assert!(goes_on, "{words}: {}", std::fs::read_to_string(&said).unwrap());
             pause_until(now() + Duration::from_millis(10));
         }
         program

@@ -21,7 +21,16 @@ fn send(network: u8, packets: u32) {
 /// As [`MECHANISM`] begins.
 pub(super) fn start() -> Start {
     let (orders, every) = (MECHANISM.hard.into(), Duration::from_millis(1));
-    Start { orders, measures: Measures::default(), late_after: None, classes: false, marks: false, every, at: now() }
+    Start {
+        orders,
+        measures: Measures::default(),
+        late_after: None,
+        classes: false,
+        marks: false,
+        hops: false,
+        every,
+        at: now(),
+    }
 }
 
 fn balanced(interval: &Interval) {

@@ -62,8 +62,16 @@ impl Station {
         let controller = parameters.map(build);
         let mut slot = discipline.free_slot(MECHANISM, control::Measures::default(), now()).unwrap();
         let (measures, every, at_once) = (control::Measures::default(), Duration::from_millis(1), now());
-        let start =
-            Start { orders: LIMIT.into(), measures, late_after, classes: true, marks: false, every, at: at_once };
+        let start = Start {
+            orders: LIMIT.into(),
+            measures,
+            late_after,
+            classes: true,
+            marks: false,
+            hops: false,
+            every,
+            at: at_once,
+        };
         slot.begin(&start).unwrap();
         discipline.release_by(&mut slot, Some(Credit::default())).unwrap();
         at(node, &format!("tc qdisc replace dev wlan{node} root handle {:x}: sluice", slot.handle() >> 16));

@@ -70,7 +70,7 @@ impl Station {
     fn new(discipline: &Discipline, node: usize, plan: &NodePlan) -> Self {
         let settings = &plan.queue;
         let mechanism = Mechanism::of(settings).unwrap();
-        let controller = settings.build_controller().unwrap();
+        let controller = settings.build_controller(0).unwrap();
         let mut slot = discipline.free_slot(mechanism, controller.needs().measures, now()).unwrap();
         discipline.release_by(&mut slot, Some(Credit::default())).unwrap();
         at(node, &format!("tc qdisc replace dev wlan{node} root handle {:x}: sluice", slot.handle() >> 16));

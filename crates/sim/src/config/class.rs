@@ -39,6 +39,20 @@ impl Dscp {
     /// Messages of a routing protocol: class selector 6 (RFC 4594, 3.1).
     pub(crate) const ROUTING: Self = Self(48);
 
+    /// Discard priorities 0 to 3 (BQM thesis, section 3.1; where they stand in the header it leaves open): code points for local
+    /// use (RFC 2474, section 6) that 802.11 takes for best effort (RFC 8325, section 2.3).
+    const DISCARD_PRIORITIES: [Self; 4] = [Self(3), Self(7), Self(27), Self(31)];
+
+    /// Best effort with a discard priority; all from 3 on are the highest.
+    pub(crate) fn with_discard_priority(priority: u8) -> Self {
+        Self::DISCARD_PRIORITIES[usize::from(priority).min(3)]
+    }
+
+    /// The discard priority, if it has one.
+    pub(crate) fn discard_priority(self) -> Option<u8> {
+        (0..).zip(Self::DISCARD_PRIORITIES).find(|(_, of)| *of == self).map(|(priority, _)| priority)
+    }
+
     /// The number in the header, below 64.
     pub const fn number(self) -> u8 {
         self.0
@@ -47,7 +61,7 @@ impl Dscp {
     /// The class in whose queues such packets wait: what keeps the network going waits with real-time traffic.
     #[inline]
     pub(crate) const fn class(self) -> Class {
-        if self.0 == Self::BEST_EFFORT.0 { Class::BestEffort } else { Class::RealTime }
+        if self.0 < Self::SIGNALLING.0 { Class::BestEffort } else { Class::RealTime }
     }
 
     /// Is it traffic of real-time flows?

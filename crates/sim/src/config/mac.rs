@@ -1,6 +1,6 @@
 //! The `[mac]` table: access to the medium and its conventions.
 
-use super::RateControl;
+use super::{RateControl, Turns};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use units::{Bytes, Duration};
@@ -39,6 +39,8 @@ pub struct Mac {
     pub answer_rts: AnswerRts,
     /// Who decides about the mode of data frames.
     pub rate_control: RateControl,
+    /// Turns in the order of the packets' age (T-MAC).
+    pub turns: Option<Turns>,
 }
 
 /// How stations contend for the medium.

@@ -5,8 +5,10 @@
 
 mod admission;
 mod attachment;
+pub mod bqm;
 mod category;
 mod class;
+mod consumption;
 mod draws;
 mod errors;
 mod mac;
@@ -19,12 +21,15 @@ mod record;
 mod routing;
 mod tcp;
 mod traffic;
+mod turns;
 mod wired;
 
 pub use admission::{Admission, Refused};
 pub use attachment::Attachment;
+pub use bqm::Bqm;
 pub use category::Category;
 pub use class::{Class, Dscp};
+pub use consumption::{Consumption, LowLevel};
 pub use draws::{LengthRange, Lengths, Load, LoadRange};
 pub use errors::{ErrorModel, Errors, Fading, FadingModel};
 pub use mac::{
@@ -40,4 +45,5 @@ pub use record::Record;
 pub use routing::{Aodv, ErrorsTo, Protocol, RepairBy, RepairWithin, ReplyWait, Route, Routing, RoutingPriority};
 pub use tcp::{Congestion, LossDetection, Recovery, RecoveryEnd, RttSamples, SlowStart, Tcp};
 pub use traffic::{Flow, HopRange, Spread, Step, Traffic, TrafficKind, Transport};
+pub use turns::{Turns, TurnsVariant};
 pub use wired::{RateStep, Wired};

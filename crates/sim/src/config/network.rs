@@ -1,7 +1,8 @@
 //! The whole description: all tables of a network.
 
 use super::{
-    Attachment, CategoryQueues, ClassQueues, Flow, Mac, Mobility, Node, Placement, Radio, Record, Routing, Tcp, Wired,
+    Attachment, CategoryQueues, ClassQueues, Consumption, Flow, Mac, Mobility, Node, Placement, Radio, Record, Routing,
+    Tcp, Wired,
 };
 use queue::Settings as Queue;
 use serde::{Deserialize, Serialize};
@@ -51,6 +52,9 @@ pub struct Network {
     /// table all classes share one queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class_queue: Option<ClassQueues>,
+    /// What nodes draw. Left out, no joules are counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consumption: Option<Consumption>,
     /// TCP, for the flows with `transport = "tcp"`; `[flow.tcp]` overrides it key by key.
     #[serde(default, skip_serializing_if = "Tcp::is_default")]
     pub tcp: Tcp,

@@ -1,7 +1,7 @@
 //! The `[nodes]` and `[[node]]` tables: who takes part, and where.
 
 use super::mobility::{Waypoint, pair, sides};
-use super::{Category, Class};
+use super::{Category, Class, Consumption};
 use queue::Settings as Queue;
 use serde::{Deserialize, Deserializer, Serialize};
 use units::{Length, Rate};
@@ -85,6 +85,9 @@ pub struct Node {
     /// The queues of its service classes, where they differ from `[class_queue]`.
     #[serde(default, skip_serializing_if = "ClassQueues::is_default")]
     pub class_queue: ClassQueues,
+    /// What it draws, where it differs from `[consumption]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consumption: Option<Consumption>,
 }
 
 /// Queues of EDCA's access categories. A key that stands in none of these tables is that of the node's queue.

@@ -14,4 +14,10 @@ pub struct Record {
     pub series: Option<Duration>,
     /// Record how the delays of flows and queues are distributed, for charts with `x = "cdf"`.
     pub distributions: bool,
+    /// Record the overflows of every node's queues: what they drop no later than this after the first packet of an overflow is
+    /// part of it. A round-trip time is a good choice. Default: none.
+    #[serde(deserialize_with = "units::positive")]
+    pub overflows: Option<Duration>,
+    /// With a routing protocol: record how many packets came over one hop, two hops, and so on.
+    pub hops: bool,
 }

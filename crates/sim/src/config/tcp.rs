@@ -1,6 +1,6 @@
 //! The `[tcp]` and `[flow.tcp]` tables: how TCP behaves.
 
-use super::Category;
+use super::{Bqm, Category};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
 
@@ -57,6 +57,9 @@ pub struct Tcp {
     /// Access category of what the receiver sends back, where `mac.access` is "edca". Default: the flow's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack_category: Option<Category>,
+    /// Discard priorities, for queues of the discipline `biased`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bqm: Option<Bqm>,
 }
 
 /// How the congestion window grows and shrinks.
@@ -69,6 +72,8 @@ pub enum Congestion {
     Reno,
     /// CUBIC (RFC 9438).
     Cubic,
+    /// As reports of losses by discard priority say (BQM); with the defaults of `[tcp.bqm]` if that is left out.
+    Bqm,
 }
 
 /// How losses are found and repaired.
@@ -157,6 +162,10 @@ impl Tcp {
             limited_transmit: self.limited_transmit.or(shared.limited_transmit),
             timestamps: self.timestamps.or(shared.timestamps),
             ack_category: self.ack_category.or(shared.ack_category),
+            bqm: match (self.bqm, shared.bqm) {
+                (Some(own), Some(shared)) => Some(own.over(&shared)),
+                (own, shared) => own.or(shared),
+            },
         }
     }
 

@@ -12,11 +12,11 @@ pub struct Flow {
     /// Its name in the results.
     pub name: String,
     /// The node that sends; `*` for a flow from every station but the receiver, named `name-node`, `up*` for one from every
-    /// station whose name begins so. Without access points every node with a radio is a station. `any` for a station that is
-    /// drawn for each seed.
+    /// station, or node without a radio, whose name begins so. Without access points every node with a radio is a station.
+    /// `any` for a station that is drawn for each seed.
     pub from: String,
     /// The node that receives; `*` for a flow to every station but the sender, named `name-node`, `up*` for one to every
-    /// station whose name begins so; `next` for the next of all that `from` stands for, the last one's being the first (a
+    /// station, or node without a radio, whose name begins so; `next` for the next of all that `from` stands for, the last one's being the first (a
     /// ring); `broadcast` for all in range of the sender; `any` for a station that is drawn for each seed.
     pub to: String,
     /// With `any`: how many hops apart the ends are at the start of the run, by the shortest path. All pairs of ends with
@@ -57,6 +57,10 @@ pub struct Flow {
     /// Packets that take longer from source to destination are late.
     #[serde(default)]
     pub deadline: Option<Duration>,
+    /// The receiver plays what arrives at the pace at which it was sent, once it holds so much of it, and stalls where it runs
+    /// dry until it holds as much again; results have the key `player`. Several packets long. Over UDP to one node only.
+    #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
+    pub player_buffer: Option<Duration>,
     /// Changes of the rate while the flow runs, in order of time. Of `cbr` and `poisson` only.
     #[serde(default)]
     pub at: Vec<Step>,

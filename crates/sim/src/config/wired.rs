@@ -3,7 +3,7 @@
 use queue::Settings as Queue;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
-use units::{Duration, Rate};
+use units::{Duration, Rate, Share};
 
 /// A full-duplex link between two nodes: each direction has its own queue. A packet is sent whole, takes its length with
 /// the IP header at `rate`, and arrives `delay` later.
@@ -11,7 +11,7 @@ use units::{Duration, Rate};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Wired {
-    /// The names of its two ends.
+    /// The names of its two ends. `up*` at one of them stands for all nodes whose names begin so: a link from each.
     #[serde(deserialize_with = "ends")]
     pub between: [String; 2],
     /// Bits that it carries in a second, in each direction.
@@ -23,6 +23,9 @@ pub struct Wired {
     /// Time from the last bit sent to the last bit received.
     #[serde(default)]
     pub delay: Duration,
+    /// Share of the packets, of either direction, that are damaged on their way, each by itself, and do not arrive: what a
+    /// link by radio does. Default: none.
+    pub loss: Option<Share>,
     /// The queue of each direction. It does not take over the keys of the network's `[queue]`.
     #[serde(default)]
     pub queue: Queue,

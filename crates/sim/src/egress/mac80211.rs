@@ -334,6 +334,7 @@ mod tests {
             flow: 0,
             dscp: crate::config::Dscp::default(),
             ecn: Ecn::NotEct,
+            created: Instant::ZERO,
         };
         Passed { packet, joined: Instant::ZERO, expected }
     }

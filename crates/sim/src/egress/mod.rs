@@ -153,8 +153,8 @@ impl Egress {
     }
 
     /// The note that waits.
-    pub(crate) fn note(&self) -> Option<Waiting> {
-        self.note
+    pub(crate) fn note_mut(&mut self) -> Option<&mut Waiting> {
+        self.note.as_mut()
     }
 
     /// The categories whose packets may now move on towards the MAC, to be [pulled](Self::pull) until none does: mostly

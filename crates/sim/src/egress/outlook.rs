@@ -22,7 +22,7 @@ impl Outlook<'_> {
 
     /// The throughput towards another station, in bit/s; zero where none is known.
     pub(super) fn throughput(self, to: u32, costs: &Costs) -> f64 {
-        let mpdus = if self.rules.block_ack() { self.rules.aggregation.frames as f64 } else { 1.0 };
+        let mpdus = if self.rules.block_ack() { f64::from(self.rules.aggregation.frames) } else { 1.0 };
         self.station.expected_throughput(to, costs, mpdus)
     }
 }

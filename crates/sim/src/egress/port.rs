@@ -26,6 +26,8 @@ pub(crate) struct Port {
     mark: Mark,
     marked: u64,
     record: QueueRecord,
+    /// How often someone outside decides, in the controller's place.
+    steered: Option<Duration>,
 }
 
 /// A packet that leaves towards the MAC.
@@ -47,7 +49,7 @@ impl Port {
         let mut shaper = Shaper::new(BURST);
         let begin = controller.begin();
         shaper.set_rate(Instant::ZERO, begin.rate);
-        Self { queue, controller, shaper, mark: begin.mark, marked: 0, record: QueueRecord::default() }
+        Self { queue, controller, shaper, mark: begin.mark, marked: 0, record: QueueRecord::default(), steered: None }
     }
 
     /// What waits.
@@ -148,9 +150,20 @@ impl Port {
         self.queue.discard_where(now, unwanted, dropped);
     }
 
-    /// Time between two decisions of the controller; none where it has none to make.
+    /// Time between two decisions; none where there are none to make.
     pub(crate) fn interval(&self) -> Option<Duration> {
-        Some(self.controller.needs().interval).filter(|&interval| interval < Duration::MAX)
+        let own = self.controller.needs().interval;
+        self.steered.or(Some(own).filter(|&interval| interval < Duration::MAX))
+    }
+
+    /// Someone outside decides from now on, every `interval`, in the place of a controller that never does.
+    pub(crate) fn steer(&mut self, interval: Duration) {
+        self.steered = Some(interval);
+    }
+
+    /// An interval is over that someone outside decides upon: what was measured in it. None where nobody does.
+    pub(crate) fn steered(&mut self, now: Instant) -> Option<Interval> {
+        self.steered.map(|_| self.queue.take_interval(now))
     }
 
     /// An interval is over: what was measured in it, and what the controller orders. To be [obeyed](Self::obey). `radio`:

@@ -12,33 +12,38 @@ const SOON: usize = 16;
 #[derive(Debug)]
 pub struct EventQueue<E> {
     heap: BinaryHeap<Pending<E>>,
-    /// Beside the heap, the earliest last.
+    /// Beside the heap, the earliest last. A network that has few events pending has all of them here.
     soon: Vec<Pending<E>>,
     pushed: u64,
     /// The time of the last event that was popped.
     now: Instant,
+    /// That of the earliest event, as it is asked for more often than it changes.
+    next: Instant,
+}
+
+/// An event's place in the order: its time above the number of pushes before, so that one comparison is the whole order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place(u128);
+
+impl Place {
+    #[inline]
+    fn time(self) -> Instant {
+        Instant::from_nanos((self.0 >> 64) as u64)
+    }
 }
 
 /// An event that is to come.
 #[derive(Clone, Copy, Debug)]
 struct Pending<E> {
-    /// The time above the number of pushes before, so that one comparison is the whole order.
-    key: u128,
+    place: Place,
     event: E,
-}
-
-impl<E> Pending<E> {
-    #[inline]
-    fn time(&self) -> Instant {
-        Instant::from_nanos((self.key >> 64) as u64)
-    }
 }
 
 /// The greatest is the earliest.
 impl<E> Ord for Pending<E> {
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
-        other.key.cmp(&self.key)
+        other.place.cmp(&self.place)
     }
 }
 
@@ -52,7 +57,7 @@ impl<E> PartialOrd for Pending<E> {
 impl<E> PartialEq for Pending<E> {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        self.key == other.key
+        self.place == other.place
     }
 }
 
@@ -60,7 +65,13 @@ impl<E> Eq for Pending<E> {}
 
 impl<E> Default for EventQueue<E> {
     fn default() -> Self {
-        Self { heap: BinaryHeap::new(), soon: Vec::with_capacity(SOON), pushed: 0, now: Instant::ZERO }
+        Self {
+            heap: BinaryHeap::new(),
+            soon: Vec::with_capacity(SOON),
+            pushed: 0,
+            now: Instant::ZERO,
+            next: Instant::NEVER,
+        }
     }
 }
 
@@ -69,34 +80,56 @@ impl<E: Copy> EventQueue<E> {
     ///
     /// # Panics
     /// With debug assertions, when it would come before one that was popped.
-    // Stations that hear a frame mostly push nothing: the code that asks them stays short without it.
-    #[inline(never)]
+    #[inline]
     pub fn push(&mut self, at: Instant, event: E) {
-        let pending = self.number(at, event);
-        self.heap.push(pending);
+        let place = self.reserve(at);
+        self.push_at(place, event);
     }
 
-    /// Adds an event that comes before almost all others. The order is the same as with [`push`](Self::push); it is kept
-    /// in a short list, where it costs less than in the heap.
+    /// A place in the order as of an event that is pushed now, for one that is [added](Self::push_at) later: of things that
+    /// come one after another in any case, only the first must wait here.
+    ///
+    /// # Panics
+    /// As [`push`](Self::push).
+    #[inline]
+    pub fn reserve(&mut self, at: Instant) -> Place {
+        debug_assert!(at >= self.now, "an event comes before one that has been: time runs back");
+        let place = Place(u128::from(at.as_nanos()) << 64 | u128::from(self.pushed));
+        self.pushed += 1;
+        place
+    }
+
+    /// Adds an event at its [reserved](Self::reserve) place.
+    // Stations that hear a frame mostly push nothing: the code that asks them stays short without it.
+    #[inline(never)]
+    pub fn push_at(&mut self, place: Place, event: E) {
+        self.next = self.next.min(place.time());
+        if !self.heap.is_empty() || self.soon.len() == SOON {
+            self.heap.push(Pending { place, event });
+            return;
+        }
+        let earlier = self.soon.iter().position(|other| other.place < place);
+        self.soon.insert(earlier.unwrap_or(self.soon.len()), Pending { place, event });
+    }
+
+    /// Adds an event that comes before almost all others. The order is the same as with [`push`](Self::push); it is looked
+    /// for from the other end, and does not go to the heap.
     ///
     /// # Panics
     /// As [`push`](Self::push).
     pub fn push_soon(&mut self, at: Instant, event: E) {
-        let pending = self.number(at, event);
+        let place = self.reserve(at);
+        self.next = self.next.min(at);
         if self.soon.len() == SOON {
-            self.heap.push(pending);
+            self.heap.push(Pending { place, event });
             return;
         }
-        let later = self.soon.iter().rposition(|other| other.key > pending.key);
-        self.soon.insert(later.map_or(0, |at| at + 1), pending);
-    }
-
-    #[inline]
-    fn number(&mut self, at: Instant, event: E) -> Pending<E> {
-        debug_assert!(at >= self.now, "an event comes before one that has been: time runs back");
-        let key = u128::from(at.as_nanos()) << 64 | u128::from(self.pushed);
-        self.pushed += 1;
-        Pending { key, event }
+        self.soon.push(Pending { place, event });
+        let mut at = self.soon.len() - 1;
+        while at > 0 && self.soon[at - 1].place < place {
+            self.soon.swap(at - 1, at);
+            at -= 1;
+        }
     }
 
     /// The earliest event and its time.
@@ -107,17 +140,18 @@ impl<E: Copy> EventQueue<E> {
             (Some(_), _) => self.soon.pop(),
             (None, _) => self.heap.pop(),
         }?;
-        self.now = first.time();
+        self.now = first.place.time();
+        self.next = match (self.soon.last(), self.heap.peek()) {
+            (Some(soon), Some(queued)) => soon.place.min(queued.place).time(),
+            (soon, queued) => soon.or(queued).map_or(Instant::NEVER, |first| first.place.time()),
+        };
         Some((self.now, first.event))
     }
 
-    /// The time of the earliest event.
+    /// The time of the earliest event; `NEVER` where nothing is pending.
     #[inline]
-    pub fn next_time(&self) -> Option<Instant> {
-        match (self.soon.last(), self.heap.peek()) {
-            (Some(soon), Some(queued)) => Some(soon.time().min(queued.time())),
-            (soon, queued) => soon.or(queued).map(Pending::time),
-        }
+    pub fn next_time(&self) -> Instant {
+        self.next
     }
 
     /// Number of events pending.
@@ -138,16 +172,22 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pops_as_a_stable_sort_would(times in prop::collection::vec((0_u64..50, any::<bool>()), 0..200), pops in 0_usize..20) {
+        fn pops_as_a_stable_sort_would(times in prop::collection::vec((0_u64..50, 0_u8..3), 0..200), pops in 0_usize..20) {
             let mut queue = EventQueue::default();
             let mut expected: Vec<(u64, usize)> = Vec::new();
             let mut now = 0;
-            for (index, &(span, soon)) in times.iter().enumerate() {
+            let mut reserved = Vec::new();
+            for (index, &(span, how)) in times.iter().enumerate() {
                 let time = now + span;
-                if soon {
-                    queue.push_soon(Instant::from_nanos(time), index);
-                } else {
-                    queue.push(Instant::from_nanos(time), index);
+                match how {
+                    0 => queue.push_soon(Instant::from_nanos(time), index),
+                    1 => queue.push(Instant::from_nanos(time), index),
+                    _ => reserved.push((queue.reserve(Instant::from_nanos(time)), index)),
+                }
+                if index % 7 == 6 || index < pops {
+                    for (place, index) in reserved.drain(..) {
+                        queue.push_at(place, index);
+                    }
                 }
                 expected.push((time, index));
                 if index < pops {
@@ -157,12 +197,15 @@ mod tests {
                     prop_assert_eq!(queue.pop(), Some((Instant::from_nanos(time), index)));
                 }
             }
+            for (place, index) in reserved {
+                queue.push_at(place, index);
+            }
             expected.sort_by_key(|&(time, _)| time);
             for (time, index) in expected {
-                prop_assert_eq!(queue.next_time(), Some(Instant::from_nanos(time)));
+                prop_assert_eq!(queue.next_time(), Instant::from_nanos(time));
                 prop_assert_eq!(queue.pop(), Some((Instant::from_nanos(time), index)));
             }
-            prop_assert!(queue.is_empty());
+            prop_assert!(queue.is_empty() && queue.next_time() == Instant::NEVER);
         }
     }
 

@@ -33,6 +33,8 @@ pub(crate) enum Purpose {
     RateControl,
     /// When a node tells its notes.
     Notes,
+    /// Which packets a wired link damages.
+    Damage,
 }
 
 impl Purpose {
@@ -51,6 +53,7 @@ impl Purpose {
             Self::Shadowing => "shadowing",
             Self::RateControl => "rate control",
             Self::Notes => "notes",
+            Self::Damage => "damage",
         }
     }
 }

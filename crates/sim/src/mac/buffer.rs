@@ -176,7 +176,7 @@ impl Buffer {
         let span = self.next.wrapping_sub(first.sequence) % SEQUENCES;
         let psdu = rules.mpdu(length);
         let grown = size.with(psdu);
-        let room = aggregation.ampdu.is_some() && span < super::WINDOW && grown.frames <= aggregation.frames;
+        let room = aggregation.ampdu.is_some() && span < super::WINDOW && grown.frames <= aggregation.frames.into();
         let short = psdu.count().max(first.psdu.count()) <= LONGEST_AGGREGATED_MPDU;
         (room && short && fits(grown)).then_some((Joins::Mpdu, grown))
     }

@@ -4,7 +4,7 @@
 //! slots that have passed are counted.
 
 use super::station::{Station, Step};
-use super::{Access, Conventions};
+use super::{Access, CATEGORIES, Conventions};
 use crate::config::FirstAccess;
 use units::Instant;
 
@@ -139,7 +139,7 @@ impl Station {
         }
         let mut wanting = self.wanting;
         while wanting != 0 {
-            let category = wanting.trailing_zeros() as usize;
+            let category = wanting.trailing_zeros() as usize % CATEGORIES;
             wanting &= wanting - 1;
             let time = self.access_time(category, rules).max(now);
             if time < self.deadline {

@@ -1,6 +1,6 @@
 //! What is the same at every station of a network: the rules of access and the choices that the standard leaves.
 
-use super::BLOCK_ACK;
+use super::{AgeRules, BLOCK_ACK};
 use crate::config::{AnswerRts, Category, Eifs, FirstAccess, MissedBlockAck};
 use crate::radio::Timing;
 use units::{Bytes, Duration};
@@ -36,12 +36,19 @@ pub(crate) struct Aggregation {
     /// The longest A-MPDU; none at all.
     pub(crate) ampdu: Option<Bytes>,
     /// The most MPDUs in one, at most [`WINDOW`].
-    pub(crate) frames: usize,
+    pub(crate) frames: u8,
     /// The longest an aggregate may last.
     pub(crate) duration: Duration,
     /// The longest A-MSDU; none at all.
     pub(crate) amsdu: Option<Bytes>,
     pub(crate) missed: MissedBlockAck,
+}
+
+impl Aggregation {
+    /// The most MPDUs in a frame: one where there are no A-MPDUs.
+    pub(crate) fn most_mpdus(&self) -> u8 {
+        if self.ampdu.is_some() { self.frames } else { 1 }
+    }
 }
 
 /// What is the same at every station of a network.
@@ -64,6 +71,10 @@ pub(crate) struct Conventions {
     pub(crate) eifs: Eifs,
     pub(crate) first_access: FirstAccess,
     pub(crate) answer_rts: AnswerRts,
+    /// How stations order themselves by the age of their packets; none where they do not.
+    pub(crate) turns: Option<AgeRules>,
+    /// Length of the key that data and acknowledgements carry for that; else zero.
+    pub(crate) key: Bytes,
 }
 
 impl Conventions {
@@ -87,7 +98,7 @@ impl Conventions {
 
     /// How long a BlockAck lasts.
     pub(crate) fn block_ack_time(&self) -> Duration {
-        self.timing.duration(self.timing.basic, BLOCK_ACK)
+        self.timing.duration(self.timing.basic, BLOCK_ACK + self.key)
     }
 
     /// The index of a category at every station.
@@ -133,9 +144,10 @@ impl Conventions {
         }
     }
 
-    /// Length of the MAC frame of an MSDU: header (with QoS control under EDCA, 9.2.4.1.1) and check sum.
+    /// Length of the MAC frame of an MSDU: header (with QoS control under EDCA, 9.2.4.1.1), check sum, and
+    /// the key where stations tell one.
     pub(crate) fn mpdu(&self, msdu: Bytes) -> Bytes {
         let qos_control = Bytes::new(if self.edca() { 2 } else { 0 });
-        msdu + crate::radio::MAC_OVERHEAD + qos_control
+        msdu + crate::radio::MAC_OVERHEAD + qos_control + self.key
     }
 }

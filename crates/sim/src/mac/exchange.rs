@@ -35,6 +35,9 @@ impl Station {
         let size = settled.unwrap_or_else(|| self.selected(now, rules));
         let to = self.buffers[holder].to;
         if to != BROADCAST && self.cleared == Cleared::No {
+            if let Some(request) = self.request(now, to, size, rules) {
+                return request;
+            }
             let timing = &rules.timing;
             let announces = rules.rts_threshold.is_some_and(|threshold| size.psdu > threshold);
             if announces || rules.cts_to_self {
@@ -52,6 +55,7 @@ impl Station {
     /// The frame of the first MPDUs.
     fn data(&mut self, now: Instant, size: Size, ahead: Option<(u32, Bytes)>, rules: &Conventions) -> Frame {
         let timing = &rules.timing;
+        self.takes_its_turn();
         let (to, category) = (self.buffers[usize::from(self.holder)].to, self.holder);
         let mode = self.mode_to(to, timing);
         let goes_on = ahead.map_or(Duration::ZERO, |(next_to, psdu)| {
@@ -73,7 +77,7 @@ impl Station {
         Frame { kind, from, to, category, mode, reserves, sequence: first.sequence, retry: first.retry }
     }
 
-    fn control(&self, kind: Kind, to: u32, reserves: Duration, rules: &Conventions) -> Frame {
+    pub(super) fn control(&self, kind: Kind, to: u32, reserves: Duration, rules: &Conventions) -> Frame {
         let (from, category) = (self.address, self.holder);
         let announces = matches!(kind, Kind::Rts | Kind::Cts);
         let mode = if announces { rules.timing.announcing } else { rules.timing.basic };
@@ -81,7 +85,7 @@ impl Station {
     }
 
     /// How long data and their response take; a broadcast has none.
-    fn exchange(&self, to: u32, size: Size, rules: &Conventions) -> Duration {
+    pub(super) fn exchange(&self, to: u32, size: Size, rules: &Conventions) -> Duration {
         let timing = &rules.timing;
         timing.duration(self.mode_to(to, timing), size.psdu) + response(to, size, rules)
     }
@@ -112,9 +116,10 @@ impl Station {
                 self.deadline = now + rules.timing.sifs;
                 return;
             }
+            Kind::Request { asked, .. } => return self.await_grants(now, asked, rules),
             Kind::Rts => Step::AwaitCts,
             Kind::Aggregate { .. } | Kind::BlockAckReq { .. } => Step::AwaitBlockAck,
-            Kind::Data { .. } | Kind::Ack | Kind::BlockAck { .. } => Step::AwaitAck,
+            Kind::Data { .. } | Kind::Ack | Kind::BlockAck { .. } | Kind::Grant => Step::AwaitAck,
         };
         let timing = &rules.timing;
         let timeout = if self.step == Step::AwaitCts { timing.cts_timeout } else { timing.response_timeout };

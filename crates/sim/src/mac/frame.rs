@@ -29,6 +29,10 @@ pub(crate) enum Kind {
     BlockAckReq { start: u16 },
     /// Which frames have arrived: a first number, and a bit for it and each of the 63 after it.
     BlockAck { start: u16, arrived: u64 },
+    /// Asks so many stations for their grants, the receiver first; `then`: how long the exchange lasts that follows them.
+    Request { asked: u8, then: Duration },
+    /// Nothing older waits where it comes from.
+    Grant,
 }
 
 /// A frame on its way.
@@ -50,15 +54,17 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Its length, MAC header and check sum included.
-    pub(crate) fn psdu(&self) -> Bytes {
+    /// Its length, MAC header and check sum included; `key`: that of the field that tells the sender's next packet.
+    pub(crate) fn psdu(&self, key: Bytes) -> Bytes {
         match self.kind {
             Kind::Rts => RTS,
-            Kind::Cts => CTS,
-            Kind::Ack => ACK,
+            Kind::Cts | Kind::Grant => CTS,
+            Kind::Ack => ACK + key,
             Kind::Data { psdu, .. } | Kind::Aggregate { psdu, .. } => psdu,
             Kind::BlockAckReq { .. } => BLOCK_ACK_REQ,
-            Kind::BlockAck { .. } => BLOCK_ACK,
+            Kind::BlockAck { .. } => BLOCK_ACK + key,
+            // An RTS with a key, the duration of what follows, the number of stations asked, and their addresses but the first.
+            Kind::Request { asked, .. } => RTS + key + Bytes::new(2 + 1 + 6 * u64::from(asked.saturating_sub(1))),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Medium access: the DCF and EDCA as a state machine that is told what happens and says what to send. Knows no queue,
 //! no route and no radio.
 
+mod age;
 mod buffer;
 mod contender;
 mod contention;
@@ -14,7 +15,9 @@ mod report;
 mod station;
 #[cfg(test)]
 mod tests;
+mod turns;
 
+pub(crate) use age::{AgeRules, KEY, Key, Sign, Tells};
 pub(crate) use buffer::{Mpdu, Msdu, places};
 pub(crate) use conventions::{Access, Aggregation, CATEGORIES, Conventions, LONGEST_MSDU, SEQUENCES, WINDOW};
 pub(crate) use frame::{BLOCK_ACK, BROADCAST, Frame, Kind};

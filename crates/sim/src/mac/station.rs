@@ -5,12 +5,13 @@
 //! categories contend for it. The DCF is the case of one category. `docs/mac-conventions.md` gives the reasons for
 //! every choice that the standard leaves, and what each changes.
 
+use super::age::AgeOrder;
 use super::buffer::{Buffer, Joins, Request, Size};
 use super::contender::Contender;
 use super::peers::Peers;
 use super::{
     Access, Answer, BROADCAST, CATEGORIES, Conventions, Costs, Due, Finished, Frame, Kind, LONGEST_MSDU, Mpdu, Msdu,
-    Rates, Reorder, Report, SEQUENCES, Unanswered,
+    Rates, Reorder, Report, SEQUENCES, Tells, Unanswered,
 };
 use crate::config::{AnswerRts, Eifs};
 use crate::engine::{Handle, Stream};
@@ -35,6 +36,8 @@ pub(super) enum Step {
     AwaitAck,
     /// A BlockAck.
     AwaitBlockAck,
+    /// Grants, until all that are asked have had their time.
+    AwaitGrants,
 }
 
 /// Do others know that the data of an exchange are coming?
@@ -94,6 +97,8 @@ pub(crate) struct Station {
     pub(super) peers: Peers,
     pub(super) random: Stream,
     pub(super) finished: VecDeque<Finished>,
+    /// Its part in the order of age, where there is one.
+    pub(super) turns: Option<Box<AgeOrder>>,
 }
 
 /// A frame that is being put together from the packets of a category.
@@ -150,6 +155,7 @@ impl Station {
             peers: Peers::default(),
             random,
             finished: VecDeque::new(),
+            turns: conventions.turns.map(|_| Box::default()),
         }
     }
 
@@ -170,6 +176,13 @@ impl Station {
         buffer.mpdus.iter().take(buffer.in_flight)
     }
 
+    /// The frames that it holds, but for the first `without` of the category whose exchange goes on.
+    pub(crate) fn mpdus_but(&self, without: usize) -> impl Iterator<Item = &Mpdu> {
+        let holder = usize::from(self.holder);
+        let skipped = move |index: usize| if index == holder { without } else { 0 };
+        self.buffers.iter().enumerate().flat_map(move |(index, buffer)| buffer.mpdus.iter().skip(skipped(index)))
+    }
+
     /// Is it sending a broadcast?
     pub(crate) fn broadcasts(&self) -> bool {
         let buffer = &self.buffers[usize::from(self.holder)];
@@ -181,6 +194,18 @@ impl Station {
     #[inline]
     pub(crate) fn next_finished(&mut self) -> Option<Finished> {
         self.finished.pop_front()
+    }
+
+    /// Its part in the order of age.
+    pub(crate) fn turns(&self) -> Option<&AgeOrder> {
+        self.turns.as_deref()
+    }
+
+    /// It begins to send a frame that tells this.
+    pub(crate) fn tell(&mut self, tells: Tells) {
+        if let Some(turns) = &mut self.turns {
+            turns.tell(tells);
+        }
     }
 
     /// What has arrived from a station in a category.
@@ -305,7 +330,9 @@ impl Station {
         let timing = &rules.timing;
         let before = if self.cleared == Cleared::No { rules.announcement(size.psdu) } else { Duration::ZERO };
         let mode = self.mode_to(self.buffers[usize::from(self.holder)].to, timing);
-        short && size.frames <= aggregation.frames && now + before + timing.duration(mode, size.psdu) <= end
+        short
+            && size.frames <= usize::from(aggregation.frames)
+            && now + before + timing.duration(mode, size.psdu) <= end
     }
 
     /// The number of the next frame for `to`. Data with QoS are numbered by receiver and category (10.3.2.11.2).
@@ -339,6 +366,13 @@ impl Station {
             // 10.3.2.9: a frame that has begun within the time-out may be the ACK; its end decides.
             Step::AwaitAck | Step::AwaitCts | Step::AwaitBlockAck if receiving => Due::Wait,
             Step::AwaitAck | Step::AwaitCts | Step::AwaitBlockAck => Due::Failed(self.fail(now, rules)),
+            Step::AwaitGrants => {
+                if self.has_quorum(rules) {
+                    Due::Begin(self.holder)
+                } else {
+                    Due::Failed(self.refused(now, rules))
+                }
+            }
             Step::Sending | Step::Responding => unreachable!("no deadline is set while a frame is being sent"),
         }
     }
@@ -351,12 +385,36 @@ impl Station {
         response
     }
 
-    /// A frame has come in, intact, or an aggregate of which something is intact.
-    pub(crate) fn received(&mut self, now: Instant, frame: &Frame, rules: &Conventions) -> Answer {
-        let timing = &rules.timing;
+    /// Is it all the same to the station what a frame that comes in contains, but for the time that it reserves?
+    #[inline]
+    pub(crate) fn only_overhears(&self, frame: &Frame) -> bool {
+        frame.to != self.address && frame.to != BROADCAST && !self.awaits_response()
+    }
+
+    /// A frame has come in, intact, that it [only overhears](Self::only_overhears).
+    #[inline]
+    pub(crate) fn overhears(&mut self, now: Instant, frame: &Frame, rules: &Conventions) {
+        self.end_eifs(rules);
+        self.nav = self.nav.max(now + frame.reserves);
+    }
+
+    /// After a good frame DIFS or AIFS do (10.3.2.3.7).
+    #[inline]
+    fn end_eifs(&mut self, rules: &Conventions) {
         if rules.eifs != Eifs::AnySignalKept {
             self.eifs_surplus = Duration::ZERO;
         }
+    }
+
+    #[inline]
+    fn awaits_response(&self) -> bool {
+        matches!(self.step, Step::AwaitAck | Step::AwaitCts | Step::AwaitBlockAck)
+    }
+
+    /// A frame has come in, intact, or an aggregate of which something is intact.
+    pub(crate) fn received(&mut self, now: Instant, frame: &Frame, rules: &Conventions) -> Answer {
+        let timing = &rules.timing;
+        self.end_eifs(rules);
         let mine = frame.to == self.address;
         match (self.step, frame.kind) {
             (Step::AwaitAck, Kind::Ack) if mine => return self.acknowledged(now, rules),
@@ -368,6 +426,14 @@ impl Station {
                 self.cleared = Cleared::ByRts;
                 self.deadline = now + timing.sifs;
                 return Answer::default();
+            }
+            (Step::AwaitGrants, Kind::Grant) if mine => {
+                self.granted(frame.from);
+                return Answer::default();
+            }
+            // It has to answer.
+            (Step::AwaitGrants, _) if mine => {
+                self.refused(now, rules);
             }
             _ => {}
         }
@@ -409,7 +475,7 @@ impl Station {
 
     /// If it waits for a response, what has come in instead means that none will come (10.3.2.9).
     fn missed_response(&mut self, now: Instant, rules: &Conventions) -> Answer {
-        if !matches!(self.step, Step::AwaitAck | Step::AwaitCts | Step::AwaitBlockAck) {
+        if !self.awaits_response() {
             return Answer::default();
         }
         self.fail(now, rules)
@@ -425,7 +491,8 @@ impl Station {
             Kind::Data { .. } => (Kind::Ack, left(timing.ack)),
             Kind::Aggregate { .. } | Kind::BlockAckReq { .. } => (block_ack, left(rules.block_ack_time())),
             Kind::Rts if now >= self.nav => (Kind::Cts, left(timing.cts)),
-            Kind::Rts | Kind::Cts | Kind::Ack | Kind::BlockAck { .. } => return,
+            // What a request gets is settled before, by its key.
+            Kind::Rts | Kind::Cts | Kind::Ack | Kind::BlockAck { .. } | Kind::Request { .. } | Kind::Grant => return,
         };
         let mode = if kind == Kind::Cts { timing.announcing } else { timing.basic };
         let (from, to, category) = (self.address, frame.from, frame.category);
@@ -437,6 +504,11 @@ impl Station {
     /// How it sends data for this receiver.
     pub(crate) fn mode_to(&self, to: u32, timing: &Timing) -> Mode {
         if to == BROADCAST { timing.basic } else { self.rates.mode(to) }
+    }
+
+    /// Its next data frames go in the low mode of [two](Rates::of_two), or in the high one.
+    pub(crate) fn set_low(&mut self, is_low: bool) {
+        self.rates.set_low(is_low);
     }
 
     /// The mode of all its data frames, where no rate control chooses.

@@ -11,6 +11,7 @@ mod access;
 mod aggregates;
 mod choices;
 mod exchange;
+mod turns;
 
 const ME: u32 = 0;
 const PEER: u32 = 1;
@@ -47,6 +48,8 @@ fn conventions() -> Conventions {
         eifs: Eifs::BadFrame,
         first_access: FirstAccess::Immediate,
         answer_rts: AnswerRts::UnlessReserved,
+        turns: None,
+        key: Bytes::new(0),
     }
 }
 

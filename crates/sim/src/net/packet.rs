@@ -47,6 +47,8 @@ pub enum LossCause {
     Link,
     /// It went on for too many hops.
     Ttl,
+    /// A wired link damaged it.
+    Damage,
 }
 
 /// An IP packet on its way.
@@ -127,6 +129,8 @@ pub(crate) struct Waiting {
     pub(crate) flow: u32,
     pub(crate) dscp: Dscp,
     pub(crate) ecn: Ecn,
+    /// When it was made.
+    pub(crate) created: Instant,
 }
 
 impl queue::Packet for Waiting {
@@ -142,8 +146,16 @@ impl queue::Packet for Waiting {
         self.ecn
     }
 
+    fn stamp(&self) -> Option<Instant> {
+        Some(self.created)
+    }
+
     fn mark(&mut self) {
         self.ecn = Ecn::Ce;
+    }
+
+    fn discard_priority(&self) -> Option<u8> {
+        self.dscp.discard_priority()
     }
 }
 

@@ -32,10 +32,39 @@ pub(crate) struct Mpdu {
     pub(crate) length: Bytes,
 }
 
+/// The noise that a receiver lets in, in attowatts, and the ratio of powers from which on nothing is lost.
+#[derive(Clone, Copy, Debug)]
+struct Bound {
+    noise: f64,
+    certain: f64,
+}
+
+/// Those of a mode: of the PHY header's field, and of what follows. Nearly all frames are certain by them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    header: Bound,
+    payload: Bound,
+}
+
+impl Bounds {
+    /// Where the ratio of powers decides nothing.
+    const NONE: Self = {
+        let none = Bound { noise: 0.0, certain: f64::INFINITY };
+        Self { header: none, payload: none }
+    };
+
+    /// The noise that stands against the beginning of a frame, in attowatts.
+    #[inline]
+    pub(super) fn noise(&self) -> f64 {
+        self.header.noise
+    }
+}
+
 /// A frame that a node is decoding.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Decoded {
     pub(super) shape: Shape,
+    pub(super) bounds: Bounds,
     pub(super) power: u64,
     /// The most power that others ever had meanwhile, in attowatts.
     pub(super) worst: u64,
@@ -51,6 +80,8 @@ pub(crate) struct Judge {
     errors: Errors,
     /// Of the model, where it goes by the ratio of powers.
     tables: Option<Box<Tables>>,
+    /// Of the modes that were sent in so far.
+    bounds: Vec<(Mode, Bounds)>,
     fading: Option<Fading>,
     /// The weakest power that can be decoded, in attowatts.
     receive: u64,
@@ -69,6 +100,7 @@ impl Judge {
         Self {
             errors: Errors::None,
             tables: None,
+            bounds: Vec::new(),
             fading: None,
             receive: 0,
             ceiling: u64::MAX,
@@ -89,6 +121,7 @@ impl Judge {
                 Errors::Snr(model) => Some(Box::new(Tables::new(model))),
                 Errors::None | Errors::Fixed { .. } => None,
             },
+            bounds: Vec::new(),
             fading: channel.fading,
             receive: reception.receive,
             ceiling: u64::MAX / (names.len() as u64).max(1),
@@ -130,13 +163,25 @@ impl Judge {
         self.tables.is_none() && self.fading.is_none()
     }
 
-    /// The noise that stands against the beginning of a frame, in attowatts.
+    /// From when on a frame of this mode is certain.
     #[inline]
-    pub(super) fn noise(&self, mode: Mode) -> f64 {
-        match &self.errors {
-            Errors::Snr(model) => model.noise(header_field(mode).mode),
-            Errors::None | Errors::Fixed { .. } => 0.0,
+    pub(super) fn bounds(&mut self, mode: Mode) -> Bounds {
+        if self.tables.is_none() {
+            return Bounds::NONE;
         }
+        match self.bounds.iter().find(|(known, _)| *known == mode) {
+            Some((_, bounds)) => *bounds,
+            None => self.find_bounds(mode),
+        }
+    }
+
+    #[cold]
+    fn find_bounds(&mut self, mode: Mode) -> Bounds {
+        let (Errors::Snr(model), Some(tables)) = (&self.errors, &mut self.tables) else { return Bounds::NONE };
+        let mut bound = |mode| Bound { noise: model.noise(mode), certain: tables.least_certain(mode) };
+        let bounds = Bounds { header: bound(header_field(mode).mode), payload: bound(mode) };
+        self.bounds.push((mode, bounds));
+        bounds
     }
 
     /// The chance that so many bits survive which arrive with this power while the medium is quiet otherwise.
@@ -147,12 +192,12 @@ impl Judge {
 
     /// Draws whether `node` reads the PHY header, whose end has passed.
     pub(super) fn reads_header(&mut self, node: u32, frame: &Decoded, history: &History) -> bool {
-        let (Errors::Snr(model), Some(tables)) = (&self.errors, &mut self.tables) else { return true };
-        let field = header_field(frame.shape.mode);
-        let noise = model.noise(field.mode);
-        if tables.is_certain(field.mode, frame.least_ratio(noise)) {
+        let Some(tables) = &mut self.tables else { return true };
+        let Bound { noise, .. } = frame.bounds.header;
+        if frame.is_certain(frame.bounds.header) {
             return true;
         }
+        let field = header_field(frame.shape.mode);
         let span = frame.start + field.begins..frame.start + field.ends;
         let chance = survival(tables, field.mode, field.bits, noise, frame.power, &span, history);
         self.luck[node as usize].happens(chance)
@@ -170,12 +215,10 @@ impl Judge {
     ) -> u64 {
         let whole = [Mpdu { start: Bytes::new(0), length: frame.shape.psdu }];
         let mpdus = if frame.shape.aggregate { mpdus } else { &whole };
-        let certain = match (&self.errors, &mut self.tables) {
-            (Errors::Snr(model), Some(tables)) => {
-                tables.is_certain(frame.shape.mode, frame.least_ratio(model.noise(frame.shape.mode)))
-            }
-            (Errors::None, _) => history.iter().all(|&(_, others)| reception.stands_out(frame.power, others as f64)),
-            _ => false,
+        let certain = match self.errors {
+            Errors::Snr(_) => frame.is_certain(frame.bounds.payload),
+            Errors::None => history.iter().all(|&(_, others)| reception.stands_out(frame.power, others as f64)),
+            Errors::Fixed { .. } => false,
         };
         if certain {
             return (0..mpdus.len()).fold(0, |intact, index| intact | 1 << index);
@@ -185,9 +228,9 @@ impl Judge {
             let span = frame.span(mpdu);
             let bits = mpdu.length.bits() as f64;
             let chance = match (&self.errors, &mut self.tables) {
-                (Errors::Snr(model), Some(tables)) => {
-                    let mode = frame.shape.mode;
-                    survival(tables, mode, bits, model.noise(mode), frame.power, &span, history)
+                (Errors::Snr(_), Some(tables)) => {
+                    let noise = frame.bounds.payload.noise;
+                    survival(tables, frame.shape.mode, bits, noise, frame.power, &span, history)
                 }
                 _ if !undisturbed(frame.power, &span, history, reception) => 0.0,
                 (Errors::Fixed { control: false, .. }, _) if frame.shape.control => 1.0,
@@ -203,9 +246,10 @@ impl Judge {
 }
 
 impl Decoded {
-    /// The frame's power over the noise and the most that others ever had.
-    fn least_ratio(&self, noise: f64) -> f64 {
-        self.power as f64 / (noise + self.worst as f64)
+    /// Is nothing lost even at the most that others ever had?
+    #[inline]
+    fn is_certain(&self, bound: Bound) -> bool {
+        self.power as f64 / (bound.noise + self.worst as f64) >= bound.certain
     }
 
     /// When an MPDU of the frame is here: its share of the payload's time.

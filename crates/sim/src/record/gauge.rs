@@ -67,7 +67,7 @@ impl Gauge {
         ports: impl Iterator<Item = (PortId, Reads, Option<Duration>)>,
         stations: usize,
     ) -> Option<Box<Self>> {
-        let looking = ports.filter(|(_, reads, _)| reads.any_of(Reads::RADIO));
+        let looking = ports.filter(|(_, reads, _)| reads.any_of(Reads::RADIO.and(Reads::LEVELS)));
         let meters: Vec<Meter> = looking.map(|(port, _, late_after)| Meter::new(port, late_after, stations)).collect();
         let gauge = Self { meters, totals: Totals::default(), sent_by: Instant::ZERO, mode: None };
         (!gauge.meters.is_empty()).then(|| Box::new(gauge))
@@ -122,7 +122,8 @@ impl Gauge {
     }
 
     /// What was seen since the controller of a port was told last; none where it does not look. `busy`: for how long the
-    /// medium has been busy since the start of the run, own frames included. The largest frame is the MAC's to add.
+    /// medium has been busy since the start of the run, own frames included. The largest aggregate is the MAC's to add, what
+    /// levels served that of the account of energy.
     pub(crate) fn read(&mut self, port: PortId, now: Instant, busy: Duration) -> Option<Radio> {
         let meter = self.meters.iter_mut().find(|meter| meter.port == port)?;
         // Of a frame that is being sent, the part that is over.
@@ -140,11 +141,13 @@ impl Gauge {
             frames: totals.frames - told.frames,
             mpdus: totals.mpdus - told.mpdus,
             aggregate_max: Bytes::default(),
+            aggregate_mpdus_max: 0,
             late: std::mem::take(&mut meter.late),
             real_time: totals.real_time.all - told.real_time.all,
             // No packet says yet that its flow is new.
             real_time_new: totals.real_time.new - told.real_time.new,
             hops: std::mem::take(&mut meter.hops),
+            levels: Default::default(),
         })
     }
 }

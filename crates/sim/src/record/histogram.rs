@@ -2,20 +2,32 @@
 //!
 //! Bins are those of HDR histograms with three digits: 1024 to every doubling, none finer than 1, so that a number's bin
 //! gives it to 0.1 %. Of 1000 stations most have met few different numbers: while these are few, only their bins are
-//! kept, sorted; then all bins from the lowest to the highest.
+//! kept, sorted; then pages of neighbouring bins.
+
+use std::num::NonZeroU16;
 
 /// How many bits of a number its bin keeps below the leading one.
 const BITS: u32 = 10;
 /// From so many bins on, looking one up among the sorted costs more than the memory is worth.
-const FEW: usize = 512;
+const FEW: usize = 64;
+/// Bins that are kept together: a cache line of counts.
+const PAGE: u32 = 16;
 
 /// Counts by bin.
 #[derive(Debug)]
 pub(super) enum Histogram {
     /// (bin, count), by bin, and where the last number went: packets of one aggregate often take the same time.
     Sparse(Vec<(u32, u32)>, usize),
-    /// The lowest bin, and the counts from there on.
-    Dense(u32, Vec<u32>),
+    Dense(Pages),
+}
+
+/// Bins by page, of which those exist that a number has met.
+#[derive(Debug, Default)]
+pub(super) struct Pages {
+    /// The lowest page, and from there on where each is among the counts, if it is.
+    first: u32,
+    places: Vec<Option<NonZeroU16>>,
+    counts: Vec<[u32; PAGE as usize]>,
 }
 
 impl Default for Histogram {
@@ -30,10 +42,7 @@ impl Histogram {
     pub(super) fn record(&mut self, number: u64) {
         let bin = bin(number);
         match self {
-            Self::Dense(first, counts) => match bin.checked_sub(*first).and_then(|at| counts.get_mut(at as usize)) {
-                Some(count) => *count = count.saturating_add(1),
-                None => widen(first, counts, bin),
-            },
+            Self::Dense(pages) => pages.add(bin, 1),
             Self::Sparse(few, last) => {
                 if few.get(*last).is_none_or(|&(known, _)| known != bin) {
                     match few.binary_search_by_key(&bin, |&(bin, _)| bin) {
@@ -43,7 +52,11 @@ impl Histogram {
                             *last = at;
                         }
                         Err(_) => {
-                            *self = dense(few);
+                            let mut pages = Pages::default();
+                            for &(bin, count) in few.iter() {
+                                pages.add(bin, count);
+                            }
+                            *self = Self::Dense(pages);
                             return self.record(number);
                         }
                     }
@@ -57,19 +70,47 @@ impl Histogram {
     pub(super) fn ranked(&self, rank: u64) -> u64 {
         match self {
             Self::Sparse(few, _) => find(few.iter().copied(), rank),
-            Self::Dense(first, counts) => find((*first..).zip(counts.iter().copied()), rank),
+            Self::Dense(pages) => find(pages.bins(), rank),
         }
     }
 }
 
-/// All bins from the lowest to the highest of some.
-fn dense(few: &[(u32, u32)]) -> Histogram {
-    let first = few[0].0;
-    let mut counts = vec![0; (few[few.len() - 1].0 - first) as usize + 1];
-    for &(bin, count) in few {
-        counts[(bin - first) as usize] = count;
+impl Pages {
+    /// Counts numbers of a bin.
+    #[inline]
+    fn add(&mut self, bin: u32, numbers: u32) {
+        let page = bin / PAGE;
+        let known = page.checked_sub(self.first).and_then(|at| self.places.get(at as usize).copied().flatten());
+        let place = known.unwrap_or_else(|| self.place(page));
+        let count = &mut self.counts[usize::from(place.get()) - 1][(bin % PAGE) as usize];
+        *count = count.saturating_add(numbers);
     }
-    Histogram::Dense(first, counts)
+
+    /// Makes a page.
+    #[cold]
+    fn place(&mut self, page: u32) -> NonZeroU16 {
+        if self.places.is_empty() {
+            self.first = page;
+        } else if page < self.first {
+            self.places.splice(0..0, std::iter::repeat_n(None, (self.first - page) as usize));
+            self.first = page;
+        }
+        let at = (page - self.first) as usize;
+        self.places.resize(self.places.len().max(at + 1), None);
+        self.counts.push([0; PAGE as usize]);
+        let place = u16::try_from(self.counts.len()).ok().and_then(NonZeroU16::new);
+        let place = place.expect("65 doublings have 4160 pages");
+        self.places[at] = Some(place);
+        place
+    }
+
+    /// (bin, count), by bin.
+    fn bins(&self) -> impl Iterator<Item = (u32, u32)> {
+        (self.first..).zip(&self.places).flat_map(|(page, place)| {
+            let counts = place.iter().flat_map(|place| self.counts[usize::from(place.get()) - 1]);
+            (page * PAGE..).zip(counts)
+        })
+    }
 }
 
 fn find(bins: impl Iterator<Item = (u32, u32)>, rank: u64) -> u64 {
@@ -81,18 +122,6 @@ fn find(bins: impl Iterator<Item = (u32, u32)>, rank: u64) -> u64 {
         }
     }
     0
-}
-
-/// Makes room for a bin outside of those kept, and counts one in it.
-#[cold]
-fn widen(first: &mut u32, counts: &mut Vec<u32>, bin: u32) {
-    if bin < *first {
-        counts.splice(0..0, std::iter::repeat_n(0, (*first - bin) as usize));
-        *first = bin;
-    }
-    let at = (bin - *first) as usize;
-    counts.resize(counts.len().max(at + 1), 0);
-    counts[at] += 1;
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a bin keeps eleven bits, and there are 65 doublings")]
@@ -139,16 +168,18 @@ mod tests {
     }
 
     #[test]
-    fn few_different_numbers_take_little_memory_and_many_are_kept_whole() {
+    fn few_different_numbers_take_little_memory_and_far_ones_no_page_between_them() {
         let mut histogram = Histogram::default();
         for number in 0..1_000_000 {
+            histogram.record(number % 60 * 10_000);
+        }
+        assert!(matches!(&histogram, Histogram::Sparse(few, _) if few.len() == 60));
+        for number in 0..100_000 {
             histogram.record(number % 500 * 10_000);
         }
-        assert!(matches!(&histogram, Histogram::Sparse(few, _) if few.len() == 500));
-        for number in 0..100_000 {
-            histogram.record(number);
-        }
-        assert!(matches!(histogram, Histogram::Dense(0, _)));
+        let Histogram::Dense(pages) = &histogram else { panic!("too many to be sorted") };
+        assert!(pages.counts.len() <= 500, "{} pages", pages.counts.len());
         assert_eq!(histogram.ranked(1_100_000), largest(bin(499 * 10_000)));
+        assert_eq!(histogram.ranked(1), 0);
     }
 }

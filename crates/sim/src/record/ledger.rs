@@ -1,7 +1,7 @@
 //! What is counted of every flow and every node.
 
 use super::hops::Hops;
-use super::{Summary, TransportRecord};
+use super::{Player, Summary, TransportRecord};
 use crate::config::Class;
 use crate::net::{LossCause, Packet};
 use crate::results::{Flow, FlowDistribution, FlowHops, Lost, Mac, NodeDistribution, Times};
@@ -27,6 +27,8 @@ pub(crate) struct FlowRecord {
     pub(crate) ledger: Ledger,
     /// Only of TCP flows and pings.
     pub(crate) transport: Option<Box<TransportRecord>>,
+    /// Only where what arrives is played; from the start on.
+    pub(crate) player: Option<Box<Player>>,
 }
 
 /// Where every packet of a flow went: made = finished + lost + on its way.
@@ -92,6 +94,7 @@ impl FlowRecord {
             LossCause::Buffer => &mut self.lost.buffer,
             LossCause::Link => &mut self.lost.link,
             LossCause::Ttl => &mut self.lost.ttl,
+            LossCause::Damage => self.lost.damage.get_or_insert(0),
         };
         *count += 1;
     }
@@ -101,13 +104,13 @@ impl FlowRecord {
         self.sent.saturating_sub(self.received)
     }
 
-    /// Counts from now on; the ledger goes on.
+    /// Counts from now on; the ledger and the player go on.
     pub(crate) fn restart(&mut self) {
-        let mut transport = self.transport.take();
+        let (mut transport, player) = (self.transport.take(), self.player.take());
         if let Some(transport) = &mut transport {
             transport.restart();
         }
-        *self = Self { ledger: self.ledger, transport, ..Self::default() };
+        *self = Self { ledger: self.ledger, transport, player, ..Self::default() };
     }
 
     pub(crate) fn result(&self, identity: &Identity, covered: Duration) -> Flow {
@@ -141,24 +144,31 @@ impl FlowRecord {
 }
 
 /// Over how many hops packets have come.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct HopCounts {
-    packets: u64,
-    sum: u64,
-    fewest: u8,
-    most: u8,
+    /// Packets by their hops less one.
+    over: Vec<u64>,
 }
 
 impl HopCounts {
     fn record(&mut self, hops: u8) {
-        self.fewest = if self.packets == 0 { hops } else { self.fewest.min(hops) };
-        self.most = self.most.max(hops);
-        self.packets += 1;
-        self.sum += u64::from(hops);
+        let place = usize::from(hops.saturating_sub(1));
+        if place >= self.over.len() {
+            self.over.resize(place + 1, 0);
+        }
+        self.over[place] += 1;
     }
 
-    pub(crate) fn result(self) -> FlowHops {
-        FlowHops { mean: ratio(self.sum, self.packets), min: self.fewest, max: self.most }
+    /// `all`: how many packets came over how many hops, too.
+    pub(crate) fn result(&self, all: bool) -> FlowHops {
+        let sum = (1..).zip(&self.over).map(|(hops, packets)| hops * packets).sum();
+        let fewest = (1..).zip(&self.over).find(|&(_, packets)| *packets > 0);
+        FlowHops {
+            mean: ratio(sum, self.over.iter().sum()),
+            min: fewest.map_or(0, |(hops, _)| hops),
+            max: u8::try_from(self.over.len()).unwrap_or(u8::MAX),
+            packets: all.then(|| self.over.clone()),
+        }
     }
 }
 
@@ -170,6 +180,10 @@ pub(crate) struct NodeRecord {
     pub(crate) rts_attempts: u64,
     pub(crate) unanswered_data: u64,
     pub(crate) unanswered_rts: u64,
+    /// T-MAC's requests,
+    pub(crate) requests: u64,
+    /// and its grants.
+    pub(crate) grants: u64,
     pub(crate) delivered: u64,
     pub(crate) given_up: u64,
     pub(crate) duplicates: u64,
@@ -181,8 +195,8 @@ pub(crate) struct NodeRecord {
 }
 
 impl NodeRecord {
-    /// `aggregates`: are there any in this network?
-    pub(crate) fn mac_result(&self, busy: Duration, covered: Duration, aggregates: bool) -> Mac {
+    /// `aggregates`, `turns`: are there any in this network?
+    pub(crate) fn mac_result(&self, busy: Duration, covered: Duration, aggregates: bool, turns: bool) -> Mac {
         // With RTS/CTS it is the RTS that collides.
         let (failed, sent) = match self.rts_attempts {
             0 => (self.unanswered_data, self.attempts),
@@ -199,6 +213,8 @@ impl NodeRecord {
             mpdus: aggregates.then_some(self.mpdus),
             lost_mpdus: aggregates.then_some(self.lost_mpdus),
             block_ack_requests: aggregates.then_some(self.block_ack_requests),
+            requests: turns.then_some(self.requests),
+            grants: turns.then_some(self.grants),
             airtime_s: self.airtime.as_secs_f64(),
             busy_ratio: busy.as_secs_f64() / covered.as_secs_f64(),
             collision_probability: ratio(failed, sent),

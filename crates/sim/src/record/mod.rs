@@ -1,17 +1,25 @@
 //! Measurements: models say what happened, this floor counts it and makes the results. Models never format or print.
 
+mod energy;
 mod gauge;
 mod histogram;
 mod hops;
 mod ledger;
+mod losses;
+mod overflow;
+mod player;
 mod route;
 mod series;
 mod span;
 mod summary;
 mod transport;
 
+pub(crate) use energy::EnergyAccount;
 pub(crate) use gauge::{Gauge, RealTime};
 pub(crate) use ledger::{FlowRecord, Identity, Ledger, NodeRecord, QueueRecord, ratio};
+pub(crate) use losses::Losses;
+pub(crate) use overflow::Overflows;
+pub(crate) use player::Player;
 pub(crate) use series::{Passed, Recorder, Standing};
 pub(crate) use summary::Summary;
 pub(crate) use transport::{Service, TransportRecord};

@@ -1,6 +1,6 @@
 //! What is counted of TCP flows and pings, beyond what is of every flow.
 
-use super::Summary;
+use super::{Losses, Summary};
 use crate::results::Flow;
 use crate::transport::tcp::Counts;
 use units::{Bytes, Duration};
@@ -30,10 +30,13 @@ pub(crate) struct TransportRecord {
     pub(crate) completed: u64,
     pub(crate) completion: Summary,
     pub(crate) replies: u64,
+    /// Where packets have discard priorities.
+    pub(crate) losses: Option<Losses>,
 }
 
 impl TransportRecord {
-    pub(crate) fn new(service: Service) -> Self {
+    /// With an account of each lost packet or without.
+    pub(crate) fn new(service: Service, losses: Option<Losses>) -> Self {
         Self {
             service,
             rtt: Summary::default(),
@@ -44,23 +47,27 @@ impl TransportRecord {
             completed: 0,
             completion: Summary::default(),
             replies: 0,
+            losses,
         }
     }
 
     /// A sender that had done so much `before` has done so much `now`.
     pub(crate) fn count(&mut self, now: Counts, before: Counts) {
-        let Counts { segments, retransmits, timeouts, recoveries, marks, probes } = &mut self.counts;
+        let Counts { segments, retransmits, timeouts, recoveries, marks, probes, halvings } = &mut self.counts;
         *segments += now.segments - before.segments;
         *retransmits += now.retransmits - before.retransmits;
         *timeouts += now.timeouts - before.timeouts;
         *recoveries += now.recoveries - before.recoveries;
         *marks += now.marks - before.marks;
         *probes += now.probes - before.probes;
+        *halvings += now.halvings - before.halvings;
     }
 
     /// Counts from now on.
     pub(crate) fn restart(&mut self) {
-        *self = Self::new(self.service);
+        let mut losses = self.losses.take();
+        losses.iter_mut().for_each(Losses::restart);
+        *self = Self::new(self.service, losses);
     }
 
     /// Adds what this service has to the results of a flow that cover so much time.
@@ -77,6 +84,9 @@ impl TransportRecord {
         flow.recoveries = Some(self.counts.recoveries);
         flow.marks = Some(self.counts.marks);
         flow.tail_probes = Some(self.counts.probes);
+        flow.window_halvings = Some(self.counts.halvings);
+        flow.judged = self.losses.as_ref().map(Losses::judged);
+        flow.drops_of_one_packet = self.losses.as_ref().map(Losses::most);
         if self.service == Service::Transfers {
             flow.transfers = Some(self.transfers);
             flow.transfers_completed = Some(self.completed);

@@ -12,4 +12,4 @@ mod state;
 mod trace;
 
 pub use error::{BuildError, Unknown};
-pub use state::World;
+pub use state::{Asked, World};

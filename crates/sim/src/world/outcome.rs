@@ -1,10 +1,10 @@
 //! What a finished run yields, and the accounts that must balance.
 
-use super::state::{self, Routing, Wire, World, port_name, port_names};
+use super::state::{self, Routing, Supply, Wire, World, port_name, port_names};
 use crate::engine::{NodeId, PortId};
 use crate::mac::{Reorder, Station};
 use crate::record::{FlowRecord, ratio};
-use crate::results::{Distributions, Node, Outcome, QueueResult, Totals, shares};
+use crate::results::{Distributions, Lost, Node, Outcome, QueueResult, Totals, shares};
 use units::{Duration, Instant};
 
 /// The results of a world that has come to its end.
@@ -21,14 +21,24 @@ pub(super) fn outcome(mut world: World) -> Outcome {
     let told = || world.flows.iter().filter(|flow| flow.role.is_described());
     let mut flows: Vec<_> = told().map(|flow| flow.record.result(&flow.identity, covered)).collect();
     for (flow, result) in told().zip(&mut flows) {
+        result.player = flow.record.player.as_ref().map(|player| player.result(world.end));
         result.admission = flow.admission.as_ref().map(|admission| admission.result(world.end));
+        if let Supply::Transfers { drawn_start, .. } = flow.supply {
+            result.started_s = drawn_start.map(|start| start.since(Instant::ZERO).as_secs_f64());
+        }
     }
     let mut routing_packets = None;
     if let Routing::Aodv(mesh) = &world.routing {
         routing_packets = Some(mesh.nodes.iter().map(|node| node.counts.packets).sum::<u64>());
         for (flow, result) in told().zip(&mut flows) {
             result.lost_packets = Some(flow.record.lost);
-            result.hops = Some(flow.record.hops.result());
+            result.hops = Some(flow.record.hops.result(world.hop_counts));
+        }
+    }
+    if world.wires.iter().any(|wire| wire.loss.is_some()) {
+        for (flow, result) in told().zip(&mut flows) {
+            let lost = flow.record.lost;
+            result.lost_packets = Some(Lost { damage: lost.damage.or(Some(0)), ..lost });
         }
     }
     let nodes = world.nodes.numbers().map(|number| node(&world, number, covered)).collect();
@@ -161,9 +171,14 @@ fn node(world: &World, index: NodeId, covered: Duration) -> Node {
     Node {
         name: node.name.clone(),
         queues,
-        mac: node.record.mac_result(busy, covered, world.rules.aggregates()),
+        mac: node.record.mac_result(busy, covered, world.rules.aggregates(), world.rules.turns.is_some()),
         hops: node.record.hops.results(|to| world.nodes[to.into()].name.clone()),
         routing,
+        overflows: world.overflows.as_ref().map(|overflows| overflows.result(index)),
+        energy: node
+            .energy
+            .as_ref()
+            .map(|account| account.result(world.end, world.medium.busy_from_start(index.into(), world.end))),
     }
 }
 

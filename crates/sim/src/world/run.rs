@@ -31,10 +31,15 @@ impl World {
         self.handle_until(self.end, self.handled + A_LITTLE);
     }
 
+    /// Events handled since the start of the run.
+    pub fn handled(&self) -> u64 {
+        self.handled
+    }
+
     /// Handles the events before `until`, until so many have been handled since the start.
     fn handle_until(&mut self, until: Instant, most: u64) {
         self.until = until;
-        while self.events.next_time().is_some_and(|time| time < self.until)
+        while self.events.next_time() < self.until
             && let Some((now, event)) = self.events.pop()
         {
             self.now = now;
@@ -51,7 +56,7 @@ impl World {
                 Event::Control { node, port } => self.control(node, port),
                 Event::Ready { node, port } => self.ready(node, port),
                 Event::WireSent { wire } => self.wire_sent(wire),
-                Event::WireArrives { wire, packet } => self.wire_arrives(wire, packet),
+                Event::WireArrives { wire } => self.wire_arrives(wire),
                 Event::Route { node } => self.routing_deadline(node),
                 Event::Message { node, packet } => self.delay_ends(node, packet),
                 Event::Gate { flow } => self.gate_deadline(flow),

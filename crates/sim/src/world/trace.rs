@@ -81,7 +81,7 @@ impl World {
             Signal::Bad { header_read: true } => TraceEventKind::Spoilt(picture, power),
             Signal::Bad { header_read: false } | Signal::Noise | Signal::Nothing => return,
         };
-        let length = self.rules.timing.duration(frame.mode, frame.psdu());
+        let length = self.rules.timing.duration(frame.mode, frame.psdu(self.rules.key));
         let start = Instant::ZERO + (self.now.since(Instant::ZERO) - length);
         self.report(start, heard.node.into(), what);
     }
@@ -98,6 +98,8 @@ impl World {
             Kind::Rts => (trace::Kind::Rts, Vec::new()),
             Kind::Cts => (trace::Kind::Cts, Vec::new()),
             Kind::Ack => (trace::Kind::Ack, Vec::new()),
+            Kind::Request { asked, .. } => (trace::Kind::Request { asked }, Vec::new()),
+            Kind::Grant => (trace::Kind::Grant, Vec::new()),
             Kind::BlockAckReq { start } => (trace::Kind::BlockAckReq { start }, Vec::new()),
             Kind::BlockAck { start, arrived } => (trace::Kind::BlockAck { start, bitmap: arrived }, Vec::new()),
             Kind::Data { .. } | Kind::Aggregate { .. } => (trace::Kind::Data, self.picture_mpdus(frame, intact)),
@@ -107,7 +109,7 @@ impl World {
             from: frame.from,
             to: (frame.to != BROADCAST).then_some(frame.to),
             reserves: frame.reserves,
-            length: self.rules.timing.duration(frame.mode, frame.psdu()),
+            length: self.rules.timing.duration(frame.mode, frame.psdu(self.rules.key)),
             mode: frame.mode,
             mpdus,
         }

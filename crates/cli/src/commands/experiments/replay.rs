@@ -74,7 +74,8 @@ fn policies(args: &args::Replay) -> Vec<args::Policy> {
 }
 
 fn one(recorded: &[Decision], file: &Path, policy: &args::Policy) -> Result<Replayed, Failure> {
-    let mut controller = controller(&settings(policy)?)?;
+    let seed = recorded.first().map_or(0, |decision| decision.seed);
+    let mut controller = controller(&settings(policy)?, seed)?;
     let name = controller.name().as_str();
     let needs_service = controller.needs().reads.contains(Reads::AVERAGE);
     if needs_service && recorded.iter().all(|decision| decision.seen.service_ewma.is_none()) {

@@ -83,7 +83,7 @@ fn experiments(args: &args::Reproduce) -> Result<Vec<Experiment>, Failure> {
         }
     }
     let seeds = args.seeds.or(args.quick.then_some(QUICK_SEEDS));
-    let wishes = Wishes { set: args.set.clone(), seeds, quick: args.quick, base_only: false };
+    let wishes = Wishes { set: args.set.clone(), seeds, quick: args.quick, ..Wishes::default() };
     let mut experiments: Vec<Experiment> = Vec::new();
     for file in &files {
         let scenario = Scenario::load(file, &wishes)?;

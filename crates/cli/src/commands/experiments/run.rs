@@ -7,18 +7,17 @@ use crate::console::{print, print_json, width};
 use crate::failure::{DIFFERS, Failure, HOLDS};
 use crate::progress::{Console, warn};
 use lab::capture::{self, Wanted};
-use lab::run::Timed;
 use lab::scenario::{Scenario, Wishes};
 use lab::shell::quoted;
 use lab::store::Store;
 use lab::study::{self, Run, Verdict};
-use lab::{claims, run, sweep, tables};
+use lab::{run, sweep, tables};
 use std::path::Path;
 
 pub(super) fn run(mut args: args::Run) -> Result<u8, Failure> {
     args.file = targets::one(&args.file)?;
     let command = command(&args);
-    let wishes = Wishes { set: args.set, seeds: None, quick: false, base_only: args.case.is_empty() };
+    let wishes = Wishes { set: args.set, base_only: args.case.is_empty(), ..Wishes::default() };
     let scenario = Scenario::load(&args.file, &wishes)?;
     let mut varied: Vec<String> = scenario.axes.iter().map(|axis| axis.name.clone()).collect();
     let scenario = if args.case.is_empty() {
@@ -59,7 +58,7 @@ pub(super) fn run(mut args: args::Run) -> Result<u8, Failure> {
 fn observed(scenario: &Scenario, wanted: &Wanted, console: &Console) -> Result<(Vec<Run>, Vec<Verdict>), Failure> {
     let timed = capture::record(&scenario.base, scenario.seeds[0], console, wanted)?;
     let Some(timed) = timed else { return Err(Failure::interrupted("interrupted; the files end there")) };
-    Ok(judged(scenario, timed))
+    Ok(alone(sweep::judged(scenario, timed)))
 }
 
 /// Runs without keeping anything.
@@ -67,14 +66,11 @@ fn once(scenario: &Scenario, console: &Console) -> Result<(Vec<Run>, Vec<Verdict
     let seed = scenario.seeds[0];
     let timed = run::run(&scenario.base, seed, console).map_err(|error| Failure::wrong(error.to_string()))?;
     let Some(timed) = timed else { return Err(Failure::interrupted("interrupted; nothing is kept")) };
-    Ok(judged(scenario, timed))
+    Ok(alone(sweep::judged(scenario, timed)))
 }
 
-fn judged(scenario: &Scenario, timed: Timed) -> (Vec<Run>, Vec<Verdict>) {
-    let runs = vec![sweep::record(scenario, &scenario.cases[0], scenario.seeds[0], timed)];
-    let sweep = claims::Sweep { seeds: &scenario.seeds, runs: &runs, extent: scenario.extent, left_out: &[] };
-    let verdicts = claims::judge(&scenario.claims, &scenario.rulings, &sweep);
-    (runs, verdicts)
+fn alone((run, verdicts): (Run, Vec<Verdict>)) -> (Vec<Run>, Vec<Verdict>) {
+    (vec![run], verdicts)
 }
 
 /// Runs, and keeps the results in the folder `out`.

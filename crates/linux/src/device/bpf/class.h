@@ -2,6 +2,7 @@
  * Service classes of packets, by their DSCP (RFC 2474). A packet says of itself what it likes: what cannot be read is best
  * effort. What keeps the network going goes with real time, or a full queue of best effort would stop real time, too:
  * signalling, routing, and the search for neighbours (ARP, IPv6). */
+#include "network.h"
 
 #define DSCP_REAL_TIME 46
 /* Of a flow that was admitted a short time ago. */
@@ -9,31 +10,13 @@
 #define DSCP_SIGNALLING 40
 #define DSCP_ROUTING 48
 
-#define LINK_ETHERNET 1
-#define ETHERNET_HEADER 14
-#define ETHERTYPE_IP 0x0800
 #define ETHERTYPE_ARP 0x0806
-#define ETHERTYPE_VLAN 0x8100
-#define ETHERTYPE_VLAN_OF_PROVIDERS 0x88a8
-#define ETHERTYPE_IPV6 0x86dd
-#define IP_HEADER 20
-#define IPV6_HEADER 40
 #define ICMPV6 58
 /* From router solicitation to redirect. */
 #define FIRST_OF_NEIGHBOURS 133
 #define LAST_OF_NEIGHBOURS 137
 
 enum class { BEST_EFFORT, KEEPS_GOING, REAL_TIME, REAL_TIME_NEW };
-
-struct bpf_dynptr {
-	__u64 opaque[2];
-} __attribute__((aligned(8)));
-/* A packet as other programs see it, as far as it is used; the loader looks whether the kernel's functions take one. */
-struct __sk_buff {
-	__u32 len, pkt_type, mark, queue_mapping, protocol;
-};
-KERNEL(int bpf_dynptr_from_skb(struct __sk_buff *skb, __u64 flags, struct bpf_dynptr *bytes));
-KERNEL(void *bpf_dynptr_slice(const struct bpf_dynptr *bytes, __u64 from, void *buffer, __u64 buffer__szk));
 
 static ALWAYS_INLINE enum class of_dscp(unsigned int dscp)
 {
@@ -50,30 +33,15 @@ static ALWAYS_INLINE enum class of_dscp(unsigned int dscp)
 	}
 }
 
-/* Of a packet whose link has a header of so many bytes. The protocol is that of the packet's description, where the link's
- * header does not say it. */
 static APART enum class class_of(struct __sk_buff *skb, unsigned int protocol, __u64 link, __u64 link_header)
 {
 	__u8 buffer[IPV6_HEADER];
 	struct bpf_dynptr bytes;
-	__u64 at = link_header;
 	const __u8 *header;
+	__u64 at;
 
-	if (bpf_dynptr_from_skb(skb, 0, &bytes))
+	if (bpf_dynptr_from_skb(skb, 0, &bytes) || !network(&bytes, &protocol, &at, link, link_header))
 		return BEST_EFFORT;
-	if (link == LINK_ETHERNET) {
-		/* Two tags at most. */
-		at = ETHERNET_HEADER;
-		for (int tags = 0; tags < 3; tags++) {
-			header = bpf_dynptr_slice(&bytes, at - 2, buffer, 2);
-			if (!header)
-				return BEST_EFFORT;
-			protocol = header[0] << 8 | header[1];
-			if (protocol != ETHERTYPE_VLAN && protocol != ETHERTYPE_VLAN_OF_PROVIDERS)
-				break;
-			at += 4;
-		}
-	}
 	if (protocol == ETHERTYPE_ARP)
 		return KEEPS_GOING;
 	if (protocol == ETHERTYPE_IP) {

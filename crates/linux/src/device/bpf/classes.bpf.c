@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Service classes without a queue of the kernel, for a test that makes up packets. */
+ * Service classes and hops without a queue of the kernel, for a test that makes up packets. */
 #include "kernel.h"
 #include "class.h"
+#include "hops.h"
 
 /* Set by the loader: the link's kind, and the length of its header. */
 const volatile __u32 link = LINK_ETHERNET;
@@ -11,6 +12,12 @@ SEC("tc")
 int class(struct __sk_buff *skb)
 {
 	return class_of(skb, __builtin_bswap16(skb->protocol), link, link_header);
+}
+
+SEC("tc")
+int hops(struct __sk_buff *skb)
+{
+	return hops_of(skb, __builtin_bswap16(skb->protocol), link, link_header);
 }
 
 char terms[] SEC("license") = "Dual MIT/GPL";

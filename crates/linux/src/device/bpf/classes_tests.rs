@@ -1,4 +1,4 @@
-//! Service classes of made-up packets, by `class.h` in the kernel and once more in Rust.
+//! Service classes and hops of made-up packets, by `class.h` in the kernel and once more in Rust.
 
 use super::conformance::draw;
 use libbpf_rs::{Object, ObjectBuilder, ProgramInput};
@@ -30,7 +30,11 @@ fn load(constants: Option<[u32; 2]>) -> Option<Object> {
 }
 
 fn class(object: &Object, frame: &[u8]) -> u32 {
-    let program = object.progs_mut().next().unwrap();
+    run(object, "class", frame)
+}
+
+fn run(object: &Object, name: &str, frame: &[u8]) -> u32 {
+    let program = object.progs_mut().find(|program| program.name() == name).unwrap();
     program.test_run(ProgramInput { data_in: Some(frame), ..ProgramInput::default() }).unwrap().return_value
 }
 
@@ -76,6 +80,29 @@ fn a_packet_is_of_the_class_that_its_code_point_says() {
                 assert_eq!(class(&object, &frame(tags, 0x86dd, &ipv6(dscp, ecn, 17, 0))), expected, "{dscp}");
             }
         }
+    }
+}
+
+#[test]
+fn hops_follow_from_the_time_to_live() {
+    let Some(object) = load(None) else { return };
+    let hops = |frame: &[u8]| run(&object, "hops", frame);
+    for ttl in 0..=255_u8 {
+        // Of 64, 128 and 255 at most 31 are gone.
+        let expected = match ttl {
+            33..=64 => 65 - u32::from(ttl),
+            97..=128 => 129 - u32::from(ttl),
+            224..=255 => 256 - u32::from(ttl),
+            _ => 0,
+        };
+        let (mut four, mut six) = (ipv4(0, 0), ipv6(0, 0, 17, 0));
+        (four[8], six[7]) = (ttl, ttl);
+        for tags in [&[][..], &[0x8100]] {
+            assert_eq!(hops(&frame(tags, 0x0800, &four)), expected, "{ttl}");
+            assert_eq!(hops(&frame(tags, 0x86dd, &six)), expected, "{ttl}");
+        }
+        assert_eq!(hops(&frame(&[], 0x888e, &four)), 0, "neither IPv4 nor IPv6");
+        assert_eq!(hops(&frame(&[0x8100], 0x0800, &four[..19])), 0);
     }
 }
 

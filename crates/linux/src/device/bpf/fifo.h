@@ -108,7 +108,7 @@ static ALWAYS_INLINE void interval(struct queue q)
 		return;
 	is->epoch = q.set->epoch;
 	is->backlog_max = is->backlog_packets;
-	is->sojourn_max = is->service_max = is->nodal_max = 0;
+	is->sojourn_max = is->service_max = is->nodal_max = is->hops_max = 0;
 }
 
 /* Takes the packet at the head, or at the tail, out of the account. */

@@ -24,13 +24,15 @@ use units::Instant;
 pub const FOLDER: &str = "/sys/fs/bpf/sluice";
 
 /// What is heard of real time by credit, where the rest is measured.
-const BY_CREDIT: [(Reads, &str); 1] = [(Reads::OVERHEARD, OWN_ONLY)];
+const BY_CREDIT: [(Reads, &str); 2] = [(Reads::OVERHEARD, OWN_ONLY), (Reads::HOPS, BY_TIME_TO_LIVE)];
 /// How service times are known of a device that does not tell when it is done with a packet.
-const BY_DEPARTURES: [(Reads, &str); 3] = [
+const BY_DEPARTURES: [(Reads, &str); 4] = [
     (Reads::SERVICE.and(Reads::AVERAGE), "time between two departures while packets wait"),
     (Reads::LATE, "time from when a packet could leave until the driver took it"),
     (Reads::OVERHEARD, OWN_ONLY),
+    (Reads::HOPS, BY_TIME_TO_LIVE),
 ];
+const BY_TIME_TO_LIVE: &str = "hops: by the time to live of IP packets, taken to have begun with 64, 128 or 255";
 const OWN_ONLY: &str = "of real time what leaves by this interface";
 
 /// Milliseconds that a queue which is to go has for what waits in it.
@@ -239,7 +241,12 @@ impl Device for Governed {
             kind: KIND,
             purges: true,
             look_every: None,
-            reads: reads.and(Reads::SERVICE).and(Reads::AVERAGE).and(Reads::LATE).and(Reads::OVERHEARD),
+            reads: reads
+                .and(Reads::SERVICE)
+                .and(Reads::AVERAGE)
+                .and(Reads::LATE)
+                .and(Reads::OVERHEARD)
+                .and(Reads::HOPS),
             // By credit it is told when the device is done with a packet.
             estimates: if self.credit.is_some() { &BY_CREDIT } else { &BY_DEPARTURES },
             sets: Sets::LIMIT.and(Sets::RATE).and(Sets::MARK),

@@ -19,13 +19,15 @@ impl Reading {
         Self { at, seen: *seen, idle: idle(seen, at) }
     }
 
-    /// What was counted beside the queue since the last reading.
-    pub(super) fn beside(&self, seen: &Measured) -> Beside {
+    /// What was counted beside the queue since the last reading. `epoch` is as for an [`interval`](Self::interval).
+    pub(super) fn beside(&self, seen: &Measured, epoch: u64) -> Beside {
+        let hops = if seen.epoch == epoch { seen.hops_max } else { 0 };
         let counted = |one: fn(&Measured) -> u64| one(seen).wrapping_sub(one(&self.seen));
         Beside {
             late: counted(|is| is.late_packets),
             real_time: Bytes::new(counted(|is| is.real_time_bytes)),
             real_time_new: Bytes::new(counted(|is| is.real_time_new_bytes)),
+            hops: u8::try_from(hops).unwrap_or(u8::MAX),
             class: None,
         }
     }

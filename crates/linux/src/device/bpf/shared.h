@@ -38,8 +38,12 @@ struct sluice_settings {
 	__u64 credit_poll;
 	/* Random: who does not know it cannot forge the mark of a packet. */
 	__u64 secret;
+	/* Not zero: packets' headers are looked at, for classes or for hops. */
+	__u64 looks;
 	/* Not zero: packets of real time have a queue of their own, and go before all others. */
 	__u64 classes;
+	/* Not zero: the hops that packets have come are looked at. */
+	__u64 hops;
 	/* Packets leave at most at this rate, in bit/s of the network layer; zero: as the device takes them. */
 	__u64 rate;
 	/* After a pause so much may leave at once, in bits. */
@@ -125,4 +129,6 @@ struct sluice_measured {
 	__u64 real_time_new_bytes;
 	/* Of that, packets that were marked, or were already. */
 	__u64 marked_packets;
+	/* The most hops that a packet had come which came, this one included, zero without any; a maximum like the others. */
+	__u64 hops_max;
 };

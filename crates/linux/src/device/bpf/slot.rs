@@ -114,7 +114,7 @@ impl Slot {
             }
             None => None,
         };
-        self.beside = Beside { class, ..self.reading.beside(&seen) };
+        self.beside = Beside { class, ..self.reading.beside(&seen, self.settings.epoch) };
         let interval = self.reading.interval(now, &seen, self.settings.epoch);
         self.settings.epoch = self.settings.epoch.wrapping_add(1);
         self.settings.alive(now);
@@ -137,6 +137,8 @@ impl Slot {
         self.settings.set_mark(start.orders.mark);
         self.settings.set_late_after(start.late_after);
         self.settings.classes = start.classes.into();
+        self.settings.hops = start.hops.into();
+        self.settings.looks = (start.classes || start.hops).into();
         self.real_time = if start.classes {
             Some(Reading::new(start.at, &read_measured(&self.measured_map, self.number + QUEUES)?))
         } else {

@@ -96,6 +96,7 @@ static struct flight *flight_at(struct queue q, __u64 position);
 static void entry_drop(struct queue q, struct entry *entry, host_t host);
 #include "fifo.h"
 #include "class.h"
+#include "hops.h"
 
 static ALWAYS_INLINE struct entry *entry_at(struct queue q, __u64 position)
 {
@@ -213,8 +214,8 @@ static ALWAYS_INLINE int put(struct queue q, struct sk_buff *skb, host_t host, e
 	return q.is->dropped_packets == dropped ? NET_XMIT_SUCCESS : NET_XMIT_CN;
 }
 
-/* To a queue that tells classes apart. */
-static APART int enqueue_classes(struct sk_buff *skb, struct Qdisc *sch, struct bpf_sk_buff_ptr *to_free, __u64 now)
+/* To a queue that looks at headers: it tells classes apart, or counts hops. */
+static APART int enqueue_looking(struct sk_buff *skb, struct Qdisc *sch, struct bpf_sk_buff_ptr *to_free, __u64 now)
 {
 	enum class class = BEST_EFFORT;
 	host_t host = { sch, to_free };
@@ -223,7 +224,12 @@ static APART int enqueue_classes(struct sk_buff *skb, struct Qdisc *sch, struct 
 	if (!find(sch, &q))
 		goto drop;
 	q.governed = is_governed(q.set, now);
-	if (q.governed)
+	if (q.set->hops) {
+		interval(q);
+		raise_to(&q.is->hops_max,
+			 hops_of((struct __sk_buff *)skb, __builtin_bswap16(skb->protocol), q.is->link, q.is->header));
+	}
+	if (q.set->classes && q.governed)
 		class = class_of((struct __sk_buff *)skb, __builtin_bswap16(skb->protocol), q.is->link, q.is->header);
 	if (class != BEST_EFFORT) {
 		q.is->split = 1;
@@ -250,8 +256,8 @@ int sluice_enqueue(__u64 *context)
 		return NET_XMIT_DROP;
 	}
 	now = bpf_ktime_get_ns();
-	if (unlikely(q.set->classes))
-		return enqueue_classes(skb, sch, host.to_free, now);
+	if (unlikely(q.set->looks))
+		return enqueue_looking(skb, sch, host.to_free, now);
 	q.governed = is_governed(q.set, now);
 	return put(q, skb, host, BEST_EFFORT, now);
 }

@@ -15,6 +15,9 @@ pub(super) const ATTR_TXQ_STATS: u16 = 265;
 pub(super) const ATTR_TXQ_LIMIT: u16 = 266;
 
 const STA_INFO_TX_BITRATE: u16 = 8;
+const STA_INFO_RX_PACKETS: u16 = 9;
+const STA_INFO_TX_PACKETS: u16 = 10;
+const STA_INFO_TX_RETRIES: u16 = 11;
 const STA_INFO_RX_BITRATE: u16 = 14;
 const STA_INFO_TX_BYTES64: u16 = 24;
 const STA_INFO_TID_STATS: u16 = 31;
@@ -32,6 +35,11 @@ const TXQ_TX_PACKETS: u16 = 10;
 
 const RATE_INFO_BITRATE: u16 = 1;
 const RATE_INFO_BITRATE32: u16 = 5;
+/// Which of these a bitrate has says in which format the frame went.
+const RATE_INFO_MCS: u16 = 2;
+const RATE_INFO_VHT_MCS: u16 = 6;
+const RATE_INFO_HE_MCS: u16 = 13;
+const RATE_INFO_EHT_MCS: u16 = 19;
 /// In units of which bitrates are told.
 const BITRATE_UNIT: u64 = 100_000;
 
@@ -64,14 +72,36 @@ pub struct Peer {
     pub address: [u8; 6],
     /// Bytes of all frames to it, as the driver counts them.
     pub sent_bytes: Option<u64>,
+    /// MPDUs to it, as mac80211 counts them, repetitions left out. Wraps at 32 bits.
+    pub sent_frames: Option<u32>,
+    /// Their repetitions, where the driver tells of them. Wraps at 32 bits.
+    pub repeated_frames: Option<u32>,
+    /// MPDUs from it, beacons included. Wraps at 32 bits.
+    pub received_frames: Option<u32>,
     /// Bitrate of the last frame that went to it.
     pub sent_at: Option<Rate>,
+    /// Format of that frame.
+    pub format: Format,
     /// Bitrate of the last frame that came from it.
     pub received_at: Option<Rate>,
     /// Time on the air of all frames to it. mac80211 tells zero where its driver reports none.
     pub sent_for: Option<Duration>,
     /// Time on the air of all frames from it, in the same way.
     pub received_for: Option<Duration>,
+}
+
+/// The format of a frame on the air (PPDU format of IEEE Std 802.11-2020), as far as aggregates depend on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Format {
+    /// Before 802.11n: no A-MPDUs.
+    #[default]
+    NonHt,
+    /// 802.11n.
+    Ht,
+    /// 802.11ac.
+    Vht,
+    /// 802.11ax and later.
+    He,
 }
 
 /// What queues count. A queue that goes takes its counts with it.
@@ -147,7 +177,10 @@ pub(super) fn peer(payload: &[u8]) -> Option<Peer> {
         let time = || u64_at(value, 0)?.checked_mul(1_000).map(Duration::from_nanos);
         match kind {
             STA_INFO_TX_BYTES64 => peer.sent_bytes = u64_at(value, 0),
-            STA_INFO_TX_BITRATE => peer.sent_at = bitrate(value),
+            STA_INFO_RX_PACKETS => peer.received_frames = u32_at(value, 0),
+            STA_INFO_TX_PACKETS => peer.sent_frames = u32_at(value, 0),
+            STA_INFO_TX_RETRIES => peer.repeated_frames = u32_at(value, 0),
+            STA_INFO_TX_BITRATE => (peer.sent_at, peer.format) = (bitrate(value), format(value)),
             STA_INFO_RX_BITRATE => peer.received_at = bitrate(value),
             STA_INFO_TX_DURATION => peer.sent_for = time(),
             STA_INFO_RX_DURATION => peer.received_for = time(),
@@ -168,6 +201,17 @@ fn bitrate(nest: &[u8]) -> Option<Rate> {
         }
     }
     units.filter(|&units| units > 0).map(|units| Rate::bps(units * BITRATE_UNIT))
+}
+
+/// Of the frame that went at a bitrate.
+fn format(nest: &[u8]) -> Format {
+    let formats = attributes(nest).map(|(kind, _)| match kind {
+        RATE_INFO_MCS => Format::Ht,
+        RATE_INFO_VHT_MCS => Format::Vht,
+        RATE_INFO_HE_MCS | RATE_INFO_EHT_MCS => Format::He,
+        _ => Format::NonHt,
+    });
+    formats.max().unwrap_or_default()
 }
 
 /// Adds the queues of a station, one for each traffic identifier.
@@ -288,11 +332,15 @@ mod tests {
             message(&[(ATTR_MAC, address.to_vec()), (ATTR_STA_INFO | NESTED, nest(info))])
         };
         let old = rate(&[(RATE_INFO_BITRATE, vec![110, 0])]);
-        let fast = rate(&[(RATE_INFO_BITRATE, vec![1, 0]), (RATE_INFO_BITRATE32, word(96_000))]);
+        let fast =
+            rate(&[(RATE_INFO_BITRATE, vec![1, 0]), (RATE_INFO_BITRATE32, word(96_000)), (RATE_INFO_HE_MCS, vec![11])]);
         let mut bytes = station(
             [2, 0, 0, 0, 1, 0],
             &[
                 (STA_INFO_TX_BYTES64, long(7_000_000_000)),
+                (STA_INFO_RX_PACKETS, word(11)),
+                (STA_INFO_TX_PACKETS, word(12)),
+                (STA_INFO_TX_RETRIES, word(13)),
                 (STA_INFO_TX_BITRATE | NESTED, fast),
                 (STA_INFO_RX_BITRATE | NESTED, old),
                 (STA_INFO_TX_DURATION, long(1_500_000)),
@@ -304,12 +352,32 @@ mod tests {
         let first = Peer {
             address: [2, 0, 0, 0, 1, 0],
             sent_bytes: Some(7_000_000_000),
+            sent_frames: Some(12),
+            repeated_frames: Some(13),
+            received_frames: Some(11),
             sent_at: Some(Rate::mbps(9_600)),
+            format: Format::He,
             received_at: Some(Rate::mbps(11)),
             sent_for: Some(Duration::from_millis(1_500)),
             received_for: None,
         };
         assert_eq!(peers, [first, Peer { address: [2, 0, 0, 0, 2, 0], ..Peer::default() }]);
+    }
+
+    #[test]
+    fn a_format_follows_from_the_index_that_a_bitrate_has() {
+        let with = |kinds: &[u16]| {
+            format(&nest(&kinds.iter().map(|kind| (*kind, vec![7])).chain([(4, Vec::new())]).collect::<Vec<_>>()))
+        };
+        let cases = [
+            (&[RATE_INFO_BITRATE][..], Format::NonHt),
+            (&[RATE_INFO_BITRATE, RATE_INFO_MCS, 3], Format::Ht),
+            (&[RATE_INFO_BITRATE32, RATE_INFO_VHT_MCS, 7], Format::Vht),
+            (&[RATE_INFO_EHT_MCS, 20], Format::He),
+        ];
+        for (kinds, expected) in cases {
+            assert_eq!(with(kinds), expected, "{kinds:?}");
+        }
     }
 
     /// `NL80211_EXT_FEATURE_AIRTIME_FAIRNESS` and `_AQL` are bits 33 and 40.

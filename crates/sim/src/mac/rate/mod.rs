@@ -27,9 +27,11 @@ pub(crate) enum Algorithm {
 /// With which modes a station sends to its peers.
 #[derive(Debug)]
 pub(crate) struct Rates {
-    /// Modes to choose from, slowest first; one where nothing is controlled.
+    /// Modes to choose from, slowest first; where nothing is controlled one, or a high and a low one.
     modes: Vec<Mode>,
     controls: Option<Controls>,
+    /// Where nothing is controlled, which of the modes.
+    level: usize,
 }
 
 /// The rate control of a station towards all its peers.
@@ -53,22 +55,32 @@ enum Control {
 impl Rates {
     /// Always the same mode.
     pub(crate) fn fixed(mode: Mode) -> Self {
-        Self { modes: vec![mode], controls: None }
+        Self { modes: vec![mode], controls: None, level: 0 }
+    }
+
+    /// One of two modes, [as it is told](Self::set_low).
+    pub(crate) fn of_two(high: Mode, low: Mode) -> Self {
+        Self { modes: vec![high, low], controls: None, level: 0 }
+    }
+
+    /// The next frames go in the low mode of two, or in the high one.
+    pub(crate) fn set_low(&mut self, is_low: bool) {
+        self.level = usize::from(is_low);
     }
 
     /// Rate control that knows nothing of the peers yet; `modes` are those to choose from, slowest first.
     pub(crate) fn new(algorithm: Algorithm, modes: Vec<Mode>, costs: &Costs, random: Stream) -> Self {
         let candidates = modes.iter().map(|&mode| costs.of(mode)).collect();
-        Self { modes, controls: Some(Controls { algorithm, candidates, peers: Vec::new(), random }) }
+        Self { modes, controls: Some(Controls { algorithm, candidates, peers: Vec::new(), random }), level: 0 }
     }
 
     /// The mode of the next data frame to a peer; the slowest towards one of which nothing is known.
     #[inline]
     pub(crate) fn mode(&self, to: u32) -> Mode {
-        self.modes[self.controls.as_ref().map_or(0, |controls| controls.index(to))]
+        self.modes[self.controls.as_ref().map_or(self.level, |controls| controls.index(to))]
     }
 
-    /// The mode of all data frames, where nothing is controlled.
+    /// The mode of all data frames, where nothing is controlled; of two the high one.
     pub(crate) fn only_mode(&self) -> Option<Mode> {
         self.controls.is_none().then(|| self.modes[0])
     }

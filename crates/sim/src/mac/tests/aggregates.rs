@@ -63,7 +63,7 @@ impl Bench {
     }
 
     fn ends(&mut self, start: u64, frame: &Frame) -> (u64, Frame) {
-        let end = start + self.rules.timing.duration(frame.mode, frame.psdu()).as_nanos() / 1_000;
+        let end = start + self.rules.timing.duration(frame.mode, frame.psdu(Bytes::new(0))).as_nanos() / 1_000;
         self.station.sent(at(end), frame, &self.rules);
         self.idle(end);
         (end, *frame)
@@ -109,7 +109,7 @@ fn an_aggregate_has_delimiters_and_padding_and_reserves_its_block_ack() {
     assert_eq!((start, joined, frame.kind), (1_000, 2, Kind::Aggregate { psdu: Bytes::new(3_214), frames: 3 }));
     assert_eq!(frame.reserves, us(16 + 68));
     // 16 + 8 * 3214 + 6 bits at 260 a symbol: 99 symbols behind 36 us.
-    assert_eq!(bench.rules.timing.duration(frame.mode, frame.psdu()), us(36 + 4 * 99));
+    assert_eq!(bench.rules.timing.duration(frame.mode, frame.psdu(Bytes::new(0))), us(36 + 4 * 99));
     let lies = super::super::places(bench.station.in_flight()).map(|(start, length)| (start.count(), length.count()));
     assert_eq!(lies.collect::<Vec<_>>(), [(4, 1_066), (1_076, 1_066), (2_148, 1_066)]);
     let (end, _) = bench.ends(start, &frame);
@@ -246,7 +246,7 @@ fn an_aggregate_keeps_to_its_limits() {
         let mut bench = bench(rules);
         bench.station.offer(at(1_000), PEER, BEST_EFFORT, msdu(length), &bench.rules);
         let (_, joined, frame) = bench.sends_with(100, length);
-        (joined + 1, bench.rules.timing.duration(frame.mode, frame.psdu()))
+        (joined + 1, bench.rules.timing.duration(frame.mode, frame.psdu(Bytes::new(0))))
     };
     // 4 ms: 991 symbols of 260 bits hold 30 subframes of 1072 B, but the next would need 4052 us.
     assert_eq!(joined(|_| (), 1_036), (30, us(36 + 4 * 990)));
@@ -301,7 +301,11 @@ fn the_rts_threshold_is_held_against_the_whole_aggregate() {
     let (end, _) = bench.ends(start, &rts);
     bench.hears(end + 16, end + 60, &control(Kind::Cts, ME, 0));
     let (start, joined, frame) = bench.sends_with(9, 1_036);
-    assert_eq!((start, joined, frame.psdu()), (end + 76, 0, Bytes::new(3_214)), "what was announced is sent");
+    assert_eq!(
+        (start, joined, frame.psdu(Bytes::new(0))),
+        (end + 76, 0, Bytes::new(3_214)),
+        "what was announced is sent"
+    );
 }
 
 #[test]

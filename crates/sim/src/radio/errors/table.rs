@@ -60,14 +60,7 @@ impl Tables {
         libm::exp(-bits * libm::exp(from + part * (to - from)))
     }
 
-    /// Is nothing lost at this ratio of powers, however long the frame?
-    #[inline]
-    pub(in crate::radio) fn is_certain(&mut self, mode: Mode, ratio: f64) -> bool {
-        let (index, _) = cell(self.over(mode, ratio));
-        self.knot(mode, index) <= LN_CERTAIN
-    }
-
-    /// The ratio of powers from which on nothing is lost, or the next knot's.
+    /// The ratio of powers from which on nothing is lost, however long the frame, or the next knot's.
     pub(in crate::radio) fn least_certain(&mut self, mode: Mode) -> f64 {
         let (mut lost, mut certain) = (0, CELLS);
         while certain - lost > 1 {

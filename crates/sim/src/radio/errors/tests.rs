@@ -206,9 +206,10 @@ fn what_tables_call_certain_is_not_lost_once_in_ten_million_of_the_longest_frame
     for formula in [Formula::Nist, Formula::Yans] {
         let (exact, mut tables) = (snr(formula), Tables::new(snr(formula)));
         for mode in curves() {
-            let certain = (0..460).map(|step| ratio(-7.0 + 0.1 * f64::from(step)));
-            let first =
-                certain.into_iter().find(|&ratio| tables.is_certain(mode, ratio)).expect("some ratio is enough");
+            let first = tables.least_certain(mode);
+            assert!(first < ratio(36.0), "{mode:?}: the curve ends before");
+            let [below, above] = [0.99, 1.0 + 1e-12].map(|part| tables.success(mode, part * first, 524_280.0));
+            assert!(below < 1.0 && above >= 1.0, "{mode:?}: {below} and {above}");
             assert!(exact.success(mode, first, 524_280.0) > 1.0 - 1e-7, "{mode:?} at {first}");
             assert!(
                 exact.success(mode, first / 2.0, 524_280.0) < 1.0 - 1e-9,

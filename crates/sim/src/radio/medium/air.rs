@@ -2,11 +2,11 @@
 
 use super::margin::Margins;
 use super::receiver::{Arrival, Header, Lock, Preamble, Receiver};
-use super::signal::{Heard, Reach, Signal};
+use super::signal::{Heard, Passing, Reach, Signal};
 use crate::config::Capture;
 use crate::engine::{Arena, Handle};
 use crate::radio::mode::Mode;
-use crate::radio::reception::{Decoded, History, Judge, Mpdu, Shape};
+use crate::radio::reception::{Bounds, Decoded, History, Judge, Mpdu, Shape};
 use crate::radio::{Links, Reception};
 use units::{Duration, Instant};
 
@@ -20,6 +20,7 @@ pub(crate) struct Transmission<F> {
     pub(super) shape: Shape,
     /// How long its PHY header lasts.
     pub(super) header: Duration,
+    bounds: Bounds,
 }
 
 /// The air between all nodes.
@@ -87,7 +88,8 @@ impl<F: Copy> Medium<F> {
         }
         self.on_air += 1;
         let (end, header) = (now + shape.duration, shape.mode.header());
-        (self.air.insert(Transmission { from, frame, start: now, end, shape, header }), turned_busy)
+        let bounds = self.judge.bounds(shape.mode);
+        (self.air.insert(Transmission { from, frame, start: now, end, shape, header, bounds }), turned_busy)
     }
 
     /// The sender has sent the last bit. True if its medium is idle now.
@@ -116,12 +118,19 @@ impl<F: Copy> Medium<F> {
         self.links.of(transmission.from).first().map(|link| transmission.end + link.delay)
     }
 
+    /// What its listeners need not look up for each of them.
+    #[inline]
+    pub(crate) fn passing(&self, of: Handle) -> Passing {
+        let Transmission { from, start, end, shape, header, bounds, .. } = self.air.get(of);
+        Passing { of, from, start, end, header, noise: bounds.noise(), aggregate: shape.aggregate }
+    }
+
     /// The front of a frame reaches its `index`-th listener.
     #[inline]
-    pub(crate) fn front(&mut self, of: Handle, index: u32, now: Instant) -> Reach {
-        let transmission = self.air.get(of);
-        let (link, next) = self.links.at(transmission.from, index);
-        let next = next.map(|delay| transmission.start + delay);
+    pub(crate) fn front(&mut self, frame: &Passing, index: u32, now: Instant) -> Reach {
+        let of = frame.of;
+        let (link, next) = self.links.at(frame.from, index);
+        let next = next.map(|delay| frame.start + delay);
         if self.reception.order == Capture::StrongestPreamble {
             self.choose(link.to, now);
         }
@@ -142,7 +151,7 @@ impl<F: Copy> Medium<F> {
             }
             let by_threshold = !self.judge.by_ratio();
             if by_threshold && self.reception.order == Capture::AnySignal {
-                self.clash(Arrival { of, node: link.to, power, decodable }, now);
+                self.clash(Arrival { frame, node: link.to, power, decodable }, now);
             } else if by_threshold && !self.reception.stands_out(lock.power, others as f64) {
                 lock.intact = false;
                 if now < lock.header_end {
@@ -150,11 +159,11 @@ impl<F: Copy> Medium<F> {
                 }
             }
         } else if self.reception.order != Capture::FirstFrame {
-            self.meet(Arrival { of, node: link.to, power, decodable }, now);
+            self.meet(Arrival { frame, node: link.to, power, decodable }, now);
         } else if !receiver.sending && decodable {
             let others = receiver.energy - power;
-            if self.reception.stands_out(power, others as f64 + self.judge.noise(transmission.shape.mode)) {
-                self.lock(link.to, of, power, now, now);
+            if self.reception.stands_out(power, others as f64 + frame.noise) {
+                self.lock(link.to, frame, power, now, now);
             } else if self.judge.by_threshold() {
                 self.margins[link.to as usize].weigh(power, others, self.reception.capture);
             }
@@ -165,11 +174,10 @@ impl<F: Copy> Medium<F> {
 
     /// A node decodes a frame that began at `start`, from `now` on.
     #[inline]
-    pub(super) fn lock(&mut self, node: u32, of: Handle, power: u64, start: Instant, now: Instant) {
-        let transmission = self.air.get(of);
+    pub(super) fn lock(&mut self, node: u32, frame: &Passing, power: u64, start: Instant, now: Instant) {
         let receiver = &mut self.receivers[node as usize];
         let by_ratio = self.judge.by_ratio();
-        let keeps_history = by_ratio || transmission.shape.aggregate;
+        let keeps_history = by_ratio || frame.aggregate;
         let others = receiver.energy - power;
         if keeps_history {
             let history = &mut self.histories[node as usize];
@@ -179,17 +187,18 @@ impl<F: Copy> Medium<F> {
             // What disturbed an earlier frame is not held against this one.
             self.histories[node as usize].clear();
         }
-        let header_end = start + transmission.header;
+        let header_end = start + frame.header;
         let header = if by_ratio { Header::Open } else { Header::Read };
-        receiver.lock = Some(Lock { of, power, worst: others, start, header_end, intact: true, header, keeps_history });
+        receiver.lock =
+            Some(Lock { of: frame.of, power, worst: others, start, header_end, intact: true, header, keeps_history });
     }
 
     /// The tail of a frame leaves its `index`-th listener; `mpdus` are those of an aggregate.
     #[inline]
-    pub(crate) fn tail(&mut self, of: Handle, index: u32, now: Instant, mpdus: &[Mpdu]) -> Heard {
-        let transmission = self.air.get(of);
-        let (link, next) = self.links.at(transmission.from, index);
-        let next = next.map(|delay| transmission.end + delay);
+    pub(crate) fn tail(&mut self, frame: &Passing, index: u32, now: Instant, mpdus: &[Mpdu]) -> Heard {
+        let of = frame.of;
+        let (link, next) = self.links.at(frame.from, index);
+        let next = next.map(|delay| frame.end + delay);
         if self.reception.order == Capture::StrongestPreamble {
             self.choose(link.to, now);
             self.forget(link.to, of);
@@ -198,23 +207,12 @@ impl<F: Copy> Medium<F> {
         let power = if self.judge.fades() { forget_power(&mut self.powers[link.to as usize], of) } else { link.power };
         receiver.energy -= power;
         let what = match receiver.lock {
-            Some(Lock { of: held, header: Header::Unsought, .. }) if held == of => {
-                receiver.lock = None;
-                self.unlocked(link.to, power)
+            Some(ref lock) if lock.of == of => {
+                let what = self.verdict(link.to, power, mpdus);
+                self.receivers[link.to as usize].lock = None;
+                what
             }
-            Some(lock) if lock.of == of => {
-                receiver.lock = None;
-                if self.judge.by_threshold() && self.reception.order != Capture::AnySignal {
-                    self.margins[link.to as usize].weigh(lock.power, lock.worst, self.reception.capture);
-                }
-                let intact = self.judge_frame(link.to, lock, mpdus);
-                match intact {
-                    Ok(0) => Signal::Bad { header_read: true },
-                    Ok(intact) => Signal::Good(intact),
-                    Err(HeaderLost) => Signal::Bad { header_read: false },
-                }
-            }
-            Some(lock) if lock.keeps_history => {
+            Some(ref lock) if lock.keeps_history => {
                 self.histories[link.to as usize].push((now, receiver.energy - lock.power));
                 self.unlocked(link.to, power)
             }
@@ -232,26 +230,35 @@ impl<F: Copy> Medium<F> {
         if sensed { Signal::Noise } else { Signal::Nothing }
     }
 
-    /// Which MPDUs of the frame that a node was decoding are intact.
+    /// What the frame was that a node was decoding.
     #[inline]
-    fn judge_frame(&mut self, node: u32, mut lock: Lock, mpdus: &[Mpdu]) -> Result<u64, HeaderLost> {
-        if lock.header == Header::Open {
-            let frame = self.decoded(&lock);
-            lock.header = self.judge.reads_header(node, &frame, &self.histories[node as usize]).into();
+    fn verdict(&mut self, node: u32, power: u64, mpdus: &[Mpdu]) -> Signal {
+        let Some(lock) = &self.receivers[node as usize].lock else { return Signal::Nothing };
+        if lock.header == Header::Unsought {
+            return self.unlocked(node, power);
+        }
+        if self.judge.by_threshold() && self.reception.order != Capture::AnySignal {
+            self.margins[node as usize].weigh(lock.power, lock.worst, self.reception.capture);
         }
         if lock.header == Header::Lost {
-            return Err(HeaderLost);
+            return Signal::Bad { header_read: false };
         }
-        if !lock.keeps_history && (!lock.intact || self.judge.is_plain()) {
-            return Ok(u64::from(lock.intact));
-        }
-        let frame = self.decoded(&lock);
-        Ok(self.judge.survivors(node, &frame, &self.histories[node as usize], &self.reception, mpdus))
+        let intact = if !lock.keeps_history && (!lock.intact || self.judge.is_plain()) {
+            u64::from(lock.intact)
+        } else {
+            let lock = *lock;
+            let frame = self.decoded(&lock);
+            if lock.header == Header::Open && !self.judge.reads_header(node, &frame, &self.histories[node as usize]) {
+                return Signal::Bad { header_read: false };
+            }
+            self.judge.survivors(node, &frame, &self.histories[node as usize], &self.reception, mpdus)
+        };
+        if intact == 0 { Signal::Bad { header_read: true } } else { Signal::Good(intact) }
     }
 
     fn decoded(&self, lock: &Lock) -> Decoded {
-        let shape = self.air.get(lock.of).shape;
-        Decoded { shape, power: lock.power, worst: lock.worst, start: lock.start }
+        let Transmission { shape, bounds, .. } = self.air.get(lock.of);
+        Decoded { shape, bounds, power: lock.power, worst: lock.worst, start: lock.start }
     }
 
     /// A frame that is in the air.
@@ -340,9 +347,6 @@ impl<F: Copy> Medium<F> {
         }
     }
 }
-
-/// The PHY header of a frame could not be read.
-struct HeaderLost;
 
 /// The power with which a frame came; it leaves.
 fn forget_power(powers: &mut Vec<(Handle, u64)>, of: Handle) -> u64 {

@@ -2,6 +2,7 @@
 
 use super::air::Medium;
 use super::receiver::{Arrival, Header, Lock, Preamble};
+use super::signal::Passing;
 use crate::config::Capture;
 use crate::engine::Handle;
 use units::{Duration, Instant};
@@ -13,17 +14,17 @@ impl<F: Copy> Medium<F> {
     /// A signal begins at a node that decodes nothing, by another rule than that of the first frame.
     #[cold]
     pub(super) fn meet(&mut self, arrival: Arrival, now: Instant) {
-        let Arrival { of, node, power, decodable } = arrival;
+        let Arrival { frame, node, power, decodable } = arrival;
         let sending = self.receivers[node as usize].sending;
         match self.reception.order {
             Capture::StrongestPreamble => {
                 let preamble = &mut self.preambles[node as usize];
                 if !sending && decodable && preamble.is_none_or(|other| power > other.power) {
-                    *preamble = Some(Preamble { of, power, start: now });
+                    *preamble = Some(Preamble { of: frame.of, power, start: now });
                 }
             }
-            Capture::AnySignal if decodable && !sending => self.lock(node, of, power, now, now),
-            Capture::AnySignal if power >= self.reception.carrier_sense => self.occupy(node, of, power, now),
+            Capture::AnySignal if decodable && !sending => self.lock(node, frame, power, now, now),
+            Capture::AnySignal if power >= self.reception.carrier_sense => self.occupy(node, frame.of, power, now),
             Capture::FirstFrame | Capture::AnySignal => {}
         }
     }
@@ -37,9 +38,9 @@ impl<F: Copy> Medium<F> {
         }
         self.preambles[node as usize] = None;
         let others = self.receivers[node as usize].energy - power;
-        let noise = self.judge.noise(self.air.get(of).shape.mode);
-        if self.reception.stands_out(power, others as f64 + noise) {
-            self.lock(node, of, power, start, chosen);
+        let frame = self.passing(of);
+        if self.reception.stands_out(power, others as f64 + frame.noise) {
+            self.lock(node, &frame, power, start, chosen);
         }
     }
 
@@ -51,7 +52,7 @@ impl<F: Copy> Medium<F> {
     /// A signal begins while another one holds the receiver, which overlooks it or loses both (ns-2).
     #[cold]
     pub(super) fn clash(&mut self, arrival: Arrival, now: Instant) {
-        let Arrival { of, node, power, decodable } = arrival;
+        let Arrival { frame: &Passing { of, start, end, .. }, node, power, decodable } = arrival;
         let Some(lock) = &mut self.receivers[node as usize].lock else { return };
         let noticed = decodable || power >= self.reception.carrier_sense;
         if noticed && lock.intact && self.judge.by_threshold() {
@@ -65,8 +66,8 @@ impl<F: Copy> Medium<F> {
             lock.header = Header::Lost;
         }
         // Both have travelled as far as this node when they end here.
-        let (held, new) = (self.air.get(lock.of), self.air.get(of));
-        if new.shape.duration > held.shape.duration.saturating_sub(now.since(lock.start)) {
+        let held = self.air.get(lock.of);
+        if end.since(start) > held.shape.duration.saturating_sub(now.since(lock.start)) {
             self.occupy(node, of, power, now);
         }
     }

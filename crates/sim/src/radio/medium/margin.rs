@@ -22,6 +22,9 @@ impl Margins {
     #[inline]
     pub(super) fn weigh(&mut self, power: u64, others: u64, capture: f64) {
         self.verdicts += 1;
+        if others == 0 {
+            return;
+        }
         let threshold = others as f64 * capture;
         let power = power as f64;
         if power * NEAR >= threshold && power < threshold * NEAR {

@@ -1,5 +1,6 @@
 //! A node's receiver: what is there, and which frame it decodes.
 
+use super::signal::Passing;
 use crate::engine::Handle;
 use units::{Duration, Instant};
 
@@ -56,8 +57,8 @@ pub(super) struct Preamble {
 
 /// A signal that begins at a node.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Arrival {
-    pub(super) of: Handle,
+pub(super) struct Arrival<'a> {
+    pub(super) frame: &'a Passing,
     pub(super) node: u32,
     pub(super) power: u64,
     pub(super) decodable: bool,

@@ -1,6 +1,20 @@
 //! What frames in the air bring to those who hear them.
 
-use units::Instant;
+use crate::engine::Handle;
+use units::{Duration, Instant};
+
+/// What is the same at all the listeners that a frame passes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Passing {
+    pub(super) of: Handle,
+    pub(super) from: u32,
+    pub(super) start: Instant,
+    pub(super) end: Instant,
+    pub(super) header: Duration,
+    /// The noise that stands against its beginning, in attowatts.
+    pub(super) noise: f64,
+    pub(super) aggregate: bool,
+}
 
 /// What a front brought to a listener.
 #[derive(Clone, Copy, Debug)]

@@ -4,6 +4,7 @@
 //! gives none; likewise for the [`Receiver`]. Octets are only numbered, never held. `docs/tcp.md` says what is modelled and
 //! what is not.
 
+pub(crate) mod bqm;
 mod congestion;
 mod rack;
 mod ranges;
@@ -16,7 +17,7 @@ mod sender;
 mod settings;
 
 pub(crate) use receiver::Receiver;
-pub(crate) use segment::{Block, Sacks, Segment};
+pub(crate) use segment::{Block, Report, Sacks, Segment};
 pub(crate) use sender::{Counts, Sender};
 pub(crate) use settings::{Congestion, LossDetection, Recovery, RecoveryEnd, RttSamples, Settings, SlowStart};
 

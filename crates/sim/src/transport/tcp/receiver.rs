@@ -2,7 +2,7 @@
 
 use super::ranges::Ranges;
 use super::rto::{self, Backoff};
-use super::{Block, Recovery, Sacks, Segment, Settings};
+use super::{Block, Recovery, Report, Sacks, Segment, Settings};
 use std::mem::take;
 use units::Instant;
 
@@ -45,6 +45,8 @@ pub(crate) struct Receiver {
     ecn: bool,
     /// A mark was seen, and the sender has not yet said that it knows (RFC 3168, 6.1.3).
     marked: bool,
+    /// What is made of what is missing, for the acknowledgement that is due.
+    report: Option<Report>,
 }
 
 impl Receiver {
@@ -67,6 +69,7 @@ impl Receiver {
             echo: None,
             ecn: false,
             marked: false,
+            report: None,
         }
     }
 
@@ -136,6 +139,7 @@ impl Receiver {
         if block.start > self.nxt {
             let range = self.held.insert(block);
             self.remember(range);
+            self.judge();
             self.due = true;
             return 0;
         }
@@ -148,6 +152,14 @@ impl Receiver {
         self.unacknowledged += fresh;
         self.delay(now, hole || finished);
         fresh
+    }
+
+    /// What is missing up to the highest octet received: lost by congestion or not.
+    fn judge(&mut self) {
+        let Some(bqm) = self.settings.reports() else { return };
+        let highest = self.held.descending().next().map_or(self.nxt, |range| range.end);
+        let gaps = self.held.gaps(Block { start: self.nxt, end: highest });
+        self.report = bqm.judge(&bqm.missing(gaps, self.settings.segment.count()));
     }
 
     /// At least every second full segment is acknowledged, and none later than the setting says (RFC 9293, 3.8.6.3).
@@ -203,26 +215,29 @@ impl Receiver {
         }
         self.unacknowledged = 0;
         self.acknowledged = self.nxt;
+        let report = take(&mut self.report);
         Some(Segment {
             start: u64::from(!syn),
             ack: Some(self.nxt),
             window: self.settings.advertised_window.count(),
-            sacks: self.sacks(),
+            sacks: self.sacks(report.is_some()),
             sack_permitted: syn && self.settings.recovery == Recovery::Sack,
             stamp: self.settings.timestamps.then_some(now),
             echo: self.echo,
             syn,
             ece: if syn { self.ecn } else { self.marked },
+            reports: syn && self.settings.reports().is_some(),
+            report,
             ..Segment::EMPTY
         })
     }
 
-    /// The ranges that changed last, as many as there is room for.
-    fn sacks(&mut self) -> Sacks {
+    /// The ranges that changed last, as many as there is room for, beside a report if there is one.
+    fn sacks(&mut self, report: bool) -> Sacks {
         let mut sacks = Sacks::NONE;
         let twice = take(&mut self.twice).filter(|_| self.settings.has_rack());
         if self.settings.recovery == Recovery::Sack {
-            let room = Sacks::MOST - usize::from(self.settings.timestamps);
+            let room = Sacks::MOST - usize::from(self.settings.timestamps) - usize::from(report);
             let ranges = self.recent.iter().flatten().filter_map(|&octet| self.held.containing(octet));
             twice.into_iter().chain(ranges).take(room).for_each(|block| sacks.push(block));
         }

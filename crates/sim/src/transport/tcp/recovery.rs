@@ -61,6 +61,11 @@ impl LossRecovery {
         matches!(self.phase, Phase::TimedOut { .. })
     }
 
+    /// Duplicate acknowledgements since the last new one, up to what shows a loss.
+    pub(super) fn duplicates(&self) -> u64 {
+        self.duplicates.min(DUP_THRESH).into()
+    }
+
     /// Repetitions come from below this number only; `None`: nothing is to be repeated.
     pub(super) fn repeat_below(&self) -> Option<u64> {
         match self.phase {

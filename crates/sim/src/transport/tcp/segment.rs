@@ -15,6 +15,10 @@ const SACK_PERMITTED: u64 = 4;
 /// Kind and length of the SACK option (RFC 2018, section 3) with two octets of padding, and each of its blocks.
 const SACK: u64 = 4;
 const SACK_BLOCK: u64 = 8;
+/// An option for experiments (RFC 4727, RFC 6994) in a SYN: kind, length and number; in an acknowledgement also what is
+/// reported, with three octets of padding.
+const REPORTS: u64 = 4;
+const REPORT: u64 = 8;
 /// The largest window that needs no scaling (RFC 9293, 3.1).
 const UNSCALED_WINDOW: u64 = 65_535;
 
@@ -59,6 +63,15 @@ impl Sacks {
     }
 }
 
+/// What a receiver makes of the packets that are missing, as it reports it to the sender (BQM thesis, sections 3.3 and 3.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Report {
+    /// No queue took the packets.
+    Wireless,
+    /// A queue did, and had to drop packets up to this discard priority.
+    Congestion { reached: u8 },
+}
+
 /// A segment on its way. The SYN has number 0, the first octet of data 1, and numbers never wrap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "they are the flags of a TCP header")]
@@ -86,6 +99,12 @@ pub(crate) struct Segment {
     pub(crate) cwr: bool,
     /// The network may mark it instead of discarding it: ECT(0) in the IP header.
     pub(crate) ect: bool,
+    /// In a SYN: its maker takes reports of losses, or makes them.
+    pub(crate) reports: bool,
+    /// What the receiver makes of what is missing.
+    pub(crate) report: Option<Report>,
+    /// Its discard priority, in the IP header.
+    pub(crate) discard_priority: Option<u8>,
 }
 
 impl Segment {
@@ -104,6 +123,9 @@ impl Segment {
         ece: false,
         cwr: false,
         ect: false,
+        reports: false,
+        report: None,
+        discard_priority: None,
     };
 
     /// The number after its last octet, SYN and FIN counted.
@@ -123,13 +145,15 @@ impl Segment {
         let timestamps = if self.stamp.is_some() { TIMESTAMPS } else { 0 };
         let blocks = self.sacks.blocks().len() as u64;
         let sack = if blocks > 0 { SACK + SACK_BLOCK * blocks } else { 0 };
-        Bytes::new(HEADER + timestamps + sack + if self.syn { self.syn_options() } else { 0 })
+        let report = if self.report.is_some() { REPORT } else { 0 };
+        Bytes::new(HEADER + timestamps + sack + report + if self.syn { self.syn_options() } else { 0 })
     }
 
     fn syn_options(&self) -> u64 {
         let permitted = if self.sack_permitted && self.stamp.is_none() { SACK_PERMITTED } else { 0 };
         let scale = if self.window > UNSCALED_WINDOW { WINDOW_SCALE } else { 0 };
-        MAXIMUM_SEGMENT_SIZE + permitted + scale
+        let reports = if self.reports { REPORTS } else { 0 };
+        MAXIMUM_SEGMENT_SIZE + permitted + scale + reports
     }
 }
 
@@ -146,8 +170,10 @@ mod tests {
         let full = Segment { sacks, ..stamped };
         let syn = Segment { syn: true, sack_permitted: true, window: 4_000_000, ..stamped };
         let old = Segment { syn: true, window: 65_535, ..Segment::EMPTY };
-        let sizes = [plain, stamped, full, syn, old].map(|segment| segment.header().count());
-        assert_eq!(sizes, [20, 32, 60, 40, 24]);
+        let report = Segment { report: Some(Report::Wireless), ..stamped };
+        let reports = Segment { reports: true, ..old };
+        let sizes = [plain, stamped, full, syn, old, report, reports].map(|segment| segment.header().count());
+        assert_eq!(sizes, [20, 32, 60, 40, 24, 40, 28]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What a connection is set to: plain values, the same for both ends.
 
+use super::bqm;
 use units::{Bytes, Duration};
 
 /// How the congestion window grows and shrinks.
@@ -9,6 +10,8 @@ pub(crate) enum Congestion {
     Reno,
     /// RFC 9438.
     Cubic,
+    /// The BQM thesis, section 3.5.
+    Bqm,
 }
 
 /// How lost segments are found and repeated.
@@ -85,12 +88,19 @@ pub(crate) struct Settings {
     pub(crate) limited_transmit: bool,
     /// The timestamps option (RFC 7323).
     pub(crate) timestamps: bool,
+    /// Packets have discard priorities.
+    pub(crate) bqm: Option<bqm::Settings>,
 }
 
 impl Settings {
     /// Losses are found by time, and the receiver reports what came twice.
     pub(crate) fn has_rack(&self) -> bool {
         self.recovery == Recovery::Sack && self.loss_detection == LossDetection::RackTlp
+    }
+
+    /// The receiver reports what it makes of losses, because the sender listens to it.
+    pub(super) fn reports(&self) -> Option<&bqm::Settings> {
+        self.bqm.as_ref().filter(|_| self.congestion == Congestion::Bqm)
     }
 }
 
@@ -111,6 +121,7 @@ impl Default for Settings {
             rto_min: Duration::from_secs(1),
             limited_transmit: true,
             timestamps: true,
+            bqm: None,
         }
     }
 }

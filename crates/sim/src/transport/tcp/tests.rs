@@ -1,5 +1,6 @@
 //! Traces by hand after the RFCs, properties under any order of events, and both ends over a link of fixed rate.
 
+mod bqm;
 mod closed_form;
 mod handshake;
 mod link;

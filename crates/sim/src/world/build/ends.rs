@@ -88,12 +88,12 @@ impl<'a> Ends<'a> {
             (Some(one), None) | (None, Some(one)) => {
                 let pattern = if from.is_some() { &described.to } else { &described.from };
                 let beginning = pattern.trim_end_matches('*');
-                let wanted = |(other, name): &(u32, &String)| *other != one && name.starts_with(beginning);
+                let wanted = |(other, _): &(u32, &String)| *other != one;
                 let flow = |(other, name): (u32, &String)| {
                     let (from, to) = if from.is_some() { (one, other) } else { (other, one) };
                     End { name: format!("{}-{name}", described.name), from, to }
                 };
-                Ok(self.stations().filter(wanted).map(flow).collect())
+                Ok(self.called(beginning).filter(wanted).map(flow).collect())
             }
         }
     }
@@ -112,6 +112,14 @@ impl<'a> Ends<'a> {
         (0..).zip(self.names).filter(|(node, _)| infrastructure.is_station(*node))
     }
 
+    /// What a star behind this beginning of names stands for: stations, and with a beginning also nodes without a radio.
+    fn called(&self, beginning: &str) -> impl Iterator<Item = (u32, &'a String)> {
+        let infrastructure = self.infrastructure;
+        let wanted =
+            move |node| infrastructure.is_station(node) || !beginning.is_empty() && !infrastructure.has_radio(node);
+        (0..).zip(self.names).filter(move |(node, name)| wanted(*node) && name.starts_with(beginning))
+    }
+
     /// Flows in a ring, from every node to the next.
     fn ring(&self, described: &config::Flow) -> Result<Vec<End>, BuildError> {
         let refuse = |message: String| Err(BuildError::new(format!("flow.{}.to", described.name), message));
@@ -119,7 +127,7 @@ impl<'a> Ends<'a> {
             let message = "`next` is the next of all that `from` stands for: write `from = \"up*\"` or `from = \"*\"`, without `count`";
             return refuse(message.to_owned());
         };
-        let nodes: Vec<(u32, &String)> = self.stations().filter(|(_, name)| name.starts_with(beginning)).collect();
+        let nodes: Vec<(u32, &String)> = self.called(beginning).collect();
         if let [(_, alone)] = nodes[..] {
             return refuse(format!("`{alone}` has no next: a ring takes two nodes"));
         }

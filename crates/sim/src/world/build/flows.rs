@@ -9,12 +9,12 @@ use crate::config::{self, Network};
 use crate::engine::{FlowId, Number as _};
 use crate::mac::{BROADCAST, Conventions, Frame};
 use crate::radio::Medium;
-use crate::record::{FlowRecord, Identity};
+use crate::record::{FlowRecord, Identity, Player};
 use crate::world::error::BuildError;
 use crate::world::state::{Flow, Role, Supply};
 use queue::Ecn;
 use std::collections::BTreeSet;
-use units::Rate;
+use units::{Instant, Rate};
 
 pub(super) fn flows(
     network: &Network,
@@ -36,6 +36,7 @@ pub(super) fn flows(
         let answered = transport::answered(described, network, rules)?;
         let traffic = Traffic::new(described, network.duration)?;
         let rate = admission::check(described, &traffic)?;
+        check_player(described, answered.is_some())?;
         for End { name, from, to } in ends.of(described)? {
             if to == BROADCAST && !infrastructure.has_radio(from) {
                 let message = format!("`{}` has no radio to send broadcasts with", names[from as usize]);
@@ -75,6 +76,16 @@ pub(super) fn flows(
     Ok(flows)
 }
 
+/// Refuses a player of what is no stream over UDP to one node.
+fn check_player(described: &config::Flow, answered: bool) -> Result<(), BuildError> {
+    let refuse = |message| Err(BuildError::new(format!("flow.{}.player_buffer", described.name), message));
+    match described.player_buffer {
+        Some(_) if answered => refuse("only what comes over UDP is played, without answers"),
+        Some(_) if described.to == "broadcast" => refuse("a player is one receiver's, and this flow goes to all"),
+        Some(_) | None => Ok(()),
+    }
+}
+
 /// What a flow called `name` is in the results; to no node is to all.
 fn identity(described: &config::Flow, name: String, from: &str, to: Option<&String>, drawn: bool) -> Identity {
     Identity {
@@ -93,6 +104,8 @@ fn flow(described: &config::Flow, identity: Identity, from: u32, to: u32, supply
     let category = rules.index(described.category.unwrap_or_else(|| described.class.into()));
     let from = from.into();
     let dscp = described.class.into();
+    let until = described.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop);
+    let player = described.player_buffer.map(|buffer| Box::new(Player::new(buffer, until)));
     Flow {
         identity,
         from,
@@ -104,6 +117,6 @@ fn flow(described: &config::Flow, identity: Identity, from: u32, to: u32, supply
         role: Role::Data,
         supply,
         waiting: 0,
-        record: FlowRecord::default(),
+        record: FlowRecord { player, ..FlowRecord::default() },
     }
 }

@@ -2,7 +2,7 @@
 
 use super::sites::Site;
 use crate::config::{Class, Network, Protocol, Queues, Role, Wired};
-use crate::engine::{List, NodeId, Number as _, WireId};
+use crate::engine::{List, NodeId, Number as _, Purpose, Stream, WireId};
 use crate::mac::Frame;
 use crate::radio::Medium;
 use crate::world::error::BuildError;
@@ -23,8 +23,15 @@ pub(super) struct Infrastructure {
     access: bool,
     /// By node: the access point of a station.
     access_point: Vec<Option<u32>>,
-    /// The ends of every wired link.
-    wires: Vec<[u32; 2]>,
+    wires: Vec<Link>,
+}
+
+/// A wired link.
+#[derive(Debug)]
+struct Link {
+    ends: [u32; 2],
+    /// The place of the table that describes it.
+    table: usize,
 }
 
 impl Infrastructure {
@@ -35,7 +42,7 @@ impl Infrastructure {
         let found = Self { radios, access, access_point, wires: wires(network, sites, access)? };
         for (site, node) in sites.iter().zip(0..) {
             check_keys(site)?;
-            if site.role == Role::Wired && !found.wires.iter().any(|ends| ends.contains(&node)) {
+            if site.role == Role::Wired && !found.wires.iter().any(|link| link.ends.contains(&node)) {
                 let message =
                     format!("`{0}` has no radio and no link: add `[[wired]] between = [\"{0}\", ...]`", site.name);
                 return Err(BuildError::new(format!("node.{}.role", site.name), message));
@@ -49,14 +56,15 @@ impl Infrastructure {
     }
 
     /// Both directions of all wired links; the `k`-th link's are the `2k`-th and the one after it.
-    pub(super) fn wires(&self, network: &Network, nodes: &List<NodeId, Node>) -> Vec<Wire> {
+    pub(super) fn wires(&self, network: &Network, nodes: &List<NodeId, Node>, seed: u64) -> Vec<Wire> {
         let mut wires = Vec::with_capacity(2 * self.wires.len());
-        for (described, &[a, b]) in network.wired.iter().zip(&self.wires) {
+        for &Link { ends: [a, b], table } in &self.wires {
             for (from, to) in [(a, b), (b, a)] {
                 // Neither category nor class matters on a wire.
                 let (from, to) = (NodeId::from(from), NodeId::from(to));
                 let port = nodes[from].egress.port_to(to.into(), 0, Class::BestEffort);
-                wires.push(Wire::new(from, port, to, described));
+                let name = format!("{} {}", nodes[from].name, nodes[to].name);
+                wires.push(Wire::new(from, port, to, &network.wired[table], Stream::new(seed, &name, Purpose::Damage)));
             }
         }
         wires
@@ -64,11 +72,16 @@ impl Infrastructure {
 
     /// The node at the other end of each of a node's wired links, and the direction that leads there.
     pub(super) fn wires_of(&self, node: u32) -> impl Iterator<Item = (u32, WireId)> {
-        (0..).zip(&self.wires).filter_map(move |(link, &[a, b])| match node {
+        (0..).zip(&self.wires).filter_map(move |(link, &Link { ends: [a, b], .. })| match node {
             _ if node == a => Some((b, WireId::at(2 * link))),
             _ if node == b => Some((a, WireId::at(2 * link + 1))),
             _ => None,
         })
+    }
+
+    /// The place of the table that describes a link.
+    pub(super) fn table(&self, wire: WireId) -> usize {
+        self.wires[wire.place() / 2].table
     }
 
     /// Whom every node may send to: over a wired link; by radio a station to its access point and this to it, and without
@@ -187,55 +200,75 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
 }
 
 /// What no wire carries, or what is on it would fill the memory.
-fn check_wire(wired: &Wired, index: usize) -> Result<(), BuildError> {
+fn check_wire(wired: &Wired, table: usize) -> Result<(), BuildError> {
     let rates = std::iter::once(("rate".to_owned(), wired.rate));
     let steps = wired.at.iter().enumerate().map(|(step, at)| (format!("at.{step}.rate"), at.rate));
     for (key, rate) in rates.chain(steps) {
         if rate > FASTEST_WIRE {
             let message = format!("no wire carries more than {FASTEST_WIRE}");
-            return Err(BuildError::new(format!("wired.{index}.{key}"), message));
+            return Err(BuildError::new(format!("wired.{table}.{key}"), message));
         }
         let under_way = rate.as_bps() as f64 / 8.0 * wired.delay.as_secs_f64();
         if under_way > MOST_UNDER_WAY.count() as f64 {
             let message = format!("at {rate} more than {MOST_UNDER_WAY} would be on their way at once");
-            return Err(BuildError::new(format!("wired.{index}.delay"), message));
+            return Err(BuildError::new(format!("wired.{table}.delay"), message));
         }
     }
     Ok(())
 }
 
-/// The ends of the wired links.
-fn wires(network: &Network, sites: &[Site], access: bool) -> Result<Vec<[u32; 2]>, BuildError> {
-    let mut wires: Vec<[u32; 2]> = Vec::new();
-    for (wired, index) in network.wired.iter().zip(0..) {
-        let refuse = |message: String| Err(BuildError::new(format!("wired.{index}.between"), message));
-        let mut ends = [0; 2];
-        for (end, name) in ends.iter_mut().zip(&wired.between) {
-            let Some((node, site)) = (0..).zip(sites).find(|(_, site)| site.name == *name) else {
-                let known = sites.iter().map(|site| site.name.clone()).collect();
-                return Err(BuildError::unknown_node(format!("wired.{index}.between"), name, known));
-            };
-            if access && site.role == Role::Station {
-                return refuse(format!(
-                    "`{name}` is a station: in a network with access points, wired links end at these and at nodes with \
-                     `role = \"wired\"`"
-                ));
-            }
-            *end = node;
-        }
+/// The wired links: one for each node that a `*` stands for.
+fn wires(network: &Network, sites: &[Site], access: bool) -> Result<Vec<Link>, BuildError> {
+    let mut wires: Vec<Link> = Vec::new();
+    for (wired, table) in network.wired.iter().zip(0..) {
+        let refuse = |message: String| Err(BuildError::new(format!("wired.{table}.between"), message));
         let [a, b] = &wired.between;
         if a == b {
             return refuse(format!("the link ends where it starts, at `{a}`"));
         }
-        check_wire(wired, index)?;
+        check_wire(wired, table)?;
         if wired.at.windows(2).any(|pair| pair[1].time <= pair[0].time) {
             let message = "steps come one after another: each at a later `time` than the one before";
-            return Err(BuildError::new(format!("wired.{index}.at"), message));
+            return Err(BuildError::new(format!("wired.{table}.at"), message));
         }
-        if wires.iter().any(|other| other.contains(&ends[0]) && other.contains(&ends[1])) {
-            return refuse(format!("there is a link between `{a}` and `{b}` already"));
+        for ends in pairs(wired, table, sites)? {
+            let [a, b] = ends.map(|end| &sites[end as usize]);
+            if let Some(station) = [a, b].into_iter().find(|end| access && end.role == Role::Station) {
+                return refuse(format!(
+                    "`{}` is a station: in a network with access points, wired links end at these and at nodes with \
+                     `role = \"wired\"`",
+                    station.name
+                ));
+            }
+            if wires.iter().any(|other| ends.iter().all(|end| other.ends.contains(end))) {
+                return refuse(format!("there is a link between `{}` and `{}` already", a.name, b.name));
+            }
+            wires.push(Link { ends, table });
         }
-        wires.push(ends);
     }
     Ok(wires)
+}
+
+/// The pairs of nodes that a table joins.
+fn pairs(wired: &Wired, table: usize, sites: &[Site]) -> Result<Vec<[u32; 2]>, BuildError> {
+    let path = || format!("wired.{table}.between");
+    if wired.between.iter().all(|end| end.ends_with('*')) {
+        return Err(BuildError::new(path(), "`*` stands for nodes at one end of links, not at both"));
+    }
+    let named = |end: &str| {
+        let fits = |site: &Site| match end.strip_suffix('*') {
+            Some(beginning) => site.name.starts_with(beginning),
+            None => site.name == end,
+        };
+        let found: Vec<u32> = (0..).zip(sites).filter(|(_, site)| fits(site)).map(|(node, _)| node).collect();
+        if found.is_empty() && !end.ends_with('*') {
+            let known = sites.iter().map(|site| site.name.clone()).collect();
+            return Err(BuildError::unknown_node(path(), end, known));
+        }
+        Ok(found)
+    };
+    let [a, b] = &wired.between;
+    let (a, b) = (named(a)?, named(b)?);
+    let all = a.iter().flat_map(|&a| b.iter().map(move |&b| [a, b]));
+    Ok(all.filter(|[a, b]| a != b).collect())
 }

@@ -3,7 +3,8 @@
 use super::radio;
 use super::sites::Site;
 use crate::config::{
-    self, BProtection, Contention, Edca, MostBytes, Network, RateAlgorithm, RtsThreshold, TimeoutDeferral,
+    self, BProtection, Contention, Edca, LowLevel, MostBytes, Network, Queues, RateAlgorithm, RtsThreshold,
+    TimeoutDeferral,
 };
 use crate::engine::{Purpose, Stream};
 use crate::mac::{Access, Aggregation, Algorithm, Conventions, Costs, Rates, WINDOW};
@@ -54,6 +55,8 @@ pub(super) fn conventions(network: &Network) -> Result<Conventions, BuildError> 
         eifs: mac.eifs,
         first_access: mac.first_access,
         answer_rts: mac.answer_rts,
+        turns: None,
+        key: Bytes::new(0),
     })
 }
 
@@ -87,16 +90,25 @@ fn aggregation(network: &Network) -> Result<Aggregation, BuildError> {
     }
     Ok(Aggregation {
         ampdu: limit("ampdu", given.ampdu, 65_535)?,
-        frames: usize::from(given.ampdu_frames),
+        frames: given.ampdu_frames,
         duration: given.ampdu_duration,
         amsdu: limit("amsdu", given.amsdu, 7_935)?,
         missed: given.missed_block_ack,
     })
 }
 
-/// With which modes a node sends: always its own, or as rate control decides.
-pub(super) fn rates(site: &Site, network: &Network, rules: &Conventions, seed: u64) -> Result<Rates, BuildError> {
+/// With which modes a node sends: always its own, in one of two as it is told, or as rate control decides.
+pub(super) fn rates(
+    site: &Site,
+    network: &Network,
+    rules: &Conventions,
+    low: Option<&LowLevel>,
+    seed: u64,
+) -> Result<Rates, BuildError> {
     let mode = radio::mode(site, &network.radio)?;
+    if let Some(low) = low {
+        return Ok(Rates::of_two(mode, low_mode(site, network, rules, low)?));
+    }
     let (algorithm, modes) = match network.mac.rate_control.algorithm {
         RateAlgorithm::Fixed => return Ok(Rates::fixed(mode)),
         RateAlgorithm::Arf => (Algorithm::Arf, network.radio.ladder()),
@@ -113,6 +125,22 @@ pub(super) fn rates(site: &Site, network: &Network, rules: &Conventions, seed: u
     }
     let random = Stream::new(seed, &site.name, Purpose::RateControl);
     Ok(Rates::new(algorithm, modes, &Costs::new(&rules.timing), random))
+}
+
+/// The mode of a node's low transmission level.
+fn low_mode(site: &Site, network: &Network, rules: &Conventions, low: &LowLevel) -> Result<Mode, BuildError> {
+    let own = site.consumption.as_ref().is_some_and(|own| own.low.is_some());
+    let at = if own { format!("node.{}.consumption.low", site.name) } else { "consumption.low".to_owned() };
+    let refuse = |why: &str| Err(BuildError::new(at.clone(), why));
+    if rules.edca() || network.class_queue.is_some() || site.queues.is_some_and(|queues| queues != Queues::One) {
+        return refuse("the low level goes by the packets of the node's only queue: with the DCF, without classes");
+    }
+    if network.mac.rate_control.algorithm != RateAlgorithm::Fixed {
+        return refuse("rate control chooses the mode; leave `low` out, or write `algorithm = \"fixed\"`");
+    }
+    let mode = network.radio.node_mode(low.data_rate, low.mcs);
+    let mode = mode.map_err(|refusal| BuildError::new(format!("{at}.{}", refusal.key), refusal.why))?;
+    mode.map_or_else(|| refuse("it needs a `data_rate` or an `mcs`"), Ok)
 }
 
 /// The four categories, the highest first; the defaults are those of IEEE 802.11-2016, table 9-137.

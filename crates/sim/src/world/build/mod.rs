@@ -12,6 +12,7 @@ mod routes;
 mod sites;
 mod sources;
 mod transport;
+mod turns;
 mod txop;
 
 use super::error::BuildError;
@@ -19,7 +20,7 @@ use super::state::{Connections, Event, Posted, Routing, Supply, World, port_name
 use crate::config::Network;
 use crate::engine::{Arena, EventQueue};
 use crate::radio::{Judge, Links, Medium};
-use crate::record::Recorder;
+use crate::record::{Overflows, Recorder};
 use infrastructure::Infrastructure;
 use units::{Duration, Instant};
 
@@ -31,7 +32,8 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         return Err(BuildError::new("record.series", "the spacing of a series is above zero"));
     }
     let sites = sites::sites(network, seed)?;
-    let rules = mac::conventions(network)?;
+    let mut rules = mac::conventions(network)?;
+    turns::order(network, &mut rules)?;
     radio::check_radio(&network.radio)?;
     let infrastructure = Infrastructure::new(network, &sites)?;
     let motion = motion::motion(network, infrastructure.with_radio(&sites), seed)?;
@@ -63,16 +65,19 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         handled: 0,
         medium,
         rules,
-        wires: infrastructure.wires(network, &nodes).into(),
+        wires: infrastructure.wires(network, &nodes, seed).into(),
         nodes,
         flows: flows.into(),
         routing,
         packets: Arena::default(),
         connections: Connections::default(),
         posted: Posted::default(),
+        asked: Vec::new(),
         broadcasts_in_air: 0,
         recorder,
         distributions: network.record.distributions,
+        hop_counts: network.record.hops,
+        overflows: network.record.overflows.map(|within| Box::new(Overflows::new(within, sites.len()))),
         last_step: Instant::ZERO,
         watch: None,
         frequency: network.radio.carrier(),
@@ -96,8 +101,11 @@ impl World {
                 if orders_access {
                     self.order_access(node, port, &begin);
                 }
+                if let Some(energy) = &mut self.nodes[node].energy {
+                    energy.order(Instant::ZERO, begin.low_up_to);
+                }
                 if let Some(news) = begin.note {
-                    self.order_note(node, news);
+                    self.order_note(node, &news);
                 }
             }
             self.arm_routing(node);

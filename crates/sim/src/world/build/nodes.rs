@@ -3,12 +3,12 @@
 use super::infrastructure::Infrastructure;
 use super::mac;
 use super::sites::Site;
-use crate::config::{Category, Class, Network, Queues, Role};
+use crate::config::{Category, Class, Consumption, Network, Queues, Role};
 use crate::egress::{Egress, Layout, Order, Port};
 use crate::engine::{List, NodeId, Number as _, PortId, Purpose, Stream};
 use crate::mac::{Conventions, Costs, Station};
 use crate::net::Notes;
-use crate::record::{Gauge, NodeRecord};
+use crate::record::{EnergyAccount, Gauge, NodeRecord};
 use crate::world::error::BuildError;
 use crate::world::state::Node;
 use control::{Controller as _, Reads, Sets};
@@ -36,12 +36,18 @@ pub(super) fn nodes(
         let settings = order.settings();
         // A category with several ports cannot contend as each of them orders.
         let alone = layout.groups == 1 && !layout.by_class;
+        let consumption = consumption(network, site, &layout);
         // A wired node has no radio to measure with, or to send notes.
         let (reads, at_any) = match layout.radio_ports() {
             0 => (MEASURED, CARRIED_OUT),
             _ => (MEASURED.and(Reads::RADIO).and(Reads::NOTES), CARRIED_OUT.and(Sets::NOTE)),
         };
         let sets = if alone { at_any.and(Sets::ACCESS) } else { at_any };
+        let low = consumption.as_ref().and_then(|described| described.low.as_ref());
+        let (reads, sets) = match low {
+            Some(_) => (reads.and(Reads::LEVELS), sets.and(Sets::LEVEL)),
+            None => (reads, sets),
+        };
         let mut ports: List<PortId, Port> = List::default();
         for port in (0..layout.radio_ports()).map(PortId::at) {
             let (settings, table) = match &settings {
@@ -51,7 +57,7 @@ pub(super) fn nodes(
             ports.push(built(settings, &table, reads, sets, &mut chance)?);
         }
         for (_, wire) in &layout.wires {
-            let link = wire.place() / 2;
+            let link = infrastructure.table(*wire);
             ports.push(built(&network.wired[link].queue, &format!("wired.{link}.queue"), reads, at_any, &mut chance)?);
         }
         let count = ports.len();
@@ -64,7 +70,7 @@ pub(super) fn nodes(
         nodes.push(Node {
             name: site.name.clone(),
             access_point: site.role == Role::AccessPoint,
-            station: Station::new(address, mac::rates(site, network, rules, seed)?, rules, random),
+            station: Station::new(address, mac::rates(site, network, rules, low, seed)?, rules, random),
             armed: Instant::NEVER,
             egress: Egress::new(ports, layout, order),
             saturated: vec![Vec::new(); count].into(),
@@ -72,11 +78,22 @@ pub(super) fn nodes(
             ports_before,
             record: NodeRecord::default(),
             gauge,
+            energy: consumption.as_ref().map(|described| Box::new(EnergyAccount::new(described))),
             neighbours,
         });
         ports_before += count;
     }
     Ok(nodes)
+}
+
+/// What a node draws, where it has a radio and its joules are counted.
+fn consumption(network: &Network, site: &Site, layout: &Layout) -> Option<Consumption> {
+    let given = match (&site.consumption, &network.consumption) {
+        (Some(own), Some(shared)) => own.over(shared),
+        (Some(one), None) | (None, Some(one)) => one.clone(),
+        (None, None) => return None,
+    };
+    (layout.radio_ports() > 0).then_some(given)
 }
 
 /// Which ports a node has.

@@ -266,7 +266,8 @@ impl<'n> Traffic<'n> {
         let active = start..stop;
         if let Some(settings) = tcp {
             let transfers = self.transfers(active, random)?;
-            return Ok(Supply::Transfers { transfers, settings, opened: 0 });
+            let is_drawn = !self.flow.phase_jitter.is_zero() && self.flow.traffic.kind != TrafficKind::Web;
+            return Ok(Supply::Transfers { transfers, settings, opened: 0, drawn_start: is_drawn.then_some(start) });
         }
         let kind = self.flow.traffic.kind;
         Ok(Supply::Source(match kind {

@@ -1,10 +1,11 @@
 //! What carries a flow: UDP, TCP or echo requests, refusing what does not go together.
 
-use crate::config::{self, Category, Network, Tcp, TrafficKind, Transport};
+use crate::config::{self, Category, Class, Network, Tcp, TrafficKind, Transport};
 use crate::engine::FlowId;
 use crate::mac::Conventions;
 use crate::net::{MOST_SEGMENT, ip_bytes};
-use crate::record::{FlowRecord, Identity, Service, TransportRecord};
+use crate::record::{FlowRecord, Identity, Losses, Service, TransportRecord};
+use crate::transport::tcp::bqm::{self, Discriminator, Growth, Measure, Pattern, Threshold, WirelessLoss};
 use crate::transport::tcp::{
     Congestion, LossDetection, Recovery, RecoveryEnd, RttSamples, Segment, Settings, SlowStart,
 };
@@ -56,6 +57,11 @@ pub(super) fn answered(
     let own = flow.tcp.unwrap_or_default();
     let path = |key: &str, own: bool| if own { format!("flow.{}.tcp.{key}", flow.name) } else { format!("tcp.{key}") };
     let merged = own.over(&network.tcp);
+    if flow.class == Class::RealTime && merged.bqm.is_some() {
+        let message =
+            "discard priorities stand where the class `real-time` stands, in the code point: leave one of them out";
+        return Err(BuildError::new(path("bqm", own.bqm.is_some()), message));
+    }
     let settings = settings(&merged).map_err(|(key, message)| BuildError::new(path(key, given(&own, key)), message))?;
     if merged.ack_category.is_some() && !rules.edca() {
         let message = "the DCF has no categories; set `access = \"edca\"` in `[mac]`, or leave `ack_category` out";
@@ -75,7 +81,8 @@ pub(super) fn answer(there: &mut Flow, index: FlowId, back: FlowId, answered: &A
         }
     };
     there.role = asked;
-    there.record.transport = Some(Box::new(TransportRecord::new(answered.service)));
+    let losses = answered.settings.and_then(|settings| settings.bqm).map(|_| Losses::default());
+    there.record.transport = Some(Box::new(TransportRecord::new(answered.service, losses)));
     let Identity { name, from, to, kind, class, .. } = &there.identity;
     let (name, from, to, class) = (name.clone(), to.clone(), from.clone(), *class);
     let identity = Identity { name, from, to, kind, class, drawn: false, deadline: None };
@@ -137,6 +144,7 @@ fn settings(described: &Tcp) -> Result<Settings, (&'static str, String)> {
         congestion: match described.congestion.unwrap_or_default() {
             config::Congestion::Reno => Congestion::Reno,
             config::Congestion::Cubic => Congestion::Cubic,
+            config::Congestion::Bqm => Congestion::Bqm,
         },
         recovery: match described.recovery.unwrap_or_default() {
             config::Recovery::Sack => Recovery::Sack,
@@ -167,12 +175,16 @@ fn settings(described: &Tcp) -> Result<Settings, (&'static str, String)> {
         rto_min: described.rto_min.unwrap_or(defaults.rto_min),
         limited_transmit: described.limited_transmit.unwrap_or(defaults.limited_transmit),
         timestamps: described.timestamps.unwrap_or(defaults.timestamps),
+        bqm: bias(described),
     };
     let stamp = settings.timestamps.then_some(Instant::ZERO);
     let most = MOST_SEGMENT.count() - Segment { stamp, ..Segment::EMPTY }.header().count();
     if described.loss_detection == Some(config::LossDetection::RackTlp) && settings.recovery != Recovery::Sack {
         let message = "RACK needs selective acknowledgements: set `recovery = \"sack\"`, or leave `loss_detection` out";
         return Err(("loss_detection", message.to_owned()));
+    }
+    if described.bqm.is_some_and(|bqm| bqm.every == Some(0)) {
+        return Err(("bqm.every", "one packet in at least one has priority 0".to_owned()));
     }
     if settings.segment.count() == 0 {
         return Err(("segment", "segments without payload carry nothing: at least 1 B".to_owned()));
@@ -199,10 +211,51 @@ fn settings(described: &Tcp) -> Result<Settings, (&'static str, String)> {
     Ok(settings)
 }
 
+/// The settings of discard priorities, if packets have them.
+fn bias(described: &Tcp) -> Option<bqm::Settings> {
+    let wanted = described.congestion == Some(config::Congestion::Bqm);
+    let table = described.bqm.or(wanted.then(config::Bqm::default))?;
+    let defaults = bqm::Settings::default();
+    let pattern = match table.pattern.unwrap_or_default() {
+        config::bqm::DiscardPattern::Eight => Pattern::Eight,
+        config::bqm::DiscardPattern::Sixteen => Pattern::Sixteen,
+        config::bqm::DiscardPattern::SixteenSparse => Pattern::SixteenSparse,
+        config::bqm::DiscardPattern::Highest => Pattern::Highest,
+    };
+    Some(bqm::Settings {
+        pattern,
+        raise: table.raise.unwrap_or(defaults.raise),
+        discriminator: match table.discriminator.unwrap_or_default() {
+            config::bqm::Discriminator::Ald => Discriminator::Ald,
+            config::bqm::Discriminator::None => Discriminator::None,
+        },
+        every: table.every.or(pattern.every()),
+        measure: match table.measure.unwrap_or_default() {
+            config::bqm::Measure::Highest => Measure::Highest,
+            config::bqm::Measure::WithoutGap => Measure::WithoutGap,
+        },
+        wireless_loss: match table.wireless_loss.unwrap_or_default() {
+            config::bqm::WirelessLoss::OnePacket => WirelessLoss::OnePacket,
+            config::bqm::WirelessLoss::None => WirelessLoss::None,
+        },
+        growth: match table.growth.unwrap_or_default() {
+            config::bqm::Growth::UntilNext => Growth::UntilNext,
+            config::bqm::Growth::UntilRegained => Growth::UntilRegained,
+        },
+        threshold: match table.threshold.unwrap_or_default() {
+            config::bqm::Threshold::Reduced => Threshold::Reduced,
+            config::bqm::Threshold::Half => Threshold::Half,
+        },
+        single_duplicate: table.single_duplicate.unwrap_or(defaults.single_duplicate),
+    })
+}
+
 /// Is the key the flow's own?
 fn given(own: &Tcp, key: &str) -> bool {
     match key {
         "loss_detection" => own.loss_detection.is_some(),
+        "bqm" => own.bqm.is_some(),
+        "bqm.every" => own.bqm.is_some_and(|bqm| bqm.every.is_some()),
         "segment" => own.segment.is_some(),
         "initial_window" => own.initial_window.is_some(),
         "advertised_window" => own.advertised_window.is_some(),

@@ -80,7 +80,8 @@ impl World {
     /// A message of a flow's admission sets out.
     fn launch_message(&mut self, messages: FlowId, created: Instant) {
         self.flows[messages].record.sent += 1;
-        self.launch(messages, Packet::new(Load::Flow(messages), created, network_bytes(MESSAGE)));
+        let dscp = self.flows[messages].dscp;
+        self.launch(messages, Packet { dscp, ..Packet::new(Load::Flow(messages), created, network_bytes(MESSAGE)) });
         self.serve(self.flows[messages].from);
     }
 

@@ -31,7 +31,7 @@ impl World {
             let Some(room) = station.room(now, &assembly, msdu_bytes(length), &self.rules) else { break };
             let (egress, mut accounts) = self.egress_and_accounts(node);
             let taken = egress.take(now, port, index, &mut accounts.dropping()).expect("it was seen there");
-            let msdu = self.taken(&taken);
+            let msdu = self.taken(node, &taken);
             let station = &mut self.nodes[node].station;
             if let Some(before) = station.join(&mut assembly, room, msdu, &self.rules) {
                 self.packets.get_mut(before).transit.next = Some(msdu.packet);

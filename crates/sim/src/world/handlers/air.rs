@@ -26,15 +26,19 @@ impl World {
             }
             Due::Failed(answer) => {
                 self.note(node, answer);
+                if self.rules.turns.is_some() {
+                    self.take_turn(node);
+                }
                 self.serve(node);
             }
-            Due::Wait => {}
+            // An answer that may not be given leaves the station with its own moment to send.
+            Due::Wait => self.arm(node),
         }
     }
 
     /// A station starts to send a frame.
     fn send(&mut self, node: NodeId, frame: Frame) {
-        let psdu = frame.psdu();
+        let psdu = frame.psdu(self.rules.key);
         let duration = self.rules.timing.duration(frame.mode, psdu);
         let aggregate = matches!(frame.kind, Kind::Aggregate { .. });
         let control = !aggregate && !matches!(frame.kind, Kind::Data { .. });
@@ -45,13 +49,15 @@ impl World {
             Kind::Data { .. } if frame.to == BROADCAST => self.broadcasts_in_air += 1,
             Kind::Data { .. } | Kind::Aggregate { .. } => record.attempts += 1,
             Kind::BlockAckReq { .. } => record.block_ack_requests += 1,
+            Kind::Request { .. } => record.requests += 1,
+            Kind::Grant => record.grants += 1,
             Kind::Cts | Kind::Ack | Kind::BlockAck { .. } => {}
         }
         record.airtime += duration;
         if frame.to != BROADCAST {
             let hop = record.hops.to(frame.to);
             hop.airtime += duration;
-            if !matches!(frame.kind, Kind::Cts | Kind::Ack | Kind::BlockAck { .. }) {
+            if !matches!(frame.kind, Kind::Cts | Kind::Ack | Kind::BlockAck { .. } | Kind::Grant) {
                 egress.on_air(self.now, frame.to, frame.category, || duration);
             }
             match frame.kind {
@@ -67,8 +73,12 @@ impl World {
             }
         }
         self.count_transmissions(node, &frame);
+        if self.rules.turns.is_some() {
+            self.tell_key(node, &frame);
+        }
         self.note_sent(node, &frame);
         self.measure_sent(node, &frame, duration);
+        self.draw_sent(node, &frame, duration);
         let (of, turned_busy) = self.medium.start(node.into(), frame, self.now, shape);
         if turned_busy {
             self.nodes[node].station.turned_busy(self.now, &self.rules);
@@ -123,8 +133,9 @@ impl World {
 
     /// The front of a frame passes its listeners, from `listener` on.
     pub(crate) fn front(&mut self, of: Handle, mut listener: u32) {
+        let passing = self.medium.passing(of);
         loop {
-            let reach = self.medium.front(of, listener, self.now);
+            let reach = self.medium.front(&passing, listener, self.now);
             if reach.turned_busy {
                 self.nodes[NodeId::from(reach.node)].station.turned_busy(self.now, &self.rules);
             }
@@ -143,11 +154,20 @@ impl World {
             self.lay_out(of);
         }
         let frame = self.medium.frame(of);
+        let (passing, by_age) = (self.medium.passing(of), self.rules.turns.is_some());
         loop {
-            let heard = self.medium.tail(of, listener, self.now, &self.laid_out);
+            let heard = self.medium.tail(&passing, listener, self.now, &self.laid_out);
             self.note_heard(of, &heard);
             match heard.what {
-                Signal::Good(intact) => self.hear(heard.node.into(), &frame, intact),
+                Signal::Good(intact) => {
+                    if by_age {
+                        self.hear_key(heard.node.into(), &frame, heard.power);
+                    }
+                    self.hear(heard.node.into(), &frame, intact);
+                    if by_age {
+                        self.take_turn(heard.node.into());
+                    }
+                }
                 Signal::Bad { header_read } => {
                     let station = &mut self.nodes[NodeId::from(heard.node)].station;
                     let answer = station.spoilt(self.now, header_read, &self.rules);
@@ -189,7 +209,7 @@ impl World {
     /// Moves on to `time` if no other event comes before it.
     #[inline]
     fn goes_on(&mut self, time: Instant) -> bool {
-        let first = time < self.until && self.events.next_time().is_none_or(|next| time < next);
+        let first = time < self.until && time < self.events.next_time();
         if first {
             self.now = time;
             self.handled += 1;
@@ -198,7 +218,19 @@ impl World {
     }
 
     /// A station hears a frame, intact, or an aggregate of which those frames are intact whose bits are set.
+    #[inline]
     fn hear(&mut self, node: NodeId, frame: &Frame, intact: u64) {
+        let Node { station, gauge, .. } = &mut self.nodes[node];
+        if gauge.is_none() && station.only_overhears(frame) {
+            station.overhears(self.now, frame, &self.rules);
+            return;
+        }
+        self.hear_all(node, frame, intact);
+    }
+
+    /// A station hears a frame that may concern it, or that is measured.
+    #[inline(never)]
+    fn hear_all(&mut self, node: NodeId, frame: &Frame, intact: u64) {
         self.measure_heard(node, frame, intact);
         let answer = self.nodes[node].station.received(self.now, frame, &self.rules);
         self.note(node, answer);
@@ -214,7 +246,7 @@ impl World {
         }
         self.nodes[node].record.duplicates += u64::from(answer.duplicate);
         if frame.to == u32::from(node) && matches!(frame.kind, Kind::Data { .. } | Kind::Aggregate { .. }) {
-            let airtime = || self.rules.timing.duration(frame.mode, frame.psdu());
+            let airtime = || self.rules.timing.duration(frame.mode, frame.psdu(self.rules.key));
             self.nodes[node].egress.on_air(self.now, frame.from, frame.category, airtime);
         }
     }

@@ -60,6 +60,9 @@ impl World {
             recorder.arrived(index, delay);
             recorder.got(index, payload);
         }
+        if let Some(player) = &mut flow.record.player {
+            player.receive(self.now, packet.created);
+        }
         if packet.created >= self.warmup {
             flow.record.receive(delay, flow.identity.deadline, &packet);
         }

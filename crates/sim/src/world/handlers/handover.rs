@@ -58,7 +58,8 @@ impl World {
     }
 
     /// Where the station is free and a packet waits, hands it over; then sees to the station's deadline.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "every listener of a frame is served, and mostly there is nothing to do")]
+    #[inline(always)]
     pub(crate) fn serve(&mut self, node: NodeId) {
         for category in self.nodes[node].egress.pullable() {
             self.pull(node, category);
@@ -75,9 +76,15 @@ impl World {
     #[inline(never)]
     fn pull(&mut self, node: NodeId, category: u8) {
         loop {
-            let Self { nodes, rules, packets, connections, flows, routing, watch, now, .. } = self;
-            let mut accounts =
-                Accounts { packets, connections, flows, routing, witness: Witness { watch, now: *now, node } };
+            let Self { nodes, rules, packets, connections, flows, routing, overflows, watch, now, .. } = self;
+            let mut accounts = Accounts {
+                packets,
+                connections,
+                flows,
+                routing,
+                overflows,
+                witness: Witness { watch, now: *now, node },
+            };
             let Node { egress, station, .. } = &mut nodes[node];
             let outlook = Outlook { station, rules };
             let Some((port, waiting)) = egress.pull(*now, category, outlook, &mut accounts.dropping()) else { return };
@@ -104,15 +111,20 @@ impl World {
             }
             return;
         };
-        let msdu = self.taken(&taken);
+        let msdu = self.taken(node, &taken);
+        self.choose_level(node);
         self.nodes[node].station.offer(now, taken.packet.to, category, msdu, &self.rules);
+        if self.rules.turns.is_some() {
+            self.take_turn(node);
+        }
         if let Some(port) = taken.left {
             self.left(node, port, &taken.packet);
         }
     }
 
-    /// The MAC takes a packet.
-    pub(super) fn taken(&mut self, taken: &Taken) -> Msdu {
+    /// The MAC of a node takes a packet.
+    pub(super) fn taken(&mut self, node: NodeId, taken: &Taken) -> Msdu {
+        self.draw_taken(node);
         let &Taken { packet: Waiting { packet, length, .. }, waited, expected, .. } = taken;
         self.packets.get_mut(packet).transit = Transit { waited, taken: self.now, expected, ..Transit::NONE };
         Msdu { packet, length: msdu_bytes(length) }
@@ -173,6 +185,10 @@ impl World {
 
     /// A controller decides.
     pub(crate) fn control(&mut self, node: NodeId, port: PortId) {
+        if let Some(seen) = self.nodes[node].egress.port_mut(port).steered(self.now) {
+            self.ask_outside(node, port, seen);
+            return;
+        }
         let radio = self.seen_by_radio(node, port);
         let Self { nodes, events, watch, now, .. } = self;
         let Node { egress, neighbours, .. } = &mut nodes[node];
@@ -190,15 +206,18 @@ impl World {
     }
 
     /// Orders of its controller hold at a port from now on.
-    fn carry_out_orders(&mut self, node: NodeId, port: PortId, orders: &Orders) {
+    pub(super) fn carry_out_orders(&mut self, node: NodeId, port: PortId, orders: &Orders) {
         let now = self.now;
         let (egress, mut accounts) = self.egress_and_accounts(node);
         egress.port_mut(port).obey(now, orders, &mut accounts.dropping());
         if egress.ports()[port].orders_access() {
             self.order_access(node, port, orders);
         }
+        if let Some(energy) = &mut self.nodes[node].energy {
+            energy.order(now, orders.low_up_to);
+        }
         if let Some(news) = orders.note {
-            self.order_note(node, news);
+            self.order_note(node, &news);
         }
         self.refill(node, port, None);
         self.resume(node, port);

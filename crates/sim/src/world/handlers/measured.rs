@@ -5,7 +5,7 @@ use crate::mac::{BROADCAST, Finished, Frame, Kind};
 use crate::net::Load;
 use crate::record::RealTime;
 use crate::world::state::{Node, World};
-use control::Radio;
+use control::{Radio, Reads};
 use units::Duration;
 
 impl World {
@@ -20,7 +20,13 @@ impl World {
         match frame.kind {
             Kind::Data { psdu, .. } => gauge.sends_data(frame.mode, psdu, 1),
             Kind::Aggregate { psdu, frames } => gauge.sends_data(frame.mode, psdu, frames.into()),
-            Kind::Rts | Kind::Cts | Kind::Ack | Kind::BlockAckReq { .. } | Kind::BlockAck { .. } => {}
+            Kind::Rts
+            | Kind::Cts
+            | Kind::Ack
+            | Kind::BlockAckReq { .. }
+            | Kind::BlockAck { .. }
+            | Kind::Request { .. }
+            | Kind::Grant => {}
         }
     }
 
@@ -35,9 +41,9 @@ impl World {
     #[inline(never)]
     fn measure_frame(&mut self, node: NodeId, frame: &Frame, intact: u64) {
         let bytes = match frame.kind {
-            // These two name only their receiver.
-            Kind::Cts | Kind::Ack => return,
-            Kind::Rts | Kind::BlockAckReq { .. } | Kind::BlockAck { .. } => RealTime::default(),
+            // These name only their receiver.
+            Kind::Cts | Kind::Ack | Kind::Grant => return,
+            Kind::Rts | Kind::BlockAckReq { .. } | Kind::BlockAck { .. } | Kind::Request { .. } => RealTime::default(),
             Kind::Data { packet, .. } => self.real_time_bytes(RealTime::default(), packet),
             Kind::Aggregate { .. } => {
                 let mpdus = self.nodes[NodeId::from(frame.from)].station.in_flight().zip(0_u32..);
@@ -75,12 +81,14 @@ impl World {
 
     /// What the radio of a node saw since the controller of this port was told last; none where it does not look.
     pub(super) fn seen_by_radio(&mut self, node: NodeId, port: PortId) -> Option<Radio> {
-        let Node { station, egress, gauge, .. } = &mut self.nodes[node];
+        let Node { station, egress, gauge, energy, .. } = &mut self.nodes[node];
         let gauge = gauge.as_mut()?;
         let busy = self.medium.busy_from_start(node.into(), self.now);
         let radio = gauge.read(port, self.now, busy)?;
         let aggregate_max = station.largest_frame(egress.category(port), gauge.mode(), &self.rules);
-        Some(Radio { aggregate_max, ..radio })
+        let tells = egress.ports()[port].needs().reads.contains(Reads::LEVELS);
+        let levels = energy.as_mut().filter(|_| tells).map(|account| account.tell()).unwrap_or_default();
+        Some(Radio { aggregate_max, aggregate_mpdus_max: self.rules.aggregation.most_mpdus(), levels, ..radio })
     }
 }
 
@@ -88,7 +96,6 @@ impl World {
 mod tests {
     use super::*;
     use crate::record::Gauge;
-    use control::Reads;
     use units::Rate;
 
     /// A world of this description and flows that start at 1 ms, in which every node measures; packets are late that are
@@ -144,7 +151,8 @@ mod tests {
             assert_eq!(link(&seen[0]), (Rate::mbps(11), 10, 10));
             assert_eq!(link(&seen[1]), (Rate::bps(0), 0, 0));
             // 2304 B, and 28 B of MAC header and check sum.
-            assert_eq!(seen.iter().map(|radio| radio.aggregate_max.count()).collect::<Vec<_>>(), [2_332; 2]);
+            let largest = |radio: &Radio| (radio.aggregate_max.count(), radio.aggregate_mpdus_max);
+            assert_eq!(seen.iter().map(largest).collect::<Vec<_>>(), [(2_332, 1); 2]);
         }
     }
 
@@ -209,10 +217,17 @@ mod tests {
         let in_4_ms = (991 * 260 - 22) / 8;
         let in_txop = ((2_528 - 16 - 68 - 36) / 4 * 260 - 22) / 8;
         let none = "edca.background.txop_limit = \"0 s\"\n";
-        for (ampdu, txop, largest) in [("65535 B", none, in_4_ms), ("30 kB", none, 30_000), ("65535 B", "", in_txop)] {
+        let cases = [
+            ("65535 B", 64, none, in_4_ms),
+            ("30 kB", 64, none, 30_000),
+            ("65535 B", 64, "", in_txop),
+            ("65535 B", 8, none, in_4_ms),
+        ];
+        for (ampdu, frames, txop, largest) in cases {
             let network = format!(
                 "duration = \"10 s\"\n[radio]\nstandard = \"802.11n\"\nfrequency = \"5.18 GHz\"\nmcs = 7\n\
-                 errors.model = \"none\"\n[mac]\naccess = \"edca\"\naggregation = {{ ampdu = \"{ampdu}\" }}\n{txop}\
+                 errors.model = \"none\"\n[mac]\naccess = \"edca\"\naggregation = {{ ampdu = \"{ampdu}\", ampdu_frames = {frames} }}\n\
+                 {txop}\
                  [nodes]\ncount = 2\nplacement = \"chain\"\nspacing = \"10 m\"\n"
             );
             let full =
@@ -220,8 +235,9 @@ mod tests {
             let mut world = measuring(&network, &[("n0", "n1", full)], Duration::MAX);
             let seen = second(&mut world);
             assert_eq!((seen[0].aggregate_max.count(), seen[0].phy_rate), (largest, Rate::mbps(65)));
+            assert_eq!(seen[0].aggregate_mpdus_max, frames);
             // 1000 B with headers, QoS control and delimiter are 1072 B.
-            let most = largest / 1_072;
+            let most = (largest / 1_072).min(frames.into());
             let record = &world.nodes[0.into()].record;
             // What is in flight has no report yet.
             let in_flight = world.nodes[0.into()].station.in_flight().count() as u64;

@@ -104,7 +104,7 @@ impl World {
 
     /// A packet joins a port of a node.
     fn enqueue(&mut self, node: NodeId, handle: Handle, to: u32) {
-        let Self { nodes, packets, connections, flows, routing, recorder, watch, now, .. } = self;
+        let Self { nodes, packets, connections, flows, routing, recorder, overflows, watch, now, .. } = self;
         let packet = packets.get(handle);
         let (category, first) = match (packet.load, &*routing) {
             (Load::Flow(flow), _) => (flows[flow].category, false),
@@ -120,10 +120,11 @@ impl World {
             }
             Load::Routing { .. } | Load::Note(_) => u32::MAX,
         };
-        let waiting = Waiting { packet: handle, to, length: packet.length, flow, dscp: packet.dscp, ecn: packet.ecn };
+        let Packet { length, dscp, ecn, created, .. } = packet;
+        let waiting = Waiting { packet: handle, to, length, flow, dscp, ecn, created };
         let mut witness = Witness { watch, now: *now, node };
         witness.saw(|| TraceEventKind::Queued(connections.picture(&packet)));
-        let mut accounts = Accounts { packets, connections, flows, routing, witness };
+        let mut accounts = Accounts { packets, connections, flows, routing, overflows, witness };
         let egress = &mut nodes[node].egress;
         let wire = egress.offer(*now, category, waiting, first, &mut accounts.dropping());
         if let Some(wire) = wire {

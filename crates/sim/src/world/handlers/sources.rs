@@ -56,19 +56,19 @@ impl World {
         record.sent += 1;
         record.offered += payload;
         let packet = Packet::new(Load::Flow(flow), self.now, network_bytes(payload));
-        let ecn = self.flows[flow].ecn;
-        self.launch(flow, Packet { ecn, ..packet });
+        let Flow { ecn, dscp, .. } = self.flows[flow];
+        self.launch(flow, Packet { dscp, ecn, ..packet });
     }
 
     /// A packet of a flow sets out from where the flow begins.
     #[inline]
     pub(super) fn launch(&mut self, flow: FlowId, packet: Packet) {
-        let Flow { from, dscp, waiting, record, .. } = &mut self.flows[flow];
+        let Flow { from, waiting, record, .. } = &mut self.flows[flow];
         #[expect(clippy::cast_possible_truncation, reason = "a number in a trace may come round again")]
         let serial = record.ledger.made as u32;
         record.ledger.made += 1;
         *waiting += 1;
-        let (from, dscp) = (*from, *dscp);
-        self.route(from, None, Packet { serial, dscp, ..packet });
+        let from = *from;
+        self.route(from, None, Packet { serial, ..packet });
     }
 }

@@ -56,6 +56,7 @@ impl World {
         let Packet { transit: Transit { waited, taken, expected, .. }, load, dscp, .. } = self.packets.get(handle);
         let service = self.now.since(taken);
         self.measure_finished(node, handle, finished, service);
+        self.draw_finished(node, service);
         let Node { egress, record, .. } = &mut self.nodes[node];
         record.service.record(service);
         record.delivered += u64::from(delivered && to != BROADCAST);

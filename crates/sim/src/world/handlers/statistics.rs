@@ -37,11 +37,19 @@ impl World {
             node.egress.restart_statistics(self.now);
             node.record = NodeRecord::default();
         }
+        for node in self.nodes.numbers() {
+            if let Some(energy) = &mut self.nodes[node].energy {
+                energy.restart(self.now, self.medium.busy_from_start(node.into(), self.now));
+            }
+        }
         for wire in self.wires.iter_mut() {
             wire.restart_statistics(self.now);
         }
         for flow in self.flows.iter_mut() {
             flow.record.restart();
+        }
+        if let Some(overflows) = &mut self.overflows {
+            overflows.restart();
         }
         if let Routing::Aodv(mesh) = &mut self.routing {
             mesh.nodes.iter_mut().for_each(|node| node.counts = results::Routing::default());

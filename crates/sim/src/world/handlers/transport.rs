@@ -1,5 +1,6 @@
 //! What becomes of packets that are answered: TCP's segments and pings.
 
+use crate::config::Dscp;
 use crate::engine::{FlowId, NodeId, Slot};
 use crate::net::{Load, Packet, ip_bytes};
 use crate::transport::tcp::Segment;
@@ -14,7 +15,8 @@ impl World {
             Role::Data => self.take_data(node, index, packet),
             Role::Request { back } => {
                 self.take_data(node, index, packet);
-                let reply = Packet::new(Load::Flow(back), packet.created, packet.length);
+                let dscp = self.flows[back].dscp;
+                let reply = Packet { dscp, ..Packet::new(Load::Flow(back), packet.created, packet.length) };
                 self.launch(back, reply);
             }
             Role::Reply { of } => {
@@ -36,7 +38,7 @@ impl World {
     /// The first transfer of a flow, or the next, begins: a connection opens.
     pub(super) fn begin_transfer(&mut self, flow: FlowId) {
         let Flow { supply, record, from, .. } = &mut self.flows[flow];
-        let Supply::Transfers { transfers, settings, opened } = supply else { return };
+        let Supply::Transfers { transfers, settings, opened, .. } = supply else { return };
         let bytes = transfers.begin();
         if let Some(next) = transfers.next() {
             self.events.push(next, Event::Emit { flow });
@@ -149,6 +151,9 @@ impl World {
         let Role::Stream { back } = self.flows[flow].role else { return };
         while let Some(segment) = self.connections.get(slot).sender.next(self.now) {
             self.flows[flow].record.sent += u64::from(segment.length > 0);
+            if segment.discard_priority.is_some() {
+                self.judge_repair(slot, flow, segment.start);
+            }
             self.send_segment(slot, flow, segment);
         }
         while let Some(segment) = self.connections.get(slot).receiver.next(self.now) {
@@ -167,11 +172,22 @@ impl World {
         }
     }
 
+    /// If what is sent was lost before: how the receiver judged that.
+    #[cold]
+    fn judge_repair(&mut self, slot: Slot, flow: FlowId, start: u64) {
+        let Connection { number, ref sender, .. } = *self.connections.get(slot);
+        let losses = self.flows[flow].record.transport.as_mut().and_then(|transport| transport.losses.as_mut());
+        if let Some(losses) = losses {
+            losses.send(number, start, sender.verdict());
+        }
+    }
+
     fn send_segment(&mut self, slot: Slot, flow: FlowId, segment: Segment) {
         let length = ip_bytes(segment.header() + Bytes::new(segment.length.into()));
         let ecn = if segment.ect { Ecn::Ect } else { Ecn::NotEct };
+        let dscp = segment.discard_priority.map_or(self.flows[flow].dscp, Dscp::with_discard_priority);
         let segment = Some(self.connections.send(slot, segment));
-        self.launch(flow, Packet { segment, ecn, ..Packet::new(Load::Flow(flow), self.now, length) });
+        self.launch(flow, Packet { dscp, segment, ecn, ..Packet::new(Load::Flow(flow), self.now, length) });
     }
 
     /// Sees to it that an event comes when a timer of a connection expires. One that is already pending before that will

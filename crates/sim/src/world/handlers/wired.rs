@@ -1,7 +1,7 @@
 //! What goes over wired links.
 
-use crate::engine::{Handle, WireId};
-use crate::net::{Load, Waiting};
+use crate::engine::WireId;
+use crate::net::{Load, LossCause, Waiting};
 use crate::world::state::{Event, Sending, Wire, World};
 use units::Duration;
 
@@ -32,19 +32,31 @@ impl World {
         let Some(Sending { packet, waited, .. }) = link.sending else { return };
         link.busy = link.busy_time(self.now);
         let service = self.now.since(link.sending.take().map_or(self.now, |sending| sending.since));
-        link.under_way += 1;
         let (from, port) = (link.from, link.port);
-        self.events.push(self.now + link.delay, Event::WireArrives { wire, packet });
+        let place = self.events.reserve(self.now + link.delay);
+        if link.under_way.is_empty() {
+            self.events.push_at(place, Event::WireArrives { wire });
+        }
+        link.under_way.push_back((place, packet));
         self.complete(from, port, waited, service, Duration::ZERO);
         self.transmit(wire);
     }
 
     /// The last bit of a packet has arrived at the other end.
-    pub(crate) fn wire_arrives(&mut self, wire: WireId, packet: Handle) {
+    pub(crate) fn wire_arrives(&mut self, wire: WireId) {
         let link = &mut self.wires[wire];
-        link.under_way -= 1;
-        let (from, to) = (link.from, link.to);
+        let Some((_, packet)) = link.under_way.pop_front() else { return };
+        if let Some(&(place, _)) = link.under_way.front() {
+            self.events.push_at(place, Event::WireArrives { wire });
+        }
+        let (from, to, damaged) = (link.from, link.to, link.damages());
         let packet = self.packets.remove(packet);
+        if damaged {
+            let mut accounts = self.accounts(to);
+            accounts.lose(&packet, LossCause::Damage);
+            accounts.release(&packet);
+            return;
+        }
         if let Load::Flow(flow) = packet.load {
             self.deliver(to, from.into(), flow, packet);
         }

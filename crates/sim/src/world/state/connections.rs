@@ -161,6 +161,18 @@ impl Connections {
         (connection, segment)
     }
 
+    /// The number of the connection among its flow's, and that of the first octet, of a segment on its way.
+    pub(crate) fn origin(&self, segment: Handle) -> (u32, u64) {
+        let (slot, segment) = self.carried(segment);
+        (self.slots[slot].number, segment.start)
+    }
+
+    /// The congestion window, in segments, of the connection of a segment.
+    pub(crate) fn window(&self, segment: Handle) -> f64 {
+        let Connection { sender, most, .. } = &self.slots[self.carried.get(segment).connection];
+        sender.cwnd() as f64 / most.count() as f64
+    }
+
     /// A packet, as it is told.
     pub(crate) fn picture(&self, packet: &Packet) -> trace::Packet {
         let segment = packet.segment.map(|segment| {

@@ -27,8 +27,8 @@ pub(crate) enum Event {
     Ready { node: NodeId, port: PortId },
     /// The last bit of a packet has been sent over a wired link.
     WireSent { wire: WireId },
-    /// The last bit of a packet has arrived over a wired link.
-    WireArrives { wire: WireId, packet: Handle },
+    /// The last bit of the first packet under way on a wired link has arrived.
+    WireArrives { wire: WireId },
     /// The deadline of a node's routing protocol, unless it has moved.
     Route { node: NodeId },
     /// The random delay of a routing message is over.

@@ -76,8 +76,8 @@ pub(crate) enum Supply {
     Source(Source),
     /// The queue asks for packets.
     Saturated { payload: Bytes, start: Instant, stop: Instant },
-    /// TCP connections.
-    Transfers { transfers: Transfers, settings: Settings, opened: u32 },
+    /// TCP connections. Where the start of the first is drawn, it is kept for the results.
+    Transfers { transfers: Transfers, settings: Settings, opened: u32, drawn_start: Option<Instant> },
     /// What arrives of another flow; answers are at most so long, with the IP header.
     Answers { longest: Bytes },
 }

@@ -3,6 +3,7 @@
 
 mod accounts;
 mod admission;
+mod asked;
 mod connections;
 mod event;
 mod flow;
@@ -17,6 +18,7 @@ mod world;
 
 pub(crate) use accounts::Accounts;
 pub(crate) use admission::{Admission, AdmissionRecord, Probe, Standing};
+pub use asked::Asked;
 pub(crate) use connections::{Connection, Connections};
 pub(crate) use event::Event;
 pub(crate) use flow::{Flow, Role, Supply};

@@ -4,7 +4,7 @@ use crate::egress::Egress;
 use crate::engine::{FlowId, List, PortId};
 use crate::mac::Station;
 use crate::net::Notes;
-use crate::record::{Gauge, NodeRecord};
+use crate::record::{EnergyAccount, Gauge, NodeRecord};
 use units::{Bytes, Instant};
 
 /// A node: its station, its egress, and what was counted.
@@ -25,6 +25,8 @@ pub(crate) struct Node {
     pub(crate) record: NodeRecord,
     /// What its radio sees, for controllers that look.
     pub(crate) gauge: Option<Box<Gauge>>,
+    /// What it draws, where joules are counted.
+    pub(crate) energy: Option<Box<EnergyAccount>>,
     /// What it has to tell its neighbours and has heard of them, for controllers that order notes or look at them.
     pub(crate) neighbours: Option<Box<Notes>>,
 }

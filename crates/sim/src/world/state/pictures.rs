@@ -2,7 +2,7 @@
 
 use super::flow::Role;
 use crate::net::{Load, Packet};
-use crate::trace::{self, Owner, Protocol, Segment};
+use crate::trace::{self, Owner, Protocol, Report, Segment};
 use crate::transport::tcp;
 use units::Bytes;
 
@@ -30,6 +30,15 @@ impl From<Role> for Protocol {
     }
 }
 
+impl From<tcp::Report> for Report {
+    fn from(report: tcp::Report) -> Self {
+        match report {
+            tcp::Report::Wireless => Self::Wireless,
+            tcp::Report::Congestion { reached } => Self::Congestion { reached },
+        }
+    }
+}
+
 impl Segment {
     /// A segment of the `connection`-th connection of its flow, which has segments of at most `most`, as it is told.
     pub(super) fn new(segment: &tcp::Segment, connection: u32, most: Bytes) -> Self {
@@ -51,6 +60,7 @@ impl Segment {
             sacks: segment.sacks.blocks().iter().map(|block| (block.start, block.end)).collect(),
             sack_permitted: segment.sack_permitted,
             stamp: segment.stamp.map(|stamp| (stamp, segment.echo)),
+            report: segment.report.map(Report::from).or(segment.reports.then_some(Report::Permitted)),
             flags,
         }
     }

@@ -1,7 +1,8 @@
 //! A wired link as it runs: store and forward, with a queue of its own in each direction.
 
 use crate::config;
-use crate::engine::{Handle, NodeId, PortId};
+use crate::engine::{Handle, NodeId, Place, PortId, Stream};
+use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant, Rate};
 
 const NANOS: u128 = 1_000_000_000;
@@ -17,9 +18,11 @@ pub(crate) struct Wire {
     /// Later rates, in order of time.
     pub(crate) steps: Vec<(Instant, Rate)>,
     pub(crate) delay: Duration,
+    /// The share of packets that it damages, and its luck; where it is said.
+    pub(crate) loss: Option<(f64, Stream)>,
     pub(crate) sending: Option<Sending>,
-    /// Packets sent that have not arrived.
-    pub(crate) under_way: u64,
+    /// Packets sent that have not arrived, and when each does. They arrive in this order: only the first is an event.
+    pub(crate) under_way: VecDeque<(Place, Handle)>,
     /// Time spent sending since `counted_from`, without the packet that is being sent.
     pub(crate) busy: Duration,
     pub(crate) counted_from: Instant,
@@ -34,12 +37,13 @@ pub(crate) struct Sending {
 }
 
 impl Wire {
-    /// An idle link from a node's port to another node, as it is described.
-    pub(crate) fn new(from: NodeId, port: PortId, to: NodeId, described: &config::Wired) -> Self {
-        let config::Wired { rate, delay, .. } = *described;
+    /// An idle link from a node's port to another node, as it is described, with the random numbers of its losses.
+    pub(crate) fn new(from: NodeId, port: PortId, to: NodeId, described: &config::Wired, luck: Stream) -> Self {
+        let config::Wired { rate, delay, loss, .. } = *described;
+        let loss = loss.map(|share| (share.get(), luck));
         let steps = described.at.iter().map(|step| (Instant::ZERO + step.time, step.rate)).collect();
-        let (busy, counted_from) = (Duration::ZERO, Instant::ZERO);
-        Self { from, port, to, rate, steps, delay, sending: None, under_way: 0, busy, counted_from }
+        let (under_way, busy, counted_from) = (VecDeque::new(), Duration::ZERO, Instant::ZERO);
+        Self { from, port, to, rate, steps, delay, loss, sending: None, under_way, busy, counted_from }
     }
 
     /// When the last bit of a packet has been sent whose first bit is sent at `start`, rounded up to a nanosecond.
@@ -59,9 +63,14 @@ impl Wire {
         now + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
+    /// Does it damage the packet that arrives now?
+    pub(crate) fn damages(&mut self) -> bool {
+        self.loss.as_mut().is_some_and(|(share, luck)| luck.happens(*share))
+    }
+
     /// Packets that it holds.
     pub(crate) fn packets(&self) -> u64 {
-        self.under_way + u64::from(self.sending.is_some())
+        self.under_way.len() as u64 + u64::from(self.sending.is_some())
     }
 
     /// Time spent sending until `now`, since the start or the last restart.
@@ -77,6 +86,7 @@ impl Wire {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Purpose;
 
     const fn at(millis: u64) -> Instant {
         Instant::from_nanos(millis * 1_000_000)
@@ -86,7 +96,7 @@ mod tests {
     fn stepped() -> Wire {
         let step = |millis, rate| config::RateStep { time: Duration::from_millis(millis), rate };
         let steps = vec![step(10, Rate::mbps(4)), step(11, Rate::kbps(500))];
-        Wire::new(0.into(), 0.into(), 1.into(), &config::Wired { at: steps, ..plain() })
+        Wire::new(0.into(), 0.into(), 1.into(), &config::Wired { at: steps, ..plain() }, luck())
     }
 
     #[test]
@@ -106,16 +116,20 @@ mod tests {
     #[test]
     fn a_link_of_one_rate_takes_what_the_rate_says() {
         let described = config::Wired { rate: Rate::bps(3_000_001), at: Vec::new(), ..plain() };
-        let wire = Wire::new(0.into(), 0.into(), 1.into(), &described);
+        let wire = Wire::new(0.into(), 0.into(), 1.into(), &described, luck());
         for bytes in [0, 1, 28, 1_500, 65_535] {
             let length = Bytes::new(bytes);
             assert_eq!(wire.sent(at(5), length), at(5) + described.rate.time_for(length));
         }
     }
 
+    fn luck() -> Stream {
+        Stream::new(1, "a b", Purpose::Damage)
+    }
+
     fn plain() -> config::Wired {
         let between = ["a".into(), "b".into()];
         let queue = queue::Settings::default();
-        config::Wired { between, rate: Rate::mbps(1), at: Vec::new(), delay: Duration::ZERO, queue }
+        config::Wired { between, rate: Rate::mbps(1), at: Vec::new(), delay: Duration::ZERO, loss: None, queue }
     }
 }

@@ -1,6 +1,7 @@
 //! A network and its state at a moment.
 
 use super::accounts::Accounts;
+use super::asked::Asked;
 use super::connections::Connections;
 use super::event::Event;
 use super::flow::Flow;
@@ -14,7 +15,7 @@ use crate::engine::{Arena, EventQueue, FlowId, List, NodeId, WireId};
 use crate::mac::{Conventions, Frame, Mpdu};
 use crate::net::Packet;
 use crate::radio::{self, Medium};
-use crate::record::Recorder;
+use crate::record::{Overflows, Recorder};
 use units::{Frequency, Instant};
 
 /// A network and its state at a moment.
@@ -37,10 +38,16 @@ pub struct World {
     pub(crate) posted: Posted,
     /// Two a link, one a direction.
     pub(crate) wires: List<WireId, Wire>,
+    /// Decisions that someone outside has to make.
+    pub(crate) asked: Vec<Asked>,
     pub(crate) broadcasts_in_air: u64,
     pub(crate) recorder: Option<Recorder>,
     /// Results tell how times are distributed.
     pub(crate) distributions: bool,
+    /// Results tell how many packets came over how many hops.
+    pub(crate) hop_counts: bool,
+    /// The overflows of queues, if they are recorded.
+    pub(crate) overflows: Option<Box<Overflows>>,
     pub(crate) last_step: Instant,
     /// What is watched; mostly nothing.
     pub(crate) watch: Option<Box<Watch>>,
@@ -64,15 +71,16 @@ impl World {
 
     /// The accounts, for a packet that ends at `node`.
     pub(crate) fn accounts(&mut self, node: NodeId) -> Accounts<'_> {
-        let Self { packets, connections, flows, routing, watch, now, .. } = self;
-        Accounts { packets, connections, flows, routing, witness: Witness { watch, now: *now, node } }
+        let Self { packets, connections, flows, routing, overflows, watch, now, .. } = self;
+        Accounts { packets, connections, flows, routing, overflows, witness: Witness { watch, now: *now, node } }
     }
 
     /// The egress of a node, and the accounts for what it drops.
     #[inline]
     pub(crate) fn egress_and_accounts(&mut self, node: NodeId) -> (&mut Egress, Accounts<'_>) {
-        let Self { nodes, packets, connections, flows, routing, watch, now, .. } = self;
-        let accounts = Accounts { packets, connections, flows, routing, witness: Witness { watch, now: *now, node } };
+        let Self { nodes, packets, connections, flows, routing, overflows, watch, now, .. } = self;
+        let witness = Witness { watch, now: *now, node };
+        let accounts = Accounts { packets, connections, flows, routing, overflows, witness };
         (&mut nodes[node].egress, accounts)
     }
 }

@@ -140,7 +140,7 @@ impl Net {
 
     fn run(&mut self, span: Duration) {
         let until = self.now + span;
-        while self.events.next_time().is_some_and(|time| time <= until)
+        while self.events.next_time() <= until
             && let Some((now, event)) = self.events.pop()
         {
             self.now = now;

@@ -1,5 +1,6 @@
 //! The congestion window: slow start, and one law a file for what comes after it.
 
+mod bqm;
 mod cubic;
 mod growth;
 mod reno;

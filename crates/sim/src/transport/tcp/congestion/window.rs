@@ -1,9 +1,10 @@
 //! The congestion window itself.
 
+use super::bqm::{Bqm, Reaction};
 use super::cubic::Cubic;
 use super::growth::Growth;
 use super::reno::Reno;
-use crate::transport::tcp::{Congestion, Settings, SlowStart};
+use crate::transport::tcp::{Congestion, Report, Settings, SlowStart};
 use units::Instant;
 
 /// How the window grows beyond slow start, and to what it falls.
@@ -11,6 +12,7 @@ use units::Instant;
 enum Law {
     Reno(Reno),
     Cubic(Cubic),
+    Bqm(Bqm),
 }
 
 /// The congestion window and the slow start threshold, in octets.
@@ -20,6 +22,8 @@ pub(crate) struct Window {
     initial: u64,
     cwnd: u64,
     ssthresh: u64,
+    /// What the window is when a fast recovery ends.
+    settled: u64,
     slow_start: SlowStart,
     law: Law,
 }
@@ -32,8 +36,10 @@ impl Window {
         let law = match settings.congestion {
             Congestion::Reno => Law::Reno(Reno::new(settings.recovery_end)),
             Congestion::Cubic => Law::Cubic(Cubic::new(segment)),
+            Congestion::Bqm => Law::Bqm(Bqm::new(settings.bqm.unwrap_or_default())),
         };
-        Self { segment, initial, cwnd: initial, ssthresh: u64::MAX, slow_start: settings.slow_start, law }
+        let (ssthresh, slow_start) = (u64::MAX, settings.slow_start);
+        Self { segment, initial, cwnd: initial, ssthresh, settled: initial, slow_start, law }
     }
 
     pub(crate) fn cwnd(&self) -> u64 {
@@ -71,14 +77,23 @@ impl Window {
         let more = match &mut self.law {
             Law::Reno(reno) => reno.increase(self.cwnd, growth.acked, self.segment),
             Law::Cubic(cubic) => cubic.increase(self.cwnd, growth),
+            Law::Bqm(bqm) => bqm.increase(self.cwnd, growth.acked, self.segment),
         };
         self.cwnd = self.cwnd.saturating_add(more);
     }
 
-    /// Congestion, seen by loss or by a mark, with `flight` octets outstanding.
-    pub(crate) fn reduce(&mut self, flight: u64) {
-        self.lower_threshold(flight, false);
-        self.cwnd = self.ssthresh;
+    /// Congestion, seen by loss or by a mark, with `flight` octets outstanding, and what the receiver reported of the loss.
+    pub(crate) fn reduce(&mut self, flight: u64, report: Option<Report>) {
+        if let Law::Bqm(bqm) = &mut self.law {
+            let now = Reaction { cwnd: self.cwnd, ssthresh: self.ssthresh };
+            let Reaction { cwnd, ssthresh } = bqm.react(now, flight, self.segment, report);
+            // No law goes below RFC 5681's equation 4.
+            let least = 2 * self.segment;
+            (self.settled, self.ssthresh) = (cwnd.max(least), ssthresh.max(least));
+        } else {
+            self.lower_threshold(flight, false);
+        }
+        self.cwnd = self.settled;
     }
 
     /// Sets the slow start threshold after congestion (RFC 5681, equation 4; RFC 9438, 4.6). The equation is an upper bound:
@@ -87,9 +102,11 @@ impl Window {
         let threshold = match &mut self.law {
             Law::Reno(reno) => reno.decrease(flight),
             Law::Cubic(cubic) => cubic.decrease(self.cwnd, flight),
+            Law::Bqm(bqm) => bqm.decrease(self.cwnd, flight),
         };
         let threshold = threshold.max(2 * self.segment);
         self.ssthresh = if again { threshold.min(self.ssthresh) } else { threshold };
+        self.settled = self.ssthresh;
     }
 
     /// The retransmission timer expired (RFC 5681, 3.1; RFC 9438, 4.8): back to slow start from one segment, beside `pipe` octets
@@ -127,6 +144,6 @@ impl Window {
 
     /// Fast recovery ends, with no more than `most` octets allowed (RFC 5681, 3.2; RFC 6582, 3.2, step 3).
     pub(crate) fn end_inflation(&mut self, most: u64) {
-        self.cwnd = self.ssthresh.min(most);
+        self.cwnd = self.settled.min(most);
     }
 }

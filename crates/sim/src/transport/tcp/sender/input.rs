@@ -44,6 +44,7 @@ impl Sender {
         if self.settings.timestamps {
             self.echo = segment.stamp.or(self.echo);
         }
+        self.report = segment.report.or(self.report);
         let duplicate = segment.twice();
         if let Some(rack) = &mut self.rack {
             rack.hear(ack, self.board.nxt(), duplicate.is_some_and(|block| !self.tail.sent(block)));
@@ -101,6 +102,9 @@ impl Sender {
         self.measure(now, ack, segment);
         let acked = ack - self.board.una();
         self.board.acknowledge(ack);
+        if let Some(marks) = &mut self.marks {
+            marks.acknowledge(ack);
+        }
         if let Some(rack) = &mut self.rack {
             rack.acknowledge(ack, now);
         }
@@ -111,6 +115,9 @@ impl Sender {
         let progress = self.recovery.progress(ack);
         if let Some(rack) = self.rack.as_mut().filter(|_| recovering && self.recovery.is_open()) {
             rack.recovered();
+        }
+        if self.recovery.is_open() {
+            self.report = None;
         }
         match progress {
             Progress::Normal if segment.syn || segment.ece && self.ecn => {}
@@ -173,19 +180,26 @@ impl Sender {
 
     fn duplicate(&mut self, now: Instant) {
         let una = self.board.una();
-        match self.recovery.duplicate(una, self.board.nxt(), self.board.first_is_lost()) {
+        match self.recovery.duplicate(una, self.board.nxt(), self.board.first_is_lost() || self.first_goes_first()) {
             Duplicate::Pass => {}
             Duplicate::Departure if self.settings.recovery == Recovery::Sack => {}
             Duplicate::Departure => self.window.inflate(1),
             Duplicate::Loss => {
                 self.begin_recovery(now);
                 if self.settings.recovery != Recovery::Sack {
-                    self.window.inflate(3);
+                    self.window.inflate(self.recovery.duplicates());
                     // Against a timeout while the repetition is on its way.
                     self.timer = now + self.rto.timeout();
                 }
             }
         }
+    }
+
+    /// The first segment that is not acknowledged is one that queues drop before others, so that one duplicate is enough (BQM
+    /// thesis, section 3.5).
+    fn first_goes_first(&self) -> bool {
+        let marks = self.marks.as_ref().filter(|_| self.settings.reports().is_some_and(|bqm| bqm.single_duplicate));
+        marks.is_some_and(|marks| marks.base(self.board.una()) == 0)
     }
 
     /// Fast recovery begins with a repetition.
@@ -203,10 +217,16 @@ impl Sender {
 
     /// Congestion with `flight` octets outstanding: the window falls, once for all that is outstanding.
     pub(super) fn reduce(&mut self, now: Instant, flight: u64) {
-        self.window.reduce(flight);
+        let before = self.window.cwnd();
+        self.window.reduce(flight, self.report);
+        self.count_halving(before);
         self.reduced_when = now;
         self.reduced_at = self.board.nxt();
         self.due.cwr = self.ecn;
+    }
+
+    fn count_halving(&mut self, before: u64) {
+        self.counts.halvings += u64::from(2 * self.window.cwnd() <= before);
     }
 
     /// What counts as outstanding for a reduction: `FlightSize`, but no more than the window. So segments of limited transmit do
@@ -264,7 +284,9 @@ impl Sender {
             rack.time_out(now, self.rto.srtt(), self.board.is_reneged());
         }
         self.board.time_out();
+        let before = self.window.cwnd();
         self.window.collapse(self.pipe());
+        self.count_halving(before);
         self.timed_out_at = una;
         self.tail = Tail::NONE;
         self.reordering = Instant::NEVER;

@@ -38,6 +38,7 @@ impl Sender {
             // ECN is offered by both flags (RFC 3168, 6.1.1).
             ece: self.settings.ecn,
             cwr: self.settings.ecn,
+            reports: self.settings.reports().is_some(),
             ack: None,
             start: 0,
             ..self.empty(now)
@@ -190,6 +191,7 @@ impl Sender {
             start: block.start,
             length: u32::try_from(length).expect("a segment is shorter than 4 GB"),
             fin: self.closing && block.end > self.end,
+            discard_priority: self.marks.as_mut().map(|marks| marks.send(block.start)),
             ..self.empty(now)
         }
     }

@@ -1,11 +1,12 @@
 //! What a sender knows.
 
+use crate::transport::tcp::bqm::Marks;
 use crate::transport::tcp::congestion::Window;
 use crate::transport::tcp::rack::Rack;
 use crate::transport::tcp::recovery::LossRecovery;
 use crate::transport::tcp::rto::{Backoff, Rto};
 use crate::transport::tcp::scoreboard::Scoreboard;
-use crate::transport::tcp::{Block, Settings};
+use crate::transport::tcp::{Block, Report, Settings};
 use units::{Duration, Instant};
 
 /// What a sender has done so far.
@@ -23,6 +24,8 @@ pub(crate) struct Counts {
     pub(crate) marks: u64,
     /// Tail loss probes that were sent.
     pub(crate) probes: u64,
+    /// Times that the window fell to half or less.
+    pub(crate) halvings: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,6 +97,10 @@ pub(crate) struct Sender {
     pub(super) timed: Option<(u64, Instant)>,
     pub(super) echo: Option<Instant>,
     pub(super) sample: Option<Duration>,
+    /// What the receiver last made of what is missing.
+    pub(super) report: Option<Report>,
+    /// Discard priorities, where packets have them.
+    pub(super) marks: Option<Marks>,
     pub(super) counts: Counts,
 }
 
@@ -151,6 +158,8 @@ impl Sender {
             timed: None,
             echo: None,
             sample: None,
+            report: None,
+            marks: settings.bqm.map(|bqm| Marks::new(bqm, settings.segment.count())),
             counts: Counts::default(),
         }
     }
@@ -173,6 +182,11 @@ impl Sender {
     /// The smoothed round-trip time (RFC 6298, section 2).
     pub(crate) fn srtt(&self) -> Option<Duration> {
         self.rto.srtt()
+    }
+
+    /// What the receiver made of the losses that are now repaired; nothing after a timeout.
+    pub(crate) fn verdict(&self) -> Option<Report> {
+        self.report.filter(|_| self.recovery.is_fast())
     }
 
     /// The congestion window, in octets.

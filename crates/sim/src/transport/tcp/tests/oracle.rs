@@ -197,6 +197,7 @@ fn theirs(congestion: Congestion) -> Theirs {
     Theirs::new(match congestion {
         Congestion::Reno => tcp::CongestionControl::Reno,
         Congestion::Cubic => tcp::CongestionControl::Cubic,
+        Congestion::Bqm => unreachable!("it knows no discard priorities"),
     })
 }
 

@@ -154,7 +154,7 @@ struct Care {
 }
 
 fn settings() -> impl Strategy<Value = Settings> {
-    let congestion = prop_oneof![Just(Congestion::Reno), Just(Congestion::Cubic)];
+    let congestion = prop_oneof![Just(Congestion::Reno), Just(Congestion::Cubic), Just(Congestion::Bqm)];
     let recovery = prop_oneof![Just(Recovery::Reno), Just(Recovery::NewReno), Just(Recovery::Sack)];
     let detection = prop_oneof![Just(LossDetection::RackTlp), Just(LossDetection::DuplicateAcks)];
     let slow_start = prop_oneof![Just(SlowStart::Bytes), Just(SlowStart::Acks)];
@@ -162,21 +162,41 @@ fn settings() -> impl Strategy<Value = Settings> {
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
     let sizes = (1u64..2000, 1u32..20, 1u64..60_000);
     let times = (prop_oneof![Just(0u64), Just(200)], prop_oneof![Just(0u64), Just(200), Just(1000)]);
-    (congestion, recovery, flags, sizes, times).prop_map(|(congestion, recovery, flags, sizes, times)| Settings {
-        congestion,
-        recovery: recovery.0,
-        loss_detection: recovery.1,
-        slow_start: recovery.2,
-        recovery_end: if flags.0 { RecoveryEnd::Threshold } else { RecoveryEnd::Counted },
-        rtt_samples: if flags.2 { RttSamples::Window } else { RttSamples::Each },
-        ecn: flags.0,
-        segment: Bytes::new(sizes.0),
-        initial_window: sizes.1,
-        advertised_window: Bytes::new(sizes.2),
-        delayed_ack: Duration::from_millis(times.0),
-        rto_min: Duration::from_millis(times.1),
-        limited_transmit: flags.1,
-        timestamps: flags.2,
+    let congestion = (congestion, prop::option::of(bias()));
+    (congestion, recovery, flags, sizes, times).prop_map(|((congestion, bqm), recovery, flags, sizes, times)| {
+        Settings {
+            congestion,
+            recovery: recovery.0,
+            loss_detection: recovery.1,
+            slow_start: recovery.2,
+            recovery_end: if flags.0 { RecoveryEnd::Threshold } else { RecoveryEnd::Counted },
+            rtt_samples: if flags.2 { RttSamples::Window } else { RttSamples::Each },
+            ecn: flags.0,
+            segment: Bytes::new(sizes.0),
+            initial_window: sizes.1,
+            advertised_window: Bytes::new(sizes.2),
+            delayed_ack: Duration::from_millis(times.0),
+            rto_min: Duration::from_millis(times.1),
+            limited_transmit: flags.1,
+            timestamps: flags.2,
+            bqm,
+        }
+    })
+}
+
+fn bias() -> impl Strategy<Value = bqm::Settings> {
+    let pattern = [bqm::Pattern::Eight, bqm::Pattern::Sixteen, bqm::Pattern::SixteenSparse, bqm::Pattern::Highest];
+    let choices = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    (prop::sample::select(pattern.to_vec()), 0u32..20, choices).prop_map(|(pattern, every, choices)| bqm::Settings {
+        pattern,
+        every: (every > 0).then_some(every),
+        raise: choices.0,
+        discriminator: if choices.1 { bqm::Discriminator::Ald } else { bqm::Discriminator::None },
+        measure: if choices.2 { bqm::Measure::Highest } else { bqm::Measure::WithoutGap },
+        wireless_loss: if choices.3 { bqm::WirelessLoss::OnePacket } else { bqm::WirelessLoss::None },
+        growth: if choices.4 { bqm::Growth::UntilNext } else { bqm::Growth::UntilRegained },
+        threshold: if choices.5 { bqm::Threshold::Reduced } else { bqm::Threshold::Half },
+        single_duplicate: choices.0,
     })
 }
 

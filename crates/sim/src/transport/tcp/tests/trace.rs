@@ -8,6 +8,7 @@
 //! | `syn-ack` | the receiver's SYN |
 //! | `ack 3` | everything below segment 3 is acknowledged, `ack 3 sack 5 7-9`: with these segments, the latest block first |
 //! | `ack 3 window 0`, `ack 3 ece` | with this window, in octets; with a mark |
+//! | `ack 3 report 1`, `ack 3 wireless` | with this report of losses: congestion up to priority 1; none |
 //! | `timer` | the deadline comes |
 //! | `wait 300` | so many milliseconds pass |
 //! | `supply 1500`, `close` | the application has more data; it has no more |
@@ -105,6 +106,11 @@ impl Trace {
                 "octet" => segment.ack = words.next().unwrap().parse().ok(),
                 "window" => segment.window = words.next().unwrap().parse().unwrap(),
                 "ece" => segment.ece = true,
+                "wireless" => segment.report = Some(Report::Wireless),
+                "report" => {
+                    let reached = words.next().unwrap().parse().unwrap();
+                    segment.report = Some(Report::Congestion { reached });
+                }
                 "sack" => {}
                 range => segment.sacks.push(block(range)),
             }

@@ -1,0 +1,242 @@
+//! DNB, the distributed neighbourhood buffer: the nodes of a collision domain share one buffer, just large enough to keep their
+//! channel in use (section 2.2 of the document).
+//!
+//! The document, slides of a talk, has `B = R RTT` for the bottleneck collision domain, and its split over the domain's nodes:
+//! `min sum P_i(b_i) c_i` over `b_i >= 0` with `sum b_i = B`, where `c` grows with the hops that a packet has come. The patent on
+//! it (US 8,638,686) adds that `R` is the most packets that the domain carries in a second, and the split by equal shares. The
+//! rest is reconstructed:
+//!
+//! - A collision domain is a node and the nodes that it hears, of those that have sent in the last interval. Each tells its own
+//!   in its notes, so that a node knows those of all nodes around it; the bottleneck is the one most of whose time is taken, of
+//!   those that this node is part of.
+//! - `R = 1 / min t` over the domain, where `t` is the channel time that a packet takes, and `RTT` is `rtt` and, for the domain's
+//!   own part, twice the sum of `t`. `B` is at least `least` packets for each node.
+//! - `P(b) = 1 / (b + 1)`, a saturated queue, and `c` is the number of hops. One packet at a time goes to the node where it
+//!   spares most.
+//! - A node whose share is less than an aggregate counts it in aggregates.
+//!
+//! Names in parentheses are the document's.
+
+use crate::{
+    Controller, Heard, Invalid, Limit, Link, Links, Needs, Note, Orders, Period, Reads, Scheme, Seen, Sets, Site,
+    frames, mix,
+};
+use core::num::NonZeroU32;
+use serde::{Deserialize, Serialize};
+use units::{Duration, Positive, Rate};
+
+/// No domain's buffer has more packets: the work of a split is bounded.
+const MOST: f64 = 4_096.0;
+
+/// Parameters of DNB. The limit is never above the queue's own `limit`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Dnb"))]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// The round trip outside of the collision domain without queues, as over a wire (part of `RTT`). Default 0 s: the mesh alone.
+    pub rtt: Duration,
+    /// The least share of a node, in packets. Default 2: the document's authors report shares of two to three.
+    pub least: NonZeroU32,
+    /// What a drop costs (`cost_i`).
+    pub cost: Cost,
+    /// The time that a frame costs beside its data: interframe space, mean back-off, preamble, acknowledgement. Default 190 us,
+    /// reconstructed: 802.11n at 5 GHz.
+    pub overhead: Positive<Duration>,
+    /// Time between two looks, and two notes, at least 100 us. Default 1 s, reconstructed.
+    pub interval: Period,
+    /// A neighbour that was not heard for so long is gone. Default 3 s, reconstructed: three notes lost.
+    pub forget: Positive<Duration>,
+    /// The split is computed anew when the sum of the domain's channel times has changed by more than this share. Default 0.2,
+    /// reconstructed.
+    pub change: Positive<f64>,
+    /// It is computed anew after so long in any case. Default 5 s, reconstructed.
+    pub refresh: Positive<Duration>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            rtt: Duration::ZERO,
+            least: const { NonZeroU32::new(2).expect("above zero") },
+            cost: Cost::Hops,
+            overhead: const { Positive::<Duration>::new(Duration::from_micros(190)).expect("above zero") },
+            interval: const { Period::new(Duration::from_secs(1)).expect("long enough") },
+            forget: const { Positive::<Duration>::new(Duration::from_secs(3)).expect("above zero") },
+            change: const { Positive::<f64>::new(0.2).expect("above zero") },
+            refresh: const { Positive::<Duration>::new(Duration::from_secs(5)).expect("above zero") },
+        }
+    }
+}
+
+/// What a drop costs, which the document leaves open but for its growth with the hops.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "DnbCost"))]
+#[serde(rename_all = "snake_case")]
+pub enum Cost {
+    /// The most hops that a packet has come at this node, the one to the next node included.
+    #[default]
+    Hops,
+    /// The same everywhere: equal shares, as in the patent's simple division.
+    Equal,
+}
+
+/// The controller.
+#[derive(Clone, Debug)]
+pub struct Dnb {
+    params: Params,
+    hard_limit: Limit,
+    own: Link,
+    /// Packets of the largest aggregate.
+    aggregate: f64,
+    split: Option<Split>,
+    limit: Limit,
+}
+
+/// What the share was computed from.
+#[derive(Clone, Copy, Debug)]
+struct Split {
+    nodes: u64,
+    times: f64,
+    age: Duration,
+}
+
+impl Scheme for Dnb {
+    type Params = Params;
+
+    /// There is nothing to refuse.
+    fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
+        let hard_limit = site.hard_limit;
+        let [node @ .., _, _, _, _] = mix(site.seed).to_le_bytes();
+        let own = Link { node: u32::from_le_bytes(node), ..Link::default() };
+        Ok(Self { params: params.clone(), hard_limit, own, aggregate: 1.0, split: None, limit: hard_limit })
+    }
+}
+
+impl Controller for Dnb {
+    fn needs(&self) -> Needs {
+        let radio = Reads::LINK.and(Reads::AGGREGATES).and(Reads::HOPS);
+        let reads = Reads::COUNTS.and(radio).and(Reads::NOTES);
+        Needs::new(self.params.interval.get(), reads, Sets::LIMIT.and(Sets::NOTE))
+    }
+
+    fn begin(&self) -> Orders {
+        self.hard_limit.into()
+    }
+
+    /// A node that has sent nothing keeps its limit, and has nothing to tell.
+    fn update(&mut self, seen: &Seen) -> Orders {
+        if !self.observe(seen) {
+            return self.limit.into();
+        }
+        let fresh = || seen.heard.iter().filter(|heard| heard.age <= self.params.forget.get());
+        let neighbours = fresh().filter_map(|heard| heard.note.links.iter().next());
+        let domain: Links = core::iter::once(self.own).chain(neighbours.copied()).collect();
+        self.take_share(self.bottleneck(&domain, fresh()), seen.queue.length);
+        let note = Note {
+            domain: u16::try_from(domain.len()).unwrap_or(u16::MAX),
+            hops: self.own.hops,
+            rate: per_second(seen.queue.sent.bytes.bits(), seen.queue.length),
+            backlog: seen.queue.backlog,
+            links: domain,
+        };
+        Orders { note: Some(note), ..self.limit.into() }
+    }
+}
+
+impl Dnb {
+    /// What the interval says of the node's own link; false where it sent nothing.
+    fn observe(&mut self, seen: &Seen) -> bool {
+        let (radio, sent) = (seen.radio.unwrap_or_default(), seen.queue.sent);
+        let rate = radio.phy_rate.as_bps() as f64;
+        if sent.packets == 0 || radio.frames == 0 || rate <= 0.0 || seen.queue.length.is_zero() {
+            return false;
+        }
+        let packets = sent.packets as f64;
+        let bits = frames::bits(sent.bytes.count() as f64 / packets);
+        let overhead = radio.frames as f64 * self.params.overhead.get().as_secs_f64();
+        let time = (overhead + radio.mpdus as f64 * bits / rate) / packets;
+        self.own = Link {
+            time: Duration::from_nanos(rounded(time * 1e9)),
+            packets: u32::try_from(rounded(packets / seen.queue.length.as_secs_f64())).unwrap_or(u32::MAX),
+            hops: radio.hops.max(1),
+            ..self.own
+        };
+        self.aggregate = frames::in_largest(&radio, bits);
+        true
+    }
+
+    /// Of this domain and those of neighbours that hear this node, the one most of whose time is taken.
+    fn bottleneck<'a>(&self, own: &'a Links, heard: impl Iterator<Item = &'a Heard>) -> &'a Links {
+        let load =
+            |links: &Links| links.iter().map(|link| link.time.as_secs_f64() * f64::from(link.packets)).sum::<f64>();
+        let here = |links: &&Links| links.iter().any(|link| link.node == self.own.node);
+        let others = heard.map(|heard| &heard.note.links).filter(here);
+        others.fold(own, |most, other| if load(other) > load(most) { other } else { most })
+    }
+
+    /// Computes the node's share of the domain's buffer, where it is due, and makes it the limit.
+    fn take_share(&mut self, domain: &Links, length: Duration) {
+        let times = domain.iter().map(|link| link.time.as_secs_f64()).sum::<f64>();
+        let nodes = domain.iter().fold(0, |sum: u64, link| sum.wrapping_add(mix(link.node.into())));
+        if let Some(split) = &mut self.split {
+            split.age += length;
+            let changed = (times - split.times).abs() > self.params.change.get() * split.times;
+            if split.nodes == nodes && !changed && split.age < self.params.refresh.get() {
+                return;
+            }
+        }
+        self.split = Some(Split { nodes, times, age: Duration::ZERO });
+        let share = f64::from(self.share(domain));
+        let packets = if share < self.aggregate { share * self.aggregate } else { share };
+        self.limit = self.hard_limit.below(packets);
+    }
+
+    /// `b_i`, in packets, of this node: `B` split over the domain.
+    fn share(&self, domain: &Links) -> u32 {
+        let links = domain.by_hops();
+        let shares = &mut [self.params.least.get(); Links::MOST][..links.len()];
+        let given = u64::from(self.params.least.get()) * shares.len() as u64;
+        for _ in given..self.buffer(domain) {
+            let room = |share: &u32| (f64::from(*share) + 1.0) * (f64::from(*share) + 2.0);
+            let gains = links.iter().zip(&*shares).map(|(link, share)| self.cost(link) / room(share));
+            if let Some((place, _)) = gains.enumerate().max_by(|(_, one), (_, other)| one.total_cmp(other)) {
+                shares[place] += 1;
+            }
+        }
+        let own = links.iter().zip(&*shares).find(|(link, _)| link.node == self.own.node);
+        own.map_or(self.params.least.get(), |(_, share)| *share)
+    }
+
+    /// `B = R RTT`, in packets.
+    fn buffer(&self, domain: &Links) -> u64 {
+        let times = || domain.iter().map(|link| link.time.as_secs_f64().max(1e-9));
+        let (shortest, sum) = times().fold((f64::INFINITY, 0.0), |(least, sum), time| (time.min(least), sum + time));
+        let packets = ((self.params.rtt.as_secs_f64() + 2.0 * sum) / shortest).min(MOST);
+        let whole = rounded(packets);
+        // Sums of equal times are no exact multiples of them.
+        if packets - whole as f64 > 1e-6 { whole + 1 } else { whole }
+    }
+
+    fn cost(&self, link: &Link) -> f64 {
+        match self.params.cost {
+            Cost::Hops => f64::from(link.hops.max(1)),
+            Cost::Equal => 1.0,
+        }
+    }
+}
+
+fn per_second(bits: u64, length: Duration) -> Rate {
+    Rate::bps(rounded(bits as f64 / length.as_secs_f64()))
+}
+
+/// Rounded down.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
+fn rounded(number: f64) -> u64 {
+    number as u64
+}
+
+#[cfg(test)]
+#[path = "dnb_tests.rs"]
+mod tests;

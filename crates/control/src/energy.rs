@@ -1,0 +1,215 @@
+//! Energy by a threshold: a node with few packets serves them at a low rate and power, and at a high one when more wait
+//! (section 2.5 of the document).
+//!
+//! The document, slides of a talk, says that the rate of an energy-critical node depends on its own queue alone, that a threshold
+//! is proved optimal, and that a decentralised algorithm finds it; it has no formula. The rest is reconstructed:
+//!
+//! - The cost of a moment is the packets at the node (`n`) and `w` times the power that it draws above that with nothing to send:
+//!   `eta = L + w (p_lo P_lo + p_hi P_hi)`. The low level serves while `n <= theta`, the high one above.
+//! - Packets come at random (`lambda`), services last at random (`mu_lo`, `mu_hi`): then `eta(theta)` has a closed form, with
+//!   `a = lambda / mu_lo`, `b = lambda / mu_hi`, `A = sum of a^n, n = 0 to theta`, `T = a^theta b / (1 - b)`, `G = A + T`,
+//!   `L = [sum of n a^n, n = 0 to theta, + a^theta (theta b / (1 - b) + b / (1 - b)^2)] / G`, `P_lo = (A - 1) / G`, `P_hi = T / G`.
+//! - After each epoch the node takes `lambda`, the rates and the powers from what it measured itself, and moves `theta` by one
+//!   towards the least cost, if that is lower by more than a share (`gain`). What was measured counts by half an epoch later.
+//! - A level of which nothing is known is tried: `theta` moves by one towards it. Where `lambda > 0.9 mu_lo`, or more than `most`
+//!   packets are there, the high level serves.
+//!
+//! Names in parentheses are those of the reconstruction; the models and what the closed form was held to are in `theory::energy`.
+
+use crate::{Controller, Invalid, Needs, Orders, Period, Reads, Scheme, Seen, Served, Sets, Site};
+use core::num::NonZeroU64;
+use serde::{Deserialize, Serialize};
+use units::{Duration, Positive, Share, Within};
+
+/// The low level serves only where less than this share of its rate comes.
+const SAFE: f64 = 0.9;
+
+/// Parameters of the energy scheme. The node needs a low transmission level, `[consumption.low]`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "EnergyThreshold"))]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// A fixed threshold (`theta`): up to so many packets at the node, the one with the MAC included, the low level serves.
+    /// Default: the node finds it by itself, as the keys below say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<u32>,
+    /// What a watt costs, in packets (`w`). Default 1; there is no right one: it is what the user holds energy to be worth.
+    pub weight: Positive<f64>,
+    /// An epoch ends after so many services (`E`). Default 5000, reconstructed.
+    pub services: NonZeroU64,
+    /// It ends after so long in any case. Default 30 s, reconstructed.
+    pub epoch: Positive<Duration>,
+    /// Time between two looks at what was measured, at least 100 us. Default 1 s, reconstructed.
+    pub interval: Period,
+    /// The threshold moves where a better one costs less by more than this share, 0 to 1. Default 0.02, reconstructed.
+    pub gain: Share,
+    /// The threshold is never above this (`n_max`): 1 to 1000. Default 64, reconstructed.
+    pub most: Within<u32, 1, 1_000>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            threshold: None,
+            weight: const { Positive::<f64>::new(1.0).expect("above zero") },
+            services: const { NonZeroU64::new(5_000).expect("above zero") },
+            epoch: const { Positive::<Duration>::new(Duration::from_secs(30)).expect("above zero") },
+            interval: const { Period::new(Duration::from_secs(1)).expect("long enough") },
+            gain: const { Share::new(0.02).expect("0 to 1") },
+            most: const { Within::<u32, 1, 1_000>::new(64).expect("1 to 1000") },
+        }
+    }
+}
+
+/// The controller.
+#[derive(Clone, Debug)]
+pub struct Energy {
+    params: Params,
+    site: Site,
+    /// `theta`
+    threshold: u32,
+    /// Of this epoch: its length so far, in seconds, packets that came, and what was served at either level.
+    length: f64,
+    arrived: f64,
+    served: [Sum; 2],
+    /// What is known of either level, from this epoch and those before.
+    known: [Sum; 2],
+}
+
+/// Packets, seconds and joules of services.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    packets: f64,
+    time: f64,
+    energy: f64,
+}
+
+/// A level as the model has it: packets per second, and watts while it serves.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    rate: f64,
+    power: f64,
+}
+
+impl Sum {
+    /// With `more`, by so much of itself.
+    fn and(self, more: Self, share: f64) -> Self {
+        Self {
+            packets: share * self.packets + more.packets,
+            time: share * self.time + more.time,
+            energy: share * self.energy + more.energy,
+        }
+    }
+
+    fn level(self) -> Option<Level> {
+        let served = self.packets > 0.0 && self.time > 0.0;
+        served.then(|| Level { rate: self.packets / self.time, power: self.energy / self.time })
+    }
+}
+
+impl From<Served> for Sum {
+    fn from(served: Served) -> Self {
+        let (time, energy) = (served.time.as_secs_f64(), served.energy.as_joules());
+        Self { packets: served.packets as f64, time, energy }
+    }
+}
+
+impl Scheme for Energy {
+    type Params = Params;
+
+    /// There is nothing to refuse.
+    fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
+        let (params, none) = (params.clone(), [Sum::default(); 2]);
+        let threshold = params.threshold.unwrap_or(0);
+        Ok(Self { params, site: *site, threshold, length: 0.0, arrived: 0.0, served: none, known: none })
+    }
+}
+
+impl Controller for Energy {
+    fn needs(&self) -> Needs {
+        match self.params.threshold {
+            Some(_) => Needs::new(Duration::MAX, Reads::NONE, Sets::LEVEL),
+            None => Needs::new(self.params.interval.get(), Reads::COUNTS.and(Reads::LEVELS), Sets::LEVEL),
+        }
+    }
+
+    fn begin(&self) -> Orders {
+        Orders { low_up_to: Some(self.threshold), ..self.site.hard_limit.into() }
+    }
+
+    fn update(&mut self, seen: &Seen) -> Orders {
+        if self.params.threshold.is_none() {
+            self.observe(seen);
+        }
+        self.begin()
+    }
+}
+
+impl Energy {
+    fn observe(&mut self, seen: &Seen) {
+        self.length += seen.queue.length.as_secs_f64();
+        self.arrived += seen.queue.arrived.packets as f64;
+        for (sum, served) in self.served.iter_mut().zip(seen.radio.unwrap_or_default().levels) {
+            *sum = sum.and(served.into(), 1.0);
+        }
+        let services = self.served[0].packets + self.served[1].packets;
+        if services >= self.params.services.get() as f64 || self.length >= self.params.epoch.get().as_secs_f64() {
+            self.decide();
+            (self.length, self.arrived, self.served) = (0.0, 0.0, [Sum::default(); 2]);
+        }
+    }
+
+    /// An epoch is over.
+    fn decide(&mut self) {
+        if self.served.iter().all(|sum| sum.level().is_none()) || self.length <= 0.0 {
+            return;
+        }
+        for (known, served) in self.known.iter_mut().zip(self.served) {
+            *known = known.and(served, 0.5);
+        }
+        let arrivals = self.arrived / self.length;
+        self.threshold = match self.known.map(Sum::level) {
+            [Some(low), _] if arrivals > SAFE * low.rate => 0,
+            [Some(low), Some(high)] => self.towards_the_best(arrivals, low, high),
+            [None, _] => (self.threshold + 1).min(self.params.most.get()),
+            [_, None] => self.threshold.saturating_sub(1),
+        };
+    }
+
+    /// The threshold, or the one next to it towards the best.
+    fn towards_the_best(&self, arrivals: f64, low: Level, high: Level) -> u32 {
+        let (a, b) = (arrivals / low.rate, arrivals / high.rate);
+        if b >= 1.0 {
+            return 0;
+        }
+        let (mut power, mut sum, mut held) = (1.0, 1.0, 0.0);
+        let (mut best, mut least, mut now) = (0, f64::INFINITY, f64::INFINITY);
+        for threshold in 0..=self.params.most.get() {
+            let theta = f64::from(threshold);
+            if threshold > 0 {
+                power *= a;
+                sum += power;
+                held += theta * power;
+            }
+            let tail = power * b / (1.0 - b);
+            let all = sum + tail;
+            let length = (held + power * (theta * b / (1.0 - b) + b / ((1.0 - b) * (1.0 - b)))) / all;
+            let cost = length + self.params.weight.get() * (low.power * (sum - 1.0) + high.power * tail) / all;
+            if cost < least {
+                (best, least) = (threshold, cost);
+            }
+            if threshold == self.threshold {
+                now = cost;
+            }
+        }
+        if least >= (1.0 - self.params.gain.get()) * now {
+            return self.threshold;
+        }
+        if best > self.threshold { self.threshold + 1 } else { self.threshold.saturating_sub(1) }
+    }
+}
+
+#[cfg(test)]
+#[path = "energy_tests.rs"]
+mod tests;

@@ -1,0 +1,135 @@
+//! What nodes that send tell each other of their links.
+
+use core::fmt;
+use core::ops::Deref;
+use serde::de::{Deserializer, SeqAccess, Visitor};
+use serde::ser::Serializer;
+use serde::{Deserialize, Serialize};
+use units::Duration;
+
+/// A node that sends, as it sees itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Link {
+    /// By which it is told from others, wherever it is spoken of: drawn at random.
+    pub node: u32,
+    /// Channel time that one of its packets takes, with its part of the overhead, the acknowledgement and the repetitions.
+    pub time: Duration,
+    /// Packets that it sends in a second.
+    pub packets: u32,
+    /// The most hops that its packets have come, this one included.
+    pub hops: u8,
+}
+
+/// The links of a collision domain, in a table of fixed size: the node that tells of them first, then those that it hears.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Links {
+    list: [Link; Self::MOST],
+    count: u8,
+}
+
+impl Links {
+    /// So many at most; others are left out.
+    pub const MOST: usize = 16;
+
+    /// Adds one, unless there is no room, or one of this node is there.
+    pub fn push(&mut self, link: Link) {
+        if self.iter().all(|other| other.node != link.node)
+            && let Some(place) = self.list.get_mut(usize::from(self.count))
+        {
+            *place = link;
+            self.count += 1;
+        }
+    }
+
+    /// In the order of hops, those of as many in the order of their nodes: the same for all who know the same links.
+    #[must_use]
+    pub fn by_hops(mut self) -> Self {
+        self.list[..usize::from(self.count)].sort_unstable_by_key(|link| (link.hops, link.node));
+        self
+    }
+}
+
+impl Deref for Links {
+    type Target = [Link];
+
+    fn deref(&self) -> &[Link] {
+        &self.list[..usize::from(self.count)]
+    }
+}
+
+impl Default for Links {
+    fn default() -> Self {
+        let none = Link { node: 0, time: Duration::ZERO, packets: 0, hops: 0 };
+        Self { list: [none; Self::MOST], count: 0 }
+    }
+}
+
+impl fmt::Debug for Links {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl FromIterator<Link> for Links {
+    fn from_iter<I: IntoIterator<Item = Link>>(links: I) -> Self {
+        let mut table = Self::default();
+        for link in links {
+            table.push(link);
+        }
+        table
+    }
+}
+
+impl Serialize for Links {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Links {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct List;
+
+        impl<'de> Visitor<'de> for List {
+            type Value = Links;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of links")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Links, A::Error> {
+                let mut links = Links::default();
+                while let Some(link) = list.next_element()? {
+                    links.push(link);
+                }
+                Ok(links)
+            }
+        }
+
+        deserializer.deserialize_seq(List)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link(node: u32, hops: u8) -> Link {
+        Link { node, time: Duration::from_micros(7), packets: 9, hops }
+    }
+
+    #[test]
+    fn a_table_has_room_for_sixteen_and_none_twice() {
+        let links: Links = (0..40).map(|node| link(node / 2, 1)).collect();
+        assert!(links.iter().map(|link| link.node).eq(0..16));
+        assert!(Links::default().is_empty() && !links.is_empty());
+    }
+
+    #[test]
+    fn links_are_read_as_they_are_written_and_ordered_by_hops() {
+        let links: Links = [link(5, 3), link(9, 1), link(2, 3)].into_iter().collect();
+        let text = serde_json::to_string(&links).unwrap();
+        assert_eq!(serde_json::from_str::<Links>(&text).unwrap(), links);
+        assert!(links.by_hops().iter().map(|link| link.node).eq([9, 2, 5]));
+    }
+}

@@ -1,0 +1,176 @@
+//! Notes as every host of them keeps them: the newest of each neighbour, and when the own one is told.
+
+use crate::{Heard, Note};
+use units::{Duration, Instant};
+
+/// A node tells no more than one note in so long; of those that are ordered sooner, the newest.
+const SPACING: Duration = Duration::from_millis(100);
+
+/// What a node has to tell its neighbours, and their newest notes, in tables of fixed size.
+#[derive(Clone, Debug)]
+pub struct Neighbours {
+    /// The newest that was ordered.
+    ordered: Note,
+    /// It is to be told at a moment that has been given.
+    pending: bool,
+    /// The next may be told from here on.
+    earliest: Instant,
+    /// In order of the neighbours' numbers, the first `count` of them. Ages are as they were when last asked for.
+    heard: [Heard; Self::MOST],
+    /// When each was heard.
+    at: [Instant; Self::MOST],
+    count: usize,
+}
+
+impl Neighbours {
+    /// So many are remembered; then the one that was heard longest ago is forgotten.
+    pub const MOST: usize = 64;
+    /// A note is put off by a random time up to this one, as broadcasts in ad-hoc networks are (RFC 5148): nodes whose
+    /// controllers decide at one time would all send at one time, and no note is repeated.
+    pub const JITTER: Duration = Duration::from_millis(10);
+
+    /// Nothing is to be told, and nothing was heard.
+    #[expect(clippy::large_stack_arrays, reason = "some 30 kB once for a node, and this crate has no heap")]
+    pub fn new() -> Self {
+        let none = Heard { from: 0, age: Duration::ZERO, note: Note::default() };
+        Self {
+            ordered: Note::default(),
+            pending: false,
+            earliest: Instant::ZERO,
+            heard: [none; Self::MOST],
+            at: [Instant::ZERO; Self::MOST],
+            count: 0,
+        }
+    }
+
+    /// A controller orders a note. Returns when it is [due](Self::due), put off by what `jitter` draws of a largest time; none
+    /// where that has been said of an earlier one, whose place it takes.
+    pub fn order(&mut self, now: Instant, note: &Note, jitter: impl FnOnce(Duration) -> Duration) -> Option<Instant> {
+        self.ordered = *note;
+        if core::mem::replace(&mut self.pending, true) {
+            return None;
+        }
+        let from = self.earliest.max(now);
+        self.earliest = from + SPACING;
+        Some(from + jitter(Self::JITTER))
+    }
+
+    /// The note that is to be told now.
+    pub fn due(&mut self) -> Note {
+        self.pending = false;
+        self.ordered
+    }
+
+    /// A neighbour's note has come in.
+    pub fn hear(&mut self, now: Instant, from: u32, note: &Note) {
+        let newest = Heard { from, age: Duration::ZERO, note: *note };
+        let mut place = match self.heard[..self.count].binary_search_by_key(&from, |heard| heard.from) {
+            Ok(place) => {
+                (self.heard[place], self.at[place]) = (newest, now);
+                return;
+            }
+            Err(place) => place,
+        };
+        if self.count == Self::MOST
+            && let Some((oldest, _)) = self.at.iter().enumerate().min_by_key(|&(_, at)| at)
+        {
+            self.heard.copy_within(oldest + 1.., oldest);
+            self.at.copy_within(oldest + 1.., oldest);
+            self.count -= 1;
+            place -= usize::from(oldest < place);
+        }
+        self.heard.copy_within(place..self.count, place + 1);
+        self.at.copy_within(place..self.count, place + 1);
+        (self.heard[place], self.at[place]) = (newest, now);
+        self.count += 1;
+    }
+
+    /// The newest note of each neighbour, in the order of their numbers.
+    pub fn heard(&mut self, now: Instant) -> &[Heard] {
+        let heard = &mut self.heard[..self.count];
+        for (heard, at) in heard.iter_mut().zip(&self.at) {
+            heard.age = now.since(*at);
+        }
+        heard
+    }
+}
+
+impl Default for Neighbours {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::*;
+    use std::vec::Vec;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    fn note(hops: u8) -> Note {
+        Note { hops, ..Note::default() }
+    }
+
+    #[test]
+    fn of_notes_that_come_too_fast_the_newest_is_told_each_100_ms() {
+        let mut notes = Neighbours::new();
+        let mut told = Vec::new();
+        let mut due = None;
+        for millis in 0..1_000 {
+            if due.is_some_and(|due| due <= at(millis)) {
+                due = None;
+                told.push((millis, notes.due()));
+            }
+            // From nothing to the largest, in turn.
+            let jitter = |most: Duration| most * (told.len() as u64 % 3) / 2;
+            #[expect(clippy::cast_possible_truncation, reason = "the last digits tell notes apart")]
+            if let Some(when) = notes.order(at(millis), &note(millis as u8), jitter) {
+                assert!(due.is_none() && when >= at(millis));
+                due = Some(when);
+            }
+        }
+        assert_eq!(told.len(), 10, "{told:?}");
+        for (index, &(millis, told)) in (0_u64..).zip(&told) {
+            // Put off by at most 10 ms, in the next whole one.
+            assert!((100 * index..=100 * index + 11).contains(&millis), "{millis}");
+            assert_eq!(u64::from(told.hops), (millis - 1) % 256, "the newest");
+        }
+    }
+
+    #[test]
+    fn the_newest_note_of_each_neighbour_is_there_with_its_age() {
+        let mut notes = Neighbours::new();
+        for (millis, from, hops) in [(10, 7, 1), (20, 3, 2), (30, 7, 3)] {
+            notes.hear(at(millis), from, &note(hops));
+        }
+        let heard = |from, age, hops| Heard { from, age: Duration::from_millis(age), note: note(hops) };
+        assert_eq!(notes.heard(at(50)), [heard(3, 30, 2), heard(7, 20, 3)]);
+        assert_eq!(notes.heard(at(51))[0].age, Duration::from_millis(31));
+    }
+
+    #[test]
+    fn of_more_than_64_neighbours_the_one_heard_longest_ago_is_forgotten() {
+        let mut notes = Neighbours::new();
+        // Neighbour 5 speaks again before the 65th does: 4 is then the oldest but for 0 to 3, which go first.
+        for from in (0..64).chain([5, 200, 100, 201, 202]) {
+            notes.hear(at(from.into()), from, &note(0));
+        }
+        let now = at(300);
+        let known: Vec<u32> = notes.heard(now).iter().map(|heard| heard.from).collect();
+        let expected: Vec<u32> = (4..64).chain([100, 200, 201, 202]).collect();
+        assert_eq!(known, expected);
+        assert!(notes.heard(now).iter().all(|heard| heard.age == now.since(at(heard.from.into()))));
+        // One before all others, and one behind them.
+        for from in [0, 900] {
+            notes.hear(now, from, &note(1));
+        }
+        let known: Vec<u32> = notes.heard(now).iter().map(|heard| heard.from).collect();
+        let expected: Vec<u32> = [0].into_iter().chain(6..64).chain([100, 200, 201, 202, 900]).collect();
+        assert_eq!(known, expected);
+    }
+}

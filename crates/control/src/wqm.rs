@@ -1,0 +1,253 @@
+//! WQM, Wireless Queue Management: a queue may hold what drains within a time, at the link's rate and the node's share of the
+//! channel, but never less than fills an aggregate (section 2.3 of the document).
+//!
+//! The document, slides of a talk, has two formulas: `B_initial = R ARTT`, and `T_drain = (BL / R) / F(N)`. The patent on it
+//! (US 9,276,832) adds that `R ARTT` is the link rate times the round trip of a single data unit, so that ARTT is the time for one
+//! aggregate and its acknowledgement, and that the size moves once `T_drain` was outside a least and a largest time for two
+//! periods that follow each other. The rest is reconstructed:
+//!
+//! - `F(N)`, the share of the channel: what others leave, and at least `1/N` as CSMA gives it; see [`Shares`].
+//! - The least and the largest drain time, the period, and by how much the size moves; see [`Step`].
+//! - The size is never below an aggregate at the current rate, nor below two packets, and never above what drains within the
+//!   largest time without others. It grows only where it is what holds packets back.
+//! - `R` is the mean PHY rate of the data frames sent, averaged over periods. Not what is left of it after losses: radios do not
+//!   report that.
+//! - The size begins anew where the rate has changed by more than a factor of two, and after a time without packets.
+//!
+//! Names in parentheses are the document's.
+
+use crate::{Controller, Invalid, Limit, Needs, Orders, Period, Radio, Reads, Scheme, Seen, Sets, Site, frames};
+use serde::{Deserialize, Serialize};
+use units::{Duration, Positive, Share};
+
+/// The least size: one packet may come while another leaves.
+const LEAST: f64 = 2.0;
+/// The patent's number of periods in a row after which the size moves.
+const PERIODS: u8 = 2;
+/// The length of a packet in bytes, until one has left.
+const FULL: f64 = 1_500.0;
+
+/// Parameters of WQM. The limit is never above the queue's own `limit`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Wqm"))]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// The size grows where a full queue drains sooner (`T_min`). Default 5 ms, reconstructed; not above `t_max`.
+    pub t_min: Positive<Duration>,
+    /// The size shrinks where the queue takes longer to drain (`T_max`). Default 10 ms, reconstructed.
+    pub t_max: Positive<Duration>,
+    /// The period, at least 100 us. Default 100 ms, reconstructed: that in which Linux's rate control looks at its rates.
+    pub interval: Period,
+    /// The time that an aggregate costs beside its data: interframe space, mean back-off, preamble, acknowledgement. Default
+    /// 190 us, reconstructed: 802.11n at 5 GHz.
+    pub overhead: Positive<Duration>,
+    /// Weight of the newest period in the average of the link rate, above 0 and at most 1. Default 0.25, reconstructed.
+    pub rate_weight: Positive<Share>,
+    /// How many aggregates the size is at least (`B_min`). Default 1, reconstructed: a sender whose queue is shorter cannot fill
+    /// one.
+    pub least_aggregates: Positive<f64>,
+    /// What the node's share of the channel is taken for (`F(N)`).
+    pub share: Shares,
+    /// By how much the size moves.
+    pub step: Step,
+    /// After so long without a packet the size begins anew. Default 1 s, reconstructed.
+    pub idle_after: Positive<Duration>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            t_min: const { Positive::<Duration>::new(Duration::from_millis(5)).expect("above zero") },
+            t_max: const { Positive::<Duration>::new(Duration::from_millis(10)).expect("above zero") },
+            interval: const { Period::new(Duration::from_millis(100)).expect("long enough") },
+            overhead: const { Positive::<Duration>::new(Duration::from_micros(190)).expect("above zero") },
+            rate_weight: const { Positive::<Share>::new(0.25).expect("above zero and at most 1") },
+            least_aggregates: const { Positive::<f64>::new(1.0).expect("above zero") },
+            share: Shares::Measured,
+            step: Step::Gap,
+            idle_after: const { Positive::<Duration>::new(Duration::from_secs(1)).expect("above zero") },
+        }
+    }
+}
+
+/// Readings of `F(N)`, which the document does not spell out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "WqmShare"))]
+#[serde(rename_all = "snake_case")]
+pub enum Shares {
+    /// The part of time in which the channel was not busy by others; at least the equal one.
+    #[default]
+    Measured,
+    /// `1/N`: the node's and those of the stations that it heard in the period, receivers that acknowledge by name included.
+    Equal,
+}
+
+/// By how much the size moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "WqmStep"))]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// Down by what takes longer than `t_max` to drain, at most by half; up by half of what is missing to `t_min`.
+    #[default]
+    Gap,
+    /// By one packet.
+    Unit,
+}
+
+/// The controller. Sizes are in packets, lengths in bits, times in seconds.
+#[derive(Clone, Debug)]
+pub struct Wqm {
+    params: Params,
+    hard_limit: Limit,
+    /// None until data were sent.
+    link: Option<Link>,
+    /// `B`, whole packets; without a link the hard limit holds.
+    size: f64,
+    /// Periods in a row that took too long to drain, and that drained too soon.
+    slow: u8,
+    fast: u8,
+    idle: Duration,
+}
+
+/// What is known of the link.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    /// `R`, in bit/s.
+    rate: f64,
+    /// `R` when the size began.
+    rate_at_start: f64,
+    /// The mean length of packets with their framing, in bits.
+    packet: f64,
+    /// Packets of the largest aggregate.
+    aggregate: f64,
+}
+
+impl Scheme for Wqm {
+    type Params = Params;
+    const TARGET: Option<&'static str> = Some("t_max");
+
+    /// # Errors
+    /// A least drain time above the largest.
+    fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
+        if params.t_min > params.t_max {
+            return Err(Invalid::new("t_min", "must not be above t_max"));
+        }
+        let (hard_limit, idle) = (site.hard_limit, Duration::ZERO);
+        Ok(Self { params: params.clone(), hard_limit, link: None, size: 0.0, slow: 0, fast: 0, idle })
+    }
+}
+
+impl Controller for Wqm {
+    fn needs(&self) -> Needs {
+        let of_share = match self.params.share {
+            Shares::Measured => Reads::MEDIUM.and(Reads::CONTENDERS),
+            Shares::Equal => Reads::CONTENDERS,
+        };
+        let reads = Reads::COUNTS.and(of_share).and(Reads::LINK).and(Reads::AGGREGATES);
+        Needs::new(self.params.interval.get(), reads, Sets::LIMIT)
+    }
+
+    fn begin(&self) -> Orders {
+        self.hard_limit.into()
+    }
+
+    fn update(&mut self, seen: &Seen) -> Orders {
+        let radio = seen.radio.unwrap_or_default();
+        let Some(link) = self.observe(seen, &radio) else { return self.begin() };
+        let waited = seen.queue.sent.packets > 0 || seen.queue.backlog.packets > 0;
+        self.idle = if waited { Duration::ZERO } else { self.idle + seen.queue.length };
+        let factor = link.rate / link.rate_at_start;
+        if self.size <= 0.0 || !(0.5..=2.0).contains(&factor) || self.idle > self.params.idle_after.get() {
+            self.initial(link);
+        } else {
+            self.adjust(seen, &link, self.share(seen.queue.length, &radio));
+        }
+        self.size = self.size.min(whole(link.rate * self.t_max() / link.packet)).max(self.least(&link));
+        self.hard_limit.below(self.size).into()
+    }
+
+    fn target_delay(&self) -> Option<Duration> {
+        Some(self.params.t_max.get())
+    }
+}
+
+impl Wqm {
+    fn t_max(&self) -> f64 {
+        self.params.t_max.get().as_secs_f64()
+    }
+
+    /// The link with what this period says of it; none while nothing has been sent.
+    fn observe(&mut self, seen: &Seen, radio: &Radio) -> Option<Link> {
+        let (now, sent) = (radio.phy_rate.as_bps() as f64, seen.queue.sent);
+        if now > 0.0 {
+            let former = self.link.unwrap_or(Link { rate: now, rate_at_start: now, packet: 0.0, aggregate: 1.0 });
+            let rate = former.rate + self.params.rate_weight.get() * (now - former.rate);
+            let bytes = if sent.packets > 0 { sent.bytes.count() as f64 / sent.packets as f64 } else { FULL };
+            let packet = frames::bits(bytes);
+            self.link = Some(Link { rate, packet, aggregate: frames::in_largest(radio, packet), ..former });
+        }
+        self.link
+    }
+
+    /// `B_initial = R ARTT`, where ARTT is the time for one aggregate and its acknowledgement.
+    fn initial(&mut self, link: Link) {
+        let artt = self.params.overhead.get().as_secs_f64() + link.aggregate * link.packet / link.rate;
+        self.size = whole(link.rate * artt / link.packet);
+        self.link = Some(Link { rate_at_start: link.rate, ..link });
+        (self.slow, self.fast, self.idle) = (0, 0, Duration::ZERO);
+    }
+
+    /// `B_min`
+    fn least(&self, link: &Link) -> f64 {
+        whole(self.params.least_aggregates.get() * link.aggregate).max(LEAST)
+    }
+
+    /// `F(N)`
+    fn share(&self, length: Duration, radio: &Radio) -> f64 {
+        let equal = 1.0 / (1.0 + f64::from(radio.contenders));
+        match self.params.share {
+            Shares::Equal => equal,
+            Shares::Measured if length.is_zero() => equal,
+            Shares::Measured => equal.max(1.0 - radio.busy.as_secs_f64() / length.as_secs_f64()),
+        }
+    }
+
+    /// `T_drain = (BL / R) / F(N)`, and the size moves where it was too long or too short for two periods in a row.
+    fn adjust(&mut self, seen: &Seen, link: &Link, share: f64) {
+        let backlog = seen.queue.backlog_max as f64;
+        let per_second = link.rate * share / link.packet;
+        let drain = backlog / per_second;
+        let binds = seen.queue.dropped.packets > 0 || backlog >= self.size - link.aggregate;
+        let t_min = self.params.t_min.get().as_secs_f64();
+        self.slow = if drain > self.t_max() { self.slow + 1 } else { 0 };
+        self.fast = if drain < t_min && binds { self.fast + 1 } else { 0 };
+        if self.slow >= PERIODS {
+            self.size -= match self.params.step {
+                Step::Gap => whole(backlog - self.t_max() * per_second).min(whole(self.size / 2.0)),
+                Step::Unit => 1.0,
+            };
+            self.slow = 0;
+        }
+        if self.fast >= PERIODS {
+            self.size += match self.params.step {
+                Step::Gap => whole((t_min * per_second - backlog) / 2.0),
+                Step::Unit => 1.0,
+            };
+            self.fast = 0;
+        }
+    }
+}
+
+/// Rounded up, of a number that is not below zero.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
+fn whole(packets: f64) -> f64 {
+    let floor = f64::from(packets as u32);
+    if floor < packets { floor + 1.0 } else { floor }
+}
+
+#[cfg(test)]
+#[path = "wqm_tests.rs"]
+mod tests;

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ * The hops that packets have come, by their time to live. A packet says of itself what it likes. */
+#include "network.h"
+
+/* No path has more; a time to live that says more began with another number. */
+#define MOST_HOPS 32
+
+/* Senders begin with a time to live of 64, 128 or 255, and each router takes one off. */
+static ALWAYS_INLINE __u64 hops_by(unsigned int time_to_live)
+{
+	unsigned int first = time_to_live > 128 ? 255 : time_to_live > 64 ? 128 : 64;
+	unsigned int hops = first - time_to_live + 1;
+
+	return hops <= MOST_HOPS ? hops : 0;
+}
+
+/* The hops that a packet has come, the one that it is about to take included; zero where it does not say. */
+static APART __u64 hops_of(struct __sk_buff *skb, unsigned int protocol, __u64 link, __u64 link_header)
+{
+	__u8 buffer[IPV6_HEADER];
+	struct bpf_dynptr bytes;
+	const __u8 *header;
+	__u64 at;
+
+	if (bpf_dynptr_from_skb(skb, 0, &bytes) || !network(&bytes, &protocol, &at, link, link_header))
+		return 0;
+	if (protocol == ETHERTYPE_IP) {
+		header = bpf_dynptr_slice(&bytes, at, buffer, IP_HEADER);
+		return header && header[0] >> 4 == 4 ? hops_by(header[8]) : 0;
+	}
+	if (protocol != ETHERTYPE_IPV6)
+		return 0;
+	header = bpf_dynptr_slice(&bytes, at, buffer, IPV6_HEADER);
+	return header && header[0] >> 4 == 6 ? hops_by(header[7]) : 0;
+}

@@ -1,0 +1,291 @@
+//! The sockets at which an agent tells notes and hears them: one at each interface that is named for it. They are datagrams
+//! to a multicast address of the link. Nothing blocks, and each turn reads a bounded number of them.
+
+use super::message::{LONGEST, read, write};
+use crate::admission::pace::Pace;
+use crate::admission::peer::{Neighbour, Peer};
+use crate::error::Error;
+use crate::kernel::socket::{
+    LOAD_BYTE, NETWORK_HEADER, RETURN, TTL, attach_filter, bind_to_interface, datagrams, jump, statement,
+};
+use control::{Heard, Neighbours, Note, Random};
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::io::Errno;
+use rustix::net::sockopt::{set_ip_add_membership_with_ifindex, set_ip_multicast_loop, set_ip_multicast_ttl};
+use rustix::net::{RecvFlags, SendFlags, bind, recvfrom, sendto};
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use units::{Duration, Instant};
+
+/// Where notes go: all routers of a mobile ad-hoc network that are on the link (RFC 5498). No router passes on what is sent to
+/// an address of this kind (RFC 5771, section 4).
+const GROUP: Ipv4Addr = Ipv4Addr::new(224, 0, 0, 109);
+/// The UDP port of notes, the one above admission's.
+const PORT: u16 = 9_479;
+/// Notes that are read in a turn.
+const TURN: usize = 64;
+
+/// An agent's place among its neighbours. Its descriptor ([`AsFd`]) is readable while there is something to read.
+pub(crate) struct Port {
+    epoll: OwnedFd,
+    interfaces: Vec<Interface>,
+    pace: Pace,
+    /// Puts notes off.
+    chance: Random,
+    /// Nothing is read before this moment: there was too much.
+    rests: Option<Instant>,
+}
+
+struct Interface {
+    name: String,
+    index: u32,
+    socket: OwnedFd,
+    neighbours: Box<Neighbours>,
+    /// When the next note is told.
+    due: Option<Instant>,
+}
+
+impl AsFd for Port {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.epoll.as_fd()
+    }
+}
+
+impl Port {
+    /// At no interface yet. Notes are put off by what follows from `seed`.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub(crate) fn open(seed: u64) -> Result<Self, Error> {
+        let failed = |errno: Errno| Error::Kernel { what: "wait for notes".into(), source: errno.into() };
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?;
+        let (interfaces, pace, chance) = (Vec::new(), Pace::default(), Random::new(seed));
+        Ok(Self { epoll, interfaces, pace, chance, rests: None })
+    }
+
+    /// Tells and hears at these interfaces from now on, as far as they are there, by their numbers. Tells what is new of each.
+    pub(crate) fn follow(
+        &mut self,
+        names: &[&str],
+        number: impl Fn(&str) -> Option<u32>,
+    ) -> Vec<(String, Result<(), Error>)> {
+        // Closing a socket takes it out of the epoll.
+        self.interfaces.retain(|open| names.contains(&open.name.as_str()) && number(&open.name) == Some(open.index));
+        let mut news = Vec::new();
+        for &name in names {
+            let Some(index) = number(name) else { continue };
+            if self.interfaces.iter().any(|open| open.name == name) {
+                continue;
+            }
+            let opened = self.listen(name, index).map_err(|errno| {
+                let what = format!("tell notes to neighbours at {name} (UDP port {PORT} of {GROUP})");
+                Error::Kernel { what, source: errno.into() }
+            });
+            let add = |socket| {
+                let (name, neighbours) = (name.to_owned(), Box::default());
+                self.interfaces.push(Interface { name, index, socket, neighbours, due: None });
+            };
+            news.push((name.to_owned(), opened.map(add)));
+        }
+        news
+    }
+
+    fn listen(&self, name: &str, index: u32) -> Result<OwnedFd, Errno> {
+        let socket = datagrams()?;
+        bind_to_interface(&socket, name)?;
+        // Straight from a neighbour.
+        let program = [
+            statement(LOAD_BYTE, NETWORK_HEADER + 8),
+            jump(TTL.into(), 0, 1),
+            statement(RETURN, u32::MAX),
+            statement(RETURN, 0),
+        ];
+        attach_filter(&socket, &program)?;
+        set_ip_multicast_ttl(&socket, TTL.into())?;
+        set_ip_multicast_loop(&socket, false)?;
+        set_ip_add_membership_with_ifindex(&socket, &GROUP, &Ipv4Addr::UNSPECIFIED, index)?;
+        // What is sent to this machine alone is not heard.
+        bind(&socket, &SocketAddrV4::new(GROUP, PORT))?;
+        epoll::add(&self.epoll, &socket, EventData::new_u64(0), self.interest())?;
+        Ok(socket)
+    }
+
+    /// When there is something to do without anybody's asking.
+    pub(crate) fn next(&self) -> Instant {
+        let due = self.interfaces.iter().filter_map(|open| open.due);
+        self.rests.into_iter().chain(due).min().unwrap_or(Instant::NEVER)
+    }
+
+    /// Takes what has come, and tells what is due.
+    pub(crate) fn work(&mut self, now: Instant) {
+        self.hear(now);
+        for Interface { socket, neighbours, due, .. } in &mut self.interfaces {
+            if due.is_some_and(|due| due <= now) {
+                *due = None;
+                // One that cannot be sent is lost, like any other.
+                let _ = sendto(
+                    socket.as_fd(),
+                    &write(&neighbours.due()),
+                    SendFlags::DONTWAIT,
+                    &SocketAddrV4::new(GROUP, PORT),
+                );
+            }
+        }
+    }
+
+    fn hear(&mut self, now: Instant) {
+        let mut until = self.pace.rests_until(now);
+        for _ in 0..TURN {
+            if until > now {
+                break;
+            }
+            let received = self.interfaces.iter_mut().find_map(|open| Some((receive(&open.socket)?, open)));
+            let Some(((address, bytes), open)) = received else { break };
+            let from = Peer::Neighbour(Neighbour { index: open.index, address });
+            if self.pace.allows(now, from)
+                && let Ok(note) = read(&bytes)
+            {
+                open.neighbours.hear(now, address.to_bits(), &note);
+            }
+            until = self.pace.rests_until(now);
+        }
+        self.rest((until > now).then_some(until));
+    }
+
+    /// Reads nothing until then: the kernel drops what its buffers have no room for.
+    fn rest(&mut self, until: Option<Instant>) {
+        let before = std::mem::replace(&mut self.rests, until);
+        if before.is_some() == until.is_some() {
+            return;
+        }
+        let interest = self.interest();
+        for open in &self.interfaces {
+            let _ = epoll::modify(&self.epoll, &open.socket, EventData::new_u64(0), interest);
+        }
+    }
+
+    const fn interest(&self) -> EventFlags {
+        if self.rests.is_some() { EventFlags::empty() } else { EventFlags::IN }
+    }
+
+    /// The newest note of each neighbour at the interface with this number; none where it is not named.
+    pub(crate) fn heard(&mut self, now: Instant, index: u32) -> &[Heard] {
+        let open = self.interfaces.iter_mut().find(|open| open.index == index);
+        open.map_or(&[], |open| open.neighbours.heard(now))
+    }
+
+    /// The neighbours at the interface with this number shall know this.
+    pub(crate) fn order(&mut self, now: Instant, index: u32, note: &Note) {
+        let Some(open) = self.interfaces.iter_mut().find(|open| open.index == index) else { return };
+        let chance = &mut self.chance;
+        let jitter = |most: Duration| Duration::from_nanos(chance.bits() % (most.as_nanos() + 1));
+        if let Some(due) = open.neighbours.order(now, note, jitter) {
+            open.due = Some(due);
+        }
+    }
+}
+
+/// One datagram and who sent it. Too long a one keeps its length's mistake.
+fn receive(socket: &OwnedFd) -> Option<(Ipv4Addr, Vec<u8>)> {
+    let mut buffer = [0; LONGEST + 1];
+    let (_, length, address) = recvfrom(socket, &mut buffer[..], RecvFlags::empty()).ok()?;
+    let address = SocketAddrV4::try_from(address?).ok()?;
+    Some((*address.ip(), buffer[..length].to_vec()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::clock::now;
+    use crate::kernel::rtnetlink::Route;
+    use control::Link;
+    use rustix::net::sockopt::set_ip_multicast_if;
+    use std::net::UdpSocket;
+    use std::process::Command;
+
+    const A: Ipv4Addr = Ipv4Addr::new(10, 9, 1, 1);
+    const B: Ipv4Addr = Ipv4Addr::new(10, 9, 1, 2);
+
+    fn note(hops: u8) -> Note {
+        let link = Link { node: hops.into(), ..Link::default() };
+        Note { hops, links: [link].into_iter().collect(), ..Note::default() }
+    }
+
+    /// Runs a test in a network namespace of its own, where that needs no privilege.
+    #[test]
+    fn notes_reach_the_neighbours_at_named_interfaces_and_nothing_else_is_heard() {
+        let inside = "ip link add va type veth peer name vb && ip addr add 10.9.1.1/24 dev va && ip addr add 10.9.1.2/24 dev vb \
+                      && ip link set va up && ip link set vb up && echo 1 > /proc/sys/net/ipv4/conf/all/accept_local \
+                      && exec \"$0\" --ignored --exact --nocapture notes::port::tests::inner";
+        let own = std::env::current_exe().unwrap();
+        let output = Command::new("unshare").args(["-rn", "sh", "-c", inside]).arg(own).output().unwrap();
+        let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        if said.contains("Operation not permitted") || said.contains("Unknown device type") {
+            return;
+        }
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    }
+
+    /// At both ends of a link, which this namespace has both.
+    #[test]
+    #[ignore = "runs in a namespace"]
+    fn inner() {
+        let links = Route::open().unwrap().links().unwrap();
+        let number = |name: &str| links.iter().find(|link| link.name == name).map(|link| link.index);
+        let [va, vb] = ["va", "vb"].map(|name| number(name).unwrap());
+        let [mut at_a, mut at_b] = [1, 2].map(|seed| Port::open(seed).unwrap());
+        for (port, name) in [(&mut at_a, "va"), (&mut at_b, "vb")] {
+            let news = port.follow(&[name, "none"], number);
+            assert!(matches!(&news[..], [(opened, Ok(()))] if opened == name), "{news:?}");
+        }
+        let hear = |port: &mut Port, index| {
+            let begun = now();
+            while port.heard(now(), index).is_empty() && now().since(begun) < Duration::from_secs(5) {
+                port.work(now());
+            }
+            let heard: Vec<(u32, Note)> =
+                port.heard(now(), index).iter().map(|heard| (heard.from, heard.note)).collect();
+            heard
+        };
+
+        // The last that is ordered is told, within the largest jitter, to whom is at the other end.
+        at_a.order(now(), va, &note(1));
+        at_a.order(now(), va, &note(2));
+        at_a.order(now(), 77, &note(3));
+        assert!(at_a.next() <= now() + Neighbours::JITTER);
+        at_a.work(at_a.next());
+        assert_eq!(at_a.next(), Instant::NEVER);
+        assert_eq!(hear(&mut at_b, vb), [(A.to_bits(), note(2))]);
+        at_a.work(now());
+        assert!(at_a.heard(now(), va).is_empty(), "it does not hear itself");
+
+        // As if a router had passed it on; to this machine alone; cut off; of another version. Then one that is right.
+        let stranger = UdpSocket::bind((B, 0)).unwrap();
+        set_ip_multicast_if(&stranger, &B).unwrap();
+        let group = (GROUP, PORT);
+        let bytes = write(&note(4));
+        stranger.set_multicast_ttl_v4(254).unwrap();
+        stranger.send_to(&bytes, group).unwrap();
+        stranger.set_multicast_ttl_v4(255).unwrap();
+        let _ = stranger.send_to(&bytes, (A, PORT));
+        stranger.send_to(&bytes[..bytes.len() - 1], group).unwrap();
+        stranger.send_to(&[&[9], &bytes[1..]].concat(), group).unwrap();
+        stranger.send_to(&write(&note(5)), group).unwrap();
+        assert_eq!(hear(&mut at_a, va), [(B.to_bits(), note(5))]);
+
+        // Fifty at once of one sender, and fifty a second; it goes on after that.
+        for hops in 0..=200 {
+            stranger.send_to(&write(&note(hops)), group).unwrap();
+        }
+        let begun = now();
+        while now().since(begun) < Duration::from_millis(200) {
+            at_a.work(now());
+        }
+        let newest = at_a.heard(now(), va)[0].note.hops;
+        assert!(newest < 200, "the last of 201 was taken");
+
+        // An interface that is no longer named is deaf.
+        assert!(at_b.follow(&[], number).is_empty());
+        assert!(at_b.heard(now(), vb).is_empty());
+    }
+}

@@ -1,0 +1,30 @@
+//! The package's exceptions, which are written in Python, raised from here.
+
+use lab::scenario::Refusal;
+use pyo3::prelude::*;
+
+/// `sluice.ScenarioError`.
+pub(crate) fn refused(py: Python<'_>, refusal: &Refusal) -> PyErr {
+    let told = refusal.to_string();
+    // A key that was changed in Python is named without the option of the command line.
+    let told = if refusal.change().is_some() { told.trim_start_matches("--set ") } else { &told };
+    let place = refusal.position();
+    let (line, column) = (place.map(|(line, _)| line), place.map(|(_, column)| column));
+    let file = refusal.file_name();
+    raised(py, "ScenarioError", |class| {
+        class.call1((told, refusal.message(), file, line, column, refusal.change(), refusal.nearest()))
+    })
+}
+
+/// `sluice.RunError`.
+pub(crate) fn failed(py: Python<'_>, message: &str) -> PyErr {
+    raised(py, "RunError", |class| class.call1((message,)))
+}
+
+fn raised<'py>(py: Python<'py>, name: &str, make: impl Fn(&Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>) -> PyErr {
+    let class = py.import("sluice._errors").and_then(|module| module.getattr(name));
+    match class.and_then(|class| make(&class)) {
+        Ok(exception) => PyErr::from_value(exception),
+        Err(error) => error,
+    }
+}

@@ -1,0 +1,222 @@
+//! Networks that are stepped together, from decision to decision: what environments for learning are made of.
+
+use crate::error::failed;
+use crate::scenario::Scenario;
+use crate::steer::{orders, period};
+use control::{Interval, Period, mix};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use rayon::prelude::*;
+use sim::config::Network;
+use sim::{Asked, BuildError, World};
+
+/// Numbers that an agent sees.
+pub(crate) const SEEN: usize = 6;
+/// What an action multiplies the limit by.
+pub(crate) const FACTORS: [f64; 7] = [0.5, 0.8, 0.95, 1.0, 1.05, 1.25, 2.0];
+/// Times beyond so many targets look alike.
+const FAR: f64 = 10.0;
+
+/// Several networks of the same description, each with its own seed. In each, one agent for each of some nodes decides upon
+/// its queue; all agents of a network decide at the same moments.
+#[pyclass(module = "sluice._sluice")]
+pub(crate) struct Fleet {
+    settings: Settings,
+    members: Vec<Member>,
+}
+
+struct Settings {
+    network: Network,
+    nodes: Vec<String>,
+    interval: Period,
+    target_s: f64,
+    penalty: f64,
+    most: f64,
+}
+
+/// One network.
+struct Member {
+    world: Option<World>,
+    agents: Vec<Agent>,
+    /// The seed of its first episode; others follow from it.
+    seed: u64,
+    episode: u64,
+    ended: bool,
+}
+
+/// Who decides upon a queue.
+#[derive(Clone)]
+struct Agent {
+    /// Its node, by its place in the scenario.
+    node: u32,
+    asked: Option<Asked>,
+    limit: f64,
+    seen: [f32; SEEN],
+    reward: f64,
+}
+
+#[pymethods]
+impl Fleet {
+    /// `target_s`: the nodal delay that rewards are about; `penalty`: what exceeding it by as much again costs.
+    #[new]
+    fn new(
+        scenario: &Bound<'_, Scenario>,
+        nodes: Vec<String>,
+        interval_s: f64,
+        target_s: f64,
+        penalty: f64,
+        most: u32,
+        count: usize,
+    ) -> PyResult<Self> {
+        if nodes.is_empty() || count == 0 || !(target_s > 0.0 && target_s.is_finite() && penalty.is_finite()) {
+            return Err(PyValueError::new_err(
+                "expected nodes, a number of networks, a target above 0 s and a penalty",
+            ));
+        }
+        let network = scenario.get().ready.base.clone();
+        let interval = period(interval_s)?;
+        let settings = Settings { network, nodes, interval, target_s, penalty, most: f64::from(most.max(1)) };
+        let member = || Member { world: None, agents: Vec::new(), seed: 0, episode: 0, ended: true };
+        Ok(Self { settings, members: (0..count).map(|_| member()).collect() })
+    }
+
+    /// Begins anew with these seeds; what the agents see, as 32-bit floats.
+    fn reset(&mut self, py: Python<'_>, seeds: Vec<u64>) -> PyResult<Vec<u8>> {
+        let Self { settings, members } = self;
+        if seeds.len() != members.len() {
+            return Err(PyValueError::new_err(format!("expected {} seeds", members.len())));
+        }
+        let begun: Result<(), BuildError> = py.detach(|| {
+            members.par_iter_mut().zip(seeds).try_for_each(|(member, seed)| {
+                (member.seed, member.episode) = (seed, 0);
+                member.begin(settings)
+            })
+        });
+        begun.map_err(|error| failed(py, &error.to_string()))?;
+        Ok(self.seen())
+    }
+
+    /// One decision of every agent, by its number among the factors: what the agents see, their rewards as 64-bit floats,
+    /// and whether each network has come to its end. One that had begins anew instead: the action is ignored, the reward is
+    /// zero.
+    fn step(&mut self, py: Python<'_>, actions: &[u8]) -> PyResult<(Vec<u8>, Vec<u8>, Vec<bool>)> {
+        let Self { settings, members } = self;
+        let agents = settings.nodes.len();
+        if actions.len() != members.len() * agents || actions.iter().any(|&action| usize::from(action) >= FACTORS.len())
+        {
+            let (count, most) = (members.len() * agents, FACTORS.len() - 1);
+            return Err(PyValueError::new_err(format!("expected {count} actions from 0 to {most}")));
+        }
+        let stepped: Result<(), BuildError> = py.detach(|| {
+            members.par_iter_mut().zip(actions.par_chunks(agents)).try_for_each(|(member, actions)| {
+                if member.ended {
+                    member.episode += 1;
+                    return member.begin(settings);
+                }
+                member.step(settings, actions);
+                Ok(())
+            })
+        });
+        stepped.map_err(|error| failed(py, &error.to_string()))?;
+        let rewards = self.members.iter().flat_map(|member| &member.agents);
+        let rewards = rewards.flat_map(|agent| agent.reward.to_ne_bytes()).collect();
+        Ok((self.seen(), rewards, self.members.iter().map(|member| member.ended).collect()))
+    }
+
+    /// The limits that hold, by network and agent, in packets.
+    fn limits(&self) -> Vec<f64> {
+        self.members.iter().flat_map(|member| &member.agents).map(|agent| agent.limit).collect()
+    }
+}
+
+impl Fleet {
+    fn seen(&self) -> Vec<u8> {
+        let agents = self.members.iter().flat_map(|member| &member.agents);
+        agents.flat_map(|agent| agent.seen).flat_map(f32::to_ne_bytes).collect()
+    }
+}
+
+impl Member {
+    /// Builds the network and runs to the first decision.
+    fn begin(&mut self, settings: &Settings) -> Result<(), BuildError> {
+        let seed = if self.episode == 0 { self.seed } else { mix(self.seed ^ mix(self.episode)) };
+        let mut world = World::new(&settings.network, seed)?;
+        self.agents.clear();
+        for name in &settings.nodes {
+            let node = world.steer(name, 0, settings.interval)?;
+            self.agents.push(Agent { node, asked: None, limit: settings.most, seen: [0.0; SEEN], reward: 0.0 });
+        }
+        self.world = Some(world);
+        self.ended = false;
+        self.advance(settings);
+        for agent in &mut self.agents {
+            agent.reward = 0.0;
+        }
+        Ok(())
+    }
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "limits are whole, from one to `most`")]
+    fn step(&mut self, settings: &Settings, actions: &[u8]) {
+        let Some(world) = &mut self.world else { return };
+        for (agent, &action) in self.agents.iter_mut().zip(actions) {
+            agent.limit = next_limit(agent.limit, action, settings.most);
+            // Of an interval that the end of the run cuts off nothing is known.
+            agent.reward = 0.0;
+            if let Some(asked) = agent.asked.take() {
+                world.order(&asked, &orders(agent.limit as u32, None));
+            }
+        }
+        self.advance(settings);
+    }
+
+    /// Runs until every agent is asked, or to the end.
+    fn advance(&mut self, settings: &Settings) {
+        let Some(world) = &mut self.world else { return };
+        while !world.finished() && self.agents.iter().any(|agent| agent.asked.is_none()) {
+            world.advance_a_little();
+            while let Some(asked) = world.asked() {
+                if let Some(agent) = self.agents.iter_mut().find(|agent| agent.node == asked.node) {
+                    agent.seen = sight(&asked.seen, agent.limit, settings);
+                    agent.reward = reward(&asked.seen, settings);
+                    agent.asked = Some(asked);
+                }
+            }
+        }
+        self.ended = world.finished();
+    }
+}
+
+/// The limit after an action, in whole packets: a factor moves it by a packet at least.
+fn next_limit(limit: f64, action: u8, most: f64) -> f64 {
+    let factor = FACTORS[usize::from(action)];
+    let next = match factor {
+        factor if factor > 1.0 => (limit * factor).ceil(),
+        _ => (limit * factor).floor(),
+    };
+    next.clamp(1.0, most)
+}
+
+/// What an agent sees: the limit (logarithmic), the backlog over the limit, the largest nodal delay, the mean time in the
+/// queue and the mean service time over the target, and the share of packets dropped.
+#[expect(clippy::cast_possible_truncation, reason = "agents see 32 bits")]
+fn sight(seen: &Interval, limit: f64, settings: &Settings) -> [f32; SEEN] {
+    let over_target = |time: units::Duration| (time.as_secs_f64() / settings.target_s).min(FAR);
+    let share = |part: u64, whole: u64| if whole == 0 { 0.0 } else { (part as f64 / whole as f64).min(1.0) };
+    let values = [
+        (1.0 + limit).log2() / (1.0 + settings.most).log2(),
+        (seen.backlog.packets as f64 / limit).min(1.0),
+        over_target(seen.nodal.max),
+        over_target(seen.sojourn.mean),
+        over_target(seen.service.mean),
+        share(seen.dropped.packets, seen.arrived.packets),
+    ];
+    values.map(|value| value as f32)
+}
+
+/// The share of the arrived packets that left, less the penalty for each target by which the largest nodal delay was beyond
+/// the target, one at most.
+fn reward(seen: &Interval, settings: &Settings) -> f64 {
+    let arrived = seen.arrived.packets.max(1) as f64;
+    let beyond = (seen.nodal.max.as_secs_f64() / settings.target_s - 1.0).clamp(0.0, 1.0);
+    (seen.sent.packets as f64 / arrived).min(1.0) - settings.penalty * beyond
+}

@@ -1,0 +1,45 @@
+//! The compiled part of the Python package `sluice`: crates `lab` and `sim` in Python's types.
+//!
+//! Here lives what crosses the border: text and numbers in, columns and exceptions out, the interpreter released while
+//! something runs. No model, no statistics and nothing that a user of Python sees directly lives here: that is in `python`.
+
+#![allow(clippy::needless_pass_by_value, reason = "arguments from Python come by value")]
+
+mod error;
+mod fleet;
+mod plan;
+mod run;
+mod scenario;
+mod shape;
+mod steer;
+mod stop;
+mod table;
+mod tables;
+
+/// What `python/sluice` builds on.
+#[pyo3::pymodule]
+mod _sluice {
+    #[pymodule_export]
+    use crate::fleet::Fleet;
+    #[pymodule_export]
+    use crate::plan::{Chunk, Plan};
+    #[pymodule_export]
+    use crate::run::{Run, interval};
+    #[pymodule_export]
+    use crate::scenario::{Scenario, toml_from_json, toml_value_from_json};
+    #[pymodule_export]
+    use crate::steer::run_steered;
+    #[pymodule_export]
+    use crate::stop::Stop;
+    #[pymodule_export]
+    use crate::table::Table;
+
+    #[pymodule_export]
+    const VERSION: &str = lab::sweep::VERSION;
+    #[pymodule_export]
+    const TABLES: [&str; 8] = crate::tables::NAMES;
+    #[pymodule_export]
+    const FACTORS: [f64; 7] = crate::fleet::FACTORS;
+    #[pymodule_export]
+    const SEEN: usize = crate::fleet::SEEN;
+}

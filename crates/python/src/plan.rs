@@ -1,0 +1,161 @@
+//! A sweep in Python: chunks of runs, each of which is run by itself, on whatever machine.
+
+use crate::error::refused;
+use crate::run::simulate;
+use crate::scenario::Words;
+use crate::stop::Stop;
+use crate::table::Table;
+use crate::tables;
+use lab::run::Watch as _;
+use lab::scenario::{Over, Scenario as Ready, Varied, Wishes};
+use lab::study::Axis;
+use lab::{study, sweep};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Labels of a value, and what it sets.
+type Value = (String, Vec<String>);
+
+/// All runs of a sweep, in chunks.
+#[pyclass(frozen, module = "sluice._sluice")]
+pub(crate) struct Plan {
+    scenario: Ready,
+    build: String,
+    /// Runs in a chunk.
+    chunk: usize,
+}
+
+#[pymethods]
+impl Plan {
+    /// `over`: what is varied in the place of the file's `[vary]`; `build`: what tells this build of Sluice from others.
+    #[new]
+    #[pyo3(signature = (text, name, stem, folder, set, over, seeds, build, chunk))]
+    #[expect(clippy::too_many_arguments, reason = "they are what a worker is sent, each by its name")]
+    fn new(
+        py: Python<'_>,
+        text: String,
+        name: String,
+        stem: String,
+        folder: PathBuf,
+        set: Vec<String>,
+        over: Option<Vec<(String, Vec<Value>)>>,
+        seeds: Option<Vec<u64>>,
+        build: String,
+        chunk: usize,
+    ) -> PyResult<Self> {
+        let words = Words { name, stem, text, folder, set };
+        let axes =
+            |over: Vec<(String, Vec<Value>)>| over.into_iter().map(|(name, values)| Varied { name, values }).collect();
+        let asked = over.map(|over| Over { axes: axes(over), seeds: seeds.clone().unwrap_or_default() });
+        let wishes = Wishes { set: words.set.clone(), over: asked, ..Wishes::default() };
+        let scenario = py.detach(|| words.read(&wishes)).map_err(|refusal| refused(py, &refusal))?;
+        let seeds = seeds.unwrap_or_else(|| scenario.seeds.clone());
+        Ok(Self { scenario: Ready { seeds, ..scenario }, build, chunk: chunk.max(1) })
+    }
+
+    #[getter]
+    fn id(&self) -> &str {
+        &self.scenario.id
+    }
+
+    #[getter]
+    fn runs(&self) -> usize {
+        self.scenario.cases.len() * self.scenario.seeds.len()
+    }
+
+    #[getter]
+    fn seeds(&self) -> Vec<u64> {
+        self.scenario.seeds.clone()
+    }
+
+    #[getter]
+    fn axes(&self) -> Vec<(&str, &[String])> {
+        self.scenario.axes.iter().map(|axis| (axis.name.as_str(), axis.labels.as_slice())).collect()
+    }
+
+    #[getter]
+    fn duration_s(&self) -> f64 {
+        self.scenario.base.duration.as_secs_f64()
+    }
+
+    /// The names of the chunks, by what their results depend on: network, seeds, build.
+    fn keys(&self, py: Python<'_>) -> Vec<String> {
+        py.detach(|| (0..self.runs().div_ceil(self.chunk)).map(|chunk| self.key(chunk)).collect())
+    }
+
+    /// Makes the runs of a chunk, one after the other; nothing when stopped.
+    fn run(&self, py: Python<'_>, chunk: usize, stop: &Bound<'_, Stop>) -> Option<Chunk> {
+        let stop = stop.get();
+        py.detach(|| self.run_chunk(chunk, stop))
+    }
+}
+
+impl Plan {
+    fn numbers(&self, chunk: usize) -> std::ops::Range<usize> {
+        chunk * self.chunk..((chunk + 1) * self.chunk).min(self.runs())
+    }
+
+    fn key(&self, chunk: usize) -> String {
+        let keys: String =
+            self.numbers(chunk).map(|number| sweep::job(&self.scenario, number, &self.build).key).collect();
+        format!("{:032x}", sweep::fingerprint(keys.as_bytes()))
+    }
+
+    fn run_chunk(&self, chunk: usize, stop: &Stop) -> Option<Chunk> {
+        let mut done = Chunk { axes: self.scenario.axes.clone(), runs: Vec::new(), failures: Vec::new() };
+        for number in self.numbers(chunk) {
+            let job = sweep::job(&self.scenario, number, &self.build);
+            match simulate(&job.network, job.seed, stop) {
+                Ok(Some(timed)) => done.runs.push(sweep::record(&self.scenario, job.case, job.seed, timed)),
+                Ok(None) => return None,
+                Err(failure) => done.failures.push((job.case.labels.clone(), job.seed, failure)),
+            }
+        }
+        (!stop.stopped()).then_some(done)
+    }
+}
+
+/// The results of some runs of a sweep.
+#[pyclass(frozen, module = "sluice._sluice")]
+#[derive(Serialize, Deserialize)]
+#[expect(
+    clippy::unsafe_derive_deserialize,
+    reason = "only Python's macros are unsafe, and they do not touch its fields"
+)]
+pub(crate) struct Chunk {
+    axes: Vec<Axis>,
+    runs: Vec<study::Run>,
+    failures: Vec<(BTreeMap<String, String>, u64, String)>,
+}
+
+#[pymethods]
+impl Chunk {
+    /// Runs that failed: case, seed, what happened.
+    #[getter]
+    fn failures(&self) -> Vec<(BTreeMap<String, String>, u64, String)> {
+        self.failures.clone()
+    }
+
+    /// How many runs came to their end.
+    fn __len__(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// One of the tables of runs.
+    fn table(&self, name: &str) -> PyResult<Table> {
+        tables::table(name, &self.axes, self.runs.iter())
+    }
+
+    /// To be sent from one process to another: no digit is lost.
+    fn to_json(&self) -> PyResult<Vec<u8>> {
+        serde_json::to_vec(self).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    #[staticmethod]
+    fn from_json(json: &[u8]) -> PyResult<Self> {
+        serde_json::from_slice(json).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+}

@@ -1,0 +1,82 @@
+//! A finished run in Python.
+
+use crate::table::Table;
+use crate::tables;
+use lab::run::{Timed, Watch};
+use lab::study::{self, Verdict};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde_json::json;
+use sim::config::Network;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// A run and the verdicts on its claims.
+#[pyclass(frozen, module = "sluice._sluice")]
+pub(crate) struct Run {
+    run: study::Run,
+    verdicts: Vec<Verdict>,
+}
+
+impl Run {
+    pub(crate) fn new(run: study::Run, verdicts: Vec<Verdict>) -> Self {
+        Self { run, verdicts }
+    }
+}
+
+/// Runs a network to its end; nothing when stopped. A fault in a model ends its run, and neither the sweep nor the
+/// interpreter.
+pub(crate) fn simulate(network: &Network, seed: u64, watch: &dyn Watch) -> Result<Option<Timed>, String> {
+    match catch_unwind(AssertUnwindSafe(|| lab::run::run(network, seed, watch))) {
+        Ok(done) => done.map_err(|error| error.to_string()),
+        Err(panic) => Err(format!("this is a fault in Sluice: {}", said(&*panic))),
+    }
+}
+
+/// What a panic said.
+pub(crate) fn said(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic")
+}
+
+#[pymethods]
+impl Run {
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.run.seed
+    }
+
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.run.outcome.warnings.clone()
+    }
+
+    /// The object that `sluice run --json` prints.
+    fn json(&self) -> PyResult<String> {
+        let failed = |error: serde_json::Error| PyValueError::new_err(error.to_string());
+        let mut object = serde_json::to_value(&self.run).map_err(failed)?;
+        object["claims"] = json!(self.verdicts);
+        Ok(object.to_string())
+    }
+
+    /// One of the tables of runs, or `claims`.
+    fn table(&self, name: &str) -> PyResult<Table> {
+        match name {
+            "claims" => tables::verdicts(&self.run.scenario, self.verdicts.iter()),
+            _ => tables::table(name, &[], std::iter::once(&self.run)),
+        }
+    }
+
+    /// The tables of flows and queues as `sluice run` prints them, at most so many characters wide.
+    fn text(&self, width: usize) -> String {
+        let outcome = &self.run.outcome;
+        format!("{}\n{}", lab::tables::flows(outcome, width), lab::tables::queues(outcome, width))
+    }
+}
+
+/// Mean of some values and the ends of its 95 % interval.
+#[pyfunction]
+pub(crate) fn interval(values: Vec<f64>) -> (f64, f64, f64) {
+    let interval = lab::statistics::interval(&values);
+    (interval.mean, interval.low, interval.high)
+}

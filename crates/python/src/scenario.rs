@@ -1,0 +1,158 @@
+//! A scenario in Python: its text, what was changed, and what the lab made of them.
+
+use crate::error::{failed, refused};
+use crate::run::{Run, simulate};
+use crate::stop::{Signals, Stop};
+use lab::scenario::{Refusal, Scenario as Ready, Wishes};
+use lab::sweep;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Where a scenario's words came from.
+#[derive(Clone, Debug)]
+pub(crate) struct Words {
+    /// The file's name in messages.
+    pub(crate) name: String,
+    /// The default id.
+    pub(crate) stem: String,
+    pub(crate) text: String,
+    /// Where the files are that it names.
+    pub(crate) folder: PathBuf,
+    /// Keys changed: `queue.limit=50`.
+    pub(crate) set: Vec<String>,
+}
+
+impl Words {
+    pub(crate) fn read(&self, wishes: &Wishes) -> Result<Ready, Refusal> {
+        Ready::read(&self.name, &self.stem, self.text.as_bytes(), &self.folder, wishes)
+    }
+}
+
+/// A scenario that was found to be right.
+#[pyclass(frozen, module = "sluice._sluice")]
+pub(crate) struct Scenario {
+    words: Words,
+    pub(crate) ready: Ready,
+}
+
+#[pymethods]
+impl Scenario {
+    /// From text. `folder`: where the files are that it names.
+    #[new]
+    #[pyo3(signature = (text, name, stem, folder, set))]
+    fn new(
+        py: Python<'_>,
+        text: String,
+        name: String,
+        stem: String,
+        folder: PathBuf,
+        set: Vec<String>,
+    ) -> PyResult<Self> {
+        let words = Words { name, stem, text, folder, set };
+        let wishes = Wishes { set: words.set.clone(), base_only: true, ..Wishes::default() };
+        let ready = py.detach(|| words.read(&wishes)).map_err(|refusal| refused(py, &refusal))?;
+        Ok(Self { words, ready })
+    }
+
+    /// The text of a file.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: &str) -> PyResult<Self> {
+        let path = Path::new(path);
+        let text = std::fs::read_to_string(path);
+        // What is wrong with a file that cannot be read as text, the lab says in its own words.
+        let Ok(text) = text else {
+            let refusal = Ready::load(path, &Wishes::default()).err();
+            let refusal = refusal.unwrap_or_else(|| Refusal::file(&path.display().to_string(), "cannot be read"));
+            return Err(refused(py, &refusal));
+        };
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        Self::new(py, text, path.display().to_string(), stem, folder, Vec::new())
+    }
+
+    #[getter]
+    fn id(&self) -> &str {
+        &self.ready.id
+    }
+
+    #[getter]
+    fn title(&self) -> &str {
+        &self.ready.title
+    }
+
+    #[getter]
+    fn about(&self) -> &str {
+        &self.ready.about
+    }
+
+    #[getter]
+    fn text(&self) -> &str {
+        &self.words.text
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.words.name
+    }
+
+    #[getter]
+    fn stem(&self) -> &str {
+        &self.words.stem
+    }
+
+    #[getter]
+    fn folder(&self) -> &Path {
+        &self.words.folder
+    }
+
+    #[getter]
+    fn set(&self) -> Vec<String> {
+        self.words.set.clone()
+    }
+
+    #[getter]
+    fn seeds(&self) -> Vec<u64> {
+        self.ready.seeds.clone()
+    }
+
+    #[getter]
+    fn axes(&self) -> BTreeMap<&str, &[String]> {
+        self.ready.axes.iter().map(|axis| (axis.name.as_str(), axis.labels.as_slice())).collect()
+    }
+
+    /// Seconds that a run simulates, the warm-up included.
+    #[getter]
+    fn duration_s(&self) -> f64 {
+        self.ready.base.duration.as_secs_f64()
+    }
+
+    /// One run of the network as it stands in the file, with the keys that were changed.
+    fn run(&self, py: Python<'_>, seed: u64, stop: &Bound<'_, Stop>) -> PyResult<Run> {
+        let signals = Signals::new(stop.get());
+        let network = &self.ready.base;
+        let done = py.detach(|| simulate(network, seed, &signals));
+        signals.raised()?;
+        let timed = done.map_err(|error| failed(py, &error))?;
+        let Some(timed) = timed else { return Err(failed(py, "the run was stopped")) };
+        let single = self.ready.clone().without_variations(seed);
+        let (run, verdicts) = sweep::judged(&single, timed);
+        Ok(Run::new(run, verdicts))
+    }
+}
+
+/// A dictionary, as JSON, in TOML.
+#[pyfunction]
+pub(crate) fn toml_from_json(json: &str) -> PyResult<String> {
+    let value: Value = serde_json::from_str(json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    toml::to_string_pretty(&value).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// A value, as JSON, as it is written behind `=` in TOML.
+#[pyfunction]
+pub(crate) fn toml_value_from_json(json: &str) -> PyResult<String> {
+    let value: toml::Value = serde_json::from_str(json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(value.to_string())
+}

@@ -1,0 +1,125 @@
+//! Decisions made in Python: controllers that are Python classes.
+
+use crate::error::failed;
+use crate::run::{Run, said};
+use crate::scenario::Scenario;
+use crate::stop::{Signals, Stop};
+use control::{Count, Interval, Limit, Orders, Period, Stat};
+use lab::{run, sweep};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use units::{Duration, Rate};
+
+/// A queue whose controller is Python's: node, number of the queue, interval in seconds, and what decides.
+type Steered<'py> = (String, u32, f64, Bound<'py, PyAny>);
+
+/// One run of a scenario with controllers that are written in Python. Each is called with what was measured (a dictionary)
+/// and gives a limit in packets and a rate in bit/s, or None.
+#[pyfunction]
+pub(crate) fn run_steered(
+    py: Python<'_>,
+    scenario: &Bound<'_, Scenario>,
+    seed: u64,
+    stop: &Bound<'_, Stop>,
+    controllers: Vec<Steered<'_>>,
+) -> PyResult<Run> {
+    let ready = &scenario.get().ready;
+    let signals = Signals::new(stop.get());
+    let mut steered = Vec::new();
+    let mut deciding: Vec<Py<PyAny>> = Vec::new();
+    for (node, queue, interval_s, decide) in controllers {
+        steered.push((node, queue, period(interval_s)?));
+        deciding.push(decide.unbind());
+    }
+    let done = py.detach(|| {
+        let decide =
+            |place: usize, asked: &sim::Asked| Python::attach(|py| ordered(deciding[place].bind(py), &asked.seen));
+        let simulate = || run::steered::<Fault>(&ready.base, seed, &steered, &signals, decide);
+        catch_unwind(AssertUnwindSafe(simulate)).map_err(|panic| said(&*panic).to_owned())
+    });
+    signals.raised()?;
+    let done = done.map_err(|panic| failed(py, &format!("this is a fault in Sluice: {panic}")))?;
+    let timed = done.map_err(|fault| fault.raised(py))?;
+    let Some(timed) = timed else { return Err(failed(py, "the run was stopped")) };
+    let single = ready.clone().without_variations(seed);
+    let (run, verdicts) = sweep::judged(&single, timed);
+    Ok(Run::new(run, verdicts))
+}
+
+/// Why a run with Python's controllers ended.
+enum Fault {
+    Build(sim::BuildError),
+    Python(PyErr),
+}
+
+impl Fault {
+    fn raised(self, py: Python<'_>) -> PyErr {
+        match self {
+            Self::Build(error) => failed(py, &error.to_string()),
+            Self::Python(error) => error,
+        }
+    }
+}
+
+impl From<sim::BuildError> for Fault {
+    fn from(error: sim::BuildError) -> Self {
+        Self::Build(error)
+    }
+}
+
+impl From<PyErr> for Fault {
+    fn from(error: PyErr) -> Self {
+        Self::Python(error)
+    }
+}
+
+fn ordered(decide: &Bound<'_, PyAny>, seen: &Interval) -> Result<Orders, Fault> {
+    let answer = decide.call1((measured(decide.py(), seen)?,))?;
+    let (limit, rate): (u32, Option<f64>) = answer.extract()?;
+    Ok(orders(limit, rate))
+}
+
+/// A limit in packets, at least one, and a rate in bit/s.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is within bounds")]
+pub(crate) fn orders(limit: u32, rate_bps: Option<f64>) -> Orders {
+    let rate = rate_bps.map(|rate| Rate::bps(rate.clamp(1.0, 1e15) as u64));
+    Orders { rate, ..Orders::from(Limit::Packets(limit.max(1))) }
+}
+
+/// An interval in seconds, as a controller's.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is within bounds")]
+pub(crate) fn period(interval_s: f64) -> PyResult<Period> {
+    let nanoseconds = (interval_s * 1e9).round();
+    let known = (0.0..=1e18).contains(&nanoseconds).then(|| Period::new(Duration::from_nanos(nanoseconds as u64)));
+    let wrong = || PyValueError::new_err(format!("an interval of {interval_s} s: expected at least 100 us (1e-4)"));
+    known.flatten().ok_or_else(wrong)
+}
+
+/// What a queue measured, in SI units.
+fn measured<'py>(py: Python<'py>, seen: &Interval) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("length_s", seen.length.as_secs_f64())?;
+    let counts = [("arrived", seen.arrived), ("sent", seen.sent), ("dropped", seen.dropped), ("backlog", seen.backlog)];
+    for (name, Count { packets, bytes }) in counts {
+        dict.set_item(format!("{name}_packets"), packets)?;
+        dict.set_item(format!("{name}_bytes"), bytes.count())?;
+    }
+    dict.set_item("backlog_max_packets", seen.backlog_max)?;
+    let stats = [
+        ("service", seen.service),
+        ("departure_gap", seen.departure_gap),
+        ("sojourn", seen.sojourn),
+        ("nodal", seen.nodal),
+    ];
+    for (name, Stat { n, mean, max, last }) in stats {
+        dict.set_item(format!("{name}_n"), n)?;
+        for (which, value) in [("mean", mean), ("max", max), ("last", last)] {
+            dict.set_item(format!("{name}_{which}_s"), value.as_secs_f64())?;
+        }
+    }
+    dict.set_item("idle_s", seen.idle.as_secs_f64())?;
+    dict.set_item("busy_s", seen.busy.as_secs_f64())?;
+    Ok(dict)
+}

@@ -1,0 +1,67 @@
+//! How runs are stopped from Python.
+
+use lab::run::Watch;
+use pyo3::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Stops the runs that it was given to.
+#[pyclass(frozen, module = "sluice._sluice")]
+#[derive(Default)]
+pub(crate) struct Stop {
+    stopped: AtomicBool,
+}
+
+#[pymethods]
+impl Stop {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// They stop within milliseconds.
+    fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    #[getter]
+    fn stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+}
+
+impl Watch for Stop {
+    fn stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+}
+
+/// Stops a run that is waited for, too, when a handler of a signal raises: Ctrl-C.
+pub(crate) struct Signals<'s> {
+    stop: &'s Stop,
+    raised: Mutex<Option<PyErr>>,
+}
+
+impl<'s> Signals<'s> {
+    pub(crate) fn new(stop: &'s Stop) -> Self {
+        Self { stop, raised: Mutex::new(None) }
+    }
+
+    /// What a handler raised.
+    pub(crate) fn raised(self) -> PyResult<()> {
+        let raised = self.raised.into_inner().unwrap_or_else(PoisonError::into_inner);
+        raised.map_or(Ok(()), Err)
+    }
+}
+
+impl Watch for Signals<'_> {
+    fn stopped(&self) -> bool {
+        #[expect(clippy::redundant_closure_for_method_calls, reason = "the method alone is of one lifetime")]
+        let checked = Python::attach(|py| py.check_signals());
+        if let Err(error) = checked {
+            *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            return true;
+        }
+        Watch::stopped(self.stop)
+    }
+}

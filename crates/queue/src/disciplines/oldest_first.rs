@@ -1,0 +1,178 @@
+//! Oldest first: packets leave in the order in which they entered the network, and at the limit the youngest goes.
+//!
+//! For T-MAC (rule R1 of the research note, section 3.3): the first node stamps a packet, relays keep the stamp, and a node's
+//! queue is in the order of stamps, so that a packet from afar is not behind fresh ones of the relay. That the youngest makes way
+//! is ours: what has come far has cost the most. A packet without a stamp is younger than all that have one; among equals
+//! the first to come is the older.
+
+use crate::account::{Account, Waiting};
+use crate::discipline::{Discipline, Place};
+use crate::{Packet, Purge};
+use control::Invalid;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use units::Instant;
+
+/// Oldest first has no parameters: its order is that of the stamps.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "OldestFirst"))]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {}
+
+/// Packets in order of age.
+#[derive(Clone, Debug)]
+pub(crate) struct OldestFirst<P> {
+    /// Each with the stamp by which it stands here.
+    ring: VecDeque<(Instant, Waiting<P>)>,
+    purge: Purge,
+}
+
+impl<P: Packet> OldestFirst<P> {
+    fn discard(&mut self, account: &mut Account, end: Purge, dropped: &mut impl FnMut(P)) {
+        let gone = if end == Purge::Head { self.ring.pop_front() } else { self.ring.pop_back() };
+        let (_, Waiting { packet, .. }) = gone.expect("only a queue that holds something exceeds a limit");
+        account.discarded(packet.len().count());
+        dropped(packet);
+    }
+}
+
+impl<P: Packet> Discipline<P> for OldestFirst<P> {
+    type Params = Params;
+
+    /// There is nothing to refuse.
+    fn new(_: &Params, place: &Place) -> Result<Self, Invalid> {
+        Ok(Self { ring: VecDeque::with_capacity(place.room), purge: place.purge.unwrap_or(Purge::Tail) })
+    }
+
+    fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
+        let len = packet.len().count();
+        let stamp = packet.stamp().unwrap_or(Instant::NEVER);
+        while account.fits_alone(len) && !account.fits(len) && self.ring.back().is_some_and(|last| last.0 > stamp) {
+            self.discard(account, Purge::Tail, dropped);
+        }
+        if account.fits(len) {
+            let place = self.ring.partition_point(|held| held.0 <= stamp);
+            self.ring.insert(place, (stamp, Waiting { packet, since: now }));
+            account.joins(now, len);
+        } else {
+            account.refused(len);
+            // Younger ones may have gone in vain.
+            account.settle(now);
+            dropped(packet);
+        }
+    }
+
+    fn enqueue_first(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
+        let len = packet.len().count();
+        if !account.fits_alone(len) {
+            account.refused(len);
+            dropped(packet);
+            return;
+        }
+        while !account.fits(len) {
+            self.discard(account, Purge::Tail, dropped);
+        }
+        self.ring.push_front((Instant::ZERO, Waiting { packet, since: now }));
+        account.joins(now, len);
+    }
+
+    fn peek(&mut self, _: &mut Account, _: Instant, index: usize, _: &mut impl FnMut(P)) -> Option<&P> {
+        self.ring.get(index).map(|(_, waiting)| &waiting.packet)
+    }
+
+    fn remove(&mut self, _: &mut Account, _: Instant, index: usize, _: &mut impl FnMut(P)) -> Option<Waiting<P>> {
+        self.ring.remove(index).map(|(_, waiting)| waiting)
+    }
+
+    fn purge(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
+        while self.purge != Purge::None && account.is_over() {
+            self.discard(account, self.purge, dropped);
+        }
+    }
+
+    fn discard_where(
+        &mut self,
+        account: &mut Account,
+        unwanted: &mut impl FnMut(&P) -> bool,
+        dropped: &mut impl FnMut(P),
+    ) {
+        self.ring.retain(|(_, waiting)| {
+            let goes = unwanted(&waiting.packet);
+            if goes {
+                account.discarded(waiting.packet.len().count());
+                dropped(waiting.packet);
+            }
+            !goes
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Ecn, Packet, Queue, Settings};
+    use proptest::prelude::*;
+    use units::{Bytes, Duration, Instant};
+
+    /// A packet of 1000 B: its number, and its stamp in ms.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    struct Stamped(u64, Option<u64>);
+
+    impl Packet for Stamped {
+        fn len(&self) -> Bytes {
+            Bytes::new(1_000)
+        }
+
+        fn flow(&self) -> u64 {
+            0
+        }
+
+        fn ecn(&self) -> Ecn {
+            Ecn::NotEct
+        }
+
+        fn stamp(&self) -> Option<Instant> {
+            self.1.map(|millis| Instant::ZERO + Duration::from_millis(millis))
+        }
+
+        fn mark(&mut self) {}
+    }
+
+    /// What such a queue drops of these packets, and then yields.
+    fn passed(limit: usize, packets: &[Stamped]) -> (Vec<u64>, Vec<u64>) {
+        let table = format!("discipline = \"oldest-first\"\nlimit = {limit}");
+        let settings: Settings = toml::from_str(&table).expect("a table");
+        let (mut queue, _): (Queue<Stamped>, _) = settings.build(1).expect("a queue");
+        let (mut gone, mut left) = (Vec::new(), Vec::new());
+        for &packet in packets {
+            queue.enqueue(Instant::ZERO, packet, &mut |packet| gone.push(packet.0));
+        }
+        while let Some(departure) = queue.take(Instant::ZERO, 0, &mut |_| ()) {
+            left.push(departure.packet.0);
+        }
+        (gone, left)
+    }
+
+    #[test]
+    fn the_oldest_leaves_and_the_youngest_makes_way() {
+        let packets = [(0, Some(5)), (1, Some(3)), (2, None), (3, Some(5)), (4, Some(1)), (5, None), (6, Some(9))];
+        let packets = packets.map(|(number, stamp)| Stamped(number, stamp));
+        assert_eq!(passed(10, &packets), (vec![], vec![4, 1, 0, 3, 6, 2, 5]));
+        // The third takes the last place; the fourth is as old as the first, which keeps its own, and takes that of the third.
+        assert_eq!(passed(3, &packets), (vec![2, 3, 5, 6], vec![4, 1, 0]));
+    }
+
+    proptest! {
+        /// Whatever comes, the oldest remain, in order, and of equals the first.
+        #[test]
+        fn what_remains_is_the_head_of_the_sorted_packets(stamps in prop::collection::vec(0_u64..20, 0..40), limit in 1_usize..20) {
+            let packets: Vec<Stamped> = (0..).zip(&stamps).map(|(number, &stamp)| Stamped(number, Some(stamp))).collect();
+            let (gone, left) = passed(limit, &packets);
+            let mut sorted = packets.clone();
+            sorted.sort_by_key(|packet| (packet.1, packet.0));
+            let expected: Vec<u64> = sorted.iter().take(limit).map(|packet| packet.0).collect();
+            prop_assert_eq!(&left, &expected);
+            prop_assert_eq!(gone.len() + left.len(), packets.len());
+        }
+    }
+}

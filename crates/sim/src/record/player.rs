@@ -1,0 +1,125 @@
+//! A receiver that plays a stream: it waits until it holds enough, plays at the pace at which the stream was sent, and stalls
+//! where it runs dry.
+
+use crate::results::Played;
+use units::{Duration, Instant};
+
+/// The player of a flow. Places in the stream are the times at which their packets were sent. A lost packet leaves a gap that is
+/// played over.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Player {
+    /// It begins, and goes on after a stall, once it holds so much.
+    buffer: Duration,
+    /// When the stream ends.
+    until: Instant,
+    /// The last place that has arrived; none before the first packet.
+    newest: Option<Instant>,
+    state: State,
+    stalls: u64,
+    stalled: Duration,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    /// It stands at this place, since then; before it has begun, since never.
+    Waiting { place: Instant, since: Option<Instant> },
+    /// It plays every place so long after it was sent.
+    Playing { behind: Duration },
+}
+
+impl Player {
+    pub(crate) fn new(buffer: Duration, until: Instant) -> Self {
+        let state = State::Waiting { place: Instant::ZERO, since: None };
+        Self { buffer, until, newest: None, state, stalls: 0, stalled: Duration::ZERO }
+    }
+
+    /// A packet arrives that was sent then.
+    pub(crate) fn receive(&mut self, now: Instant, sent: Instant) {
+        self.advance(now);
+        if self.newest.is_none() {
+            self.state = State::Waiting { place: sent, since: None };
+        }
+        let newest = self.newest.map_or(sent, |newest| newest.max(sent));
+        self.newest = Some(newest);
+        if let State::Waiting { place, since } = self.state
+            && newest.since(place) >= self.buffer
+        {
+            self.stalled += since.map_or(Duration::ZERO, |since| now.since(since));
+            self.state = State::Playing { behind: now.since(place) };
+        }
+    }
+
+    /// Has it run dry before now?
+    fn advance(&mut self, now: Instant) {
+        if let (State::Playing { behind }, Some(place)) = (self.state, self.newest)
+            && place + behind < now
+        {
+            self.stalls += 1;
+            self.state = State::Waiting { place, since: Some(place + behind) };
+        }
+    }
+
+    /// How it went until the stream or the run ends, whichever is first; a stall that has not ended counts until then.
+    pub(crate) fn result(mut self, end: Instant) -> Played {
+        let end = end.min(self.until);
+        self.advance(end);
+        let open = match self.state {
+            State::Waiting { since: Some(since), .. } if since < end => end.since(since),
+            State::Waiting { .. } | State::Playing { .. } => Duration::ZERO,
+        };
+        Played { stalls: self.stalls, stalled_s: (self.stalled + open).as_secs_f64() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    /// Plays packets of these (sent, arrived), in milliseconds, with a buffer of 50 ms until `end`.
+    fn played(packets: impl IntoIterator<Item = (u64, u64)>, end: u64) -> (u64, f64) {
+        let mut player = Player::new(Duration::from_millis(50), at(2_500));
+        for (sent, arrived) in packets {
+            player.receive(at(arrived), at(sent));
+        }
+        let Played { stalls, stalled_s } = player.result(at(end));
+        (stalls, stalled_s)
+    }
+
+    /// Packets every 10 ms, from the first of these numbers to before the second, that take so long.
+    fn every_10_ms(from: u64, to: u64, delay: u64) -> impl Iterator<Item = (u64, u64)> {
+        (from..to).map(move |number| (10 * number, 10 * number + delay))
+    }
+
+    #[test]
+    fn delay_that_stays_as_it_is_stalls_nothing_and_waiting_to_begin_is_no_stall() {
+        for delay in [5, 500] {
+            assert_eq!(played(every_10_ms(0, 100, delay), 990 + delay), (0, 0.0));
+        }
+    }
+
+    #[test]
+    fn it_stalls_for_what_exceeds_the_buffer_and_holds_as_much_again() {
+        // It begins at 55 ms, when the packet of 50 ms is there, 55 ms behind. From 200 ms on packets take 100 ms: that of 190 ms
+        // is over at 245 ms. The next comes at 300 ms; at 340 ms it holds 50 ms from 190 ms on, and is 150 ms behind.
+        let grows = || every_10_ms(0, 20, 5).chain(every_10_ms(20, 100, 100));
+        assert_eq!(played(grows(), 1_090), (1, 0.095));
+        // Then all of up to 140 ms is in time: 10 ms before the next, the one before is over.
+        assert_eq!(played(grows().chain(every_10_ms(100, 200, 140)), 2_130), (1, 0.095));
+        // Where delay rises by less than the buffer less a packet, nothing stalls.
+        assert_eq!(played(every_10_ms(0, 20, 5).chain(every_10_ms(20, 100, 45)), 1_035), (0, 0.0));
+    }
+
+    #[test]
+    fn a_lost_packet_is_played_over_and_a_stream_that_does_not_come_stalls_until_the_end() {
+        assert_eq!(played(every_10_ms(0, 20, 5).chain(every_10_ms(22, 40, 5)), 395), (0, 0.0));
+        // It is over at 190 + 55 ms.
+        assert_eq!(played(every_10_ms(0, 20, 5), 1_245), (1, 1.0));
+        // What ends as described does not stall afterwards.
+        assert_eq!(played(every_10_ms(0, 250, 5), 4_000), (0, 0.0));
+        assert_eq!(played([], 1_000), (0, 0.0));
+    }
+}

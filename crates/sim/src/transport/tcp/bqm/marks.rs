@@ -1,0 +1,70 @@
+//! The marks of a sender (BQM thesis, sections 3.1 and 4.1).
+
+use super::pattern::PRIORITIES;
+use super::settings::Settings;
+use std::collections::BTreeMap;
+
+/// The discard priorities that a sender gives its packets.
+#[derive(Debug)]
+pub(in crate::transport::tcp) struct Marks {
+    settings: Settings,
+    segment: u64,
+    /// Octets below were sent.
+    sent_to: u64,
+    /// How often each packet was sent again that is not acknowledged, by the number of its first octet.
+    repeated: BTreeMap<u64, u8>,
+}
+
+impl Marks {
+    pub(in crate::transport::tcp) fn new(settings: Settings, segment: u64) -> Self {
+        Self { settings, segment, sent_to: 0, repeated: BTreeMap::new() }
+    }
+
+    /// The priority without what was added for sending it again.
+    pub(in crate::transport::tcp) fn base(&self, start: u64) -> u8 {
+        self.settings.pattern.priority(number(start, self.segment))
+    }
+
+    /// The priority of the segment that begins with octet `start`, which is sent now. Sent again it has a higher one, or it
+    /// would be dropped again and again where priority 0 never gets through.
+    pub(in crate::transport::tcp) fn send(&mut self, start: u64) -> u8 {
+        let mut raised = 0;
+        if start >= self.sent_to {
+            self.sent_to = start + 1;
+        } else if self.settings.raise {
+            let times = self.repeated.entry(start).or_default();
+            *times = times.saturating_add(1);
+            raised = *times;
+        }
+        self.base(start).saturating_add(raised).min(PRIORITIES - 1)
+    }
+
+    /// All octets below `una` are acknowledged.
+    pub(in crate::transport::tcp) fn acknowledge(&mut self, una: u64) {
+        while self.repeated.first_key_value().is_some_and(|(&start, _)| start < una) {
+            self.repeated.pop_first();
+        }
+    }
+}
+
+/// The number of the packet that holds an octet, both from 1.
+pub(super) fn number(octet: u64, segment: u64) -> u64 {
+    octet.saturating_sub(1) / segment + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Packet 2 has priority 0, packet 1 has 3.
+    #[test]
+    fn a_packet_that_is_sent_again_rises_by_one_each_time() {
+        let mut marks = Marks::new(Settings::default(), 1000);
+        assert_eq!([1, 1001, 2001].map(|start| marks.send(start)), [3, 0, 3]);
+        assert_eq!([1001, 1001, 1, 1001, 1001].map(|start| marks.send(start)), [1, 2, 3, 3, 3]);
+        marks.acknowledge(2001);
+        assert!(marks.repeated.is_empty());
+        let mut marks = Marks::new(Settings { raise: false, ..Settings::default() }, 1000);
+        assert_eq!([1001, 1001, 1001].map(|start| marks.send(start)), [0, 0, 0]);
+    }
+}

@@ -1,0 +1,15 @@
+//! The ends of a connection under biased queue management (BQM thesis, chapter 3). Section numbers are the thesis'.
+//!
+//! The sender gives each packet a discard priority ([`Marks`], section 3.1), a queue in the network drops those of priority 0
+//! first (the discipline `biased`), and so the receiver sees from what is missing whether a queue took it and how full that was
+//! (`judge.rs`, sections 3.2 to 3.4 and 3.6). It reports that to the sender, whose window follows
+//! (`congestion/bqm.rs`, section 3.5).
+
+mod judge;
+mod marks;
+mod pattern;
+mod settings;
+
+pub(super) use marks::Marks;
+pub(crate) use pattern::{PRIORITIES, Pattern};
+pub(crate) use settings::{Discriminator, Growth, Measure, Settings, Threshold, WirelessLoss};

@@ -1,0 +1,118 @@
+//! Which packet has which discard priority (BQM thesis, section 3.1). Positions stand in figures only; these are derived.
+
+/// How many discard priorities there are, `k`.
+pub(crate) const PRIORITIES: u8 = 4;
+
+/// A batch of packets with their priorities, repeated over the packets of a connection, of which the first has number 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pattern {
+    /// Pattern 8.
+    Eight,
+    /// Pattern 16 with the shares of pattern 8.
+    Sixteen,
+    /// Pattern 16 with one packet of priority 0 and one of priority 1.
+    SixteenSparse,
+    /// All packets have the highest priority, which no fair sender does (section 2.4b of the document's limits).
+    Highest,
+}
+
+impl Pattern {
+    /// The priorities of the packets with the numbers 0, 1, 2, ... of a batch.
+    fn batch(self) -> &'static [u8] {
+        match self {
+            // No two neighbours are alike, and the packets below each priority are spaced evenly; no other arrangement is so.
+            Self::Eight => &[2, 3, 0, 3, 2, 3, 1, 3],
+            // With two packets of priority 0 five apart, as the example of section 3.4 has them.
+            Self::Sixteen => &[3, 3, 0, 3, 2, 3, 2, 0, 3, 2, 3, 1, 3, 2, 3, 1],
+            Self::SixteenSparse => &[3, 3, 0, 3, 3, 3, 2, 3, 3, 3, 1, 3, 3, 3, 2, 3],
+            Self::Highest => &[PRIORITIES - 1],
+        }
+    }
+
+    /// The discard priority of a packet by its number, from 1.
+    pub(crate) fn priority(self, packet: u64) -> u8 {
+        let batch = self.batch();
+        #[expect(clippy::cast_possible_truncation, reason = "a remainder of a batch's length")]
+        let place = (packet % batch.len() as u64) as usize;
+        batch[place]
+    }
+
+    /// How many packets from `first` to `last` have each priority.
+    pub(super) fn count(self, first: u64, last: u64) -> [u64; PRIORITIES as usize] {
+        let batch = self.batch();
+        let packets = (last + 1).saturating_sub(first);
+        let (whole, rest) = (packets / batch.len() as u64, packets % batch.len() as u64);
+        let mut counts = [0; PRIORITIES as usize];
+        for &priority in batch {
+            counts[usize::from(priority)] += whole;
+        }
+        for packet in first..first + rest {
+            counts[usize::from(self.priority(packet))] += 1;
+        }
+        counts
+    }
+
+    /// One packet in so many has priority 0; none if no packet has.
+    pub(crate) fn every(self) -> Option<u32> {
+        let (zeros, batch) = (self.up_to(0), self.batch().len());
+        u32::try_from(batch).ok()?.checked_div(zeros)
+    }
+
+    /// The share of packets with this priority or a lower one, in sixteenths: the most that the path is overloaded if no higher
+    /// one is lost (Table 3.1).
+    pub(crate) fn overload(self, priority: u8) -> u64 {
+        u64::from(self.up_to(priority)) * 16 / self.batch().len() as u64
+    }
+
+    /// How many packets of a batch have this priority or a lower one.
+    fn up_to(self, priority: u8) -> u32 {
+        self.batch().iter().map(|&of| u32::from(of <= priority)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_those_of_table_3_1() {
+        let overloads = |pattern: Pattern| [0, 1, 2, 3].map(|priority| pattern.overload(priority));
+        assert_eq!(overloads(Pattern::Eight), [2, 4, 8, 16]);
+        assert_eq!(overloads(Pattern::Sixteen), [2, 4, 8, 16]);
+        assert_eq!(overloads(Pattern::SixteenSparse), [1, 2, 4, 16]);
+        assert_eq!(overloads(Pattern::Highest), [0, 0, 0, 16]);
+        let every = [Pattern::Eight, Pattern::Sixteen, Pattern::SixteenSparse, Pattern::Highest].map(Pattern::every);
+        assert_eq!(every, [Some(8), Some(8), Some(16), None]);
+    }
+
+    /// Successive packets do not get close priorities (section 3.1): of those that go first, any two are three apart.
+    #[test]
+    fn low_priorities_are_apart() {
+        for pattern in [Pattern::Eight, Pattern::Sixteen, Pattern::SixteenSparse] {
+            let low: Vec<u64> = (1..=64).filter(|&packet| pattern.priority(packet) <= 1).collect();
+            assert!(low.windows(2).all(|pair| pair[1] - pair[0] >= 3), "{pattern:?}: {low:?}");
+        }
+    }
+
+    /// Section 3.4 has priority 0 at packets 2 and 7 of 1 to 9 (E8).
+    #[test]
+    fn priority_0_is_where_the_example_has_it() {
+        let zeros =
+            |pattern: Pattern| (1..=18).filter(move |&packet| pattern.priority(packet) == 0).collect::<Vec<_>>();
+        assert_eq!(zeros(Pattern::Sixteen), [2, 7, 18]);
+        assert_eq!(zeros(Pattern::Eight), [2, 10, 18]);
+    }
+
+    #[test]
+    fn counts_are_those_of_the_packets_one_by_one() {
+        for pattern in [Pattern::Eight, Pattern::Sixteen, Pattern::SixteenSparse, Pattern::Highest] {
+            for (first, last) in (1..40).flat_map(|first| (first - 1..60).map(move |last| (first, last))) {
+                let mut counts = [0; 4];
+                for packet in first..=last {
+                    counts[usize::from(pattern.priority(packet))] += 1;
+                }
+                assert_eq!(pattern.count(first, last), counts, "{pattern:?} from {first} to {last}");
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What the thesis names, and what it leaves open, as choices.
+
+use super::pattern::Pattern;
+
+/// What a receiver says of losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Discriminator {
+    /// By equation (3.2) and the rule on bursts.
+    Ald,
+    /// All are by congestion.
+    None,
+}
+
+/// How a receiver tells how far the path is overloaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Measure {
+    /// By the highest priority that is missing (BQM).
+    Highest,
+    /// By the highest that is reached from the lowest upward without a gap (Modified BQM, section 3.6).
+    WithoutGap,
+}
+
+/// What the sender does on a loss that is not by congestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WirelessLoss {
+    /// Its window becomes one packet smaller (section 3.5).
+    OnePacket,
+    /// It keeps its window (as section 6.1 says).
+    None,
+}
+
+/// How long the window grows as slowly as a reaction says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Growth {
+    /// Until the next reaction.
+    UntilNext,
+    /// Until the window is as large as before.
+    UntilRegained,
+}
+
+/// What the slow start threshold is after a reaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Threshold {
+    /// The window.
+    Reduced,
+    /// Half of what was outstanding (RFC 5681, equation 4).
+    Half,
+}
+
+/// The settings of both ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Settings {
+    pub(crate) pattern: Pattern,
+    /// The priority rises by one with every time that a packet is sent again, so that it is not dropped for ever.
+    pub(crate) raise: bool,
+    pub(crate) discriminator: Discriminator,
+    /// `K`: one packet in so many has priority 0, as the receiver sees it. None: no packet has.
+    pub(crate) every: Option<u32>,
+    pub(crate) measure: Measure,
+    pub(crate) wireless_loss: WirelessLoss,
+    pub(crate) growth: Growth,
+    pub(crate) threshold: Threshold,
+    /// One duplicate acknowledgement shows the loss of a packet of priority 0 (section 3.5).
+    pub(crate) single_duplicate: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let pattern = Pattern::Eight;
+        Self {
+            pattern,
+            raise: true,
+            discriminator: Discriminator::Ald,
+            every: pattern.every(),
+            measure: Measure::Highest,
+            wireless_loss: WirelessLoss::OnePacket,
+            growth: Growth::UntilNext,
+            threshold: Threshold::Reduced,
+            single_duplicate: false,
+        }
+    }
+}

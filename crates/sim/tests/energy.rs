@@ -1,0 +1,185 @@
+//! Joules by state, by hand.
+
+use crate::networks::{chain, network, one_packet, run};
+use sim::World;
+use sim::results::{Energy, Outcome};
+
+/// 1000 B of payload: 1064 B of MAC frame at 11 Mb/s, in whole microseconds, behind 192 us of preamble.
+const DATA_S: f64 = 966e-6;
+/// At 2 Mb/s.
+const SLOW_DATA_S: f64 = 4_448e-6;
+/// At 1 Mb/s.
+const ACK_S: f64 = 304e-6;
+/// SIFS, and 30 m there and back in whole nanoseconds.
+const GAP_S: f64 = 10.2e-6;
+
+fn energy(outcome: &Outcome, node: usize) -> Energy {
+    outcome.nodes[node].energy.expect("joules are counted")
+}
+
+/// To a nanosecond, or a nanojoule.
+fn near(found: f64, expected: f64) {
+    assert!((found - expected).abs() < 2e-9, "{found}, {expected} by hand");
+}
+
+#[test]
+fn one_frame_by_hand() {
+    let found = run(&(chain(2, "2 s", "") + "[consumption]\n" + &one_packet(2)), 1);
+    for (node, sent, heard) in [(0, DATA_S, ACK_S), (1, ACK_S, DATA_S)] {
+        let energy = energy(&found, node);
+        near(energy.transmit_s, sent);
+        near(energy.receive_s, heard);
+        near(energy.listen_s, 2.0 - sent - heard);
+        // 240, 100 and 95 mA at 3.3 V.
+        let expected = [0.792 * sent, 0.33 * heard, 0.3135 * (2.0 - sent - heard)];
+        near(energy.transmit_j, expected[0]);
+        near(energy.receive_j, expected[1]);
+        near(energy.listen_j, expected[2]);
+        near(energy.total_j, expected.iter().sum());
+        near(energy.mean_w, energy.total_j / 2.0);
+        assert!(energy.doze_s.abs() < 1e-12 && energy.low.is_none() && energy.low_up_to_packets.is_none());
+    }
+    assert!(run(&(chain(2, "2 s", "") + &one_packet(2)), 1).nodes[0].energy.is_none());
+}
+
+#[test]
+fn a_node_dozes_while_the_medium_is_idle_and_it_has_nothing_to_send() {
+    let table = "[consumption]\ndoze = \"2 mW\"\nlisten = \"300 mW\"\n";
+    let found = run(&(chain(2, "2 s", "") + table + &one_packet(2)), 1);
+    // Of the sender's idle time, that between its frame and the ACK; a node that has nothing to send but its ACK has none.
+    for (node, awake) in [(0, GAP_S), (1, 0.0)] {
+        let energy = energy(&found, node);
+        near(energy.listen_s, awake);
+        near(energy.doze_s, 2.0 - DATA_S - ACK_S - awake);
+        near(energy.doze_j, 0.002 * energy.doze_s);
+        near(energy.listen_j, 0.3 * awake);
+    }
+}
+
+#[test]
+fn the_low_level_serves_up_to_the_threshold_and_is_drawn_apart() {
+    let served = |threshold: u32| {
+        let text = format!(
+            "{}[consumption]\n[consumption.low]\ndata_rate = \"2 Mb/s\"\ntransmit = \"500 mW\"\n[queue]\ncontroller = \"energy\"\n\
+             energy.threshold = {threshold}\n[routing]\nprotocol = \"static\"\n{}",
+            chain(2, "2 s", ""),
+            one_packet(2)
+        );
+        energy(&run(&text, 1), 0)
+    };
+    let (low, high) = (served(1), served(0));
+    near(low.transmit_s, SLOW_DATA_S);
+    near(low.transmit_j, 0.5 * SLOW_DATA_S);
+    near(high.transmit_j, 0.792 * DATA_S);
+    for (energy, expected) in [(low, 1.0), (high, 0.0)] {
+        near(energy.low_up_to_packets.expect("a controller orders it").last, expected);
+    }
+    for (energy, data, watts) in [(low, SLOW_DATA_S, 0.5), (high, DATA_S, 0.792)] {
+        let [of_low, of_high] = [energy.low, energy.high].map(|level| level.expect("it has two levels"));
+        let (used, unused) = if watts < 0.7 { (of_low, of_high) } else { (of_high, of_low) };
+        assert_eq!((used.packets, unused.packets), (1, 0));
+        let service = data + GAP_S + ACK_S;
+        near(used.service_mean_s, service);
+        // Above listening.
+        let above = (watts - 0.3135) * data + (0.33 - 0.3135) * ACK_S;
+        assert!((used.power_w - above / service).abs() < 1e-6, "{used:?}");
+    }
+}
+
+/// Two packets a moment apart, threshold 1: the first goes at the low level, the second found itself alone when its service
+/// began; of three, the second had one behind it and goes at the high level.
+#[test]
+fn a_packet_goes_at_the_level_that_the_queue_has_when_its_service_begins() {
+    let flow = |place: u32| {
+        format!(
+            "[[flow]]\nname = \"f{place}\"\nfrom = \"n0\"\nto = \"n1\"\nstart = \"{} ms\"\nstop = \"{} ms\"\n\
+             traffic = {{ kind = \"cbr\", rate = \"8 kb/s\", packet = \"1000 B\" }}\n",
+            1_000 + place,
+            1_001 + place
+        )
+    };
+    let flows = [0, 1, 2].map(flow).concat();
+    let text = format!(
+        "{}[consumption.low]\ndata_rate = \"2 Mb/s\"\ntransmit = \"500 mW\"\n[queue]\ncontroller = \"energy\"\n\
+         energy.threshold = 1\n[routing]\nprotocol = \"static\"\n{flows}",
+        chain(2, "2 s", "")
+    );
+    let found = energy(&run(&text, 1), 0);
+    assert_eq!([found.low, found.high].map(|level| level.unwrap().packets), [2, 1]);
+}
+
+#[test]
+fn times_by_state_add_up_to_the_run_wherever_it_is_cut() {
+    let flow = |name: &str, from: u32, to: u32, packet: u32| {
+        format!(
+            "[[flow]]\nname = \"{name}\"\nfrom = \"n{from}\"\nto = \"n{to}\"\n\
+             traffic = {{ kind = \"saturated\", packet = \"{packet} B\" }}\n"
+        )
+    };
+    for (nanos, doze) in [(7_000_001, ""), (61_234_567, "doze = \"2 mW\"\n"), (103_000_017, "")] {
+        let head = format!("warmup = \"{} ns\"\n", nanos / 3);
+        let text = chain(4, &format!("{nanos} ns"), &head)
+            + "[consumption]\n"
+            + doze
+            + &flow("a", 0, 1, 1_500)
+            + &flow("b", 2, 1, 300)
+            + &flow("c", 2, 3, 700);
+        let found = run(&text, 3);
+        let covered = f64::from(nanos - nanos / 3) * 1e-9;
+        for node in 0..4 {
+            let energy = energy(&found, node);
+            near(energy.transmit_s + energy.receive_s + energy.listen_s + energy.doze_s, covered);
+            near(energy.total_j, energy.transmit_j + energy.receive_j + energy.listen_j + energy.doze_j);
+            // Of the node's busy time, by the other account.
+            let busy = found.nodes[node].mac.busy_ratio * covered;
+            near(energy.transmit_s + energy.receive_s, busy);
+        }
+    }
+}
+
+#[test]
+fn a_node_may_have_keys_of_its_own_and_counting_changes_nothing_else() {
+    let own = "[[node]]\nname = \"n1\"\nconsumption.transmit = \"1 W\"\n";
+    let of = |table: &str| run(&(chain(2, "2 s", "") + table + own + &one_packet(2)), 1);
+    let shared = of("[consumption]\nlisten = \"100 mW\"\n");
+    near(energy(&shared, 1).transmit_j, ACK_S);
+    near(energy(&shared, 0).transmit_j, 0.792 * DATA_S);
+    near(energy(&shared, 1).listen_j, 0.1 * energy(&shared, 1).listen_s);
+    let alone = of("");
+    assert!(alone.nodes[0].energy.is_none());
+    near(energy(&alone, 1).transmit_j, ACK_S);
+    let without = run(&(chain(2, "2 s", "") + &one_packet(2)), 1);
+    assert_eq!((without.flows, without.events), (shared.flows, shared.events));
+}
+
+#[test]
+fn a_node_without_a_radio_draws_nothing() {
+    let text = "duration = \"2 s\"\nwarmup = \"1 s\"\n[consumption]\n[[node]]\nname = \"ap\"\nrole = \"access-point\"\n\
+                position = [\"0 m\", \"0 m\"]\n[[node]]\nname = \"server\"\nrole = \"wired\"\n\
+                [[wired]]\nbetween = [\"ap\", \"server\"]\nrate = \"10 Mb/s\"\n";
+    let found = run(text, 1);
+    near(energy(&found, 0).listen_s, 1.0);
+    assert!(found.nodes[1].energy.is_none());
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused() {
+    let refused = |more: &str| {
+        let text = chain(2, "2 s", "") + more + &one_packet(2);
+        World::new(&network(&text), 1).err().expect("it is refused").to_string()
+    };
+    let low = "[consumption.low]\ndata_rate = \"2 Mb/s\"\ntransmit = \"500 mW\"\n";
+    let energy = "[queue]\ncontroller = \"energy\"\n";
+    for (more, expected) in [
+        (energy.to_owned(), "by transmission level"),
+        (format!("[consumption]\n{energy}"), "by transmission level"),
+        ("[consumption.low]\ntransmit = \"500 mW\"\n".to_owned(), "`data_rate` or an `mcs`"),
+        ("[consumption.low]\ndata_rate = \"3 Mb/s\"\ntransmit = \"500 mW\"\n".to_owned(), "no such rate"),
+        (format!("[mac]\naccess = \"edca\"\n{low}"), "with the DCF"),
+        (format!("[class_queue]\n{low}"), "without classes"),
+        (format!("[mac.rate_control]\nalgorithm = \"arf\"\n{low}"), "rate control chooses"),
+    ] {
+        let message = refused(&more);
+        assert!(message.contains(expected), "{message}");
+    }
+}

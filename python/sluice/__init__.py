@@ -1,0 +1,32 @@
+"""Adaptive queue management for wireless networks: simulate, sweep, learn.
+
+Units are SI and stand at the end of names: ``_s`` seconds, ``_bps`` bit/s, ``_bytes``, ``_ratio`` from 0 to 1.
+"""
+
+from ._controller import Controller, Interval, Orders
+from ._errors import MissingPackageError, RunError, ScenarioError, SluiceError, StoreError
+from ._ray import ray
+from ._scenario import Result, Scenario, load
+from ._sluice import VERSION as __version__
+from ._sweep import Failure, Sweep, sweep
+from ._table import Table
+
+__all__ = [
+    "Controller",
+    "Failure",
+    "Interval",
+    "MissingPackageError",
+    "Orders",
+    "Result",
+    "RunError",
+    "Scenario",
+    "ScenarioError",
+    "SluiceError",
+    "StoreError",
+    "Sweep",
+    "Table",
+    "__version__",
+    "load",
+    "ray",
+    "sweep",
+]

@@ -1,0 +1,65 @@
+"""The package's exceptions."""
+
+from __future__ import annotations
+
+
+class SluiceError(Exception):
+    """Base of all exceptions that Sluice raises by itself."""
+
+
+class ScenarioError(SluiceError, ValueError):
+    """A scenario that cannot be run, or a changed key that does not fit.
+
+    Attributes
+    ----------
+    reason : str
+        What is wrong, without the place.
+    file : str or None
+        The file's name, or the name of the text; None where a changed key is wrong.
+    line, column : int or None
+        The place in the file, both from 1.
+    change : str or None
+        The changed key with its value, where that is wrong: ``queue.limit=-1``.
+    nearest : str or None
+        The nearest right name, where one is near.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        reason: str | None = None,
+        file: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        change: str | None = None,
+        nearest: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.reason = reason or message
+        self.file = file
+        self.line = line
+        self.column = column
+        self.change = change
+        self.nearest = nearest
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Exceptions travel between processes."""
+        parts = (self.args[0], self.reason, self.file, self.line, self.column, self.change, self.nearest)
+        return (type(self), parts)
+
+
+class RunError(SluiceError, RuntimeError):
+    """A run that did not come to its end."""
+
+
+class StoreError(SluiceError, RuntimeError):
+    """Results that cannot be kept, or that do not belong together."""
+
+
+class MissingPackageError(SluiceError, ImportError):
+    """An optional package that is not installed; the message says which and how to install it."""
+
+
+def need(package: str, extra: str, what: str) -> MissingPackageError:
+    """Say which optional package is missing, for what, and how to install it."""
+    return MissingPackageError(f"{what} needs {package}: pip install 'sluice-wifi[{extra}]'")

@@ -1,0 +1,148 @@
+"""Charts with the looks of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import _sluice
+from ._errors import SluiceError, need
+from ._table import Table
+
+if TYPE_CHECKING:
+    import altair
+
+    from ._scenario import Result
+    from ._sweep import Sweep
+
+#: The report's colours and dashes.
+COLOURS = ["#0072b2", "#d55e00", "#00875f", "#b8518e", "#b57b00", "#2b8ac4", "#4a4a55"]
+DASHES = [[1, 0], [6, 3], [2, 3], [8, 3, 2, 3]]
+CONFIG: dict[str, Any] = {
+    "background": "#ffffff",
+    "font": "system-ui, sans-serif",
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": "#57606a",
+        "titleColor": "#57606a",
+        "domainColor": "#d4d9df",
+        "tickColor": "#d4d9df",
+        "gridColor": "#e7eaee",
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "tickSize": 4,
+        "titlePadding": 8,
+        "labelPadding": 4,
+    },
+    "axisX": {"grid": False, "labelFlush": False},
+    "axisY": {"domain": False, "ticks": False, "tickCount": 5, "minExtent": 34},
+    "range": {"category": COLOURS},
+}
+#: Units of columns by the end of their names.
+UNITS = {"_s": "s", "_bps": "bit/s", "_bytes": "B", "_packets": "packets", "_ratio": "share"}
+
+
+def plot_result(result: Result, y: str | None) -> altair.Chart:
+    """Draw a column of a run's tables: over time where it is one of a series, else as bars."""
+    alt = _altair()
+    if y is None:
+        y = "delay_mean_s" if len(result.flow_series) else "delay_s.max"
+    tables = [("flow", result.flow_series), ("queue", result.queue_series)]
+    for name, table in tables:
+        if len(table) and y in table.columns:
+            return _over_time(alt, table, name, y, result.scenario.title)
+    for name, table in (("flow", result.flows), ("node", result.queues)):
+        if y in table.columns:
+            rows = [{name: row[name], "y": row[y]} for row in table.to_rows()]
+            bars = alt.Chart(alt.Data(values=rows), title=result.scenario.title).mark_bar()
+            drawn = bars.encode(x=alt.X(f"{name}:N", title=name), y=alt.Y("y:Q", title=title(y)))
+            chart: altair.Chart = _dressed(drawn)
+            return chart
+    if any(y in table.columns for _, table in tables):
+        raise SluiceError(f'{y!r} is a time series, and none was recorded: run(series="100 ms")')
+    known = dict.fromkeys(name for _, table in tables for name in table.columns[4:])
+    raise SluiceError(f"no column is named {y!r}; of time series there are {', '.join(known)}")
+
+
+def _over_time(alt: Any, table: Table, name: str, y: str, heading: str) -> altair.Chart:
+    columns = zip(table["time_s"], table[name], table[y], strict=True)
+    rows = [{"time_s": time, name: of, "y": value} for time, of, value in columns]
+    lines = alt.Chart(alt.Data(values=rows), title=heading).mark_line(strokeWidth=1.5)
+    drawn = lines.encode(
+        x=alt.X("time_s:Q", title="time (s)"),
+        y=alt.Y("y:Q", title=title(y)),
+        color=alt.Color(f"{name}:N", title=None),
+    )
+    chart: altair.Chart = _dressed(drawn)
+    return chart
+
+
+def plot_sweep(sweep: Sweep, x: str, y: str, colour: str | None, table: str) -> altair.LayerChart:
+    """Draw mean and 95 % interval over the seeds, by the labels of an axis."""
+    alt = _altair()
+    rows = _summary(sweep, x, y, colour, table)
+    shade = {} if colour is None else {"color": alt.Color("colour:N", title=colour, sort=_labels(sweep, colour))}
+    labels = _labels(sweep, x)
+    numeric = labels is None
+    axis = alt.X("x:Q", title=x) if numeric else alt.X("x:N", title=x, sort=labels, axis=alt.Axis(labelAngle=0))
+    base = alt.Chart(alt.Data(values=rows))
+    line = base.mark_line(point=True, strokeWidth=1.5).encode(x=axis, y=alt.Y("mean:Q", title=title(y)), **shade)
+    spread = base.mark_rule().encode(x=axis, y=alt.Y("low:Q", title=title(y)), y2="high:Q", **shade)
+    chart: altair.LayerChart = _dressed(alt.layer(spread, line))
+    return chart
+
+
+def _summary(sweep: Sweep, x: str, y: str, colour: str | None, table: str) -> list[dict[str, Any]]:
+    """Give mean and interval over the seeds for every case; several flows of a run are averaged first."""
+    columns = sweep.table(table)
+    for name in (x, y, *([] if colour is None else [colour])):
+        if name not in columns.columns:
+            raise SluiceError(f"the table {table!r} has no column {name!r}; there are {', '.join(columns.columns)}")
+    hues: Sequence[Any] = [None] * len(columns) if colour is None else columns[colour]
+    by_run: dict[tuple[Any, Any, int], list[float]] = {}
+    for at, hue, seed, value in zip(columns[x], hues, columns["seed"], columns[y], strict=True):
+        if value is not None:
+            by_run.setdefault((at, hue, seed), []).append(float(value))
+    by_case: dict[tuple[Any, Any], list[float]] = {}
+    for (at, hue, _), values in by_run.items():
+        by_case.setdefault((at, hue), []).append(sum(values) / len(values))
+    rows = []
+    for (at, hue), values in by_case.items():
+        mean, low, high = _sluice.interval(values)
+        rows.append({"x": at, "colour": hue, "mean": mean, "low": low, "high": high})
+    return rows
+
+
+def _labels(sweep: Sweep, axis: str) -> list[str] | None:
+    """Give the labels of an axis in their order; None where they are numbers, or it is no axis."""
+    labels = dict(sweep.axes).get(axis, [])
+    try:
+        [float(label) for label in labels]
+    except ValueError:
+        return list(labels)
+    return None
+
+
+def title(column: str) -> str:
+    """Name a column with its unit: ``delay_s.max`` is 'delay max (s)'."""
+    words = column.split(".")
+    for number, word in enumerate(words):
+        for end, unit in UNITS.items():
+            if word.endswith(end):
+                words[number] = word.removesuffix(end) if end != "_packets" else word
+                plain = " ".join(words).replace("_", " ")
+                return plain if end == "_packets" else f"{plain} ({unit})"
+    return " ".join(words).replace("_", " ")
+
+
+def _dressed(chart: Any) -> Any:
+    return chart.properties(width=520, height=260).configure(**CONFIG)
+
+
+def _altair() -> Any:
+    try:
+        import altair
+    except ImportError as error:
+        raise need("Altair", "plot", "drawing") from error
+    return altair

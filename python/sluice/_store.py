@@ -1,0 +1,185 @@
+"""Results of a sweep in a folder: Parquet files, a data set for each table."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _sluice
+from ._errors import StoreError, need
+from ._table import Table
+
+if TYPE_CHECKING:
+    import polars
+
+#: What a manifest says of a sweep, in words for messages.
+PARTS = {
+    "version": "version of Sluice",
+    "build": "build of Sluice",
+    "id": "scenario",
+    "text": "scenario file",
+    "set": "changed keys",
+    "axes": "axes",
+    "seeds": "seeds",
+    "chunk": "size of chunks",
+}
+
+
+class Store:
+    """A folder that holds one sweep.
+
+    ``manifest.json`` says which; ``TABLE/KEY.parquet`` holds a table of a chunk of runs, ``done/KEY`` says that all of
+    the chunk is there. Every file appears whole or not at all.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @classmethod
+    def open(cls, folder: Path, plan: _sluice.Plan, changed: Sequence[str], build: str, chunk: int, text: str) -> Store:
+        """Make the folder, or go on with the sweep that it holds.
+
+        Raises
+        ------
+        StoreError
+            If it holds another sweep, or cannot be written to.
+        """
+        _polars()
+        manifest: dict[str, Any] = {
+            "version": _sluice.VERSION,
+            "build": build,
+            "id": plan.id,
+            "text": hashlib.blake2b(text.encode()).hexdigest()[:32],
+            "set": list(changed),
+            "axes": [[axis, labels] for axis, labels in plan.axes],
+            "keys": hashlib.blake2b("".join(plan.keys()).encode()).hexdigest()[:32],
+            "seeds": plan.seeds,
+            "chunk": chunk,
+        }
+        store = cls(folder)
+        path = folder / "manifest.json"
+        try:
+            if path.exists():
+                store._compare(json.loads(path.read_text()), manifest)
+                return store
+            if folder.exists() and any(folder.iterdir()):
+                raise StoreError(f"{folder} holds other files than a sweep's; name another folder")
+            for part in (*_sluice.TABLES, "done"):
+                (folder / part).mkdir(parents=True, exist_ok=True)
+            _write(path, json.dumps(manifest, indent=1).encode())
+        except OSError as error:
+            raise StoreError(f"cannot keep results in {folder}: {error}") from error
+        except json.JSONDecodeError as error:
+            raise StoreError(f"{path} is damaged: {error}; name another folder") from error
+        return store
+
+    def _compare(self, there: dict[str, Any], ours: dict[str, Any]) -> None:
+        for part, words in PARTS.items():
+            if there.get(part) != ours[part]:
+                raise StoreError(
+                    f"{self.folder} holds results of another sweep: the {words} was {_short(there.get(part))}, now it "
+                    f"is {_short(ours[part])}; name another folder"
+                )
+        if there.get("keys") != ours["keys"]:
+            raise StoreError(
+                f"{self.folder} holds results of another sweep: its networks differ, by values or by files that they "
+                "name; name another folder"
+            )
+
+    def has(self, key: str) -> bool:
+        """Tell whether all of a chunk is there."""
+        return (self.folder / "done" / key).exists()
+
+    def keep(self, key: str, chunk: _sluice.Chunk) -> None:
+        """Keep a chunk; one with failed runs is made again the next time."""
+        polars = _polars()
+        try:
+            for name in _sluice.TABLES:
+                frame = polars.DataFrame(chunk.table(name))
+                if frame.height or not name.endswith("_series"):
+                    path = self._path(name, key)
+                    with _beside(path) as part:
+                        frame.write_parquet(part)
+            if not chunk.failures:
+                _write(self.folder / "done" / key, b"")
+        except OSError as error:
+            raise StoreError(f"cannot keep results in {self.folder}: {error}") from error
+
+    def table(self, name: str, keys: Sequence[str]) -> Table:
+        """Read a table of all chunks that are there, in the sweep's order."""
+        polars = _polars()
+        if name not in _sluice.TABLES:
+            raise KeyError(f"there is no table {name!r}; there are {', '.join(_sluice.TABLES)}")
+        paths = [path for key in keys if (path := self._path(name, key)).exists()]
+        if not paths:
+            raise StoreError(f"{self.folder} holds no {name}: no run recorded them")
+        return Table(Frame(polars.read_parquet(paths)))
+
+    def _path(self, name: str, key: str) -> Path:
+        return self.folder / name / f"{key}.parquet"
+
+
+class Frame:
+    """Columns of a polars frame."""
+
+    def __init__(self, frame: polars.DataFrame) -> None:
+        self._frame = frame
+
+    @property
+    def num_rows(self) -> int:
+        """Count the rows."""
+        return self._frame.height
+
+    @property
+    def column_names(self) -> list[str]:
+        """Name the columns."""
+        return self._frame.columns
+
+    def column(self, name: str) -> list[Any]:
+        """Give a column as a list."""
+        values: list[Any] = self._frame[name].to_list()
+        return values
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        stream: object = self._frame.__arrow_c_stream__(requested_schema)
+        return stream
+
+    def __arrow_c_schema__(self) -> object:
+
+        return self._frame.head(0).to_arrow().schema.__arrow_c_schema__()
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+@contextlib.contextmanager
+def _beside(path: Path) -> Any:
+    """Give a name beside a file, which it has only once it is whole."""
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        yield part
+        with part.open("rb") as file:
+            os.fsync(file.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _write(path: Path, content: bytes) -> None:
+    with _beside(path) as part:
+        part.write_bytes(content)
+
+
+def _polars() -> Any:
+    try:
+        import polars
+    except ImportError as error:
+        raise need("polars", "store", "a store") from error
+    return polars

@@ -1,0 +1,386 @@
+"""Sweeps: every combination of values with every seed, on whatever runs functions elsewhere."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import hashlib
+import itertools
+import math
+import os
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _sluice
+from ._errors import SluiceError
+from ._scenario import Scenario, setting
+from ._store import Store
+from ._table import Table
+
+if TYPE_CHECKING:
+    import altair
+
+__all__ = ["Failure", "Sweep", "sweep"]
+
+#: A chunk simulates so many seconds: at the usual thousand times real time it takes a second or more.
+CHUNK_S = 2000.0
+#: No chunk has more runs, so that little is lost when one is.
+MOST_RUNS = 500
+#: Chunks that are handed out before they are needed, for each worker.
+AHEAD = 2
+
+#: What a value of an axis is: its label, and what it sets.
+Value = tuple[str, list[str]]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run that did not come to its end.
+
+    Attributes
+    ----------
+    case : dict
+        The label of the value of every axis.
+    seed : int
+        The run's seed.
+    message : str
+        What happened.
+    """
+
+    case: dict[str, str]
+    seed: int
+    message: str
+
+
+@dataclass(frozen=True)
+class Spec:
+    """All that a sweep's results depend on; what a worker is sent."""
+
+    text: str
+    name: str
+    stem: str
+    folder: str
+    set: tuple[str, ...]
+    over: tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...] | None
+    seeds: tuple[int, ...] | None
+    build: str
+    chunk: int
+
+    def plan(self) -> _sluice.Plan:
+        """Read the scenario and lay out the runs."""
+        over = None
+        if self.over is not None:
+            over = [(axis, [(label, list(sets)) for label, sets in values]) for axis, values in self.over]
+        seeds = None if self.seeds is None else list(self.seeds)
+        return _sluice.Plan(
+            self.text, self.name, self.stem, self.folder, list(self.set), over, seeds, self.build, self.chunk
+        )
+
+
+def sweep(
+    scenario: Scenario,
+    over: Mapping[str, Sequence[Any] | Mapping[str, Mapping[str, Any]]] | None = None,
+    *,
+    seeds: int | Iterable[int] | None = None,
+    store: str | os.PathLike[str] | None = None,
+    executor: concurrent.futures.Executor | None = None,
+    threads: int | None = None,
+    chunk: int | None = None,
+    progress: bool | None = None,
+) -> Sweep:
+    """Run every combination of values with every seed.
+
+    Parameters
+    ----------
+    scenario
+        The network.
+    over
+        What varies: lists of values by dotted path, ``{"queue.limit": [50, 100]}``, or labelled changes by a name of
+        your choice, ``{"scheme": {"FIFO": {"queue.controller": "none"}, "ADTH": {}}}``. Default: the scenario's
+        ``[vary]``.
+    seeds
+        How many seeds (1, 2, ...), or the seeds. Default: the scenario's.
+    store
+        A folder in which results are kept as they come, as Parquet files: one data set for each table, read by
+        ``store/flows/*.parquet``. A sweep that was interrupted goes on from there. Needs polars.
+    executor
+        Where to run: any `concurrent.futures.Executor`, or `sluice.ray`. Default: threads of this process, with the
+        interpreter released.
+    threads
+        How many threads, where there is no executor. Default: one for each processor. Results do not depend on it.
+    chunk
+        Runs that are handed out and kept together. Default: as many as simulate 2000 s.
+    progress
+        Show how far it came on standard error. Default: where that is a terminal.
+
+    Returns
+    -------
+    Sweep
+        The results, and the runs that failed.
+
+    Raises
+    ------
+    ScenarioError
+        If a value does not fit.
+    StoreError
+        If the folder holds results of another scenario, version or sweep.
+    KeyboardInterrupt
+        On Ctrl-C. What is finished is kept in the store.
+    """
+    inner = scenario._inner
+    axes = None if over is None and seeds is None else _axes(scenario, over)
+    numbers = _seeds(seeds)
+    if numbers is None and axes is not None:
+        numbers = inner.seeds
+    runs = max(1, math.ceil(CHUNK_S / inner.duration_s)) if chunk is None else chunk
+    spec = Spec(
+        inner.text,
+        inner.name,
+        inner.stem,
+        os.fspath(Path(inner.folder).absolute()),
+        tuple(inner.set),
+        axes,
+        None if numbers is None else tuple(numbers),
+        build(),
+        min(runs, MOST_RUNS),
+    )
+    plan = spec.plan()
+    kept = None if store is None else Store.open(Path(store), plan, spec.set, spec.build, spec.chunk, spec.text)
+    done = Sweep(plan, kept)
+    missing = [number for number, key in enumerate(done.keys) if kept is None or not kept.has(key)]
+    bar = Bar(len(done.keys), len(done.keys) - len(missing), progress)
+    stop = _sluice.Stop()
+    workers = threads or os.cpu_count() or 1
+    pool = concurrent.futures.ThreadPoolExecutor(workers) if executor is None else executor
+    local = isinstance(pool, concurrent.futures.ThreadPoolExecutor)
+    ahead = AHEAD * max(workers, getattr(pool, "_max_workers", 0) or getattr(pool, "workers", 0))
+
+    def submit(number: int) -> concurrent.futures.Future[Any]:
+        return pool.submit(plan.run, number, stop) if local else pool.submit(run_elsewhere, spec, number)
+
+    try:
+        for number, chunk_done in _in_flight(submit, missing, ahead):
+            if chunk_done is None:
+                raise SluiceError("the sweep was stopped")
+            done._take(number, _sluice.Chunk.from_json(chunk_done) if isinstance(chunk_done, bytes) else chunk_done)
+            bar.step()
+    except BaseException:
+        stop.stop()
+        raise
+    finally:
+        bar.end()
+        if executor is None:
+            pool.shutdown(cancel_futures=True)
+    if done.failures:
+        first = done.failures[0]
+        warnings.warn(
+            f"{len(done.failures)} of {plan.runs} runs failed, see `failures`; the first with seed {first.seed}: "
+            f"{first.message}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return done
+
+
+def _in_flight(submit: Any, numbers: Sequence[int], most: int) -> Iterator[tuple[int, Any]]:
+    """Give the chunks as they finish, with so many handed out at a time."""
+    left = iter(numbers)
+    running = {submit(number): number for number in itertools.islice(left, most)}
+    try:
+        while running:
+            finished, _ = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
+            for future in finished:
+                number = running.pop(future)
+                yield number, future.result()
+                for following in itertools.islice(left, 1):
+                    running[submit(following)] = following
+    finally:
+        for future in running:
+            future.cancel()
+
+
+class Sweep:
+    """The results of a sweep: tables as of a single run, with a column for each axis.
+
+    Attributes
+    ----------
+    failures : list of Failure
+        The runs that failed. They are tried again when the sweep is run again with its store.
+    """
+
+    def __init__(self, plan: _sluice.Plan, store: Store | None) -> None:
+        self._plan = plan
+        self._store = store
+        self._chunks: dict[int, _sluice.Chunk] = {}
+        self.keys = plan.keys()
+        self.failures: list[Failure] = []
+
+    @property
+    def axes(self) -> list[tuple[str, list[str]]]:
+        """What varies, with the labels."""
+        return self._plan.axes
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds of every case."""
+        return self._plan.seeds
+
+    def __len__(self) -> int:
+        """Count the runs that were asked for."""
+        return self._plan.runs
+
+    def _take(self, number: int, chunk: _sluice.Chunk) -> None:
+        self.failures += [Failure(*failure) for failure in chunk.failures]
+        if self._store is None:
+            self._chunks[number] = chunk
+        else:
+            self._store.keep(self.keys[number], chunk)
+
+    def table(self, name: str) -> Table:
+        """Give one of the tables by its name: ``"flows"``."""
+        if self._store is not None:
+            return self._store.table(name, self.keys)
+        chunks = [self._chunks[number].table(name) for number in sorted(self._chunks)]
+        return Table(_sluice.Table.concat(chunks))
+
+    @property
+    def runs(self) -> Table:
+        """The network as a whole: a row for each run."""
+        return self.table("runs")
+
+    @property
+    def flows(self) -> Table:
+        """A row for each flow of each run."""
+        return self.table("flows")
+
+    @property
+    def nodes(self) -> Table:
+        """A row for each node of each run."""
+        return self.table("nodes")
+
+    @property
+    def queues(self) -> Table:
+        """A row for each queue of each run."""
+        return self.table("queues")
+
+    @property
+    def hops(self) -> Table:
+        """A row for each neighbour that a node of a run sent to."""
+        return self.table("hops")
+
+    @property
+    def flow_series(self) -> Table:
+        """Flows over time, of the first seed of each case."""
+        return self.table("flow_series")
+
+    @property
+    def queue_series(self) -> Table:
+        """Queues over time, of the first seed of each case."""
+        return self.table("queue_series")
+
+    @property
+    def cost(self) -> Table:
+        """What each run took: the only results that differ from machine to machine."""
+        return self.table("cost")
+
+    def plot(self, x: str, y: str, *, colour: str | None = None, table: str = "flows") -> altair.LayerChart:
+        """Draw mean and 95 % interval over the seeds with Altair.
+
+        Parameters
+        ----------
+        x, colour
+            Axes of the sweep, or other columns of the table: ``"flow"``.
+        y
+            A column of the table: ``"delay_s.p99"``. Rows of the same run, axes and colour are averaged first.
+        table
+            The table.
+        """
+        from ._plot import plot_sweep
+
+        return plot_sweep(self, x, y, colour, table)
+
+    def __repr__(self) -> str:
+        axes = " x ".join(f"{len(labels)} {axis}" for axis, labels in self.axes)
+        return f"<sluice.Sweep: {len(self)} runs ({axes or 'one case'}, {len(self.seeds)} seeds)>"
+
+
+def run_elsewhere(spec: Spec, number: int) -> bytes:
+    """Make the runs of a chunk in another process: what workers are sent."""
+    if build() != spec.build:
+        raise SluiceError("this worker has another build of Sluice: results of different builds are never mixed")
+    done = _plan(spec).run(number, _sluice.Stop())
+    if done is None:
+        raise SluiceError("the chunk was stopped")
+    return done.to_json()
+
+
+@lru_cache(maxsize=4)
+def _plan(spec: Spec) -> _sluice.Plan:
+    return spec.plan()
+
+
+@lru_cache(maxsize=1)
+def build() -> str:
+    """Name this build of Sluice: results of other code must not be taken for its own."""
+    return hashlib.blake2b(Path(_sluice.__file__).read_bytes()).hexdigest()[:32]
+
+
+def _axes(
+    scenario: Scenario, over: Mapping[str, Sequence[Any] | Mapping[str, Mapping[str, Any]]] | None
+) -> tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...] | None:
+    if over is None:
+        if scenario.axes:
+            return None
+        over = {}
+    axes = []
+    for axis, values in over.items():
+        if isinstance(values, str) or not len(values):
+            raise SluiceError(f"over[{axis!r}]: expected a list of values, or changes by their labels")
+        if isinstance(values, Mapping):
+            chosen = [(label, tuple(setting(*change) for change in sets.items())) for label, sets in values.items()]
+        else:
+            settings = [setting(axis, value) for value in values]
+            texts = [change.split("=", 1)[1] for change in settings]
+            labels = [value if isinstance(value, str) else text for value, text in zip(values, texts, strict=True)]
+            chosen = [(label, (set_,)) for label, set_ in zip(labels, settings, strict=True)]
+        axes.append((axis, tuple(chosen)))
+    return tuple(axes)
+
+
+def _seeds(seeds: int | Iterable[int] | None) -> list[int] | None:
+    if seeds is None:
+        return None
+    numbers = list(range(1, seeds + 1)) if isinstance(seeds, int) else [int(seed) for seed in seeds]
+    if not numbers or len(set(numbers)) != len(numbers) or min(numbers) < 0:
+        raise SluiceError(f"seeds: expected a number of seeds or different whole numbers, not {seeds!r}")
+    return numbers
+
+
+class Bar:
+    """A line on the terminal that says how far a sweep came."""
+
+    def __init__(self, total: int, done: int, wanted: bool | None) -> None:
+        self.total = total
+        self.done = done
+        self.shown = sys.stderr.isatty() if wanted is None else wanted
+        self._show()
+
+    def step(self) -> None:
+        """One chunk more."""
+        self.done += 1
+        self._show()
+
+    def _show(self) -> None:
+        if self.shown and self.total:
+            share = self.done / self.total
+            filled = int(30 * share)
+            print(f"\r[{'#' * filled}{'.' * (30 - filled)}] {share:4.0%}", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Leave the line."""
+        if self.shown and self.total:
+            print(file=sys.stderr)
