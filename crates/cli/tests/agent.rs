@@ -155,7 +155,8 @@ fn inner_reload() {
     if !make("v0") {
         return;
     }
-    run("ip link set v0 up gso_max_segs 1");
+    // No address of its own: the kernel's first packets would be traffic from which ADTH decides another limit.
+    run("ip link set v0 addrgenmode none up gso_max_segs 1");
     run("ip link set pv0 up");
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("agent.toml");
