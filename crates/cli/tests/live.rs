@@ -3,7 +3,7 @@
 //! ignored unless that is asked for, and why the file is long: each is two functions, and all share its interface and agent.
 
 use crate::command::{sluice, stderr, stdout};
-use crate::namespace::{end, in_namespace, is_own, run, shell};
+use crate::namespace::{end, in_namespace, is_own, machine_to_itself, run, shell};
 use std::io::{BufRead as _, BufReader};
 use std::net::UdpSocket;
 use std::path::Path;
@@ -519,6 +519,7 @@ fn a_target_for_a_controller_without_one_and_a_backend_that_is_not_there_are_ref
 
 #[test]
 fn adth_holds_the_delay_of_an_overloaded_link_at_its_target_and_a_replay_decides_the_same() {
+    let _machine = machine_to_itself();
     in_namespace("live::inner_overload");
 }
 
@@ -581,6 +582,7 @@ fn inner_overload() {
 
 #[test]
 fn a_controller_that_begins_with_the_largest_limit_begins_anew_from_what_the_link_sends() {
+    let _machine = machine_to_itself();
     in_namespace("live::inner_begins");
 }
 

@@ -5,6 +5,13 @@
 
 use crate::command::{stderr, stdout};
 use std::process::{Child, Command, Output};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Of one test at a time: those that keep all cores busy, and those whose figures need a core in time.
+pub fn machine_to_itself() -> MutexGuard<'static, ()> {
+    static MACHINE: Mutex<()> = Mutex::new(());
+    MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Runs the ignored test `inner`, named with its module, in a network namespace of its own.
 pub fn in_namespace(inner: &str) {
