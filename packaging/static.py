@@ -73,7 +73,7 @@ def build(target):
         "RUSTFLAGS": "-C target-feature=+crt-static -C link-self-contained=no --remap-path-prefix=/crates=crates",
         "XDG_CACHE_HOME": "/sluice/target/static/cache",
     }
-    command = ["cargo-zigbuild", "zigbuild", "-Zbuild-std=std,panic_abort", "--profile=small", "--locked", "-pcli"]
+    command = ["cargo-zigbuild", "zigbuild", "-Zbuild-std=std,panic_abort", "--profile=small", "--locked", "-psluice-cli"]
     command += ["--no-default-features", f"--target={target}"]
     exports = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
     in_tree("; ".join([*exports, "cd /sluice", shlex.join(command)]))

@@ -22,6 +22,20 @@ const PORT: u16 = 4_000;
 pub(super) struct Chain {
     pub(super) medium: Medium,
     nodes: usize,
+    former: Former,
+}
+
+/// Settings of the machine's own network namespace, which come back when this is dropped: the first node is in it, and new
+/// namespaces take TCP's settings from there.
+#[derive(Default)]
+struct Former(Vec<(String, String)>);
+
+impl Drop for Former {
+    fn drop(&mut self) {
+        for (file, value) in self.0.drain(..).rev() {
+            std::fs::write(file, value).unwrap();
+        }
+    }
 }
 
 impl Chain {
@@ -65,7 +79,16 @@ impl Chain {
             }
         }
         shell(&format!("until ping -c 1 -W 1 10.8.0.{nodes} > /dev/null; do true; done"));
-        Self { medium, nodes }
+        Self { medium, nodes, former: Former::default() }
+    }
+
+    /// Sets a setting below `/proc/sys/net/ipv4` at every node until the end of the chain.
+    pub(super) fn set(&mut self, name: &str, value: &str) {
+        let file = format!("/proc/sys/net/ipv4/{name}");
+        self.former.0.push((file.clone(), std::fs::read_to_string(&file).unwrap()));
+        for node in 0..self.nodes {
+            at(node, &format!("echo \"{value}\" > {file}"));
+        }
     }
 
     pub(super) fn end(self) {

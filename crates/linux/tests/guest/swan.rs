@@ -208,12 +208,10 @@ fn run(case: Case, length: Duration) -> Outcome {
 
 fn cell() -> Chain {
     std::fs::write("/proc/sys/net/core/wmem_default", "262144").unwrap();
-    let cell = Chain::of(STATIONS, CELL);
-    for node in 0..STATIONS {
-        // What TCP of that time did, and its window.
-        at(node, "sysctl -qw net.ipv4.tcp_congestion_control=reno");
-        at(node, "echo \"4096 65536 65536\" > /proc/sys/net/ipv4/tcp_rmem");
-    }
+    let mut cell = Chain::of(STATIONS, CELL);
+    // What TCP of that time did, and its window.
+    cell.set("tcp_congestion_control", "reno");
+    cell.set("tcp_rmem", "4096 65536 65536");
     // Until all that talk to each other are peers.
     for node in 0..STATIONS {
         let to = if node + 1 < STATIONS { node + 2 } else { 2 };

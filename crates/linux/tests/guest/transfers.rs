@@ -51,10 +51,6 @@ const CASES: [Case; 3] = [
     },
 ];
 
-/// Leaves slow start before anything is lost, when round trips grow: on some runs at a tenth of the window. The simulated CUBIC
-/// has none, and its window is full.
-const HYSTART: &str = "/sys/module/tcp_cubic/parameters/hystart";
-
 /// Where the sender is: on a machine of its own, as the queue of a node's own sender stays short by itself (TCP small queues).
 const SOURCE: &str = "source";
 
@@ -71,7 +67,6 @@ fn set_up(chain: &Chain) {
     shell(&format!("ip -n {SOURCE} addr add 10.8.9.2/24 dev eth0"));
     shell(&format!("ip -n {SOURCE} link set eth0 mtu {MTU} gso_max_segs 1 up"));
     shell(&format!("ip -n {SOURCE} route add default via 10.8.9.1"));
-    std::fs::write(HYSTART, "0").unwrap();
     // One more: the first node's hop is the first.
     shell(&format!("ip netns exec {SOURCE} sysctl -qw net.ipv4.ip_default_ttl=65"));
     at(1, "ip route add 10.8.9.0/24 via 10.8.0.1");
@@ -82,7 +77,6 @@ fn set_up(chain: &Chain) {
 
 fn tear_down(chain: Chain) {
     shell(&format!("ip link del lan; ip netns del {SOURCE}"));
-    std::fs::write(HYSTART, "1").unwrap();
     chain.end();
 }
 
