@@ -6,7 +6,7 @@ RUST := $(shell git ls-files '*.rs' 2>/dev/null)
 
 .PHONY: help run test check changed test-live tables-live testbed-live swan-live live build charts format lint docs unit claims claims-all browser capture peers \
 	peers-tcp peers-patched bench bench-optimised \
-	theory-plots book wheel test-python criterion fuzz fuzz-on mutants live-repeat stress kills conformance clean
+	theory-plots book wheel test-python bench-python criterion fuzz fuzz-on mutants live-repeat stress kills conformance clean
 
 help:
 	@echo "make run     build, reproduce adth-s1a, write the report and print where it is"
@@ -31,7 +31,7 @@ help:
 	@echo "make mutants deliberate bugs in controllers, queues and the MAC's contention, which the tests must find"
 	@echo "make bench   the same networks in Sluice, ns-3 and ns-2: their CPU time and memory"
 	@echo "make bench-optimised    the same, beside an ns-3 built from source without logging: forty minutes of CPU time once"
-	@echo "make wheel   the Python package: target/wheels/*.whl; make test-python tests it in an environment of its own"
+	@echo "make wheel   the Python package: dist/*.whl and the source distribution; make test-python tests it in an environment of its own"
 	@echo "make book    the pages of docs as a book: target/book; needs mdbook"
 	@echo "make theory-plots    draw what docs/theory.md shows: predictions as lines, simulations as points"
 	@echo "make build charts format lint docs unit claims tutorials instructions browser capture criterion    single steps"
@@ -198,6 +198,12 @@ bench: build
 bench-optimised: build
 	python3 bench/peers/cost.py --optimised
 
+# Times of the Python package beside the command's, with the wheel in an environment of its own.
+bench-python: build wheel
+	python3 -m venv --clear target/python-bench
+	target/python-bench/bin/python -m pip install --quiet --disable-pip-version-check "$$(ls dist/*_$$(uname -m).whl)[learn,store]"
+	target/python-bench/bin/python bench/python/speed.py
+
 # Python with all that the package's tests need, as python/requirements.lock pins it.
 PYTHON := target/python/bin/python
 target/python/installed: python/requirements.lock
@@ -212,7 +218,7 @@ test-python: charts build target/python/installed
 	cd python && PYTHONPATH=$(CURDIR)/python ../$(PYTHON) -m pytest
 
 wheel: charts target/python/installed
-	cd python && ../$(PYTHON) -m maturin build --locked --out ../target/wheels
+	cd python && ../$(PYTHON) -m maturin build --locked --sdist --out ../dist
 
 # The pages of docs as a book: target/book/index.html.
 book:

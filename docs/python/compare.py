@@ -2,7 +2,7 @@
 #
 # You load a scenario, change keys, run it, and look at the results as tables and charts. The package is called
 # `sluice-wifi` and imported as `sluice` (the name `sluice` in the package indexes belongs to other projects). From the
-# repository: `make wheel`, then `pip install target/wheels/*.whl polars altair`.
+# repository: `make wheel`, then `pip install dist/*.whl polars altair`.
 #
 # ## Load and run
 #
