@@ -21,8 +21,10 @@ mod frames;
 mod gate;
 mod interval;
 mod invalid;
+pub mod learned;
 mod limit;
 mod links;
+mod list;
 mod needs;
 mod neighbours;
 pub mod none;
@@ -42,6 +44,7 @@ pub use interval::{Count, Interval, Stat};
 pub use invalid::{Invalid, Path, Warning};
 pub use limit::Limit;
 pub use links::{Link, Links};
+pub use list::List;
 pub use needs::{Lacking, Measures, Needs, Period, Reads, SHORTEST_INTERVAL, Sets};
 pub use neighbours::Neighbours;
 pub use orders::{Access, Mark, Orders};
@@ -71,4 +74,6 @@ registry::controllers! {
     dnb: Dnb,
     /// Energy by a threshold: the low transmission level serves up to so many packets, the high one above.
     energy: Energy,
+    /// A learned policy: multiplies the limit by what a table says of the delay and the backlog.
+    learned: Learned,
 }

@@ -53,6 +53,7 @@ macro_rules! controllers {
 
         /// Any controller of the registry.
         #[derive(Clone, Debug)]
+        #[expect(clippy::large_enum_variant, reason = "nothing here is on the heap, tables neither")]
         pub enum AnyController {
             /// The limit stays fixed.
             None(none::Fixed),

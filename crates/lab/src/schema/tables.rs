@@ -49,12 +49,13 @@ impl Tables {
         while let Some((path, header, schema)) = waiting.pop_front() {
             let mut keys = Vec::new();
             for (name, written) in schema["properties"].as_object().into_iter().flatten() {
-                let (reference, inner, many) = resolve(root, written);
-                let mut key = describe(root, name, written, inner, many);
+                let (reference, inner, lists) = resolve(root, written);
+                let mut key = describe(root, name, written, inner, lists);
                 key.required = list(&schema["required"]).any(|required| required == name);
                 if inner["properties"].is_object() && name != "vary" {
                     key.is_table = true;
                     let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                    let many = lists > 0;
                     let header = if many { format!("[[{path}]]") } else { format!("[{path}]") };
                     key.kind = if many { format!("tables `{header}`") } else { format!("table `{header}`") };
                     let known = seen.iter().find(|(other, _)| *other == reference && !reference.is_empty());
@@ -92,11 +93,11 @@ impl Tables {
     }
 }
 
-/// Follows references, options and arrays: the definition's name, the schema, and whether it is an array of such.
-fn resolve<'v>(root: &'v Value, schema: &'v Value) -> (&'v str, &'v Value, bool) {
+/// Follows references, options and arrays: the definition's name, the schema, and how many arrays it stands within.
+fn resolve<'v>(root: &'v Value, schema: &'v Value) -> (&'v str, &'v Value, usize) {
     if let Some(name) = schema["$ref"].as_str().and_then(|path| path.strip_prefix("#/$defs/")) {
-        let (_, inner, many) = resolve(root, &root["$defs"][name]);
-        return (name, inner, many);
+        let (_, inner, lists) = resolve(root, &root["$defs"][name]);
+        return (name, inner, lists);
     }
     let options = schema["anyOf"].as_array();
     if let Some(some) = options.filter(|options| options.len() == 2).and_then(|options| {
@@ -106,13 +107,13 @@ fn resolve<'v>(root: &'v Value, schema: &'v Value) -> (&'v str, &'v Value, bool)
         return resolve(root, some);
     }
     if schema["items"].is_object() {
-        let (name, inner, _) = resolve(root, &schema["items"]);
-        return (name, inner, true);
+        let (name, inner, lists) = resolve(root, &schema["items"]);
+        return (name, inner, lists + 1);
     }
-    ("", schema, false)
+    ("", schema, 0)
 }
 
-fn describe(root: &Value, name: &str, written: &Value, inner: &Value, many: bool) -> Key {
+fn describe(root: &Value, name: &str, written: &Value, inner: &Value, lists: usize) -> Key {
     let (reference, _, _) = resolve(root, written);
     let choices = choices(inner);
     let one = if choices.is_empty() {
@@ -129,7 +130,7 @@ fn describe(root: &Value, name: &str, written: &Value, inner: &Value, many: bool
         Value::Array(items) if items.is_empty() => String::new(),
         value => value.to_string(),
     };
-    let kind = if many { format!("list: {one}") } else { one };
+    let kind = "list: ".repeat(lists) + &one;
     Key { name: name.to_owned(), kind, about, default, required: false, choices, is_table: false }
 }
 

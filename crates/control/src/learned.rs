@@ -1,0 +1,199 @@
+//! A policy that was learned: a table of factors. Every interval it looks up how large the delay over the target and the
+//! backlog over the limit were, and multiplies the limit by the factor that stands there.
+//!
+//! It is what an agent of `sluice.learn` (crate `python`) comes down to, without Python: it sees what the agent saw, in the
+//! 32 bits in which the agent saw it, and acts as the environment did. No document describes it.
+
+use crate::{Controller, Interval, Invalid, Limit, List, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site};
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Duration, Positive};
+
+/// The most bins on either side of a table.
+pub const MOST_BINS: usize = 8;
+/// To an agent delays beyond so many targets look alike.
+const FAR: f64 = 10.0;
+/// In bytes a packet counts as so many.
+const PACKET_BYTES: u64 = 1_500;
+
+/// What separates bins; a value at an edge belongs to the bin above.
+pub type Edges = List<f64, { MOST_BINS - 1 }>;
+/// A row for each bin of the delay, with a factor for each bin of the backlog.
+pub type Factors = List<List<f64, MOST_BINS>, MOST_BINS>;
+
+/// Parameters of a learned policy. Delays and backlogs are sorted into bins: the first lies below the first edge, the last
+/// begins at the last edge.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Learned"))]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// The delay that edges are multiples of. Default 200 ms.
+    pub target_delay: Positive<Duration>,
+    /// Time between two decisions, at least 100 us: that of the training. Default 100 ms.
+    pub interval: Period,
+    /// Which delay the table is of.
+    pub delay: Delay,
+    /// Edges of the delay over the target, ascending, at most 7. Above 10 none is ever reached.
+    pub delay_edges: Edges,
+    /// Edges of the backlog over the limit, ascending, at most 7. Above 1 none is ever reached.
+    pub backlog_edges: Edges,
+    /// What the limit is multiplied by, above zero: a row for each bin of the delay, in it a factor for each bin of the
+    /// backlog. Default: the table that `docs/python/learn.py` learned.
+    pub factors: Factors,
+}
+
+/// A delay of an interval, by its name in `sluice.learn.OBSERVATION`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "LearnedDelay"))]
+#[serde(rename_all = "snake_case")]
+pub enum Delay {
+    /// The largest nodal delay.
+    #[default]
+    NodalDelayMax,
+    /// The mean time in the queue. Live interfaces whose queue is only estimated have no nodal delays.
+    SojournMean,
+}
+
+impl Delay {
+    const fn of(self, seen: &Interval) -> Duration {
+        match self {
+            Self::NodalDelayMax => seen.nodal.max,
+            Self::SojournMean => seen.sojourn.mean,
+        }
+    }
+
+    const fn reads(self) -> Reads {
+        match self {
+            Self::NodalDelayMax => Reads::SERVICE,
+            Self::SojournMean => Reads::SOJOURN,
+        }
+    }
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        let list = |edges: &[f64]| List::new(edges).unwrap_or_default();
+        let factors = List::new(&FACTORS.map(|row| List::new(&row).unwrap_or_default()));
+        Self {
+            target_delay: const { Positive::<Duration>::new(Duration::from_millis(200)).expect("above zero") },
+            interval: const { Period::new(Duration::from_millis(100)).expect("long enough") },
+            delay: Delay::NodalDelayMax,
+            delay_edges: list(&[0.25, 0.5, 0.8, 1.0, 1.5]),
+            backlog_edges: list(&[0.05, 0.5, 0.9]),
+            factors: factors.unwrap_or_default(),
+        }
+    }
+}
+
+/// The controller. Its state is the limit, in packets or in bytes.
+#[derive(Clone, Debug)]
+pub struct Learned {
+    params: Params,
+    hard_limit: Limit,
+    limit: u64,
+}
+
+impl Scheme for Learned {
+    type Params = Params;
+    const TARGET: Option<&'static str> = Some("target_delay");
+
+    /// # Errors
+    /// Edges that do not ascend; a table that is not of as many rows and columns as there are bins, or not of factors.
+    fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
+        for (key, edges) in [("delay_edges", &params.delay_edges), ("backlog_edges", &params.backlog_edges)] {
+            if !edges.iter().all(|edge| edge.is_finite() && *edge > 0.0) || !edges.is_sorted_by(|one, next| one < next)
+            {
+                return Err(Invalid::new(key, "must be numbers above zero that ascend"));
+            }
+        }
+        if params.factors.len() != params.delay_edges.len() + 1 {
+            return Err(Invalid::new(
+                "factors",
+                "must have a row for each bin of the delay: one more than delay_edges",
+            ));
+        }
+        if params.factors.iter().any(|row| row.len() != params.backlog_edges.len() + 1) {
+            let why = "must have in each row a factor for each bin of the backlog: one more than backlog_edges";
+            return Err(Invalid::new("factors", why));
+        }
+        let mut factors = params.factors.iter().flat_map(|row| row.iter());
+        if !factors.all(|factor| factor.is_finite() && *factor > 0.0) {
+            return Err(Invalid::new("factors", "must be numbers above zero"));
+        }
+        Ok(Self { params: params.clone(), hard_limit: site.hard_limit, limit: site.hard_limit.count() })
+    }
+}
+
+impl Learned {
+    /// The factor of the bins that an interval falls into.
+    fn factor(&self, seen: &Interval) -> f64 {
+        let waiting = match self.hard_limit {
+            Limit::Packets(_) => seen.backlog.packets,
+            Limit::Bytes(_) => seen.backlog.bytes.count(),
+        };
+        let delay = self.params.delay.of(seen).as_secs_f64() / self.params.target_delay.get().as_secs_f64();
+        let row = bin(&self.params.delay_edges, delay.min(FAR));
+        let column = bin(&self.params.backlog_edges, (waiting as f64 / self.limit as f64).min(1.0));
+        self.params.factors.get(row).and_then(|row| row.get(column)).copied().unwrap_or(1.0)
+    }
+
+    /// The limit times `factor`, in whole packets or bytes away from where it was, within one packet and the hard limit.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
+    fn multiply(&mut self, factor: f64) {
+        let least = match self.hard_limit {
+            Limit::Packets(_) => 1,
+            Limit::Bytes(_) => PACKET_BYTES,
+        };
+        let moved = self.limit as f64 * factor;
+        let floor = moved as u64;
+        let grows = factor > 1.0 && (floor as f64) < moved;
+        self.limit = floor.saturating_add(u64::from(grows)).max(least).min(self.hard_limit.count());
+    }
+}
+
+/// In which bin a value lies, as an agent sees it: in 32 bits.
+#[expect(clippy::cast_possible_truncation, reason = "agents see 32 bits")]
+fn bin(edges: &[f64], value: f64) -> usize {
+    let seen = f64::from(value as f32);
+    edges.iter().take_while(|edge| seen >= **edge).count()
+}
+
+impl Controller for Learned {
+    fn needs(&self) -> Needs {
+        let reads = Reads::COUNTS.and(self.params.delay.reads());
+        Needs::new(self.params.interval.get(), reads, Sets::LIMIT)
+    }
+
+    fn begin(&self) -> Orders {
+        match self.hard_limit {
+            Limit::Packets(most) => Limit::Packets(u32::try_from(self.limit).unwrap_or(most)),
+            Limit::Bytes(_) => Limit::Bytes(Bytes::new(self.limit)),
+        }
+        .into()
+    }
+
+    fn update(&mut self, seen: &Seen) -> Orders {
+        self.multiply(self.factor(&seen.queue));
+        self.begin()
+    }
+
+    fn target_delay(&self) -> Option<Duration> {
+        Some(self.params.target_delay.get())
+    }
+}
+
+/// By the delay over the target, downwards, and the backlog over the limit, to the right: what `docs/python/learn.py` prints
+/// as its table.
+const FACTORS: [[f64; 4]; 6] = [
+    [1.0, 1.0, 0.5, 2.0],
+    [0.95, 0.5, 0.5, 0.8],
+    [0.8, 2.0, 0.5, 1.0],
+    [0.5, 1.25, 0.5, 0.8],
+    [0.5, 0.8, 0.5, 1.05],
+    [0.5, 0.5, 0.5, 0.5],
+];
+
+#[cfg(test)]
+#[path = "learned_tests.rs"]
+mod tests;
