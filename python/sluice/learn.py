@@ -6,7 +6,7 @@ runs on from decision to decision; the same seed gives the same episode everywhe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
@@ -17,9 +17,9 @@ from gymnasium.vector import AutoresetMode
 
 from . import _sluice
 from ._errors import SluiceError
-from ._scenario import Scenario
+from ._scenario import Scenario, setting
 
-__all__ = ["FACTORS", "OBSERVATION", "LimitEnv", "LimitVectorEnv", "QueuesEnv", "chain"]
+__all__ = ["FACTORS", "OBSERVATION", "LimitEnv", "LimitVectorEnv", "QueuesEnv", "chain", "table", "toml"]
 
 #: What an action multiplies the limit by; the limit moves by a packet at least, but for the factor 1.
 FACTORS: list[float] = _sluice.FACTORS
@@ -54,6 +54,63 @@ def chain(duration: str = "20 s", rate: str = "1.8 Mb/s") -> Scenario:
             ],
         }
     )
+
+
+def table(
+    delay_edges: Sequence[float],
+    backlog_edges: Sequence[float],
+    factors: Any,
+    *,
+    target: str = "200 ms",
+    interval: str = "100 ms",
+    delay: str = "nodal_delay_max",
+) -> dict[str, Any]:
+    """Export a trained policy as a table: the keys of a queue whose controller ``learned`` decides without Python.
+
+    The values of an interval fall into bins as ``numpy.digitize`` has it.
+
+    Parameters
+    ----------
+    delay_edges
+        What separates bins of the delay over the target, ascending, at most 7.
+    backlog_edges
+        What separates bins of the backlog over the limit, ascending, at most 7.
+    factors
+        What the limit is multiplied by: a row for each bin of the delay, in it a factor for each bin of the backlog.
+    target, interval
+        As text with a unit. The agent did the same with them as ``target_s`` and ``interval_s`` of its environment.
+    delay
+        Which delay of `OBSERVATION` the agent saw: ``nodal_delay_max``, or ``sojourn_mean``, which live interfaces know
+        without Sluice's own discipline too.
+
+    Raises
+    ------
+    ScenarioError
+        If this is no table that the controller can use.
+    """
+    learned = {
+        "target_delay": target,
+        "interval": interval,
+        "delay": delay,
+        "delay_edges": [float(edge) for edge in delay_edges],
+        "backlog_edges": [float(edge) for edge in backlog_edges],
+        "factors": [[float(factor) for factor in row] for row in factors],
+    }
+    queue = {"controller": "learned", "learned": learned}
+    # Whether it can be used, the scenario's own code says.
+    chain().replace({"node.n1.queue": queue})
+    return queue
+
+
+def toml(queue: Mapping[str, Any]) -> str:
+    """Write what `table` gave as lines of TOML.
+
+    They stand below ``[queue]`` of a scenario as below ``[interface.eth0.queue]`` of the file of ``sluice agent``; each
+    of them is what ``sluice attach --set`` takes.
+    """
+    keys = {f"learned.{key}": value for key, value in queue["learned"].items()}
+    lines = (setting(key, value) for key, value in {"controller": queue["controller"], **keys}.items())
+    return "".join(f"{line}\n" for line in lines)
 
 
 class _Fleet:

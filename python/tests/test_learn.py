@@ -173,3 +173,80 @@ def test_each_agent_sees_its_own_queue():
         seen, rewards, *_ = env.step({"n0": 3, "n1": 3})
         single = alone.step(3)
         assert np.array_equal(seen["n1"], single[0]) and rewards["n1"] == single[1]
+
+
+# Opposite factors side by side, so that the limit moves all the time.
+FACTOR_OF = np.array([[3, 6], [1, 4], [0, 2]])
+DELAY_EDGES, BACKLOG_EDGES = [0.4, 0.9], [0.5]
+
+
+def bins(seen, delay):
+    return np.digitize(seen[..., delay], DELAY_EDGES), np.digitize(seen[..., 1], BACKLOG_EDGES)
+
+
+class Table(Fixed):
+    """The table as a controller in Python."""
+
+    def __init__(self, delay):
+        super().__init__(1000)
+        self.delay = delay
+
+    def update(self, seen):
+        view = np.zeros(6, dtype=np.float32)
+        view[1:4] = min(1, seen.backlog_packets / self.limit), seen.nodal_max_s / 0.2, seen.sojourn_mean_s / 0.2
+        factor = learn.FACTORS[FACTOR_OF[bins(view.clip(0, 10), self.delay)]]
+        moved = np.ceil(self.limit * factor) if factor > 1 else np.floor(self.limit * factor)
+        self.limit = int(np.clip(moved, 1, 1000))
+        self.seen.append(self.limit)
+        return self.limit
+
+
+def exported(delay="nodal_delay_max"):
+    factors = np.array(learn.FACTORS)[FACTOR_OF]
+    return learn.table(DELAY_EDGES, BACKLOG_EDGES, factors, delay=delay)
+
+
+@pytest.mark.parametrize("delay", ["nodal_delay_max", "sojourn_mean"])
+def test_a_table_decides_the_same_in_the_environment_in_python_and_without(delay):
+    network, number = learn.chain("10 s", rate="2.5 Mb/s"), learn.OBSERVATION.index(delay)
+    env = learn.LimitEnv(network)
+    seen, _ = env.reset(seed=3)
+    played = []
+    for _ in range(99):
+        seen, _, _, _, info = env.step(FACTOR_OF[bins(seen, number)])
+        played.append(info["limit_packets"])
+    ours = Table(number)
+    python = network.run(3, controllers={"n1": ours})
+    rust = network.replace({"node.n1.queue": exported(delay)}).run(3)
+    assert ours.seen == played and len(set(played)) > 10
+    for kind in ("totals", "flows", "queues"):
+        one, other = getattr(python, kind).to_dict(), getattr(rust, kind).to_dict()
+        # A controller in Python has neither a name nor a target of which the queue would know.
+        named = {"controller", "target_delay_s", "target_miss_ratio"}
+        assert one.keys() == other.keys()
+        assert {key: one[key] for key in one.keys() - named} == {key: other[key] for key in other.keys() - named}
+
+
+def test_a_table_is_written_as_keys_of_a_queue():
+    queue = exported("sojourn_mean")
+    text = learn.toml(queue)
+    assert text.splitlines()[:3] == [
+        'controller="learned"',
+        'learned.target_delay="200 ms"',
+        'learned.interval="100 ms"',
+    ]
+    in_file = sluice.Scenario(SHORT.text.replace("[queue]\n", f"[queue]\n{text}"))
+    changed = SHORT.replace({f"queue.{key}": value for key, value in queue.items()})
+    assert in_file.run(1).queues.to_dict() == changed.run(1).queues.to_dict()
+    assert set(in_file.run(1).queues.to_dict()["controller"]) == {"learned"}
+
+
+def test_what_is_no_table_is_told():
+    with pytest.raises(sluice.ScenarioError, match="must have a row for each bin of the delay"):
+        learn.table([1.0], [], [[1.0]])
+    with pytest.raises(sluice.ScenarioError, match="must be numbers above zero that ascend"):
+        learn.table([1.0, 0.5], [], [[1.0]] * 3)
+    with pytest.raises(sluice.ScenarioError, match="at most 7"):
+        learn.table(range(1, 9), [], [[1.0]] * 9)
+    with pytest.raises(sluice.ScenarioError, match="nodal_delay_max"):
+        learn.table([], [], [[1.0]], delay="nodal")
