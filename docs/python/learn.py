@@ -53,10 +53,13 @@ seen, _ = envs.reset(seed=1)
 # limit. It takes seconds.
 
 
+DELAY_EDGES, BACKLOG_EDGES = [0.25, 0.5, 0.8, 1.0, 1.5], [0.05, 0.5, 0.9]
+
+
 def state(seen):
     """Number the state of each environment."""
-    delay = np.digitize(seen[:, 2], [0.25, 0.5, 0.8, 1.0, 1.5])
-    backlog = np.digitize(seen[:, 1], [0.05, 0.5, 0.9])
+    delay = np.digitize(seen[:, 2], DELAY_EDGES)
+    backlog = np.digitize(seen[:, 1], BACKLOG_EDGES)
     return delay * 4 + backlog
 
 
@@ -98,47 +101,44 @@ chance = mean_reward(lambda seen: random.integers(len(learn.FACTORS), size=8))
 print(f"learned {learned:.3f}, fixed {fixed:.3f}, at random {chance:.3f}")
 assert learned > fixed
 
-# The table as a controller, beside ADTH and A* with the same target at the relay, on other seeds. What the other two nodes
-# do is the same for all. All three carry as much; of the relay's delays, the table holds 99 % below 298 ms, ADTH below
-# 145 ms, and A* below 171 ms: so coarse a table, learned in seconds, misses the target that the schemes keep.
+# ## Export
+#
+# A table needs no Python to decide: `learn.table` gives it as the keys of a queue with the controller
+# [`learned`](../controllers/learned.md). Beside ADTH and A* with the same target at the relay, on other seeds; what the
+# other two nodes do is the same for all.
 
-
-class Learned:
-    """Decides by the table."""
-
-    interval_s = 0.1
-
-    def __init__(self):
-        self.limit = 1000
-
-    def update(self, seen: sluice.Interval) -> int:
-        """Multiply the limit by what the table says."""
-        view = np.array([[0, min(1, seen.backlog_packets / self.limit), seen.nodal_max_s / 0.2, 0, 0, 0]])
-        factor = learn.FACTORS[policy[state(view)[0]]]
-        moved = np.ceil(self.limit * factor) if factor > 1 else np.floor(self.limit * factor)
-        self.limit = int(np.clip(moved, 1, 1000))
-        return self.limit
-
-
+factors = np.array(learn.FACTORS)[policy.reshape(6, 4)]
+table = learn.table(DELAY_EDGES, BACKLOG_EDGES, factors, target="200 ms", interval="100 ms")
 network = learn.chain("30 s")
 schemes = {
-    "learned": None,
-    "adth": {"target_delay": "200 ms"},
-    "astar": {"ebdp": {"t_max": "200 ms"}},
+    "none": {"controller": "none"},
+    "learned": table,
+    "adth": {"controller": "adth", "adth": {"target_delay": "200 ms"}},
+    "astar": {"controller": "astar", "astar": {"ebdp": {"t_max": "200 ms"}}},
 }
-for scheme, settings in schemes.items():
-    goodput, delay = [], []
-    for seed in [2001, 2002, 2003]:
-        if settings is None:
-            result = network.run(seed, controllers={"n1": Learned()})
-        else:
-            relay = {"controller": scheme, scheme: settings}
-            result = network.replace({"node.n1.queue": relay}).run(seed)
+for scheme, relay in schemes.items():
+    goodput, delay, late = [], [], []
+    for seed in range(2001, 2011):
+        result = network.replace({"node.n1.queue": relay}).run(seed)
         goodput.append(result.totals["totals.goodput_bps"][0])
-        delay.append(result.queues["nodal_delay_s.p99"][1])
-    print(
-        f"{scheme}: {np.mean(goodput) / 1e6:.3f} Mb/s, 99 % of the relay's delays below {np.mean(delay) * 1e3:.0f} ms"
-    )
+        delay.append(result.queues["nodal_delay_s.p99"][1] * 1e3)
+        late.append(result.queues["target_miss_ratio"][1])
+    above = "" if scheme == "none" else f", {np.mean(late):.1%} above the target"
+    print(f"{scheme}: {np.mean(goodput) / 1e6:.3f} Mb/s; 99 % of the relay's delays below", end=" ")
+    print(f"{np.mean(delay):.0f} ± {np.std(delay, ddof=1):.0f} ms{above}")
+
+# Over these ten seeds all carry 1.80 to 1.82 Mb/s. Of the relay's delays, the table holds 99 % below 287 ± 20 ms (mean and
+# standard deviation), ADTH below 146 ± 2 ms, A* below 198 ± 44 ms, a fixed limit of 1000 packets below 2423 ± 29 ms. Above
+# the target are 1.8 % with the table, none with ADTH, 2.2 % with A*, which aims at the time in the queue alone. So coarse a
+# table, learned in seconds, keeps the queue short, but its target worse than ADTH, and its longest 1 % of delays is longer than
+# those of both. It was trained once, with one seed, and nothing was adjusted afterwards. Other networks and loads were not
+# tried.
+#
+# The same keys govern an interface: below `[interface.eth0.queue]` in the file of `sluice agent`, or each as `--set` of
+# `sluice attach`. Nodal delays are measured by Sluice's own discipline only; for other queues train on
+# `seen[:, 3]` and export with `delay="sojourn_mean"`.
+
+print(learn.toml(table))
 
 # ## Several queues at once
 #

@@ -227,14 +227,12 @@ def test_a_table_decides_the_same_in_the_environment_in_python_and_without(delay
         assert {key: one[key] for key in one.keys() - named} == {key: other[key] for key in other.keys() - named}
 
 
-def test_a_table_is_written_as_keys_of_a_queue():
-    queue = exported("sojourn_mean")
+def test_a_table_is_written_as_keys_of_a_queue(root):
+    factors = np.array([[0.8, 1.25], [1.0, 1.05], [0.5, 0.5]])
+    queue = learn.table([0.5, 1], [0.5], factors, target="50 ms", interval="20 ms", delay="sojourn_mean")
     text = learn.toml(queue)
-    assert text.splitlines()[:3] == [
-        'controller="learned"',
-        'learned.target_delay="200 ms"',
-        'learned.interval="100 ms"',
-    ]
+    # With which a test of the command line governs an interface.
+    assert text == (root / "crates/cli/tests/fixtures/learned.toml").read_text()
     in_file = sluice.Scenario(SHORT.text.replace("[queue]\n", f"[queue]\n{text}"))
     changed = SHORT.replace({f"queue.{key}": value for key, value in queue.items()})
     assert in_file.run(1).queues.to_dict() == changed.run(1).queues.to_dict()

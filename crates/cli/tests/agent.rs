@@ -255,6 +255,45 @@ fn inner_notify() {
     assert_eq!(agent.child.wait().unwrap().code(), Some(0));
 }
 
+/// A table as `sluice.learn.toml` writes it, which a test of the Python package holds it to.
+const LEARNED: &str = include_str!("fixtures/learned.toml");
+
+#[test]
+fn a_table_that_was_exported_from_python_governs_an_interface() {
+    in_namespace("agent::inner_learned");
+}
+
+/// With no packets the delay and the backlog are in their first bins, where the factor is 0.8.
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_learned() {
+    if !make("v0") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let interface = "[interface.v0]\nforce = true\nbackend = \"fifo\"\nrecord = \"v0.jsonl\"";
+    let config = format!("{interface}\n[interface.v0.queue]\nlimit = 1000\n{LEARNED}");
+    std::fs::write(folder.path().join("agent.toml"), &config).unwrap();
+    let mut agent = Agent::start(folder.path(), |_| ());
+    agent.until("v0", "attached");
+    let reached = (0..200).any(|_| {
+        shell("sleep 0.1");
+        governed("v0", 1)
+    });
+    assert!(reached, "{}", queue("v0"));
+    assert_eq!(end(&mut agent.child, "TERM"), Some(0));
+    assert!(!queue("v0").contains("51ce:"), "{}", queue("v0"));
+    let recording = std::fs::read_to_string(folder.path().join("v0.jsonl")).unwrap();
+    let lines = recording.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let limits: Vec<u64> = lines.filter_map(|line| line["limit"].as_u64()).collect();
+    assert!(limits.starts_with(&[800, 640, 512, 409, 327, 261, 208, 166, 132, 105]), "{limits:?}");
+    // The FIFO cannot time single packets, and a table of their delays is refused.
+    std::fs::write(folder.path().join("agent.toml"), config.replace("sojourn_mean", "nodal_delay_max")).unwrap();
+    let mut agent = Agent::start(folder.path(), |_| ());
+    let words = agent.until("v0", "waiting");
+    assert!(words.contains("learned needs the service time"), "{words}");
+}
+
 #[test]
 fn the_packages_configurations_and_scripts_are_sound() {
     let packaging = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging");

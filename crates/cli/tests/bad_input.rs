@@ -74,6 +74,17 @@ const FAULTS: &[Fault] = &[
         "[nodes]\ncount = 4000000000\nplacement = \"chain\"\nspacing = \"9 m\"\n[record]",
         &["chain.toml:42:9", "more than 10000 nodes"],
     ),
+    // A table of a learned policy that is too large, and one that does not fit its edges.
+    fault(
+        "[queue.adth]",
+        "[queue.learned]\ndelay_edges = [1, 2, 3, 4, 5, 6, 7, 8]\n[queue.adth]",
+        &["chain.toml:31:15: expected a list of at most 7"],
+    ),
+    fault(
+        "\"queue.controller\" = \"none\"",
+        "\"queue.controller\" = \"learned\", \"queue.learned.factors\" = [[1.0]]",
+        &["chain.toml:47:", "`learned.factors` must have a row for each bin of the delay"],
+    ),
     // Variations.
     fault(
         "queue.controller\" = \"adth",
