@@ -4,7 +4,7 @@ Units are SI and stand at the end of names: ``_s`` seconds, ``_bps`` bit/s, ``_b
 """
 
 from ._controller import Controller, Interval, Orders
-from ._errors import MissingPackageError, RunError, ScenarioError, SluiceError, StoreError
+from ._errors import MissingPackageError, RunError, ScenarioError, SluiceError, StoreError, TheoryError
 from ._ray import ray
 from ._scenario import Result, Scenario, load
 from ._sluice import VERSION as __version__
@@ -25,6 +25,7 @@ __all__ = [
     "StoreError",
     "Sweep",
     "Table",
+    "TheoryError",
     "__version__",
     "load",
     "ray",

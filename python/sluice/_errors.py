@@ -56,6 +56,25 @@ class StoreError(SluiceError, RuntimeError):
     """Results that cannot be kept, or that do not belong together."""
 
 
+class TheoryError(SluiceError, ValueError):
+    """Arguments for which a model of `sluice.theory` has no answer.
+
+    Attributes
+    ----------
+    index : int
+        The place of the first that is wrong among the elements of the arguments, counted as ``numpy.ravel`` does; of a
+        model of groups, among the rows of groups.
+    """
+
+    def __init__(self, message: str, index: int = 0) -> None:
+        super().__init__(message)
+        self.index = index
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Exceptions travel between processes."""
+        return (type(self), (self.args[0], self.index))
+
+
 class MissingPackageError(SluiceError, ImportError):
     """An optional package that is not installed; the message says which and how to install it."""
 

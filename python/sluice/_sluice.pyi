@@ -15,6 +15,7 @@ __all__ = [
     "Table",
     "interval",
     "run_steered",
+    "theory",
     "toml_from_json",
     "toml_value_from_json",
 ]
@@ -26,6 +27,7 @@ FACTORS: list[float]
 SEEN: int
 
 def interval(values: list[float]) -> tuple[float, float, float]: ...
+def theory(model: str, columns: list[list[float]], rows: int) -> list[list[float]]: ...
 def toml_from_json(json: str) -> str: ...
 def toml_value_from_json(json: str) -> str: ...
 def run_steered(

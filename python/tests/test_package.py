@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-SCRIPTS = ["compare", "sweep", "learn"]
+SCRIPTS = ["compare", "sweep", "learn", "theory"]
 
 
 def tool(root, *arguments):

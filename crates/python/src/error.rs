@@ -21,6 +21,11 @@ pub(crate) fn failed(py: Python<'_>, message: &str) -> PyErr {
     raised(py, "RunError", |class| class.call1((message,)))
 }
 
+/// `sluice.TheoryError`: what is wrong with the arguments of a row.
+pub(crate) fn unsolved(py: Python<'_>, message: &str, row: usize) -> PyErr {
+    raised(py, "TheoryError", |class| class.call1((message, row)))
+}
+
 fn raised<'py>(py: Python<'py>, name: &str, make: impl Fn(&Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>) -> PyErr {
     let class = py.import("sluice._errors").and_then(|module| module.getattr(name));
     match class.and_then(|class| make(&class)) {

@@ -15,6 +15,7 @@ mod steer;
 mod stop;
 mod table;
 mod tables;
+mod theory;
 
 /// What `python/sluice` builds on.
 #[pyo3::pymodule]
@@ -33,6 +34,8 @@ mod _sluice {
     use crate::stop::Stop;
     #[pymodule_export]
     use crate::table::Table;
+    #[pymodule_export]
+    use crate::theory::theory;
 
     #[pymodule_export]
     const VERSION: &str = lab::sweep::VERSION;
