@@ -5,9 +5,9 @@
 
 use control::{AnyController, Limit, Name, Parameters};
 use lab::recorded;
+use lab::recording::{decide, read};
 use lab::scenario::{Scenario, Wishes};
 use libfuzzer_sys::fuzz_target;
-use linux::telemetry::recording::{read, replay};
 
 fuzz_target!(|bytes: &[u8]| {
     let recording = match read(bytes) {
@@ -18,7 +18,7 @@ fuzz_target!(|bytes: &[u8]| {
         for limit in [Limit::Packets(1_000), Limit::Bytes(units::Bytes::new(64_000))] {
             let mut controller =
                 AnyController::new(*name, &Parameters::default(), &limit.into()).expect("the defaults are sound");
-            assert_eq!(replay(&recording, &mut controller).len(), recording.len());
+            assert_eq!(decide(&recording, &mut controller).len(), recording.len());
         }
     }
     match recorded::scenario(&recording, "fuzz.jsonl") {

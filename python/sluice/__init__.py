@@ -4,8 +4,18 @@ Units are SI and stand at the end of names: ``_s`` seconds, ``_bps`` bit/s, ``_b
 """
 
 from ._controller import Controller, Interval, Orders
-from ._errors import MissingPackageError, RunError, ScenarioError, SluiceError, StoreError, TheoryError
+from ._errors import (
+    MissingPackageError,
+    ReplayError,
+    ReplayWarning,
+    RunError,
+    ScenarioError,
+    SluiceError,
+    StoreError,
+    TheoryError,
+)
 from ._ray import ray
+from ._replay import replay
 from ._scenario import Result, Scenario, load
 from ._sluice import VERSION as __version__
 from ._sweep import Failure, Sweep, sweep
@@ -17,6 +27,8 @@ __all__ = [
     "Interval",
     "MissingPackageError",
     "Orders",
+    "ReplayError",
+    "ReplayWarning",
     "Result",
     "RunError",
     "Scenario",
@@ -29,5 +41,6 @@ __all__ = [
     "__version__",
     "load",
     "ray",
+    "replay",
     "sweep",
 ]

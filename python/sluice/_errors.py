@@ -56,6 +56,14 @@ class StoreError(SluiceError, RuntimeError):
     """Results that cannot be kept, or that do not belong together."""
 
 
+class ReplayError(SluiceError, ValueError):
+    """A recording that cannot be read or replayed, or settings of its controller that do not fit."""
+
+
+class ReplayWarning(UserWarning):
+    """A recording that ends in the middle of a line, which is left out."""
+
+
 class TheoryError(SluiceError, ValueError):
     """Arguments for which a model of `sluice.theory` has no answer.
 

@@ -9,6 +9,7 @@ __all__ = [
     "Chunk",
     "Fleet",
     "Plan",
+    "Recording",
     "Run",
     "Scenario",
     "Stop",
@@ -81,6 +82,18 @@ class Scenario:
     @property
     def duration_s(self) -> float: ...
     def run(self, seed: int, stop: Stop) -> Run: ...
+
+@final
+class Recording:
+    @staticmethod
+    def open(path: str) -> Recording: ...
+    @staticmethod
+    def read(name: str, lines: bytes) -> Recording: ...
+    @property
+    def warning(self) -> str | None: ...
+    def table(self) -> Table: ...
+    def replay(self, settings: list[str]) -> Table: ...
+    def replay_steered(self, decide: Callable[[dict[str, Any]], tuple[int, float | None]]) -> Table: ...
 
 @final
 class Run:

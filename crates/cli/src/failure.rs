@@ -1,6 +1,7 @@
 //! Exit codes, and errors that know theirs.
 
 use lab::capture::CaptureError;
+use lab::recording::ReplayError;
 use lab::scenario::Refusal;
 use lab::store::StoreError;
 use lab::sweep::SweepError;
@@ -65,6 +66,12 @@ impl fmt::Display for Failure {
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         Self::wrong(refusal.to_string())
+    }
+}
+
+impl From<ReplayError> for Failure {
+    fn from(error: ReplayError) -> Self {
+        Self::wrong(error.to_string())
     }
 }
 

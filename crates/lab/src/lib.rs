@@ -12,6 +12,7 @@ mod measure;
 mod model;
 pub mod printable;
 pub mod recorded;
+pub mod recording;
 pub mod report;
 pub mod run;
 pub mod scenario;

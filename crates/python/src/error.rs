@@ -21,6 +21,11 @@ pub(crate) fn failed(py: Python<'_>, message: &str) -> PyErr {
     raised(py, "RunError", |class| class.call1((message,)))
 }
 
+/// `sluice.ReplayError`.
+pub(crate) fn unreplayed(py: Python<'_>, message: &str) -> PyErr {
+    raised(py, "ReplayError", |class| class.call1((message,)))
+}
+
 /// `sluice.TheoryError`: what is wrong with the arguments of a row.
 pub(crate) fn unsolved(py: Python<'_>, message: &str, row: usize) -> PyErr {
     raised(py, "TheoryError", |class| class.call1((message, row)))

@@ -8,6 +8,7 @@
 mod error;
 mod fleet;
 mod plan;
+mod replay;
 mod run;
 mod scenario;
 mod shape;
@@ -24,6 +25,8 @@ mod _sluice {
     use crate::fleet::Fleet;
     #[pymodule_export]
     use crate::plan::{Chunk, Plan};
+    #[pymodule_export]
+    use crate::replay::Recording;
     #[pymodule_export]
     use crate::run::{Run, interval};
     #[pymodule_export]

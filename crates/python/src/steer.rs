@@ -35,7 +35,7 @@ pub(crate) fn run_steered(
     }
     let done = py.detach(|| {
         let decide =
-            |place: usize, asked: &sim::Asked| Python::attach(|py| ordered(deciding[place].bind(py), &asked.seen));
+            |place: usize, asked: &sim::Asked| Python::attach(|py| Ok(ordered(deciding[place].bind(py), &asked.seen)?));
         let simulate = || run::steered::<Fault>(&ready.base, seed, &steered, &signals, decide);
         catch_unwind(AssertUnwindSafe(simulate)).map_err(|panic| said(&*panic).to_owned())
     });
@@ -75,7 +75,8 @@ impl From<PyErr> for Fault {
     }
 }
 
-fn ordered(decide: &Bound<'_, PyAny>, seen: &Interval) -> Result<Orders, Fault> {
+/// What `decide` orders upon an interval.
+pub(crate) fn ordered(decide: &Bound<'_, PyAny>, seen: &Interval) -> PyResult<Orders> {
     let answer = decide.call1((measured(decide.py(), seen)?,))?;
     let (limit, rate): (u32, Option<f64>) = answer.extract()?;
     Ok(orders(limit, rate))
@@ -97,16 +98,22 @@ pub(crate) fn period(interval_s: f64) -> PyResult<Period> {
     known.flatten().ok_or_else(wrong)
 }
 
-/// What a queue measured, in SI units.
-fn measured<'py>(py: Python<'py>, seen: &Interval) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("length_s", seen.length.as_secs_f64())?;
+/// A value that a queue measured.
+pub(crate) enum Measure {
+    Count(u64),
+    Seconds(f64),
+}
+
+/// What a queue measured, in SI units, by the names of Python's `Interval`.
+pub(crate) fn measures(seen: &Interval) -> Vec<(String, Measure)> {
+    let span = |name: String, time: Duration| (name, Measure::Seconds(time.as_secs_f64()));
+    let mut all = vec![span("length_s".to_owned(), seen.length)];
     let counts = [("arrived", seen.arrived), ("sent", seen.sent), ("dropped", seen.dropped), ("backlog", seen.backlog)];
     for (name, Count { packets, bytes }) in counts {
-        dict.set_item(format!("{name}_packets"), packets)?;
-        dict.set_item(format!("{name}_bytes"), bytes.count())?;
+        all.push((format!("{name}_packets"), Measure::Count(packets)));
+        all.push((format!("{name}_bytes"), Measure::Count(bytes.count())));
     }
-    dict.set_item("backlog_max_packets", seen.backlog_max)?;
+    all.push(("backlog_max_packets".to_owned(), Measure::Count(seen.backlog_max)));
     let stats = [
         ("service", seen.service),
         ("departure_gap", seen.departure_gap),
@@ -114,12 +121,22 @@ fn measured<'py>(py: Python<'py>, seen: &Interval) -> PyResult<Bound<'py, PyDict
         ("nodal", seen.nodal),
     ];
     for (name, Stat { n, mean, max, last }) in stats {
-        dict.set_item(format!("{name}_n"), n)?;
-        for (which, value) in [("mean", mean), ("max", max), ("last", last)] {
-            dict.set_item(format!("{name}_{which}_s"), value.as_secs_f64())?;
+        all.push((format!("{name}_n"), Measure::Count(n)));
+        all.extend(
+            [("mean", mean), ("max", max), ("last", last)].map(|(of, time)| span(format!("{name}_{of}_s"), time)),
+        );
+    }
+    all.extend([("idle_s", seen.idle), ("busy_s", seen.busy)].map(|(name, time)| span(name.to_owned(), time)));
+    all
+}
+
+fn measured<'py>(py: Python<'py>, seen: &Interval) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, measure) in measures(seen) {
+        match measure {
+            Measure::Count(count) => dict.set_item(name, count)?,
+            Measure::Seconds(seconds) => dict.set_item(name, seconds)?,
         }
     }
-    dict.set_item("idle_s", seen.idle.as_secs_f64())?;
-    dict.set_item("busy_s", seen.busy.as_secs_f64())?;
     Ok(dict)
 }

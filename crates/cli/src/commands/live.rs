@@ -8,9 +8,9 @@ use lab::live;
 use linux::agent::govern::{Patience, govern};
 use linux::agent::host::Host;
 use linux::agent::signals::Signals;
+use linux::telemetry::Decision;
 use linux::telemetry::ask;
 use linux::telemetry::events::{AgentEvent, AgentEventKind};
-use linux::telemetry::recording::Decision;
 use linux::telemetry::serve::{Address, Serves};
 use linux::telemetry::status::Status;
 use linux::{Backend, Device, Place, Quality, Restorer, Wish};
@@ -149,7 +149,7 @@ pub(super) fn settings(policy: &args::Policy) -> Result<Settings, Failure> {
 }
 
 /// The controller of `settings`; what it draws follows from `seed`.
-pub(super) fn controller(settings: &Settings, seed: u64) -> Result<AnyController, Failure> {
+fn controller(settings: &Settings, seed: u64) -> Result<AnyController, Failure> {
     settings.build_controller(seed).map_err(|invalid| Failure::wrong(invalid.to_string()))
 }
 

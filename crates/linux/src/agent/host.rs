@@ -3,8 +3,8 @@
 use crate::admission::settings::Settings as Admission;
 use crate::device::contract::Device;
 use crate::device::wish::Wish;
+use crate::telemetry::Decision;
 use crate::telemetry::events::AgentEvent;
-use crate::telemetry::recording::Decision;
 use crate::telemetry::status::Status;
 use control::AnyController;
 use std::ops::ControlFlow;

@@ -3,17 +3,16 @@
 mod picture;
 
 use crate::args;
-use crate::commands::live::{controller, line, row, settings};
+use crate::commands::live::{line, row, settings};
 use crate::console::{complain, print, print_json};
 use crate::failure::Failure;
-use control::{Controller as _, Name, Reads};
+use control::{Controller as _, Name};
 use lab::live;
+use lab::recording::{self, Recording};
 use lab::store::write_whole;
-use linux::telemetry::recording::{self, Decision};
+use linux::telemetry::Decision;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::BufReader;
 use std::path::Path;
 use units::Duration;
 
@@ -46,15 +45,9 @@ pub(super) fn replay(args: &args::Replay) -> Result<(), Failure> {
 
 /// The intervals of a recording, of which there must be some.
 pub(super) fn read(path: &Path) -> Result<Vec<Decision>, Failure> {
-    let name = path.display();
-    let file = File::open(path).map_err(|error| Failure::wrong(format!("cannot read {name}: {error}")))?;
-    let recording::Recording { decisions, cut } =
-        recording::read(BufReader::new(file)).map_err(|error| Failure::wrong(format!("{name}: {error}")))?;
+    let Recording { decisions, cut } = recording::open(path)?;
     if let Some(line) = cut {
-        complain(format_args!("warning: {name}: line {line}, the last, was cut off and is left out"));
-    }
-    if decisions.is_empty() {
-        return Err(Failure::wrong(format!("{name} holds no interval")));
+        complain(format_args!("warning: {}", recording::cut_off(&path.display().to_string(), line)));
     }
     Ok(decisions)
 }
@@ -74,25 +67,9 @@ fn policies(args: &args::Replay) -> Vec<args::Policy> {
 }
 
 fn one(recorded: &[Decision], file: &Path, policy: &args::Policy) -> Result<Replayed, Failure> {
-    let seed = recorded.first().map_or(0, |decision| decision.seed);
-    let mut controller = controller(&settings(policy)?, seed)?;
-    let name = controller.name().as_str();
-    let needs_service = controller.needs().reads.contains(Reads::AVERAGE);
-    if needs_service && recorded.iter().all(|decision| decision.seen.service_ewma.is_none()) {
-        let file = file.display();
-        return Err(Failure::wrong(format!(
-            "{file} holds no service times, which {name} needs: record with --controller {name}"
-        )));
-    }
-    if controller.needs().reads.any_of(Reads::RADIO) && recorded.iter().all(|decision| decision.radio.is_none()) {
-        let file = file.display();
-        return Err(Failure::wrong(format!(
-            "{file} holds nothing of a radio, which {name} needs: record with --controller {name}, or simulate it with \
-             --record-intervals"
-        )));
-    }
-    let decided = recording::replay(recorded, &mut controller);
-    Ok(Replayed { name: name.to_owned(), target: controller.target_delay(), decided })
+    let name = file.display().to_string();
+    let (controller, decided) = recording::replay(&name, recorded, &settings(policy)?)?;
+    Ok(Replayed { name: controller.name().as_str().to_owned(), target: controller.target_delay(), decided })
 }
 
 fn beside(was: &Decision, is: &Decision) -> String {

@@ -5,7 +5,7 @@ use crate::args;
 use control::{Limit, Stat};
 use lab::report::timeline::{Chart, Page, Point};
 use lab::shell::quoted;
-use linux::telemetry::recording::Decision;
+use linux::telemetry::Decision;
 use std::path::Path;
 
 /// Limits beside the backlog, delays beside their targets, service times, drops and rates.

@@ -1,13 +1,64 @@
 //! Recordings: the intervals of a queue and what a controller decided, one JSON object a line.
 
-use control::{AnyController, Controller as _, Heard};
-use std::io::BufRead;
+use crate::recorded::Decision;
+use control::{AnyController, Controller as _, Reads};
+use queue::Settings;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
+use thiserror::Error;
 
-/// An interval of a recording.
-pub type Decision = control::Decision<Vec<Heard>>;
+/// Why a recording is not replayed. `name` is the file's.
+#[derive(Debug, Error)]
+pub enum ReplayError {
+    /// The file cannot be opened.
+    #[error("cannot read {name}: {error}")]
+    Open {
+        /// The file.
+        name: String,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The file is no recording.
+    #[error("{name}: {error}")]
+    Line {
+        /// The file.
+        name: String,
+        /// Where it is none.
+        error: RecordingError,
+    },
+    /// There is no interval.
+    #[error("{name} holds no interval")]
+    Empty {
+        /// The file.
+        name: String,
+    },
+    /// The controller's settings are wrong.
+    #[error("{0}")]
+    Settings(String),
+    /// The controller needs service times, and there is none.
+    #[error("{name} holds no service times, which {controller} needs: record with --controller {controller}")]
+    NoService {
+        /// The file.
+        name: String,
+        /// The controller.
+        controller: &'static str,
+    },
+    /// The controller looks at the radio, and nothing of it was recorded.
+    #[error(
+        "{name} holds nothing of a radio, which {controller} needs: record with --controller {controller}, or simulate it \
+         with --record-intervals"
+    )]
+    NoRadio {
+        /// The file.
+        name: String,
+        /// The controller.
+        controller: &'static str,
+    },
+}
 
 /// Why a recording cannot be read.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Error)]
 pub enum RecordingError {
     /// A line is no interval.
     #[error("line {line} is no interval of a recording: {why}")]
@@ -23,7 +74,7 @@ pub enum RecordingError {
         /// Its number, from 1.
         line: usize,
         /// What the system said.
-        source: std::io::Error,
+        source: io::Error,
     },
 }
 
@@ -35,6 +86,33 @@ pub struct Recording {
     /// The number of the last line, from 1, where that ends in the middle: a full disk or a crash cut it off. It is left
     /// out.
     pub cut: Option<usize>,
+}
+
+/// Reads a file with a recording of at least one interval.
+///
+/// # Errors
+/// It cannot be read, or holds no interval.
+pub fn open(path: &Path) -> Result<Recording, ReplayError> {
+    let name = path.display().to_string();
+    match File::open(path) {
+        Ok(file) => read_all(&name, BufReader::new(file)),
+        Err(error) => Err(ReplayError::Open { name, error }),
+    }
+}
+
+/// Reads a recording of at least one interval, which is called `name` in messages.
+///
+/// # Errors
+/// It is no recording, or holds no interval.
+pub fn read_all(name: &str, recording: impl BufRead) -> Result<Recording, ReplayError> {
+    let name = || name.to_owned();
+    let recording = read(recording).map_err(|error| ReplayError::Line { name: name(), error })?;
+    if recording.decisions.is_empty() { Err(ReplayError::Empty { name: name() }) } else { Ok(recording) }
+}
+
+/// The warning about a last line that was cut off.
+pub fn cut_off(name: &str, line: usize) -> String {
+    format!("{name}: line {line}, the last, was cut off and is left out")
 }
 
 /// Reads a recording. Empty lines are passed over, and a last line that was cut off.
@@ -62,17 +140,42 @@ pub fn read(mut recording: impl BufRead) -> Result<Recording, RecordingError> {
     Ok(Recording { decisions, cut: None })
 }
 
+/// A recording, called `name` in messages, replayed into the controller of `settings`: that controller as it was built, and
+/// what it decided.
+///
+/// # Errors
+/// The settings are wrong, or the controller needs what was not recorded.
+pub fn replay(
+    name: &str,
+    recording: &[Decision],
+    settings: &Settings,
+) -> Result<(AnyController, Vec<Decision>), ReplayError> {
+    let seed = recording.first().map_or(0, |decision| decision.seed);
+    let mut controller =
+        settings.build_controller(seed).map_err(|invalid| ReplayError::Settings(invalid.to_string()))?;
+    let reads = controller.needs().reads;
+    let (name, who) = (name.to_owned(), controller.name().as_str());
+    if reads.contains(Reads::AVERAGE) && recording.iter().all(|decision| decision.seen.service_ewma.is_none()) {
+        return Err(ReplayError::NoService { name, controller: who });
+    }
+    if reads.any_of(Reads::RADIO) && recording.iter().all(|decision| decision.radio.is_none()) {
+        return Err(ReplayError::NoRadio { name, controller: who });
+    }
+    let decided = decide(recording, &mut controller);
+    Ok((controller, decided))
+}
+
 /// What `controller` decides when it sees the intervals of a recording. The queue of the recording stays as it was: a
 /// limit that would have changed it is not seen in the intervals that follow.
-pub fn replay(recording: &[Decision], controller: &mut AnyController) -> Vec<Decision> {
-    let decide = |recorded: &Decision| {
+pub fn decide(recording: &[Decision], controller: &mut AnyController) -> Vec<Decision> {
+    let one = |recorded: &Decision| {
         if let Some(limit) = recorded.begin_from {
             controller.begin_from(limit);
         }
         let orders = controller.update(&recorded.seen());
         recorded.clone().with(&orders)
     };
-    recording.iter().map(decide).collect()
+    recording.iter().map(one).collect()
 }
 
 #[cfg(test)]
@@ -107,7 +210,7 @@ mod tests {
         assert_eq!((&read, cut), (&recorded, None));
         let mut controller =
             AnyController::new(Name::Adth, &Parameters::default(), &Limit::Packets(1_000).into()).unwrap();
-        assert_eq!(replay(&read, &mut controller), recorded);
+        assert_eq!(decide(&read, &mut controller), recorded);
         assert!(recorded.iter().any(|decision| decision.limit != recorded[0].limit), "the limit never moved");
     }
 
