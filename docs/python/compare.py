@@ -36,6 +36,16 @@ delays = polars.DataFrame(adth.queue_series).group_by("queue", maintain_order=Tr
 print(delays)
 assert delays["queue"].to_list() == ["n0", "n1", "n2"]
 
+# ## Claims
+#
+# `sluice.claims` runs a scenario with everything that it varies and rules on its claims, as `sluice reproduce` does: what
+# the document reports, what was measured with its 95 % interval, the verdict, and where a claim does not hold, what is
+# written about it.
+
+verdicts = sluice.claims("scenarios/adth/s1a.toml", quick=True).to_polars()
+print(verdicts.select("id", "reported", "measured", "low", "high", "verdict"))
+assert verdicts["id"][0] == "adth-s1a.1"
+
 # ## Charts
 #
 # `plot` draws a column with Altair: over time if it is one of a series. A chart is Altair's own and can be changed like
@@ -59,7 +69,12 @@ network = {
     ],
     "queue": {"limit": 100, "controller": "ebdp"},
     "flow": [
-        {"name": name, "from": name, "to": "ap", "traffic": {"kind": "cbr", "rate": "20 Mb/s", "packet": "1500 B"}}
+        {
+            "name": name,
+            "from": name,
+            "to": "ap",
+            "traffic": {"kind": "cbr", "rate": "20 Mb/s", "packet": "1500 B"},
+        }
         for name in ["left", "right"]
     ],
 }

@@ -3,6 +3,7 @@
 Units are SI and stand at the end of names: ``_s`` seconds, ``_bps`` bit/s, ``_bytes``, ``_ratio`` from 0 to 1.
 """
 
+from ._claims import claims
 from ._controller import Controller, Interval, Orders
 from ._errors import (
     MissingPackageError,
@@ -39,6 +40,7 @@ __all__ = [
     "Table",
     "TheoryError",
     "__version__",
+    "claims",
     "load",
     "ray",
     "replay",

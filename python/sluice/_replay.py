@@ -41,8 +41,8 @@ def replay(
     -------
     Table
         A row for each interval: ``at_s``, the end of the interval since the recording began; what was measured, with
-        the names of `Interval`; the orders that were recorded, ``recorded_limit_packets`` or ``recorded_limit_bytes`` and
-        ``recorded_rate_bps``; and the orders now, ``limit_packets`` or ``limit_bytes``, ``rate_bps``, ``mark``,
+        the names of `Interval`; the orders that were recorded, ``recorded_limit_packets`` or ``recorded_limit_bytes``
+        and ``recorded_rate_bps``; and the orders now, ``limit_packets`` or ``limit_bytes``, ``rate_bps``, ``mark``,
         ``access``, ``low_up_to_packets`` and ``note``.
 
     Raises

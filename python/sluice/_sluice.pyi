@@ -14,6 +14,7 @@ __all__ = [
     "Scenario",
     "Stop",
     "Table",
+    "claims",
     "interval",
     "run_steered",
     "theory",
@@ -27,6 +28,7 @@ TABLES: list[str]
 FACTORS: list[float]
 SEEN: int
 
+def claims(scenario: Scenario, seeds: int | None, quick: bool, folder: str, build: str, stop: Stop) -> Table: ...
 def interval(values: list[float]) -> tuple[float, float, float]: ...
 def theory(model: str, columns: list[list[float]], rows: int) -> list[list[float]]: ...
 def toml_from_json(json: str) -> str: ...

@@ -21,6 +21,11 @@ pub(crate) fn failed(py: Python<'_>, message: &str) -> PyErr {
     raised(py, "RunError", |class| class.call1((message,)))
 }
 
+/// `sluice.StoreError`.
+pub(crate) fn unkept(py: Python<'_>, message: &str) -> PyErr {
+    raised(py, "StoreError", |class| class.call1((message,)))
+}
+
 /// `sluice.ReplayError`.
 pub(crate) fn unreplayed(py: Python<'_>, message: &str) -> PyErr {
     raised(py, "ReplayError", |class| class.call1((message,)))

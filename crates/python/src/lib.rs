@@ -5,6 +5,7 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "arguments from Python come by value")]
 
+mod claims;
 mod error;
 mod fleet;
 mod plan;
@@ -21,6 +22,8 @@ mod theory;
 /// What `python/sluice` builds on.
 #[pyo3::pymodule]
 mod _sluice {
+    #[pymodule_export]
+    use crate::claims::claims;
     #[pymodule_export]
     use crate::fleet::Fleet;
     #[pymodule_export]

@@ -3,24 +3,30 @@
 use crate::table::Table;
 use crate::tables;
 use lab::run::{Timed, Watch};
+use lab::scenario::{Explanation, Scenario};
 use lab::study::{self, Verdict};
+use lab::sweep;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::json;
 use sim::config::Network;
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A run and the verdicts on its claims.
 #[pyclass(frozen, module = "sluice._sluice")]
 pub(crate) struct Run {
-    run: study::Run,
+    done: study::Run,
     verdicts: Vec<Verdict>,
+    explanations: BTreeMap<String, Explanation>,
 }
 
 impl Run {
-    pub(crate) fn new(run: study::Run, verdicts: Vec<Verdict>) -> Self {
-        Self { run, verdicts }
+    /// What a finished run of `scenario`, which varies nothing, is.
+    pub(crate) fn new(scenario: Scenario, timed: Timed) -> Self {
+        let (done, verdicts) = sweep::judged(&scenario, timed);
+        Self { done, verdicts, explanations: scenario.explanations }
     }
 }
 
@@ -43,18 +49,18 @@ pub(crate) fn said(panic: &(dyn Any + Send)) -> &str {
 impl Run {
     #[getter]
     fn seed(&self) -> u64 {
-        self.run.seed
+        self.done.seed
     }
 
     #[getter]
     fn warnings(&self) -> Vec<String> {
-        self.run.outcome.warnings.clone()
+        self.done.outcome.warnings.clone()
     }
 
     /// The object that `sluice run --json` prints.
     fn json(&self) -> PyResult<String> {
         let failed = |error: serde_json::Error| PyValueError::new_err(error.to_string());
-        let mut object = serde_json::to_value(&self.run).map_err(failed)?;
+        let mut object = serde_json::to_value(&self.done).map_err(failed)?;
         object["claims"] = json!(self.verdicts);
         Ok(object.to_string())
     }
@@ -62,14 +68,14 @@ impl Run {
     /// One of the tables of runs, or `claims`.
     fn table(&self, name: &str) -> PyResult<Table> {
         match name {
-            "claims" => tables::verdicts(&self.run.scenario, self.verdicts.iter()),
-            _ => tables::table(name, &[], std::iter::once(&self.run)),
+            "claims" => tables::verdicts(&self.done.scenario, &self.verdicts, &self.explanations),
+            _ => tables::table(name, &[], std::iter::once(&self.done)),
         }
     }
 
     /// The tables of flows and queues as `sluice run` prints them, at most so many characters wide.
     fn text(&self, width: usize) -> String {
-        let outcome = &self.run.outcome;
+        let outcome = &self.done.outcome;
         format!("{}\n{}", lab::tables::flows(outcome, width), lab::tables::queues(outcome, width))
     }
 }

@@ -4,7 +4,6 @@ use crate::error::{failed, refused};
 use crate::run::{Run, simulate};
 use crate::stop::{Signals, Stop};
 use lab::scenario::{Refusal, Scenario as Ready, Wishes};
-use lab::sweep;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::Value;
@@ -34,7 +33,7 @@ impl Words {
 /// A scenario that was found to be right.
 #[pyclass(frozen, module = "sluice._sluice")]
 pub(crate) struct Scenario {
-    words: Words,
+    pub(crate) words: Words,
     pub(crate) ready: Ready,
 }
 
@@ -137,9 +136,7 @@ impl Scenario {
         signals.raised()?;
         let timed = done.map_err(|error| failed(py, &error))?;
         let Some(timed) = timed else { return Err(failed(py, "the run was stopped")) };
-        let single = self.ready.clone().without_variations(seed);
-        let (run, verdicts) = sweep::judged(&single, timed);
-        Ok(Run::new(run, verdicts))
+        Ok(Run::new(self.ready.clone().without_variations(seed), timed))
     }
 }
 

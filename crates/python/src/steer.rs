@@ -5,7 +5,7 @@ use crate::run::{Run, said};
 use crate::scenario::Scenario;
 use crate::stop::{Signals, Stop};
 use control::{Count, Interval, Limit, Orders, Period, Stat};
-use lab::{run, sweep};
+use lab::run;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -43,9 +43,7 @@ pub(crate) fn run_steered(
     let done = done.map_err(|panic| failed(py, &format!("this is a fault in Sluice: {panic}")))?;
     let timed = done.map_err(|fault| fault.raised(py))?;
     let Some(timed) = timed else { return Err(failed(py, "the run was stopped")) };
-    let single = ready.clone().without_variations(seed);
-    let (run, verdicts) = sweep::judged(&single, timed);
-    Ok(Run::new(run, verdicts))
+    Ok(Run::new(ready.clone().without_variations(seed), timed))
 }
 
 /// Why a run with Python's controllers ended.

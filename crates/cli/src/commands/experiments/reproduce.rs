@@ -14,9 +14,6 @@ use lab::tables;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Seeds with `--quick`: with two seeds the interval is three times as wide, and confirms hardly anything.
-const QUICK_SEEDS: usize = 3;
-
 /// An experiment that is known to be right.
 struct Experiment {
     scenario: Scenario,
@@ -82,7 +79,7 @@ fn experiments(args: &args::Reproduce) -> Result<Vec<Experiment>, Failure> {
             return Err(StoreError::Taken { path: out.clone(), of }.into());
         }
     }
-    let seeds = args.seeds.or(args.quick.then_some(QUICK_SEEDS));
+    let seeds = args.seeds.or(args.quick.then_some(sweep::QUICK_SEEDS));
     let wishes = Wishes { set: args.set.clone(), seeds, quick: args.quick, ..Wishes::default() };
     let mut experiments: Vec<Experiment> = Vec::new();
     for file in &files {
