@@ -21,6 +21,7 @@ def test_the_stub_tells_what_the_compiled_module_has(root):
 
 def test_types(root):
     tool(root, "mypy")
+    tool(root, "pyright", "--pythonpath", sys.executable)
 
 
 def test_style(root):
