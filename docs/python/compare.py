@@ -69,12 +69,7 @@ network = {
     ],
     "queue": {"limit": 100, "controller": "ebdp"},
     "flow": [
-        {
-            "name": name,
-            "from": name,
-            "to": "ap",
-            "traffic": {"kind": "cbr", "rate": "20 Mb/s", "packet": "1500 B"},
-        }
+        {"name": name, "from": name, "to": "ap", "traffic": {"kind": "cbr", "rate": "20 Mb/s", "packet": "1500 B"}}
         for name in ["left", "right"]
     ],
 }

@@ -7,6 +7,9 @@ import sys
 
 import pytest
 
+import sluice
+from sluice import theory
+
 SCRIPTS = ["compare", "sweep", "learn", "theory"]
 
 
@@ -42,6 +45,14 @@ def test_the_pages_are_those_of_the_scripts(root):
     assert written == set(SCRIPTS)
     summary = (root / "docs/SUMMARY.md").read_text()
     assert all(f"(python/{name}.md)" in summary for name in SCRIPTS)
+
+
+def test_the_reference_is_that_of_the_docstrings(root):
+    tool(root, "api", "--check")
+    page = (root / "docs/python/api.md").read_text()
+    missing = [name for module in (sluice, theory) for name in module.__all__ if f"\n### {name}\n" not in page]
+    assert missing == ["__version__"]
+    assert "(python/api.md)" in (root / "docs/SUMMARY.md").read_text()
 
 
 def test_no_credentials_or_network_are_needed_to_import():

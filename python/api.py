@@ -1,0 +1,112 @@
+"""Writes docs/python/api.md, the reference of the package, from its docstrings: api.py [--check]."""
+
+import importlib
+import inspect
+import re
+import sys
+from pathlib import Path
+
+PAGE = Path(__file__).resolve().parents[1] / "docs/python/api.md"
+MODULES = ["sluice", "sluice.theory", "sluice.learn"]
+HEAD = """# Python reference
+
+<!-- Written by python/api.py from the docstrings; edit those instead. -->
+
+Everything that the package has, by module. The guides are [compare](compare.md), [sweep](sweep.md), [learn](learn.md)
+and [theory](theory.md). `sluice.theory` and `sluice.learn` are imported by themselves.
+"""
+
+
+def page():
+    """Give the page, as Markdown."""
+    parts = [HEAD]
+    for name in MODULES:
+        module = importlib.import_module(name)
+        parts.append(f"## {name}\n\n{markdown(module)}\n")
+        parts += [entry(public, getattr(module, public)) for public in sorted(module.__all__, key=order)]
+    return "\n".join(part for part in parts if part)
+
+
+def order(name):
+    """Functions first, then classes."""
+    return name[0].isupper(), name.lower()
+
+
+def entry(name, thing):
+    """Give what stands about a name of a module."""
+    if inspect.isclass(thing):
+        parts = [f"### {name}\n\n{constructor(name, thing)}{markdown(thing)}\n"]
+        parts += [member(key, value) for key, value in vars(thing).items() if not key.startswith("_")]
+        return "\n".join(part for part in parts if part)
+    if inspect.isfunction(thing):
+        return f"### {name}\n\n```python\n{name}{signature(thing)}\n```\n\n{markdown(thing)}\n"
+    return f"### {name}\n\n`{thing!r}`\n" if isinstance(thing, list) else ""
+
+
+def constructor(name, thing):
+    """Give how an object is made, where users make it."""
+    own = vars(thing).get("__init__")
+    if own is None or issubclass(thing, Exception) or "Parameters\n" not in inspect.getdoc(thing):
+        return ""
+    return f"```python\n{name}{signature(own)}\n```\n\n"
+
+
+def member(name, value):
+    """Give what stands about a method or a property."""
+    if isinstance(value, property):
+        return f"- `{name}`: {markdown(value)}\n"
+    if inspect.isfunction(value) and value.__doc__:
+        return f"#### `{name}{signature(value)}`\n\n{markdown(value)}\n"
+    return ""
+
+
+def signature(function):
+    """Give the parameters of a function, without `self`, types of modules by their short names."""
+    whole = inspect.signature(function)
+    kept = [one for one in whole.parameters.values() if one.name != "self"]
+    text = str(whole.replace(parameters=kept)).replace("'", "")
+    if len(text) < 90:
+        return text
+    star = next((place for place, one in enumerate(kept) if one.kind is one.KEYWORD_ONLY), None)
+    lines = [str(one).replace("'", "") for one in kept]
+    if star is not None:
+        lines.insert(star, "*")
+    end = text[text.rindex(") ->") :] if ") ->" in text else ")"
+    return "(\n" + "".join(f"    {line},\n" for line in lines) + end
+
+
+def markdown(thing):
+    """Turn a docstring in numpydoc's style into Markdown."""
+    text = re.sub(r"``([^`]*)``", r"`\1`", inspect.getdoc(thing) or "")
+    parts = re.split(r"^([A-Z]\w+)\n-+\n", text, flags=re.MULTILINE)
+    told = [parts[0].strip()]
+    for section, body in zip(parts[1::2], parts[2::2], strict=True):
+        told.append(f"**{section}**")
+        told.append(listed(body.strip("\n")))
+    return "\n\n".join(told).strip()
+
+
+def listed(body):
+    """Turn a section's entries into a list: the name, and what is indented below it."""
+    entries = []
+    for line in body.split("\n"):
+        if line and not line[0].isspace():
+            name, _, kind = line.partition(" : ")
+            entries.append([f"- `{name}`" + (f" ({kind})" if kind else ""), []])
+        elif line.strip():
+            entries[-1][1].append(line.strip())
+    return "\n".join(f"{head}: {' '.join(about)}" if about else head for head, about in entries)
+
+
+def main():
+    """Write the page, or say that it is stale."""
+    now = page()
+    if PAGE.exists() and PAGE.read_text() == now:
+        return
+    if "--check" in sys.argv:
+        sys.exit("api.py: run it again for docs/python/api.md")
+    PAGE.write_text(now)
+
+
+if __name__ == "__main__":
+    main()
