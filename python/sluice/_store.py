@@ -66,6 +66,7 @@ class Store:
         try:
             if path.exists():
                 store._compare(json.loads(path.read_text()), manifest)
+                store._tidy()
                 return store
             if folder.exists() and any(folder.iterdir()):
                 raise StoreError(f"{folder} holds other files than a sweep's; name another folder")
@@ -90,6 +91,13 @@ class Store:
                 f"{self.folder} holds results of another sweep: its networks differ, by values or by files that they "
                 "name; name another folder"
             )
+
+    def _tidy(self) -> None:
+        """Remove what processes left that were killed while they wrote a file."""
+        for part in self.folder.glob("*/.*.*"):
+            process = part.suffix[1:]
+            if process.isdecimal() and not _runs(int(process)):
+                part.unlink(missing_ok=True)
 
     def has(self, key: str) -> bool:
         """Tell whether all of a chunk is there."""
@@ -170,6 +178,17 @@ def _beside(path: Path) -> Any:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def _runs(process: int) -> bool:
+    """Tell whether a process of this machine is there."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 def _write(path: Path, content: bytes) -> None:

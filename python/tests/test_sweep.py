@@ -67,6 +67,9 @@ def test_a_folder_is_gone_on_with_and_nothing_is_run_twice(chain, tmp_path, monk
     before = files(tmp_path / "runs")
     lost = next((tmp_path / "runs/done").iterdir())
     lost.unlink()
+    killed = subprocess.Popen(["true"])
+    killed.wait()
+    (tmp_path / f"runs/flows/.{lost.name}.parquet.{killed.pid}").write_bytes(b"what a kill left")
     made = []
     keep = _sweep.Store.keep
     monkeypatch.setattr(_sweep.Store, "keep", lambda self, key, chunk: (made.append(key), keep(self, key, chunk)))
