@@ -22,7 +22,8 @@ pub fn in_namespace(inner: &str) {
     }
     let own = std::env::current_exe().expect("the machine plays along");
     let mut command = Command::new("unshare");
-    command.arg("-rn").arg(own).args(["--ignored", "--exact", "--nocapture", inner]);
+    // A shell starts what runs in its background with SIGINT ignored, and every child would inherit that.
+    command.args(["-rn", "env", "--default-signal"]).arg(own).args(["--ignored", "--exact", "--nocapture", inner]);
     let output = command.output().expect("the machine plays along");
     let ran = stdout(&output).contains("test result: ok. 1 passed");
     assert!(output.status.success() && ran, "{}{}", stdout(&output), stderr(&output));
