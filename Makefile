@@ -218,7 +218,8 @@ test-python: charts build target/python/installed
 	cd python && PYTHONPATH=$(CURDIR)/python ../$(PYTHON) -m pytest
 
 wheel: charts target/python/installed
-	cd python && ../$(PYTHON) -m maturin build --locked --sdist --out ../dist
+	cd python && ../$(PYTHON) -m maturin sdist --out ../dist
+	cd python && ../$(PYTHON) -m maturin build --locked --out ../dist
 
 # The pages of docs as a book: target/book/index.html.
 book:
