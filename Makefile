@@ -6,7 +6,7 @@ RUST := $(shell git ls-files '*.rs' 2>/dev/null)
 
 .PHONY: help run test check changed test-live tables-live testbed-live swan-live live build charts format lint docs unit claims claims-all browser capture peers \
 	peers-tcp peers-patched bench bench-optimised \
-	theory-plots book wheel test-python bench-python criterion fuzz fuzz-on mutants live-repeat stress kills conformance clean
+	theory-plots book wheel wheel-aarch64 test-python bench-python criterion fuzz fuzz-on mutants live-repeat stress kills conformance clean
 
 help:
 	@echo "make run     build, reproduce adth-s1a, write the report and print where it is"
@@ -32,6 +32,7 @@ help:
 	@echo "make bench   the same networks in Sluice, ns-3 and ns-2: their CPU time and memory"
 	@echo "make bench-optimised    the same, beside an ns-3 built from source without logging: forty minutes of CPU time once"
 	@echo "make wheel   the Python package: dist/*.whl and the source distribution; make test-python tests it in an environment of its own"
+	@echo "make wheel-aarch64    a wheel for that processor too, run in an emulator beside this machine's (root)"
 	@echo "make book    the pages of docs as a book: target/book; needs mdbook"
 	@echo "make theory-plots    draw what docs/theory.md shows: predictions as lines, simulations as points"
 	@echo "make build charts format lint docs unit claims tutorials instructions browser capture criterion    single steps"
@@ -220,6 +221,10 @@ test-python: charts build target/python/installed
 wheel: charts target/python/installed
 	cd python && ../$(PYTHON) -m maturin sdist --out ../dist
 	cd python && ../$(PYTHON) -m maturin build --locked --out ../dist
+
+# For the other processor, whose results must be the same bytes. Root.
+wheel-aarch64: wheel
+	python3 packaging/wheel.py
 
 # The pages of docs as a book: target/book/index.html.
 book:

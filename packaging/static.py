@@ -21,13 +21,13 @@ PLACE = ROOT / "target/static"
 TREE, SITE = PLACE / "tree", PLACE / "site"
 RELEASE = "trixie"
 PACKAGES = ["cargo", "qemu-user", "rust-src", "rustc"]
-ZIG = ["ziglang==0.17.1", "cargo-zigbuild==0.24.0"]
+TOOLS = ["ziglang==0.17.1", "cargo-zigbuild==0.24.0", "maturin==1.16.0"]
 TARGETS = {"x86_64": "x86_64-unknown-linux-musl", "aarch64": "aarch64-unknown-linux-musl"}
 LARGEST_BYTES = 5_000_000
 
 
 def prepare():
-    """The tree with Rust, and Zig."""
+    """The tree with Rust, and Zig with what builds by it."""
     if os.geteuid() != 0:
         sys.exit("static: a tree of Debian's files needs their owners: run it as root")
     if not shutil.which("mmdebstrap"):
@@ -39,9 +39,9 @@ def prepare():
         newest = f'--aptopt=APT::Default-Release "{RELEASE}-backports"'
         options = ["--quiet", "--mode=root", "--variant=apt", newest, f"--include={','.join(PACKAGES)}"]
         image.patiently(["mmdebstrap", *options, RELEASE, TREE, *lines], makes=TREE)
-    if not (SITE / "ziglang").exists():
+    if not (SITE / "bin/maturin").exists():
         options = ["--quiet", "--no-deps", "--only-binary=:all:", "--root-user-action=ignore", "--target", SITE]
-        subprocess.run([sys.executable, "-m", "pip", "install", *options, *ZIG], check=True)
+        subprocess.run([sys.executable, "-m", "pip", "install", *options, *TOOLS], check=True)
 
 
 def in_tree(command):
