@@ -280,7 +280,7 @@ fn runs_of_a_seed() {
             "original" => Case::Original,
             millis => Case::Controlled(Duration::from_micros(millis.parse().unwrap())),
         };
-        let Outcome { delays, rates, settled, late, bytes, sent, came } = run(case, length);
+        let Outcome { delays, rates, late, bytes, sent, came, .. } = run(case, length);
         let micros: Vec<f64> = delays.iter().map(|delay| (delay.as_secs_f64() * 1e7).round() / 10.0).collect();
         let rates: Vec<Vec<[Value; 2]>> = rates
             .into_iter()
