@@ -57,7 +57,9 @@ def main():
         wall_s, cpu_s, memory_mb = finish(whole, args.seeds)
         files = [file for file in whole.rglob("*") if file.is_file()]
         size_mb = sum(file.stat().st_size for file in files) / 1e6
-        print(f"{10 * args.seeds} runs of 100 s: {wall_s:.0f} s, {cpu_s:.0f} s of processor time, {memory_mb:.0f} MB of")
+        print(
+            f"{10 * args.seeds} runs of 100 s: {wall_s:.0f} s, {cpu_s:.0f} s of processor time, {memory_mb:.0f} MB of"
+        )
         print(f"memory, {len(files)} files of {size_mb:.1f} MB in all")
         for seconds in args.kill_after:
             sweep = start(killed, args.seeds)

@@ -19,43 +19,6 @@ import sluice
 from sluice import learn
 
 COMMAND = pathlib.Path(__file__).resolve().parents[2] / "target/release/sluice"
-SCENARIO = """
-title = "A short run of ADTH's chain"
-duration = "{duration}"
-
-[radio]
-standard = "802.11b"
-data_rate = "11 Mb/s"
-basic_rate = "1 Mb/s"
-preamble = "long"
-range = "30 m"
-carrier_sense_range = "60 m"
-
-[nodes]
-count = 3
-placement = "chain"
-spacing = "30 m"
-
-[queue]
-discipline = "drop-head"
-limit = 1000
-controller = "adth"
-
-[[flow]]
-name = "forward"
-from = "n0"
-to = "n2"
-traffic = {{ kind = "cbr", rate = "1.8 Mb/s", packet = "1000 B" }}
-
-[[flow]]
-name = "backward"
-from = "n2"
-to = "n0"
-traffic = {{ kind = "cbr", rate = "1.8 Mb/s", packet = "1000 B" }}
-
-[vary]
-seeds = {seeds}
-"""
 
 
 def spent(who):
@@ -67,9 +30,9 @@ def spent(who):
 def sweeps(folder, seeds, duration):
     """Processor seconds of the command and of the package for the same sweep, results kept in files by both."""
     file = folder / "short.toml"
-    file.write_text(SCENARIO.format(seeds=seeds, duration=duration))
+    file.write_text(learn.chain(duration).text)
     before = spent(resource.RUSAGE_CHILDREN)
-    command = [COMMAND, "reproduce", file, "--out", folder / "command"]
+    command = [COMMAND, "reproduce", file, "--seeds", str(seeds), "--out", folder / "command"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     command_s = spent(resource.RUSAGE_CHILDREN) - before
     before = spent(resource.RUSAGE_SELF)
