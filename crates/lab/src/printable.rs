@@ -1,5 +1,6 @@
 //! Text from files and results on a terminal: a title must not move the cursor, colour the screen or hide what follows.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// The character, or a mark in place of one that commands the terminal or turns the direction of what follows.
@@ -14,7 +15,11 @@ pub fn lines(text: &str) -> String {
 }
 
 /// JSON with an escape in place of every such character: it means the same.
-pub fn json(text: &str) -> String {
+pub fn json(text: &str) -> Cow<'_, str> {
+    // Results are mostly numbers: megabytes of plain ASCII, in which nothing commands.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n')) {
+        return Cow::Borrowed(text);
+    }
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
         if c == '\n' || shown(c) == c {
@@ -23,7 +28,7 @@ pub fn json(text: &str) -> String {
             let _ = write!(safe, "\\u{:04x}", u32::from(c));
         }
     }
-    safe
+    Cow::Owned(safe)
 }
 
 #[cfg(test)]
@@ -38,5 +43,6 @@ mod tests {
         let safe = json(&written);
         assert!(!safe.contains(|c: char| shown(c) != c), "{safe:?}");
         assert_eq!(serde_json::from_str::<String>(&safe).unwrap(), title);
+        assert_eq!(json("{\"a\":1}\n"), "{\"a\":1}\n");
     }
 }

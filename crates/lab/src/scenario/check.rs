@@ -15,6 +15,7 @@ use crate::study::{Axis, Chart, Claim, First, Labels, Reported, Spacing, Table, 
 use crate::title;
 use serde_json::Value;
 use sim::config::Network;
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::de::DeTable;
 
@@ -24,11 +25,14 @@ use toml::de::DeTable;
 /// The first thing found wrong.
 pub(super) fn check(draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
     names(draft)?;
-    let base = blank(draft, &[], &scenario.base)?;
+    let mut base = Some(blank(draft, &[], &scenario.base)?);
     let mut blanks = Vec::with_capacity(scenario.cases.len());
     for (case, chosen) in scenario.cases.iter().zip(draft.combinations()) {
         let of_case = || blank(draft, &chosen, &case.network).map_err(|refusal| refusal.note(in_case(&case.labels)));
-        blanks.push(if chosen.is_empty() { base.clone() } else { of_case()? });
+        blanks.push(match base.take_if(|_| chosen.is_empty()) {
+            Some(base) => base,
+            None => of_case()?,
+        });
     }
     every_controller_is_used(draft)?;
     let future = Future { draft, scenario, blanks };
@@ -82,9 +86,12 @@ fn names(draft: &Draft) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The results that a network will have, without their values. An error points at the key that it speaks of: in the file,
-/// in `[vary]`, or on the command line.
-fn blank(draft: &Draft, chosen: &[usize], network: &Network) -> Result<Value, Refusal> {
+/// The results that a network will have, without their values, for whoever asks: most runs of a file without claims, charts
+/// and tables need none.
+type Blank = LazyCell<Value, Box<dyn FnOnce() -> Value>>;
+
+/// Those of a network. An error points at the key that it speaks of: in the file, in `[vary]`, or on the command line.
+fn blank(draft: &Draft, chosen: &[usize], network: &Network) -> Result<Blank, Refusal> {
     let refuse = |path: Option<&str>, message: String| {
         let table = draft.network_with(chosen).ok();
         match path.zip(table).and_then(|(path, table)| document::locate(&table, path)) {
@@ -101,10 +108,12 @@ fn blank(draft: &Draft, chosen: &[usize], network: &Network) -> Result<Value, Re
     })?;
     let refuse = |Fault { key, message }: Fault| draft.refuse_at(&format!("model.{key}"), message);
     let model = model::of(&draft.head.model, network, &outcome).map_err(refuse)?;
-    let mut tree = measure::tree(&outcome, model.as_ref());
-    tree["series"] = serde_json::to_value(&outcome.series).unwrap_or_default();
-    tree["distributions"] = serde_json::to_value(&outcome.distributions).unwrap_or_default();
-    Ok(tree)
+    Ok(LazyCell::new(Box::new(move || {
+        let mut tree = measure::tree(&outcome, model.as_ref());
+        tree["series"] = serde_json::to_value(&outcome.series).unwrap_or_default();
+        tree["distributions"] = serde_json::to_value(&outcome.distributions).unwrap_or_default();
+        tree
+    })))
 }
 
 /// A table of parameters for a controller that no queue of any case has is a slip, not a wish.
@@ -159,7 +168,7 @@ fn queues<'d, 's>(network: &'d DeTable<'s>) -> Vec<&'d DeTable<'s>> {
 struct Future<'d, 's> {
     draft: &'d Draft<'s>,
     scenario: &'d Scenario,
-    blanks: Vec<Value>,
+    blanks: Vec<Blank>,
 }
 
 impl Future<'_, '_> {

@@ -12,6 +12,7 @@ use lab::shell::quoted;
 use lab::store::Store;
 use lab::study::{self, Run, Verdict};
 use lab::{run, sweep, tables};
+use serde::Serialize;
 use std::path::Path;
 
 pub(super) fn run(mut args: args::Run) -> Result<u8, Failure> {
@@ -86,10 +87,17 @@ fn kept(
     Ok((study.runs, study.claims))
 }
 
-fn json(run: &Run, verdicts: &[Verdict]) -> Result<String, Failure> {
-    let mut object = serde_json::to_value(run).map_err(|error| Failure::failed(error.to_string()))?;
-    object["claims"] = serde_json::to_value(verdicts).map_err(|error| Failure::failed(error.to_string()))?;
-    Ok(format!("{object}\n"))
+/// A run as `--json` prints it.
+#[derive(Serialize)]
+struct Judged<'a> {
+    #[serde(flatten)]
+    run: &'a Run,
+    claims: &'a [Verdict],
+}
+
+fn json(run: &Run, claims: &[Verdict]) -> Result<String, Failure> {
+    let text = serde_json::to_string(&Judged { run, claims }).map_err(|error| Failure::failed(error.to_string()))?;
+    Ok(text + "\n")
 }
 
 fn text(scenario: &Scenario, run: &Run, verdicts: &[Verdict]) -> String {
