@@ -6,7 +6,7 @@ RUST := $(shell git ls-files '*.rs' 2>/dev/null)
 
 .PHONY: help run test check changed test-live tables-live testbed-live swan-live live build charts format lint docs unit claims claims-all browser capture peers \
 	peers-tcp peers-patched bench bench-optimised \
-	theory-plots book wheel wheel-aarch64 test-python bench-python criterion fuzz fuzz-on mutants live-repeat stress kills conformance clean
+	theory-plots book pgo wheel wheel-aarch64 test-python bench-python criterion fuzz fuzz-on mutants live-repeat stress kills conformance clean
 
 help:
 	@echo "make run     build, reproduce adth-s1a, write the report and print where it is"
@@ -30,6 +30,7 @@ help:
 	@echo "make peers-patched    the experiments that explain differences: ns-2 is built from Debian's source with single rules changed"
 	@echo "make mutants deliberate bugs in controllers, queues and the MAC's contention, which the tests must find"
 	@echo "make bench   the same networks in Sluice, ns-3 and ns-2: their CPU time and memory"
+	@echo "make pgo     the command once more, by what the compiler learns from runs: target/pgo/sluice, the same results sooner"
 	@echo "make bench-optimised    the same, beside an ns-3 built from source without logging: forty minutes of CPU time once"
 	@echo "make wheel   the Python package: dist/*.whl and the source distribution; make test-python tests it in an environment of its own"
 	@echo "make wheel-aarch64    a wheel for that processor too, run in an emulator beside this machine's (root)"
@@ -191,6 +192,11 @@ conformance: export CONFORMANCE_SECONDS := $(or $(CONFORMANCE_SECONDS),600)
 conformance: export CONFORMANCE_STATE := $(CURDIR)/target/conformance
 conformance: charts
 	cargo test -p sluice-linux --features bpf --locked --lib -- --ignored --nocapture as_many_packets
+
+# Needs LLVM's tools of the compiler's version; prints what is missing.
+pgo: build
+	python3 tests/debian.py valgrind valgrind
+	python3 packaging/pgo.py
 
 # Leave the machine idle meanwhile.
 bench: build

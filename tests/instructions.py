@@ -34,7 +34,7 @@ NETWORKS = {
 
 def main():
     compiler = subprocess.run(["rustc", "--version"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
-    counted = {name: instructions(name, duration) for name, duration in NETWORKS.items()}
+    counted = {name: instructions(SLUICE, name, duration) for name, duration in NETWORKS.items()}
     if "--write" in sys.argv:
         with RECORD.open("w", newline="") as file:
             rows = csv.writer(file, lineterminator="\n")
@@ -55,11 +55,11 @@ def main():
     print(f"instructions: {len(counted)} networks within {TOLERANCE:.0%} of the record")
 
 
-def instructions(name, duration):
-    """Those of one run, start and results included."""
+def instructions(binary, name, duration):
+    """Those of one run of this binary, start and results included."""
     scenario = ROOT / f"scenarios/reference/{name}.toml"
     with tempfile.TemporaryDirectory() as folder:
-        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", SLUICE, "run", scenario]
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", binary, "run", scenario]
         options = ["--set", f"duration={duration}", "--json"]
         # The environment is on the stack, and is read: the same one everywhere.
         environment = {"PATH": os.environ["PATH"], "LC_ALL": "C", "HOME": "/"}
