@@ -112,11 +112,16 @@ impl Links {
         &self.of[from as usize]
     }
 
-    /// The `index`-th listener of `from`, and how long signals take to the next, if there is one.
+    /// Lends the listeners of `from`, which [come back](Self::take_back) before anybody else asks for them.
     #[inline]
-    pub(crate) fn at(&self, from: u32, index: u32) -> (Link, Option<Duration>) {
-        let links = &self.of[from as usize][index as usize..];
-        (links[0], links.get(1).map(|link| link.delay))
+    pub(crate) fn lend(&mut self, from: u32) -> Vec<Link> {
+        std::mem::take(&mut self.of[from as usize])
+    }
+
+    /// Takes back what was [lent](Self::lend).
+    #[inline]
+    pub(crate) fn take_back(&mut self, from: u32, links: Vec<Link>) {
+        self.of[from as usize] = links;
     }
 
     pub(crate) fn nodes(&self) -> usize {

@@ -20,7 +20,7 @@ pub use exchange::Exchange;
 pub(crate) use links::Links;
 pub(crate) use medium::{Heard, Medium, Signal};
 pub use mode::{DsssRate, Mcs, Mode, OfdmRate};
-pub(crate) use propagation::Reception;
+pub(crate) use propagation::{Link, Reception};
 pub(crate) use reception::{Judge, Mpdu, Shape};
 pub(crate) use settings::Refusal;
 pub use timing::Timing;

@@ -66,13 +66,13 @@ impl World {
 
     /// A frame has passed a listener.
     #[inline]
-    pub(super) fn note_heard(&mut self, of: Handle, heard: &Heard) {
-        if self.watch.as_ref().is_some_and(|watch| watch.watches(heard.node.into())) {
-            self.picture_heard(of, heard);
+    pub(super) fn note_heard(&mut self, node: NodeId, of: Handle, heard: &Heard) {
+        if self.watch.as_ref().is_some_and(|watch| watch.watches(node)) {
+            self.picture_heard(node, of, heard);
         }
     }
 
-    fn picture_heard(&mut self, of: Handle, heard: &Heard) {
+    fn picture_heard(&mut self, node: NodeId, of: Handle, heard: &Heard) {
         let frame = self.medium.frame(of);
         let picture = self.picture(&frame, if let Signal::Good(intact) = heard.what { intact } else { 0 });
         let power = Power::watts(heard.power as f64 * 1e-18);
@@ -83,7 +83,7 @@ impl World {
         };
         let length = self.rules.timing.duration(frame.mode, frame.psdu(self.rules.key));
         let start = Instant::ZERO + (self.now.since(Instant::ZERO) - length);
-        self.report(start, heard.node.into(), what);
+        self.report(start, node, what);
     }
 
     fn report(&mut self, at: Instant, node: NodeId, what: TraceEventKind) {

@@ -2,12 +2,12 @@
 
 use super::margin::Margins;
 use super::receiver::{Arrival, Header, Lock, Preamble, Receiver};
-use super::signal::{Heard, Passing, Reach, Signal};
+use super::signal::{Heard, Passing, Signal};
 use crate::config::Capture;
 use crate::engine::{Arena, Handle};
 use crate::radio::mode::Mode;
 use crate::radio::reception::{Bounds, Decoded, History, Judge, Mpdu, Shape};
-use crate::radio::{Links, Reception};
+use crate::radio::{Link, Links, Reception};
 use units::{Duration, Instant};
 
 /// A frame in the air.
@@ -30,7 +30,7 @@ pub(crate) struct Medium<F> {
     pub(super) judge: Judge,
     pub(super) receivers: Vec<Receiver>,
     /// Of every receiver: where the interference with the frame that it decodes matters, how that was.
-    histories: Vec<History>,
+    pub(super) histories: Vec<History>,
     /// Of every receiver, where powers fade: that of each frame that is here now.
     pub(super) powers: Vec<Vec<(Handle, u64)>>,
     /// Of every receiver, where the strongest preamble is chosen: that one so far.
@@ -125,16 +125,25 @@ impl<F: Copy> Medium<F> {
         Passing { of, from, start, end, header, noise: bounds.noise(), aggregate: shape.aggregate }
     }
 
-    /// The front of a frame reaches its `index`-th listener.
+    /// Lends the links to a frame's listeners while it passes some of them; they [come back](Self::take_back) after that.
     #[inline]
-    pub(crate) fn front(&mut self, frame: &Passing, index: u32, now: Instant) -> Reach {
+    pub(crate) fn lend_links(&mut self, frame: &Passing) -> Vec<Link> {
+        self.links.lend(frame.from)
+    }
+
+    /// Takes back the [links](Self::lend_links) to a frame's listeners.
+    #[inline]
+    pub(crate) fn take_back(&mut self, frame: &Passing, links: Vec<Link>) {
+        self.links.take_back(frame.from, links);
+    }
+
+    /// The front of a frame reaches a listener. True if the medium was idle there and is now busy.
+    #[inline]
+    pub(crate) fn front(&mut self, frame: &Passing, link: &Link, now: Instant) -> bool {
         let of = frame.of;
-        let (link, next) = self.links.at(frame.from, index);
-        let next = next.map(|delay| frame.start + delay);
         if self.reception.order == Capture::StrongestPreamble {
             self.choose(link.to, now);
         }
-        let receiver = &mut self.receivers[link.to as usize];
         let (power, decodable) = if self.judge.fades() {
             let faded = self.judge.faded(link.to, link.power);
             self.powers[link.to as usize].push((of, faded.0));
@@ -142,101 +151,73 @@ impl<F: Copy> Medium<F> {
         } else {
             (link.power, link.decodable)
         };
+        let receiver = &mut self.receivers[link.to as usize];
         receiver.energy += power;
+        let by_threshold = !self.judge.by_ratio();
         if let Some(lock) = &mut receiver.lock {
             let others = receiver.energy - lock.power;
             lock.worst = lock.worst.max(others);
             if lock.keeps_history {
                 self.histories[link.to as usize].push((now, others));
             }
-            let by_threshold = !self.judge.by_ratio();
-            if by_threshold && self.reception.order == Capture::AnySignal {
-                self.clash(Arrival { frame, node: link.to, power, decodable }, now);
-            } else if by_threshold && !self.reception.stands_out(lock.power, others as f64) {
-                lock.intact = false;
-                if now < lock.header_end {
-                    lock.header = Header::Lost;
+            if by_threshold {
+                if self.reception.order == Capture::AnySignal {
+                    self.clash(Arrival { frame, node: link.to, power, decodable }, now);
+                    return self.receivers[link.to as usize].settle(now, self.reception.carrier_sense);
+                }
+                if !self.reception.stands_out(lock.power, others as f64) {
+                    lock.intact = false;
+                    if now < lock.header_end {
+                        lock.header = Header::Lost;
+                    }
                 }
             }
         } else if self.reception.order != Capture::FirstFrame {
             self.meet(Arrival { frame, node: link.to, power, decodable }, now);
+            return self.receivers[link.to as usize].settle(now, self.reception.carrier_sense);
         } else if !receiver.sending && decodable {
             let others = receiver.energy - power;
             if self.reception.stands_out(power, others as f64 + frame.noise) {
-                self.lock(link.to, frame, power, now, now);
+                receiver.lock(&self.judge, &mut self.histories[link.to as usize], frame, power, now, now);
             } else if self.judge.by_threshold() {
                 self.margins[link.to as usize].weigh(power, others, self.reception.capture);
             }
         }
-        let receiver = &mut self.receivers[link.to as usize];
-        Reach { node: link.to, turned_busy: receiver.settle(now, self.reception.carrier_sense), next }
+        receiver.settle(now, self.reception.carrier_sense)
     }
 
-    /// A node decodes a frame that began at `start`, from `now` on.
+    /// The tail of a frame leaves a listener; `mpdus` are those of an aggregate.
     #[inline]
-    pub(super) fn lock(&mut self, node: u32, frame: &Passing, power: u64, start: Instant, now: Instant) {
-        let receiver = &mut self.receivers[node as usize];
-        let by_ratio = self.judge.by_ratio();
-        let keeps_history = by_ratio || frame.aggregate;
-        let others = receiver.energy - power;
-        if keeps_history {
-            let history = &mut self.histories[node as usize];
-            history.clear();
-            history.push((now, others));
-        } else if !self.judge.is_plain() {
-            // What disturbed an earlier frame is not held against this one.
-            self.histories[node as usize].clear();
-        }
-        let header_end = start + frame.header;
-        let header = if by_ratio { Header::Open } else { Header::Read };
-        receiver.lock =
-            Some(Lock { of: frame.of, power, worst: others, start, header_end, intact: true, header, keeps_history });
-    }
-
-    /// The tail of a frame leaves its `index`-th listener; `mpdus` are those of an aggregate.
-    #[inline]
-    pub(crate) fn tail(&mut self, frame: &Passing, index: u32, now: Instant, mpdus: &[Mpdu]) -> Heard {
+    pub(crate) fn tail(&mut self, frame: &Passing, link: &Link, now: Instant, mpdus: &[Mpdu]) -> Heard {
         let of = frame.of;
-        let (link, next) = self.links.at(frame.from, index);
-        let next = next.map(|delay| frame.end + delay);
         if self.reception.order == Capture::StrongestPreamble {
             self.choose(link.to, now);
             self.forget(link.to, of);
         }
-        let receiver = &mut self.receivers[link.to as usize];
         let power = if self.judge.fades() { forget_power(&mut self.powers[link.to as usize], of) } else { link.power };
+        let receiver = &mut self.receivers[link.to as usize];
         receiver.energy -= power;
+        let sensed = !receiver.sending && power >= self.reception.carrier_sense;
+        let unlocked = if sensed { Signal::Noise } else { Signal::Nothing };
         let what = match receiver.lock {
             Some(ref lock) if lock.of == of => {
-                let what = self.verdict(link.to, power, mpdus);
-                self.receivers[link.to as usize].lock = None;
-                what
+                let lock = *lock;
+                receiver.lock = None;
+                if lock.header == Header::Unsought { unlocked } else { self.verdict(link.to, &lock, mpdus) }
             }
             Some(ref lock) if lock.keeps_history => {
                 self.histories[link.to as usize].push((now, receiver.energy - lock.power));
-                self.unlocked(link.to, power)
+                unlocked
             }
-            _ => self.unlocked(link.to, power),
+            _ => unlocked,
         };
-        let receiver = &mut self.receivers[link.to as usize];
-        let turned_idle = receiver.settle(now, self.reception.carrier_sense);
-        Heard { node: link.to, power, what, turned_idle, next }
-    }
-
-    /// What a signal was that the node did not decode.
-    #[inline]
-    fn unlocked(&self, node: u32, power: u64) -> Signal {
-        let sensed = !self.receivers[node as usize].sending && power >= self.reception.carrier_sense;
-        if sensed { Signal::Noise } else { Signal::Nothing }
+        let turned_idle = self.receivers[link.to as usize].settle(now, self.reception.carrier_sense);
+        Heard { power, what, turned_idle }
     }
 
     /// What the frame was that a node was decoding.
     #[inline]
-    fn verdict(&mut self, node: u32, power: u64, mpdus: &[Mpdu]) -> Signal {
-        let Some(lock) = &self.receivers[node as usize].lock else { return Signal::Nothing };
-        if lock.header == Header::Unsought {
-            return self.unlocked(node, power);
-        }
+    fn verdict(&mut self, node: u32, lock: &Lock, mpdus: &[Mpdu]) -> Signal {
         if self.judge.by_threshold() && self.reception.order != Capture::AnySignal {
             self.margins[node as usize].weigh(lock.power, lock.worst, self.reception.capture);
         }
@@ -246,8 +227,7 @@ impl<F: Copy> Medium<F> {
         let intact = if !lock.keeps_history && (!lock.intact || self.judge.is_plain()) {
             u64::from(lock.intact)
         } else {
-            let lock = *lock;
-            let frame = self.decoded(&lock);
+            let frame = self.decoded(lock);
             if lock.header == Header::Open && !self.judge.reads_header(node, &frame, &self.histories[node as usize]) {
                 return Signal::Bad { header_read: false };
             }

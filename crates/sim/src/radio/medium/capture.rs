@@ -44,6 +44,12 @@ impl<F: Copy> Medium<F> {
         }
     }
 
+    /// A node decodes a frame that began at `start`, from `now` on.
+    fn lock(&mut self, node: u32, frame: &Passing, power: u64, start: Instant, now: Instant) {
+        let history = &mut self.histories[node as usize];
+        self.receivers[node as usize].lock(&self.judge, history, frame, power, start, now);
+    }
+
     /// A signal is over at a node: it is not chosen any more.
     pub(super) fn forget(&mut self, node: u32, of: Handle) {
         self.preambles[node as usize].take_if(|preamble| preamble.of == of);

@@ -2,6 +2,7 @@
 
 use super::signal::Passing;
 use crate::engine::Handle;
+use crate::radio::reception::{History, Judge};
 use units::{Duration, Instant};
 
 /// The frame that a node is decoding.
@@ -71,6 +72,33 @@ impl From<bool> for Header {
 }
 
 impl Receiver {
+    /// Decodes a frame that began at `start`, from `now` on.
+    #[inline]
+    pub(super) fn lock(
+        &mut self,
+        judge: &Judge,
+        history: &mut History,
+        frame: &Passing,
+        power: u64,
+        start: Instant,
+        now: Instant,
+    ) {
+        let by_ratio = judge.by_ratio();
+        let keeps_history = by_ratio || frame.aggregate;
+        let others = self.energy - power;
+        if keeps_history {
+            history.clear();
+            history.push((now, others));
+        } else if !judge.is_plain() {
+            // What disturbed an earlier frame is not held against this one.
+            history.clear();
+        }
+        let header_end = start + frame.header;
+        let header = if by_ratio { Header::Open } else { Header::Read };
+        self.lock =
+            Some(Lock { of: frame.of, power, worst: others, start, header_end, intact: true, header, keeps_history });
+    }
+
     /// Recomputes whether the medium is busy here; true if that changed.
     #[inline]
     pub(super) fn settle(&mut self, now: Instant, carrier_sense: u64) -> bool {

@@ -8,35 +8,22 @@ use units::{Duration, Instant};
 pub(crate) struct Passing {
     pub(super) of: Handle,
     pub(super) from: u32,
-    pub(super) start: Instant,
-    pub(super) end: Instant,
+    pub(crate) start: Instant,
+    pub(crate) end: Instant,
     pub(super) header: Duration,
     /// The noise that stands against its beginning, in attowatts.
     pub(super) noise: f64,
     pub(super) aggregate: bool,
 }
 
-/// What a front brought to a listener.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Reach {
-    pub(crate) node: u32,
-    /// The medium was idle and is now busy.
-    pub(crate) turned_busy: bool,
-    /// When the front reaches the next listener; `None` after the last.
-    pub(crate) next: Option<Instant>,
-}
-
 /// What a tail left at a listener.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Heard {
-    pub(crate) node: u32,
     /// Received power, in attowatts.
     pub(crate) power: u64,
     pub(crate) what: Signal,
     /// The medium was busy and is now idle.
     pub(crate) turned_idle: bool,
-    /// When the tail leaves the next listener; `None` after the last.
-    pub(crate) next: Option<Instant>,
 }
 
 /// What a signal was to a listener, once it is over.

@@ -1,10 +1,11 @@
 //! Powers at a receiver, frame by frame: capture at 10 dB, carrier sense at 100 units, decodable from 100 on.
 
-use super::{Medium, Signal};
+use super::{Heard, Medium, Signal};
 use crate::config::{Capture, Preamble};
+use crate::engine::Handle;
 use crate::radio::mode::{DsssRate, Mode};
 use crate::radio::propagation::Link;
-use crate::radio::{Judge, Links, Reception, Shape};
+use crate::radio::{Judge, Links, Mpdu, Reception, Shape};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use units::{Bytes, Duration, Instant};
@@ -42,6 +43,20 @@ fn medium_with(powers: &[Vec<u64>], order: Capture) -> Medium<u32> {
     Medium::new(Links::fixed(of, reception), Judge::by_capture())
 }
 
+impl<F: Copy> Medium<F> {
+    /// The front of a frame reaches the `index`-th listener of its sender.
+    pub(super) fn front_at(&mut self, of: Handle, index: usize, now: Instant) -> bool {
+        let (frame, link) = (self.passing(of), self.links.of(self.air.get(of).from)[index]);
+        self.front(&frame, &link, now)
+    }
+
+    /// The tail of a frame leaves the `index`-th listener of its sender.
+    pub(super) fn tail_at(&mut self, of: Handle, index: usize, now: Instant, mpdus: &[Mpdu]) -> Heard {
+        let (frame, link) = (self.passing(of), self.links.of(self.air.get(of).from)[index]);
+        self.tail(&frame, &link, now, mpdus)
+    }
+}
+
 /// Sends frames (sender, start, end), which carry their sender's number, and says what their tails were to node 0.
 fn at_node_0(powers_at_0: &[u64], frames: &[(usize, u64, u64)]) -> Vec<(u32, &'static str)> {
     at_node_0_with(Capture::FirstFrame, powers_at_0, frames)
@@ -64,13 +79,13 @@ fn at_node_0_with(order: Capture, powers_at_0: &[u64], frames: &[(usize, u64, u6
             let (of, _) = medium.start(from, from, at(time), shape(end - start));
             handles[index] = Some(of);
             if from != 0 {
-                medium.front(&medium.passing(of), 0, at(time));
+                medium.front_at(of, 0, at(time));
             }
         } else {
             let of = handles[index].expect("it started");
             medium.end(of);
             if from != 0 {
-                let what = match medium.tail(&medium.passing(of), 0, at(time), &[]).what {
+                let what = match medium.tail_at(of, 0, at(time), &[]).what {
                     Signal::Good(intact) => {
                         assert_eq!((medium.frame(of), intact), (from, 1));
                         "good"
@@ -139,12 +154,12 @@ fn weak_signals_add_up() {
 fn weak_signals_together_keep_the_medium_busy() {
     let mut medium = medium(&[vec![0], vec![60], vec![60]]);
     let (one, _) = medium.start(1, 1, at(0), shape(10));
-    assert!(!medium.front(&medium.passing(one), 0, at(0)).turned_busy);
+    assert!(!medium.front_at(one, 0, at(0)));
     let (two, _) = medium.start(2, 2, at(4), shape(10));
-    assert!(medium.front(&medium.passing(two), 0, at(4)).turned_busy);
+    assert!(medium.front_at(two, 0, at(4)));
     assert_eq!(medium.busy_time(0, at(7)), us(3));
     medium.end(one);
-    let heard = medium.tail(&medium.passing(one), 0, at(10), &[]);
+    let heard = medium.tail_at(one, 0, at(10), &[]);
     assert!(heard.turned_idle && matches!(heard.what, Signal::Nothing));
     assert_eq!(medium.busy_time(0, at(20)), us(6));
 }
@@ -199,7 +214,7 @@ fn the_strongest_preamble_of_four_microseconds_is_chosen() {
     // Alone, the header ends as always, though the choice was made later.
     let mut medium = medium_with(&[vec![0], vec![1_000]], Capture::StrongestPreamble);
     let (of, _) = medium.start(1, 1, at(0), shape(1_000));
-    assert!(medium.front(&medium.passing(of), 0, at(0)).turned_busy);
+    assert!(medium.front_at(of, 0, at(0)));
     assert!(!medium.receives(0, at(191)) && medium.receives(0, at(192)));
 }
 
@@ -222,10 +237,10 @@ fn a_sender_is_busy_until_its_frame_and_all_others_are_over() {
     let (own, turned_busy) = medium.start(0, 0, at(0), shape(10));
     assert!(turned_busy);
     let (other, _) = medium.start(1, 1, at(5), shape(10));
-    assert!(!medium.front(&medium.passing(other), 0, at(5)).turned_busy);
+    assert!(!medium.front_at(other, 0, at(5)));
     assert!(!medium.end(own).1);
     medium.end(other);
-    assert!(medium.tail(&medium.passing(other), 0, at(15), &[]).turned_idle);
+    assert!(medium.tail_at(other, 0, at(15), &[]).turned_idle);
     assert_eq!(medium.busy_time(0, at(20)), us(15));
     assert_eq!(medium.on_air_time(at(20)), us(15));
 }
@@ -234,10 +249,10 @@ fn a_sender_is_busy_until_its_frame_and_all_others_are_over() {
 fn a_header_is_read_when_it_is_over_and_was_not_disturbed() {
     let mut medium = medium(&[vec![0], vec![1_000], vec![1_000]]);
     let (of, _) = medium.start(1, 1, at(0), shape(1_000));
-    medium.front(&medium.passing(of), 0, at(0));
+    medium.front_at(of, 0, at(0));
     assert!(!medium.receives(0, at(191)) && medium.receives(0, at(192)));
     let (late, _) = medium.start(2, 2, at(400), shape(1_000));
-    medium.front(&medium.passing(late), 0, at(400));
+    medium.front_at(late, 0, at(400));
     assert!(medium.receives(0, at(500)), "only the payload is lost");
 }
 
@@ -276,16 +291,16 @@ proptest! {
                 continue;
             }
             let of = handles[id];
-            let index = u32::try_from(length).expect("few listeners");
+            let index = usize::try_from(length).expect("few listeners");
             match what {
                 1 => drop(medium.end(of)),
                 2 => {
-                    medium.front(&medium.passing(of), index, now);
+                    medium.front_at(of, index, now);
                     fronts += 1;
                 }
                 _ => {
-                    let heard = medium.tail(&medium.passing(of), index, now, &[]);
-                    let decodable = medium.links.of(from)[index as usize].decodable;
+                    let heard = medium.tail_at(of, index, now, &[]);
+                    let decodable = medium.links.of(from)[index].decodable;
                     prop_assert!(decodable || !matches!(heard.what, Signal::Good(..)));
                     tails += 1;
                 }

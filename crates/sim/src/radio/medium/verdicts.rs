@@ -63,16 +63,16 @@ fn quarters() -> Vec<Mpdu> {
 /// from node 1.
 fn get(medium: &mut Medium<u32>, micros: u64, others: Option<(u64, u64)>, mpdus: &[Mpdu]) -> Option<u64> {
     let (wanted, _) = medium.start(1, 1, at(micros), shape(20 + PAYLOAD, !mpdus.is_empty()));
-    medium.front(&medium.passing(wanted), 0, at(micros));
+    medium.front_at(wanted, 0, at(micros));
     let other = others.map(|(from, to)| {
         let (other, _) = medium.start(2, 2, at(micros + from), shape(to - from, false));
-        medium.front(&medium.passing(other), 0, at(micros + from));
+        medium.front_at(other, 0, at(micros + from));
         medium.end(other);
-        medium.tail(&medium.passing(other), 0, at(micros + to), &[]);
+        medium.tail_at(other, 0, at(micros + to), &[]);
         other
     });
     medium.end(wanted);
-    let heard = medium.tail(&medium.passing(wanted), 0, at(micros + 20 + PAYLOAD), mpdus);
+    let heard = medium.tail_at(wanted, 0, at(micros + 20 + PAYLOAD), mpdus);
     medium.clear(wanted);
     if let Some(other) = other {
         medium.clear(other);
@@ -116,14 +116,14 @@ fn what_disturbs_the_end_of_an_aggregate_is_not_held_against_a_later_frame() {
     let mut medium = medium(&Radio { errors, ..radio() }, &[0, 10_000 * PICOWATT, 9_000 * PICOWATT]);
     let end = 20 + PAYLOAD;
     let (wanted, _) = medium.start(1, 1, at(0), shape(end, true));
-    medium.front(&medium.passing(wanted), 0, at(0));
+    medium.front_at(wanted, 0, at(0));
     let (other, _) = medium.start(2, 2, at(300), shape(500, false));
-    medium.front(&medium.passing(other), 0, at(300));
+    medium.front_at(other, 0, at(300));
     medium.end(wanted);
-    medium.tail(&medium.passing(wanted), 0, at(end), &quarters());
+    medium.tail_at(wanted, 0, at(end), &quarters());
     medium.clear(wanted);
     medium.end(other);
-    medium.tail(&medium.passing(other), 0, at(800), &[]);
+    medium.tail_at(other, 0, at(800), &[]);
     medium.clear(other);
     assert_eq!(get(&mut medium, 1_000, None, &[]), Some(1));
 }

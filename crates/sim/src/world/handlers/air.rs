@@ -132,63 +132,72 @@ impl World {
     }
 
     /// The front of a frame passes its listeners, from `listener` on.
-    pub(crate) fn front(&mut self, of: Handle, mut listener: u32) {
+    pub(crate) fn front(&mut self, of: Handle, listener: u32) {
         let passing = self.medium.passing(of);
-        loop {
-            let reach = self.medium.front(&passing, listener, self.now);
-            if reach.turned_busy {
-                self.nodes[NodeId::from(reach.node)].station.turned_busy(self.now, &self.rules);
+        let links = self.medium.lend_links(&passing);
+        // No event comes of a front: the next one stays where it is.
+        let until = self.until.min(self.events.next_time());
+        for (link, index) in links[listener as usize..].iter().zip(listener..) {
+            let time = passing.start + link.delay;
+            if index > listener {
+                if time >= until {
+                    self.events.push_soon(time, Event::Front { of, listener: index });
+                    break;
+                }
+                self.now = time;
+                self.handled += 1;
             }
-            listener += 1;
-            let Some(time) = reach.next else { return };
-            if !self.goes_on(time) {
-                self.events.push_soon(time, Event::Front { of, listener });
-                return;
+            if self.medium.front(&passing, link, time) {
+                self.nodes[NodeId::from(link.to)].station.turned_busy(time, &self.rules);
             }
         }
+        self.medium.take_back(&passing, links);
     }
 
     /// The tail of a frame passes its listeners, from `listener` on.
-    pub(crate) fn tail(&mut self, of: Handle, mut listener: u32) {
+    pub(crate) fn tail(&mut self, of: Handle, listener: u32) {
         if self.rules.block_ack() {
             self.lay_out(of);
         }
         let frame = self.medium.frame(of);
         let (passing, by_age) = (self.medium.passing(of), self.rules.turns.is_some());
-        loop {
-            let heard = self.medium.tail(&passing, listener, self.now, &self.laid_out);
-            self.note_heard(of, &heard);
+        let links = self.medium.lend_links(&passing);
+        let mut next = None;
+        for (link, index) in links[listener as usize..].iter().zip(listener..) {
+            let time = passing.end + link.delay;
+            if index > listener && !self.goes_on(time) {
+                next = Some((time, index));
+                break;
+            }
+            let node = NodeId::from(link.to);
+            let heard = self.medium.tail(&passing, link, self.now, &self.laid_out);
+            self.note_heard(node, of, &heard);
             match heard.what {
                 Signal::Good(intact) => {
                     if by_age {
-                        self.hear_key(heard.node.into(), &frame, heard.power);
+                        self.hear_key(node, &frame, heard.power);
                     }
-                    self.hear(heard.node.into(), &frame, intact);
+                    self.hear(node, &frame, intact);
                     if by_age {
-                        self.take_turn(heard.node.into());
+                        self.take_turn(node);
                     }
                 }
                 Signal::Bad { header_read } => {
-                    let station = &mut self.nodes[NodeId::from(heard.node)].station;
-                    let answer = station.spoilt(self.now, header_read, &self.rules);
-                    self.note(heard.node.into(), answer);
+                    let answer = self.nodes[node].station.spoilt(self.now, header_read, &self.rules);
+                    self.note(node, answer);
                 }
-                Signal::Noise => self.nodes[NodeId::from(heard.node)].station.noise(self.now, &self.rules),
+                Signal::Noise => self.nodes[node].station.noise(self.now, &self.rules),
                 Signal::Nothing => {}
             }
             if heard.turned_idle {
-                self.nodes[NodeId::from(heard.node)].station.turned_idle(self.now, &self.rules);
+                self.nodes[node].station.turned_idle(self.now, &self.rules);
             }
-            self.serve(heard.node.into());
-            listener += 1;
-            let Some(time) = heard.next else {
-                self.clear(of);
-                return;
-            };
-            if !self.goes_on(time) {
-                self.events.push_soon(time, Event::Tail { of, listener });
-                return;
-            }
+            self.serve(node);
+        }
+        self.medium.take_back(&passing, links);
+        match next {
+            Some((time, listener)) => self.events.push_soon(time, Event::Tail { of, listener }),
+            None => self.clear(of),
         }
     }
 

@@ -9,6 +9,7 @@ use crate::trace::{Decision, TraceEventKind};
 use crate::world::state::{Accounts, Event, Node, Witness, World, told_every};
 use control::{Orders, Reads};
 use queue::Ecn;
+use std::ops::Range;
 use units::{Bytes, Duration, Instant};
 
 impl World {
@@ -61,19 +62,30 @@ impl World {
     #[expect(clippy::inline_always, reason = "every listener of a frame is served, and mostly there is nothing to do")]
     #[inline(always)]
     pub(crate) fn serve(&mut self, node: NodeId) {
-        for category in self.nodes[node].egress.pullable() {
-            self.pull(node, category);
-        }
-        let Node { station, egress, .. } = &self.nodes[node];
-        let free = station.free(&self.rules) & egress.filled();
-        if free != 0 {
-            self.hand_over_all(node, free);
+        let Node { station, egress, .. } = &mut self.nodes[node];
+        let moved = egress.pullable();
+        if !moved.is_empty() || station.free(&self.rules) & egress.filled() != 0 {
+            self.hand_over_all(node, moved);
         }
         self.arm(node);
     }
 
-    /// Packets of a category move on towards the MAC, as far as they may.
+    /// Packets of the categories in which something `moved` go on towards the MAC, and the station is handed the next of
+    /// every category that it is free to take.
     #[inline(never)]
+    fn hand_over_all(&mut self, node: NodeId, moved: Range<u8>) {
+        for category in moved {
+            self.pull(node, category);
+        }
+        let Node { station, egress, .. } = &self.nodes[node];
+        let mut free = station.free(&self.rules) & egress.filled();
+        while free != 0 {
+            self.hand_over(node, u8::try_from(free.trailing_zeros()).expect("a byte has eight bits"));
+            free &= free - 1;
+        }
+    }
+
+    /// Packets of a category move on towards the MAC, as far as they may.
     fn pull(&mut self, node: NodeId, category: u8) {
         loop {
             let Self { nodes, rules, packets, connections, flows, routing, overflows, watch, now, .. } = self;
@@ -89,15 +101,6 @@ impl World {
             let outlook = Outlook { station, rules };
             let Some((port, waiting)) = egress.pull(*now, category, outlook, &mut accounts.dropping()) else { return };
             self.left(node, port, &waiting);
-        }
-    }
-
-    /// Hands the next packets of these categories to the station.
-    #[inline(never)]
-    fn hand_over_all(&mut self, node: NodeId, mut free: u8) {
-        while free != 0 {
-            self.hand_over(node, u8::try_from(free.trailing_zeros()).expect("a byte has eight bits"));
-            free &= free - 1;
         }
     }
 
