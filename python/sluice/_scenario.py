@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _sluice
-from ._controller import Controller, decider
+from ._controller import Controller, decider, interval
 from ._errors import ScenarioError
 from ._table import Table
 
@@ -134,7 +134,7 @@ class Scenario:
         stop = _sluice.Stop()
         if not controllers:
             return Result(scenario, scenario._inner.run(seed, stop))
-        steered = [(node, 0, float(each.interval_s), decider(each)) for node, each in controllers.items()]
+        steered = [(node, 0, interval(each), decider(each)) for node, each in controllers.items()]
         return Result(scenario, _sluice.run_steered(scenario._inner, seed, stop, steered))
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -13,16 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _sluice
 from ._errors import SluiceError
+from ._runs import Runs
 from ._scenario import Scenario, setting
 from ._store import Store
 from ._table import Table
-
-if TYPE_CHECKING:
-    import altair
 
 __all__ = ["Failure", "Sweep", "sweep"]
 
@@ -203,7 +201,7 @@ def _in_flight(submit: Any, numbers: Sequence[int], most: int) -> Iterator[tuple
             future.cancel()
 
 
-class Sweep:
+class Sweep(Runs):
     """The results of a sweep: tables as of a single run, with a column for each axis.
 
     Attributes
@@ -246,62 +244,6 @@ class Sweep:
             return self._store.table(name, self.keys)
         chunks = [self._chunks[number].table(name) for number in sorted(self._chunks)]
         return Table(_sluice.Table.concat(chunks))
-
-    @property
-    def runs(self) -> Table:
-        """The network as a whole: a row for each run."""
-        return self.table("runs")
-
-    @property
-    def flows(self) -> Table:
-        """A row for each flow of each run."""
-        return self.table("flows")
-
-    @property
-    def nodes(self) -> Table:
-        """A row for each node of each run."""
-        return self.table("nodes")
-
-    @property
-    def queues(self) -> Table:
-        """A row for each queue of each run."""
-        return self.table("queues")
-
-    @property
-    def hops(self) -> Table:
-        """A row for each neighbour that a node of a run sent to."""
-        return self.table("hops")
-
-    @property
-    def flow_series(self) -> Table:
-        """Flows over time, of the first seed of each case."""
-        return self.table("flow_series")
-
-    @property
-    def queue_series(self) -> Table:
-        """Queues over time, of the first seed of each case."""
-        return self.table("queue_series")
-
-    @property
-    def cost(self) -> Table:
-        """What each run took: the only results that differ from machine to machine."""
-        return self.table("cost")
-
-    def plot(self, x: str, y: str, *, colour: str | None = None, table: str = "flows") -> altair.LayerChart:
-        """Draw mean and 95 % interval over the seeds with Altair.
-
-        Parameters
-        ----------
-        x, colour
-            Axes of the sweep, or other columns of the table: ``"flow"``.
-        y
-            A column of the table: ``"delay_s.p99"``. Rows of the same run, axes and colour are averaged first.
-        table
-            The table.
-        """
-        from ._plot import plot_sweep
-
-        return plot_sweep(self, x, y, colour, table)
 
     def __repr__(self) -> str:
         axes = " x ".join(f"{len(labels)} {axis}" for axis, labels in self.axes)

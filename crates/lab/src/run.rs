@@ -1,10 +1,11 @@
 //! One run of one network.
 
+use crate::scenario::Case;
 use rustix::time::{ClockId, clock_gettime};
 use sim::config::Network;
 use sim::results::Outcome;
 use sim::trace::TraceEvent;
-use std::io;
+use std::{fmt, io};
 use units::Duration;
 
 /// Who watches a run: told how far it came, and asked whether it should go on.
@@ -30,6 +31,18 @@ pub struct Timed {
     pub wall_s: f64,
     /// Processor time, in seconds.
     pub cpu_s: f64,
+}
+
+/// Why someone [outside](Outside) did not bring a run to its end.
+pub type Fault = Box<dyn std::error::Error + Send + Sync>;
+
+/// Someone who is no part of Sluice and decides upon queues, as controllers that are written in Python do.
+pub trait Outside: fmt::Debug + Send + Sync {
+    /// Runs `network`, which is that of the case of a baseline, to its end; nothing when the watcher stopped it.
+    ///
+    /// # Errors
+    /// When it cannot.
+    fn run(&self, case: &Case, seed: u64, network: &Network, watch: &dyn Watch) -> Result<Option<Timed>, Fault>;
 }
 
 /// Who is told every event of a run.

@@ -1,6 +1,7 @@
 //! Scenario files: read, refused with the place and the nearest right name, or turned into cases to run.
 
 mod attachments;
+mod baseline;
 mod ceilings;
 mod check;
 mod conditions;
@@ -21,6 +22,7 @@ mod source;
 mod tests;
 mod vary;
 
+pub use baseline::Baseline;
 pub(crate) use conventions::{Choice as ConventionsKey, markdown as conventions};
 pub use explanations::Explanation;
 pub(crate) use head::Head;

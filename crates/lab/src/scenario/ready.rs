@@ -1,5 +1,6 @@
 //! A scenario that was read: what it varies, its cases, and what is claimed.
 
+use super::baseline::Baseline;
 use super::explanations::Explanation;
 use super::hints;
 use crate::study::{Axis, Chart, Claim, Extent, Models, Rulings, Table};
@@ -56,6 +57,8 @@ pub struct Case {
     pub set: BTreeMap<String, String>,
     /// The network with these values.
     pub network: Network,
+    /// Who decides in the place of the controllers; none but in the cases of a [baseline](Scenario::with_baseline).
+    pub baseline: Option<Baseline>,
 }
 
 /// What is asked of a scenario beyond its file.
@@ -114,7 +117,8 @@ impl Scenario {
             self.extent = Extent::Reduced;
         }
         self.seeds = vec![seed];
-        self.cases = vec![Case { labels: BTreeMap::new(), set: self.set.clone(), network: self.base.clone() }];
+        let (set, network) = (self.set.clone(), self.base.clone());
+        self.cases = vec![Case { labels: BTreeMap::new(), set, network, baseline: None }];
         self
     }
 
