@@ -98,7 +98,7 @@ class Site:
     limit_packets : int or None
         How many packets the queue may hold before the first decision; None where its limit is in bytes.
     target_s : float or None
-        The delay that the scenario's controller aims at whose place it takes, in seconds; None of one that aims at none.
+        The delay, in seconds, that the controller aims at whose place it takes; None of one that aims at none.
     """
 
     case: dict[str, str]

@@ -12,8 +12,8 @@ from ._table import Table
 if TYPE_CHECKING:
     import altair
 
-    from ._scenario import Result
     from ._runs import Runs
+    from ._scenario import Result
 
 #: The report's colours and dashes.
 COLOURS = ["#0072b2", "#d55e00", "#00875f", "#b8518e", "#b57b00", "#2b8ac4", "#4a4a55"]

@@ -91,11 +91,11 @@ def reproduce(
     scenario
         A scenario or its file.
     baselines
-        Controllers that are written in Python, by labels of your choice, to be compared with those of the scenario: what
-        makes a controller for a queue, a class or a function. It is called anew for every queue of every run. The label
-        stands beside those of the scenario in tables, charts and the report; claims are about the scenario's own. Its
-        runs differ in nothing but the controllers from those of the label that `like` names; they are made anew each
-        time, because nothing tells whether the code is the same as before.
+        Controllers that are written in Python, to be compared with those of the scenario: by a label of your choice,
+        what makes a controller for a queue, a class or a function. It is called anew for every queue of every run. The
+        label stands beside those of the scenario in tables, charts and the report; claims are about the scenario's own.
+        Its runs differ in nothing but the controllers from those of the label that `like` names. They are made anew
+        each time, because nothing tells whether the code is the same as before.
     like
         The label beside which the baselines stand, as ``axis=label``: ``"scheme=ADTH-DF"``. They are one label more of
         that axis, and decide at the queues that have a controller there. Default: the first label whose cases all have
