@@ -6,7 +6,7 @@ RUST := $(shell git ls-files '*.rs' 2>/dev/null)
 
 .PHONY: help run test check changed test-live tables-live testbed-live swan-live live build charts format lint docs unit claims claims-all browser capture peers \
 	peers-tcp peers-patched bench bench-optimised \
-	theory-plots book wheel wheel-aarch64 test-python bench-python criterion fuzz fuzz-on mutants live-repeat stress kills conformance clean
+	theory-plots book wasm wheel wheel-aarch64 test-python bench-python criterion fuzz fuzz-on mutants live-repeat stress kills conformance clean
 
 help:
 	@echo "make run     build, reproduce adth-s1a, write the report and print where it is"
@@ -31,6 +31,7 @@ help:
 	@echo "make mutants deliberate bugs in controllers, queues and the MAC's contention, which the tests must find"
 	@echo "make bench   the same networks in Sluice, ns-3 and ns-2: their CPU time and memory"
 	@echo "make bench-optimised    the same, beside an ns-3 built from source without logging: forty minutes of CPU time once"
+	@echo "make wasm    the crates of the simulation for WebAssembly, and its results there, which must be the same bytes"
 	@echo "make wheel   the Python package: dist/*.whl and the source distribution; make test-python tests it in an environment of its own"
 	@echo "make wheel-aarch64    a wheel for that processor too, run in an emulator beside this machine's (root)"
 	@echo "make book    the pages of docs as a book: target/book; needs mdbook"
@@ -93,8 +94,23 @@ static:
 format:
 	@rustfmt --check --edition 2024 $(RUST)
 
+# The crates that run everywhere, also in a browser, because they use nothing of the operating system.
+PURE := -p sluice-units -p sluice-control -p sluice-queue -p sluice-theory -p sluice-sim
+
 lint: charts
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	CLIPPY_CONF_DIR=$(CURDIR)/tests/pure cargo clippy $(PURE) --lib --locked --target-dir target/pure -- -D warnings \
+		-W clippy::disallowed_types -W clippy::exit -W clippy::print_stdout -W clippy::print_stderr
+
+# For a browser, and the results to the last bit in Node. Installs nothing: prints what is missing.
+wasm:
+	@for target in wasm32-unknown-unknown wasm32-wasip1; do \
+		test -d "$$(rustc --print sysroot)/lib/rustlib/$$target" || { echo "missing: rustup target add $$target"; exit 1; }; \
+	done
+	@command -v node > /dev/null || { echo "missing: sudo apt-get install nodejs"; exit 1; }
+	cargo build $(PURE) --lib --locked --target wasm32-unknown-unknown
+	CARGO_TARGET_WASM32_WASIP1_RUNNER="node --no-warnings $(CURDIR)/tests/wasm/run.mjs" \
+		cargo test --manifest-path tests/wasm/Cargo.toml --release --locked --target wasm32-wasip1 --target-dir target/wasm
 
 docs: charts
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
