@@ -6,7 +6,7 @@ RUST := $(shell git ls-files '*.rs' 2>/dev/null)
 
 .PHONY: help run test check changed test-live tables-live testbed-live swan-live live build charts format lint docs unit claims claims-all browser capture peers \
 	peers-tcp peers-patched bench bench-optimised \
-	theory-plots book wasm wheel wheel-aarch64 test-python bench-python criterion fuzz fuzz-on mutants live-repeat stress kills conformance clean
+	theory-plots book wasm wheel wheel-test wheel-aarch64 test-python bench-python criterion fuzz fuzz-on mutants live-repeat stress kills conformance clean
 
 help:
 	@echo "make run     build, reproduce adth-s1a, write the report and print where it is"
@@ -33,6 +33,7 @@ help:
 	@echo "make bench-optimised    the same, beside an ns-3 built from source without logging: forty minutes of CPU time once"
 	@echo "make wasm    the crates of the simulation for WebAssembly, and its results there, which must be the same bytes"
 	@echo "make wheel   the Python package: dist/*.whl and the source distribution; make test-python tests it in an environment of its own"
+	@echo "make wheel-test    that source distribution builds by itself elsewhere, to the same bytes, and runs the pages' first script"
 	@echo "make wheel-aarch64    a wheel for that processor too, run in an emulator beside this machine's (root)"
 	@echo "make book    the pages of docs as a book: target/book; needs mdbook"
 	@echo "make theory-plots    draw what docs/theory.md shows: predictions as lines, simulations as points"
@@ -234,9 +235,17 @@ test-python: charts build target/python/installed
 	cp target/debug/lib_sluice.so python/sluice/_sluice.abi3.so
 	cd python && PYTHONPATH=$(CURDIR)/python ../$(PYTHON) -m pytest
 
+# The same bytes wherever the checkout and Cargo's folder are.
+wheel wheel-test: export RUSTFLAGS += --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=cargo
 wheel: charts target/python/installed
+	@mkdir -p python/target/charts
+	@cp target/charts/vega.js python/target/charts/vega.js
 	cd python && ../$(PYTHON) -m maturin sdist --out ../dist
 	cd python && ../$(PYTHON) -m maturin build --locked --out ../dist
+
+# Builds a wheel from the source distribution, elsewhere, and a second time: it works, and has the same bytes.
+wheel-test: wheel
+	python3 packaging/sdist.py
 
 # For the other processor, whose results must be the same bytes. Root.
 wheel-aarch64: wheel
