@@ -115,10 +115,10 @@ Decide = Callable[[dict[str, Any]], tuple[int, "float | None"]]
 def interval(controller: Controller) -> float:
     """Give the time between two decisions, in seconds."""
     interval_s = getattr(controller, "interval_s", None)
-    if not isinstance(interval_s, Real) or not float(interval_s) >= 1e-4:
+    if not isinstance(interval_s, Real) or not 1e-4 <= float(interval_s) <= 1e9:
         raise SluiceError(
             f"{type(controller).__name__}: expected `interval_s`, the seconds between two decisions, at least 100 us "
-            f"(1e-4), and not {interval_s!r}"
+            f"(1e-4) and at most 1e9, and not {interval_s!r}"
         )
     return float(interval_s)
 

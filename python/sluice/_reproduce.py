@@ -11,8 +11,9 @@ from typing import Any
 
 from . import _sluice
 from ._controller import Controller, Decide, Site, decider, interval
+from ._errors import SluiceError
 from ._runs import Runs
-from ._scenario import Scenario, load
+from ._scenario import Scenario, loaded
 from ._sweep import build
 from ._table import Table
 
@@ -103,7 +104,7 @@ def reproduce(
     seeds
         How many seeds in the place of the scenario's. With fewer, claims may come out as ``needs-full-runs``.
     quick
-        Three seeds, and the shorter runs of the scenario's table ``quick``.
+        Instead: three seeds, and the shorter runs of the scenario's table ``quick``.
     store
         A folder for the results, as ``sluice reproduce --out`` makes it: runs that are there already are not made
         again, and ``sluice report`` makes a page of it. Default: nothing is kept.
@@ -126,7 +127,9 @@ def reproduce(
     KeyboardInterrupt
         On Ctrl-C. What is finished is kept in the store.
     """
-    read = scenario if isinstance(scenario, Scenario) else load(scenario)
+    if seeds is not None and (quick or seeds < 1):
+        raise SluiceError(f"seeds: expected at least one, without `quick`, and not {seeds}")
+    read = loaded(scenario)
     makes = [(label, _maker(made)) for label, made in (baselines or {}).items()]
     if store is not None:
         return _reproduce(read, makes, like, seeds, quick, os.fspath(store))

@@ -18,7 +18,7 @@ from typing import Any
 from . import _sluice
 from ._errors import SluiceError
 from ._runs import Runs
-from ._scenario import Scenario, setting
+from ._scenario import Scenario, checked_seed, loaded, setting
 from ._store import Store
 from ._table import Table
 
@@ -80,7 +80,7 @@ class Spec:
 
 
 def sweep(
-    scenario: Scenario,
+    scenario: Scenario | str | os.PathLike[str],
     over: Mapping[str, Sequence[Any] | Mapping[str, Mapping[str, Any]]] | None = None,
     *,
     seeds: int | Iterable[int] | None = None,
@@ -95,7 +95,7 @@ def sweep(
     Parameters
     ----------
     scenario
-        The network.
+        A scenario or its file.
     over
         What varies: lists of values by dotted path, ``{"queue.limit": [50, 100]}``, or labelled changes by a name of
         your choice, ``{"scheme": {"FIFO": {"queue.controller": "none"}, "ADTH": {}}}``. Default: the scenario's
@@ -129,6 +129,10 @@ def sweep(
     KeyboardInterrupt
         On Ctrl-C. What is finished is kept in the store.
     """
+    scenario = loaded(scenario)
+    for name, count in [("threads", threads), ("chunk", chunk)]:
+        if count is not None and count < 1:
+            raise SluiceError(f"{name}: expected at least one, and not {count}")
     inner = scenario._inner
     axes = None if over is None and seeds is None else _axes(scenario, over)
     numbers = _seeds(seeds)
@@ -296,8 +300,8 @@ def _axes(
 def _seeds(seeds: int | Iterable[int] | None) -> list[int] | None:
     if seeds is None:
         return None
-    numbers = list(range(1, seeds + 1)) if isinstance(seeds, int) else [int(seed) for seed in seeds]
-    if not numbers or len(set(numbers)) != len(numbers) or min(numbers) < 0:
+    numbers = list(range(1, seeds + 1)) if isinstance(seeds, int) else [checked_seed(seed) for seed in seeds]
+    if not numbers or len(set(numbers)) != len(numbers):
         raise SluiceError(f"seeds: expected a number of seeds or different whole numbers, not {seeds!r}")
     return numbers
 

@@ -145,3 +145,13 @@ def test_what_a_controller_raises_says_where(file):
         sluice.reproduce(file, baselines={"none": lambda site: object()}, seeds=1)
     with pytest.raises(TypeError):
         sluice.reproduce(file, baselines={"none": int}, seeds=1)
+
+
+def test_counts_that_cannot_be_are_told(file, tmp_path):
+    for wrong in [{"seeds": 0}, {"seeds": -1}, {"seeds": 1, "quick": True}]:
+        with pytest.raises(sluice.SluiceError, match="seeds: expected at least one"):
+            sluice.reproduce(file, **wrong)
+    (tmp_path / "store/runs").mkdir(parents=True)
+    (tmp_path / "store/manifest.json").write_text('{"id": "another"}')
+    with pytest.raises(sluice.StoreError, match=r"of `another`; name another folder$"):
+        sluice.reproduce(file, seeds=1, store=tmp_path / "store")

@@ -32,6 +32,8 @@ pub(crate) fn raised_outside(py: Python<'_>, fault: Fault) -> PyErr {
 
 /// `sluice.StoreError`.
 pub(crate) fn unkept(py: Python<'_>, message: &str) -> PyErr {
+    // The command's option is an argument here.
+    let message = message.trim_end_matches(" with --out");
     raised(py, "StoreError", |class| class.call1((message,)))
 }
 
