@@ -1,10 +1,11 @@
 //! One run of one network.
 
-use crate::scenario::Case;
 use rustix::time::{ClockId, clock_gettime};
+use sim::Governed;
 use sim::config::Network;
 use sim::results::Outcome;
 use sim::trace::TraceEvent;
+use std::collections::BTreeMap;
 use std::{fmt, io};
 use units::Duration;
 
@@ -38,11 +39,19 @@ pub type Fault = Box<dyn std::error::Error + Send + Sync>;
 
 /// Someone who is no part of Sluice and decides upon queues, as controllers that are written in Python do.
 pub trait Outside: fmt::Debug + Send + Sync {
-    /// Runs `network`, which is that of the case of a baseline, to its end; nothing when the watcher stopped it.
+    /// Runs `network` to its end, and decides at `places`; nothing when the watcher stopped it. `case`: the labels of what
+    /// is varied.
     ///
     /// # Errors
     /// When it cannot.
-    fn run(&self, case: &Case, seed: u64, network: &Network, watch: &dyn Watch) -> Result<Option<Timed>, Fault>;
+    fn run(
+        &self,
+        network: &Network,
+        seed: u64,
+        case: &BTreeMap<String, String>,
+        places: &[Governed],
+        watch: &dyn Watch,
+    ) -> Result<Option<Timed>, Fault>;
 }
 
 /// Who is told every event of a run.

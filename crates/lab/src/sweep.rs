@@ -5,7 +5,7 @@ use crate::claims;
 use crate::csv;
 use crate::model;
 use crate::run::{self, Fault, Timed, Watch};
-use crate::scenario::{Case, Scenario};
+use crate::scenario::{Baseline, Case, Scenario};
 use crate::store::{Store, StoreError};
 use crate::study::{Axis, Models, Run, Study, Verdict};
 use rayon::prelude::*;
@@ -240,8 +240,9 @@ fn finish(
         return Ok(Some(kept));
     }
     let timed = match (baseline, traces) {
-        (Some(baseline), _) => {
-            baseline.outside.run(job.case, job.seed, &job.network, watch).map_err(SweepError::Outside)?
+        (Some(Baseline { outside, places }), _) => {
+            let done = outside.run(&job.network, job.seed, &job.case.labels, places, watch);
+            done.map_err(SweepError::Outside)?
         }
         (None, None) => run::run(&job.network, job.seed, watch)?,
         (None, Some(traces)) => traced(scenario, job, traces, watch)?,

@@ -15,7 +15,8 @@ pub fn study(study: &Study, width: usize) -> String {
     if !study.claims.is_empty() {
         judged = format!("{}\n{judged}{}", claims(&study.claims, width), reasons(study));
     }
-    let asked = study.tables.iter().map(|table| format!("{}\n", asked(study, table, width))).collect::<String>();
+    let asked = study.tables.iter().map(|table| format!("{}\n", asked(study, table, width)));
+    let asked = asked.collect::<String>();
     let (id, title, runs, seeds) = (&study.id, &study.title, study.runs.len(), study.seeds.len());
     format!(
         "{id}: {title}\n{runs} runs ({seeds} seeds per case), {simulated:.0} simulated seconds, {cpu:.1} s of CPU\n\n{asked}{judged}\n"

@@ -9,12 +9,14 @@ use crate::table::Table;
 use crate::tables;
 use control::Limit;
 use lab::run::{Fault, Outside, Timed, Watch};
-use lab::scenario::{Case, Wishes};
+use lab::scenario::Wishes;
 use lab::store::{Store, write_whole};
 use lab::study;
 use lab::sweep::{self, Settings, SweepError};
 use pyo3::prelude::*;
+use sim::Governed;
 use sim::config::Network;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -74,20 +76,26 @@ struct InPython {
 type Place<'c> = (&'c str, Option<u32>, Option<f64>);
 
 impl Outside for InPython {
-    fn run(&self, case: &Case, seed: u64, network: &Network, watch: &dyn Watch) -> Result<Option<Timed>, Fault> {
-        let places = case.baseline.iter().flat_map(|baseline| &baseline.places);
+    fn run(
+        &self,
+        network: &Network,
+        seed: u64,
+        case: &BTreeMap<String, String>,
+        places: &[Governed],
+        watch: &dyn Watch,
+    ) -> Result<Option<Timed>, Fault> {
         let (mut steered, mut deciding) = (Vec::new(), Vec::new());
         Python::attach(|py| {
-            let described = places.clone().map(|place| -> Place<'_> {
+            let described = places.iter().map(|place| -> Place<'_> {
                 let limit = match place.limit {
                     Limit::Packets(packets) => Some(packets),
                     Limit::Bytes(_) => None,
                 };
                 (&place.node, limit, place.target.map(Duration::as_secs_f64))
             });
-            let made = self.make.bind(py).call1((&case.labels, seed, described.collect::<Vec<_>>()))?;
+            let made = self.make.bind(py).call1((case, seed, described.collect::<Vec<_>>()))?;
             let made: Vec<(f64, Py<PyAny>)> = made.extract()?;
-            for (place, (interval_s, decide)) in places.zip(made) {
+            for (place, (interval_s, decide)) in places.iter().zip(made) {
                 steered.push((place.node.clone(), place.queue, period(interval_s)?));
                 deciding.push(decide);
             }

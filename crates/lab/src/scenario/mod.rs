@@ -22,11 +22,10 @@ mod source;
 mod tests;
 mod vary;
 
-pub use baseline::Baseline;
 pub(crate) use conventions::{Choice as ConventionsKey, markdown as conventions};
 pub use explanations::Explanation;
 pub(crate) use head::Head;
 pub use hints::nearest;
 pub use other::{load, parse};
-pub use ready::{Case, Over, Scenario, Varied, Wishes};
+pub use ready::{Baseline, Case, Over, Scenario, Varied, Wishes};
 pub use source::Refusal;

@@ -1,11 +1,13 @@
 //! A scenario that was read: what it varies, its cases, and what is claimed.
 
-use super::baseline::Baseline;
 use super::explanations::Explanation;
 use super::hints;
+use crate::run::Outside;
 use crate::study::{Axis, Chart, Claim, Extent, Models, Rulings, Table};
+use sim::Governed;
 use sim::config::Network;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A scenario, ready to run.
 #[derive(Clone, Debug)]
@@ -59,6 +61,15 @@ pub struct Case {
     pub network: Network,
     /// Who decides in the place of the controllers; none but in the cases of a [baseline](Scenario::with_baseline).
     pub baseline: Option<Baseline>,
+}
+
+/// Who decides in a case in the place of its controllers.
+#[derive(Clone, Debug)]
+pub struct Baseline {
+    /// Who.
+    pub outside: Arc<dyn Outside>,
+    /// The queues whose controllers it stands for.
+    pub places: Vec<Governed>,
 }
 
 /// What is asked of a scenario beyond its file.
