@@ -6,7 +6,7 @@ RUST := $(shell git ls-files '*.rs' 2>/dev/null)
 
 .PHONY: help run test check changed test-live tables-live testbed-live swan-live live build charts format lint docs unit claims claims-all browser capture peers \
 	peers-tcp peers-patched bench bench-optimised \
-	theory-plots book pgo wheel wheel-aarch64 test-python bench-python criterion fuzz fuzz-on mutants live-repeat stress kills conformance clean
+	theory-plots book wasm pgo wheel wheel-test wheel-aarch64 test-python bench-python criterion fuzz fuzz-on mutants live-repeat stress kills conformance clean
 
 help:
 	@echo "make run     build, reproduce adth-s1a, write the report and print where it is"
@@ -32,7 +32,9 @@ help:
 	@echo "make bench   the same networks in Sluice, ns-3 and ns-2: their CPU time and memory"
 	@echo "make pgo     the command once more, by what the compiler learns from runs: target/pgo/sluice, the same results sooner"
 	@echo "make bench-optimised    the same, beside an ns-3 built from source without logging: forty minutes of CPU time once"
+	@echo "make wasm    the crates of the simulation for WebAssembly, and its results there, which must be the same bytes"
 	@echo "make wheel   the Python package: dist/*.whl and the source distribution; make test-python tests it in an environment of its own"
+	@echo "make wheel-test    that source distribution builds by itself elsewhere, to the same bytes, and runs the pages' first script"
 	@echo "make wheel-aarch64    a wheel for that processor too, run in an emulator beside this machine's (root)"
 	@echo "make book    the pages of docs as a book: target/book; needs mdbook"
 	@echo "make theory-plots    draw what docs/theory.md shows: predictions as lines, simulations as points"
@@ -94,8 +96,23 @@ static:
 format:
 	@rustfmt --check --edition 2024 $(RUST)
 
+# The crates that run everywhere, also in a browser, because they use nothing of the operating system.
+PURE := -p sluice-units -p sluice-control -p sluice-queue -p sluice-theory -p sluice-sim
+
 lint: charts
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	CLIPPY_CONF_DIR=$(CURDIR)/tests/pure cargo clippy $(PURE) --lib --locked --target-dir target/pure -- -D warnings \
+		-W clippy::disallowed_types -W clippy::exit -W clippy::print_stdout -W clippy::print_stderr
+
+# For a browser, and the results to the last bit in Node. Installs nothing: prints what is missing.
+wasm:
+	@for target in wasm32-unknown-unknown wasm32-wasip1; do \
+		test -d "$$(rustc --print sysroot)/lib/rustlib/$$target" || { echo "missing: rustup target add $$target"; exit 1; }; \
+	done
+	@command -v node > /dev/null || { echo "missing: sudo apt-get install nodejs"; exit 1; }
+	cargo build $(PURE) --lib --locked --target wasm32-unknown-unknown
+	CARGO_TARGET_WASM32_WASIP1_RUNNER="node --no-warnings $(CURDIR)/tests/wasm/run.mjs" \
+		cargo test --manifest-path tests/wasm/Cargo.toml --release --locked --target wasm32-wasip1 --target-dir target/wasm
 
 docs: charts
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
@@ -224,9 +241,17 @@ test-python: charts build target/python/installed
 	cp target/debug/lib_sluice.so python/sluice/_sluice.abi3.so
 	cd python && PYTHONPATH=$(CURDIR)/python ../$(PYTHON) -m pytest
 
+# The same bytes wherever the checkout and Cargo's folder are.
+wheel wheel-test: export RUSTFLAGS += --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=cargo
 wheel: charts target/python/installed
+	@mkdir -p python/target/charts
+	@cp target/charts/vega.js python/target/charts/vega.js
 	cd python && ../$(PYTHON) -m maturin sdist --out ../dist
 	cd python && ../$(PYTHON) -m maturin build --locked --out ../dist
+
+# Builds a wheel from the source distribution, elsewhere, and a second time: it works, and has the same bytes.
+wheel-test: wheel
+	python3 packaging/sdist.py
 
 # For the other processor, whose results must be the same bytes. Root.
 wheel-aarch64: wheel

@@ -36,11 +36,17 @@ def entry(name, thing):
     """Give what stands about a name of a module."""
     if inspect.isclass(thing):
         parts = [f"### {name}\n\n{constructor(name, thing)}{markdown(thing)}\n"]
-        parts += [member(key, value) for key, value in vars(thing).items() if not key.startswith("_")]
+        parts += [member(key, value) for key, value in members(thing).items() if not key.startswith("_")]
         return "\n".join(part for part in parts if part)
     if inspect.isfunction(thing):
         return f"### {name}\n\n```python\n{name}{signature(thing)}\n```\n\n{markdown(thing)}\n"
     return f"### {name}\n\n`{thing!r}`\n" if isinstance(thing, list) else ""
+
+
+def members(thing):
+    """Give what a class has, with what it has from other classes of the package."""
+    ours = [one for one in reversed(thing.__mro__) if one.__module__.startswith("sluice")]
+    return {key: value for one in ours for key, value in vars(one).items()}
 
 
 def constructor(name, thing):

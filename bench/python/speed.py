@@ -1,5 +1,8 @@
 """What the Python package costs: a sweep beside the command's, a step of an environment, environments on all cores.
 
+A step is also compared with ns-3 (Debian's libns3-dev), where that is installed: with its share of a run in C++ of the same
+network, start included. That leaves out what a coupling of ns-3 with Python adds, such as ns3-gym's messages.
+
 Processor times are compared, in turns, so that a busy machine falls on both: `make bench-python`. The package must be
 built as a wheel is (`make wheel`) and the command as a release.
 """
@@ -18,7 +21,9 @@ import time
 import sluice
 from sluice import learn
 
-COMMAND = pathlib.Path(__file__).resolve().parents[2] / "target/release/sluice"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+COMMAND = ROOT / "target/release/sluice"
+NS3 = ROOT / "target/bench/ns3-chain"
 
 
 def spent(who):
@@ -54,6 +59,30 @@ def step_us(steps):
     return (time.perf_counter() - began) / steps * 1e6
 
 
+def episodes_us():
+    """Microseconds of processor time for a step of 1 ms in a run of 100 s: the environment's, and ns-3's share."""
+    before = spent(resource.RUSAGE_SELF)
+    env = learn.LimitEnv(sluice.load(ROOT / "scenarios/reference/chain-fifo.toml"), interval_s=0.001)
+    env.reset(seed=1)
+    steps, ended = 0, False
+    while not ended:
+        *_, ended, _ = env.step(3)
+        steps += 1
+    ours = spent(resource.RUSAGE_SELF) - before
+    before = spent(resource.RUSAGE_CHILDREN)
+    subprocess.run([NS3], check=True, stdout=subprocess.DEVNULL)
+    theirs = spent(resource.RUSAGE_CHILDREN) - before
+    return ours / steps * 1e6, theirs / steps * 1e6
+
+
+def ns3():
+    """Build ns-3's program; False where ns-3 is not installed."""
+    if not pathlib.Path("/usr/include/ns3/wifi-module.h").exists():
+        return False
+    subprocess.run(["make", "-s", "-C", ROOT / "bench/peers/ns3", f"OUT={NS3.parent}", NS3], check=True)
+    return True
+
+
 # Prints the steps a second of so many environments that are stepped together.
 TOGETHER = """
 import sys, time, gymnasium, numpy
@@ -87,6 +116,11 @@ def main():
     parser.add_argument("--json", action="store_true", help="every figure, as JSON")
     args = parser.parse_args()
     figures = {"sweep_ratio": [], "step_us": [], "two_cores_share": []}
+    beside = ns3()
+    if beside:
+        figures |= {"episode_step_us": [], "ns3_step_us": [], "ns3_ratio": []}
+    else:
+        print("ns-3 is not installed (Debian's libns3-dev): not compared", file=sys.stderr)
     for _ in range(args.rounds):
         with tempfile.TemporaryDirectory() as folder:
             command_s, package_s = sweeps(pathlib.Path(folder), 1000, "5 s")
@@ -94,6 +128,11 @@ def main():
         figures["step_us"].append(step_us(20_000))
         one, two = steps_a_second(64, 100, 1), steps_a_second(64, 100, 2)
         figures["two_cores_share"].append(two / one / 2)
+        if beside:
+            ours, theirs = episodes_us()
+            figures["episode_step_us"].append(ours)
+            figures["ns3_step_us"].append(theirs)
+            figures["ns3_ratio"].append(theirs / ours)
     if args.json:
         print(json.dumps(figures))
         return
@@ -101,6 +140,9 @@ def main():
         "sweep_ratio": "processor time of a sweep of 1000 runs of 5 s, package over command",
         "step_us": "microseconds of an environment's step of 1 ms of simulated time",
         "two_cores_share": "steps a second of 64 environments on two cores, over twice those on one",
+        "episode_step_us": "microseconds of processor time for such a step, in an episode of 100 s",
+        "ns3_step_us": "its share of a run of the same network in ns-3, without Python",
+        "ns3_ratio": "ns-3 over the environment",
     }
     for name, values in figures.items():
         print(f"{words[name]}: {statistics.median(values):.2f} ({min(values):.2f} to {max(values):.2f})")

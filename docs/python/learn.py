@@ -15,7 +15,9 @@ class Drain:
     """Holds as many packets as left within the target, at the rate of the last interval."""
 
     interval_s = 0.1
-    target_s = 0.2
+
+    def __init__(self, target_s: float = 0.2) -> None:
+        self.target_s = target_s
 
     def update(self, seen: sluice.Interval) -> int:
         """Decide upon an interval."""
@@ -29,6 +31,30 @@ fifo = scenario.run(seed=1)
 ours = scenario.run(seed=1, controllers={node: Drain() for node in ["n0", "n1", "n2"]})
 print(ours)
 assert max(ours.flows["delay_s.max"]) < max(fifo.flows["delay_s.max"])
+
+# ## Beside an experiment's own schemes
+#
+# `sluice.reproduce` runs a whole experiment as the command `sluice reproduce` does, to the same bytes. With `baselines` it
+# also runs controllers of yours: each is one more label on the axis of the experiment's schemes, in its tables, charts and
+# report. What makes the controller, a class or a function, is called for every queue of every run with a `sluice.Site`: the
+# case, the seed, the node, and the delay that the experiment's controller aims at there. All else is as in the cases of the
+# label whose place it takes, the first that has a controller (`like="scheme=ADTH-DF"` names it). Claims stay about the
+# experiment's own schemes. `store` keeps the results in a folder, as `--out` of the command does; runs with controllers in
+# Python are made anew each time.
+
+experiment = sluice.reproduce(
+    "scenarios/adth/s1b.toml",
+    baselines={"Drain": lambda site: Drain(site.target_s)},
+    quick=True,
+    store="results/adth-s1b",
+)
+print(experiment)
+experiment.report("results/adth-s1b/report.html")
+worst = {}
+for scheme, delay in zip(experiment.flows["scheme"], experiment.flows["delay_s.max"]):
+    worst[scheme] = max(delay, worst.get(scheme, 0))
+print(worst)
+assert list(worst) == ["FIFO-DF", "ADTH-DF", "Drain"]
 
 # ## An environment
 #

@@ -3,8 +3,7 @@
 Units are SI and stand at the end of names: ``_s`` seconds, ``_bps`` bit/s, ``_bytes``, ``_ratio`` from 0 to 1.
 """
 
-from ._claims import claims
-from ._controller import Controller, Interval, Orders
+from ._controller import Controller, Interval, Orders, Site
 from ._errors import (
     MissingPackageError,
     ReplayError,
@@ -17,6 +16,7 @@ from ._errors import (
 )
 from ._ray import ray
 from ._replay import replay
+from ._reproduce import Reproduction, claims, reproduce
 from ._scenario import Result, Scenario, load
 from ._sluice import VERSION as __version__
 from ._sweep import Failure, Sweep, sweep
@@ -30,10 +30,12 @@ __all__ = [
     "Orders",
     "ReplayError",
     "ReplayWarning",
+    "Reproduction",
     "Result",
     "RunError",
     "Scenario",
     "ScenarioError",
+    "Site",
     "SluiceError",
     "StoreError",
     "Sweep",
@@ -44,5 +46,6 @@ __all__ = [
     "load",
     "ray",
     "replay",
+    "reproduce",
     "sweep",
 ]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
+from operator import index
 from typing import Any, Protocol
 
 from ._errors import SluiceError
 
-__all__ = ["Controller", "Interval", "Orders"]
+__all__ = ["Controller", "Interval", "Orders", "Site"]
 
 
 @dataclass(frozen=True)
@@ -81,18 +83,63 @@ class Controller(Protocol):
         ...
 
 
-def decider(controller: Controller) -> Callable[[dict[str, Any]], tuple[int, float | None]]:
+@dataclass(frozen=True)
+class Site:
+    """Where a controller of `reproduce` is to decide: a queue in a run.
+
+    Attributes
+    ----------
+    case : dict
+        The label of the value of every axis: ``{"scheme": "mine", "target": "200 ms"}``.
+    seed : int
+        The run's seed.
+    node : str
+        The queue's node.
+    limit_packets : int or None
+        How many packets the queue may hold before the first decision; None where its limit is in bytes.
+    target_s : float or None
+        The delay, in seconds, that the controller aims at whose place it takes; None of one that aims at none.
+    """
+
+    case: dict[str, str]
+    seed: int
+    node: str
+    limit_packets: int | None
+    target_s: float | None
+
+
+#: What the simulator calls: from what was measured to a limit in packets and a rate in bit/s.
+Decide = Callable[[dict[str, Any]], tuple[int, "float | None"]]
+
+
+def interval(controller: Controller) -> float:
+    """Give the time between two decisions, in seconds."""
+    interval_s = getattr(controller, "interval_s", None)
+    if not isinstance(interval_s, Real) or not 1e-4 <= float(interval_s) <= 1e9:
+        raise SluiceError(
+            f"{type(controller).__name__}: expected `interval_s`, the seconds between two decisions, at least 100 us "
+            f"(1e-4) and at most 1e9, and not {interval_s!r}"
+        )
+    return float(interval_s)
+
+
+def decider(controller: Controller) -> Decide:
     """Give the function that the simulator calls."""
+    name = type(controller).__name__
 
     def decide(measured: dict[str, Any]) -> tuple[int, float | None]:
         answer = controller.update(Interval(**measured))
-        orders = answer if isinstance(answer, Orders) else Orders(int(answer))
-        if orders.limit_packets < 1:
-            raise SluiceError(f"{type(controller).__name__}: a limit of {orders.limit_packets} packets; at least one")
-        if orders.rate_bps is not None and not 0 < orders.rate_bps < float("inf"):
+        orders = answer if isinstance(answer, Orders) else Orders(answer)
+        try:
+            limit, rate = index(orders.limit_packets), None if orders.rate_bps is None else float(orders.rate_bps)
+        except (TypeError, ValueError):
             raise SluiceError(
-                f"{type(controller).__name__}: a rate of {orders.rate_bps} bit/s; expected more than zero"
-            )
-        return min(int(orders.limit_packets), 2**32 - 1), orders.rate_bps
+                f"{name}: `update` gave {answer!r}; expected a whole number of packets, or sluice.Orders"
+            ) from None
+        if limit < 1:
+            raise SluiceError(f"{name}: a limit of {limit} packets; at least one")
+        if rate is not None and not 0 < rate < float("inf"):
+            raise SluiceError(f"{name}: a rate of {rate} bit/s; expected more than zero")
+        return min(limit, 2**32 - 1), rate
 
     return decide

@@ -12,8 +12,8 @@ from ._table import Table
 if TYPE_CHECKING:
     import altair
 
+    from ._runs import Runs
     from ._scenario import Result
-    from ._sweep import Sweep
 
 #: The report's colours and dashes.
 COLOURS = ["#0072b2", "#d55e00", "#00875f", "#b8518e", "#b57b00", "#2b8ac4", "#4a4a55"]
@@ -78,12 +78,12 @@ def _over_time(alt: Any, table: Table, name: str, y: str, heading: str) -> altai
     return chart
 
 
-def plot_sweep(sweep: Sweep, x: str, y: str, colour: str | None, table: str) -> altair.LayerChart:
+def plot_runs(runs: Runs, x: str, y: str, colour: str | None, table: str) -> altair.LayerChart:
     """Draw mean and 95 % interval over the seeds, by the labels of an axis."""
     alt = _altair()
-    rows = _summary(sweep, x, y, colour, table)
-    shade = {} if colour is None else {"color": alt.Color("colour:N", title=colour, sort=_labels(sweep, colour))}
-    labels = _labels(sweep, x)
+    rows = _summary(runs, x, y, colour, table)
+    shade = {} if colour is None else {"color": alt.Color("colour:N", title=colour, sort=_labels(runs, colour))}
+    labels = _labels(runs, x)
     numeric = labels is None
     axis = alt.X("x:Q", title=x) if numeric else alt.X("x:N", title=x, sort=labels, axis=alt.Axis(labelAngle=0))
     base = alt.Chart(alt.Data(values=rows))
@@ -93,9 +93,9 @@ def plot_sweep(sweep: Sweep, x: str, y: str, colour: str | None, table: str) -> 
     return chart
 
 
-def _summary(sweep: Sweep, x: str, y: str, colour: str | None, table: str) -> list[dict[str, Any]]:
+def _summary(runs: Runs, x: str, y: str, colour: str | None, table: str) -> list[dict[str, Any]]:
     """Give mean and interval over the seeds for every case; several flows of a run are averaged first."""
-    columns = sweep.table(table)
+    columns = runs.table(table)
     for name in (x, y, *([] if colour is None else [colour])):
         if name not in columns.columns:
             raise SluiceError(f"the table {table!r} has no column {name!r}; there are {', '.join(columns.columns)}")
@@ -114,9 +114,9 @@ def _summary(sweep: Sweep, x: str, y: str, colour: str | None, table: str) -> li
     return rows
 
 
-def _labels(sweep: Sweep, axis: str) -> list[str] | None:
+def _labels(runs: Runs, axis: str) -> list[str] | None:
     """Give the labels of an axis in their order; None where they are numbers, or it is no axis."""
-    labels = dict(sweep.axes).get(axis, [])
+    labels = dict(runs.axes).get(axis, [])
     try:
         [float(label) for label in labels]
     except ValueError:

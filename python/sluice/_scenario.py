@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _sluice
-from ._controller import Controller, decider
-from ._errors import ScenarioError
+from ._controller import Controller, decider, interval
+from ._errors import ScenarioError, SluiceError
 from ._table import Table
 
 if TYPE_CHECKING:
@@ -132,9 +133,10 @@ class Scenario:
         """
         scenario = self if series is None else self.replace({"record.series": series})
         stop = _sluice.Stop()
+        seed = checked_seed(seed)
         if not controllers:
             return Result(scenario, scenario._inner.run(seed, stop))
-        steered = [(node, 0, float(each.interval_s), decider(each)) for node, each in controllers.items()]
+        steered = [(node, 0, interval(each), decider(each)) for node, each in controllers.items()]
         return Result(scenario, _sluice.run_steered(scenario._inner, seed, stop, steered))
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -144,6 +146,18 @@ class Scenario:
 
     def __repr__(self) -> str:
         return f"<sluice.Scenario {self.id}: {self.title}>"
+
+
+def loaded(scenario: Scenario | str | os.PathLike[str]) -> Scenario:
+    """Give a scenario that may be named by its file."""
+    return scenario if isinstance(scenario, Scenario) else load(scenario)
+
+
+def checked_seed(seed: int) -> int:
+    """Refuse what is no seed."""
+    if not 0 <= index(seed) < 2**64:
+        raise SluiceError(f"a seed is a whole number from 0 to 2**64 - 1, and not {seed}")
+    return seed
 
 
 def _again(text: str, name: str, stem: str, folder: str, changes: list[str]) -> Scenario:

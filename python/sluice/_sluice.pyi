@@ -13,9 +13,10 @@ __all__ = [
     "Run",
     "Scenario",
     "Stop",
+    "Study",
     "Table",
-    "claims",
     "interval",
+    "reproduce",
     "run_steered",
     "theory",
     "toml_from_json",
@@ -28,11 +29,28 @@ TABLES: list[str]
 FACTORS: list[float]
 SEEN: int
 
-def claims(scenario: Scenario, seeds: int | None, quick: bool, folder: str, build: str, stop: Stop) -> Table: ...
 def interval(values: list[float]) -> tuple[float, float, float]: ...
 def theory(model: str, columns: list[list[float]], rows: int) -> list[list[float]]: ...
 def toml_from_json(json: str) -> str: ...
 def toml_value_from_json(json: str) -> str: ...
+def reproduce(
+    scenario: Scenario,
+    baselines: list[
+        tuple[
+            str,
+            Callable[
+                [dict[str, str], int, list[tuple[str, int | None, float | None]]],
+                list[tuple[float, Callable[[dict[str, Any]], tuple[int, float | None]]]],
+            ],
+        ]
+    ],
+    like: str | None,
+    seeds: int | None,
+    quick: bool,
+    folder: str,
+    build: str,
+    stop: Stop,
+) -> Study: ...
 def run_steered(
     scenario: Scenario,
     seed: int,
@@ -150,6 +168,19 @@ class Stop:
     @property
     def stopped(self) -> bool: ...
     def stop(self) -> None: ...
+
+@final
+class Study:
+    @property
+    def id(self) -> str: ...
+    @property
+    def axes(self) -> list[tuple[str, list[str]]]: ...
+    @property
+    def seeds(self) -> list[int]: ...
+    def __len__(self) -> int: ...
+    def table(self, name: str) -> Table: ...
+    def text(self, width: int) -> str: ...
+    def report(self, path: str) -> None: ...
 
 @final
 class Table:

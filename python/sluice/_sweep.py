@@ -13,16 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _sluice
 from ._errors import SluiceError
-from ._scenario import Scenario, setting
+from ._runs import Runs
+from ._scenario import Scenario, checked_seed, loaded, setting
 from ._store import Store
 from ._table import Table
-
-if TYPE_CHECKING:
-    import altair
 
 __all__ = ["Failure", "Sweep", "sweep"]
 
@@ -82,7 +80,7 @@ class Spec:
 
 
 def sweep(
-    scenario: Scenario,
+    scenario: Scenario | str | os.PathLike[str],
     over: Mapping[str, Sequence[Any] | Mapping[str, Mapping[str, Any]]] | None = None,
     *,
     seeds: int | Iterable[int] | None = None,
@@ -97,7 +95,7 @@ def sweep(
     Parameters
     ----------
     scenario
-        The network.
+        A scenario or its file.
     over
         What varies: lists of values by dotted path, ``{"queue.limit": [50, 100]}``, or labelled changes by a name of
         your choice, ``{"scheme": {"FIFO": {"queue.controller": "none"}, "ADTH": {}}}``. Default: the scenario's
@@ -131,6 +129,10 @@ def sweep(
     KeyboardInterrupt
         On Ctrl-C. What is finished is kept in the store.
     """
+    scenario = loaded(scenario)
+    for name, count in [("threads", threads), ("chunk", chunk)]:
+        if count is not None and count < 1:
+            raise SluiceError(f"{name}: expected at least one, and not {count}")
     inner = scenario._inner
     axes = None if over is None and seeds is None else _axes(scenario, over)
     numbers = _seeds(seeds)
@@ -203,7 +205,7 @@ def _in_flight(submit: Any, numbers: Sequence[int], most: int) -> Iterator[tuple
             future.cancel()
 
 
-class Sweep:
+class Sweep(Runs):
     """The results of a sweep: tables as of a single run, with a column for each axis.
 
     Attributes
@@ -246,62 +248,6 @@ class Sweep:
             return self._store.table(name, self.keys)
         chunks = [self._chunks[number].table(name) for number in sorted(self._chunks)]
         return Table(_sluice.Table.concat(chunks))
-
-    @property
-    def runs(self) -> Table:
-        """The network as a whole: a row for each run."""
-        return self.table("runs")
-
-    @property
-    def flows(self) -> Table:
-        """A row for each flow of each run."""
-        return self.table("flows")
-
-    @property
-    def nodes(self) -> Table:
-        """A row for each node of each run."""
-        return self.table("nodes")
-
-    @property
-    def queues(self) -> Table:
-        """A row for each queue of each run."""
-        return self.table("queues")
-
-    @property
-    def hops(self) -> Table:
-        """A row for each neighbour that a node of a run sent to."""
-        return self.table("hops")
-
-    @property
-    def flow_series(self) -> Table:
-        """Flows over time, of the first seed of each case."""
-        return self.table("flow_series")
-
-    @property
-    def queue_series(self) -> Table:
-        """Queues over time, of the first seed of each case."""
-        return self.table("queue_series")
-
-    @property
-    def cost(self) -> Table:
-        """What each run took: the only results that differ from machine to machine."""
-        return self.table("cost")
-
-    def plot(self, x: str, y: str, *, colour: str | None = None, table: str = "flows") -> altair.LayerChart:
-        """Draw mean and 95 % interval over the seeds with Altair.
-
-        Parameters
-        ----------
-        x, colour
-            Axes of the sweep, or other columns of the table: ``"flow"``.
-        y
-            A column of the table: ``"delay_s.p99"``. Rows of the same run, axes and colour are averaged first.
-        table
-            The table.
-        """
-        from ._plot import plot_sweep
-
-        return plot_sweep(self, x, y, colour, table)
 
     def __repr__(self) -> str:
         axes = " x ".join(f"{len(labels)} {axis}" for axis, labels in self.axes)
@@ -354,8 +300,8 @@ def _axes(
 def _seeds(seeds: int | Iterable[int] | None) -> list[int] | None:
     if seeds is None:
         return None
-    numbers = list(range(1, seeds + 1)) if isinstance(seeds, int) else [int(seed) for seed in seeds]
-    if not numbers or len(set(numbers)) != len(numbers) or min(numbers) < 0:
+    numbers = list(range(1, seeds + 1)) if isinstance(seeds, int) else [checked_seed(seed) for seed in seeds]
+    if not numbers or len(set(numbers)) != len(numbers):
         raise SluiceError(f"seeds: expected a number of seeds or different whole numbers, not {seeds!r}")
     return numbers
 

@@ -73,7 +73,7 @@ def test_what_is_wrong_with_a_controller_is_told(chain):
         chain.run(controllers={"n1": Fixed(1)})
     fast = Fixed(1)
     fast.interval_s = 1e-6
-    with pytest.raises(ValueError, match="at least 100 us"):
+    with pytest.raises(sluice.SluiceError, match="at least 100 us"):
         quiet(chain).run(controllers={"n1": fast})
 
 

@@ -87,7 +87,7 @@ impl From<SweepError> for Failure {
             SweepError::Stopped { .. } => Self::interrupted(error.to_string()),
             SweepError::Store(_) | SweepError::Build(_) => Self::wrong(error.to_string()),
             SweepError::Capture(error) => error.into(),
-            SweepError::Threads { .. } => Self::failed(error.to_string()),
+            SweepError::Outside(_) | SweepError::Threads { .. } => Self::failed(error.to_string()),
         }
     }
 }

@@ -1,10 +1,12 @@
 //! One run of one network.
 
 use rustix::time::{ClockId, clock_gettime};
+use sim::Governed;
 use sim::config::Network;
 use sim::results::Outcome;
 use sim::trace::TraceEvent;
-use std::io;
+use std::collections::BTreeMap;
+use std::{fmt, io};
 use units::Duration;
 
 /// Who watches a run: told how far it came, and asked whether it should go on.
@@ -30,6 +32,26 @@ pub struct Timed {
     pub wall_s: f64,
     /// Processor time, in seconds.
     pub cpu_s: f64,
+}
+
+/// Why someone [outside](Outside) did not bring a run to its end.
+pub type Fault = Box<dyn std::error::Error + Send + Sync>;
+
+/// Someone who is no part of Sluice and decides upon queues, as controllers that are written in Python do.
+pub trait Outside: fmt::Debug + Send + Sync {
+    /// Runs `network` to its end, and decides at `places`; nothing when the watcher stopped it. `case`: the labels of what
+    /// is varied.
+    ///
+    /// # Errors
+    /// When it cannot.
+    fn run(
+        &self,
+        network: &Network,
+        seed: u64,
+        case: &BTreeMap<String, String>,
+        places: &[Governed],
+        watch: &dyn Watch,
+    ) -> Result<Option<Timed>, Fault>;
 }
 
 /// Who is told every event of a run.

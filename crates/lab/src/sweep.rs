@@ -4,8 +4,8 @@ use crate::capture::{self, CaptureError, Filter, Wanted};
 use crate::claims;
 use crate::csv;
 use crate::model;
-use crate::run::{self, Timed, Watch};
-use crate::scenario::{Case, Scenario};
+use crate::run::{self, Fault, Timed, Watch};
+use crate::scenario::{Baseline, Case, Scenario};
 use crate::store::{Store, StoreError};
 use crate::study::{Axis, Models, Run, Study, Verdict};
 use rayon::prelude::*;
@@ -42,6 +42,9 @@ pub enum SweepError {
     /// Events could not be written down.
     #[error(transparent)]
     Capture(#[from] CaptureError),
+    /// Who decides in a baseline's place of controllers failed.
+    #[error(transparent)]
+    Outside(Fault),
     /// The system gave no threads.
     #[error("cannot start {threads} threads: {reason}")]
     Threads {
@@ -61,7 +64,7 @@ pub struct Settings {
     pub build: String,
     /// The command that makes these runs again.
     pub command: String,
-    /// Events are written down: every run is made anew.
+    /// Events are written down, but for those of baselines: every run is made anew.
     pub traces: Option<Traces>,
 }
 
@@ -116,8 +119,9 @@ pub fn run(scenario: &Scenario, store: &Store, settings: &Settings, watch: &dyn 
     let Some(runs) = runs else {
         return Err(SweepError::Stopped { finished: finished.into_inner(), total: jobs.len() });
     };
+    let own = &runs[..scenario.own_cases().len() * scenario.seeds.len()];
     let judged =
-        claims::Sweep { seeds: &scenario.seeds, runs: &runs, extent: scenario.extent, left_out: &scenario.left_out };
+        claims::Sweep { seeds: &scenario.seeds, runs: own, extent: scenario.extent, left_out: &scenario.left_out };
     let verdicts = claims::judge(&scenario.claims, &scenario.rulings, &judged);
     let study = Study {
         id: scenario.id.clone(),
@@ -178,7 +182,8 @@ pub fn job<'s>(scenario: &'s Scenario, number: usize, build: &str) -> Job<'s> {
 fn key(id: &str, models: &Models, case: &Case, network: &mut Network, seed: u64, build: &str) -> String {
     let files = network.attachments().into_iter().map(|(_, file)| fingerprint(file.content().unwrap_or_default()));
     let files: Vec<String> = files.map(|print| format!("{print:032x}")).collect();
-    let whole = serde_json::json!([id, models, case.labels, case.set, network, files, seed, VERSION, build]);
+    let outside = case.baseline.is_some();
+    let whole = serde_json::json!([id, models, case.labels, case.set, network, files, seed, VERSION, build, outside]);
     format!("{:032x}", fingerprint(whole.to_string().as_bytes()))
 }
 
@@ -214,7 +219,8 @@ pub fn judged(scenario: &Scenario, timed: Timed) -> (Run, Vec<Verdict>) {
     (run, verdicts)
 }
 
-/// A run from the store, or a new one, which is kept there; nothing when stopped.
+/// A run from the store, or a new one, which is kept there; nothing when stopped. A baseline's is always new: nobody knows
+/// whether who decides would do so as before.
 fn finish(
     scenario: &Scenario,
     job: &Job,
@@ -225,15 +231,21 @@ fn finish(
     if watch.stopped() {
         return Ok(None);
     }
+    let baseline = job.case.baseline.as_ref();
     if traces.is_none()
+        && baseline.is_none()
         && let Some(kept) = store.run(&job.key, job.network.record.series.is_some())
     {
         watch.advanced(job.network.duration);
         return Ok(Some(kept));
     }
-    let timed = match traces {
-        None => run::run(&job.network, job.seed, watch)?,
-        Some(traces) => traced(scenario, job, traces, watch)?,
+    let timed = match (baseline, traces) {
+        (Some(Baseline { outside, places }), _) => {
+            let done = outside.run(&job.network, job.seed, &job.case.labels, places, watch);
+            done.map_err(SweepError::Outside)?
+        }
+        (None, None) => run::run(&job.network, job.seed, watch)?,
+        (None, Some(traces)) => traced(scenario, job, traces, watch)?,
     };
     let Some(timed) = timed else { return Ok(None) };
     let mut run = record(scenario, job.case, job.seed, timed);

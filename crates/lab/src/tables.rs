@@ -6,6 +6,37 @@ use crate::study::{Reported, Ruling, Study, Table, Unit, Verdict};
 use sim::results::Outcome;
 use std::collections::BTreeSet;
 
+/// A study: what it is, its tables, and the verdicts on its claims with where it is written why they do not hold. At most
+/// `width` characters wide, if the words allow it.
+pub fn study(study: &Study, width: usize) -> String {
+    let cpu: f64 = study.runs.iter().map(|run| run.cpu_s).sum();
+    let simulated: f64 = study.runs.iter().map(|run| run.outcome.simulated_s).sum();
+    let mut judged = format!("{}\n", tally(&study.claims));
+    if !study.claims.is_empty() {
+        judged = format!("{}\n{judged}{}", claims(&study.claims, width), reasons(study));
+    }
+    let asked = study.tables.iter().map(|table| format!("{}\n", asked(study, table, width)));
+    let asked = asked.collect::<String>();
+    let (id, title, runs, seeds) = (&study.id, &study.title, study.runs.len(), study.seeds.len());
+    format!(
+        "{id}: {title}\n{runs} runs ({seeds} seeds per case), {simulated:.0} simulated seconds, {cpu:.1} s of CPU\n\n{asked}{judged}\n"
+    )
+}
+
+/// Where it is written why claims do not hold.
+fn reasons(study: &Study) -> String {
+    let failing = study.claims.iter().filter(|claim| claim.verdict.fails());
+    let written = failing.filter_map(|claim| study.explanations.get(&claim.id));
+    let mut lines: Vec<String> = Vec::new();
+    for why in written {
+        let line = format!("why: {}, \"{}\"\n", why.page, why.heading);
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines.concat()
+}
+
 /// The verdicts on a study's claims, a block a claim: what is said, what the document reports, what was measured. Where a
 /// claim has several verdicts, each has a line of its own with its setting. At most `width` characters wide, if the words
 /// allow it.

@@ -1,5 +1,6 @@
 //! The package's exceptions, which are written in Python, raised from here.
 
+use lab::run::Fault;
 use lab::scenario::Refusal;
 use pyo3::prelude::*;
 
@@ -21,8 +22,18 @@ pub(crate) fn failed(py: Python<'_>, message: &str) -> PyErr {
     raised(py, "RunError", |class| class.call1((message,)))
 }
 
+/// What a controller in Python raised, or `sluice.RunError`.
+pub(crate) fn raised_outside(py: Python<'_>, fault: Fault) -> PyErr {
+    match fault.downcast::<PyErr>() {
+        Ok(error) => *error,
+        Err(fault) => failed(py, &fault.to_string()),
+    }
+}
+
 /// `sluice.StoreError`.
 pub(crate) fn unkept(py: Python<'_>, message: &str) -> PyErr {
+    // The command's option is an argument here.
+    let message = message.trim_end_matches(" with --out");
     raised(py, "StoreError", |class| class.call1((message,)))
 }
 

@@ -5,11 +5,11 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "arguments from Python come by value")]
 
-mod claims;
 mod error;
 mod fleet;
 mod plan;
 mod replay;
+mod reproduce;
 mod run;
 mod scenario;
 mod shape;
@@ -23,13 +23,13 @@ mod theory;
 #[pyo3::pymodule]
 mod _sluice {
     #[pymodule_export]
-    use crate::claims::claims;
-    #[pymodule_export]
     use crate::fleet::Fleet;
     #[pymodule_export]
     use crate::plan::{Chunk, Plan};
     #[pymodule_export]
     use crate::replay::Recording;
+    #[pymodule_export]
+    use crate::reproduce::{Study, reproduce};
     #[pymodule_export]
     use crate::run::{Run, interval};
     #[pymodule_export]

@@ -1,14 +1,15 @@
 //! Decisions made in Python: controllers that are Python classes.
 
-use crate::error::failed;
+use crate::error::{failed, raised_outside};
 use crate::run::{Run, said};
 use crate::scenario::Scenario;
 use crate::stop::{Signals, Stop};
 use control::{Count, Interval, Limit, Orders, Period, Stat};
-use lab::run;
+use lab::run::{self, Fault, Timed, Watch};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use sim::config::Network;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use units::{Duration, Rate};
 
@@ -33,44 +34,26 @@ pub(crate) fn run_steered(
         steered.push((node, queue, period(interval_s)?));
         deciding.push(decide.unbind());
     }
-    let done = py.detach(|| {
-        let decide =
-            |place: usize, asked: &sim::Asked| Python::attach(|py| Ok(ordered(deciding[place].bind(py), &asked.seen)?));
-        let simulate = || run::steered::<Fault>(&ready.base, seed, &steered, &signals, decide);
-        catch_unwind(AssertUnwindSafe(simulate)).map_err(|panic| said(&*panic).to_owned())
-    });
+    let simulated = || simulate(&ready.base, seed, &steered, &deciding, &signals);
+    let done = py.detach(|| catch_unwind(AssertUnwindSafe(simulated)).map_err(|panic| said(&*panic).to_owned()));
     signals.raised()?;
     let done = done.map_err(|panic| failed(py, &format!("this is a fault in Sluice: {panic}")))?;
-    let timed = done.map_err(|fault| fault.raised(py))?;
+    let timed = done.map_err(|fault| raised_outside(py, fault))?;
     let Some(timed) = timed else { return Err(failed(py, "the run was stopped")) };
     Ok(Run::new(ready.clone().without_variations(seed), timed))
 }
 
-/// Why a run with Python's controllers ended.
-enum Fault {
-    Build(sim::BuildError),
-    Python(PyErr),
-}
-
-impl Fault {
-    fn raised(self, py: Python<'_>) -> PyErr {
-        match self {
-            Self::Build(error) => failed(py, &error.to_string()),
-            Self::Python(error) => error,
-        }
-    }
-}
-
-impl From<sim::BuildError> for Fault {
-    fn from(error: sim::BuildError) -> Self {
-        Self::Build(error)
-    }
-}
-
-impl From<PyErr> for Fault {
-    fn from(error: PyErr) -> Self {
-        Self::Python(error)
-    }
+/// Runs `network`, with what `deciding` decides at the queues `steered`, in the same order.
+pub(crate) fn simulate(
+    network: &Network,
+    seed: u64,
+    steered: &[(String, u32, Period)],
+    deciding: &[Py<PyAny>],
+    watch: &dyn Watch,
+) -> Result<Option<Timed>, Fault> {
+    let decide =
+        |place: usize, asked: &sim::Asked| Python::attach(|py| Ok(ordered(deciding[place].bind(py), &asked.seen)?));
+    run::steered::<Fault>(network, seed, steered, watch, decide)
 }
 
 /// What `decide` orders upon an interval.

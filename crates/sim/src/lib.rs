@@ -20,4 +20,4 @@ mod traffic;
 mod transport;
 mod world;
 
-pub use world::{Asked, BuildError, Unknown, World};
+pub use world::{Asked, BuildError, Governed, Unknown, World};

@@ -217,7 +217,7 @@ impl<'s> Draft<'s> {
             let network = self.deserialize_network(self.network_with(&chosen)?)?;
             let changes = self.vary.axes.iter().zip(&chosen).flat_map(|(axis, &index)| &axis.choices[index].changes);
             let set = self.set.iter().chain(changes).map(|change| (change.path.clone(), change.text.clone())).collect();
-            cases.push(Case { labels: self.labels(&chosen), set, network });
+            cases.push(Case { labels: self.labels(&chosen), set, network, baseline: None });
         }
         Ok((cases, left_out.iter().map(|chosen| self.labels(chosen)).collect()))
     }

@@ -1,6 +1,7 @@
 //! Scenario files: read, refused with the place and the nearest right name, or turned into cases to run.
 
 mod attachments;
+mod baseline;
 mod ceilings;
 mod check;
 mod conditions;
@@ -26,5 +27,5 @@ pub use explanations::Explanation;
 pub(crate) use head::Head;
 pub use hints::nearest;
 pub use other::{load, parse};
-pub use ready::{Case, Over, Scenario, Varied, Wishes};
+pub use ready::{Baseline, Case, Over, Scenario, Varied, Wishes};
 pub use source::Refusal;

@@ -2,9 +2,12 @@
 
 use super::explanations::Explanation;
 use super::hints;
+use crate::run::Outside;
 use crate::study::{Axis, Chart, Claim, Extent, Models, Rulings, Table};
+use sim::Governed;
 use sim::config::Network;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A scenario, ready to run.
 #[derive(Clone, Debug)]
@@ -56,6 +59,17 @@ pub struct Case {
     pub set: BTreeMap<String, String>,
     /// The network with these values.
     pub network: Network,
+    /// Who decides in the place of the controllers; none but in the cases of a [baseline](Scenario::with_baseline).
+    pub baseline: Option<Baseline>,
+}
+
+/// Who decides in a case in the place of its controllers.
+#[derive(Clone, Debug)]
+pub struct Baseline {
+    /// Who.
+    pub outside: Arc<dyn Outside>,
+    /// The queues whose controllers it stands for.
+    pub places: Vec<Governed>,
 }
 
 /// What is asked of a scenario beyond its file.
@@ -114,7 +128,8 @@ impl Scenario {
             self.extent = Extent::Reduced;
         }
         self.seeds = vec![seed];
-        self.cases = vec![Case { labels: BTreeMap::new(), set: self.set.clone(), network: self.base.clone() }];
+        let (set, network) = (self.set.clone(), self.base.clone());
+        self.cases = vec![Case { labels: BTreeMap::new(), set, network, baseline: None }];
         self
     }
 

@@ -76,4 +76,20 @@ impl Network {
         });
         movements.into_iter().chain(recordings).collect()
     }
+
+    /// The same network without a controller at any queue.
+    #[must_use]
+    pub fn without_controllers(mut self) -> Self {
+        let classes = self.class_queue.iter_mut().flat_map(ClassQueues::described);
+        let all = std::iter::once(&mut self.queue).chain(self.category_queue.described()).chain(classes);
+        let of_nodes = self.node.iter_mut().flat_map(|node| {
+            let several = node.category_queue.described().chain(node.class_queue.described());
+            node.queue.iter_mut().chain(several)
+        });
+        let of_wires = self.wired.iter_mut().map(|wired| &mut wired.queue);
+        for queue in all.chain(of_nodes).chain(of_wires) {
+            queue.controller = control::Name::None;
+        }
+        self
+    }
 }

@@ -120,6 +120,11 @@ impl CategoryQueues {
         }
     }
 
+    /// The queues that are described.
+    pub(super) fn described(&mut self) -> impl Iterator<Item = &mut Queue> {
+        [&mut self.voice, &mut self.video, &mut self.best_effort, &mut self.background].into_iter().flatten()
+    }
+
     /// Is none described?
     pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()
@@ -146,6 +151,11 @@ impl ClassQueues {
             Class::RealTime => (self.real_time.as_ref(), "real_time"),
             Class::BestEffort => (self.best_effort.as_ref(), "best_effort"),
         }
+    }
+
+    /// The queues that are described.
+    pub(super) fn described(&mut self) -> impl Iterator<Item = &mut Queue> {
+        [&mut self.real_time, &mut self.best_effort].into_iter().flatten()
     }
 
     /// Is none described?

@@ -195,6 +195,11 @@ impl Port {
         self.controller.needs().sets.contains(Sets::ACCESS)
     }
 
+    /// The delay that its controller aims at.
+    pub(crate) fn target_delay(&self) -> Option<Duration> {
+        self.controller.target_delay()
+    }
+
     /// What holds until the controller's first decision.
     pub(crate) fn begin(&self) -> Orders {
         self.controller.begin()

@@ -12,4 +12,4 @@ mod state;
 mod trace;
 
 pub use error::{BuildError, Unknown};
-pub use state::{Asked, World};
+pub use state::{Asked, Governed, World};

@@ -45,7 +45,7 @@ pub(super) fn reproduce(mut args: args::Reproduce) -> Result<u8, Failure> {
         let study = done.map_err(|error| told(error, &experiment.folder))?;
         warn(&study.warnings());
         if !args.json {
-            print(&text(&study))?;
+            print(&tables::study(&study, width()))?;
         }
         studies.push(study);
     }
@@ -114,35 +114,6 @@ fn told(error: SweepError, folder: &Path) -> Failure {
         }
         other => other.into(),
     }
-}
-
-fn text(study: &Study) -> String {
-    let cpu: f64 = study.runs.iter().map(|run| run.cpu_s).sum();
-    let simulated: f64 = study.runs.iter().map(|run| run.outcome.simulated_s).sum();
-    let mut claims = format!("{}\n", tables::tally(&study.claims));
-    if !study.claims.is_empty() {
-        claims = format!("{}\n{claims}{}", tables::claims(&study.claims, width()), reasons(study));
-    }
-    let asked = study.tables.iter().map(|table| format!("{}\n", tables::asked(study, table, width())));
-    let asked = asked.collect::<String>();
-    let (id, title, runs, seeds) = (&study.id, &study.title, study.runs.len(), study.seeds.len());
-    format!(
-        "{id}: {title}\n{runs} runs ({seeds} seeds per case), {simulated:.0} simulated seconds, {cpu:.1} s of CPU\n\n{asked}{claims}\n"
-    )
-}
-
-/// Where it is written why claims do not hold.
-fn reasons(study: &Study) -> String {
-    let failing = study.claims.iter().filter(|claim| claim.verdict.fails());
-    let written = failing.filter_map(|claim| study.explanations.get(&claim.id));
-    let mut lines: Vec<String> = Vec::new();
-    for why in written {
-        let line = format!("why: {}, \"{}\"\n", why.page, why.heading);
-        if !lines.contains(&line) {
-            lines.push(line);
-        }
-    }
-    lines.concat()
 }
 
 fn object(study: &Study, folder: &Path, report: Option<&Path>) -> String {

@@ -3,10 +3,11 @@
 //! The run pauses whenever a decision is due. It is no part of the run's results who decided: the same orders at the same
 //! moments give the same results as a controller that gives them.
 
+use crate::egress::Port;
 use crate::engine::{NodeId, PortId};
 use crate::trace::{Decision, TraceEventKind};
 use crate::world::error::BuildError;
-use crate::world::state::{Asked, Event, Witness, World};
+use crate::world::state::{Asked, Event, Governed, Node, Witness, World};
 use control::{Interval, Orders, Period};
 
 impl World {
@@ -32,6 +33,20 @@ impl World {
         described.steer(interval.get());
         self.events.push(self.now + interval.get(), Event::Control { node: number, port });
         Ok(number.into())
+    }
+
+    /// The queues whose controllers decide at intervals, by node and then by queue.
+    pub fn governed(&self) -> Vec<Governed> {
+        let of_node = |node: &Node| {
+            let name = node.name.clone();
+            let governed = node.egress.ports().iter().zip(0..).filter(|(port, _)| port.interval().is_some());
+            let described = |(port, queue): (&Port, u32)| {
+                let (limit, target) = (port.queue().limit(), port.target_delay());
+                Governed { node: name.clone(), queue, limit, target }
+            };
+            governed.map(described).collect::<Vec<_>>()
+        };
+        self.nodes.iter().flat_map(of_node).collect()
     }
 
     /// The first decision that is due; where one becomes due, [`advance`](Self::advance) returns.
@@ -63,6 +78,7 @@ impl World {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Network;
     use control::Limit;
     use units::Duration;
 
@@ -110,6 +126,21 @@ mod tests {
         }
         let (ours, plain) = (steered.finish(), world(CHAIN).finish());
         assert_eq!((ours.flows, ours.nodes), (plain.flows, plain.nodes));
+    }
+
+    #[test]
+    fn a_network_tells_which_queues_have_controllers_and_loses_them() {
+        let text = format!(
+            "{CHAIN}[[node]]\nname = \"far\"\nposition = [\"90 m\", \"0 m\"]\n[node.queue]\ncontroller = \"adth\"\n"
+        )
+        .replace("[queue]", "[queue]\ncontroller = \"adth\"");
+        let network: Network = toml::from_str(&text).expect("a description");
+        let governed = World::new(&network, 1).expect("a network").governed();
+        let nodes: Vec<_> = governed.iter().map(|place| (place.node.as_str(), place.queue)).collect();
+        assert_eq!(nodes, [("n0", 0), ("n1", 0), ("n2", 0), ("far", 0)]);
+        assert_eq!((governed[0].limit, governed[0].target), (Limit::Packets(200), Some(Duration::from_millis(200))));
+        let without = World::new(&network.without_controllers(), 1).expect("a network");
+        assert_eq!(without.governed(), []);
     }
 
     #[test]

@@ -1,6 +1,7 @@
-//! A decision that someone outside the simulation has to make.
+//! Queues that someone decides upon, and a decision that someone outside the simulation has to make.
 
-use control::Interval;
+use control::{Interval, Limit};
+use units::Duration;
 
 /// An interval of a queue is over, and someone outside decides what holds from now on; see
 /// [`steer`](crate::World::steer).
@@ -12,4 +13,17 @@ pub struct Asked {
     pub queue: u32,
     /// What it measured.
     pub seen: Interval,
+}
+
+/// A queue with a controller that decides at intervals.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Governed {
+    /// The name of its node.
+    pub node: String,
+    /// The queue: its place among those of the node.
+    pub queue: u32,
+    /// What it may hold before the first decision.
+    pub limit: Limit,
+    /// The delay that its controller aims at; none of one that aims at none.
+    pub target: Option<Duration>,
 }

@@ -18,7 +18,7 @@ mod world;
 
 pub(crate) use accounts::Accounts;
 pub(crate) use admission::{Admission, AdmissionRecord, Probe, Standing};
-pub use asked::Asked;
+pub use asked::{Asked, Governed};
 pub(crate) use connections::{Connection, Connections};
 pub(crate) use event::Event;
 pub(crate) use flow::{Flow, Role, Supply};

@@ -1,0 +1,227 @@
+//! Baselines: controllers that are no part of Sluice, beside a scenario's own.
+
+use super::hints;
+use super::ready::{Baseline, Case, Scenario};
+use super::source::Refusal;
+use crate::run::Outside;
+use crate::study::Axis;
+use sim::{Governed, World};
+use std::sync::Arc;
+
+impl Scenario {
+    /// One more label on one of the axes, of the same networks as those of the label `like`, with `outside` at every queue
+    /// that has a controller there. `like` is written `axis=label`; without one it is the first label with a controller, in
+    /// the order of the axes. The new cases come after all others; the scenario's claims are not about them.
+    ///
+    /// # Errors
+    /// When the label is not new, there is none like `like`, or none of its queues has a controller.
+    pub fn with_baseline(
+        mut self,
+        label: &str,
+        like: Option<&str>,
+        outside: &Arc<dyn Outside>,
+    ) -> Result<Self, Refusal> {
+        let (axis, model) = match like {
+            Some(like) => self.named(like)?,
+            None => self.first_with_controller()?,
+        };
+        if self.axes[axis].labels.iter().any(|known| known == label) {
+            let message =
+                format!("`{}` has a label `{label}` already: a baseline has one of its own", self.axes[axis].name);
+            return Err(self.refuse(message));
+        }
+        let name = self.axes[axis].name.clone();
+        let mut cases = Vec::new();
+        for case in self.own_cases().iter().filter(|case| case.labels[&name] == model) {
+            let places = governed(case);
+            if places.is_empty() {
+                return Err(self.refuse(format!("no queue has a controller where {name} = {model}")));
+            }
+            let mut labels = case.labels.clone();
+            labels.insert(name.clone(), label.to_owned());
+            let network = case.network.clone().without_controllers();
+            let baseline = Some(Baseline { outside: Arc::clone(outside), places });
+            cases.push(Case { labels, set: case.set.clone(), network, baseline });
+        }
+        self.axes[axis].labels.push(label.to_owned());
+        self.cases.extend(cases);
+        Ok(self)
+    }
+
+    /// The cases of the file, without those of baselines.
+    pub(crate) fn own_cases(&self) -> &[Case] {
+        let own = self.cases.iter().take_while(|case| case.baseline.is_none()).count();
+        &self.cases[..own]
+    }
+
+    /// The axis and its label that `like` names.
+    fn named(&self, like: &str) -> Result<(usize, String), Refusal> {
+        let Some((name, label)) = like.split_once('=') else {
+            return Err(self.refuse(format!("`{like}`: expected AXIS=LABEL")));
+        };
+        let (name, label) = (name.trim(), label.trim());
+        let Some(place) = self.axes.iter().position(|axis| axis.name == name) else {
+            let known: Vec<&str> = self.axes.iter().map(|axis| axis.name.as_str()).collect();
+            return Err(hints::with_names(self.refuse(format!("this scenario varies no `{name}`")), name, &known));
+        };
+        let known: Vec<&str> = self.labels_run(&self.axes[place]).collect();
+        if !known.contains(&label) {
+            return Err(hints::with_names(self.refuse(format!("no case has {name} = {label}")), label, &known));
+        }
+        Ok((place, label.to_owned()))
+    }
+
+    fn first_with_controller(&self) -> Result<(usize, String), Refusal> {
+        for (place, axis) in self.axes.iter().enumerate() {
+            let has_controller = |label: &&str| {
+                let mut of_label = self.own_cases().iter().filter(|case| case.labels[&axis.name] == **label);
+                of_label.all(|case| !governed(case).is_empty())
+            };
+            if let Some(label) = self.labels_run(axis).find(has_controller) {
+                return Ok((place, label.to_owned()));
+            }
+        }
+        Err(self
+            .refuse("no label of `[vary]` has a controller at every case's queues, which a baseline could stand for"))
+    }
+
+    /// The labels of an axis that occur in a case.
+    fn labels_run<'s>(&'s self, axis: &'s Axis) -> impl Iterator<Item = &'s str> {
+        let occurs = |label: &&String| self.own_cases().iter().any(|case| case.labels[&axis.name] == **label);
+        axis.labels.iter().filter(occurs).map(String::as_str)
+    }
+
+    fn refuse(&self, message: impl Into<String>) -> Refusal {
+        Refusal::file(&self.file, message)
+    }
+}
+
+/// The queues of a case that have controllers.
+fn governed(case: &Case) -> Vec<Governed> {
+    // Every case's network was built once already, when the scenario was read.
+    World::new(&case.network, 0).map(|world| world.governed()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{self, Fault, Timed, Watch};
+    use crate::scenario::Wishes;
+    use crate::store::Store;
+    use crate::sweep::{self, Settings};
+    use control::{Limit, Period};
+    use sim::config::Network;
+    use std::collections::BTreeMap;
+    use units::Duration;
+
+    const TEXT: &str = r#"
+title = "t"
+duration = "2 s"
+[radio]
+range = "30 m"
+[nodes]
+count = 3
+placement = "chain"
+spacing = "30 m"
+[queue]
+limit = 100
+[[flow]]
+name = "f"
+from = "n0"
+to = "n2"
+traffic = { kind = "cbr", rate = "4 Mb/s", packet = "1000 B" }
+[vary]
+seeds = 2
+scheme = [
+  { label = "FIFO", set = {} },
+  { label = "ADTH", set = { "queue.controller" = "adth" } },
+]
+"queue.discipline" = ["drop-head", "drop-tail"]
+[[claim]]
+id = "a"
+says = "s"
+source = "s"
+measure = "totals.loss_ratio"
+holds = "<= 1"
+"#;
+
+    fn scenario() -> Scenario {
+        Scenario::read("a.toml", "a", TEXT.as_bytes(), std::path::Path::new(""), &Wishes::default()).expect("right")
+    }
+
+    /// A limit of three packets.
+    #[derive(Debug)]
+    struct Three;
+
+    impl Outside for Three {
+        fn run(
+            &self,
+            network: &Network,
+            seed: u64,
+            _case: &BTreeMap<String, String>,
+            places: &[Governed],
+            watch: &dyn Watch,
+        ) -> Result<Option<Timed>, Fault> {
+            let every = Period::new(Duration::from_millis(100)).expect("long enough");
+            let steered: Vec<_> = places.iter().map(|place| (place.node.clone(), place.queue, every)).collect();
+            run::steered(network, seed, &steered, watch, |_, _| Ok::<_, sim::BuildError>(Limit::Packets(3).into()))
+                .map_err(Into::into)
+        }
+    }
+
+    fn three() -> Arc<dyn Outside> {
+        Arc::new(Three)
+    }
+
+    fn refused(like: Option<&str>, label: &str) -> String {
+        scenario().with_baseline(label, like, &three()).expect_err("wrong").to_string()
+    }
+
+    #[test]
+    fn its_cases_come_after_the_others_and_leave_them_as_they_are() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let run = |scenario: &Scenario, folder: &str, path: &tempfile::TempDir| {
+            let store = Store::create(&path.path().join(folder), "a").expect("a store");
+            let settings = Settings { threads: 1, build: "test".to_owned(), command: String::new(), traces: None };
+            sweep::run(scenario, &store, &settings, &()).expect("a study")
+        };
+        let plain = run(&scenario(), "plain", &folder);
+        let baseline = scenario().with_baseline("3", None, &three()).expect("right");
+        let both = run(&baseline, "both", &folder);
+        assert_eq!(both.axes[0].labels, ["FIFO", "ADTH", "3"]);
+        assert_eq!((plain.runs.len(), both.runs.len()), (8, 12));
+        for (one, other) in plain.runs.iter().zip(&both.runs) {
+            assert_eq!((&one.case, one.seed, &one.outcome), (&other.case, other.seed, &other.outcome));
+        }
+        assert_eq!(plain.claims, both.claims);
+        for run in &both.runs[8..] {
+            assert_eq!(run.case["scheme"], "3");
+            let limit = |node: usize| run.outcome.nodes[node].queues[0].limit_packets.expect("in packets").last;
+            assert!((0..3).all(|node| (limit(node) - 3.0).abs() < 1e-9));
+        }
+        // Nobody knows whether the code outside is the same as before: only the others are taken from the store.
+        let again = run(&baseline, "both", &folder);
+        let kept: Vec<bool> =
+            both.runs.iter().zip(&again.runs).map(|(one, two)| one.wall_s.to_bits() == two.wall_s.to_bits()).collect();
+        assert_eq!(kept, [[true; 8].as_slice(), &[false; 4]].concat());
+    }
+
+    #[test]
+    fn what_it_stands_for_is_told_or_found() {
+        let chosen = scenario().with_baseline("x", Some("queue.discipline=drop-tail"), &three());
+        assert!(chosen.expect_err("FIFO").to_string().contains("no queue has a controller where queue.discipline"));
+        assert!(refused(Some("scheme=ADHT"), "x").contains("did you mean `ADTH`?"));
+        assert!(refused(Some("shceme=ADTH"), "x").contains("did you mean `scheme`?"));
+        assert!(refused(Some("ADTH"), "x").contains("expected AXIS=LABEL"));
+        assert!(refused(None, "ADTH").contains("a baseline has one of its own"));
+        let none = Scenario::read(
+            "a.toml",
+            "a",
+            b"title = 't'\nduration = '1 s'\n[nodes]\ncount = 2\nplacement = 'chain'\nspacing = '9 m'\n",
+            std::path::Path::new(""),
+            &Wishes::default(),
+        );
+        let none = none.expect("right").with_baseline("x", None, &three()).expect_err("nothing varies");
+        assert!(none.to_string().starts_with("a.toml: no label of `[vary]` has a controller"), "{none}");
+    }
+}

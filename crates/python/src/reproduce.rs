@@ -1,0 +1,156 @@
+//! A whole experiment: every case with every seed, and the verdicts on its claims. `sluice reproduce` in Python.
+
+use crate::error::{failed, raised_outside, refused, unkept};
+use crate::run::said;
+use crate::scenario::Scenario;
+use crate::steer::{period, simulate};
+use crate::stop::Stop;
+use crate::table::Table;
+use crate::tables;
+use control::Limit;
+use lab::run::{Fault, Outside, Timed, Watch};
+use lab::scenario::Wishes;
+use lab::store::{Store, write_whole};
+use lab::study;
+use lab::sweep::{self, Settings, SweepError};
+use pyo3::prelude::*;
+use sim::Governed;
+use sim::config::Network;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use units::Duration;
+
+/// Makes the runs that `folder` does not hold yet, keeps them there, and rules on the claims. `baselines`: labels, each with
+/// what makes the controllers of a run; they stand beside the label `like`.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "they are those of Python's function")]
+pub(crate) fn reproduce(
+    py: Python<'_>,
+    scenario: &Bound<'_, Scenario>,
+    baselines: Vec<(String, Py<PyAny>)>,
+    like: Option<String>,
+    seeds: Option<usize>,
+    quick: bool,
+    folder: PathBuf,
+    build: String,
+    stop: &Bound<'_, Stop>,
+) -> PyResult<Study> {
+    let (words, stop) = (&scenario.get().words, stop.get());
+    let wishes = Wishes {
+        set: words.set.clone(),
+        seeds: seeds.or(quick.then_some(sweep::QUICK_SEEDS)),
+        quick,
+        ..Wishes::default()
+    };
+    let read = || {
+        baselines.into_iter().try_fold(words.read(&wishes)?, |scenario, (label, make)| {
+            let outside: Arc<dyn Outside> = Arc::new(InPython { make });
+            scenario.with_baseline(&label, like.as_deref(), &outside)
+        })
+    };
+    let ready = py.detach(read).map_err(|refusal| refused(py, &refusal))?;
+    let store = Store::create(&folder, &ready.id).map_err(|error| unkept(py, &error.to_string()))?;
+    let settings = Settings { threads: 0, build, command: "sluice.reproduce in Python".to_owned(), traces: None };
+    let done =
+        py.detach(|| catch_unwind(AssertUnwindSafe(|| sweep::run(&ready, &store, &settings, stop).map_err(Box::new))));
+    let done = done.map_err(|panic| failed(py, &format!("this is a fault in Sluice: {}", said(&*panic))))?;
+    let study = done.map_err(|error| match *error {
+        SweepError::Store(error) => unkept(py, &error.to_string()),
+        SweepError::Outside(fault) => raised_outside(py, fault),
+        other => failed(py, &other.to_string()),
+    })?;
+    Ok(Study { study })
+}
+
+/// Controllers that are written in Python, in the place of a scenario's own.
+#[derive(Debug)]
+struct InPython {
+    /// Given the labels of a case, a seed and the queues, makes a controller for each: its interval in seconds, and what
+    /// decides.
+    make: Py<PyAny>,
+}
+
+/// A queue: its node, its limit in packets, and the delay in seconds that its controller aims at.
+type Place<'c> = (&'c str, Option<u32>, Option<f64>);
+
+impl Outside for InPython {
+    fn run(
+        &self,
+        network: &Network,
+        seed: u64,
+        case: &BTreeMap<String, String>,
+        places: &[Governed],
+        watch: &dyn Watch,
+    ) -> Result<Option<Timed>, Fault> {
+        let (mut steered, mut deciding) = (Vec::new(), Vec::new());
+        Python::attach(|py| {
+            let described = places.iter().map(|place| -> Place<'_> {
+                let limit = match place.limit {
+                    Limit::Packets(packets) => Some(packets),
+                    Limit::Bytes(_) => None,
+                };
+                (&place.node, limit, place.target.map(Duration::as_secs_f64))
+            });
+            let made = self.make.bind(py).call1((case, seed, described.collect::<Vec<_>>()))?;
+            let made: Vec<(f64, Py<PyAny>)> = made.extract()?;
+            for (place, (interval_s, decide)) in places.iter().zip(made) {
+                steered.push((place.node.clone(), place.queue, period(interval_s)?));
+                deciding.push(decide);
+            }
+            PyResult::Ok(())
+        })?;
+        simulate(network, seed, &steered, &deciding, watch)
+    }
+}
+
+/// A scenario, its runs and the verdicts on its claims.
+#[pyclass(frozen, module = "sluice._sluice")]
+pub(crate) struct Study {
+    study: study::Study,
+}
+
+#[pymethods]
+impl Study {
+    #[getter]
+    fn id(&self) -> &str {
+        &self.study.id
+    }
+
+    #[getter]
+    fn axes(&self) -> Vec<(&str, &[String])> {
+        self.study.axes.iter().map(|axis| (axis.name.as_str(), axis.labels.as_slice())).collect()
+    }
+
+    #[getter]
+    fn seeds(&self) -> Vec<u64> {
+        self.study.seeds.clone()
+    }
+
+    /// How many runs there are.
+    fn __len__(&self) -> usize {
+        self.study.runs.len()
+    }
+
+    /// One of the tables of runs, or `claims`.
+    fn table(&self, name: &str) -> PyResult<Table> {
+        let study = &self.study;
+        match name {
+            "claims" => tables::verdicts(&study.id, &study.claims, &study.explanations),
+            _ => tables::table(name, &study.axes, study.runs.iter()),
+        }
+    }
+
+    /// What `sluice reproduce` prints of it, at most so many characters wide.
+    fn text(&self, width: usize) -> String {
+        lab::tables::study(&self.study, width)
+    }
+
+    /// Writes the report to this file.
+    fn report(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let page = py.detach(|| lab::report::html(std::slice::from_ref(&self.study)));
+        let page = page.map_err(|error| failed(py, &error.to_string()))?;
+        write_whole(Path::new(&path), page.as_bytes()).map_err(|error| unkept(py, &error.to_string()))
+    }
+}
