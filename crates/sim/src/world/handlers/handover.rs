@@ -6,7 +6,7 @@ use crate::engine::{FlowId, Handle, NodeId, Number as _, PortId};
 use crate::mac::Msdu;
 use crate::net::{Load, Transit, Waiting, msdu_bytes, network_bytes};
 use crate::trace::{Decision, TraceEventKind};
-use crate::world::state::{Accounts, Event, Node, Witness, World, told_every};
+use crate::world::state::{Event, Node, Witness, World, told_every};
 use control::{Orders, Reads};
 use queue::Ecn;
 use units::{Bytes, Duration, Instant};
@@ -76,18 +76,10 @@ impl World {
     #[inline(never)]
     fn pull(&mut self, node: NodeId, category: u8) {
         loop {
-            let Self { nodes, rules, packets, connections, flows, routing, overflows, watch, now, .. } = self;
-            let mut accounts = Accounts {
-                packets,
-                connections,
-                flows,
-                routing,
-                overflows,
-                witness: Witness { watch, now: *now, node },
-            };
-            let Node { egress, station, .. } = &mut nodes[node];
+            let now = self.now;
+            let (Node { egress, station, .. }, rules, mut accounts) = self.node_and_accounts(node);
             let outlook = Outlook { station, rules };
-            let Some((port, waiting)) = egress.pull(*now, category, outlook, &mut accounts.dropping()) else { return };
+            let Some((port, waiting)) = egress.pull(now, category, outlook, &mut accounts.dropping()) else { return };
             self.left(node, port, &waiting);
         }
     }
@@ -104,7 +96,7 @@ impl World {
     /// Hands the next packet of a category to the station, if one waits.
     fn hand_over(&mut self, node: NodeId, category: u8) {
         let now = self.now;
-        let (egress, mut accounts) = self.egress_and_accounts(node);
+        let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
         let Some(taken) = egress.take_next(now, category, &mut accounts.dropping()) else {
             if let Some((port, at)) = egress.ready_at(category) {
                 self.arm_port(node, port, at);
@@ -123,6 +115,7 @@ impl World {
     }
 
     /// The MAC of a node takes a packet.
+    #[inline]
     pub(super) fn taken(&mut self, node: NodeId, taken: &Taken) -> Msdu {
         self.draw_taken(node);
         let &Taken { packet: Waiting { packet, length, .. }, waited, expected, .. } = taken;
@@ -133,7 +126,7 @@ impl World {
     /// Receiver and frame length of the packet of a category that would be handed over next.
     pub(super) fn ahead(&mut self, node: NodeId, category: u8) -> Option<(u32, Bytes)> {
         let now = self.now;
-        let (egress, mut accounts) = self.egress_and_accounts(node);
+        let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
         let Waiting { to, length, .. } = egress.peek_next(now, category, &mut accounts.dropping())?;
         Some((to, self.rules.mpdu(msdu_bytes(length))))
     }
@@ -208,7 +201,7 @@ impl World {
     /// Orders of its controller hold at a port from now on.
     pub(super) fn carry_out_orders(&mut self, node: NodeId, port: PortId, orders: &Orders) {
         let now = self.now;
-        let (egress, mut accounts) = self.egress_and_accounts(node);
+        let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
         egress.port_mut(port).obey(now, orders, &mut accounts.dropping());
         if egress.ports()[port].orders_access() {
             self.order_access(node, port, orders);
