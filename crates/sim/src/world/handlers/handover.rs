@@ -160,7 +160,7 @@ impl World {
         }
     }
 
-    /// A packet that left a port is done with.
+    /// So many packets that left a port after they `waited` are done with, `service` after each was taken.
     pub(super) fn complete(
         &mut self,
         node: NodeId,
@@ -168,11 +168,12 @@ impl World {
         waited: Duration,
         service: Duration,
         expected: Duration,
+        packets: u32,
     ) {
         let Node { egress, ports_before, .. } = &mut self.nodes[node];
-        egress.completed(self.now, port, waited, service, expected);
+        egress.completed(self.now, port, waited, service, expected, packets);
         if let Some(recorder) = &mut self.recorder {
-            recorder.completed(*ports_before + port.place(), waited, service);
+            recorder.completed(*ports_before + port.place(), waited, service, packets);
         }
     }
 

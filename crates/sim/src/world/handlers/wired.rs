@@ -38,7 +38,7 @@ impl World {
             self.events.push_at(place, Event::WireArrives { wire });
         }
         link.under_way.push_back((place, packet));
-        self.complete(from, port, waited, service, Duration::ZERO);
+        self.complete(from, port, waited, service, Duration::ZERO, 1);
         self.transmit(wire);
     }
 
