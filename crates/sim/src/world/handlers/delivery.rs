@@ -18,6 +18,8 @@ impl World {
     }
 
     /// A node has got a packet, which belongs to its sender as yet.
+    #[expect(clippy::inline_always, reason = "once a packet: such calls cost every network 1 % in all")]
+    #[inline(always)]
     pub(super) fn take_packet(&mut self, node: NodeId, from: u32, handle: Handle) {
         let packet = self.packets.get_mut(handle);
         packet.transit.accepted = true;
@@ -52,6 +54,8 @@ impl World {
     }
 
     /// A packet has reached the application that it is for.
+    #[expect(clippy::inline_always, reason = "once a packet: such calls cost every network 1 % in all")]
+    #[inline(always)]
     pub(super) fn take_data(&mut self, node: NodeId, index: FlowId, packet: &Packet) {
         let flow = &mut self.flows[index];
         let payload = packet.payload();
