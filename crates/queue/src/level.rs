@@ -40,9 +40,12 @@ impl Meter {
     /// It has this value from now on.
     #[inline]
     pub fn set(&mut self, now: Instant, value: u64) {
-        self.area += self.area_until(now);
-        self.zero += self.zero_until(now);
-        self.since = now;
+        // Several packets often come and go at one moment.
+        if now > self.since {
+            self.area += self.area_until(now);
+            self.zero += self.zero_until(now);
+            self.since = now;
+        }
         self.value = value;
         self.min = self.min.min(value);
         self.max = self.max.max(value);

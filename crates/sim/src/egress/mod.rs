@@ -277,8 +277,8 @@ impl Egress {
         Some(Taken { packet, waited, expected: Duration::ZERO, left: Some(port) })
     }
 
-    /// The MAC, or a wired link, is done with a packet of a port, `service` after it was taken. What it `waited` and what
-    /// airtime was `expected` of it was told then ([`Taken`]).
+    /// The MAC, or a wired link, is done with so many packets of a port, `service` after each was taken. What each `waited` and
+    /// what airtime was `expected` of it was told then ([`Taken`]).
     pub(crate) fn completed(
         &mut self,
         now: Instant,
@@ -286,12 +286,13 @@ impl Egress {
         waited: Duration,
         service: Duration,
         expected: Duration,
+        packets: u32,
     ) {
         if let Order::Mac80211(scheduler) = &mut self.order {
-            scheduler.completed(port, expected);
+            scheduler.completed(port, expected * u64::from(packets));
         }
         let several = self.ports.len() > 1;
-        self.ports[port].completed(now, waited, service, several);
+        self.ports[port].completed(now, waited, service, packets, several);
     }
 
     /// A frame to or from a station was on the air for so long.

@@ -120,13 +120,13 @@ impl Port {
         Some(departure)
     }
 
-    /// A packet that left after it `waited` is done with, `service` later. `several`: the node has other ports, so that
-    /// the service time of its MAC is not that of this one.
-    pub(super) fn completed(&mut self, now: Instant, waited: Duration, service: Duration, several: bool) {
-        self.queue.completed(now, waited, service);
-        self.record.complete(waited, service, self.controller.target_delay());
+    /// So many packets that left after they `waited` are done with, `service` later. `several`: the node has other ports, so
+    /// that the service time of its MAC is not that of this one.
+    pub(super) fn completed(&mut self, now: Instant, waited: Duration, service: Duration, packets: u32, several: bool) {
+        (0..packets).for_each(|_| self.queue.completed(now, waited, service));
+        self.record.complete(waited, service, packets, self.controller.target_delay());
         if several {
-            self.record.serve(service);
+            self.record.serve(service, packets);
         }
     }
 

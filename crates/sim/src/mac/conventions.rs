@@ -2,7 +2,7 @@
 
 use super::{AgeRules, BLOCK_ACK};
 use crate::config::{AnswerRts, Category, Eifs, FirstAccess, MissedBlockAck};
-use crate::radio::Timing;
+use crate::radio::{Mode, Timing};
 use units::{Bytes, Duration};
 
 /// The most access categories that a station contends with.
@@ -142,6 +142,14 @@ impl Conventions {
             (false, true) => timing.cts + timing.sifs,
             (false, false) => Duration::ZERO,
         }
+    }
+
+    /// The longest data frame in a mode that is over within `time`, with what announces it; zero where none is.
+    pub(super) fn longest(&self, mode: Mode, time: Duration) -> Bytes {
+        let with = |psdu| self.timing.longest(mode, time.saturating_sub(self.announcement(psdu)));
+        let Some(threshold) = self.rts_threshold else { return with(Bytes::new(0)) };
+        let announced = with(threshold + Bytes::new(1));
+        if announced > threshold { announced } else { with(threshold).min(threshold) }
     }
 
     /// Length of the MAC frame of an MSDU: header (with QoS control under EDCA, 9.2.4.1.1), check sum, and

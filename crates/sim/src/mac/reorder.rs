@@ -11,6 +11,8 @@ pub(crate) struct Reorder {
     start: u16,
     /// Packets after it that have arrived, by number modulo the window.
     held: [Slot; WINDOW as usize],
+    /// How many of these are not [`Slot::Missing`].
+    ahead: u16,
     /// While below `target`, the start moves on past what is missing.
     target: u16,
     /// The scoreboard reports 64 numbers from here (`WinStartR`),
@@ -43,7 +45,7 @@ pub(crate) enum Place {
 
 impl Reorder {
     pub(super) fn new() -> Self {
-        Self { start: 0, held: [Slot::Missing; WINDOW as usize], target: 0, reported_from: 0, reported: 0 }
+        Self { start: 0, held: [Slot::Missing; WINDOW as usize], ahead: 0, target: 0, reported_from: 0, reported: 0 }
     }
 
     /// A frame has arrived: notes it in the scoreboard, and moves the window so that it lies inside. The host then asks
@@ -60,6 +62,24 @@ impl Reorder {
         if (WINDOW..SEQUENCES / 2).contains(&ahead) {
             self.target = later(sequence, SEQUENCES - WINDOW + 1);
         }
+    }
+
+    /// So many frames have arrived in a row, 64 at most, from this number on: is each the next to be passed on, and does
+    /// nothing wait? Then they are noted as if each had [arrived](Self::arrives) and been [placed](Self::place); if not,
+    /// nothing is, and the host does that.
+    pub(crate) fn passes(&mut self, first: u16, frames: u16) -> bool {
+        let from = distance(self.reported_from, first);
+        if first != self.start || self.start != self.target || self.ahead > 0 || from > WINDOW {
+            return false;
+        }
+        self.start = later(self.start, frames);
+        self.target = self.start;
+        // As many as lie behind the window of the scoreboard move it.
+        let moved = (from + frames).saturating_sub(WINDOW);
+        self.report_from(later(self.reported_from, moved));
+        let bits = u64::MAX >> (WINDOW - frames);
+        self.reported |= bits << (from - moved);
+        true
     }
 
     /// Where a frame that has arrived belongs.
@@ -79,6 +99,7 @@ impl Reorder {
     /// wait.
     pub(crate) fn hold(&mut self, sequence: u16, packet: Option<Handle>) {
         self.held[slot(sequence)] = packet.map_or(Slot::Passed, Slot::Waits);
+        self.ahead += 1;
     }
 
     /// The sender will not send anything before this number again (BlockAckReq).
@@ -104,6 +125,7 @@ impl Reorder {
                 return None;
             }
             let found = std::mem::replace(&mut self.held[slot(self.start)], Slot::Missing);
+            self.ahead -= u16::from(found != Slot::Missing);
             if self.start == self.target {
                 self.target = later(self.target, 1);
             }

@@ -112,8 +112,8 @@ pub(crate) struct Assembly {
     /// ever.
     pub(crate) in_turn: bool,
     pub(super) size: Size,
-    /// The data have to be over.
-    end: Instant,
+    /// No frame may be longer than this, or its data would not be over in time.
+    longest: Bytes,
 }
 
 /// How a packet has room in a frame that is being put together.
@@ -249,20 +249,21 @@ impl Station {
         if !rules.aggregates() || self.fixed.is_some() || buffer.request.is_some() || buffer.to == BROADCAST {
             return None;
         }
-        let (end, size) = (self.data_end(now, rules), self.selected(now, rules));
+        let longest = self.longest(now, rules);
+        let size = buffer.select(|size| fits(size, longest, rules));
         let in_turn = buffer.mpdus.iter().any(|mpdu| mpdu.sent);
         (size.frames == buffer.mpdus.len()).then_some(Assembly {
             to: buffer.to,
             category: self.holder,
             in_turn,
             size,
-            end,
+            longest,
         })
     }
 
     /// Can a packet of `length` to its receiver join?
-    pub(crate) fn room(&self, now: Instant, assembly: &Assembly, length: Bytes, rules: &Conventions) -> Option<Room> {
-        let fits = |size| self.fits(now, assembly.end, size, rules);
+    pub(crate) fn room(&self, assembly: &Assembly, length: Bytes, rules: &Conventions) -> Option<Room> {
+        let fits = |size| fits(size, assembly.longest, rules);
         let (joins, size) = self.buffers[usize::from(self.holder)].joins(length, assembly.size, rules, fits)?;
         Some(Room { joins, size })
     }
@@ -289,8 +290,17 @@ impl Station {
 
     /// The aggregate that is sent where nothing has been settled before.
     pub(super) fn selected(&self, now: Instant, rules: &Conventions) -> Size {
-        let end = self.data_end(now, rules);
-        self.buffers[usize::from(self.holder)].select(|size| self.fits(now, end, size, rules))
+        let buffer = &self.buffers[usize::from(self.holder)];
+        // A single frame goes, however long it lasts.
+        let longest = if buffer.mpdus.len() > 1 { self.longest(now, rules) } else { Bytes::new(0) };
+        buffer.select(|size| fits(size, longest, rules))
+    }
+
+    /// The longest data frame that begins now, and that is over in time with what announces it.
+    fn longest(&self, now: Instant, rules: &Conventions) -> Bytes {
+        let mode = self.mode_to(self.buffers[usize::from(self.holder)].to, &rules.timing);
+        let time = self.data_end(now, rules).since(now);
+        if self.cleared == Cleared::No { rules.longest(mode, time) } else { rules.timing.longest(mode, time) }
     }
 
     /// When data that begin now have to be over in this TXOP.
@@ -314,28 +324,11 @@ impl Station {
             limit => limit.saturating_sub(after),
         };
         let time = aggregation.duration.min(in_txop);
-        let fits = |psdu| rules.announcement(psdu) + rules.timing.duration(mode, psdu) <= time;
-        let (mut shorter, mut longer) = (0, most.count() + 1);
-        while longer - shorter > 1 {
-            let middle = u64::midpoint(shorter, longer);
-            *if fits(Bytes::new(middle)) { &mut shorter } else { &mut longer } = middle;
-        }
-        Bytes::new(shorter)
-    }
-
-    /// Does an aggregate of this size keep to all limits?
-    fn fits(&self, now: Instant, end: Instant, size: Size, rules: &Conventions) -> bool {
-        let aggregation = &rules.aggregation;
-        let short = size.frames == 1 || aggregation.ampdu.is_some_and(|most| size.psdu <= most);
-        let timing = &rules.timing;
-        let before = if self.cleared == Cleared::No { rules.announcement(size.psdu) } else { Duration::ZERO };
-        let mode = self.mode_to(self.buffers[usize::from(self.holder)].to, timing);
-        short
-            && size.frames <= usize::from(aggregation.frames)
-            && now + before + timing.duration(mode, size.psdu) <= end
+        rules.longest(mode, time).min(most)
     }
 
     /// The number of the next frame for `to`. Data with QoS are numbered by receiver and category (10.3.2.11.2).
+    #[inline]
     fn number(&mut self, to: u32, category: usize, rules: &Conventions) -> u16 {
         if rules.edca() && to != BROADCAST {
             return self.peers.next_sequence(to, category);
@@ -525,6 +518,13 @@ impl Station {
     pub(crate) fn learn(&mut self, now: Instant, report: Report) {
         self.rates.learn(now, report);
     }
+}
+
+/// Does an aggregate of this size keep to all limits? `longest`: that of time.
+fn fits(size: Size, longest: Bytes, rules: &Conventions) -> bool {
+    let aggregation = &rules.aggregation;
+    let short = size.frames == 1 || aggregation.ampdu.is_some_and(|most| size.psdu <= most);
+    short && size.frames <= usize::from(aggregation.frames) && size.psdu <= longest
 }
 
 impl Unanswered {

@@ -159,9 +159,8 @@ impl Mode {
             }
             Self::Ht { mcs, width, guard } => {
                 let bits_per_symbol = mcs.bits_per_symbol(width);
-                // 19.4.3; tables 19-27 to 19-34: a second encoder beyond 300 Mb/s.
-                let encoders = if bits_per_symbol > 1_200 { 2 } else { 1 };
-                let symbols = (SERVICE + psdu.bits() + TAIL * encoders).div_ceil(bits_per_symbol);
+                let bits = SERVICE + psdu.bits() + TAIL * encoders(bits_per_symbol);
+                let symbols = bits.div_ceil(bits_per_symbol);
                 // Short symbols fill up to a whole number of long ones.
                 Duration::from_micros(4 * (symbols * symbol_tenths(guard)).div_ceil(40))
             }
@@ -171,6 +170,28 @@ impl Mode {
             }
         }
     }
+
+    /// The longest PSDU whose [`payload`](Self::payload) lasts no longer than `time`; zero where none does.
+    pub(super) fn longest(self, time: Duration) -> Bytes {
+        let micros = time.as_nanos() / 1_000;
+        let symbols = micros / 4;
+        let (bits, around) = match self {
+            Self::Dsss { rate, .. } => (micros.saturating_mul(rate.rate().as_bps()) / 1_000_000, 0),
+            Self::Ofdm(rate) => (symbols.saturating_mul(rate.rate().as_bps() / 250_000), SERVICE + TAIL),
+            Self::Ht { mcs, width, guard } => {
+                let short = symbols.saturating_mul(40) / symbol_tenths(guard);
+                let bits_per_symbol = mcs.bits_per_symbol(width);
+                (short.saturating_mul(bits_per_symbol), SERVICE + TAIL * encoders(bits_per_symbol))
+            }
+            Self::Nominal { kbps } => (symbols.saturating_mul(4 * u64::from(kbps)) / 1_000, SERVICE + TAIL),
+        };
+        Bytes::new(bits.saturating_sub(around) / 8)
+    }
+}
+
+/// 19.4.3; tables 19-27 to 19-34: a second encoder beyond 300 Mb/s.
+const fn encoders(bits_per_symbol: u64) -> u64 {
+    if bits_per_symbol > 1_200 { 2 } else { 1 }
 }
 
 /// A symbol and its guard interval, in tenths of a microsecond.
@@ -184,6 +205,29 @@ const fn symbol_tenths(guard: GuardInterval) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    fn modes() -> impl Strategy<Value = Mode> {
+        let dsss = (prop::sample::select(&DsssRate::ALL), prop::sample::select(&[Preamble::Long, Preamble::Short]));
+        let width = prop::sample::select(&[ChannelWidth::Mhz20, ChannelWidth::Mhz40]);
+        let guard = prop::sample::select(&[GuardInterval::Long, GuardInterval::Short]);
+        prop_oneof![
+            dsss.prop_map(|(rate, preamble)| Mode::Dsss { rate, preamble }),
+            prop::sample::select(&OfdmRate::ALL).prop_map(Mode::Ofdm),
+            (0..=Mcs::HIGHEST.0, width, guard).prop_map(|(mcs, width, guard)| Mode::Ht { mcs: Mcs(mcs), width, guard }),
+            (1_u32..1_000_000).prop_map(|kbps| Mode::Nominal { kbps }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn the_longest_psdu_lasts_no_longer_and_the_next_one_does(mode in modes(), nanos in 0_u64..20_000_000_000) {
+            let time = Duration::from_nanos(nanos);
+            let longest = mode.longest(time);
+            prop_assert!(longest.count() == 0 || mode.payload(longest) <= time);
+            prop_assert!(mode.payload(longest + Bytes::new(1)) > time);
+        }
+    }
 
     fn ht(mcs: u8, width: ChannelWidth, guard: GuardInterval) -> Mode {
         Mode::Ht { mcs: Mcs::new(mcs).expect("0 to 31"), width, guard }

@@ -88,6 +88,12 @@ impl Timing {
         Ok(timing)
     }
 
+    /// The longest PSDU whose frame occupies the medium no longer than `time`; zero where none does.
+    pub(crate) fn longest(&self, mode: Mode, time: Duration) -> Bytes {
+        let extension = if matches!(mode, Mode::Dsss { .. }) { Duration::ZERO } else { self.extension };
+        mode.longest(time.saturating_sub(mode.header() + extension))
+    }
+
     /// `TXTIME`: how long a frame of `psdu` bytes (MAC header and check sum included) occupies the medium.
     #[inline]
     pub fn duration(&self, mode: Mode, psdu: Bytes) -> Duration {

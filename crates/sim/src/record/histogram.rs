@@ -14,15 +14,15 @@ const FEW: usize = 64;
 const PAGE: u32 = 16;
 
 /// Counts by bin.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Histogram {
-    /// (bin, count), by bin, and where the last number went: packets of one aggregate often take the same time.
-    Sparse(Vec<(u32, u32)>, usize),
+    /// (bin, count), by bin.
+    Sparse(Vec<(u32, u32)>),
     Dense(Pages),
 }
 
 /// Bins by page, of which those exist that a number has met.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Pages {
     /// The lowest page, and from there on where each is among the counts, if it is.
     first: u32,
@@ -32,44 +32,35 @@ pub(super) struct Pages {
 
 impl Default for Histogram {
     fn default() -> Self {
-        Self::Sparse(Vec::new(), 0)
+        Self::Sparse(Vec::new())
     }
 }
 
 impl Histogram {
-    /// Counts a number.
-    #[inline]
-    pub(super) fn record(&mut self, number: u64) {
+    /// Counts a number so many times.
+    pub(super) fn record(&mut self, number: u64, times: u32) {
         let bin = bin(number);
         match self {
-            Self::Dense(pages) => pages.add(bin, 1),
-            Self::Sparse(few, last) => {
-                if few.get(*last).is_none_or(|&(known, _)| known != bin) {
-                    match few.binary_search_by_key(&bin, |&(bin, _)| bin) {
-                        Ok(at) => *last = at,
-                        Err(at) if few.len() < FEW => {
-                            few.insert(at, (bin, 0));
-                            *last = at;
-                        }
-                        Err(_) => {
-                            let mut pages = Pages::default();
-                            for &(bin, count) in few.iter() {
-                                pages.add(bin, count);
-                            }
-                            *self = Self::Dense(pages);
-                            return self.record(number);
-                        }
+            Self::Dense(pages) => pages.add(bin, times),
+            Self::Sparse(few) => match few.binary_search_by_key(&bin, |&(bin, _)| bin) {
+                Ok(at) => few[at].1 = few[at].1.saturating_add(times),
+                Err(at) if few.len() < FEW => few.insert(at, (bin, times)),
+                Err(_) => {
+                    let mut pages = Pages::default();
+                    for &(bin, count) in few.iter() {
+                        pages.add(bin, count);
                     }
+                    pages.add(bin, times);
+                    *self = Self::Dense(pages);
                 }
-                few[*last].1 = few[*last].1.saturating_add(1);
-            }
+            },
         }
     }
 
     /// The largest number in the bin of the `rank`-th smallest number counted, from 1; 0 where there are fewer.
     pub(super) fn ranked(&self, rank: u64) -> u64 {
         match self {
-            Self::Sparse(few, _) => find(few.iter().copied(), rank),
+            Self::Sparse(few) => find(few.iter().copied(), rank),
             Self::Dense(pages) => find(pages.bins(), rank),
         }
     }
@@ -157,7 +148,7 @@ mod tests {
         ) {
             let mut histogram = Histogram::default();
             for &number in &numbers {
-                histogram.record(number);
+                histogram.record(number, 1);
             }
             let mut sorted = numbers;
             sorted.sort_unstable();
@@ -171,11 +162,11 @@ mod tests {
     fn few_different_numbers_take_little_memory_and_far_ones_no_page_between_them() {
         let mut histogram = Histogram::default();
         for number in 0..1_000_000 {
-            histogram.record(number % 60 * 10_000);
+            histogram.record(number % 60 * 10_000, 1);
         }
-        assert!(matches!(&histogram, Histogram::Sparse(few, _) if few.len() == 60));
+        assert!(matches!(&histogram, Histogram::Sparse(few) if few.len() == 60));
         for number in 0..100_000 {
-            histogram.record(number % 500 * 10_000);
+            histogram.record(number % 500 * 10_000, 1);
         }
         let Histogram::Dense(pages) = &histogram else { panic!("too many to be sorted") };
         assert!(pages.counts.len() <= 500, "{} pages", pages.counts.len());

@@ -17,11 +17,11 @@ pub(crate) struct HopRecord {
 }
 
 impl HopRecord {
-    pub(crate) fn complete(&mut self, delivered: bool, waited: Duration, service: Duration) {
-        self.delivered += u64::from(delivered);
-        self.given_up += u64::from(!delivered);
-        self.service.record(service);
-        self.sojourn.record(waited);
+    /// So many packets were delivered, or given up, after they have waited so long each, and been with the MAC.
+    pub(crate) fn complete(&mut self, delivered: bool, waited: Duration, service: Duration, packets: u32) {
+        *if delivered { &mut self.delivered } else { &mut self.given_up } += u64::from(packets);
+        self.service.record_all(service, packets);
+        self.sojourn.record_all(waited, packets);
     }
 
     fn result(&self, name: String) -> Hop {

@@ -233,17 +233,20 @@ pub(crate) struct QueueRecord {
 }
 
 impl QueueRecord {
-    pub(crate) fn complete(&mut self, waited: Duration, service: Duration, target: Option<Duration>) {
+    /// So many packets have waited so long each, and been with the MAC.
+    pub(crate) fn complete(&mut self, waited: Duration, service: Duration, packets: u32, target: Option<Duration>) {
         let nodal = waited + service;
-        self.completed += 1;
-        self.above_target += u64::from(target.is_some_and(|target| nodal > target));
-        self.sojourn.record(waited);
-        self.nodal.record(nodal);
+        self.completed += u64::from(packets);
+        if target.is_some_and(|target| nodal > target) {
+            self.above_target += u64::from(packets);
+        }
+        self.sojourn.record_all(waited, packets);
+        self.nodal.record_all(nodal, packets);
     }
 
-    /// The time that the MAC took; the node's is enough where it has one queue.
-    pub(crate) fn serve(&mut self, service: Duration) {
-        self.service.record(service);
+    /// The time that the MAC took for each of so many packets; the node's is enough where it has one queue.
+    pub(crate) fn serve(&mut self, service: Duration, packets: u32) {
+        self.service.record_all(service, packets);
     }
 
     pub(crate) fn target_miss_ratio(&self) -> f64 {

@@ -137,11 +137,11 @@ impl Recorder {
         }
     }
 
-    /// A packet of the `queue`-th queue has been completed.
-    pub(crate) fn completed(&mut self, queue: usize, waited: Duration, service: Duration) {
+    /// So many packets of the `queue`-th queue have been completed.
+    pub(crate) fn completed(&mut self, queue: usize, waited: Duration, service: Duration, packets: u32) {
         let step = &mut self.nodes[queue];
-        step.sojourn.record(waited);
-        step.nodal.record(waited + service);
+        step.sojourn.record_all(waited, packets);
+        step.nodal.record_all(waited + service, packets);
     }
 
     /// Ends a step that lasted `length`; `queues` yields how it stands with every queue.

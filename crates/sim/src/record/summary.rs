@@ -5,8 +5,15 @@ use crate::results::Times;
 use units::Duration;
 
 /// Collects times. Mean and maximum are exact; percentiles come from a histogram in microseconds.
-#[derive(Debug, Default)]
+///
+/// Packets of one aggregate often take the same time, so equal times in a row are only counted at first, and recorded
+/// together when another time follows them or results are asked for.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Summary {
+    /// The last time,
+    last: Duration,
+    /// and how often it has come in a row: not yet recorded in what follows.
+    in_a_row: u32,
     n: u64,
     nanos: u128,
     max: Duration,
@@ -16,40 +23,65 @@ pub(crate) struct Summary {
 impl Summary {
     #[inline]
     pub(crate) fn record(&mut self, time: Duration) {
-        self.n += 1;
-        self.nanos += u128::from(time.as_nanos());
-        self.max = self.max.max(time);
-        self.histogram.record(time.as_nanos() / 1_000);
+        self.record_all(time, 1);
+    }
+
+    /// Records a time that has come so often.
+    #[inline]
+    pub(crate) fn record_all(&mut self, time: Duration, times: u32) {
+        if time != self.last || self.in_a_row > u32::MAX - times {
+            self.settle();
+            self.last = time;
+        }
+        self.in_a_row += times;
+    }
+
+    /// Records the times that came last in a row.
+    fn settle(&mut self) {
+        let times = std::mem::take(&mut self.in_a_row);
+        if times == 0 {
+            return;
+        }
+        self.n += u64::from(times);
+        self.nanos += u128::from(self.last.as_nanos()) * u128::from(times);
+        self.max = self.max.max(self.last);
+        self.histogram.record(self.last.as_nanos() / 1_000, times);
+    }
+
+    /// The same with all times recorded.
+    fn settled(&self) -> Self {
+        let mut all = self.clone();
+        all.settle();
+        all
     }
 
     pub(crate) fn times(&self) -> Times {
-        if self.n == 0 {
+        let all = self.settled();
+        if all.n == 0 {
             return Times::default();
         }
-        let max = self.max.as_secs_f64();
-        let quantile = |q| self.quantile(q);
+        let quantile = |q| all.quantile(q);
         Times {
-            mean: self.nanos as f64 / self.n as f64 / 1e9,
+            mean: all.nanos as f64 / all.n as f64 / 1e9,
             p5: quantile(0.05),
             p50: quantile(0.5),
             p95: quantile(0.95),
             p99: quantile(0.99),
             p999: quantile(0.999),
-            max,
+            max: all.max.as_secs_f64(),
         }
-    }
-}
-
-impl Summary {
-    /// The end of a bin can lie above the largest sample.
-    fn quantile(&self, share: f64) -> f64 {
-        (self.histogram.ranked(rank(self.n, share)) as f64 / 1e6).min(self.max.as_secs_f64())
     }
 
     /// The time that each of the shares does not exceed; none where nothing was collected.
     pub(crate) fn quantiles(&self, shares: &[f64]) -> Vec<f64> {
-        let all = |shares: &[f64]| shares.iter().map(|&share| self.quantile(share)).collect();
-        if self.n == 0 { Vec::new() } else { all(shares) }
+        let all = self.settled();
+        let each = |shares: &[f64]| shares.iter().map(|&share| all.quantile(share)).collect();
+        if all.n == 0 { Vec::new() } else { each(shares) }
+    }
+
+    /// The end of a bin can lie above the largest sample.
+    fn quantile(&self, share: f64) -> f64 {
+        (self.histogram.ranked(rank(self.n, share)) as f64 / 1e6).min(self.max.as_secs_f64())
     }
 }
 
@@ -62,6 +94,33 @@ fn rank(n: u64, quantile: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn equal_times_in_a_row_are_all_counted(runs in prop::collection::vec((0_u64..4, 0_usize..5), 0..40)) {
+            let mut in_rows = Summary::default();
+            for &(millis, times) in &runs {
+                in_rows.record_all(Duration::from_millis(millis), u32::try_from(times).expect("below 5"));
+            }
+            let times = runs.iter().flat_map(|&(millis, times)| std::iter::repeat_n(Duration::from_millis(millis), times));
+            let mut sorted: Vec<_> = times.clone().collect();
+            let mut summary = Summary::default();
+            times.for_each(|time| summary.record(time));
+            sorted.sort_unstable();
+            let found = summary.times();
+            prop_assert_eq!(found, in_rows.times());
+            if let Some(max) = sorted.last() {
+                let sum: Duration = sorted.iter().fold(Duration::ZERO, |sum, &time| sum + time);
+                prop_assert!((found.mean - sum.as_secs_f64() / sorted.len() as f64).abs() < 1e-12);
+                prop_assert!((found.max - max.as_secs_f64()).abs() < 1e-12);
+                let middle = sorted[sorted.len().div_ceil(2) - 1].as_secs_f64();
+                prop_assert!((found.p50 - middle).abs() <= 1e-3 * middle, "{} for {}", found.p50, middle);
+            } else {
+                prop_assert_eq!(found, Times::default());
+            }
+        }
+    }
 
     #[test]
     fn percentiles_mean_and_maximum() {

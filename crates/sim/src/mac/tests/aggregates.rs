@@ -43,7 +43,7 @@ impl Bench {
         let mut assembly = self.station.assemble(now, &self.rules);
         if let Some(assembly) = &mut assembly {
             while joined < waiting
-                && let Some(room) = self.station.room(now, assembly, Bytes::new(length), &self.rules)
+                && let Some(room) = self.station.room(assembly, Bytes::new(length), &self.rules)
             {
                 self.station.join(assembly, room, msdu(length), &self.rules);
                 joined += 1;
@@ -410,5 +410,53 @@ proptest! {
         prop_assert_eq!(out.len() + waiting, arrived.len());
         prop_assert_eq!(&out[..], &expected[..out.len()]);
         prop_assert_eq!(held.live(), waiting);
+    }
+
+    /// What is looked up once for each aggregate is what would be found for each of its lengths.
+    #[test]
+    fn no_frame_up_to_the_longest_is_over_too_late(
+        standard in prop::sample::select(&[Standard::B, Standard::G, Standard::N]),
+        rts_threshold in prop::option::of((0_u64..3_000).prop_map(Bytes::new)),
+        cts_to_self in any::<bool>(),
+        (psdu, micros) in (0_u64..6_000, 0_u64..20_000),
+    ) {
+        let timing = Timing::new(&Radio { standard, ..Radio::default() }).expect("valid");
+        let rules = Conventions { timing, rts_threshold, cts_to_self, ..rules() };
+        let (psdu, time, mode) = (Bytes::new(psdu), us(micros), rules.timing.basic);
+        let in_time = rules.announcement(psdu) + rules.timing.duration(mode, psdu) <= time;
+        prop_assert!(psdu.count() == 0 || in_time == (psdu <= rules.longest(mode, time)));
+    }
+
+    /// Rows of frames, each so far after what is expected and perhaps after a request to forget what is before it.
+    #[test]
+    fn frames_in_a_row_are_noted_as_if_they_came_one_by_one(
+        rows in prop::collection::vec((prop_oneof![4 => Just(0_u16), 1 => 0_u16..4_096], 1_u16..=64, 0..6), 1..60),
+    ) {
+        let (mut in_rows, mut held_in_rows) = (Reorder::new(), Arena::default());
+        let (mut one_by_one, mut held) = (Reorder::new(), Arena::default());
+        let (mut expected, in_order) = (0, rows.iter().all(|&(ahead, ..)| ahead == 0));
+        for (ahead, frames, forgets) in rows {
+            let first = (expected + ahead) % 4_096;
+            let row = (0..frames).map(|frame| (first + frame) % 4_096);
+            for (reorder, held) in [(&mut in_rows, &mut held_in_rows), (&mut one_by_one, &mut held)] {
+                if forgets == 0 {
+                    reorder.forget_before(first);
+                }
+                while let Some(handle) = reorder.release() {
+                    held.remove(handle);
+                }
+            }
+            let out: Vec<u16> = row.clone().flat_map(|number| passed_on(&mut one_by_one, &mut held, number)).collect();
+            if in_rows.passes(first, frames) {
+                prop_assert_eq!(row.collect::<Vec<_>>(), out);
+            } else {
+                let out_of_rows: Vec<u16> =
+                    row.flat_map(|number| passed_on(&mut in_rows, &mut held_in_rows, number)).collect();
+                prop_assert_eq!(out_of_rows, out);
+                prop_assert!(!in_order, "nothing is in the way");
+            }
+            prop_assert_eq!(format!("{in_rows:?}"), format!("{one_by_one:?}"));
+            expected = (first + frames) % 4_096;
+        }
     }
 }

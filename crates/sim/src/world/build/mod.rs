@@ -81,7 +81,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         last_step: Instant::ZERO,
         watch: None,
         frequency: network.radio.carrier(),
-        mpdus: Vec::new(),
+        numbered: Vec::new(),
         laid_out: Vec::new(),
     };
     world.prepare();

@@ -2,9 +2,9 @@
 
 use crate::config::Class;
 use crate::engine::{Handle, NodeId};
-use crate::mac::{Assembly, Frame, Kind, Place, places};
+use crate::mac::{Assembly, Frame, Kind, Place, SEQUENCES, places};
 use crate::net::{Load, Transit, Waiting, msdu_bytes};
-use crate::world::state::World;
+use crate::world::state::{Node, World};
 
 impl World {
     /// Packets that can share the frame that is due join it, in the order in which the queue would yield them. Returns the
@@ -16,11 +16,10 @@ impl World {
         let port = self.nodes[node].egress.port_to(assembly.to, assembly.category, Class::BestEffort);
         let mut index = 0;
         loop {
-            let (egress, mut accounts) = self.egress_and_accounts(node);
+            let (Node { egress, station, .. }, rules, mut accounts) = self.node_and_accounts(node);
             let Some(Waiting { to, length, .. }) = egress.peek(now, port, index, &mut accounts.dropping()) else {
                 break;
             };
-            let station = &mut self.nodes[node].station;
             if to != assembly.to {
                 if assembly.in_turn {
                     break;
@@ -28,8 +27,7 @@ impl World {
                 index += 1;
                 continue;
             }
-            let Some(room) = station.room(now, &assembly, msdu_bytes(length), &self.rules) else { break };
-            let (egress, mut accounts) = self.egress_and_accounts(node);
+            let Some(room) = station.room(&assembly, msdu_bytes(length), rules) else { break };
             let taken = egress.take(now, port, index, &mut accounts.dropping()).expect("it was seen there");
             let msdu = self.taken(node, &taken);
             let station = &mut self.nodes[node].station;
@@ -54,16 +52,23 @@ impl World {
         }
     }
 
-    /// A node has got data frames of which those are `intact` whose bits are set, under a BlockAck agreement.
+    /// A node has got data frames of which those are `intact` whose bits are set, under a BlockAck agreement. Mostly they are
+    /// the next in a row, and nothing waits: then the window moves [once for all](crate::mac::Reorder::passes).
     pub(super) fn take_in_order(&mut self, node: NodeId, frame: &Frame, intact: u64) {
-        let mut mpdus = std::mem::take(&mut self.mpdus);
-        mpdus.extend(self.nodes[NodeId::from(frame.from)].station.in_flight());
-        for (mpdu, index) in mpdus.drain(..).zip(0_u32..) {
-            if intact >> index & 1 == 1 {
-                self.take_numbered(node, frame.from, frame.category, mpdu.sequence, mpdu.packet);
+        let mut mpdus = std::mem::take(&mut self.numbered);
+        let in_flight = self.nodes[NodeId::from(frame.from)].station.in_flight().zip(0_u32..);
+        let intact = in_flight.filter(|(_, index)| intact >> index & 1 == 1);
+        mpdus.extend(intact.map(|(mpdu, _)| (mpdu.sequence, mpdu.packet)));
+        let reorder = self.nodes[node].station.reorder(frame.from, frame.category);
+        let passes = in_a_row(&mpdus).is_some_and(|(first, frames)| reorder.passes(first, frames));
+        for (sequence, packet) in mpdus.drain(..) {
+            if passes {
+                self.take(node, frame.from, packet);
+            } else {
+                self.take_numbered(node, frame.from, frame.category, sequence, packet);
             }
         }
-        self.mpdus = mpdus;
+        self.numbered = mpdus;
     }
 
     /// A data frame with this number has come in.
@@ -130,10 +135,17 @@ impl World {
                 let packet = self.packets.remove(handle);
                 next = packet.transit.next;
                 if let Load::Flow(index) = packet.load {
-                    self.deliver(node, from, index, packet);
+                    self.deliver(node, from, index, &packet);
                 }
                 self.connections.packet_gone(packet.segment);
             }
         }
     }
+}
+
+/// The first number of some frames, in order, and how many there are, if no number between them is missing.
+fn in_a_row(mpdus: &[(u16, Handle)]) -> Option<(u16, u16)> {
+    let (&(first, _), &(last, _)) = (mpdus.first()?, mpdus.last()?);
+    let frames = last.wrapping_sub(first) % SEQUENCES + 1;
+    (mpdus.len() == usize::from(frames)).then_some((first, frames))
 }

@@ -6,7 +6,7 @@ use crate::engine::{FlowId, Handle, NodeId, Number as _, PortId};
 use crate::mac::Msdu;
 use crate::net::{Load, Transit, Waiting, msdu_bytes, network_bytes};
 use crate::trace::{Decision, TraceEventKind};
-use crate::world::state::{Accounts, Event, Node, Witness, World, told_every};
+use crate::world::state::{Event, Node, Witness, World, told_every};
 use control::{Orders, Reads};
 use queue::Ecn;
 use std::ops::Range;
@@ -88,18 +88,10 @@ impl World {
     /// Packets of a category move on towards the MAC, as far as they may.
     fn pull(&mut self, node: NodeId, category: u8) {
         loop {
-            let Self { nodes, rules, packets, connections, flows, routing, overflows, watch, now, .. } = self;
-            let mut accounts = Accounts {
-                packets,
-                connections,
-                flows,
-                routing,
-                overflows,
-                witness: Witness { watch, now: *now, node },
-            };
-            let Node { egress, station, .. } = &mut nodes[node];
+            let now = self.now;
+            let (Node { egress, station, .. }, rules, mut accounts) = self.node_and_accounts(node);
             let outlook = Outlook { station, rules };
-            let Some((port, waiting)) = egress.pull(*now, category, outlook, &mut accounts.dropping()) else { return };
+            let Some((port, waiting)) = egress.pull(now, category, outlook, &mut accounts.dropping()) else { return };
             self.left(node, port, &waiting);
         }
     }
@@ -107,7 +99,7 @@ impl World {
     /// Hands the next packet of a category to the station, if one waits.
     fn hand_over(&mut self, node: NodeId, category: u8) {
         let now = self.now;
-        let (egress, mut accounts) = self.egress_and_accounts(node);
+        let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
         let Some(taken) = egress.take_next(now, category, &mut accounts.dropping()) else {
             if let Some((port, at)) = egress.ready_at(category) {
                 self.arm_port(node, port, at);
@@ -126,6 +118,7 @@ impl World {
     }
 
     /// The MAC of a node takes a packet.
+    #[inline]
     pub(super) fn taken(&mut self, node: NodeId, taken: &Taken) -> Msdu {
         self.draw_taken(node);
         let &Taken { packet: Waiting { packet, length, .. }, waited, expected, .. } = taken;
@@ -136,7 +129,7 @@ impl World {
     /// Receiver and frame length of the packet of a category that would be handed over next.
     pub(super) fn ahead(&mut self, node: NodeId, category: u8) -> Option<(u32, Bytes)> {
         let now = self.now;
-        let (egress, mut accounts) = self.egress_and_accounts(node);
+        let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
         let Waiting { to, length, .. } = egress.peek_next(now, category, &mut accounts.dropping())?;
         Some((to, self.rules.mpdu(msdu_bytes(length))))
     }
@@ -170,7 +163,7 @@ impl World {
         }
     }
 
-    /// A packet that left a port is done with.
+    /// So many packets that left a port after they `waited` are done with, `service` after each was taken.
     pub(super) fn complete(
         &mut self,
         node: NodeId,
@@ -178,11 +171,12 @@ impl World {
         waited: Duration,
         service: Duration,
         expected: Duration,
+        packets: u32,
     ) {
         let Node { egress, ports_before, .. } = &mut self.nodes[node];
-        egress.completed(self.now, port, waited, service, expected);
+        egress.completed(self.now, port, waited, service, expected, packets);
         if let Some(recorder) = &mut self.recorder {
-            recorder.completed(*ports_before + port.place(), waited, service);
+            recorder.completed(*ports_before + port.place(), waited, service, packets);
         }
     }
 
@@ -211,7 +205,7 @@ impl World {
     /// Orders of its controller hold at a port from now on.
     pub(super) fn carry_out_orders(&mut self, node: NodeId, port: PortId, orders: &Orders) {
         let now = self.now;
-        let (egress, mut accounts) = self.egress_and_accounts(node);
+        let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
         egress.port_mut(port).obey(now, orders, &mut accounts.dropping());
         if egress.ports()[port].orders_access() {
             self.order_access(node, port, orders);

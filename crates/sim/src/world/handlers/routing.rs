@@ -11,14 +11,16 @@ use units::{Duration, Instant};
 
 impl World {
     /// A data packet at a node, its origin unless it came from `previous`, finds its next hop and joins a port.
-    pub(super) fn route(&mut self, node: NodeId, previous: Option<u32>, packet: Packet) {
+    #[expect(clippy::inline_always, reason = "once a packet: such calls cost every network 1 % in all")]
+    #[inline(always)]
+    pub(super) fn route(&mut self, node: NodeId, previous: Option<u32>, packet: &Packet) {
         let Load::Flow(index) = packet.load else { unreachable!("messages go one hop") };
         let flow = &self.flows[index];
         let next = match &mut self.routing {
             _ if flow.to == BROADCAST => Some(BROADCAST),
             Routing::Static(routes) => Some(routes.next(index, node.into()).expect("a route goes on until its end")),
             Routing::Aodv(_) if packet.ttl == 0 => {
-                self.accounts(node).lose(&packet, LossCause::Ttl);
+                self.accounts(node).lose(packet, LossCause::Ttl);
                 return;
             }
             Routing::Aodv(mesh) => {
@@ -27,7 +29,7 @@ impl World {
                 mesh.nodes[node].route(&ends, self.now, &mesh.settings)
             }
         };
-        let handle = self.packets.insert(packet);
+        let handle = self.packets.insert(*packet);
         self.connections.packet_made(packet.segment);
         match next {
             Some(to) => self.enqueue(node, handle, to),
@@ -103,27 +105,24 @@ impl World {
     }
 
     /// A packet joins a port of a node.
+    #[inline]
     fn enqueue(&mut self, node: NodeId, handle: Handle, to: u32) {
         let Self { nodes, packets, connections, flows, routing, recorder, overflows, watch, now, .. } = self;
-        let packet = packets.get(handle);
-        let (category, first) = match (packet.load, &*routing) {
-            (Load::Flow(flow), _) => (flows[flow].category, false),
-            (_, Routing::Aodv(mesh)) => (mesh.category, mesh.priority == RoutingPriority::HeadOfQueue),
-            (_, Routing::Static(_)) => unreachable!("fixed routes need no messages"),
-        };
-        let flow = match packet.load {
-            Load::Flow(flow) => {
+        let packet = packets.get_mut(handle);
+        let (category, first, flow) = match (packet.load, &*routing) {
+            (Load::Flow(flow), _) => {
                 if let Some(route) = recorder.as_mut().and_then(|recorder| recorder.route(flow)) {
                     route.pass(node, to, *now);
                 }
-                connections.flow_key(flow, &packet)
+                (flows[flow].category, false, connections.flow_key(flow, packet))
             }
-            Load::Routing { .. } | Load::Note(_) => u32::MAX,
+            (_, Routing::Aodv(mesh)) => (mesh.category, mesh.priority == RoutingPriority::HeadOfQueue, u32::MAX),
+            (_, Routing::Static(_)) => unreachable!("fixed routes need no messages"),
         };
-        let Packet { length, dscp, ecn, created, .. } = packet;
+        let &mut Packet { length, dscp, ecn, created, .. } = packet;
         let waiting = Waiting { packet: handle, to, length, flow, dscp, ecn, created };
         let mut witness = Witness { watch, now: *now, node };
-        witness.saw(|| TraceEventKind::Queued(connections.picture(&packet)));
+        witness.saw(|| TraceEventKind::Queued(connections.picture(packet)));
         let mut accounts = Accounts { packets, connections, flows, routing, overflows, witness };
         let egress = &mut nodes[node].egress;
         let wire = egress.offer(*now, category, waiting, first, &mut accounts.dropping());

@@ -62,13 +62,14 @@ impl World {
 
     /// A packet of a flow sets out from where the flow begins.
     #[inline]
-    pub(super) fn launch(&mut self, flow: FlowId, packet: Packet) {
+    pub(super) fn launch(&mut self, flow: FlowId, mut packet: Packet) {
         let Flow { from, waiting, record, .. } = &mut self.flows[flow];
         #[expect(clippy::cast_possible_truncation, reason = "a number in a trace may come round again")]
         let serial = record.ledger.made as u32;
+        packet.serial = serial;
         record.ledger.made += 1;
         *waiting += 1;
         let from = *from;
-        self.route(from, None, Packet { serial, ..packet });
+        self.route(from, None, &packet);
     }
 }

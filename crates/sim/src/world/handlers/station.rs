@@ -1,11 +1,12 @@
 //! A station's deadlines, and what becomes of the frames that it is done with.
 
+use crate::config::Dscp;
 use crate::engine::{Handle, NodeId};
 use crate::mac::{BROADCAST, Finished};
 use crate::net::{Load, Packet, Transit};
 use crate::trace::TraceEventKind;
 use crate::world::state::{Event, Node, Witness, World};
-use units::Instant;
+use units::{Duration, Instant};
 
 impl World {
     /// Sees to it that an event comes at the station's deadline. An event that is already pending before it will do:
@@ -36,51 +37,103 @@ impl World {
     /// Sees to the frames that a station is done with.
     #[inline]
     pub(super) fn finish_frames(&mut self, node: NodeId) {
-        while let Some(finished) = self.nodes[node].station.next_finished() {
-            self.finish_frame(node, finished);
+        if let Some(first) = self.nodes[node].station.next_finished() {
+            self.finish_all(node, first);
         }
     }
 
-    /// A station is done with a data frame.
-    fn finish_frame(&mut self, node: NodeId, finished: Finished) {
-        let mut next = Some(finished.packet);
-        while let Some(handle) = next {
-            next = self.packets.get(handle).transit.next;
-            self.finish_packet(node, handle, finished);
+    /// Sees to the data frames that a station is done with, from the first on. Packets that shared an aggregate mostly took
+    /// the same time: those that follow one another so are counted together.
+    #[inline(never)]
+    fn finish_all(&mut self, node: NodeId, first: Finished) {
+        let mut frame = Some(first);
+        let mut passage = Passage::new(&first, &self.packets.get(first.packet));
+        let mut packets = 0;
+        while let Some(finished) = frame {
+            let mut next = Some(finished.packet);
+            while let Some(handle) = next {
+                let packet = self.packets.get(handle);
+                next = packet.transit.next;
+                let own = Passage::new(&finished, &packet);
+                if own != passage {
+                    self.count(node, &passage, packets);
+                    (passage, packets) = (own, 0);
+                }
+                packets += 1;
+                if !finished.delivered {
+                    // Its port must know of it before it may come there again.
+                    self.count(node, &passage, packets);
+                    packets = 0;
+                }
+                self.finish_packet(node, handle, finished, self.now.since(own.taken));
+            }
+            frame = self.nodes[node].station.next_finished();
         }
+        self.count(node, &passage, packets);
     }
 
-    /// A station is done with a packet.
-    fn finish_packet(&mut self, node: NodeId, handle: Handle, finished: Finished) {
-        let Finished { to, category, delivered, .. } = finished;
-        let Packet { transit: Transit { waited, taken, expected, .. }, load, dscp, .. } = self.packets.get(handle);
+    /// Counts so many packets that a station is done with now.
+    fn count(&mut self, node: NodeId, passage: &Passage, packets: u32) {
+        if packets == 0 {
+            return;
+        }
+        let &Passage { to, category, dscp, is_note, delivered, waited, taken, expected } = passage;
         let service = self.now.since(taken);
-        self.measure_finished(node, handle, finished, service);
-        self.draw_finished(node, service);
         let Node { egress, record, .. } = &mut self.nodes[node];
-        record.service.record(service);
-        record.delivered += u64::from(delivered && to != BROADCAST);
-        record.given_up += u64::from(!delivered);
+        record.service.record_all(service, packets);
+        if !delivered {
+            record.given_up += u64::from(packets);
+        } else if to != BROADCAST {
+            record.delivered += u64::from(packets);
+        }
         if to != BROADCAST {
-            record.hops.to(to).complete(delivered, waited, service);
+            record.hops.to(to).complete(delivered, waited, service, packets);
         }
         // A note comes from no port.
-        if !matches!(load, Load::Note(_)) {
+        if !is_note {
             let port = egress.port_to(to, category, dscp.class());
-            self.complete(node, port, waited, service, expected);
+            self.complete(node, port, waited, service, expected, packets);
         }
-        if delivered {
+    }
+
+    /// A station is done with a packet, `service` after it got it. What is counted is its [passage](Passage).
+    fn finish_packet(&mut self, node: NodeId, handle: Handle, finished: Finished, service: Duration) {
+        self.measure_finished(node, handle, finished, service);
+        self.draw_finished(node, service);
+        if finished.delivered {
             let Self { packets, connections, watch, now, .. } = self;
             let picture = || TraceEventKind::Acknowledged(connections.picture(&packets.get(handle)));
             Witness { watch, now: *now, node }.saw(picture);
         }
-        if to == BROADCAST {
+        if finished.to == BROADCAST {
             return;
         }
-        if delivered {
+        if finished.delivered {
             self.drop_packet(node, handle);
         } else {
-            self.link_failed(node, handle, to);
+            self.link_failed(node, handle, finished.to);
         }
+    }
+}
+
+/// How a packet went through a node: what is counted when its MAC is done with it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Passage {
+    to: u32,
+    category: u8,
+    dscp: Dscp,
+    is_note: bool,
+    delivered: bool,
+    waited: Duration,
+    taken: Instant,
+    expected: Duration,
+}
+
+impl Passage {
+    fn new(finished: &Finished, packet: &Packet) -> Self {
+        let &Finished { to, category, delivered, .. } = finished;
+        let Transit { waited, taken, expected, .. } = packet.transit;
+        let is_note = matches!(packet.load, Load::Note(_));
+        Self { to, category, dscp: packet.dscp, is_note, delivered, waited, taken, expected }
     }
 }

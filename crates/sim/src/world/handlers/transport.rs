@@ -10,7 +10,7 @@ use units::{Bytes, Instant};
 
 impl World {
     /// A packet that is answered, or an answer, has arrived.
-    pub(super) fn arrive(&mut self, node: NodeId, index: FlowId, packet: Packet) {
+    pub(super) fn arrive(&mut self, node: NodeId, index: FlowId, packet: &Packet) {
         match self.flows[index].role {
             Role::Data => self.take_data(node, index, packet),
             Role::Request { back } => {
@@ -26,11 +26,11 @@ impl World {
                     record.replies += 1;
                     record.rtt.record(self.now.since(packet.created));
                 }
-                self.note_delivered(node, &packet);
+                self.note_delivered(node, packet);
             }
             Role::Stream { .. } | Role::Acknowledgement { .. } => self.take_segment(node, index, packet),
             role @ (Role::Probe { .. } | Role::Answer { .. } | Role::Regulation { .. }) => {
-                self.take_admission(node, role, &packet);
+                self.take_admission(node, role, packet);
             }
         }
     }
@@ -63,17 +63,17 @@ impl World {
     }
 
     /// A segment has reached the end of its connection that it is for.
-    fn take_segment(&mut self, node: NodeId, index: FlowId, packet: Packet) {
+    fn take_segment(&mut self, node: NodeId, index: FlowId, packet: &Packet) {
         let Some(handle) = packet.segment else { return };
         let (slot, segment) = self.connections.carried(handle);
         let connection = self.connections.get(slot);
         if self.flows[index].role.answers().is_none() {
-            self.take_stream(slot, index, &packet, &segment);
+            self.take_stream(slot, index, packet, &segment);
         } else if !connection.closed {
             connection.sender.receive(self.now, &segment);
             self.measure(slot);
         }
-        self.note_delivered(node, &packet);
+        self.note_delivered(node, packet);
         self.converse(slot);
     }
 

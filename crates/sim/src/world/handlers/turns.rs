@@ -6,7 +6,7 @@
 use crate::engine::NodeId;
 use crate::mac::{Frame, Key, Kind, Sign, Tells};
 use crate::net::{Load, Packet};
-use crate::world::state::World;
+use crate::world::state::{Node, World};
 
 impl World {
     /// A node begins to send a frame: it tells the oldest packet that the node has to send, or will have once the frame has
@@ -60,7 +60,7 @@ impl World {
         while filled != 0 {
             let category = u8::try_from(filled.trailing_zeros()).expect("a byte has eight bits");
             filled &= filled - 1;
-            let (egress, mut accounts) = self.egress_and_accounts(node);
+            let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
             let next = egress.peek_next(now, category, &mut accounts.dropping());
             let next = next.and_then(|next| key(&self.packets.get(next.packet)));
             waiting = [waiting, next].into_iter().flatten().min();

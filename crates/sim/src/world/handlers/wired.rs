@@ -2,7 +2,7 @@
 
 use crate::engine::WireId;
 use crate::net::{Load, LossCause, Waiting};
-use crate::world::state::{Event, Sending, Wire, World};
+use crate::world::state::{Event, Node, Sending, Wire, World};
 use units::Duration;
 
 impl World {
@@ -13,7 +13,7 @@ impl World {
         if sending.is_some() {
             return;
         }
-        let (egress, mut accounts) = self.egress_and_accounts(from);
+        let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(from);
         let Some(taken) = egress.take(now, port, 0, &mut accounts.dropping()) else {
             if let Some(at) = egress.ports()[port].ready_at() {
                 self.arm_port(from, port, at);
@@ -38,7 +38,7 @@ impl World {
             self.events.push_at(place, Event::WireArrives { wire });
         }
         link.under_way.push_back((place, packet));
-        self.complete(from, port, waited, service, Duration::ZERO);
+        self.complete(from, port, waited, service, Duration::ZERO, 1);
         self.transmit(wire);
     }
 
@@ -58,7 +58,7 @@ impl World {
             return;
         }
         if let Load::Flow(flow) = packet.load {
-            self.deliver(to, from.into(), flow, packet);
+            self.deliver(to, from.into(), flow, &packet);
         }
         self.connections.packet_gone(packet.segment);
         self.serve(to);

@@ -10,9 +10,8 @@ use super::posted::Posted;
 use super::routing::Routing;
 use super::watch::{Watch, Witness};
 use super::wire::Wire;
-use crate::egress::Egress;
-use crate::engine::{Arena, EventQueue, FlowId, List, NodeId, WireId};
-use crate::mac::{Conventions, Frame, Mpdu};
+use crate::engine::{Arena, EventQueue, FlowId, Handle, List, NodeId, WireId};
+use crate::mac::{Conventions, Frame};
 use crate::net::Packet;
 use crate::radio::{self, Medium};
 use crate::record::{Overflows, Recorder};
@@ -52,9 +51,9 @@ pub struct World {
     /// What is watched; mostly nothing.
     pub(crate) watch: Option<Box<Watch>>,
     pub(crate) frequency: Frequency,
-    /// Scratch space for the frames of an aggregate.
-    pub(crate) mpdus: Vec<Mpdu>,
-    /// Where they lie in it.
+    /// Scratch space for those data frames of an aggregate that have arrived: their numbers and packets.
+    pub(crate) numbered: Vec<(u16, Handle)>,
+    /// Where the data frames of an aggregate lie in it.
     pub(crate) laid_out: Vec<radio::Mpdu>,
 }
 
@@ -75,12 +74,12 @@ impl World {
         Accounts { packets, connections, flows, routing, overflows, witness: Witness { watch, now: *now, node } }
     }
 
-    /// The egress of a node, and the accounts for what it drops.
+    /// A node, the rules of its MAC, and the accounts for what its egress drops.
     #[inline]
-    pub(crate) fn egress_and_accounts(&mut self, node: NodeId) -> (&mut Egress, Accounts<'_>) {
-        let Self { nodes, packets, connections, flows, routing, overflows, watch, now, .. } = self;
+    pub(crate) fn node_and_accounts(&mut self, node: NodeId) -> (&mut Node, &Conventions, Accounts<'_>) {
+        let Self { nodes, rules, packets, connections, flows, routing, overflows, watch, now, .. } = self;
         let witness = Witness { watch, now: *now, node };
         let accounts = Accounts { packets, connections, flows, routing, overflows, witness };
-        (&mut nodes[node].egress, accounts)
+        (&mut nodes[node], rules, accounts)
     }
 }
