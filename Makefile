@@ -241,7 +241,7 @@ test-python: charts build target/python/installed
 	cp target/debug/lib_sluice.so python/sluice/_sluice.abi3.so
 	cd python && PYTHONPATH=$(CURDIR)/python ../$(PYTHON) -m pytest
 
-# The same bytes wherever the checkout and Cargo's folder are.
+# Nothing of where the checkout and Cargo's folder are.
 wheel wheel-test: export RUSTFLAGS += --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=cargo
 wheel: charts target/python/installed
 	@mkdir -p python/target/charts
@@ -249,7 +249,7 @@ wheel: charts target/python/installed
 	cd python && ../$(PYTHON) -m maturin sdist --out ../dist
 	cd python && ../$(PYTHON) -m maturin build --locked --out ../dist
 
-# Builds a wheel from the source distribution, elsewhere, and a second time: it works, and has the same bytes.
+# Builds a wheel from the source distribution, elsewhere and a second time, and compares the bytes.
 wheel-test: wheel
 	python3 packaging/sdist.py
 

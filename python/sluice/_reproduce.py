@@ -96,7 +96,8 @@ def reproduce(
         what makes a controller for a queue, a class or a function. It is called anew for every queue of every run. The
         label stands beside those of the scenario in tables, charts and the report; claims are about the scenario's own.
         Its runs differ in nothing but the controllers from those of the label that `like` names. They are made anew
-        each time, because nothing tells whether the code is the same as before.
+        each time, because nothing tells whether the code is the same as before. In the results their queues have the
+        controller ``none``, and no target.
     like
         The label beside which the baselines stand, as ``axis=label``: ``"scheme=ADTH-DF"``. They are one label more of
         that axis, and decide at the queues that have a controller there. Default: the first label whose cases all have
