@@ -85,7 +85,7 @@ macro_rules! disciplines {
                 })
             }
 
-            #[expect(clippy::inline_always, reason = "once a packet: the call costs an aggregating station 1 %")]
+            // Once a packet: the call costs an aggregating station 1 %.
             #[inline(always)]
             pub(crate) fn enqueue(
                 &mut self,
@@ -115,7 +115,7 @@ macro_rules! disciplines {
                 }
             }
 
-            #[expect(clippy::inline_always, reason = "once a packet: the call costs an aggregating station 1 %")]
+            // Once a packet: the call costs an aggregating station 1 %.
             #[inline(always)]
             pub(crate) fn peek(
                 &mut self,
