@@ -207,8 +207,12 @@ impl Air {
         let is_alone = senders.len() == 1;
         let is_answered = is_alone && self.radios[senders[0]].waiting[0].1.to().is_some();
         let end = if is_answered { sent + SIFS + self.choices.ack } else { sent };
-        for radio in &mut self.radios {
+        for (one, radio) in self.radios.iter_mut().enumerate() {
             radio.freezes(start, end + DIFS);
+            // Its frame came after the medium had become busy and before this thread saw that.
+            if !senders.contains(&one) && !radio.waiting.is_empty() && radio.slots == 0 {
+                radio.slots = draw(&mut self.draws, radio.window);
+            }
         }
         self.listen(sent, false);
         if is_alone {
