@@ -18,6 +18,8 @@ pub(super) const NODES: usize = 3;
 /// Of UDP.
 pub(super) const PAYLOAD: usize = 1_000;
 const PORT: u16 = 4_000;
+/// Until all neighbours know each other: they do after a beacon of each that nothing destroyed, one a second.
+const ACQUAINTED_WITHIN: Duration = Duration::from_secs(10);
 
 pub(super) struct Chain {
     pub(super) medium: Medium,
@@ -78,7 +80,10 @@ impl Chain {
                 at(node, &format!("ip route add 10.8.0.1 via 10.8.0.{node}"));
             }
         }
+        let joined = now();
         shell(&format!("until ping -c 1 -W 1 10.8.0.{nodes} > /dev/null; do true; done"));
+        let took = now().since(joined);
+        assert!(took <= ACQUAINTED_WITHIN, "{took:?}");
         Self { medium, nodes, former: Former::default() }
     }
 
