@@ -173,9 +173,8 @@ struct Woken {
 /// Waits for a signal, a message, a socket that is wanted, or the source's next moment.
 fn wait(signals: &SignalFd, admission: &Admission) -> Result<Woken, Errno> {
     let until = admission.source.next();
-    let left = until.since(now()).as_nanos();
-    let seconds = i64::try_from(left / 1_000_000_000).unwrap_or(i64::MAX);
-    let timeout = Timespec { tv_sec: seconds, tv_nsec: i64::try_from(left % 1_000_000_000).unwrap_or_default() };
+    let left = std::time::Duration::from_nanos(until.since(now()).as_nanos());
+    let timeout = Timespec::try_from(left).expect("2^64 nanoseconds are fewer than 2^63 seconds");
     let mut polled = vec![PollFd::new(signals, PollFlags::IN), PollFd::new(&admission.source, PollFlags::IN)];
     polled.extend(admission.running.as_ref().map(|running| PollFd::from_borrowed_fd(running.as_fd(), PollFlags::IN)));
     match poll(&mut polled, (until != Instant::NEVER).then_some(&timeout)) {

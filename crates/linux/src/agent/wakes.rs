@@ -85,11 +85,10 @@ impl Wakes {
 
     fn set(&mut self, until: Instant) -> Result<(), Error> {
         // A moment that is past wakes at once; a time of zero would wake never.
-        let nanos = until.as_nanos().max(1);
-        let seconds = i64::try_from(nanos / 1_000_000_000).expect("2^64 nanoseconds are fewer than 2^63 seconds");
-        let rest = i64::try_from(nanos % 1_000_000_000).expect("less than a second");
+        let moment = std::time::Duration::from_nanos(until.as_nanos().max(1));
+        let moment = Timespec::try_from(moment).expect("2^64 nanoseconds are fewer than 2^63 seconds");
         let once = Timespec { tv_sec: 0, tv_nsec: 0 };
-        let spec = Itimerspec { it_interval: once, it_value: Timespec { tv_sec: seconds, tv_nsec: rest } };
+        let spec = Itimerspec { it_interval: once, it_value: moment };
         timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &spec).map_err(failed)?;
         self.until = until;
         Ok(())

@@ -15,7 +15,6 @@ pub(crate) fn slept() -> Duration {
 }
 
 fn read(clock: ClockId) -> Instant {
-    let time = clock_gettime(clock);
-    let (seconds, nanos) = (time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs());
-    Instant::from_nanos(seconds * 1_000_000_000 + nanos)
+    let time = std::time::Duration::try_from(clock_gettime(clock)).expect("these clocks begin at zero");
+    Instant::from_nanos(u64::try_from(time.as_nanos()).expect("fewer than 2^64 nanoseconds, 584 years"))
 }

@@ -14,8 +14,6 @@ pub(crate) use libc::sock_filter as Statement;
 pub(crate) const LOAD: u16 = 0x20;
 pub(crate) const LOAD_HALF: u16 = 0x28;
 pub(crate) const LOAD_BYTE: u16 = 0x30;
-/// `BPF_ALU | BPF_AND | BPF_K`
-pub(crate) const AND: u16 = 0x54;
 /// `BPF_JMP | BPF_JEQ | BPF_K`: is it equal?
 pub(crate) const EQUAL: u16 = 0x15;
 /// `BPF_RET | BPF_K`
