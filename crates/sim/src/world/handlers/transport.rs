@@ -1,7 +1,7 @@
 //! What becomes of packets that are answered: TCP's segments and pings.
 
 use crate::config::Dscp;
-use crate::engine::{FlowId, NodeId, Slot};
+use crate::engine::{FlowId, Handle, NodeId, Slot};
 use crate::net::{Load, Packet, ip_bytes};
 use crate::transport::tcp::Segment;
 use crate::world::state::{Connection, Event, Flow, Role, Supply, World};
@@ -65,12 +65,11 @@ impl World {
     /// A segment has reached the end of its connection that it is for.
     fn take_segment(&mut self, node: NodeId, index: FlowId, packet: &Packet) {
         let Some(handle) = packet.segment else { return };
-        let (slot, segment) = self.connections.carried(handle);
-        let connection = self.connections.get(slot);
+        let (slot, connection, segment) = self.connections.met(handle);
         if self.flows[index].role.answers().is_none() {
-            self.take_stream(slot, index, packet, &segment);
+            self.take_stream(handle, index, packet);
         } else if !connection.closed {
-            connection.sender.receive(self.now, &segment);
+            connection.sender.receive(self.now, segment);
             self.measure(slot);
         }
         self.note_delivered(node, packet);
@@ -78,7 +77,8 @@ impl World {
     }
 
     /// A segment has reached the receiver.
-    fn take_stream(&mut self, slot: Slot, index: FlowId, packet: &Packet, segment: &Segment) {
+    fn take_stream(&mut self, handle: Handle, index: FlowId, packet: &Packet) {
+        let (_, connection, segment) = self.connections.met(handle);
         let flow = &mut self.flows[index];
         if segment.length > 0 {
             let delay = self.now.since(packet.created);
@@ -89,7 +89,6 @@ impl World {
                 flow.record.receive(delay, flow.identity.deadline, packet);
             }
         }
-        let connection = self.connections.get(slot);
         if connection.closed {
             return;
         }
