@@ -68,7 +68,13 @@ impl World {
         let (slot, connection, segment) = self.connections.met(handle);
         if self.flows[index].role.answers().is_none() {
             self.take_stream(handle, index, packet);
-        } else if !connection.closed {
+            self.note_delivered(node, packet);
+            // The sender has heard nothing, and has nothing more to say.
+            self.answer(slot);
+            self.arm_timer(slot);
+            return;
+        }
+        if !connection.closed {
             connection.sender.receive(self.now, segment);
             self.measure(slot);
         }
@@ -147,7 +153,6 @@ impl World {
             return;
         }
         let flow = connection.flow;
-        let Role::Stream { back } = self.flows[flow].role else { return };
         while let Some(segment) = self.connections.get(slot).sender.next(self.now) {
             self.flows[flow].record.sent += u64::from(segment.length > 0);
             if segment.discard_priority.is_some() {
@@ -155,9 +160,7 @@ impl World {
             }
             self.send_segment(slot, flow, segment);
         }
-        while let Some(segment) = self.connections.get(slot).receiver.next(self.now) {
-            self.send_segment(slot, back, segment);
-        }
+        self.answer(slot);
         let connection = self.connections.get(slot);
         let counts = connection.sender.counts();
         let before = std::mem::replace(&mut connection.counted, counts);
@@ -168,6 +171,18 @@ impl World {
             self.connections.close(slot);
         } else {
             self.arm_timer(slot);
+        }
+    }
+
+    /// The receiver of a connection sends what it has to send.
+    #[inline]
+    fn answer(&mut self, slot: Slot) {
+        let connection = self.connections.get(slot);
+        let Role::Stream { back } = self.flows[connection.flow].role else { return };
+        while !self.connections.get(slot).closed
+            && let Some(segment) = self.connections.get(slot).receiver.next(self.now)
+        {
+            self.send_segment(slot, back, segment);
         }
     }
 

@@ -13,9 +13,12 @@ impl Sender {
             State::Closed => None,
             State::SynSent => take(&mut self.due.syn).then(|| self.syn(now)),
             State::Established => {
-                let tail = if take(&mut self.due.tail) { self.tail_probe(now) } else { None };
-                let data =
-                    tail.or_else(|| self.repetition(now)).or_else(|| self.fresh(now)).or_else(|| self.probe(now));
+                if take(&mut self.due.tail)
+                    && let Some(probe) = self.tail_probe(now)
+                {
+                    return Some(probe);
+                }
+                let data = self.repetition(now).or_else(|| self.fresh(now)).or_else(|| self.probe(now));
                 data.or_else(|| take(&mut self.due.ack).then(|| self.empty(now)))
             }
         }
