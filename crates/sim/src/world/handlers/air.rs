@@ -39,7 +39,12 @@ impl World {
     /// A station starts to send a frame.
     fn send(&mut self, node: NodeId, frame: Frame) {
         let psdu = frame.psdu(self.rules.key);
-        let duration = self.rules.timing.duration(frame.mode, psdu);
+        let timing = &self.rules.timing;
+        let duration = match frame.kind {
+            // Of every two frames one is an ACK.
+            Kind::Ack if frame.mode == timing.basic => timing.ack,
+            _ => timing.duration(frame.mode, psdu),
+        };
         let aggregate = matches!(frame.kind, Kind::Aggregate { .. });
         let control = !aggregate && !matches!(frame.kind, Kind::Data { .. });
         let shape = Shape { mode: frame.mode, psdu, duration, aggregate, control };
