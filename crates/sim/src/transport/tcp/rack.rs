@@ -273,8 +273,10 @@ impl Rack {
     /// Where the first entry is in [`Self::sent`] that does not end by `number`. Mostly an acknowledgement is about the first
     /// ones: these are looked at before the others are searched.
     fn place(&self, number: u64) -> usize {
+        let search = || self.sent.partition_point(|sent| sent.block.end <= number);
         let near = self.sent.iter().take(NEAR).position(|sent| sent.block.end > number);
-        near.unwrap_or_else(|| self.sent.partition_point(|sent| sent.block.end <= number))
+        debug_assert!(near.is_none_or(|near| near == search()), "entries are in order of their ends");
+        near.unwrap_or_else(search)
     }
 
     /// Where the octets of `block` are in [`Self::sent`].
