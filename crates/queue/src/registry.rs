@@ -94,6 +94,22 @@ macro_rules! disciplines {
                 packet: P,
                 dropped: &mut impl FnMut(P),
             ) {
+                if let Self::Fifo(fifo) = self {
+                    fifo.enqueue(account, now, packet, dropped);
+                } else {
+                    self.enqueue_any(account, now, packet, dropped);
+                }
+            }
+
+            // Apart from the plain queue, whose callers are shorter without the code of all others.
+            #[inline(never)]
+            fn enqueue_any(
+                &mut self,
+                account: &mut $crate::account::Account,
+                now: units::Instant,
+                packet: P,
+                dropped: &mut impl FnMut(P),
+            ) {
                 match self {
                     Self::Fifo(fifo) => fifo.enqueue(account, now, packet, dropped),
                     $(Self::$Kind(held) => held.enqueue(account, now, packet, dropped),)*
@@ -132,6 +148,18 @@ macro_rules! disciplines {
 
             #[inline]
             pub(crate) fn remove(
+                &mut self,
+                account: &mut $crate::account::Account,
+                now: units::Instant,
+                index: usize,
+                dropped: &mut impl FnMut(P),
+            ) -> Option<$crate::account::Waiting<P>> {
+                if let Self::Fifo(fifo) = self { fifo.remove(index) } else { self.remove_any(account, now, index, dropped) }
+            }
+
+            // As with `enqueue_any`.
+            #[inline(never)]
+            fn remove_any(
                 &mut self,
                 account: &mut $crate::account::Account,
                 now: units::Instant,

@@ -108,12 +108,11 @@ impl<E: Copy> EventQueue<E> {
             self.heap.push(Pending { place, event });
             return;
         }
-        let earlier = self.soon.iter().position(|other| other.place < place);
-        self.soon.insert(earlier.unwrap_or(self.soon.len()), Pending { place, event });
+        self.insert(Pending { place, event });
     }
 
-    /// Adds an event that comes before almost all others. The order is the same as with [`push`](Self::push); it is looked
-    /// for from the other end, and does not go to the heap.
+    /// Adds an event that comes before almost all others. The order is the same as with [`push`](Self::push), but it does
+    /// not go to the heap.
     ///
     /// # Panics
     /// As [`push`](Self::push).
@@ -124,12 +123,20 @@ impl<E: Copy> EventQueue<E> {
             self.heap.push(Pending { place, event });
             return;
         }
-        self.soon.push(Pending { place, event });
-        let mut at = self.soon.len() - 1;
-        while at > 0 && self.soon[at - 1].place < place {
-            self.soon.swap(at - 1, at);
+        self.insert(Pending { place, event });
+    }
+
+    /// Adds an event to the list of those that come soon, which has room for it. Most come before most others: those that
+    /// come earlier still are moved up one by one.
+    #[inline]
+    fn insert(&mut self, pending: Pending<E>) {
+        let mut at = self.soon.len();
+        self.soon.push(pending);
+        while at > 0 && self.soon[at - 1].place < pending.place {
+            self.soon[at] = self.soon[at - 1];
             at -= 1;
         }
+        self.soon[at] = pending;
     }
 
     /// The earliest event and its time.

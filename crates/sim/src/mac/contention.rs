@@ -79,7 +79,9 @@ impl Station {
             return;
         }
         for category in 0..rules.categories {
-            self.freeze(seen, category, rules);
+            if self.contends(category) {
+                self.freeze(seen, category, rules);
+            }
         }
         self.deadline = Instant::NEVER;
     }
@@ -96,6 +98,12 @@ impl Station {
         if self.step == Step::Access && self.response.is_none() {
             self.schedule(now, rules);
         }
+    }
+
+    /// Has a category a back-off to finish or a frame to send? Of four, mostly one does.
+    #[inline]
+    pub(super) fn contends(&self, category: usize) -> bool {
+        self.contenders[category].backoff.is_some() || self.wanting & 1 << category != 0
     }
 
     /// The slots of a category stop counting at `seen`.

@@ -136,10 +136,10 @@ impl Station {
         for category in 0..rules.categories {
             if category == holder {
                 self.contenders[category].backoff = None;
-            } else if self.due & 1 << category == 0 {
-                self.freeze(now, category, rules);
-            } else {
+            } else if self.due & 1 << category != 0 {
                 self.collide(category, rules);
+            } else if self.contends(category) {
+                self.freeze(now, category, rules);
             }
         }
         self.holder = u8::try_from(holder).expect("there are four categories");

@@ -255,7 +255,9 @@ impl<F: Copy> Medium<F> {
 
     /// Does `node` decode a frame whose PHY header it has read?
     pub(crate) fn receives(&mut self, node: u32, now: Instant) -> bool {
-        self.choose(node, now);
+        if self.reception.order == Capture::StrongestPreamble {
+            self.choose(node, now);
+        }
         let Some(mut lock) = self.receivers[node as usize].lock else { return false };
         if now < lock.header_end {
             return false;

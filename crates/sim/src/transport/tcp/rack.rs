@@ -9,6 +9,8 @@ use units::{Duration, Instant};
 const PERSIST: u32 = 16;
 /// The widest reordering window, in quarters of the shortest round-trip time; Linux keeps it in an octet.
 const WIDEST: u32 = 255;
+/// So many entries are looked at one by one before the others are searched: a delayed acknowledgement is for two segments.
+const NEAR: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -243,7 +245,10 @@ impl Rack {
 
     /// The lowest segment that is lost and not sent again.
     pub(super) fn lost(&mut self) -> Option<Block> {
-        let from = self.sent.partition_point(|sent| sent.block.end <= self.lost_from);
+        if self.lost_from == u64::MAX {
+            return None;
+        }
+        let from = self.place(self.lost_from);
         let lost = self.sent.range(from..).find(|sent| sent.state == State::Lost).map(|sent| sent.block);
         self.lost_from = lost.map_or(u64::MAX, |block| block.start);
         lost
@@ -265,15 +270,27 @@ impl Rack {
         self.lost_from = self.lost_from.min(sent.block.start);
     }
 
+    /// Where the first entry is in [`Self::sent`] that does not end by `number`. Mostly an acknowledgement is about the first
+    /// ones: these are looked at before the others are searched.
+    fn place(&self, number: u64) -> usize {
+        let search = || self.sent.partition_point(|sent| sent.block.end <= number);
+        let near = self.sent.iter().take(NEAR).position(|sent| sent.block.end > number);
+        debug_assert!(near.is_none_or(|near| near == search()), "entries are in order of their ends");
+        near.unwrap_or_else(search)
+    }
+
     /// Where the octets of `block` are in [`Self::sent`].
     fn within(&self, block: Block) -> std::ops::Range<usize> {
-        let first = self.sent.partition_point(|sent| sent.block.end <= block.start);
+        if self.sent.front().is_none_or(|first| block.end <= first.block.start) {
+            return 0..0;
+        }
+        let first = self.place(block.start);
         first..first + self.sent.range(first..).take_while(|sent| sent.block.start < block.end).count()
     }
 
     /// Sees to it that no entry goes over `number`: acknowledgements need not keep to the bounds of segments.
     fn cut(&mut self, number: u64) {
-        let index = self.sent.partition_point(|sent| sent.block.end <= number);
+        let index = self.place(number);
         if let Some(sent) = self.sent.get_mut(index).filter(|sent| sent.block.start < number) {
             let upper = Sent { block: Block { start: number, end: sent.block.end }, ..*sent };
             sent.block.end = number;

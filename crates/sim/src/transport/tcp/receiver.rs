@@ -145,7 +145,7 @@ impl Receiver {
         }
         let hole = !self.held.is_empty();
         let before = self.nxt;
-        self.nxt = self.held.insert(block).end;
+        self.nxt = if hole { self.held.insert(block).end } else { block.end };
         self.held.remove_below(self.nxt);
         let finished = self.fin.is_some_and(|fin| fin < self.nxt);
         let fresh = self.nxt - before - u64::from(finished && self.fin >= Some(before));

@@ -1,8 +1,8 @@
 //! What a frame in the air does to the stations that hear it.
 //!
 //! A front or tail passes its listeners in order of distance, each at its own time. Where no other event lies between
-//! two listeners the next one is served at once, without going through the event queue: the same order of events at a
-//! fraction of the cost.
+//! two listeners, or between the sender and the first, the next one is served at once, without going through the event
+//! queue: the same order of events at a fraction of the cost.
 
 use crate::engine::{Handle, NodeId};
 use crate::mac::{Answer, BROADCAST, Due, Frame, Kind, Unanswered};
@@ -39,7 +39,12 @@ impl World {
     /// A station starts to send a frame.
     fn send(&mut self, node: NodeId, frame: Frame) {
         let psdu = frame.psdu(self.rules.key);
-        let duration = self.rules.timing.duration(frame.mode, psdu);
+        let timing = &self.rules.timing;
+        let duration = match frame.kind {
+            // Of every two frames one is an ACK.
+            Kind::Ack if frame.mode == timing.basic => timing.ack,
+            _ => timing.duration(frame.mode, psdu),
+        };
         let aggregate = matches!(frame.kind, Kind::Aggregate { .. });
         let control = !aggregate && !matches!(frame.kind, Kind::Data { .. });
         let shape = Shape { mode: frame.mode, psdu, duration, aggregate, control };
@@ -83,10 +88,12 @@ impl World {
         if turned_busy {
             self.nodes[node].station.turned_busy(self.now, &self.rules);
         }
-        if let Some(time) = self.medium.front_time(of) {
-            self.events.push_soon(time, Event::Front { of, listener: 0 });
-        }
         self.events.push(self.now + duration, Event::Sent { of });
+        match self.medium.front_time(of) {
+            Some(time) if self.goes_on(time) => self.front(of, 0),
+            Some(time) => self.events.push_soon(time, Event::Front { of, listener: 0 }),
+            None => {}
+        }
     }
 
     /// Every packet of a data frame has been sent once more.
@@ -126,6 +133,7 @@ impl World {
         self.finish_frames(from);
         self.serve(from);
         match self.medium.tail_time(of) {
+            Some(time) if self.goes_on(time) => self.tail(of, 0),
             Some(time) => self.events.push_soon(time, Event::Tail { of, listener: 0 }),
             None => self.clear(of),
         }

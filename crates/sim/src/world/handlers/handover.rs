@@ -16,6 +16,8 @@ impl World {
     /// There may be room at a port of `node`, because a packet of `left` has left it or its limit has moved. If
     /// `left` is a saturated flow that begins here, its next packet follows; before it come, in turn, those that have
     /// none waiting because the port discarded them.
+    #[expect(clippy::inline_always, reason = "once a packet, and mostly no saturated flow begins there")]
+    #[inline(always)]
     pub(super) fn refill(&mut self, node: NodeId, port: PortId, left: Option<FlowId>) {
         let saturated = &self.nodes[node].saturated[port];
         let flows = saturated.len();

@@ -1,7 +1,7 @@
 //! What becomes of packets that are answered: TCP's segments and pings.
 
 use crate::config::Dscp;
-use crate::engine::{FlowId, NodeId, Slot};
+use crate::engine::{FlowId, Handle, NodeId, Slot};
 use crate::net::{Load, Packet, ip_bytes};
 use crate::transport::tcp::Segment;
 use crate::world::state::{Connection, Event, Flow, Role, Supply, World};
@@ -65,12 +65,17 @@ impl World {
     /// A segment has reached the end of its connection that it is for.
     fn take_segment(&mut self, node: NodeId, index: FlowId, packet: &Packet) {
         let Some(handle) = packet.segment else { return };
-        let (slot, segment) = self.connections.carried(handle);
-        let connection = self.connections.get(slot);
+        let (slot, connection, segment) = self.connections.met(handle);
         if self.flows[index].role.answers().is_none() {
-            self.take_stream(slot, index, packet, &segment);
-        } else if !connection.closed {
-            connection.sender.receive(self.now, &segment);
+            self.take_stream(handle, index, packet);
+            self.note_delivered(node, packet);
+            // The sender has heard nothing, and has nothing more to say.
+            self.answer(slot);
+            self.arm_timer(slot);
+            return;
+        }
+        if !connection.closed {
+            connection.sender.receive(self.now, segment);
             self.measure(slot);
         }
         self.note_delivered(node, packet);
@@ -78,7 +83,8 @@ impl World {
     }
 
     /// A segment has reached the receiver.
-    fn take_stream(&mut self, slot: Slot, index: FlowId, packet: &Packet, segment: &Segment) {
+    fn take_stream(&mut self, handle: Handle, index: FlowId, packet: &Packet) {
+        let (_, connection, segment) = self.connections.met(handle);
         let flow = &mut self.flows[index];
         if segment.length > 0 {
             let delay = self.now.since(packet.created);
@@ -89,7 +95,6 @@ impl World {
                 flow.record.receive(delay, flow.identity.deadline, packet);
             }
         }
-        let connection = self.connections.get(slot);
         if connection.closed {
             return;
         }
@@ -148,7 +153,6 @@ impl World {
             return;
         }
         let flow = connection.flow;
-        let Role::Stream { back } = self.flows[flow].role else { return };
         while let Some(segment) = self.connections.get(slot).sender.next(self.now) {
             self.flows[flow].record.sent += u64::from(segment.length > 0);
             if segment.discard_priority.is_some() {
@@ -156,9 +160,7 @@ impl World {
             }
             self.send_segment(slot, flow, segment);
         }
-        while let Some(segment) = self.connections.get(slot).receiver.next(self.now) {
-            self.send_segment(slot, back, segment);
-        }
+        self.answer(slot);
         let connection = self.connections.get(slot);
         let counts = connection.sender.counts();
         let before = std::mem::replace(&mut connection.counted, counts);
@@ -169,6 +171,18 @@ impl World {
             self.connections.close(slot);
         } else {
             self.arm_timer(slot);
+        }
+    }
+
+    /// The receiver of a connection sends what it has to send.
+    #[inline]
+    fn answer(&mut self, slot: Slot) {
+        let connection = self.connections.get(slot);
+        let Role::Stream { back } = self.flows[connection.flow].role else { return };
+        while !self.connections.get(slot).closed
+            && let Some(segment) = self.connections.get(slot).receiver.next(self.now)
+        {
+            self.send_segment(slot, back, segment);
         }
     }
 

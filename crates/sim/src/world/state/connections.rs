@@ -161,6 +161,12 @@ impl Connections {
         (connection, segment)
     }
 
+    /// The same, with the connection, to be told of it.
+    pub(crate) fn met(&mut self, segment: Handle) -> (Slot, &mut Connection, &Segment) {
+        let &mut Carried { connection, ref segment, .. } = self.carried.get_mut(segment);
+        (connection, &mut self.slots[connection], segment)
+    }
+
     /// The number of the connection among its flow's, and that of the first octet, of a segment on its way.
     pub(crate) fn origin(&self, segment: Handle) -> (u32, u64) {
         let (slot, segment) = self.carried(segment);

@@ -13,11 +13,13 @@ impl Sender {
             State::Closed => None,
             State::SynSent => take(&mut self.due.syn).then(|| self.syn(now)),
             State::Established => {
-                let tail = if take(&mut self.due.tail) { self.tail_probe(now) } else { None };
-                let data =
-                    tail.or_else(|| self.repetition(now)).or_else(|| self.fresh(now)).or_else(|| self.probe(now));
-                let acknowledgement = take(&mut self.due.ack).then(|| self.empty(now));
-                data.or(acknowledgement)
+                if take(&mut self.due.tail)
+                    && let Some(probe) = self.tail_probe(now)
+                {
+                    return Some(probe);
+                }
+                let data = self.repetition(now).or_else(|| self.fresh(now)).or_else(|| self.probe(now));
+                data.or_else(|| take(&mut self.due.ack).then(|| self.empty(now)))
             }
         }
     }
@@ -85,8 +87,8 @@ impl Sender {
 
     /// What rule (4) of `NextSeg` repeats.
     fn rescue(&mut self) -> Option<Block> {
-        let room = self.room() >= self.settings.segment.count();
-        if room && self.is_out_of_data() { self.board.rescue() } else { None }
+        let possible = self.is_out_of_data() && self.room() >= self.settings.segment.count();
+        if possible { self.board.rescue() } else { None }
     }
 
     /// In a recovery with SACK that counts losses and has no new data to send. RACK repeats nothing without certainty.

@@ -171,7 +171,12 @@ impl Ends for Ours {
 
     fn arrive(&mut self, now: Instant, to: To, segment: Segment) -> u64 {
         match to {
-            To::Receiver => self.receiver.receive(now, &segment, false),
+            To::Receiver => {
+                let fresh = self.receiver.receive(now, &segment, false);
+                // Only what it hears, or a timer, gives a sender something to say.
+                assert_eq!(self.sender.next(now), None);
+                fresh
+            }
             To::Sender => {
                 self.sender.receive(now, &segment);
                 0

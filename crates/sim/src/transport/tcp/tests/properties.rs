@@ -75,6 +75,8 @@ impl Connection {
                     To::Receiver => {
                         let marked = segment.ect && self.network.luck.unit() < 0.05;
                         self.arrived += self.receiver.receive(self.now, &segment, marked);
+                        // Only what it hears, or a timer, gives a sender something to say.
+                        assert_eq!(self.sender.next(self.now), None);
                     }
                 }
             } else if sender <= self.now {
