@@ -1,7 +1,8 @@
 //! Packets of one length or of random lengths, evenly or exponentially spaced, at a rate that changes in steps or at random.
 
 use super::{Emission, Lengths};
-use crate::engine::Stream;
+use crate::config::LoadRange;
+use crate::engine::{Purpose, Stream};
 use units::{Bytes, Duration, Instant, Rate};
 
 const NANOS: u128 = 1_000_000_000;
@@ -35,6 +36,20 @@ impl Pace {
                 Some((Segment { start: begins, rate: uniform(*from, *to, random) }, begins + *every))
             }
         }
+    }
+}
+
+impl LoadRange {
+    /// The rates in a run with this seed of a flow of this name, one after another, each for as long as `every` says.
+    pub fn rates(&self, seed: u64, flow: &str) -> impl Iterator<Item = Rate> + use<> {
+        let (from, to) = (self.from, self.to);
+        let mut random = self.stream(seed, flow);
+        std::iter::repeat_with(move || uniform(from, to, &mut random))
+    }
+
+    /// What the rates are drawn from: flows whose draws have one name have one rate.
+    pub(crate) fn stream(&self, seed: u64, flow: &str) -> Stream {
+        Stream::new(seed, self.draw.as_deref().unwrap_or(flow), Purpose::Load)
     }
 }
 

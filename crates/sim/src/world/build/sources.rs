@@ -335,10 +335,10 @@ impl<'n> Traffic<'n> {
     fn pace(&self, name: &str, seed: u64, start: Instant, jitter: Duration) -> Result<Pace, BuildError> {
         let rate = match self.need("rate", self.flow.traffic.rate.as_ref())? {
             Load::One(rate) => *rate,
-            Load::Drawn(LoadRange { from, to, every, draw }) => {
-                let (from, to) = (*from, *to);
-                let mut random = Stream::new(seed, draw.as_deref().unwrap_or(name), Purpose::Load);
-                if let Some(every) = *every {
+            Load::Drawn(range) => {
+                let (from, to) = (range.from, range.to);
+                let mut random = range.stream(seed, name);
+                if let Some(every) = range.every {
                     return Ok(Pace::Drawn { start, from, to, every, random });
                 }
                 uniform(from, to, &mut random)
