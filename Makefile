@@ -15,7 +15,7 @@ help:
 	@echo "make claims-all    every claim of every scenario with all seeds: for a night"
 	@echo "make live    build with our own BPF queueing discipline, for live use; needs Clang 16 or newer, libelf, zlib"
 	@echo "make deb     a Debian package; make deb-test installs, upgrades and purges it in a tree of its own (root)"
-	@echo "make static  static binaries for routers: x86-64, aarch64 (root)"
+	@echo "make static  static binaries for routers: x86-64, aarch64; PROCESSOR=mips, mipsel (root)"
 	@echo "make test-live    live use in a Linux guest, which is built once (root)"
 	@echo "make tables-live    our discipline compared with fq_codel and cake in that guest: delay, goodput, instructions; three runs each"
 	@echo "make testbed-live    ADTH's testbed in that guest, its claims compared with the simulated ones"

@@ -10,6 +10,8 @@
 
 use crate::error::Error;
 use crate::kernel::socket::Statement;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use crate::kernel::socket::{LOAD, RETURN, jump, statement};
 use nix::libc;
 use nix::sys::signal::SigSet;
 use rustix::io::Errno;
@@ -211,12 +213,13 @@ struct Wanted {
 /// The bits of a socket's kind that are no flags (`SOCK_TYPE_MASK`).
 const KIND: u32 = 0xf;
 
+/// `BPF_ALU | BPF_AND | BPF_K`
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+const AND: u16 = 0x54;
+
 /// Asks for each socket of TCP and UDP, and pretends that options for a class were set.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn filter() -> Option<[Statement; 27]> {
-    use crate::kernel::socket::{LOAD, RETURN, jump, statement};
-    /// `BPF_ALU | BPF_AND | BPF_K`
-    const AND: u16 = 0x54;
     /// `AUDIT_ARCH_X86_64` or `AUDIT_ARCH_AARCH64` (`linux/audit.h`).
     const ARCHITECTURE: u32 = if cfg!(target_arch = "x86_64") { 0xc000_003e } else { 0xc000_00b7 };
     /// Where `struct seccomp_data` has the call's number, the architecture, and the lower half of an argument.
