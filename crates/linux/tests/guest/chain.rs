@@ -19,7 +19,7 @@ pub(super) const NODES: usize = 3;
 pub(super) const PAYLOAD: usize = 1_000;
 const PORT: u16 = 4_000;
 /// Until all neighbours know each other: they do after a beacon of each that nothing destroyed, one a second.
-const ACQUAINTED_WITHIN: Duration = Duration::from_secs(10);
+const ACQUAINTED_WITHIN: Duration = Duration::from_secs(30);
 
 pub(super) struct Chain {
     pub(super) medium: Medium,
