@@ -231,21 +231,17 @@ proptest! {
         mut path in path(),
         octets in 1u64..300_000,
     ) {
-        // Segments may have one octet: no more of them than a test has time for.
-        let octets = octets.min(20_000 * settings.segment.count());
+        // With a window of one octet each takes a round trip or, where it is lost, a timeout: at 0.3 s on average 300,000 take
+        // about as long as the end is waited for.
+        let octets = octets.min(20_000 * settings.segment.min(settings.advertised_window).count());
         let (mut sender, mut receiver) = (Sender::new(&settings), Receiver::new(&settings));
         let (mut now, mut arrived, mut sent) = (Instant::ZERO, 0, 0);
         let mut flying = BTreeMap::new();
         let mut care = Care { una: 0, at: now, timeout: sender.timeout() };
-        // The octets acknowledged, and since when.
-        let mut progress = (0, now);
         sender.supply(Some(octets));
         sender.close();
         sender.open(now);
         while !sender.done() {
-            if sender.una() > progress.0 {
-                progress = (sender.una(), now);
-            }
             let (flight, probes) = (sender.flight(), sender.counts().probes);
             while let Some(segment) = sender.next(now) {
                 let first = segment.start <= sender.una() && segment.end() > sender.una();
@@ -265,8 +261,7 @@ proptest! {
             prop_assert!(sender.flight() == 0 || now <= care.at + care.timeout.max(sender.timeout()), "{:?} since {:?}", now, care.at);
             let flight = flying.first_key_value().map_or(Instant::NEVER, |(&(at, _), _)| at);
             now = flight.min(sender.deadline()).min(receiver.deadline());
-            let patience = progress.1 + Duration::from_secs(100_000);
-            prop_assert!(now < Instant::NEVER && now < patience, "no end in sight");
+            prop_assert!(now < Instant::NEVER && now < Instant::ZERO + Duration::from_secs(100_000), "no end in sight");
             if flight <= now {
                 match flying.pop_first().unwrap().1 {
                     (To::Sender, segment) => sender.receive(now, &segment),
