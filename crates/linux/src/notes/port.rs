@@ -212,10 +212,14 @@ mod tests {
     }
 
     /// Runs a test in a network namespace of its own, where that needs no privilege.
+    ///
+    /// The first end of a link starts later than the command that brings up the second one returns: a worker of the kernel does
+    /// that, and what is sent before is lost.
     #[test]
     fn notes_reach_the_neighbours_at_named_interfaces_and_nothing_else_is_heard() {
         let inside = "ip link add va type veth peer name vb && ip addr add 10.9.1.1/24 dev va && ip addr add 10.9.1.2/24 dev vb \
                       && ip link set va up && ip link set vb up && echo 1 > /proc/sys/net/ipv4/conf/all/accept_local \
+                      && timeout 60 sh -c 'until ip link show va | grep -q \"state UP\"; do sleep 0.01; done' \
                       && exec \"$0\" --ignored --exact --nocapture notes::port::tests::inner";
         let own = std::env::current_exe().unwrap();
         let output = Command::new("unshare").args(["-rn", "sh", "-c", inside]).arg(own).output().unwrap();
