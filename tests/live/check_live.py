@@ -137,7 +137,10 @@ def main():
 
 
 def binaries(share):
-    """Builds and runs the tests of live use that need no guest; leaves those for the guest, and the program itself, in `share`."""
+    """Lints, builds and runs the tests of live use that need no guest; leaves those for the guest, and the program itself, in `share`."""
+    # `make lint` leaves out what needs the kernel's tools to build.
+    lint = ["clippy", "-p", "sluice-linux", "-p", "sluice-cli", *CARGO, "--all-targets", "--", "-D", "warnings"]
+    subprocess.run(["cargo", *lint], check=True, cwd=image.ROOT)
     tests = ["test", "-p", "sluice-linux"]
     subprocess.run(["cargo", *tests, *CARGO, "--lib"], check=True, cwd=image.ROOT)
     # In network namespaces, which need no guest.

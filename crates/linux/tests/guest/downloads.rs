@@ -217,7 +217,7 @@ pub(super) fn alt() -> alt::Params {
 #[test]
 #[ignore = "needs the guest"]
 fn a_download_fills_a_fifo_and_waits_as_long_in_it() {
-    let outcome = download(&Kind::Ours(Name::None, Parameters::default()), TIMES);
+    let outcome = download(&Kind::ours(Name::None, Parameters::default()), TIMES);
     show(&outcome, "none");
     assert!(outcome.goodput > 0.95);
     assert!(outcome.backlog_max > 950);
@@ -229,7 +229,7 @@ fn a_download_fills_a_fifo_and_waits_as_long_in_it() {
 fn ebdp_bounds_the_wait_of_a_download() {
     let params = ebdp::Params::default();
     let promised = params.t_max.get().as_secs_f64() * 1e3 / wait(1.0) + 5.0;
-    let outcome = download(&Kind::Ours(Name::Ebdp, Parameters { ebdp: Some(params), ..Parameters::default() }), TIMES);
+    let outcome = download(&Kind::ours(Name::Ebdp, Parameters { ebdp: Some(params), ..Parameters::default() }), TIMES);
     show(&outcome, "ebdp");
     assert!(outcome.goodput > 0.95);
     let (least, largest) = outcome.limits();
@@ -241,7 +241,7 @@ fn ebdp_bounds_the_wait_of_a_download() {
 #[test]
 #[ignore = "needs the guest"]
 fn alt_takes_away_what_a_download_does_not_need() {
-    let outcome = download(&Kind::Ours(Name::Alt, Parameters { alt: Some(alt()), ..Parameters::default() }), TIMES);
+    let outcome = download(&Kind::ours(Name::Alt, Parameters { alt: Some(alt()), ..Parameters::default() }), TIMES);
     show(&outcome, "alt");
     // The link is used for at least 1 / (1 + b1 / a1) of the time.
     assert!(outcome.goodput > 1.0 / 1.1);
@@ -261,7 +261,7 @@ fn falls_as_alt_does(outcome: &Outcome) {
 fn astar_is_never_above_ebdp_or_alt() {
     let params = astar::Params { ebdp: ebdp::Params::default(), alt: alt() };
     let outcome =
-        download(&Kind::Ours(Name::Astar, Parameters { astar: Some(params), ..Parameters::default() }), TIMES);
+        download(&Kind::ours(Name::Astar, Parameters { astar: Some(params), ..Parameters::default() }), TIMES);
     show(&outcome, "astar");
     assert!(outcome.goodput > 1.0 / 1.1);
     falls_as_alt_does(&outcome);

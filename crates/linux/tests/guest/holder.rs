@@ -12,9 +12,15 @@ const IDLE: Duration = Duration::from_millis(100);
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
     /// Our discipline, drop-tail, 1000 packets at most.
-    Ours(Name, Parameters),
+    Ours(Name, Box<Parameters>),
     /// As `tc qdisc` has it.
     Kernel(&'static str),
+}
+
+impl Kind {
+    pub(super) fn ours(name: Name, parameters: Parameters) -> Self {
+        Self::Ours(name, Box::new(parameters))
+    }
 }
 
 pub(super) enum Holder {

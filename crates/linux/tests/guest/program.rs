@@ -39,13 +39,12 @@ impl Program {
     pub(super) fn attached_at(node: usize, words: &str, interface: &str) -> Self {
         let said = format!("{SAID}{node}");
         let mut command = Command::new(if node == 0 { "sh" } else { "ip" });
-        let line = match node {
-            0 => format!("exec {PROGRAM} {words}"),
-            _ => {
-                command.args(["netns", "exec", &format!("n{node}"), "sh"]);
-                // In another network namespace the folder /sys is another one, too.
-                format!("mount --bind /bpf /sys/fs/bpf; exec {PROGRAM} {words}")
-            }
+        let line = if node == 0 {
+            format!("exec {PROGRAM} {words}")
+        } else {
+            command.args(["netns", "exec", &format!("n{node}"), "sh"]);
+            // In another network namespace the folder /sys is another one, too.
+            format!("mount --bind /bpf /sys/fs/bpf; exec {PROGRAM} {words}")
         };
         command.args(["-ec", &line]).stdin(Stdio::null()).stdout(Stdio::null());
         let mut program = Self(command.stderr(File::create(&said).unwrap()).spawn().unwrap());

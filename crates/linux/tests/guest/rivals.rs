@@ -58,7 +58,7 @@ pub(super) fn percentile(times: &[Duration], percent: usize) -> Duration {
 pub(super) fn adth(target: u64) -> Kind {
     let target_delay = Positive::<Duration>::new(Duration::from_millis(target)).expect("a target above zero");
     let params = adth::Params { target_delay, ..adth::Params::default() };
-    Kind::Ours(Name::Adth, Parameters { adth: Some(params), ..Parameters::default() })
+    Kind::ours(Name::Adth, Parameters { adth: Some(params), ..Parameters::default() })
 }
 
 /// Offers 8 Mb/s for so long after the warm-up.

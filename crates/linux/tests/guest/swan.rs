@@ -142,7 +142,7 @@ struct Outcome {
     /// Bytes that TCP delivered, warm-up included.
     bytes: u64,
     sent: u64,
-    came: u64,
+    received: u64,
 }
 
 fn run(case: Case, length: Duration) -> Outcome {
@@ -159,12 +159,12 @@ fn run(case: Case, length: Duration) -> Outcome {
     let sink = inside(1, || UdpSocket::bind(("0.0.0.0", PORT)).unwrap());
     sink.set_read_timeout(Some(std::time::Duration::from_millis(200))).unwrap();
     let receive = spawn(move || {
-        let (mut buffer, mut came, mut idle) = ([0; PAYLOAD], 0, 0);
+        let (mut buffer, mut received, mut idle) = ([0; PAYLOAD], 0, 0);
         while idle < 10 {
             let is_here = sink.recv(&mut buffer).is_ok();
-            (came, idle) = if is_here { (came + 1, 0) } else { (came, idle + 1) };
+            (received, idle) = if is_here { (received + 1, 0) } else { (received, idle + 1) };
         }
-        came
+        received
     });
     let source = UdpSocket::bind("0.0.0.0:0").unwrap();
     source.connect(("10.8.0.2", PORT)).unwrap();
@@ -172,7 +172,9 @@ fn run(case: Case, length: Duration) -> Outcome {
 
     let begun = now();
     let (warm_at, end) = (begun + WARM_UP, begun + WARM_UP + length);
-    stations.iter_mut().for_each(|station| station.next = begun + Duration::from_secs(1));
+    for station in &mut stations {
+        station.next = begun + Duration::from_secs(1);
+    }
     let (mut next, mut sent, mut settled, mut delays) = (begun, 0, 0, Vec::new());
     while now() < end {
         if next <= now() {
@@ -201,12 +203,12 @@ fn run(case: Case, length: Duration) -> Outcome {
         station.slot.obey(&LIMIT.into()).unwrap();
         at(node, &format!("tc qdisc del dev wlan{node} root"));
     }
-    let came = receive.join().unwrap();
+    let received = receive.join().unwrap();
     discipline.unload().unwrap();
     let warm = usize::try_from(WARM_UP.as_nanos() / 1_000_000_000).unwrap();
     let rates = stations.iter().skip(1).map(|station| station.rates[warm..].to_vec()).collect();
     let late = stations.iter().map(|station| station.late).sum();
-    Outcome { delays, rates, settled, late, bytes, sent, came }
+    Outcome { delays, rates, settled, late, bytes, sent, received }
 }
 
 fn cell() -> Chain {
@@ -244,14 +246,14 @@ fn rate_control_shortens_the_mac_delay_of_real_time_beside_tcp() {
     cell.end();
     for (name, outcome) in [("original", &original), ("controlled", &controlled)] {
         let [mean, tail] = [mean(&outcome.delays), permille(&outcome.delays, 990)].map(Duration::as_secs_f64);
-        let Outcome { sent, came, bytes, late, .. } = outcome;
+        let Outcome { sent, received, bytes, late, .. } = outcome;
         println!(
-            "{name}: {} delays, mean {:.2} ms, 99 % {:.2} ms; {came} of {sent} packets, {bytes} B of TCP, {late} late",
+            "{name}: {} delays, mean {:.2} ms, 99 % {:.2} ms; {received} of {sent} packets, {bytes} B of TCP, {late} late",
             outcome.delays.len(),
             mean * 1e3,
             tail * 1e3
         );
-        assert!(outcome.came * 100 >= outcome.sent * 99, "{came} of {sent}");
+        assert!(outcome.received * 100 >= outcome.sent * 99, "{received} of {sent}");
         // A packet every 20 ms, of which the last is not settled.
         let expected = length.as_nanos() / EVERY.as_nanos();
         assert!(expected.abs_diff(outcome.settled) <= expected / 50, "{}", outcome.settled);
@@ -280,7 +282,7 @@ fn runs_of_a_seed() {
             "original" => Case::Original,
             millis => Case::Controlled(Duration::from_micros(millis.parse().unwrap())),
         };
-        let Outcome { delays, rates, late, bytes, sent, came, .. } = run(case, length);
+        let Outcome { delays, rates, late, bytes, sent, received, .. } = run(case, length);
         let micros: Vec<f64> = delays.iter().map(|delay| (delay.as_secs_f64() * 1e7).round() / 10.0).collect();
         let rates: Vec<Vec<[Value; 2]>> = rates
             .into_iter()
@@ -290,7 +292,7 @@ fn runs_of_a_seed() {
         println!(
             "\nFIGURES {}",
             json!({ "case": word, "seed": run_number(), "seconds": seconds, "delays_us": micros, "rates_bps": rates,
-                    "late": late, "tcp_bytes": bytes, "sent": sent, "came": came })
+                    "late": late, "tcp_bytes": bytes, "sent": sent, "received": received })
         );
     }
     cell.end();

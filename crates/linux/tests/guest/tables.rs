@@ -42,7 +42,7 @@ fn a_download_with_a_ping() {
         ("alt", Name::Alt, Parameters { alt: Some(alt()), ..Parameters::default() }),
         ("astar", Name::Astar, Parameters { astar: Some(a), ..Parameters::default() }),
     ];
-    let ours = ours.map(|(row, name, parameters)| (row, Kind::Ours(name, parameters)));
+    let ours = ours.map(|(row, name, parameters)| (row, Kind::ours(name, parameters)));
     for (name, kind) in ours.into_iter().chain(RIVALS.map(|name| (name, Kind::Kernel(name)))) {
         let outcome = download(&kind, times);
         let mut pings = outcome.pings.clone();
@@ -102,7 +102,7 @@ fn the_mesh() {
         row("mesh", name, &json!({ "mean_s": mean, "p99_s": p99, "goodput_bps": rate }));
     };
     for (name, kind) in [
-        ("FIFO 1000, by credit", Kind::Ours(Name::None, Parameters::default())),
+        ("FIFO 1000, by credit", Kind::ours(Name::None, Parameters::default())),
         ("adth 50 ms", adth(50)),
         ("adth 100 ms", adth(100)),
     ] {
