@@ -109,7 +109,7 @@ def print_rows(rows):
             unlike = " and ".join(key for key, alike in row["alike"].items() if not alike)
             note = f"{row['ratio']:8.1f} {row['ratio_per_frame']:8.1f}"
             note += f"  {unlike} not alike: {row['why'] or 'UNEXPLAINED'}" if unlike else ""
-        print(f"{row['network']:<16} {row['simulator']:<9} {1e3 * row['cpu_s_per_simulated_s']:10.3f} {row['peak_mib']:7.1f} "
+        print(f"{row['network']:<23} {row['simulator']:<9} {1e3 * row['cpu_s_per_simulated_s']:10.3f} {row['peak_mib']:7.1f} "
               f"{statistic.show(row['goodput_mbps']):>18} {statistic.show(row['frames_per_s']):>18} {note}", flush=True)
 
 
@@ -144,7 +144,7 @@ def main():
     ns3 = toolbox.link_ns3(copies.ns3(toolbox.out)) if options.optimised else None
     explained = compare.load_known_differences()
     load = os.getloadavg()[0]
-    print(f"{'network':<16} {'':<9} {'ms/sim s':>10} {'MiB':>7} {'goodput, Mb/s':>18} {'frames a second':>18} "
+    print(f"{'network':<23} {'':<9} {'ms/sim s':>10} {'MiB':>7} {'goodput, Mb/s':>18} {'frames a second':>18} "
           f"{'CPU':>8} {'a frame':>8}   ({options.seeds} seeds, load at the start {load:.1f})")
     rows = []
     try:
@@ -157,7 +157,7 @@ def main():
     except RuntimeError as failure:
         sys.exit(str(failure))
     if large:
-        print(f"grid-2500        sluice   {large['events_per_cpu_s'] / 1e6:.1f} million events a CPU second, "
+        print(f"grid-2500               sluice   {large['events_per_cpu_s'] / 1e6:.1f} million events a CPU second, "
               f"{large['cpu_s']:.1f} s of CPU, {large['peak_mib']:.0f} MiB")
     if options.json:
         options.json.write_text(json.dumps({"networks": rows, "grid": large, "load": load}, indent=1) + "\n")

@@ -157,16 +157,23 @@ def cells(phy, name):
     """Network (a) with one PHY."""
     return [Case("a", f"{name} n={n}", f"peer-{name}", DELIVERED if n == 1 else FRAMES, 11.0,
                  {"nodes.count": n + 1}, ("ns3-cell", f"--phy={phy}", f"--stations={n}"),
-                 ("cell.tcl", "phy", phy, "stations", n), cost=phy == "b" and n in (10, 50))
+                 ("cell.tcl", "phy", phy, "stations", n))
             for n in (1, 2, 5, 10, 20, 50)]
 
 
 def ampdus():
     """Network (f)."""
     return [Case("f", f"ampdu mcs={mcs} n={n}", "peer-ampdu", AMPDU if n == 1 else AMPDU | LOST, 6.0,
-                 {"nodes.count": n + 1, "radio.mcs": mcs}, ("ns3-ampdu", f"--mcs={mcs}", f"--stations={n}"),
-                 cost=mcs == 15)
+                 {"nodes.count": n + 1, "radio.mcs": mcs}, ("ns3-ampdu", f"--mcs={mcs}", f"--stations={n}"))
             for mcs in (7, 15) for n in (1, 10)]
+
+
+def minutes(cases, *names):
+    """Those of these names for a minute, to measure their cost: a process's start weighs little in it."""
+    return [dataclasses.replace(case, name=f"{case.name}, 60 s", measures={}, simulated=60.0, cost=True,
+                                settings=case.settings | {"duration": "60 s"}, ns3=(*case.ns3, "--duration=60"),
+                                ns2=(*case.ns2, "duration", 60) if case.ns2 else ())
+            for case in cases if case.name in names]
 
 
 # EDCA with one frame a TXOP, whatever the category.
@@ -242,6 +249,7 @@ def slow_tcp_chains():
 CASES = [
     *cells("b", "cell-b"),
     *cells("a", "cell-a"),
+    *minutes(cells("b", "cell-b"), "cell-b n=10", "cell-b n=50"),
     Case("b", "anomaly", "peer-anomaly", ANOMALY, 31.0, {}, ("ns3-cell", "--stations=5", "--slow=1", "--duration=31"),
          ("cell.tcl", "stations", 5, "slow", 1, "duration", 31)),
     Case("c", "hidden", "peer-hidden", HIDDEN, 31.0, {}, ("ns3-hidden",), ("hidden.tcl",)),
@@ -256,6 +264,7 @@ CASES = [
     Case("e", "edca-one", "peer-edca-one", EDCA, 31.0, {}, ("ns3-edca", "--one=1")),
     Case("e", "edca-one frames", "peer-edca-one", EDCA, 31.0, ONE_FRAME, ("ns3-edca", "--one=1", "--bursts=0")),
     *ampdus(),
+    *minutes(ampdus(), "ampdu mcs=15 n=1", "ampdu mcs=15 n=10"),
     Case("g", "mobile", "peer-mobile", MOBILE, 110.0, {}, ("ns3-mobile", "--movement={movement}"),
          ("mobile.tcl", "movement", "{movement}"), conventions=AODV, cost=True),
     *tcps(),
