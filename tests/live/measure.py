@@ -132,7 +132,8 @@ def costs(lines):
     """What instructions.rs prints, as Markdown."""
     # The heading is in the line of the test's name.
     (begin,) = (at for at, line in enumerate(lines) if line.endswith("instructions per send, empty queue"))
-    rest = itertools.takewhile(lambda line: line != "ok", lines[begin + 1 :])
+    # How far an aim is missed stands below them.
+    rest = itertools.takewhile(lambda line: not line.startswith(("ok", "by credit the aim")), lines[begin + 1 :])
     found = [re.fullmatch(r"(\S.*?)\s+(\d+)", line) for line in rest]
     costs = {match[1]: int(match[2]) for match in found if match}
     rows = [f"| {name} | {cost} | {cost - costs['pfifo']:+} |" for name, cost in costs.items()]
