@@ -2,9 +2,9 @@
 """What the compared networks cost in Sluice, ns-3 and ns-2: CPU time and memory, for equal outcomes.
 
 CPU is the process's user and system time, start-up included, per simulated second, warm-up included. Each peer is set
-against Sluice under that peer's conventions, run right before and after it: a slow spell of the machine meets both. The
-ratio is the median over the seeds of the peer's CPU over the mean of Sluice's. Memory is the largest peak of resident
-memory. ns-2 runs without its trace.
+against Sluice under that peer's conventions, run right before and after it: a slow spell of the machine meets both. Every
+run has another seed. The ratio is that of the peer's CPU over the mean of Sluice's two, its median over the runs with the
+quartiles. Memory is the largest peak of resident memory. ns-2 runs without its trace.
 
 Unequal work is divided out: `a frame` is the ratio of CPU times a frame on the air that contends for the medium (data
 frames, an aggregate being one, RTS and routing packets). Where both outcomes are alike it is the ratio a second. Outcomes
@@ -12,12 +12,16 @@ are alike when mean goodput and frames differ by no more than TOLERANCE; a diffe
 docs/validation.md (known-differences.toml), else the exit status is 1. ns-2's outcomes come from runs with its trace, those of
 compare.py.
 
+With --instructions executed instructions stand in the place of CPU time: those of one run of seed 1 under Valgrind, which
+do not depend on what else the machine does. Counts are kept in target/peers by program and arguments.
+
 Debian's ns-3 has logging compiled in (switched off here). With --optimised the same source is built without it and
 without assertions, with -O3 for this processor, some forty minutes of CPU once, and measured beside the package.
 """
 
 import argparse
 import json
+import math
 import os
 import pathlib
 import statistics
@@ -30,6 +34,7 @@ import simulators
 import statistic
 
 GRID = simulators.SCENARIOS / "grid-2500.toml"
+GRID_SEEDS = 3
 
 # Relative difference of mean goodput, and of mean frames a second, within which two simulators did the same work.
 TOLERANCE = 0.05
@@ -46,28 +51,46 @@ def frames(outcome):
     return (of_nodes + outcome.get("totals", {}).get("routing_packets", 0)) / outcome["simulated_s"]
 
 
-def measure(toolbox, case, peer, seed, ns3):
-    """One seed's figures of a peer and of Sluice as the peer: {simulator: {"cpu", "peak", "goodput", "frames"}}."""
+def counted(toolbox, command):
+    """A run's outcome, its executed instructions, and no peak of memory, which is Valgrind's; kept or fresh."""
+    kept = toolbox.out / "counts" / f"{toolbox.identity(command)}.json"
+    if not kept.exists():
+        outcome, instructions = simulators.count(command)
+        kept.parent.mkdir(exist_ok=True)
+        unfinished = kept.with_suffix(".part")
+        unfinished.write_text(json.dumps({"outcome": outcome, "instructions": instructions}))
+        unfinished.rename(kept)
+    found = json.loads(kept.read_text())
+    return found["outcome"], found["instructions"], math.nan
+
+
+def timed(_, command):
+    """A run's outcome, its CPU seconds and its peak of memory in MiB."""
+    return simulators.run(command)
+
+
+def measure(toolbox, run, case, peer, seed, ns3):
+    """One seed's figures of a peer and of Sluice as the peer: {simulator: {"cost", "peak", "goodput", "frames"}}."""
     peers = {peer: None} | ({"ns-3 -O3": ns3} if peer == "ns-3" and ns3 else {})
     found, own = {}, []
     for name, folder in peers.items():
-        own.append(simulators.run(toolbox.command(case, "sluice", seed, peer)))
+        own.append(run(toolbox, toolbox.command(case, "sluice", seed, peer)))
         standard = toolbox.ns3
         toolbox.ns3 = folder or standard
-        outcome, cpu, peak = simulators.run(toolbox.command(case, peer, seed, peer, traced=False))
+        outcome, cost, peak = run(toolbox, toolbox.command(case, peer, seed, peer, traced=False))
         toolbox.ns3 = standard
-        own.append(simulators.run(toolbox.command(case, "sluice", seed, peer)))
+        own.append(run(toolbox, toolbox.command(case, "sluice", seed, peer)))
         if peer == "ns-2":
             outcome = compare.outcome(toolbox, (case, peer, seed, peer))
-        found[name] = figures(case, outcome, cpu, peak)
-    outcomes, cpus, peaks = zip(*own, strict=True)
-    found["sluice"] = figures(case, outcomes[0], statistics.mean(cpus), max(peaks))
+        found[name] = figures(case, outcome, cost, peak)
+    outcomes, costs, peaks = zip(*own, strict=True)
+    found["sluice"] = figures(case, outcomes[0], statistics.mean(costs), max(peaks))
     return found
 
 
-def figures(case, outcome, cpu, peak):
+def figures(case, outcome, cost, peak):
     """One run's figures."""
-    return {"cpu": cpu / case.simulated, "peak": peak, "goodput": goodput(outcome), "frames": frames(outcome)}
+    return {"cost": cost / case.simulated, "peak": peak, "goodput": goodput(outcome), "frames": frames(outcome)}
 
 
 def summarise(case, peer, runs, explained):
@@ -80,17 +103,22 @@ def summarise(case, peer, runs, explained):
                  for key in ("goodput", "frames")}
         rows.append({
             "network": case.name, "beside": peer, "simulator": name,
-            "cpu_s_per_simulated_s": statistics.median(its["cpu"] for its in theirs),
+            "cost_per_simulated_s": statistics.median(its["cost"] for its in theirs),
             "peak_mib": max(its["peak"] for its in theirs),
             "goodput_mbps": statistic.interval([its["goodput"] for its in theirs]),
             "frames_per_s": statistic.interval([its["frames"] for its in theirs]),
-            "ratio": statistics.median(a["cpu"] / b["cpu"] for a, b in zip(theirs, own, strict=True)),
-            "ratio_per_frame": statistics.median(
-                a["cpu"] / a["frames"] / (b["cpu"] / b["frames"]) for a, b in zip(theirs, own, strict=True)),
+            "ratio": quartiles([a["cost"] / b["cost"] for a, b in zip(theirs, own, strict=True)]),
+            "ratio_per_frame": quartiles(
+                [a["cost"] / a["frames"] / (b["cost"] / b["frames"]) for a, b in zip(theirs, own, strict=True)]),
             "alike": {key: abs(a - b) <= TOLERANCE * max(a, b) for key, (a, b) in means.items()},
         })
         rows[-1]["why"] = None if all(rows[-1]["alike"].values()) else reason(case, peer, rows[-1]["alike"], explained)
     return rows
+
+
+def quartiles(values):
+    """The lower quartile, the median and the upper quartile."""
+    return statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else values * 3
 
 
 def reason(case, peer, alike, explained):
@@ -101,16 +129,22 @@ def reason(case, peer, alike, explained):
     return next((section for section in sections if section), None)
 
 
-def print_rows(rows):
-    """One network's rows beside one peer."""
+def print_rows(rows, unit):
+    """One network's rows beside one peer; costs in `unit`."""
     for row in rows:
         note = ""
         if row["simulator"] != "sluice":
             unlike = " and ".join(key for key, alike in row["alike"].items() if not alike)
-            note = f"{row['ratio']:8.1f} {row['ratio_per_frame']:8.1f}"
+            note = f"{show_ratio(row['ratio']):>18} {show_ratio(row['ratio_per_frame']):>18}"
             note += f"  {unlike} not alike: {row['why'] or 'UNEXPLAINED'}" if unlike else ""
-        print(f"{row['network']:<23} {row['simulator']:<9} {1e3 * row['cpu_s_per_simulated_s']:10.3f} {row['peak_mib']:7.1f} "
+        print(f"{row['network']:<23} {row['simulator']:<9} {row['cost_per_simulated_s'] / unit:10.3f} {row['peak_mib']:7.1f} "
               f"{statistic.show(row['goodput_mbps']):>18} {statistic.show(row['frames_per_s']):>18} {note}", flush=True)
+
+
+def show_ratio(ratio):
+    """A ratio with its quartiles."""
+    low, middle, high = ratio
+    return f"{middle:.1f} ({low:.1f}-{high:.1f})"
 
 
 def grid(toolbox, seeds):
@@ -129,7 +163,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", default=[], metavar="NETWORK",
                         help="a letter or a name, as for compare.py (repeatable; default: all that cost is measured of)")
-    parser.add_argument("--seeds", type=int, default=3, metavar="K", help="seeds 1 to K (default 3)")
+    parser.add_argument("--seeds", type=int, default=15, metavar="K", help="runs, with seeds 1 to K (default 15)")
+    parser.add_argument("--instructions", action="store_true", help="count instructions, of seed 1, in the place of CPU time")
     parser.add_argument("--optimised", action="store_true", help="beside Debian's ns-3 one built from its source")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="keep the figures in this file too")
     parser.add_argument("--out", type=pathlib.Path, default=simulators.ROOT / "target/peers", metavar="DIR",
@@ -144,23 +179,25 @@ def main():
     ns3 = toolbox.link_ns3(copies.ns3(toolbox.out)) if options.optimised else None
     explained = compare.load_known_differences()
     load = os.getloadavg()[0]
-    print(f"{'network':<23} {'':<9} {'ms/sim s':>10} {'MiB':>7} {'goodput, Mb/s':>18} {'frames a second':>18} "
-          f"{'CPU':>8} {'a frame':>8}   ({options.seeds} seeds, load at the start {load:.1f})")
+    run, what, unit, seeds = (timed, "ms/sim s", 1e-3, options.seeds) if not options.instructions else (
+        counted, "10^6/sim s", 1e6, 1)
+    print(f"{'network':<23} {'':<9} {what:>10} {'MiB':>7} {'goodput, Mb/s':>18} {'frames a second':>18} "
+          f"{'ratio':>18} {'a frame':>18}   ({seeds} seeds, load at the start {load:.1f})")
     rows = []
     try:
-        for case in (case for case in networks.CASES if case.cost and compare.wanted(case, options.only)):
+        for case in (case.costed() for case in networks.CASES if case.cost and compare.wanted(case, options.only)):
             for peer in case.peers():
-                runs = [measure(toolbox, case, peer, seed, ns3) for seed in range(1, options.seeds + 1)]
+                runs = [measure(toolbox, run, case, peer, seed, ns3) for seed in range(1, seeds + 1)]
                 rows += summarise(case, peer, runs, explained)
-                print_rows([row for row in rows if (row["network"], row["beside"]) == (case.name, peer)])
-        large = None if options.only else grid(toolbox, options.seeds)
+                print_rows([row for row in rows if (row["network"], row["beside"]) == (case.name, peer)], unit)
+        large = None if options.only or options.instructions else grid(toolbox, min(options.seeds, GRID_SEEDS))
     except RuntimeError as failure:
         sys.exit(str(failure))
     if large:
         print(f"grid-2500               sluice   {large['events_per_cpu_s'] / 1e6:.1f} million events a CPU second, "
               f"{large['cpu_s']:.1f} s of CPU, {large['peak_mib']:.0f} MiB")
     if options.json:
-        options.json.write_text(json.dumps({"networks": rows, "grid": large, "load": load}, indent=1) + "\n")
+        options.json.write_text(json.dumps({"networks": rows, "cost": what, "grid": large, "load": load}, indent=1) + "\n")
     return any(row["simulator"] != "sluice" and not all(row["alike"].values()) and not row["why"] for row in rows)
 
 

@@ -21,7 +21,8 @@ class Case:
     """One network with its parameters.
 
     `ns3` and `ns2` are a program and its options, empty where the peer has none. `conventions` are those of a peer that
-    matter in this network alone; `rules` those of patches/ without which ns-2 cannot run it.
+    matter in this network alone; `rules` those of patches/ without which ns-2 cannot run it. `cost`: how many simulated
+    seconds show what the network costs (cost.py); 0 where that is not measured.
     """
 
     network: str
@@ -34,11 +35,17 @@ class Case:
     ns2: tuple = ()
     conventions: dict = dataclasses.field(default_factory=dict)
     rules: tuple = ()
-    cost: bool = False
+    cost: float = 0.0
 
     def peers(self):
         """The peers that have this network."""
         return [peer for peer, program in (("ns-3", self.ns3), ("ns-2", self.ns2)) if program]
+
+    def costed(self):
+        """This network for as long as its cost is measured."""
+        return dataclasses.replace(self, simulated=self.cost, settings=self.settings | {"duration": f"{self.cost} s"},
+                                   ns3=(*self.ns3, f"--duration={self.cost}"),
+                                   ns2=(*self.ns2, "duration", self.cost) if self.ns2 else ())
 
     def settings_as(self, peer):
         """Sluice's settings for this network under a peer's conventions, or the standard's where that is None."""
@@ -153,27 +160,20 @@ AQM = {"dropped, 1/s": dropped_rate, "bulk received, 1/s": received_rate(0),
     for index, name in enumerate(("bulk", "sparse")) for statistic in ("mean", "max")}
 
 
-def cells(phy, name):
+def cells(phy, name, cost):
     """Network (a) with one PHY."""
     return [Case("a", f"{name} n={n}", f"peer-{name}", DELIVERED if n == 1 else FRAMES, 11.0,
                  {"nodes.count": n + 1}, ("ns3-cell", f"--phy={phy}", f"--stations={n}"),
-                 ("cell.tcl", "phy", phy, "stations", n))
+                 ("cell.tcl", "phy", phy, "stations", n), cost=cost.get(n, 0.0))
             for n in (1, 2, 5, 10, 20, 50)]
 
 
 def ampdus():
     """Network (f)."""
     return [Case("f", f"ampdu mcs={mcs} n={n}", "peer-ampdu", AMPDU if n == 1 else AMPDU | LOST, 6.0,
-                 {"nodes.count": n + 1, "radio.mcs": mcs}, ("ns3-ampdu", f"--mcs={mcs}", f"--stations={n}"))
+                 {"nodes.count": n + 1, "radio.mcs": mcs}, ("ns3-ampdu", f"--mcs={mcs}", f"--stations={n}"),
+                 cost=20.0 if mcs == 15 else 0.0)
             for mcs in (7, 15) for n in (1, 10)]
-
-
-def minutes(cases, *names):
-    """Those of these names for a minute, to measure their cost: a process's start weighs little in it."""
-    return [dataclasses.replace(case, name=f"{case.name}, 60 s", measures={}, simulated=60.0, cost=True,
-                                settings=case.settings | {"duration": "60 s"}, ns3=(*case.ns3, "--duration=60"),
-                                ns2=(*case.ns2, "duration", 60) if case.ns2 else ())
-            for case in cases if case.name in names]
 
 
 # EDCA with one frame a TXOP, whatever the category.
@@ -185,18 +185,17 @@ def tcps():
     reno, cubic = "--congestion=TcpLinuxReno", "--congestion=TcpCubic"
     tables = {"codel": "CoDelQueueDisc", "fq-codel": "FqCoDelQueueDisc"}
     yield from (Case("h", f"tcp fifo-{limit}", "peer-tcp", TCP, 100.0, {"queue.limit": limit},
-                     ("ns3-tcp", reno, f"--limit={limit}"), cost=limit == 400) for limit in (50, 400))
+                     ("ns3-tcp", reno, f"--limit={limit}"), cost=40.0 if limit == 400 else 0.0)
+                for limit in (50, 400))
     yield Case("h", "tcp fifo-400 cubic", "peer-tcp", TCP, 100.0, {"tcp.congestion": "cubic"}, ("ns3-tcp", cubic))
     yield Case("h", "tcp uploads", "peer-tcp-uploads", TCP | {"uploads, Mb/s": category_goodput("up")}, 60.0, {},
-               ("ns3-tcp", reno, "--uploads=10", "--edca=1", "--duration=60"))
+               ("ns3-tcp", reno, "--uploads=10", "--edca=1", "--duration=60"), cost=25.0)
     dropped = TCP | {"dropped, 1/s": dropped_rate}
     yield from (Case("h", f"tcp {name}", "peer-tcp-codel", dropped, 100.0, {"wired.0.queue.discipline": name},
                      ("ns3-tcp", reno, "--downloads=10", "--wired=10", f"--disc={disc}"))
                 for name, disc in tables.items())
     yield Case("h", "tcp codel cubic", "peer-tcp-codel", dropped, 100.0, {"tcp.congestion": "cubic"},
                ("ns3-tcp", cubic, "--downloads=10", "--wired=10", "--disc=CoDelQueueDisc"))
-    yield Case("h", "tcp 1 down 10 up", "peer-tcp-uploads", {}, 100.0, {"duration": "100 s"},
-               ("ns3-tcp", reno, "--uploads=10", "--edca=1"), cost=True)
 
 
 def aqms():
@@ -221,7 +220,7 @@ def tcp_chains():
         yield Case("j", f"tcp aodv {hops}", "peer-tcp-chain-aodv",
                    measures | {"routing packets, 1/s": routing_rate}, 60.0, settings,
                    ("ns3-tcp-chain", f"--hops={hops}", "--routing=aodv"), ("tcp-chain.tcl", "hops", hops),
-                   conventions=AODV, cost=hops in (1, 10))
+                   conventions=AODV, cost=60.0 if hops in (1, 10) else 0.0)
 
 
 def slow_tcp_chains():
@@ -234,22 +233,22 @@ def slow_tcp_chains():
     for hops in (1, 3, 10):
         settings = {"nodes.count": hops + 1, "flow.down.to": f"n{hops}"}
         ns3 = ("ns3-tcp-chain", f"--hops={hops}", "--slow=1", "--duration=110")
+        cost = 60.0 if hops == 10 else 0.0
         yield Case("k", f"1mbps static {hops}", "peer-tcp-chain-1mbps", measures, 110.0,
                    settings | {"routing.protocol": "static"}, ns3,
                    ("tcp-chain.tcl", "hops", hops, "routing", "static", *ns2),
-                   conventions={"ns-3": ENDLESS_RTS}, rules=("static-routes",), cost=hops == 10)
+                   conventions={"ns-3": ENDLESS_RTS}, rules=("static-routes",), cost=cost)
         yield Case("k", f"1mbps aodv {hops}", "peer-tcp-chain-1mbps", measures | {"routing packets, 1/s": routing_rate},
                    110.0, settings, (*ns3, "--routing=aodv"), ("tcp-chain.tcl", "hops", hops, *ns2),
-                   conventions=AODV | {"ns-3": AODV["ns-3"] | ENDLESS_RTS}, cost=hops == 10)
+                   conventions=AODV | {"ns-3": AODV["ns-3"] | ENDLESS_RTS}, cost=cost)
         yield Case("k", f"1mbps sack {hops}", "peer-tcp-chain-1mbps", measures, 110.0,
                    settings | {"routing.protocol": "static", "tcp.recovery": "sack"}, (*ns3, "--sack=1"),
-                   conventions={"ns-3": ENDLESS_RTS}, cost=hops == 10)
+                   conventions={"ns-3": ENDLESS_RTS}, cost=cost)
 
 
 CASES = [
-    *cells("b", "cell-b"),
-    *cells("a", "cell-a"),
-    *minutes(cells("b", "cell-b"), "cell-b n=10", "cell-b n=50"),
+    *cells("b", "cell-b", {10: 40.0, 50: 20.0}),
+    *cells("a", "cell-a", {}),
     Case("b", "anomaly", "peer-anomaly", ANOMALY, 31.0, {}, ("ns3-cell", "--stations=5", "--slow=1", "--duration=31"),
          ("cell.tcl", "stations", 5, "slow", 1, "duration", 31)),
     Case("c", "hidden", "peer-hidden", HIDDEN, 31.0, {}, ("ns3-hidden",), ("hidden.tcl",)),
@@ -258,15 +257,14 @@ CASES = [
          conventions={"ns-3": ENDLESS_RTS}),
     Case("d", "chain-fifo", "chain-fifo", CHAIN, 100.0, {}, ("ns3-chain",)),
     Case("d", "chain-aodv", "peer-chain-aodv", CHAIN, 100.0, {}, ("ns3-chain", "--routing=aodv"),
-         ("chain.tcl",), conventions=AODV, cost=True),
+         ("chain.tcl",), conventions=AODV, cost=100.0),
     Case("e", "edca", "peer-edca", EDCA, 31.0, {}, ("ns3-edca",)),
     Case("e", "edca frames", "peer-edca", EDCA, 31.0, ONE_FRAME, ("ns3-edca", "--bursts=0")),
     Case("e", "edca-one", "peer-edca-one", EDCA, 31.0, {}, ("ns3-edca", "--one=1")),
     Case("e", "edca-one frames", "peer-edca-one", EDCA, 31.0, ONE_FRAME, ("ns3-edca", "--one=1", "--bursts=0")),
     *ampdus(),
-    *minutes(ampdus(), "ampdu mcs=15 n=1", "ampdu mcs=15 n=10"),
     Case("g", "mobile", "peer-mobile", MOBILE, 110.0, {}, ("ns3-mobile", "--movement={movement}"),
-         ("mobile.tcl", "movement", "{movement}"), conventions=AODV, cost=True),
+         ("mobile.tcl", "movement", "{movement}"), conventions=AODV, cost=110.0),
     *tcps(),
     *aqms(),
     *tcp_chains(),

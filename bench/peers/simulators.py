@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -78,6 +79,17 @@ class Toolbox:
 def scenario(case):
     """The scenario's file."""
     return SCENARIOS / f"{case.scenario}.toml"
+
+
+def count(command):
+    """Run to the end under Valgrind; return the JSON outcome and the executed instructions."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = pathlib.Path(folder) / "log"
+        valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", f"--log-file={log}",
+                    "--trace-children=yes"]
+        found, _, _ = run([*valgrind, *command])
+        # `env` before a program leaves its own lines before that program's.
+        return found, int(re.findall(r"Collected : (\d+)", log.read_text())[-1])
 
 
 def run(command):
