@@ -5,7 +5,7 @@ SLUICE := target/release/sluice
 RUST := $(shell git ls-files '*.rs' 2>/dev/null)
 
 .PHONY: help run test check changed test-live tables-live testbed-live swan-live live build charts format lint docs unit claims claims-all browser capture peers \
-	peers-tcp peers-patched bench bench-optimised \
+	peers-tcp peers-patched bench bench-instructions bench-optimised \
 	theory-plots book wasm pgo wheel wheel-test wheel-aarch64 test-python bench-python criterion fuzz fuzz-on mutants live-repeat stress kills conformance clean
 
 help:
@@ -30,6 +30,7 @@ help:
 	@echo "make peers-patched    the experiments that explain differences: ns-2 is built from Debian's source with single rules changed"
 	@echo "make mutants deliberate bugs in controllers, queues and the MAC's contention, which the tests must find"
 	@echo "make bench   the same networks in Sluice, ns-3 and ns-2: their CPU time and memory"
+	@echo "make bench-instructions    the same in executed instructions, which do not depend on what else the machine does"
 	@echo "make pgo     the command once more, by what the compiler learns from runs: target/pgo/sluice, the same results sooner"
 	@echo "make bench-optimised    the same, beside an ns-3 built from source without logging: forty minutes of CPU time once"
 	@echo "make wasm    the crates of the simulation for WebAssembly, and its results there, which must be the same bytes"
@@ -215,9 +216,14 @@ pgo: build
 	python3 tests/debian.py valgrind valgrind
 	python3 packaging/pgo.py
 
-# Leave the machine idle meanwhile.
+# Leave the machine idle meanwhile: an hour.
 bench: build
 	python3 bench/peers/cost.py
+
+# The same on a machine that is not idle: executed instructions under Valgrind, an hour of CPU time, nearly all of it ns-3's.
+bench-instructions: build
+	python3 tests/debian.py valgrind valgrind
+	python3 bench/peers/cost.py --instructions
 
 bench-optimised: build
 	python3 bench/peers/cost.py --optimised

@@ -12,8 +12,9 @@ are alike when mean goodput and frames differ by no more than TOLERANCE; a diffe
 docs/validation.md (known-differences.toml), else the exit status is 1. ns-2's outcomes come from runs with its trace, those of
 compare.py.
 
-With --instructions executed instructions stand in the place of CPU time: those of one run of seed 1 under Valgrind, which
-do not depend on what else the machine does. Counts are kept in target/peers by program and arguments.
+With --instructions executed instructions stand in the place of CPU time, which do not depend on what else the machine does:
+those of a run of seed 1 under Valgrind, less those of a shorter one, so that the start is out. Counts are kept in
+target/peers by program and arguments.
 
 Debian's ns-3 has logging compiled in (switched off here). With --optimised the same source is built without it and
 without assertions, with -O3 for this processor, some forty minutes of CPU once, and measured beside the package.
@@ -51,8 +52,25 @@ def frames(outcome):
     return (of_nodes + outcome.get("totals", {}).get("routing_packets", 0)) / outcome["simulated_s"]
 
 
-def counted(toolbox, command):
-    """A run's outcome, its executed instructions, and no peak of memory, which is Valgrind's; kept or fresh."""
+def timed(toolbox, case, *job):
+    """A run's outcome, its CPU seconds per simulated second, and its peak of memory in MiB."""
+    case = case.lasting(case.cost)
+    outcome, cpu, peak = simulators.run(toolbox.command(case, *job, traced=False))
+    return compare.outcome(toolbox, (case, *job)) if job[0] == "ns-2" else outcome, cpu / case.cost, peak
+
+
+def counted(toolbox, case, *job):
+    """A run's outcome, its instructions per simulated second, and no peak of memory, which would be Valgrind's."""
+    first, last = case.counted
+    _, before = kept_count(toolbox, toolbox.command(case.lasting(first), *job, traced=False))
+    outcome, after = kept_count(toolbox, toolbox.command(case.lasting(last), *job, traced=False))
+    if job[0] == "ns-2":
+        outcome = compare.outcome(toolbox, (case.lasting(last), *job))
+    return outcome, (after - before) / (last - first), math.nan
+
+
+def kept_count(toolbox, command):
+    """A run's outcome and its executed instructions, kept or fresh."""
     kept = toolbox.out / "counts" / f"{toolbox.identity(command)}.json"
     if not kept.exists():
         outcome, instructions = simulators.count(command)
@@ -61,12 +79,7 @@ def counted(toolbox, command):
         unfinished.write_text(json.dumps({"outcome": outcome, "instructions": instructions}))
         unfinished.rename(kept)
     found = json.loads(kept.read_text())
-    return found["outcome"], found["instructions"], math.nan
-
-
-def timed(_, command):
-    """A run's outcome, its CPU seconds and its peak of memory in MiB."""
-    return simulators.run(command)
+    return found["outcome"], found["instructions"]
 
 
 def measure(toolbox, run, case, peer, seed, ns3):
@@ -74,23 +87,20 @@ def measure(toolbox, run, case, peer, seed, ns3):
     peers = {peer: None} | ({"ns-3 -O3": ns3} if peer == "ns-3" and ns3 else {})
     found, own = {}, []
     for name, folder in peers.items():
-        own.append(run(toolbox, toolbox.command(case, "sluice", seed, peer)))
+        own.append(run(toolbox, case, "sluice", seed, peer))
         standard = toolbox.ns3
         toolbox.ns3 = folder or standard
-        outcome, cost, peak = run(toolbox, toolbox.command(case, peer, seed, peer, traced=False))
+        found[name] = figures(*run(toolbox, case, peer, seed, peer))
         toolbox.ns3 = standard
-        own.append(run(toolbox, toolbox.command(case, "sluice", seed, peer)))
-        if peer == "ns-2":
-            outcome = compare.outcome(toolbox, (case, peer, seed, peer))
-        found[name] = figures(case, outcome, cost, peak)
+        own.append(run(toolbox, case, "sluice", seed, peer))
     outcomes, costs, peaks = zip(*own, strict=True)
-    found["sluice"] = figures(case, outcomes[0], statistics.mean(costs), max(peaks))
+    found["sluice"] = figures(outcomes[0], statistics.mean(costs), max(peaks))
     return found
 
 
-def figures(case, outcome, cost, peak):
+def figures(outcome, cost, peak):
     """One run's figures."""
-    return {"cost": cost / case.simulated, "peak": peak, "goodput": goodput(outcome), "frames": frames(outcome)}
+    return {"cost": cost, "peak": peak, "goodput": goodput(outcome), "frames": frames(outcome)}
 
 
 def summarise(case, peer, runs, explained):
@@ -185,7 +195,7 @@ def main():
           f"{'ratio':>18} {'a frame':>18}   ({seeds} seeds, load at the start {load:.1f})")
     rows = []
     try:
-        for case in (case.costed() for case in networks.CASES if case.cost and compare.wanted(case, options.only)):
+        for case in (case for case in networks.CASES if case.cost and compare.wanted(case, options.only)):
             for peer in case.peers():
                 runs = [measure(toolbox, run, case, peer, seed, ns3) for seed in range(1, seeds + 1)]
                 rows += summarise(case, peer, runs, explained)

@@ -12,6 +12,8 @@ AODV = {
     "ns-3": {"routing.aodv.hello": "false"},
     "ns-2": {"routing.aodv.routing_priority": "none"},
 }
+# Seconds before results count, where cost is measured.
+WARM_UP = 1
 # ns-3 sends an RTS until it is answered (ns3/README.md).
 ENDLESS_RTS = {"mac.short_retry_limit": 200}
 
@@ -21,8 +23,9 @@ class Case:
     """One network with its parameters.
 
     `ns3` and `ns2` are a program and its options, empty where the peer has none. `conventions` are those of a peer that
-    matter in this network alone; `rules` those of patches/ without which ns-2 cannot run it. `cost`: how many simulated
-    seconds show what the network costs (cost.py); 0 where that is not measured.
+    matter in this network alone; `rules` those of patches/ without which ns-2 cannot run it. `cost`: for how many
+    simulated seconds CPU time is measured (cost.py), none where it is not; `counted`: from which to which simulated second
+    instructions are counted, which takes fifty times as long.
     """
 
     network: str
@@ -35,17 +38,19 @@ class Case:
     ns2: tuple = ()
     conventions: dict = dataclasses.field(default_factory=dict)
     rules: tuple = ()
-    cost: float = 0.0
+    cost: int = 0
+    counted: tuple = ()
 
     def peers(self):
         """The peers that have this network."""
         return [peer for peer, program in (("ns-3", self.ns3), ("ns-2", self.ns2)) if program]
 
-    def costed(self):
-        """This network for as long as its cost is measured."""
-        return dataclasses.replace(self, simulated=self.cost, settings=self.settings | {"duration": f"{self.cost} s"},
-                                   ns3=(*self.ns3, f"--duration={self.cost}"),
-                                   ns2=(*self.ns2, "duration", self.cost) if self.ns2 else ())
+    def lasting(self, seconds):
+        """This network for another time, with a warm-up that does not depend on it."""
+        return dataclasses.replace(self, simulated=seconds,
+                                   settings=self.settings | {"duration": f"{seconds} s", "warmup": f"{WARM_UP} s"},
+                                   ns3=(*self.ns3, f"--duration={seconds}", f"--warmup={WARM_UP}"),
+                                   ns2=(*self.ns2, "duration", seconds, "warmup", WARM_UP) if self.ns2 else ())
 
     def settings_as(self, peer):
         """Sluice's settings for this network under a peer's conventions, or the standard's where that is None."""
@@ -164,7 +169,7 @@ def cells(phy, name, cost):
     """Network (a) with one PHY."""
     return [Case("a", f"{name} n={n}", f"peer-{name}", DELIVERED if n == 1 else FRAMES, 11.0,
                  {"nodes.count": n + 1}, ("ns3-cell", f"--phy={phy}", f"--stations={n}"),
-                 ("cell.tcl", "phy", phy, "stations", n), cost=cost.get(n, 0.0))
+                 ("cell.tcl", "phy", phy, "stations", n), **cost.get(n, {}))
             for n in (1, 2, 5, 10, 20, 50)]
 
 
@@ -172,7 +177,7 @@ def ampdus():
     """Network (f)."""
     return [Case("f", f"ampdu mcs={mcs} n={n}", "peer-ampdu", AMPDU if n == 1 else AMPDU | LOST, 6.0,
                  {"nodes.count": n + 1, "radio.mcs": mcs}, ("ns3-ampdu", f"--mcs={mcs}", f"--stations={n}"),
-                 cost=20.0 if mcs == 15 else 0.0)
+                 **({"cost": 20, "counted": (2, 5)} if mcs == 15 else {}))
             for mcs in (7, 15) for n in (1, 10)]
 
 
@@ -185,11 +190,11 @@ def tcps():
     reno, cubic = "--congestion=TcpLinuxReno", "--congestion=TcpCubic"
     tables = {"codel": "CoDelQueueDisc", "fq-codel": "FqCoDelQueueDisc"}
     yield from (Case("h", f"tcp fifo-{limit}", "peer-tcp", TCP, 100.0, {"queue.limit": limit},
-                     ("ns3-tcp", reno, f"--limit={limit}"), cost=40.0 if limit == 400 else 0.0)
+                     ("ns3-tcp", reno, f"--limit={limit}"), **({"cost": 40, "counted": (6, 12)} if limit == 400 else {}))
                 for limit in (50, 400))
     yield Case("h", "tcp fifo-400 cubic", "peer-tcp", TCP, 100.0, {"tcp.congestion": "cubic"}, ("ns3-tcp", cubic))
     yield Case("h", "tcp uploads", "peer-tcp-uploads", TCP | {"uploads, Mb/s": category_goodput("up")}, 60.0, {},
-               ("ns3-tcp", reno, "--uploads=10", "--edca=1", "--duration=60"), cost=25.0)
+               ("ns3-tcp", reno, "--uploads=10", "--edca=1", "--duration=60"), cost=25, counted=(3, 8))
     dropped = TCP | {"dropped, 1/s": dropped_rate}
     yield from (Case("h", f"tcp {name}", "peer-tcp-codel", dropped, 100.0, {"wired.0.queue.discipline": name},
                      ("ns3-tcp", reno, "--downloads=10", "--wired=10", f"--disc={disc}"))
@@ -220,7 +225,7 @@ def tcp_chains():
         yield Case("j", f"tcp aodv {hops}", "peer-tcp-chain-aodv",
                    measures | {"routing packets, 1/s": routing_rate}, 60.0, settings,
                    ("ns3-tcp-chain", f"--hops={hops}", "--routing=aodv"), ("tcp-chain.tcl", "hops", hops),
-                   conventions=AODV, cost=60.0 if hops in (1, 10) else 0.0)
+                   conventions=AODV, **({"cost": 60, "counted": (5, 20)} if hops in (1, 10) else {}))
 
 
 def slow_tcp_chains():
@@ -233,21 +238,21 @@ def slow_tcp_chains():
     for hops in (1, 3, 10):
         settings = {"nodes.count": hops + 1, "flow.down.to": f"n{hops}"}
         ns3 = ("ns3-tcp-chain", f"--hops={hops}", "--slow=1", "--duration=110")
-        cost = 60.0 if hops == 10 else 0.0
+        cost = {"cost": 60, "counted": (10, 30)} if hops == 10 else {}
         yield Case("k", f"1mbps static {hops}", "peer-tcp-chain-1mbps", measures, 110.0,
                    settings | {"routing.protocol": "static"}, ns3,
                    ("tcp-chain.tcl", "hops", hops, "routing", "static", *ns2),
-                   conventions={"ns-3": ENDLESS_RTS}, rules=("static-routes",), cost=cost)
+                   conventions={"ns-3": ENDLESS_RTS}, rules=("static-routes",), **cost)
         yield Case("k", f"1mbps aodv {hops}", "peer-tcp-chain-1mbps", measures | {"routing packets, 1/s": routing_rate},
                    110.0, settings, (*ns3, "--routing=aodv"), ("tcp-chain.tcl", "hops", hops, *ns2),
-                   conventions=AODV | {"ns-3": AODV["ns-3"] | ENDLESS_RTS}, cost=cost)
+                   conventions=AODV | {"ns-3": AODV["ns-3"] | ENDLESS_RTS}, **cost)
         yield Case("k", f"1mbps sack {hops}", "peer-tcp-chain-1mbps", measures, 110.0,
                    settings | {"routing.protocol": "static", "tcp.recovery": "sack"}, (*ns3, "--sack=1"),
-                   conventions={"ns-3": ENDLESS_RTS}, cost=cost)
+                   conventions={"ns-3": ENDLESS_RTS}, **cost)
 
 
 CASES = [
-    *cells("b", "cell-b", {10: 40.0, 50: 20.0}),
+    *cells("b", "cell-b", {10: {"cost": 40, "counted": (2, 10)}, 50: {"cost": 20, "counted": (2, 5)}}),
     *cells("a", "cell-a", {}),
     Case("b", "anomaly", "peer-anomaly", ANOMALY, 31.0, {}, ("ns3-cell", "--stations=5", "--slow=1", "--duration=31"),
          ("cell.tcl", "stations", 5, "slow", 1, "duration", 31)),
@@ -257,14 +262,14 @@ CASES = [
          conventions={"ns-3": ENDLESS_RTS}),
     Case("d", "chain-fifo", "chain-fifo", CHAIN, 100.0, {}, ("ns3-chain",)),
     Case("d", "chain-aodv", "peer-chain-aodv", CHAIN, 100.0, {}, ("ns3-chain", "--routing=aodv"),
-         ("chain.tcl",), conventions=AODV, cost=100.0),
+         ("chain.tcl",), conventions=AODV, cost=100, counted=(10, 40)),
     Case("e", "edca", "peer-edca", EDCA, 31.0, {}, ("ns3-edca",)),
     Case("e", "edca frames", "peer-edca", EDCA, 31.0, ONE_FRAME, ("ns3-edca", "--bursts=0")),
     Case("e", "edca-one", "peer-edca-one", EDCA, 31.0, {}, ("ns3-edca", "--one=1")),
     Case("e", "edca-one frames", "peer-edca-one", EDCA, 31.0, ONE_FRAME, ("ns3-edca", "--one=1", "--bursts=0")),
     *ampdus(),
     Case("g", "mobile", "peer-mobile", MOBILE, 110.0, {}, ("ns3-mobile", "--movement={movement}"),
-         ("mobile.tcl", "movement", "{movement}"), conventions=AODV, cost=110.0),
+         ("mobile.tcl", "movement", "{movement}"), conventions=AODV, cost=110, counted=(12, 30)),
     *tcps(),
     *aqms(),
     *tcp_chains(),
