@@ -291,8 +291,7 @@ impl Egress {
         if let Order::Mac80211(scheduler) = &mut self.order {
             scheduler.completed(port, expected * u64::from(packets));
         }
-        let several = self.ports.len() > 1;
-        self.ports[port].completed(now, waited, service, packets, several);
+        self.ports[port].completed(now, waited, service, packets);
     }
 
     /// A frame to or from a station was on the air for so long.

@@ -120,14 +120,15 @@ impl Port {
         Some(departure)
     }
 
-    /// So many packets that left after they `waited` are done with, `service` later. `several`: the node has other ports, so
-    /// that the service time of its MAC is not that of this one.
-    pub(super) fn completed(&mut self, now: Instant, waited: Duration, service: Duration, packets: u32, several: bool) {
+    /// So many packets that left after they `waited` are done with, `service` later.
+    pub(super) fn completed(&mut self, now: Instant, waited: Duration, service: Duration, packets: u32) {
         (0..packets).for_each(|_| self.queue.completed(now, waited, service));
         self.record.complete(waited, service, packets, self.controller.target_delay());
-        if several {
-            self.record.serve(service, packets);
-        }
+    }
+
+    /// What was counted of its packets.
+    pub(crate) fn record(&self) -> &QueueRecord {
+        &self.record
     }
 
     /// Packets make way for others, as if the limit had shrunk below what waits.
@@ -241,8 +242,8 @@ impl Port {
         self.record.distribution(name, shares)
     }
 
-    /// The results of a run that ends now, but for what a wired link tells. `several`: see
-    /// [`completed`](Self::completed).
+    /// The results of a run that ends now, but for what a wired link tells. `several`: the node has other ports, so that the
+    /// service time of its MAC is not that of this one.
     pub(super) fn result(&self, name: String, now: Instant, several: bool) -> results::QueueResult {
         let Self { queue, controller, record, .. } = self;
         let totals = queue.totals();
