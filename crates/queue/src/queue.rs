@@ -60,6 +60,25 @@ impl<P: Packet> Queue<P> {
         self
     }
 
+    /// The same queue, at the start of the run, of which nobody takes intervals until [`watch`](Self::watch) says so: what is
+    /// measured for them alone is not measured.
+    #[must_use]
+    pub fn unwatched(mut self) -> Self {
+        self.account.unwatch();
+        self
+    }
+
+    /// Intervals are taken from now on, if they were not before; the first begins now.
+    pub fn watch(&mut self, now: Instant) {
+        self.account.watch(now);
+    }
+
+    /// Does anyone take intervals?
+    #[inline]
+    pub fn is_watched(&self) -> bool {
+        self.account.is_watched()
+    }
+
     /// An empty queue as the `settings` have it.
     ///
     /// # Errors
@@ -105,7 +124,7 @@ impl<P: Packet> Queue<P> {
     }
 
     /// The MAC is done with a packet that left after it `waited`: its ACK came or it failed for good, `service` after
-    /// it left.
+    /// it left. Nothing is to be told of a queue that is not [watched](Self::is_watched).
     #[inline]
     pub fn completed(&mut self, now: Instant, waited: Duration, service: Duration) {
         self.account.completed(now, waited, service);

@@ -48,6 +48,7 @@ impl Port {
     pub(crate) fn new(queue: Queue<Waiting>, controller: AnyController) -> Self {
         let mut shaper = Shaper::new(BURST);
         let begin = controller.begin();
+        let queue = if controller.needs().interval < Duration::MAX { queue } else { queue.unwatched() };
         shaper.set_rate(Instant::ZERO, begin.rate);
         Self { queue, controller, shaper, mark: begin.mark, marked: 0, record: QueueRecord::default(), steered: None }
     }
@@ -122,7 +123,9 @@ impl Port {
 
     /// So many packets that left after they `waited` are done with, `service` later.
     pub(super) fn completed(&mut self, now: Instant, waited: Duration, service: Duration, packets: u32) {
-        (0..packets).for_each(|_| self.queue.completed(now, waited, service));
+        if self.queue.is_watched() {
+            (0..packets).for_each(|_| self.queue.completed(now, waited, service));
+        }
         self.record.complete(waited, service, packets, self.controller.target_delay());
     }
 
@@ -158,8 +161,9 @@ impl Port {
     }
 
     /// Someone outside decides from now on, every `interval`, in the place of a controller that never does.
-    pub(crate) fn steer(&mut self, interval: Duration) {
+    pub(crate) fn steer(&mut self, now: Instant, interval: Duration) {
         self.steered = Some(interval);
+        self.queue.watch(now);
     }
 
     /// An interval is over that someone outside decides upon: what was measured in it. None where nobody does.
