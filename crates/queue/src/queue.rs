@@ -9,7 +9,7 @@ use crate::packet::Packet;
 use crate::purge::Purge;
 use crate::settings::Settings;
 use control::{Count, Interval, Invalid, Limit, Measures};
-use units::{Duration, Instant};
+use units::{Bytes, Duration, Instant};
 
 /// How a plain queue behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,6 +121,23 @@ impl<P: Packet> Queue<P> {
         let Self { account, packets } = self;
         let Waiting { packet, since } = packets.remove(account, now, index, dropped)?;
         Some(Departure { packet, waited: account.leaves(now, packet.len().count(), since) })
+    }
+
+    /// True where nothing waits, and nothing is remembered of what did: [`take`](Self::take) would change nothing.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        matches!(self.packets, AnyDiscipline::Fifo(_)) && self.account.is_empty()
+    }
+
+    /// A packet comes that can be taken at once, without having waited: as [`enqueue`](Self::enqueue) and
+    /// [`take`](Self::take), but it is not stored in between. False where it must go their way: then nothing has happened.
+    #[inline]
+    pub fn pass(&mut self, now: Instant, length: Bytes) -> bool {
+        let passes = self.is_idle() && self.account.fits(length.count());
+        if passes {
+            self.account.passes(now, length.count());
+        }
+        passes
     }
 
     /// The MAC is done with a packet that left after it `waited`: its ACK came or it failed for good, `service` after

@@ -121,6 +121,23 @@ impl Port {
         Some(departure)
     }
 
+    /// Nothing waits, and asking for a packet would change nothing.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.queue.is_idle()
+    }
+
+    /// A packet comes and leaves at once, as if it were offered and taken. False where it has to be: then nothing has
+    /// happened.
+    #[inline]
+    pub(super) fn pass(&mut self, now: Instant, packet: &Waiting) -> bool {
+        let passes = self.mark == Mark::None && self.shaper.ready_at() <= now && self.queue.pass(now, packet.length);
+        if passes {
+            self.shaper.leaves(now, packet.length);
+        }
+        passes
+    }
+
     /// So many packets that left after they `waited` are done with, `service` later.
     pub(super) fn completed(&mut self, now: Instant, waited: Duration, service: Duration, packets: u32) {
         if self.queue.is_watched() {
