@@ -19,6 +19,8 @@ pub(crate) struct Waiting<P> {
 /// The account of a queue. The discipline that holds the packets reports each that comes, joins, goes or leaves.
 #[derive(Clone, Debug)]
 pub(crate) struct Account {
+    /// Someone takes the intervals: of what is measured for them alone, only what costs little is measured otherwise.
+    watched: bool,
     limit: Limit,
     limit_packets: u64,
     limit_bytes: u64,
@@ -48,6 +50,7 @@ impl Account {
         };
         let start = Instant::ZERO;
         let mut account = Self {
+            watched: true,
             limit: hard,
             limit_packets: 0,
             limit_bytes: 0,
@@ -72,6 +75,25 @@ impl Account {
     pub(crate) fn measure(&mut self, measures: Measures) {
         self.service_average = ServiceAverage::new(measures.service_weight);
         self.occupancy = Occupancy::new(measures.idle_threshold);
+    }
+
+    /// Nobody takes intervals until [`watch`](Self::watch).
+    pub(crate) fn unwatch(&mut self) {
+        self.watched = false;
+    }
+
+    /// Intervals are taken, and one begins now.
+    pub(crate) fn watch(&mut self, now: Instant) {
+        if !self.watched {
+            self.watched = true;
+            self.take_interval(now);
+        }
+    }
+
+    /// Does anyone take the intervals?
+    #[inline]
+    pub(crate) fn is_watched(&self) -> bool {
+        self.watched
     }
 
     /// The most packets that ever wait.
@@ -149,12 +171,29 @@ impl Account {
         self.counts.sent.add(len);
         self.backlog_moved(now);
         let waited = now.since(since);
-        self.measured.sojourn.add(waited);
-        if let Some(previous) = self.busy_since {
-            self.measured.departure_gap.add(now.since(previous));
+        if self.watched {
+            self.measured.sojourn.add(waited);
+            if let Some(previous) = self.busy_since {
+                self.measured.departure_gap.add(now.since(previous));
+            }
+            self.busy_since = if self.backlog.packets == 0 { None } else { Some(now) };
         }
-        self.busy_since = if self.backlog.packets == 0 { None } else { Some(now) };
         waited
+    }
+
+    /// A packet of `len` bytes comes where nothing waits, and leaves at once: as if it came, joined and left.
+    #[inline]
+    pub(crate) fn passes(&mut self, now: Instant, len: u64) {
+        self.counts.arrived.add(len);
+        self.counts.sent.add(len);
+        self.measured.backlog_max = self.measured.backlog_max.max(1);
+        if self.watched {
+            self.measured.sojourn.add(Duration::ZERO);
+        }
+        for packets in [1, 0] {
+            self.backlog_meter.set(now, packets);
+            self.occupancy.set(now, packets);
+        }
     }
 
     #[inline]

@@ -9,7 +9,7 @@ use crate::packet::Packet;
 use crate::purge::Purge;
 use crate::settings::Settings;
 use control::{Count, Interval, Invalid, Limit, Measures};
-use units::{Duration, Instant};
+use units::{Bytes, Duration, Instant};
 
 /// How a plain queue behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +60,25 @@ impl<P: Packet> Queue<P> {
         self
     }
 
+    /// The same queue, at the start of the run, of which nobody takes intervals until [`watch`](Self::watch) says so: what is
+    /// measured for them alone is not measured.
+    #[must_use]
+    pub fn unwatched(mut self) -> Self {
+        self.account.unwatch();
+        self
+    }
+
+    /// Intervals are taken from now on, if they were not before; the first begins now.
+    pub fn watch(&mut self, now: Instant) {
+        self.account.watch(now);
+    }
+
+    /// Does anyone take intervals?
+    #[inline]
+    pub fn is_watched(&self) -> bool {
+        self.account.is_watched()
+    }
+
     /// An empty queue as the `settings` have it.
     ///
     /// # Errors
@@ -104,8 +123,25 @@ impl<P: Packet> Queue<P> {
         Some(Departure { packet, waited: account.leaves(now, packet.len().count(), since) })
     }
 
+    /// True where nothing waits, and nothing is remembered of what did: [`take`](Self::take) would change nothing.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        matches!(self.packets, AnyDiscipline::Fifo(_)) && self.account.is_empty()
+    }
+
+    /// A packet comes that can be taken at once, without having waited: as [`enqueue`](Self::enqueue) and
+    /// [`take`](Self::take), but it is not stored in between. False where it must go their way: then nothing has happened.
+    #[inline]
+    pub fn pass(&mut self, now: Instant, length: Bytes) -> bool {
+        let passes = self.is_idle() && self.account.fits(length.count());
+        if passes {
+            self.account.passes(now, length.count());
+        }
+        passes
+    }
+
     /// The MAC is done with a packet that left after it `waited`: its ACK came or it failed for good, `service` after
-    /// it left.
+    /// it left. Nothing is to be told of a queue that is not [watched](Self::is_watched).
     #[inline]
     pub fn completed(&mut self, now: Instant, waited: Duration, service: Duration) {
         self.account.completed(now, waited, service);

@@ -453,3 +453,35 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #[test]
+    fn a_packet_that_passes_is_one_that_was_enqueued_and_taken(
+        steps in prop::collection::vec((0_u64..20, 1_u64..400, 0_u8..4), 1..60),
+        limit in prop_oneof![(0_u32..4).prop_map(Limit::Packets), (0_u64..500).prop_map(|bytes| Limit::Bytes(Bytes::new(bytes)))],
+    ) {
+        let [mut passed, mut stored] = [(); 2].map(|()| fifo(End::Tail, limit));
+        let mut now = 0;
+        for (number, (span, bytes, what)) in (0..).zip(steps) {
+            now += span;
+            match what {
+                0 => prop_assert_eq!(take(&mut passed, now), take(&mut stored, now)),
+                1 => prop_assert_eq!(put_sized(&mut passed, now, number, bytes), put_sized(&mut stored, now, number, bytes)),
+                2 => prop_assert_eq!(passed.take_interval(at(now)), stored.take_interval(at(now))),
+                _ => {
+                    let idle = stored.is_empty();
+                    let passes = passed.pass(at(now), Bytes::new(bytes));
+                    if passes {
+                        prop_assert!(put_sized(&mut stored, now, number, bytes).is_empty() && idle);
+                        prop_assert_eq!(take(&mut stored, now), Some(number));
+                    } else {
+                        prop_assert!(!idle || !put_sized(&mut stored.clone(), now, number, bytes).is_empty());
+                    }
+                }
+            }
+            prop_assert_eq!(passed.backlog(), stored.backlog());
+            prop_assert_eq!(passed.backlog_level(at(now)), stored.backlog_level(at(now)));
+        }
+        prop_assert_eq!(passed.totals(), stored.totals());
+    }
+}

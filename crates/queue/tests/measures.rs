@@ -57,6 +57,23 @@ fn take(queue: &mut Queue<Plain>, now: u64) {
 }
 
 #[test]
+fn a_queue_that_nobody_watches_measures_from_when_someone_does() {
+    let mut queue = ignoring(0).unwatched();
+    put(&mut queue, 0);
+    take(&mut queue, 5);
+    queue.completed(at(9), micros(5), micros(4));
+    assert!(!queue.is_watched());
+    queue.watch(at(10));
+    put(&mut queue, 12);
+    take(&mut queue, 15);
+    queue.completed(at(18), micros(3), micros(3));
+    let interval = queue.take_interval(at(20));
+    assert_eq!((interval.length, interval.idle, interval.arrived.packets), (micros(10), micros(7), 1));
+    assert_eq!((interval.sojourn.n, interval.sojourn.max), (1, micros(3)));
+    assert_eq!((interval.service.n, interval.nodal.max), (1, micros(6)));
+}
+
+#[test]
 fn the_first_service_time_sets_the_average_and_each_later_one_moves_it_by_its_weight() {
     let mut queue = averaging(0.25);
     assert_eq!(queue.take_interval(at(0)).service_ewma, None);

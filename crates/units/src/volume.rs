@@ -3,6 +3,9 @@
 use crate::Duration;
 use core::ops::{Add, AddAssign, Mul, Sub};
 
+/// A second in nanoseconds.
+const NANOS: u64 = 1_000_000_000;
+
 /// A size in whole bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(u64);
@@ -84,11 +87,16 @@ impl Rate {
 
     /// The time that `volume` takes at this rate, rounded up to a nanosecond; [`Duration::MAX`] at rate zero.
     pub fn time_for(self, volume: Bytes) -> Duration {
-        let bit_nanos = u128::from(volume.bits()) * 1_000_000_000;
-        match bit_nanos.div_ceil(u128::from(self.0.max(1))) {
-            _ if self.0 == 0 => Duration::MAX,
-            nanos => Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)),
+        if self.0 == 0 {
+            return Duration::MAX;
         }
+        // What is sent at once is short enough.
+        if let Some(bit_nanos) = volume.bits().checked_mul(NANOS) {
+            return Duration::from_nanos(bit_nanos.div_ceil(self.0));
+        }
+        let bit_nanos = u128::from(volume.bits()) * u128::from(NANOS);
+        let nanos = bit_nanos.div_ceil(u128::from(self.0));
+        Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
     /// This rate times `factor`, rounded to a bit/s; zero for negative factors and NaN.

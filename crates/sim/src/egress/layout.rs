@@ -62,13 +62,19 @@ impl Layout {
     /// The port where packets of this class for the next node `to` wait, which go by radio with this category.
     #[inline]
     pub(super) fn port(&self, to: u32, category: u8, class: Class) -> PortId {
-        if let Some(wire) = self.wires.iter().position(|&(other, _)| other == to) {
-            return PortId::at(self.radio_ports() + wire);
+        self.way(to, category, class).0
+    }
+
+    /// The same, with the wired link that the port is for, if it is.
+    #[inline]
+    pub(super) fn way(&self, to: u32, category: u8, class: Class) -> (PortId, Option<WireId>) {
+        if let Some(place) = self.wires.iter().position(|&(other, _)| other == to) {
+            return (PortId::at(self.radio_ports() + place), Some(self.wires[place].1));
         }
         // A broadcast is addressed above all stations.
         let group = if self.stations.is_empty() { 0 } else { self.stations.partition_point(|&station| station < to) };
         let lane = if self.by_class { usize::from(class == CLASSES[1]) } else { usize::from(category) };
-        PortId::at(group * self.lanes + lane)
+        (PortId::at(group * self.lanes + lane), None)
     }
 
     /// The wired link that a port is for.

@@ -101,6 +101,12 @@ impl Egress {
         self.layout.port(to, category, class)
     }
 
+    /// The same, with the wired link that the port is for, if it is.
+    #[inline]
+    pub(crate) fn way_to(&self, to: u32, category: u8, class: Class) -> (PortId, Option<WireId>) {
+        self.layout.way(to, category, class)
+    }
+
     /// The access category of a port for what goes by radio.
     pub(crate) fn category(&self, port: PortId) -> u8 {
         self.layout.category(port)
@@ -122,19 +128,25 @@ impl Egress {
         self.layout.name(port, rules, node)
     }
 
-    /// A packet comes and joins a port; one that goes `first` overtakes all that wait there. Returns the wired link that
-    /// the port is for, if it is.
+    /// A packet comes and passes a port for a wired link that is free, if nothing there holds it up: as if it were
+    /// offered and taken. False where it has to be: then nothing has happened.
+    #[inline]
+    pub(crate) fn pass(&mut self, now: Instant, port: PortId, packet: &Waiting) -> bool {
+        matches!(self.order, Order::Turns(_)) && self.ports[port].pass(now, packet)
+    }
+
+    /// A packet comes and joins its port, which goes by radio with this category or is for a wired link; one that goes
+    /// `first` overtakes all that wait there.
     pub(crate) fn offer(
         &mut self,
         now: Instant,
-        category: u8,
+        port: PortId,
+        category: Option<u8>,
         packet: Waiting,
         first: bool,
         dropped: &mut impl FnMut(Waiting),
-    ) -> Option<WireId> {
-        let port = self.layout.port(packet.to, category, packet.dscp.class());
-        let wire = self.layout.wire(port);
-        if wire.is_none() {
+    ) {
+        if let Some(category) = category {
             self.filled |= 1 << category;
         }
         if let Order::Mac80211(scheduler) = &mut self.order {
@@ -142,7 +154,6 @@ impl Egress {
             scheduler.joins(now, port);
         }
         self.ports[port].offer(now, packet, first, dropped);
-        wire
     }
 
     /// A note waits for the MAC, and for nothing else. None may wait already.
@@ -291,8 +302,7 @@ impl Egress {
         if let Order::Mac80211(scheduler) = &mut self.order {
             scheduler.completed(port, expected * u64::from(packets));
         }
-        let several = self.ports.len() > 1;
-        self.ports[port].completed(now, waited, service, packets, several);
+        self.ports[port].completed(now, waited, service, packets);
     }
 
     /// A frame to or from a station was on the air for so long.

@@ -48,6 +48,7 @@ impl Port {
     pub(crate) fn new(queue: Queue<Waiting>, controller: AnyController) -> Self {
         let mut shaper = Shaper::new(BURST);
         let begin = controller.begin();
+        let queue = if controller.needs().interval < Duration::MAX { queue } else { queue.unwatched() };
         shaper.set_rate(Instant::ZERO, begin.rate);
         Self { queue, controller, shaper, mark: begin.mark, marked: 0, record: QueueRecord::default(), steered: None }
     }
@@ -120,14 +121,34 @@ impl Port {
         Some(departure)
     }
 
-    /// So many packets that left after they `waited` are done with, `service` later. `several`: the node has other ports, so
-    /// that the service time of its MAC is not that of this one.
-    pub(super) fn completed(&mut self, now: Instant, waited: Duration, service: Duration, packets: u32, several: bool) {
-        (0..packets).for_each(|_| self.queue.completed(now, waited, service));
-        self.record.complete(waited, service, packets, self.controller.target_delay());
-        if several {
-            self.record.serve(service, packets);
+    /// Nothing waits, and asking for a packet would change nothing.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.queue.is_idle()
+    }
+
+    /// A packet comes and leaves at once, as if it were offered and taken. False where it has to be: then nothing has
+    /// happened.
+    #[inline]
+    pub(super) fn pass(&mut self, now: Instant, packet: &Waiting) -> bool {
+        let passes = self.mark == Mark::None && self.shaper.ready_at() <= now && self.queue.pass(now, packet.length);
+        if passes {
+            self.shaper.leaves(now, packet.length);
         }
+        passes
+    }
+
+    /// So many packets that left after they `waited` are done with, `service` later.
+    pub(super) fn completed(&mut self, now: Instant, waited: Duration, service: Duration, packets: u32) {
+        if self.queue.is_watched() {
+            (0..packets).for_each(|_| self.queue.completed(now, waited, service));
+        }
+        self.record.complete(waited, service, packets, self.controller.target_delay());
+    }
+
+    /// What was counted of its packets.
+    pub(crate) fn record(&self) -> &QueueRecord {
+        &self.record
     }
 
     /// Packets make way for others, as if the limit had shrunk below what waits.
@@ -157,8 +178,9 @@ impl Port {
     }
 
     /// Someone outside decides from now on, every `interval`, in the place of a controller that never does.
-    pub(crate) fn steer(&mut self, interval: Duration) {
+    pub(crate) fn steer(&mut self, now: Instant, interval: Duration) {
         self.steered = Some(interval);
+        self.queue.watch(now);
     }
 
     /// An interval is over that someone outside decides upon: what was measured in it. None where nobody does.
@@ -241,8 +263,8 @@ impl Port {
         self.record.distribution(name, shares)
     }
 
-    /// The results of a run that ends now, but for what a wired link tells. `several`: see
-    /// [`completed`](Self::completed).
+    /// The results of a run that ends now, but for what a wired link tells. `several`: the node has other ports, so that the
+    /// service time of its MAC is not that of this one.
     pub(super) fn result(&self, name: String, now: Instant, several: bool) -> results::QueueResult {
         let Self { queue, controller, record, .. } = self;
         let totals = queue.totals();

@@ -39,7 +39,13 @@ impl Default for Histogram {
 impl Histogram {
     /// Counts a number so many times.
     pub(super) fn record(&mut self, number: u64, times: u32) {
-        let bin = bin(number);
+        self.add(bin(number), times);
+    }
+
+    /// Counts so many numbers of a bin.
+    #[expect(clippy::inline_always, reason = "once a packet, where times differ: the call costs a download 0.5 %")]
+    #[inline(always)]
+    pub(super) fn add(&mut self, bin: u32, times: u32) {
         match self {
             Self::Dense(pages) => pages.add(bin, times),
             Self::Sparse(few) => match few.binary_search_by_key(&bin, |&(bin, _)| bin) {
@@ -55,6 +61,16 @@ impl Histogram {
                 }
             },
         }
+    }
+
+    /// (bin, count), by bin.
+    pub(super) fn bins(&self) -> impl Iterator<Item = (u32, u32)> {
+        let (few, pages) = match self {
+            Self::Sparse(few) => (Some(few), None),
+            Self::Dense(pages) => (None, Some(pages)),
+        };
+        let counted = pages.into_iter().flat_map(Pages::bins).filter(|&(_, count)| count > 0);
+        few.into_iter().flatten().copied().chain(counted)
     }
 
     /// The largest number in the bin of the `rank`-th smallest number counted, from 1; 0 where there are fewer.

@@ -175,6 +175,7 @@ impl HopCounts {
 /// A node's counts since the end of the warm-up.
 #[derive(Debug, Default)]
 pub(crate) struct NodeRecord {
+    /// Time in the MAC of what comes from no port.
     pub(crate) service: Summary,
     pub(crate) attempts: u64,
     pub(crate) rts_attempts: u64,
@@ -195,15 +196,24 @@ pub(crate) struct NodeRecord {
 }
 
 impl NodeRecord {
-    /// `aggregates`, `turns`: are there any in this network?
-    pub(crate) fn mac_result(&self, busy: Duration, covered: Duration, aggregates: bool, turns: bool) -> Mac {
+    /// `ports`: what was counted of the queues for what goes by radio; `aggregates`, `turns`: are there any in this network?
+    pub(crate) fn mac_result<'r>(
+        &self,
+        ports: impl Iterator<Item = &'r QueueRecord>,
+        busy: Duration,
+        covered: Duration,
+        aggregates: bool,
+        turns: bool,
+    ) -> Mac {
+        let mut service = self.service.clone();
+        ports.for_each(|port| service.add(&port.service));
         // With RTS/CTS it is the RTS that collides.
         let (failed, sent) = match self.rts_attempts {
             0 => (self.unanswered_data, self.attempts),
             rts => (self.unanswered_rts, rts),
         };
         Mac {
-            service_s: self.service.times(),
+            service_s: service.times(),
             attempts: self.attempts,
             rts_attempts: self.rts_attempts,
             collisions: self.unanswered_data,
@@ -240,13 +250,9 @@ impl QueueRecord {
         if target.is_some_and(|target| nodal > target) {
             self.above_target += u64::from(packets);
         }
+        self.service.record_all(service, packets);
         self.sojourn.record_all(waited, packets);
         self.nodal.record_all(nodal, packets);
-    }
-
-    /// The time that the MAC took for each of so many packets; the node's is enough where it has one queue.
-    pub(crate) fn serve(&mut self, service: Duration, packets: u32) {
-        self.service.record_all(service, packets);
     }
 
     pub(crate) fn target_miss_ratio(&self) -> f64 {

@@ -6,18 +6,33 @@ use units::Duration;
 
 /// Collects times. Mean and maximum are exact; percentiles come from a histogram in microseconds.
 ///
-/// Packets of one aggregate often take the same time, so equal times in a row are only counted at first, and recorded
-/// together when another time follows them or results are asked for.
+/// Packets of one aggregate often take the same time, and those that come in pairs take two times by turns. So the last two
+/// times are only counted at first, and recorded when others take their places or results are asked for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Summary {
-    /// The last time,
-    last: Duration,
-    /// and how often it has come in a row: not yet recorded in what follows.
-    in_a_row: u32,
+    /// The last time, not yet recorded in what follows.
+    last: Repeated,
+    /// Another one that came before it: neither is it.
+    before: Repeated,
     n: u64,
     nanos: u128,
     max: Duration,
     histogram: Histogram,
+}
+
+/// A time that has come so often.
+#[derive(Clone, Copy, Debug, Default)]
+struct Repeated {
+    time: Duration,
+    times: u32,
+}
+
+impl Repeated {
+    /// Is this the time, and can it come so often again?
+    #[inline]
+    fn takes(&self, time: Duration, times: u32) -> bool {
+        self.time == time && self.times <= u32::MAX - times
+    }
 }
 
 impl Summary {
@@ -29,29 +44,47 @@ impl Summary {
     /// Records a time that has come so often.
     #[inline]
     pub(crate) fn record_all(&mut self, time: Duration, times: u32) {
-        if time != self.last || self.in_a_row > u32::MAX - times {
-            self.settle();
-            self.last = time;
+        if !self.last.takes(time, times) {
+            self.turn_to(time, times);
         }
-        self.in_a_row += times;
+        self.last.times += times;
     }
 
-    /// Records the times that came last in a row.
-    fn settle(&mut self) {
-        let times = std::mem::take(&mut self.in_a_row);
+    /// Makes room for another time than the last, which is not recorded yet: that comes only when yet another follows.
+    // Not inlined: the code of those who record times stays short.
+    #[inline(never)]
+    fn turn_to(&mut self, time: Duration, times: u32) {
+        std::mem::swap(&mut self.last, &mut self.before);
+        if !self.last.takes(time, times) {
+            let before = std::mem::replace(&mut self.last, Repeated { time, times: 0 });
+            self.settle(before);
+        }
+    }
+
+    fn settle(&mut self, Repeated { time, times }: Repeated) {
         if times == 0 {
             return;
         }
         self.n += u64::from(times);
-        self.nanos += u128::from(self.last.as_nanos()) * u128::from(times);
-        self.max = self.max.max(self.last);
-        self.histogram.record(self.last.as_nanos() / 1_000, times);
+        self.nanos += u128::from(time.as_nanos()) * u128::from(times);
+        self.max = self.max.max(time);
+        self.histogram.record(time.as_nanos() / 1_000, times);
+    }
+
+    /// Adds all times of another.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.n += other.n;
+        self.nanos += other.nanos;
+        self.max = self.max.max(other.max);
+        other.histogram.bins().for_each(|(bin, times)| self.histogram.add(bin, times));
+        [other.last, other.before].into_iter().for_each(|repeated| self.settle(repeated));
     }
 
     /// The same with all times recorded.
     fn settled(&self) -> Self {
         let mut all = self.clone();
-        all.settle();
+        [self.last, self.before].into_iter().for_each(|repeated| all.settle(repeated));
+        (all.last, all.before) = (Repeated::default(), Repeated::default());
         all
     }
 
@@ -119,6 +152,20 @@ mod tests {
             } else {
                 prop_assert_eq!(found, Times::default());
             }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn summaries_add_up(times in prop::collection::vec((0_u64..300, any::<bool>()), 0..300)) {
+            let [mut all, mut one, mut other] = [(); 3].map(|()| Summary::default());
+            for &(millis, which) in &times {
+                let time = Duration::from_millis(millis);
+                all.record(time);
+                if which { &mut one } else { &mut other }.record(time);
+            }
+            one.add(&other);
+            prop_assert_eq!(one.times(), all.times());
         }
     }
 

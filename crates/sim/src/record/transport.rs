@@ -53,8 +53,7 @@ impl TransportRecord {
 
     /// A sender that had done so much `before` has done so much `now`.
     pub(crate) fn count(&mut self, now: Counts, before: Counts) {
-        let Counts { segments, retransmits, timeouts, recoveries, marks, probes, halvings } = &mut self.counts;
-        *segments += now.segments - before.segments;
+        let Counts { retransmits, timeouts, recoveries, marks, probes, halvings } = &mut self.counts;
         *retransmits += now.retransmits - before.retransmits;
         *timeouts += now.timeouts - before.timeouts;
         *recoveries += now.recoveries - before.recoveries;

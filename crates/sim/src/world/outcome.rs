@@ -1,6 +1,7 @@
 //! What a finished run yields, and the accounts that must balance.
 
 use super::state::{self, Routing, Supply, Wire, World, port_name, port_names};
+use crate::egress::Port;
 use crate::engine::{NodeId, PortId};
 use crate::mac::{Reorder, Station};
 use crate::record::{FlowRecord, ratio};
@@ -164,6 +165,7 @@ fn node(world: &World, index: NodeId, covered: Duration) -> Node {
     let node = &world.nodes[index];
     let queues = node.egress.ports().numbers().map(|port| queue_result(world, node, port, covered)).collect();
     let busy = busy_time(world, index);
+    let radio_ports = node.egress.ports().iter().take(node.egress.layout().radio_ports()).map(Port::record);
     let routing = match &world.routing {
         Routing::Static(_) => None,
         Routing::Aodv(mesh) => Some(mesh.nodes[index].counts),
@@ -171,7 +173,7 @@ fn node(world: &World, index: NodeId, covered: Duration) -> Node {
     Node {
         name: node.name.clone(),
         queues,
-        mac: node.record.mac_result(busy, covered, world.rules.aggregates(), world.rules.turns.is_some()),
+        mac: node.record.mac_result(radio_ports, busy, covered, world.rules.aggregates(), world.rules.turns.is_some()),
         hops: node.record.hops.results(|to| world.nodes[to.into()].name.clone()),
         routing,
         overflows: world.overflows.as_ref().map(|overflows| overflows.result(index)),

@@ -132,9 +132,16 @@ impl Rack {
 
     /// All octets below `una` are acknowledged.
     pub(super) fn acknowledge(&mut self, una: u64, now: Instant) {
-        self.cut(una);
-        while let Some(sent) = self.sent.front().copied().filter(|sent| sent.block.end <= una) {
+        while let Some(&sent) = self.sent.front().filter(|sent| sent.block.start < una) {
+            if sent.block.end > una {
+                self.cut(una);
+                continue;
+            }
             self.sent.pop_front();
+            // Where nothing is lost, transmissions are acknowledged in their order: the look for losses does not meet them.
+            if self.order.front() == Some(&(sent.at, sent.block)) {
+                self.order.pop_front();
+            }
             if sent.state == State::Arrived {
                 self.arrived -= 1;
             } else {
@@ -178,6 +185,10 @@ impl Rack {
     pub(super) fn detect(&mut self, now: Instant, recovering: bool, srtt: Option<Duration>) -> Found {
         let mut found = Found::default();
         let Some(newest) = self.newest else { return found };
+        // Mostly all that was sent by then has arrived.
+        if self.order.front().is_none_or(|&(at, _)| at > newest.at) {
+            return found;
+        }
         let patience = newest.rtt + self.window(recovering, srtt);
         let mut index = 0;
         while let Some(&(at, block)) = self.order.get(index) {

@@ -36,9 +36,15 @@ impl Ranges {
     }
 
     /// How many octets of `block`, which may end before it starts, are not in the set.
+    #[inline]
     pub(super) fn missing(&self, block: Block) -> u64 {
-        if block.len() == 0 || self.0.is_empty() {
-            return block.len();
+        if self.0.is_empty() { block.len() } else { self.missing_among(block) }
+    }
+
+    /// The same where the set is not empty.
+    fn missing_among(&self, block: Block) -> u64 {
+        if block.len() == 0 {
+            return 0;
         }
         let first = self.0.partition_point(|range| range.end <= block.start);
         let overlaps = self.0.range(first..).take_while(|range| range.start < block.end);

@@ -122,16 +122,18 @@ impl Receiver {
         let edge = self.nxt.saturating_add(self.settings.advertised_window.count());
         let block = Block { start: segment.start.max(self.nxt), end: segment.end().min(edge) };
         let known = block.start >= block.end;
-        if known && segment.end() <= self.nxt {
-            self.twice = Some(Block { start: segment.start, end: segment.end() });
-        } else if !known && self.held.missing(block) == 0 {
-            self.twice = Some(block);
-        }
         if known {
+            if segment.end() <= self.nxt {
+                self.twice = Some(Block { start: segment.start, end: segment.end() });
+            }
             self.due = true;
             return 0;
         }
-        self.arrived += self.held.missing(block);
+        let missing = self.held.missing(block);
+        if missing == 0 {
+            self.twice = Some(block);
+        }
+        self.arrived += missing;
         if segment.fin && block.end == segment.end() {
             self.arrived -= u64::from(self.fin.is_none());
             self.fin = Some(segment.end() - 1);
@@ -236,7 +238,8 @@ impl Receiver {
     fn sacks(&mut self, report: bool) -> Sacks {
         let mut sacks = Sacks::NONE;
         let twice = take(&mut self.twice).filter(|_| self.settings.has_rack());
-        if self.settings.recovery == Recovery::Sack {
+        let something = twice.is_some() || !self.held.is_empty();
+        if something && self.settings.recovery == Recovery::Sack {
             let room = Sacks::MOST - usize::from(self.settings.timestamps) - usize::from(report);
             let ranges = self.recent.iter().flatten().filter_map(|&octet| self.held.containing(octet));
             twice.into_iter().chain(ranges).take(room).for_each(|block| sacks.push(block));

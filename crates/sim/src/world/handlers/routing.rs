@@ -106,8 +106,8 @@ impl World {
 
     /// A packet joins a port of a node.
     #[inline]
-    fn enqueue(&mut self, node: NodeId, handle: Handle, to: u32) {
-        let Self { nodes, packets, connections, flows, routing, recorder, overflows, watch, now, .. } = self;
+    pub(super) fn enqueue(&mut self, node: NodeId, handle: Handle, to: u32) {
+        let Self { nodes, packets, connections, flows, routing, wires, recorder, overflows, watch, now, .. } = self;
         let packet = packets.get_mut(handle);
         let (category, first, flow) = match (packet.load, &*routing) {
             (Load::Flow(flow), _) => {
@@ -123,9 +123,17 @@ impl World {
         let waiting = Waiting { packet: handle, to, length, flow, dscp, ecn, created };
         let mut witness = Witness { watch, now: *now, node };
         witness.saw(|| TraceEventKind::Queued(connections.picture(packet)));
-        let mut accounts = Accounts { packets, connections, flows, routing, overflows, witness };
         let egress = &mut nodes[node].egress;
-        let wire = egress.offer(*now, category, waiting, first, &mut accounts.dropping());
+        let (port, wire) = egress.way_to(to, category, dscp.class());
+        if let Some(wire) = wire
+            && wires[wire].sending.is_none()
+            && egress.pass(*now, port, &waiting)
+        {
+            return self.begin_to_send(wire, &waiting, Duration::ZERO);
+        }
+        let mut accounts = Accounts { packets, connections, flows, routing, overflows, witness };
+        let category = wire.is_none().then_some(category);
+        egress.offer(*now, port, category, waiting, first, &mut accounts.dropping());
         if let Some(wire) = wire {
             self.transmit(wire);
         }

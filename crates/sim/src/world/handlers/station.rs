@@ -80,7 +80,6 @@ impl World {
         let &Passage { to, category, dscp, is_note, delivered, waited, taken, expected } = passage;
         let service = self.now.since(taken);
         let Node { egress, record, .. } = &mut self.nodes[node];
-        record.service.record_all(service, packets);
         if !delivered {
             record.given_up += u64::from(packets);
         } else if to != BROADCAST {
@@ -90,7 +89,9 @@ impl World {
             record.hops.to(to).complete(delivered, waited, service, packets);
         }
         // A note comes from no port.
-        if !is_note {
+        if is_note {
+            record.service.record_all(service, packets);
+        } else {
             let port = egress.port_to(to, category, dscp.class());
             self.complete(node, port, waited, service, expected, packets);
         }

@@ -30,7 +30,7 @@ impl World {
             let message = format!("the queue of `{node}` has a controller, which decides by itself");
             return Err(BuildError::new("", message));
         }
-        described.steer(interval.get());
+        described.steer(self.now, interval.get());
         self.events.push(self.now + interval.get(), Event::Control { node: number, port });
         Ok(number.into())
     }

@@ -158,14 +158,16 @@ impl World {
             if segment.discard_priority.is_some() {
                 self.judge_repair(slot, flow, segment.start);
             }
-            self.send_segment(slot, flow, segment);
+            self.send_segment(slot, flow, &segment);
         }
         self.answer(slot);
         let connection = self.connections.get(slot);
         let counts = connection.sender.counts();
-        let before = std::mem::replace(&mut connection.counted, counts);
-        if let Some(record) = &mut self.flows[flow].record.transport {
-            record.count(counts, before);
+        if counts != connection.counted {
+            let before = std::mem::replace(&mut connection.counted, counts);
+            if let Some(record) = &mut self.flows[flow].record.transport {
+                record.count(counts, before);
+            }
         }
         if connection.sender.done() {
             self.connections.close(slot);
@@ -182,7 +184,7 @@ impl World {
         while !self.connections.get(slot).closed
             && let Some(segment) = self.connections.get(slot).receiver.next(self.now)
         {
-            self.send_segment(slot, back, segment);
+            self.send_segment(slot, back, &segment);
         }
     }
 
@@ -196,7 +198,7 @@ impl World {
         }
     }
 
-    fn send_segment(&mut self, slot: Slot, flow: FlowId, segment: Segment) {
+    fn send_segment(&mut self, slot: Slot, flow: FlowId, segment: &Segment) {
         let length = ip_bytes(segment.header() + Bytes::new(segment.length.into()));
         let ecn = if segment.ect { Ecn::Ect } else { Ecn::NotEct };
         let dscp = segment.discard_priority.map_or(self.flows[flow].dscp, Dscp::with_discard_priority);

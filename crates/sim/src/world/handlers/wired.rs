@@ -1,8 +1,9 @@
 //! What goes over wired links.
 
-use crate::engine::WireId;
-use crate::net::{Load, LossCause, Waiting};
-use crate::world::state::{Event, Node, Sending, Wire, World};
+use crate::engine::{Handle, NodeId, WireId};
+use crate::mac::BROADCAST;
+use crate::net::{Load, LossCause, Transit, Waiting};
+use crate::world::state::{Event, Flow, Node, Role, Routing, Sending, Wire, World};
 use units::Duration;
 
 impl World {
@@ -10,7 +11,7 @@ impl World {
     pub(super) fn transmit(&mut self, wire: WireId) {
         let now = self.now;
         let &Wire { from, port, sending, .. } = &self.wires[wire];
-        if sending.is_some() {
+        if sending.is_some() || self.nodes[from].egress.ports()[port].is_idle() {
             return;
         }
         let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(from);
@@ -20,10 +21,16 @@ impl World {
             }
             return;
         };
-        let Waiting { packet, length, .. } = taken.packet;
-        self.wires[wire].sending = Some(Sending { packet, waited: taken.waited, since: now });
-        self.events.push(self.wires[wire].sent(now, length), Event::WireSent { wire });
-        self.left(from, port, &taken.packet);
+        self.begin_to_send(wire, &taken.packet, taken.waited);
+    }
+
+    /// A packet that has left its port after it `waited` is put on its link, which is idle.
+    pub(super) fn begin_to_send(&mut self, wire: WireId, packet: &Waiting, waited: Duration) {
+        let link = &mut self.wires[wire];
+        link.sending = Some(Sending { packet: packet.packet, waited, since: self.now });
+        let (from, port) = (link.from, link.port);
+        self.events.push(link.sent(self.now, packet.length), Event::WireSent { wire });
+        self.left(from, port, packet);
     }
 
     /// The last bit of a packet has been sent.
@@ -50,6 +57,9 @@ impl World {
             self.events.push_at(place, Event::WireArrives { wire });
         }
         let (from, to, damaged) = (link.from, link.to, link.damages());
+        if !damaged && self.relay(to, packet) {
+            return self.serve(to);
+        }
         let packet = self.packets.remove(packet);
         if damaged {
             let mut accounts = self.accounts(to);
@@ -62,5 +72,20 @@ impl World {
         }
         self.connections.packet_gone(packet.segment);
         self.serve(to);
+    }
+
+    /// A packet of a flow that has come by wire goes on as it is, as nobody else has it: over a fixed route, and if it is
+    /// not for this node and carries nothing for it. False otherwise: then nothing has happened.
+    fn relay(&mut self, node: NodeId, handle: Handle) -> bool {
+        let packet = self.packets.get_mut(handle);
+        let (Load::Flow(index), Routing::Static(routes)) = (packet.load, &self.routing) else { return false };
+        let Flow { to, role, .. } = self.flows[index];
+        if to == BROADCAST || to == u32::from(node) || matches!(role, Role::Probe { .. }) {
+            return false;
+        }
+        (packet.ttl, packet.transit) = (packet.ttl.saturating_sub(1), Transit::NONE);
+        let next = routes.next(index, node.into()).expect("a route goes on until its end");
+        self.enqueue(node, handle, next);
+        true
     }
 }

@@ -50,6 +50,8 @@ struct Carried {
     connection: Slot,
     /// Packets that carry it: while a frame is not acknowledged, its sender has one and the receiver may have another.
     packets: u32,
+    /// What sets the [key](Connections::flow_key) of its connection apart from those of the flow's others.
+    key: u32,
     segment: Segment,
 }
 
@@ -120,9 +122,11 @@ impl Connections {
     }
 
     /// A segment sets out: to be carried by a packet.
-    pub(crate) fn send(&mut self, connection: Slot, segment: Segment) -> Handle {
-        self.slots[connection].on_their_way += 1;
-        self.carried.insert(Carried { connection, packets: 0, segment })
+    pub(crate) fn send(&mut self, connection: Slot, segment: &Segment) -> Handle {
+        let Connection { number, on_their_way, .. } = &mut self.slots[connection];
+        *on_their_way += 1;
+        let key = number.wrapping_mul(KEY_STEP);
+        self.carried.insert(Carried { connection, packets: 0, key, segment: *segment })
     }
 
     /// A packet has come into being, of this segment if of any.
@@ -194,8 +198,7 @@ impl Connections {
     #[inline]
     pub(crate) fn flow_key(&self, flow: FlowId, packet: &Packet) -> u32 {
         let Some(segment) = packet.segment else { return flow.into() };
-        let number = self.slots[self.carried.get(segment).connection].number;
-        u32::from(flow).wrapping_add(number.wrapping_mul(KEY_STEP))
+        u32::from(flow).wrapping_add(self.carried.get(segment).key)
     }
 
     /// Segments on their way, by what the connections say and by what is there.

@@ -20,6 +20,8 @@ pub(crate) struct Wire {
     pub(crate) delay: Duration,
     /// The share of packets that it damages, and its luck; where it is said.
     pub(crate) loss: Option<(f64, Stream)>,
+    /// Length and time of the packet that was last sent, if at a rate for all time: most are as long as the one before.
+    last: (Bytes, Duration),
     pub(crate) sending: Option<Sending>,
     /// Packets sent that have not arrived, and when each does. They arrive in this order: only the first is an event.
     pub(crate) under_way: VecDeque<(Place, Handle)>,
@@ -43,11 +45,24 @@ impl Wire {
         let loss = loss.map(|share| (share.get(), luck));
         let steps = described.at.iter().map(|step| (Instant::ZERO + step.time, step.rate)).collect();
         let (under_way, busy, counted_from) = (VecDeque::new(), Duration::ZERO, Instant::ZERO);
-        Self { from, port, to, rate, steps, delay, loss, sending: None, under_way, busy, counted_from }
+        let last = (Bytes::default(), Duration::ZERO);
+        Self { from, port, to, rate, steps, delay, loss, last, sending: None, under_way, busy, counted_from }
     }
 
     /// When the last bit of a packet has been sent whose first bit is sent at `start`, rounded up to a nanosecond.
-    pub(crate) fn sent(&self, start: Instant, length: Bytes) -> Instant {
+    #[inline]
+    pub(crate) fn sent(&mut self, start: Instant, length: Bytes) -> Instant {
+        if !self.steps.is_empty() || self.rate.is_zero() {
+            return self.sent_by_steps(start, length);
+        }
+        if self.last.0 != length {
+            self.last = (length, self.rate.time_for(length));
+        }
+        start + self.last.1
+    }
+
+    /// The same at rates that change.
+    fn sent_by_steps(&self, start: Instant, length: Bytes) -> Instant {
         let later = self.steps.partition_point(|(at, _)| *at <= start);
         let mut rate = later.checked_sub(1).map_or(self.rate, |index| self.steps[index].1);
         let mut left = u128::from(length.bits()) * NANOS;
@@ -101,7 +116,7 @@ mod tests {
 
     #[test]
     fn what_is_left_of_a_packet_goes_at_the_new_rate() {
-        let wire = stepped();
+        let mut wire = stepped();
         let length = Bytes::new(1_000);
         assert_eq!(wire.sent(at(0), length), at(8));
         assert_eq!(wire.sent(at(2), length), at(10));
@@ -116,8 +131,8 @@ mod tests {
     #[test]
     fn a_link_of_one_rate_takes_what_the_rate_says() {
         let described = config::Wired { rate: Rate::bps(3_000_001), at: Vec::new(), ..plain() };
-        let wire = Wire::new(0.into(), 0.into(), 1.into(), &described, luck());
-        for bytes in [0, 1, 28, 1_500, 65_535] {
+        let mut wire = Wire::new(0.into(), 0.into(), 1.into(), &described, luck());
+        for bytes in [0, 1, 28, 28, 1_500, 65_535, 28] {
             let length = Bytes::new(bytes);
             assert_eq!(wire.sent(at(5), length), at(5) + described.rate.time_for(length));
         }

@@ -18,10 +18,29 @@ impl Sender {
                 {
                     return Some(probe);
                 }
-                let data = self.repetition(now).or_else(|| self.fresh(now)).or_else(|| self.probe(now));
-                data.or_else(|| take(&mut self.due.ack).then(|| self.empty(now)))
+                self.next_of_many(now)
             }
         }
+    }
+
+    /// What is first of all that there may be to send. Each is returned by itself: a segment is long, and a chain of choices
+    /// copies it from each to the next.
+    #[inline]
+    fn next_of_many(&mut self, now: Instant) -> Option<Segment> {
+        if let Some(hole) = self.hole() {
+            return Some(self.repeat(now, hole));
+        }
+        if let Some(block) = self.rescue() {
+            self.counts.retransmits += 1;
+            return Some(self.data(now, block));
+        }
+        if let Some(block) = self.fresh(now) {
+            return Some(self.send_new(now, block));
+        }
+        if let Some(block) = self.probe() {
+            return Some(self.data(now, block));
+        }
+        take(&mut self.due.ack).then(|| self.empty(now))
     }
 
     fn syn(&mut self, now: Instant) -> Segment {
@@ -45,16 +64,6 @@ impl Sender {
             start: 0,
             ..self.empty(now)
         }
-    }
-
-    /// Something that was sent before.
-    fn repetition(&mut self, now: Instant) -> Option<Segment> {
-        if let Some(hole) = self.hole() {
-            return Some(self.repeat(now, hole));
-        }
-        let block = self.rescue()?;
-        self.counts.retransmits += 1;
-        Some(self.data(now, block))
     }
 
     /// The first segment of `hole` again.
@@ -97,8 +106,8 @@ impl Sender {
         self.recovery.is_fast() && counts && self.fresh_block().is_none()
     }
 
-    /// Data sent for the first time.
-    fn fresh(&mut self, now: Instant) -> Option<Segment> {
+    /// Data to be sent for the first time.
+    fn fresh(&mut self, now: Instant) -> Option<Block> {
         let block = self.fresh_block();
         self.limited = false;
         let Some(block) = block else {
@@ -115,7 +124,7 @@ impl Sender {
             self.limited = true;
             return None;
         }
-        Some(self.send_new(now, block))
+        Some(block)
     }
 
     /// Puts `block`, which follows all that was sent before, on its way.
@@ -129,8 +138,9 @@ impl Sender {
         if self.timed.is_none() && self.recovery.is_open() {
             self.timed = Some((block.start, now));
         }
-        let cwr = take(&mut self.due.cwr);
-        Segment { ect: self.ecn, cwr, ..self.data(now, block) }
+        let mut segment = self.data(now, block);
+        (segment.ect, segment.cwr) = (self.ecn, take(&mut self.due.cwr));
+        segment
     }
 
     /// The octets that may be sent next as far as the receiver's window allows; of a segment that does not fit, a part only
@@ -168,13 +178,13 @@ impl Sender {
     }
 
     /// One octet, or what a small window takes, past the rule against small segments.
-    fn probe(&mut self, now: Instant) -> Option<Segment> {
+    fn probe(&mut self) -> Option<Block> {
         if !take(&mut self.due.probe) || self.board.nxt() >= self.last() {
             return None;
         }
         let start = self.board.nxt();
         self.probed = true;
-        Some(self.data(now, Block { start, end: start + 1 }))
+        Some(Block { start, end: start + 1 })
     }
 
     /// At most a segment from the start of `block`; a FIN that is next rides along.
@@ -185,7 +195,6 @@ impl Sender {
     }
 
     fn data(&mut self, now: Instant, block: Block) -> Segment {
-        self.counts.segments += 1;
         self.last_sent = now;
         self.due.ack = false;
         let length = block.end.min(self.end).saturating_sub(block.start);

@@ -12,9 +12,7 @@ use units::{Duration, Instant};
 /// What a sender has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// Segments with data or a FIN that were sent, repetitions included.
-    pub(crate) segments: u64,
-    /// Those of them that were sent before.
+    /// Segments with data or a FIN that were sent and had been sent before.
     pub(crate) retransmits: u64,
     /// Times that the retransmission timer expired, for a SYN too.
     pub(crate) timeouts: u64,
