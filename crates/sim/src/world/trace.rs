@@ -5,7 +5,7 @@ use crate::engine::{Handle, NodeId};
 use crate::mac::{BROADCAST, Frame, Kind};
 use crate::radio::{Heard, Signal};
 use crate::trace::{self, Mpdu, Roster, RosterFlow, RosterNode, TraceEvent, TraceEventKind};
-use units::{Instant, Power};
+use units::{Duration, Instant, Power};
 
 impl World {
     /// Tells all that happens at `nodes` (by their place in the scenario) from now on; see
@@ -53,6 +53,12 @@ impl World {
             flows: self.flows.iter().map(flow).collect(),
             frequency: self.frequency,
         }
+    }
+
+    /// Who hears a frame that a node (by its place in the scenario) begins to send now, decoded or not: the nearest first, each
+    /// with the time that the frame takes to it.
+    pub fn listeners(&self, node: u32) -> impl Iterator<Item = (u32, Duration)> {
+        self.medium.listeners(node)
     }
 
     /// A node begins to send.

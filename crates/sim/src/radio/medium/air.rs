@@ -270,6 +270,11 @@ impl<F: Copy> Medium<F> {
         lock.header == Header::Read
     }
 
+    /// Who hears a node that starts to send now, nearest first, and after how long.
+    pub(crate) fn listeners(&self, node: u32) -> impl Iterator<Item = (u32, Duration)> {
+        self.links.of(node).iter().map(|link| (link.to, link.delay))
+    }
+
     /// The listeners of a node that can decode it.
     pub(crate) fn neighbours(&self, node: u32) -> impl Iterator<Item = u32> {
         self.links.of(node).iter().filter(|link| link.decodable).map(|link| link.to)
