@@ -215,24 +215,26 @@ impl Judge {
     ) -> u64 {
         let whole = [Mpdu { start: Bytes::new(0), length: frame.shape.psdu }];
         let mpdus = if frame.shape.aggregate { mpdus } else { &whole };
-        let certain = match self.errors {
+        // All of it, by the most that others ever had.
+        let undisturbed = match self.errors {
             Errors::Snr(_) => frame.is_certain(frame.bounds.payload),
-            Errors::None => history.iter().all(|&(_, others)| reception.stands_out(frame.power, others as f64)),
-            Errors::Fixed { .. } => false,
+            Errors::None | Errors::Fixed { .. } => {
+                history.iter().all(|&(_, others)| reception.stands_out(frame.power, others as f64))
+            }
         };
-        if certain {
-            return (0..mpdus.len()).fold(0, |intact, index| intact | 1 << index);
+        if undisturbed && !matches!(self.errors, Errors::Fixed { .. }) {
+            let frames = u32::try_from(mpdus.len()).expect("at most 64 frames");
+            return u64::MAX.unbounded_shr(u64::BITS - frames);
         }
-        let mut intact = 0;
+        let (span, mut intact) = (frame.spans(), 0);
         for (index, mpdu) in mpdus.iter().enumerate() {
-            let span = frame.span(mpdu);
             let bits = mpdu.length.bits() as f64;
             let chance = match (&self.errors, &mut self.tables) {
                 (Errors::Snr(_), Some(tables)) => {
                     let noise = frame.bounds.payload.noise;
-                    survival(tables, frame.shape.mode, bits, noise, frame.power, &span, history)
+                    survival(tables, frame.shape.mode, bits, noise, frame.power, &span(mpdu), history)
                 }
-                _ if !undisturbed(frame.power, &span, history, reception) => 0.0,
+                _ if !undisturbed && !stood_out(frame.power, &span(mpdu), history, reception) => 0.0,
                 (Errors::Fixed { control: false, .. }, _) if frame.shape.control => 1.0,
                 (Errors::Fixed { packets, bits: bit, .. }, _) => (1.0 - packets) * all_survive(*bit, bits),
                 (Errors::None | Errors::Snr(_), _) => 1.0,
@@ -252,13 +254,13 @@ impl Decoded {
         self.power as f64 / (bound.noise + self.worst as f64) >= bound.certain
     }
 
-    /// When an MPDU of the frame is here: its share of the payload's time.
-    fn span(&self, mpdu: &Mpdu) -> Range<Instant> {
+    /// When each MPDU of the frame is here: its share of the payload's time.
+    fn spans(&self) -> impl Fn(&Mpdu) -> Range<Instant> + use<> {
         let begins = self.start + self.shape.mode.header();
         let payload = self.shape.mode.payload(self.shape.psdu).as_nanos();
         let all = self.shape.psdu.count().max(1);
-        let at = |bytes: Bytes| begins + Duration::from_nanos(payload * bytes.count().min(all) / all);
-        at(mpdu.start)..at(mpdu.start + mpdu.length)
+        let at = move |bytes: Bytes| begins + Duration::from_nanos(payload * bytes.count().min(all) / all);
+        move |mpdu| at(mpdu.start)..at(mpdu.start + mpdu.length)
     }
 }
 
@@ -294,7 +296,7 @@ fn survival(
 }
 
 /// Did the frame stand out during all of a span?
-fn undisturbed(power: u64, span: &Range<Instant>, history: &History, reception: &Reception) -> bool {
+fn stood_out(power: u64, span: &Range<Instant>, history: &History, reception: &Reception) -> bool {
     intervals(span, history).all(|(_, others)| reception.stands_out(power, others as f64))
 }
 

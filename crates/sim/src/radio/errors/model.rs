@@ -92,5 +92,9 @@ impl Errors {
 
 /// The probability that none of `bits` is wrong.
 pub(in crate::radio) fn all_survive(error: f64, bits: f64) -> f64 {
-    if error >= 1.0 { 0.0 } else { libm::exp(bits * libm::log1p(-error)) }
+    match error {
+        0.0 => 1.0,
+        1.0.. => 0.0,
+        _ => libm::exp(bits * libm::log1p(-error)),
+    }
 }
