@@ -77,14 +77,16 @@ impl Summary {
         self.nanos += other.nanos;
         self.max = self.max.max(other.max);
         other.histogram.bins().for_each(|(bin, times)| self.histogram.add(bin, times));
-        [other.last, other.before].into_iter().for_each(|repeated| self.settle(repeated));
+        self.settle(other.last);
+        self.settle(other.before);
     }
 
     /// The same with all times recorded.
     fn settled(&self) -> Self {
         let mut all = self.clone();
-        [self.last, self.before].into_iter().for_each(|repeated| all.settle(repeated));
-        (all.last, all.before) = (Repeated::default(), Repeated::default());
+        for kept in [&mut all.last, &mut all.before].map(std::mem::take) {
+            all.settle(kept);
+        }
         all
     }
 
