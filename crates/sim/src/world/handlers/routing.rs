@@ -247,11 +247,17 @@ impl World {
 
     /// The station is done with a packet that the receiver does not have, or has twice.
     pub(super) fn drop_packet(&mut self, node: NodeId, handle: Handle) {
-        let packet = self.packets.remove(handle);
-        let mut accounts = self.accounts(node);
-        if !packet.transit.accepted {
-            accounts.lose(&packet, LossCause::Retries);
+        if !self.packets.get(handle).transit.accepted {
+            self.lose_sent(node, handle);
         }
-        accounts.release(&packet);
+        let packet = self.packets.remove(handle);
+        self.accounts(node).release(&packet);
+    }
+
+    /// A packet is lost that the station has given up.
+    #[cold]
+    fn lose_sent(&mut self, node: NodeId, handle: Handle) {
+        let packet = self.packets.get(handle);
+        self.accounts(node).lose(&packet, LossCause::Retries);
     }
 }
