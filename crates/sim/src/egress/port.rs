@@ -120,10 +120,20 @@ impl Port {
         Some(departure)
     }
 
+    /// May packets of this length [pass](Self::pass)? Where nothing holds them back or marks them, and the queue lets them.
+    pub(super) fn lets_pass(&self, length: Bytes) -> bool {
+        self.shaper.rate().is_none() && self.mark == Mark::None && self.queue.lets_pass(length)
+    }
+
+    /// So many packets of a length, one at least, come and leave one after another: see [`Queue::pass`].
+    pub(super) fn pass(&mut self, now: Instant, length: Bytes, packets: u64) {
+        self.queue.pass(now, length, packets);
+    }
+
     /// So many packets that left after they `waited` are done with, `service` later. `several`: the node has other ports, so
     /// that the service time of its MAC is not that of this one.
     pub(super) fn completed(&mut self, now: Instant, waited: Duration, service: Duration, packets: u32, several: bool) {
-        (0..packets).for_each(|_| self.queue.completed(now, waited, service));
+        self.queue.completed_all(now, waited, service, packets);
         self.record.complete(waited, service, packets, self.controller.target_delay());
         if several {
             self.record.serve(service, packets);
