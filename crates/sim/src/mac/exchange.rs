@@ -27,6 +27,9 @@ impl Station {
         rules: &Conventions,
     ) -> Frame {
         self.step = Step::Sending;
+        if let Some(assembly) = &assembly {
+            self.assembled(assembly);
+        }
         let holder = usize::from(self.holder);
         if let Some(Request { to, start, .. }) = self.buffers[holder].request {
             return self.control(Kind::BlockAckReq { start }, to, rules.timing.sifs + rules.block_ack_time(), rules);
