@@ -183,7 +183,7 @@ impl Account {
 
     /// A packet of `len` bytes comes where nothing waits, and leaves at once: as if it came, joined and left.
     #[inline]
-    pub(crate) fn passes(&mut self, now: Instant, len: u64) {
+    pub(crate) fn passes_idle(&mut self, now: Instant, len: u64) {
         self.counts.arrived.add(len);
         self.counts.sent.add(len);
         self.measured.backlog_max = self.measured.backlog_max.max(1);
@@ -196,18 +196,44 @@ impl Account {
         }
     }
 
+    /// True where a packet of `len` that waits may leave and another like it take its place.
+    pub(crate) fn fits_in_turn(&self, len: u64) -> bool {
+        let mut others = self.backlog;
+        others.remove(len);
+        !self.is_empty() && self.fits_beside(others, len)
+    }
+
+    /// So many packets of `len`, one at least, leave one after another at the moment at which they have come, and as each
+    /// leaves the next comes. The first goes as every packet does, and those after it leave the queue as they find it.
+    pub(crate) fn pass(&mut self, now: Instant, len: u64, packets: u64) {
+        self.leaves(now, len, now);
+        self.comes(len);
+        self.joins(now, len);
+        let others = packets - 1;
+        if others > 0 {
+            self.counts.arrived.add_all(len, others);
+            self.counts.sent.add_all(len, others);
+            if self.watched {
+                self.measured.sojourn.add_all(Duration::ZERO, others);
+                if self.busy_since.is_some() {
+                    self.measured.departure_gap.add_all(Duration::ZERO, others);
+                }
+            }
+        }
+    }
+
     #[inline]
     fn backlog_moved(&mut self, now: Instant) {
         self.backlog_meter.set(now, self.backlog.packets);
         self.occupancy.set(now, self.backlog.packets);
     }
 
-    /// The MAC is done with a packet.
+    /// The MAC is done with so many packets, one at least.
     #[inline]
-    pub(crate) fn completed(&mut self, now: Instant, waited: Duration, service: Duration) {
-        self.service_average.add(now, service);
-        self.measured.service.add(service);
-        self.measured.nodal.add(waited + service);
+    pub(crate) fn completed(&mut self, now: Instant, waited: Duration, service: Duration, packets: u32) {
+        self.service_average.add(now, service, packets);
+        self.measured.service.add_all(service, packets.into());
+        self.measured.nodal.add_all(waited + service, packets.into());
     }
 
     /// Moves the limit, never above the hard one.

@@ -26,8 +26,14 @@ pub(crate) struct Tally {
 impl Tally {
     #[inline]
     pub(crate) fn add(&mut self, bytes: u64) {
-        self.packets = self.packets.wrapping_add(1);
-        self.bytes = self.bytes.wrapping_add(bytes);
+        self.add_all(bytes, 1);
+    }
+
+    /// Adds so many packets of as many `bytes` each.
+    #[inline]
+    pub(crate) fn add_all(&mut self, bytes: u64, packets: u64) {
+        self.packets = self.packets.wrapping_add(packets);
+        self.bytes = self.bytes.wrapping_add(bytes.wrapping_mul(packets));
     }
 
     #[inline]
@@ -82,8 +88,14 @@ pub(crate) struct Samples {
 impl Samples {
     #[inline]
     pub(crate) fn add(&mut self, span: Duration) {
-        self.n += 1;
-        self.sum += span;
+        self.add_all(span, 1);
+    }
+
+    /// Adds a span that has come so often, once at least.
+    #[inline]
+    pub(crate) fn add_all(&mut self, span: Duration, times: u64) {
+        self.n += times;
+        self.sum += span * times;
         self.max = self.max.max(span);
         self.last = span;
     }
@@ -153,14 +165,17 @@ impl ServiceAverage {
         Self { weight, mean_nanos: None, last: Instant::ZERO }
     }
 
-    /// The MAC is done with a packet, `service` after it got it. The packet was first in line since then, or since the
-    /// last completion, if that was later: of packets that share a frame each but the first adds nothing.
+    /// The MAC is done with so many packets, `service` after it got each. A packet was first in line since then, or since
+    /// the last completion, if that was later: of packets that share a frame each but the first adds nothing.
     #[inline]
-    pub(crate) fn add(&mut self, now: Instant, service: Duration) {
+    pub(crate) fn add(&mut self, now: Instant, service: Duration, packets: u32) {
         let Some(weight) = self.weight else { return };
-        let first_in_line = service.min(now.since(self.last)).as_nanos() as f64;
-        self.last = now;
-        self.mean_nanos = Some(self.mean_nanos.map_or(first_in_line, |mean| mean + weight * (first_in_line - mean)));
+        for _ in 0..packets {
+            let first_in_line = service.min(now.since(self.last)).as_nanos() as f64;
+            self.last = now;
+            self.mean_nanos =
+                Some(self.mean_nanos.map_or(first_in_line, |mean| mean + weight * (first_in_line - mean)));
+        }
     }
 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a mean of times, rounded")]

@@ -132,19 +132,43 @@ impl<P: Packet> Queue<P> {
     /// A packet comes that can be taken at once, without having waited: as [`enqueue`](Self::enqueue) and
     /// [`take`](Self::take), but it is not stored in between. False where it must go their way: then nothing has happened.
     #[inline]
-    pub fn pass(&mut self, now: Instant, length: Bytes) -> bool {
+    pub fn pass_idle(&mut self, now: Instant, length: Bytes) -> bool {
         let passes = self.is_idle() && self.account.fits(length.count());
         if passes {
-            self.account.passes(now, length.count());
+            self.account.passes_idle(now, length.count());
         }
         passes
+    }
+
+    /// The packets that wait in a plain queue, in the order in which they leave; none of another discipline's.
+    pub fn in_line(&self) -> impl Iterator<Item = &P> {
+        self.packets.plain().into_iter().flat_map(Fifo::iter)
+    }
+
+    /// May packets of this length [pass](Self::pass)? In a plain queue where something waits and, whenever one has left, there
+    /// is room for the next.
+    pub fn lets_pass(&self, length: Bytes) -> bool {
+        self.packets.plain().is_some() && self.account.fits_in_turn(length.count())
+    }
+
+    /// So many packets of one length, one at least, leave one after another at the moment at which they have come, and as each leaves the next
+    /// comes: as if each were [taken](Self::take) and the next [enqueued](Self::enqueue). What waits has come at this moment
+    /// too, has this length, [lets them pass](Self::lets_pass), and stands for the last of them from now on.
+    pub fn pass(&mut self, now: Instant, length: Bytes, packets: u64) {
+        self.account.pass(now, length.count(), packets);
     }
 
     /// The MAC is done with a packet that left after it `waited`: its ACK came or it failed for good, `service` after
     /// it left. Nothing is to be told of a queue that is not [watched](Self::is_watched).
     #[inline]
     pub fn completed(&mut self, now: Instant, waited: Duration, service: Duration) {
-        self.account.completed(now, waited, service);
+        self.account.completed(now, waited, service, 1);
+    }
+
+    /// The MAC is done with so many packets, one at least, as if each were [completed](Self::completed).
+    #[inline]
+    pub fn completed_all(&mut self, now: Instant, waited: Duration, service: Duration, packets: u32) {
+        self.account.completed(now, waited, service, packets);
     }
 
     /// Moves the limit, never above the hard one, and discards at once what no longer fits, unless the queue's

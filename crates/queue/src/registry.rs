@@ -85,6 +85,11 @@ macro_rules! disciplines {
                 })
             }
 
+            /// The plain queue, if it is one.
+            pub(crate) fn plain(&self) -> Option<&fifo::Fifo<P>> {
+                if let Self::Fifo(fifo) = self { Some(fifo) } else { None }
+            }
+
             // Once a packet: the call costs an aggregating station 1 %.
             #[inline(always)]
             pub(crate) fn enqueue(

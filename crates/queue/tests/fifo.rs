@@ -317,6 +317,69 @@ fn the_limit_in_bytes_has_its_level_in_bytes() {
     assert_eq!(fifo.limit_level(at(1)).last, 64_000);
 }
 
+#[test]
+fn a_plain_queue_lets_packets_pass_while_one_waits_and_the_next_has_room() {
+    let mut fifo = fifo(End::Tail, Limit::Packets(2));
+    assert!(!fifo.lets_pass(Bytes::new(100)), "nothing waits");
+    put(&mut fifo, 0, 1);
+    put(&mut fifo, 0, 2);
+    assert!(fifo.lets_pass(Bytes::new(100)));
+    shrink(&mut fifo, 1, Limit::Packets(1));
+    assert!(fifo.lets_pass(Bytes::new(100)));
+    shrink(&mut fifo, 1, Limit::Bytes(Bytes::new(99)));
+    assert!(!fifo.lets_pass(Bytes::new(100)));
+    fifo = self::fifo(End::Tail, Limit::Packets(2));
+    put(&mut fifo, 0, 1);
+    shrink(&mut fifo, 1, Limit::Packets(0));
+    assert_eq!(fifo.in_line().count(), 0);
+}
+
+proptest! {
+    #[test]
+    fn packets_that_pass_are_measured_as_if_each_were_taken_and_the_next_enqueued(
+        (before, waiting, packets) in (0_u32..3, 1_u32..4, 1_u32..70),
+        threshold in 0_u32..5,
+        (left, now, after) in (0_u64..9, 10_u64..20, 20_u64..30),
+    ) {
+        let measures = control::Measures { service_weight: None, idle_threshold: threshold };
+        let queue = || {
+            let mut queue = fifo(End::Tail, Limit::Packets(9)).measuring(measures);
+            (0..before).for_each(|number| assert!(put(&mut queue, left, number).is_empty()));
+            queue.take_interval(at(9));
+            (0..before.min(2)).for_each(|_| assert!(take(&mut queue, 9).is_some()));
+            (0..before.saturating_sub(2)).for_each(|_| assert!(take(&mut queue, now).is_some()));
+            (0..waiting).for_each(|number| assert!(put(&mut queue, now, number).is_empty()));
+            queue
+        };
+        let (mut each, mut all) = (queue(), queue());
+        for number in 0..packets {
+            prop_assert_eq!(take(&mut each, now), Some(number));
+            prop_assert!(put(&mut each, now, waiting + number).is_empty());
+        }
+        prop_assert!(all.lets_pass(Bytes::new(100)));
+        all.pass(at(now), Bytes::new(100), packets.into());
+        prop_assert_eq!(all.in_line().count(), waiting as usize);
+        prop_assert_eq!(each.totals(), all.totals());
+        prop_assert_eq!(each.backlog_level(at(after)), all.backlog_level(at(after)));
+        prop_assert!(take(&mut each, after).is_some() && take(&mut all, after).is_some());
+        prop_assert_eq!(each.take_interval(at(after)), all.take_interval(at(after)));
+    }
+
+    #[test]
+    fn completions_are_measured_one_by_one_or_together(packets in 1_u32..70, weighs in any::<bool>()) {
+        let measures = control::Measures { service_weight: weighs.then_some(0.1), idle_threshold: 0 };
+        let queue = || {
+            let mut queue = fifo(End::Tail, Limit::Packets(9)).measuring(measures);
+            queue.completed(at(5), millis(1), millis(3));
+            queue
+        };
+        let (mut each, mut all) = (queue(), queue());
+        (0..packets).for_each(|_| each.completed(at(9), millis(2), millis(6)));
+        all.completed_all(at(9), millis(2), millis(6), packets);
+        prop_assert_eq!(each.take_interval(at(10)), all.take_interval(at(10)));
+    }
+}
+
 /// The same queue written without care for speed.
 struct Model {
     overflow: End,
@@ -470,7 +533,7 @@ proptest! {
                 2 => prop_assert_eq!(passed.take_interval(at(now)), stored.take_interval(at(now))),
                 _ => {
                     let idle = stored.is_empty();
-                    let passes = passed.pass(at(now), Bytes::new(bytes));
+                    let passes = passed.pass_idle(at(now), Bytes::new(bytes));
                     if passes {
                         prop_assert!(put_sized(&mut stored, now, number, bytes).is_empty() && idle);
                         prop_assert_eq!(take(&mut stored, now), Some(number));

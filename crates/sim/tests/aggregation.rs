@@ -98,6 +98,59 @@ fn aggregates_that_cannot_be_are_refused() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    /// Whoever watches sees packets go one by one. Otherwise a flow that has a port to itself fills frames at once, and packets
+    /// that arrive in a row are counted together: with the same results, and what is seen from any moment on is the same.
+    #[test]
+    fn packets_that_nobody_watches_fill_frames_and_arrive_as_if_one_by_one(
+        flows in prop::collection::vec((0_usize..4, 0_usize..4, 100_u16..1_500, 0_u64..40, any::<bool>()), 1..5),
+        (frames, limit, bytes) in (1_u8..=64, 1_u32..6, any::<bool>()),
+        controller in prop::sample::select(vec!["none", "adth", "alt"]),
+        discipline in prop::sample::select(vec!["drop-tail", "drop-head", "codel"]),
+        (rts, amsdu, errors, txop) in any::<(bool, bool, bool, bool)>(),
+        millis in 1_u64..250,
+    ) {
+        let pick = |yes: bool, one: &'static str, other: &'static str| if yes { one } else { other };
+        let controller = if discipline == "codel" { "none" } else { controller };
+        let mut text = format!(
+            "duration = \"300 ms\"\nwarmup = \"50 ms\"\nrecord.series = \"10 ms\"\n\
+             [radio]\nstandard = \"802.11n\"\nmcs = 7\n{}\n[mac]\naccess = \"edca\"\nrts_threshold = \"{}\"\n{}\
+             [mac.aggregation]\nampdu = \"65535 B\"\namsdu = \"{}\"\nampdu_frames = {frames}\n\
+             [queue]\nlimit = {}\ndiscipline = \"{discipline}\"\ncontroller = \"{controller}\"\n\
+             [nodes]\ncount = 4\nplacement = \"circle\"\nspacing = \"5 m\"\n",
+            pick(errors, "errors = { model = \"fixed\", packet_error_ratio = 0.2 }", ""),
+            pick(rts, "2000 B", "off"),
+            pick(txop, "", ONE_AGGREGATE),
+            pick(amsdu, "3839 B", "off"),
+            if bytes { format!("\"{} B\"", limit * 700) } else { limit.to_string() },
+        );
+        for (index, (from, to, packet, start, saturated)) in flows.iter().enumerate() {
+            let to = if from == to { (to + 1) % 4 } else { *to };
+            let kind = pick(*saturated, "kind = \"saturated\"", "kind = \"cbr\", rate = \"3 Mb/s\"");
+            let flow = format!(
+                "[[flow]]\nname = \"f{index}\"\nfrom = \"n{from}\"\nto = \"n{to}\"\nstart = \"{start} ms\"\n\
+                 traffic = {{ {kind}, packet = \"{packet} B\" }}\n"
+            );
+            text += &flow;
+        }
+        let network = network(&text);
+        let world = || World::new(&network, 5).expect("a network that can be built");
+        let (mut watched, mut free) = (world(), world());
+        watched.watch(&[0, 1, 2, 3]);
+        watched.advance(Duration::from_millis(millis));
+        free.advance(Duration::from_millis(millis));
+        watched.take_events();
+        free.watch(&[0, 1, 2, 3]);
+        watched.advance(Duration::MAX);
+        free.advance(Duration::MAX);
+        prop_assert_eq!(watched.handled(), free.handled());
+        prop_assert_eq!(watched.take_events(), free.take_events());
+        prop_assert_eq!(watched.finish(), free.finish());
+    }
+}
+
+proptest! {
     #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
     /// Hidden nodes, relays, short queues: in debug runs the world itself checks that no packet is lost or doubled.

@@ -79,6 +79,11 @@ impl<P: Packet> Fifo<P> {
         self.purge
     }
 
+    /// The packets that wait, in order of arrival.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &P> {
+        self.ring.iter().map(|waiting| &waiting.packet)
+    }
+
     /// How many packets wait.
     pub(crate) fn len(&self) -> usize {
         self.ring.len()

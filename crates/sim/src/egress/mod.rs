@@ -27,7 +27,7 @@ use mac80211::Scheduler;
 use queue::{Departure, Settings};
 use std::ops::Range;
 use turns::Turns;
-use units::{Duration, Instant};
+use units::{Bytes, Duration, Instant};
 
 /// In which order the MAC is given the packets of the ports of a node.
 #[derive(Debug)]
@@ -131,8 +131,8 @@ impl Egress {
     /// A packet comes and passes a port for a wired link that is free, if nothing there holds it up: as if it were
     /// offered and taken. False where it has to be: then nothing has happened.
     #[inline]
-    pub(crate) fn pass(&mut self, now: Instant, port: PortId, packet: &Waiting) -> bool {
-        matches!(self.order, Order::Turns(_)) && self.ports[port].pass(now, packet)
+    pub(crate) fn pass_idle(&mut self, now: Instant, port: PortId, packet: &Waiting) -> bool {
+        matches!(self.order, Order::Turns(_)) && self.ports[port].pass_idle(now, packet)
     }
 
     /// A packet comes and joins its port, which goes by radio with this category or is for a wired link; one that goes
@@ -286,6 +286,20 @@ impl Egress {
             turns.served(&self.layout, port);
         }
         Some(Taken { packet, waited, expected: Duration::ZERO, left: Some(port) })
+    }
+
+    /// May packets of this length [pass](Self::pass) a port?
+    pub(crate) fn lets_pass(&self, port: PortId, length: Bytes) -> bool {
+        matches!(self.order, Order::Turns(_)) && self.ports[port].lets_pass(length)
+    }
+
+    /// So many packets of a length, one at least, come to a port that [lets them pass](Self::lets_pass), and the MAC takes
+    /// one after another: see [`queue::Queue::pass`].
+    pub(crate) fn pass(&mut self, now: Instant, port: PortId, length: Bytes, packets: u64) {
+        self.ports[port].pass(now, length, packets);
+        if let Order::Turns(turns) = &mut self.order {
+            turns.served(&self.layout, port);
+        }
     }
 
     /// The MAC, or a wired link, is done with so many packets of a port, `service` after each was taken. What each `waited` and

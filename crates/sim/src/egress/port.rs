@@ -121,6 +121,16 @@ impl Port {
         Some(departure)
     }
 
+    /// May packets of this length [pass](Self::pass)? Where nothing holds them back or marks them, and the queue lets them.
+    pub(super) fn lets_pass(&self, length: Bytes) -> bool {
+        self.shaper.rate().is_none() && self.mark == Mark::None && self.queue.lets_pass(length)
+    }
+
+    /// So many packets of a length, one at least, come and leave one after another: see [`Queue::pass`].
+    pub(super) fn pass(&mut self, now: Instant, length: Bytes, packets: u64) {
+        self.queue.pass(now, length, packets);
+    }
+
     /// Nothing waits, and asking for a packet would change nothing.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
@@ -130,8 +140,8 @@ impl Port {
     /// A packet comes and leaves at once, as if it were offered and taken. False where it has to be: then nothing has
     /// happened.
     #[inline]
-    pub(super) fn pass(&mut self, now: Instant, packet: &Waiting) -> bool {
-        let passes = self.mark == Mark::None && self.shaper.ready_at() <= now && self.queue.pass(now, packet.length);
+    pub(super) fn pass_idle(&mut self, now: Instant, packet: &Waiting) -> bool {
+        let passes = self.mark == Mark::None && self.shaper.ready_at() <= now && self.queue.pass_idle(now, packet.length);
         if passes {
             self.shaper.leaves(now, packet.length);
         }
@@ -141,7 +151,7 @@ impl Port {
     /// So many packets that left after they `waited` are done with, `service` later.
     pub(super) fn completed(&mut self, now: Instant, waited: Duration, service: Duration, packets: u32) {
         if self.queue.is_watched() {
-            (0..packets).for_each(|_| self.queue.completed(now, waited, service));
+            self.queue.completed_all(now, waited, service, packets);
         }
         self.record.complete(waited, service, packets, self.controller.target_delay());
     }

@@ -45,7 +45,7 @@ pub(crate) struct Mpdu {
 }
 
 impl Mpdu {
-    pub(super) fn new(msdu: Msdu, sequence: u16, rules: &Conventions) -> Self {
+    fn new(msdu: Msdu, sequence: u16, rules: &Conventions) -> Self {
         Self {
             packet: msdu.packet,
             last: msdu.packet,
@@ -172,19 +172,45 @@ impl Buffer {
                 return Some((Joins::Part, grown));
             }
         }
-        let first = self.mpdus.front()?;
-        let span = self.next.wrapping_sub(first.sequence) % SEQUENCES;
-        let psdu = rules.mpdu(length);
-        let grown = size.with(psdu);
-        let room = aggregation.ampdu.is_some() && span < super::WINDOW && grown.frames <= aggregation.frames.into();
-        let short = psdu.count().max(first.psdu.count()) <= LONGEST_AGGREGATED_MPDU;
-        (room && short && fits(grown)).then_some((Joins::Mpdu, grown))
+        let (joined, grown) = self.frames(rules.mpdu(length), 1, size, rules, fits);
+        (joined == 1).then_some((Joins::Mpdu, grown))
     }
 
-    /// A new frame joins at the end.
-    pub(super) fn push(&mut self, mpdu: Mpdu) {
-        self.next = (mpdu.sequence + 1) % SEQUENCES;
-        self.mpdus.push_back(mpdu);
+    /// How many MPDUs of a length, `most` at most, can join the aggregate that holds all so far, of `size`, and the size then.
+    #[inline]
+    pub(super) fn frames(
+        &self,
+        psdu: Bytes,
+        most: u16,
+        size: Size,
+        rules: &Conventions,
+        fits: impl Fn(Size) -> bool,
+    ) -> (u16, Size) {
+        let Some(first) = self.mpdus.front() else { return (0, size) };
+        let aggregated = rules.aggregation.ampdu.is_some();
+        let short = psdu.count().max(first.psdu.count()) <= LONGEST_AGGREGATED_MPDU;
+        let span = self.next.wrapping_sub(first.sequence) % SEQUENCES;
+        let most = if aggregated && short { most.min(super::WINDOW.saturating_sub(span)) } else { 0 };
+        let mut size = size;
+        for joined in 0..most {
+            let grown = size.with(psdu);
+            if !fits(grown) {
+                return (joined, size);
+            }
+            size = grown;
+        }
+        (most, size)
+    }
+
+    /// A new frame joins at the end, with this number.
+    pub(super) fn push(&mut self, msdu: Msdu, sequence: u16, rules: &Conventions) {
+        self.next = (sequence + 1) % SEQUENCES;
+        self.mpdus.push_back(Mpdu::new(msdu, sequence, rules));
+    }
+
+    /// The number after that of the newest frame.
+    pub(super) fn next(&self) -> u16 {
+        self.next
     }
 
     /// A packet becomes part of the last MPDU; returns the packet that it follows.

@@ -27,6 +27,9 @@ impl Station {
         rules: &Conventions,
     ) -> Frame {
         self.step = Step::Sending;
+        if let Some(assembly) = &assembly {
+            self.assembled(assembly);
+        }
         let holder = usize::from(self.holder);
         if let Some(Request { to, start, .. }) = self.buffers[holder].request {
             return self.control(Kind::BlockAckReq { start }, to, rules.timing.sifs + rules.block_ack_time(), rules);
@@ -195,12 +198,9 @@ impl Station {
         let (index, finished) = (u8::try_from(category).expect("there are four categories"), &mut self.finished);
         let Buffer { to, mpdus, in_flight, .. } = &mut self.buffers[category];
         let (to, sent) = (*to, std::mem::take(in_flight));
-        let (mut seen, mut acknowledged, mut gave_up) = (0, 0, false);
-        mpdus.retain_mut(|mpdu| {
-            seen += 1;
-            if seen > sent {
-                return true;
-            }
+        let (mut kept, mut acknowledged, mut gave_up) = (0, 0, false);
+        for place in 0..sent {
+            let mpdu = &mut mpdus[place];
             let fate = if arrived(mpdu.sequence) {
                 Fate::Acknowledged
             } else {
@@ -215,11 +215,18 @@ impl Station {
             let delivered = matches!(fate, Fate::Acknowledged);
             acknowledged += u8::from(delivered);
             gave_up |= matches!(fate, Fate::GivenUp);
-            if !matches!(fate, Fate::Kept) {
+            if matches!(fate, Fate::Kept) {
+                mpdus.swap(kept, place);
+                kept += 1;
+            } else {
                 finished.push_back(Finished { packet: mpdu.packet, to, category: index, delivered });
             }
-            matches!(fate, Fate::Kept)
-        });
+        }
+        match sent - kept {
+            0 => {}
+            gone if gone == mpdus.len() => mpdus.clear(),
+            _ => drop(mpdus.drain(kept..sent)),
+        }
         if gave_up {
             self.move_window(category, rules);
         }

@@ -43,6 +43,11 @@ impl Peers {
         sequence
     }
 
+    /// The next frame of a category to `address` has this number.
+    pub(super) fn go_on(&mut self, address: u32, category: usize, next: u16) {
+        self.peer(address).next[category] = next;
+    }
+
     /// The number that the next frame will have.
     pub(super) fn next_number(&mut self, address: u32, category: usize) -> u16 {
         self.peer(address).next[category]

@@ -11,7 +11,7 @@ use super::contender::Contender;
 use super::peers::Peers;
 use super::{
     Access, Answer, BROADCAST, CATEGORIES, Conventions, Costs, Due, Finished, Frame, Kind, LONGEST_MSDU, Mpdu, Msdu,
-    Rates, Reorder, Report, SEQUENCES, Tells, Unanswered,
+    Rates, Reorder, Report, SEQUENCES, Tells, Unanswered, WINDOW,
 };
 use crate::config::{AnswerRts, Eifs};
 use crate::engine::{Handle, Stream};
@@ -227,7 +227,7 @@ impl Station {
         let buffer = &mut self.buffers[index];
         debug_assert!(buffer.mpdus.is_empty(), "a category takes a packet when it has none");
         buffer.to = to;
-        buffer.push(Mpdu::new(msdu, sequence, rules));
+        buffer.push(msdu, sequence, rules);
         if behind {
             buffer.request = Some(Request { to, start: sequence, failures: 0 });
         }
@@ -281,11 +281,37 @@ impl Station {
         match room.joins {
             Joins::Part => Some(self.buffers[holder].extend(msdu, rules)),
             Joins::Mpdu => {
-                let sequence = self.number(assembly.to, holder, rules);
-                self.buffers[holder].push(Mpdu::new(msdu, sequence, rules));
+                // It follows a frame to the same receiver.
+                let buffer = &mut self.buffers[holder];
+                buffer.push(msdu, buffer.next(), rules);
                 None
             }
         }
+    }
+
+    /// As many packets of `length` join as frames of their own as have room. `next` gives one after another. Returns how many
+    /// have joined.
+    pub(crate) fn fill(
+        &mut self,
+        assembly: &mut Assembly,
+        length: Bytes,
+        rules: &Conventions,
+        mut next: impl FnMut() -> Handle,
+    ) -> u16 {
+        let buffer = &mut self.buffers[usize::from(self.holder)];
+        let fits = |size| fits(size, assembly.longest, rules);
+        let (joined, size) = buffer.frames(rules.mpdu(length), WINDOW, assembly.size, rules, fits);
+        assembly.size = size;
+        for _ in 0..joined {
+            buffer.push(Msdu { packet: next(), length }, buffer.next(), rules);
+        }
+        joined
+    }
+
+    /// All have joined that could: numbers go on after theirs.
+    pub(super) fn assembled(&mut self, assembly: &Assembly) {
+        let holder = usize::from(self.holder);
+        self.peers.go_on(assembly.to, holder, self.buffers[holder].next());
     }
 
     /// The aggregate that is sent where nothing has been settled before.

@@ -8,6 +8,6 @@ mod routing;
 pub(crate) use notes::{Notes, note_bytes};
 pub use packet::LossCause;
 pub(crate) use packet::{
-    Load, MOST_PAYLOAD, MOST_SEGMENT, Packet, Transit, Waiting, ip_bytes, msdu_bytes, network_bytes,
+    Load, MOST_PAYLOAD, MOST_SEGMENT, Packet, Transit, Waiting, ip_bytes, msdu_bytes, network_bytes, serial,
 };
 pub(crate) use routing::{RouteError, Routes};

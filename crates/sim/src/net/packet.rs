@@ -78,10 +78,25 @@ impl Packet {
         self.ttl == TTL
     }
 
+    /// When both arrive at one time: is it the same to their application which one it gets?
+    #[inline]
+    pub(crate) fn arrives_like(&self, other: &Self) -> bool {
+        let same_flow = matches!((self.load, other.load), (Load::Flow(own), Load::Flow(others)) if own == others);
+        same_flow
+            && (self.created, self.length, self.ttl, self.transmissions, self.ecn)
+                == (other.created, other.length, other.ttl, other.transmissions, other.ecn)
+    }
+
     /// Hops that a packet of data has come.
     pub(crate) fn travelled(&self) -> u8 {
         TTL.saturating_sub(self.ttl)
     }
+}
+
+/// The number of a packet before which a flow has made so many.
+#[expect(clippy::cast_possible_truncation, reason = "a number in a trace may come round again")]
+pub(crate) fn serial(made: u64) -> u32 {
+    made as u32
 }
 
 /// What the MAC of the node that holds a packet has to know of it.

@@ -76,12 +76,18 @@ impl FlowRecord {
 
     /// A packet has arrived.
     pub(crate) fn receive(&mut self, delay: Duration, deadline: Option<Duration>, packet: &Packet) {
+        self.receive_all(delay, deadline, packet, 1);
+    }
+
+    /// So many packets like this one have arrived.
+    pub(crate) fn receive_all(&mut self, delay: Duration, deadline: Option<Duration>, packet: &Packet, packets: u32) {
         let late = deadline.is_some_and(|deadline| delay > deadline);
-        self.received += 1;
+        let (late, in_time) = if late { (packets, 0) } else { (0, packets) };
+        self.received += u64::from(packets);
         self.late += u64::from(late);
-        self.useful_transmissions += if late { 0 } else { u64::from(packet.transmissions) };
-        self.delay.record(delay);
-        self.hops.record(packet.travelled() + 1);
+        self.useful_transmissions += u64::from(packet.transmissions) * u64::from(in_time);
+        self.delay.record_all(delay, packets);
+        self.hops.record(packet.travelled() + 1, packets);
     }
 
     /// A packet is lost.
@@ -151,12 +157,12 @@ pub(crate) struct HopCounts {
 }
 
 impl HopCounts {
-    fn record(&mut self, hops: u8) {
+    fn record(&mut self, hops: u8, packets: u32) {
         let place = usize::from(hops.saturating_sub(1));
         if place >= self.over.len() {
             self.over.resize(place + 1, 0);
         }
-        self.over[place] += 1;
+        self.over[place] += u64::from(packets);
     }
 
     /// `all`: how many packets came over how many hops, too.

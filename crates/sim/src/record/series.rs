@@ -100,9 +100,9 @@ impl Recorder {
         self.routes.get_mut(flow.place())
     }
 
-    /// A packet of a flow has arrived.
-    pub(crate) fn arrived(&mut self, flow: FlowId, delay: Duration) {
-        self.flows[flow.place()].delay.record(delay);
+    /// So many packets of a flow have arrived.
+    pub(crate) fn arrived(&mut self, flow: FlowId, delay: Duration, packets: u32) {
+        self.flows[flow.place()].delay.record_all(delay, packets);
     }
 
     /// A flow's application has got so much.

@@ -11,10 +11,6 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    pub(crate) fn record(&mut self, time: Duration) {
-        self.record_all(time, 1);
-    }
-
     /// Records a time that has come so often.
     pub(crate) fn record_all(&mut self, time: Duration, times: u32) {
         self.n += u64::from(times);
@@ -41,7 +37,7 @@ mod tests {
         for (millis, times) in [(3, 2), (5, 1), (4, 7)] {
             let time = Duration::from_millis(millis);
             often.record_all(time, times);
-            (0..times).for_each(|_| each.record(time));
+            (0..times).for_each(|_| each.record_all(time, 1));
         }
         assert_eq!((often.mean(), often.max()), (each.mean(), each.max()));
     }

@@ -1,10 +1,11 @@
 //! Aggregates: which packets share a frame, and in what order the receiver passes them on.
 
+use super::delivery::Row;
 use crate::config::Class;
-use crate::engine::{Handle, NodeId};
+use crate::engine::{FlowId, Handle, NodeId, PortId};
 use crate::mac::{Assembly, Frame, Kind, Place, SEQUENCES, places};
-use crate::net::{Load, Transit, Waiting, msdu_bytes};
-use crate::world::state::{Node, World};
+use crate::net::{Load, Packet, Transit, Waiting, msdu_bytes, network_bytes, serial};
+use crate::world::state::{Flow, Node, Routing, Supply, World};
 
 impl World {
     /// Packets that can share the frame that is due join it, in the order in which the queue would yield them. Returns the
@@ -17,9 +18,8 @@ impl World {
         let mut index = 0;
         loop {
             let (Node { egress, station, .. }, rules, mut accounts) = self.node_and_accounts(node);
-            let Some(Waiting { to, length, .. }) = egress.peek(now, port, index, &mut accounts.dropping()) else {
-                break;
-            };
+            let peeked = egress.peek(now, port, index, &mut accounts.dropping());
+            let Some(Waiting { to, length, packet, created, .. }) = peeked else { break };
             if to != assembly.to {
                 if assembly.in_turn {
                     break;
@@ -28,6 +28,13 @@ impl World {
                 continue;
             }
             let Some(room) = station.room(&assembly, msdu_bytes(length), rules) else { break };
+            if created == now
+                && let Some(flow) = self.alone(node, port, packet)
+            {
+                self.fill_frame(node, port, flow, &mut assembly);
+                break;
+            }
+            let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
             let taken = egress.take(now, port, index, &mut accounts.dropping()).expect("it was seen there");
             let msdu = self.taken(node, &taken);
             let station = &mut self.nodes[node].station;
@@ -39,6 +46,53 @@ impl World {
             }
         }
         Some(assembly)
+    }
+
+    /// The saturated flow that has a port to itself, where packets that [fill a frame](Self::fill_frame) are the same to
+    /// everybody as packets that join it one by one. `first`: the packet that leaves next.
+    fn alone(&self, node: NodeId, port: PortId, first: Handle) -> Option<FlowId> {
+        let Node { egress, saturated, energy, .. } = &self.nodes[node];
+        let &[(flow, payload)] = saturated[port].as_slice() else { return None };
+        let Flow { waiting, record, .. } = &self.flows[flow];
+        let alone = egress.ports()[port].queue().backlog().packets == u64::from(*waiting);
+        let in_a_row = self.packets.get(first).serial == serial(record.ledger.made - u64::from(*waiting));
+        let plain = self.unfollowed() && energy.is_none() && self.rules.aggregation.amsdu.is_none();
+        (alone && in_a_row && plain && egress.lets_pass(port, network_bytes(payload))).then_some(flow)
+    }
+
+    /// A flow that has a port [to itself](Self::alone) fills the rest of a frame, which has room for one packet at least, with
+    /// packets that are made now, each as the one before it leaves the port. What waits there was made now, too, so that none
+    /// has waited: all packets are alike but for their numbers. So new ones join the frame without waiting at the port, with
+    /// the numbers that are due, and what waits is what was made last.
+    fn fill_frame(&mut self, node: NodeId, port: PortId, flow: FlowId, assembly: &mut Assembly) {
+        let Self { nodes, flows, packets, rules, now, .. } = self;
+        let (Node { egress, station, .. }, now) = (&mut nodes[node], *now);
+        let Flow { supply: Supply::Saturated { payload, .. }, dscp, ecn, waiting, ref mut record, .. } = flows[flow]
+        else {
+            unreachable!("only saturated flows ask for more")
+        };
+        let length = network_bytes(payload);
+        let serial = serial(record.ledger.made - u64::from(waiting));
+        let transit = Transit { taken: now, ..Transit::NONE };
+        let mut next = Packet { serial, dscp, ecn, transit, ..Packet::new(Load::Flow(flow), now, length) };
+        let made = station.fill(assembly, msdu_bytes(length), rules, || {
+            let packet = packets.insert(next);
+            next.serial = next.serial.wrapping_add(1);
+            packet
+        });
+        egress.pass(now, port, length, made.into());
+        for last in egress.ports()[port].queue().in_line() {
+            let packet = packets.get_mut(last.packet);
+            packet.serial = packet.serial.wrapping_add(made.into());
+        }
+        record.sent += u64::from(made);
+        record.offered += payload * made.into();
+        record.ledger.made += u64::from(made);
+    }
+
+    /// Nobody follows single packets: no node is watched, and routes are fixed.
+    fn unfollowed(&self) -> bool {
+        self.watch.is_none() && matches!(self.routing, Routing::Static(_))
     }
 
     /// Notes where the MPDUs of a frame that has been sent lie in it, if it is an aggregate. Its sender holds them until
@@ -59,26 +113,34 @@ impl World {
         let in_flight = self.nodes[NodeId::from(frame.from)].station.in_flight().zip(0_u32..);
         let intact = in_flight.filter(|(_, index)| intact >> index & 1 == 1);
         mpdus.extend(intact.map(|(mpdu, _)| (mpdu.sequence, mpdu.packet)));
-        let reorder = self.nodes[node].station.reorder(frame.from, frame.category);
-        let passes = in_a_row(&mpdus).is_some_and(|(first, frames)| reorder.passes(first, frames));
-        for (sequence, packet) in mpdus.drain(..) {
-            if passes {
-                self.take(node, frame.from, packet);
-            } else {
-                self.take_numbered(node, frame.from, frame.category, sequence, packet);
+        let (from, category) = (frame.from, frame.category);
+        for row in mpdus.chunk_by(|&(before, _), &(sequence, _)| sequence == (before + 1) % SEQUENCES) {
+            let frames = u16::try_from(row.len()).expect("at most 64 frames");
+            let passes = self.nodes[node].station.reorder(from, category).passes(row[0].0, frames);
+            if passes && self.unfollowed() {
+                self.take_row(node, from, row.iter().map(|&(_, packet)| packet));
+                continue;
+            }
+            for &(sequence, packet) in row {
+                if passes {
+                    self.take(node, from, packet);
+                } else {
+                    self.take_numbered(node, from, category, sequence, packet);
+                }
             }
         }
+        mpdus.clear();
         self.numbered = mpdus;
     }
 
     /// A data frame with this number has come in.
     fn take_numbered(&mut self, node: NodeId, from: u32, category: u8, sequence: u16, packet: Handle) {
-        let reorder = self.nodes[node].station.reorder(from, category);
+        let mut reorder = self.nodes[node].station.reorder(from, category);
         reorder.arrives(sequence);
         if reorder.is_ready() {
             self.release(node, from, category);
+            reorder = self.nodes[node].station.reorder(from, category);
         }
-        let reorder = self.nodes[node].station.reorder(from, category);
         match reorder.place(sequence) {
             Place::Next => {
                 let more = reorder.is_ready();
@@ -129,23 +191,22 @@ impl World {
 
     /// Passes on what need not wait any longer.
     fn release(&mut self, node: NodeId, from: u32, category: u8) {
+        let (mut row, in_rows) = (Row::default(), self.unfollowed());
         while let Some(first) = self.nodes[node].station.reorder(from, category).release() {
             let mut next = Some(first);
             while let Some(handle) = next {
                 let packet = self.packets.remove(handle);
                 next = packet.transit.next;
                 if let Load::Flow(index) = packet.load {
-                    self.deliver(node, from, index, &packet);
+                    if !in_rows {
+                        self.deliver(node, from, index, &packet);
+                    } else if !row.takes(&packet) {
+                        self.begin_row(&mut row, node, from, &packet);
+                    }
                 }
                 self.connections.packet_gone(packet.segment);
             }
         }
+        self.end_row(&mut row);
     }
-}
-
-/// The first number of some frames, in order, and how many there are, if no number between them is missing.
-fn in_a_row(mpdus: &[(u16, Handle)]) -> Option<(u16, u16)> {
-    let (&(first, _), &(last, _)) = (mpdus.first()?, mpdus.last()?);
-    let frames = last.wrapping_sub(first) % SEQUENCES + 1;
-    (mpdus.len() == usize::from(frames)).then_some((first, frames))
 }

@@ -72,7 +72,8 @@ impl World {
                 }
                 Kind::Aggregate { .. } => {
                     hop.attempts += 1;
-                    hop.repeated += station.in_flight().filter(|mpdu| mpdu.retry).count() as u64;
+                    // These go first.
+                    hop.repeated += station.in_flight().take_while(|mpdu| mpdu.retry).count() as u64;
                 }
                 _ => {}
             }

@@ -127,7 +127,7 @@ impl World {
         let (port, wire) = egress.way_to(to, category, dscp.class());
         if let Some(wire) = wire
             && wires[wire].sending.is_none()
-            && egress.pass(*now, port, &waiting)
+            && egress.pass_idle(*now, port, &waiting)
         {
             return self.begin_to_send(wire, &waiting, Duration::ZERO);
         }
@@ -255,11 +255,17 @@ impl World {
 
     /// The station is done with a packet that the receiver does not have, or has twice.
     pub(super) fn drop_packet(&mut self, node: NodeId, handle: Handle) {
-        let packet = self.packets.remove(handle);
-        let mut accounts = self.accounts(node);
-        if !packet.transit.accepted {
-            accounts.lose(&packet, LossCause::Retries);
+        if !self.packets.get(handle).transit.accepted {
+            self.lose_sent(node, handle);
         }
-        accounts.release(&packet);
+        let packet = self.packets.remove(handle);
+        self.accounts(node).release(&packet);
+    }
+
+    /// A packet is lost that the station has given up.
+    #[cold]
+    fn lose_sent(&mut self, node: NodeId, handle: Handle) {
+        let packet = self.packets.get(handle);
+        self.accounts(node).lose(&packet, LossCause::Retries);
     }
 }

@@ -1,7 +1,7 @@
 //! Sources and saturated flows make packets, which set out from where their flow begins.
 
 use crate::engine::FlowId;
-use crate::net::{Load, Packet, network_bytes};
+use crate::net::{Load, Packet, network_bytes, serial};
 use crate::traffic::Emission;
 use crate::world::state::{Event, Flow, Role, Supply, World};
 use units::Bytes;
@@ -64,9 +64,7 @@ impl World {
     #[inline]
     pub(super) fn launch(&mut self, flow: FlowId, mut packet: Packet) {
         let Flow { from, waiting, record, .. } = &mut self.flows[flow];
-        #[expect(clippy::cast_possible_truncation, reason = "a number in a trace may come round again")]
-        let serial = record.ledger.made as u32;
-        packet.serial = serial;
+        packet.serial = serial(record.ledger.made);
         record.ledger.made += 1;
         *waiting += 1;
         let from = *from;

@@ -49,12 +49,14 @@ impl World {
         let mut frame = Some(first);
         let mut passage = Passage::new(&first, &self.packets.get(first.packet));
         let mut packets = 0;
+        let Node { gauge, energy, .. } = &self.nodes[node];
+        let observed = gauge.is_some() || energy.is_some() || self.watch.is_some();
         while let Some(finished) = frame {
             let mut next = Some(finished.packet);
             while let Some(handle) = next {
-                let packet = self.packets.get(handle);
+                let packet = self.packets.get_mut(handle);
                 next = packet.transit.next;
-                let own = Passage::new(&finished, &packet);
+                let own = Passage::new(&finished, packet);
                 if own != passage {
                     self.count(node, &passage, packets);
                     (passage, packets) = (own, 0);
@@ -65,7 +67,15 @@ impl World {
                     self.count(node, &passage, packets);
                     packets = 0;
                 }
-                self.finish_packet(node, handle, finished, self.now.since(own.taken));
+                if observed {
+                    self.observe_finished(node, handle, finished, self.now.since(passage.taken));
+                }
+                match (finished.to, finished.delivered) {
+                    // It lives until the last tail has passed.
+                    (BROADCAST, _) => {}
+                    (_, true) => self.drop_packet(node, handle),
+                    (to, false) => self.link_failed(node, handle, to),
+                }
             }
             frame = self.nodes[node].station.next_finished();
         }
@@ -97,22 +107,16 @@ impl World {
         }
     }
 
-    /// A station is done with a packet, `service` after it got it. What is counted is its [passage](Passage).
-    fn finish_packet(&mut self, node: NodeId, handle: Handle, finished: Finished, service: Duration) {
+    /// A station is done with a packet, `service` after it got it: told to whoever looks at single packets. What is counted is
+    /// its [passage](Passage).
+    #[inline(never)]
+    fn observe_finished(&mut self, node: NodeId, handle: Handle, finished: Finished, service: Duration) {
         self.measure_finished(node, handle, finished, service);
         self.draw_finished(node, service);
         if finished.delivered {
             let Self { packets, connections, watch, now, .. } = self;
             let picture = || TraceEventKind::Acknowledged(connections.picture(&packets.get(handle)));
             Witness { watch, now: *now, node }.saw(picture);
-        }
-        if finished.to == BROADCAST {
-            return;
-        }
-        if finished.delivered {
-            self.drop_packet(node, handle);
-        } else {
-            self.link_failed(node, handle, finished.to);
         }
     }
 }

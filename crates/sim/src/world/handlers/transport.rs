@@ -89,7 +89,7 @@ impl World {
         if segment.length > 0 {
             let delay = self.now.since(packet.created);
             if let Some(recorder) = &mut self.recorder {
-                recorder.arrived(index, delay);
+                recorder.arrived(index, delay, 1);
             }
             if packet.created >= self.warmup {
                 flow.record.receive(delay, flow.identity.deadline, packet);

@@ -83,6 +83,7 @@ impl Accounts<'_> {
     }
 
     /// The packet is no more; if it was a message, or the last with a segment, neither is that.
+    #[inline]
     pub(crate) fn release(&mut self, packet: &Packet) {
         self.connections.packet_gone(packet.segment);
         if let (Load::Routing { message, .. }, Routing::Aodv(mesh)) = (packet.load, &mut *self.routing) {
