@@ -39,6 +39,14 @@ struct Bound {
     certain: f64,
 }
 
+impl Bound {
+    /// Is nothing lost of a signal beside this power of all others?
+    #[inline]
+    fn is_certain(&self, power: u64, others: u64) -> bool {
+        power as f64 / (self.noise + others as f64) >= self.certain
+    }
+}
+
 /// Those of a mode: of the PHY header's field, and of what follows. Nearly all frames are certain by them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
@@ -184,6 +192,16 @@ impl Judge {
         bounds
     }
 
+    /// Does no noise ever spoil a frame of this power that nothing disturbs?
+    #[inline]
+    pub(super) fn spares(&self, bounds: &Bounds, power: u64) -> bool {
+        match self.errors {
+            Errors::None => true,
+            Errors::Fixed { .. } => false,
+            Errors::Snr(_) => bounds.header.is_certain(power, 0) && bounds.payload.is_certain(power, 0),
+        }
+    }
+
     /// The chance that so many bits survive which arrive with this power while the medium is quiet otherwise.
     pub(super) fn chance_alone(&mut self, mode: Mode, power: u64, bits: f64) -> f64 {
         let (Errors::Snr(model), Some(tables)) = (&self.errors, &mut self.tables) else { return 1.0 };
@@ -221,7 +239,7 @@ impl Judge {
             Errors::Fixed { .. } => false,
         };
         if certain {
-            return (0..mpdus.len()).fold(0, |intact, index| intact | 1 << index);
+            return all(mpdus.len());
         }
         let mut intact = 0;
         for (index, mpdu) in mpdus.iter().enumerate() {
@@ -249,7 +267,7 @@ impl Decoded {
     /// Is nothing lost even at the most that others ever had?
     #[inline]
     fn is_certain(&self, bound: Bound) -> bool {
-        self.power as f64 / (bound.noise + self.worst as f64) >= bound.certain
+        bound.is_certain(self.power, self.worst)
     }
 
     /// When an MPDU of the frame is here: its share of the payload's time.
@@ -260,6 +278,12 @@ impl Decoded {
         let at = |bytes: Bytes| begins + Duration::from_nanos(payload * bytes.count().min(all) / all);
         at(mpdu.start)..at(mpdu.start + mpdu.length)
     }
+}
+
+/// The bits of so many MPDUs.
+#[inline]
+pub(super) fn all(mpdus: usize) -> u64 {
+    (0..mpdus).fold(0, |bits, index| bits | 1 << index)
 }
 
 /// The intervals of constant interference within a span: how long each is, in nanoseconds, and the interference.
