@@ -12,7 +12,7 @@ const DAY: u32 = 17;
 /// The days that have a list, each its bit of a word.
 const DAYS: u64 = 64;
 /// The most events of which all are kept in order. A network that has so few pending needs no calendar.
-const FEW: usize = 8;
+const FEW: usize = 16;
 /// From so many events that are in order on, a new one's place is searched for by halves.
 const MANY: usize = 32;
 

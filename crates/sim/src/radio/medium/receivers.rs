@@ -60,11 +60,16 @@ impl Receivers {
 
     /// The front of a frame reaches a listener. True if the medium was idle there and is now busy.
     ///
-    /// Mostly nothing else is there, and the frame is the first that begins.
+    /// Mostly nothing else is there, and the frame is the first that begins; or it is too weak for a listener that decodes
+    /// nothing.
     #[inline]
     pub(crate) fn front<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant) -> bool {
         let &Link { to, power, decodable, .. } = link;
         let receiver = &mut self.of[to as usize];
+        if self.are_plain && !decodable && receiver.lock.is_none() {
+            receiver.energy += power;
+            return receiver.settle(now, self.reception.carrier_sense);
+        }
         let is_alone = self.are_plain && decodable && !receiver.busy && receiver.energy == 0;
         if is_alone && self.reception.stands_out(power, frame.sent.bounds.noise()) {
             receiver.energy = power;
@@ -127,20 +132,18 @@ impl Receivers {
     /// The tail of a frame leaves a listener; `mpdus` are those of an aggregate.
     ///
     /// Mostly the listener was decoding it, nothing else was there, and noise cannot spoil it; or the listener decodes
-    /// another frame, and it is not kept when this one disturbed that.
+    /// nothing.
     #[inline]
     pub(crate) fn tail<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant, mpdus: &[Mpdu]) -> Heard {
         let &Link { to, power, .. } = link;
         let receiver = &mut self.of[to as usize];
-        if self.are_plain
-            && let Some(lock) = &receiver.lock
-        {
-            if lock.of != frame.of && !lock.keeps_history {
+        if self.are_plain {
+            let Some(lock) = &receiver.lock else {
                 receiver.energy -= power;
-                let sensed = power >= self.reception.carrier_sense;
+                let sensed = !receiver.sending && power >= self.reception.carrier_sense;
                 let what = if sensed { Signal::Noise } else { Signal::Nothing };
-                return Heard { power, what, turned_idle: false };
-            }
+                return Heard { power, what, turned_idle: receiver.settle(now, self.reception.carrier_sense) };
+            };
             if lock.of == frame.of
                 && lock.worst == 0
                 && receiver.energy == power
