@@ -164,6 +164,12 @@ impl Scheduler {
         }
     }
 
+    /// Has something changed since [`pullable`](Self::pullable) was last asked?
+    #[inline]
+    pub(super) fn has_moved(&self) -> bool {
+        self.moved
+    }
+
     /// All categories if something has changed since this was last asked, else none.
     #[inline]
     pub(super) fn pullable(&mut self) -> Range<u8> {

@@ -178,6 +178,16 @@ impl Egress {
         }
     }
 
+    /// May anything move on towards the MAC, or go to a station that is free to take packets of these categories?
+    #[inline]
+    pub(crate) fn has_for(&self, free: u8) -> bool {
+        let moved = match &self.order {
+            Order::Turns(_) => false,
+            Order::Mac80211(scheduler) => scheduler.has_moved(),
+        };
+        moved || free & self.filled != 0
+    }
+
     /// The next packet of a category moves on towards the MAC, if one may. Returns the port that it has left.
     pub(crate) fn pull(
         &mut self,

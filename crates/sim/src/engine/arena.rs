@@ -50,6 +50,12 @@ impl<T: Copy> Arena<T> {
         self.slots[handle.slot()]
     }
 
+    /// The value named by `handle`, where it lies.
+    #[inline]
+    pub(crate) fn get_ref(&self, handle: Handle) -> &T {
+        &self.slots[handle.slot()]
+    }
+
     /// The value named by `handle`, to be changed.
     #[inline]
     pub(crate) fn get_mut(&mut self, handle: Handle) -> &mut T {

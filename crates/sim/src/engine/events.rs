@@ -1,19 +1,35 @@
 //! The event queue: the earliest event first, and among equals the one pushed first.
+//!
+//! It is a calendar. Only the events of the present day are in order; those of the next days lie in a list each, and are put
+//! in order when their day begins; what comes later waits in a heap. While there are few, all are in order.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use units::Instant;
 
-/// The most events that are kept in the list of those that come soon.
-const SOON: usize = 16;
+/// A day lasts 2 to the power of so many nanoseconds: longer than a slot and SIFS, and shorter than most frames.
+const DAY: u32 = 17;
+/// The days that have a list, each its bit of a word.
+const DAYS: u64 = 64;
+/// The most events of which all are kept in order. A network that has so few pending needs no calendar.
+const FEW: usize = 16;
+/// From so many events that are in order on, a new one's place is searched for by halves.
+const MANY: usize = 32;
 
 /// A priority queue of events in a total order: (time, order of pushing). Time never runs back: an event earlier than one
 /// that was popped is a fault of who pushes it. Nothing is allocated once the queue has been as full as it gets.
 #[derive(Debug)]
 pub struct EventQueue<E> {
-    heap: BinaryHeap<Pending<E>>,
-    /// Beside the heap, the earliest last. A network that has few events pending has all of them here.
-    soon: Vec<Pending<E>>,
+    /// The events before tomorrow in order, the earliest last.
+    today: Vec<Pending<E>>,
+    /// The first day whose events are not in order yet.
+    tomorrow: u64,
+    /// By day modulo their number, those of the days from tomorrow on, as they were pushed.
+    days: [Vec<Pending<E>>; u64::BITS as usize],
+    /// Bit by bit, the days that have any.
+    filled: u64,
+    /// Those that came later than that when they were pushed.
+    later: BinaryHeap<Pending<E>>,
     pushed: u64,
     /// The time of the last event that was popped.
     now: Instant,
@@ -66,8 +82,11 @@ impl<E> Eq for Pending<E> {}
 impl<E> Default for EventQueue<E> {
     fn default() -> Self {
         Self {
-            heap: BinaryHeap::new(),
-            soon: Vec::with_capacity(SOON),
+            today: Vec::new(),
+            tomorrow: 0,
+            days: std::array::from_fn(|_| Vec::new()),
+            filled: 0,
+            later: BinaryHeap::new(),
             pushed: 0,
             now: Instant::ZERO,
             next: Instant::NEVER,
@@ -103,56 +122,92 @@ impl<E: Copy> EventQueue<E> {
     // Stations that hear a frame mostly push nothing: the code that asks them stays short without it.
     #[inline(never)]
     pub fn push_at(&mut self, place: Place, event: E) {
+        let pending = Pending { place, event };
         self.next = self.next.min(place.time());
-        if !self.heap.is_empty() || self.soon.len() == SOON {
-            self.heap.push(Pending { place, event });
-            return;
+        let day = day(place.time());
+        if self.today.len() < FEW && self.filled == 0 && self.later.is_empty() {
+            self.tomorrow = self.tomorrow.max(day + 1);
         }
-        self.insert(Pending { place, event });
+        if day < self.tomorrow {
+            self.insert(pending);
+        } else if day - self.tomorrow < DAYS {
+            let list = list(day);
+            self.filled |= 1 << list;
+            self.days[list as usize].push(pending);
+        } else {
+            self.postpone(pending);
+        }
     }
 
-    /// Adds an event that comes before almost all others. The order is the same as with [`push`](Self::push), but it does
-    /// not go to the heap.
-    ///
-    /// # Panics
-    /// As [`push`](Self::push).
-    pub fn push_soon(&mut self, at: Instant, event: E) {
-        let place = self.reserve(at);
-        self.next = self.next.min(at);
-        if self.soon.len() == SOON {
-            self.heap.push(Pending { place, event });
-            return;
-        }
-        self.insert(Pending { place, event });
+    /// Adds an event that comes later than the days that have a list.
+    #[inline(never)]
+    fn postpone(&mut self, pending: Pending<E>) {
+        self.later.push(pending);
     }
 
-    /// Adds an event to the list of those that come soon, which has room for it. Most come before most others: those that
-    /// come earlier still are moved up one by one.
+    /// Adds an event to those that are in order. Most come before most others: those that come earlier still are moved up
+    /// one by one.
     #[inline]
     fn insert(&mut self, pending: Pending<E>) {
-        let mut at = self.soon.len();
-        self.soon.push(pending);
-        while at > 0 && self.soon[at - 1].place < pending.place {
-            self.soon[at] = self.soon[at - 1];
+        let mut at = self.today.len();
+        if at >= MANY {
+            let at = self.today.partition_point(|other| other.place > pending.place);
+            self.today.insert(at, pending);
+            return;
+        }
+        self.today.push(pending);
+        while at > 0 && self.today[at - 1].place < pending.place {
+            self.today[at] = self.today[at - 1];
             at -= 1;
         }
-        self.soon[at] = pending;
+        self.today[at] = pending;
     }
 
     /// The earliest event and its time.
     #[inline]
     pub fn pop(&mut self) -> Option<(Instant, E)> {
-        let first = match (self.soon.last(), self.heap.peek()) {
-            (Some(soon), Some(queued)) if soon < queued => self.heap.pop(),
-            (Some(_), _) => self.soon.pop(),
-            (None, _) => self.heap.pop(),
-        }?;
+        if self.today.is_empty() {
+            self.begin_day();
+        }
+        let first = self.today.pop()?;
         self.now = first.place.time();
-        self.next = match (self.soon.last(), self.heap.peek()) {
-            (Some(soon), Some(queued)) => soon.place.min(queued.place).time(),
-            (soon, queued) => soon.or(queued).map_or(Instant::NEVER, |first| first.place.time()),
+        self.next = match self.today.last() {
+            Some(next) => next.place.time(),
+            None => self.next_day(),
         };
         Some((self.now, first.event))
+    }
+
+    /// The day of the next event begins: its events are put in order.
+    #[inline(never)]
+    fn begin_day(&mut self) {
+        let today = day(self.next);
+        let list = list(today);
+        self.tomorrow = today + 1;
+        if self.filled & 1 << list != 0 {
+            self.filled &= !(1 << list);
+            std::mem::swap(&mut self.today, &mut self.days[list as usize]);
+        }
+        while let Some(pending) = self.later.peek()
+            && day(pending.place.time()) <= today
+        {
+            self.today.extend(self.later.pop());
+        }
+        if self.today.len() > 1 {
+            self.today.sort_unstable_by_key(|pending| Reverse(pending.place));
+        }
+    }
+
+    /// The time of the first event from tomorrow on; `NEVER` where there is none.
+    #[inline(never)]
+    fn next_day(&self) -> Instant {
+        let later = self.later.peek().map_or(Instant::NEVER, |pending| pending.place.time());
+        if self.filled == 0 {
+            return later;
+        }
+        let days = self.filled.rotate_right(list(self.tomorrow)).trailing_zeros();
+        let first = &self.days[list(self.tomorrow + u64::from(days)) as usize];
+        first.iter().fold(later, |earliest, pending| earliest.min(pending.place.time()))
     }
 
     /// The time of the earliest event; `NEVER` where nothing is pending.
@@ -163,13 +218,25 @@ impl<E: Copy> EventQueue<E> {
 
     /// Number of events pending.
     pub fn len(&self) -> usize {
-        self.heap.len() + self.soon.len()
+        self.today.len() + self.days.iter().map(Vec::len).sum::<usize>() + self.later.len()
     }
 
     /// True when nothing is pending.
     pub fn is_empty(&self) -> bool {
-        self.heap.is_empty() && self.soon.is_empty()
+        self.len() == 0
     }
+}
+
+/// The day of a moment.
+#[inline]
+fn day(at: Instant) -> u64 {
+    at.as_nanos() >> DAY
+}
+
+/// The list of a day.
+#[inline]
+fn list(day: u64) -> u32 {
+    (day % DAYS) as u32
 }
 
 #[cfg(test)]
@@ -177,31 +244,37 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Within a day, some days, more days than have a list, and for ever.
+    fn span() -> impl Strategy<Value = u64> {
+        prop_oneof![8 => 0_u64..50, 8 => 0_u64..1 << 18, 4 => 0_u64..1 << 23, 1 => Just(1 << 40)]
+    }
+
     proptest! {
         #[test]
-        fn pops_as_a_stable_sort_would(times in prop::collection::vec((0_u64..50, 0_u8..3), 0..200), pops in 0_usize..20) {
+        fn pops_as_a_stable_sort_would(
+            steps in prop::collection::vec((span(), any::<bool>(), prop::bool::weighted(0.4)), 0..300),
+        ) {
             let mut queue = EventQueue::default();
             let mut expected: Vec<(u64, usize)> = Vec::new();
             let mut now = 0;
             let mut reserved = Vec::new();
-            for (index, &(span, how)) in times.iter().enumerate() {
-                let time = now + span;
-                match how {
-                    0 => queue.push_soon(Instant::from_nanos(time), index),
-                    1 => queue.push(Instant::from_nanos(time), index),
-                    _ => reserved.push((queue.reserve(Instant::from_nanos(time)), index)),
-                }
-                if index % 7 == 6 || index < pops {
+            for (index, &(span, at_once, pops)) in steps.iter().enumerate() {
+                let at = Instant::from_nanos(now + span);
+                expected.push((now + span, index));
+                if pops {
                     for (place, index) in reserved.drain(..) {
                         queue.push_at(place, index);
                     }
-                }
-                expected.push((time, index));
-                if index < pops {
+                    queue.push(at, index);
                     expected.sort_by_key(|&(time, _)| time);
                     let (time, index) = expected.remove(0);
                     now = time;
                     prop_assert_eq!(queue.pop(), Some((Instant::from_nanos(time), index)));
+                    prop_assert_eq!(queue.len(), expected.len());
+                } else if at_once {
+                    queue.push(at, index);
+                } else {
+                    reserved.push((queue.reserve(at), index));
                 }
             }
             for (place, index) in reserved {
@@ -221,10 +294,10 @@ mod tests {
     fn an_event_before_one_that_has_been_is_refused() {
         let mut queue = EventQueue::default();
         queue.push(Instant::from_nanos(5), ());
-        queue.push_soon(Instant::from_nanos(7), ());
+        queue.push(Instant::from_nanos(7), ());
         assert_eq!(queue.pop(), Some((Instant::from_nanos(5), ())));
         queue.push(Instant::from_nanos(5), ());
         assert_eq!(queue.pop(), Some((Instant::from_nanos(5), ())));
-        queue.push_soon(Instant::from_nanos(4), ());
+        queue.push(Instant::from_nanos(4), ());
     }
 }

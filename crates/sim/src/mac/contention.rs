@@ -127,7 +127,7 @@ impl Station {
     fn start(&self, category: usize) -> Instant {
         let access = &self.access[category];
         let timed_out = self.timed_out + access.after_timeout;
-        let idle = (self.idle_from + self.eifs_surplus + access.space).max(self.nav + access.space);
+        let idle = (self.idle_from + self.eifs_surplus).max(self.nav) + access.space;
         idle.max(timed_out).max(self.contenders[category].earliest)
     }
 

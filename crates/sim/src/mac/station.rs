@@ -475,15 +475,22 @@ impl Station {
 
     /// A frame has come in, spoilt.
     pub(crate) fn spoilt(&mut self, now: Instant, header_read: bool, rules: &Conventions) -> Answer {
+        self.overhears_spoilt(now, header_read, rules);
+        if header_read { self.missed_response(now, rules) } else { Answer::default() }
+    }
+
+    /// A frame has come in, spoilt, while no response was awaited.
+    #[inline]
+    pub(crate) fn overhears_spoilt(&mut self, now: Instant, header_read: bool, rules: &Conventions) {
         match rules.eifs {
             Eifs::BadFrame if header_read => self.eifs_surplus = rules.timing.eifs - rules.timing.difs,
             Eifs::BadFrame | Eifs::Never => {}
             Eifs::AnySignal | Eifs::AnySignalKept => self.noise(now, rules),
         }
-        if header_read { self.missed_response(now, rules) } else { Answer::default() }
     }
 
     /// A signal that could not be decoded is over.
+    #[inline]
     pub(crate) fn noise(&mut self, now: Instant, rules: &Conventions) {
         match rules.eifs {
             Eifs::AnySignal => self.eifs_surplus = rules.timing.eifs - rules.timing.difs,

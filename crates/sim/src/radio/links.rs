@@ -112,18 +112,6 @@ impl Links {
         &self.of[from as usize]
     }
 
-    /// Lends the listeners of `from`, which [come back](Self::take_back) before anybody else asks for them.
-    #[inline]
-    pub(crate) fn lend(&mut self, from: u32) -> Vec<Link> {
-        std::mem::take(&mut self.of[from as usize])
-    }
-
-    /// Takes back what was [lent](Self::lend).
-    #[inline]
-    pub(crate) fn take_back(&mut self, from: u32, links: Vec<Link>) {
-        self.of[from as usize] = links;
-    }
-
     pub(crate) fn nodes(&self) -> usize {
         self.of.len()
     }

@@ -39,6 +39,14 @@ struct Bound {
     certain: f64,
 }
 
+impl Bound {
+    /// Is nothing lost of a signal beside this power of all others?
+    #[inline]
+    fn is_certain(&self, power: u64, others: u64) -> bool {
+        power as f64 / (self.noise + others as f64) >= self.certain
+    }
+}
+
 /// Those of a mode: of the PHY header's field, and of what follows. Nearly all frames are certain by them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
@@ -184,6 +192,16 @@ impl Judge {
         bounds
     }
 
+    /// Does no noise ever spoil a frame of this power that nothing disturbs?
+    #[inline]
+    pub(super) fn spares(&self, bounds: &Bounds, power: u64) -> bool {
+        match self.errors {
+            Errors::None => true,
+            Errors::Fixed { .. } => false,
+            Errors::Snr(_) => bounds.header.is_certain(power, 0) && bounds.payload.is_certain(power, 0),
+        }
+    }
+
     /// The chance that so many bits survive which arrive with this power while the medium is quiet otherwise.
     pub(super) fn chance_alone(&mut self, mode: Mode, power: u64, bits: f64) -> f64 {
         let (Errors::Snr(model), Some(tables)) = (&self.errors, &mut self.tables) else { return 1.0 };
@@ -223,8 +241,7 @@ impl Judge {
             }
         };
         if undisturbed && !matches!(self.errors, Errors::Fixed { .. }) {
-            let frames = u32::try_from(mpdus.len()).expect("at most 64 frames");
-            return u64::MAX.unbounded_shr(u64::BITS - frames);
+            return all(mpdus.len());
         }
         let (span, mut intact) = (frame.spans(), 0);
         for (index, mpdu) in mpdus.iter().enumerate() {
@@ -251,7 +268,7 @@ impl Decoded {
     /// Is nothing lost even at the most that others ever had?
     #[inline]
     fn is_certain(&self, bound: Bound) -> bool {
-        self.power as f64 / (bound.noise + self.worst as f64) >= bound.certain
+        bound.is_certain(self.power, self.worst)
     }
 
     /// When each MPDU of the frame is here: its share of the payload's time.
@@ -262,6 +279,12 @@ impl Decoded {
         let at = move |bytes: Bytes| begins + Duration::from_nanos(payload * bytes.count().min(all) / all);
         move |mpdu| at(mpdu.start)..at(mpdu.start + mpdu.length)
     }
+}
+
+/// The bits of so many MPDUs.
+#[inline]
+pub(super) fn all(mpdus: usize) -> u64 {
+    u64::MAX.unbounded_shr(u64::BITS - u32::try_from(mpdus).expect("at most 64 frames"))
 }
 
 /// The intervals of constant interference within a span: how long each is, in nanoseconds, and the interference.

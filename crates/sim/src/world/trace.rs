@@ -58,7 +58,7 @@ impl World {
     /// Who hears a frame that a node (by its place in the scenario) begins to send now, decoded or not: the nearest first, each
     /// with the time that the frame takes to it.
     pub fn listeners(&self, node: u32) -> impl Iterator<Item = (u32, Duration)> {
-        self.medium.listeners(node)
+        self.medium.who_hears(node)
     }
 
     /// A node begins to send.

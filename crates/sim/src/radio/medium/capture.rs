@@ -1,8 +1,8 @@
 //! Which of several signals holds a receiver, where the convention is not that of the first frame.
 
-use super::air::Medium;
 use super::receiver::{Arrival, Header, Lock, Preamble};
-use super::signal::Passing;
+use super::receivers::Receivers;
+use super::signal::{Air, Passing, Transmission};
 use crate::config::Capture;
 use crate::engine::Handle;
 use units::{Duration, Instant};
@@ -10,12 +10,12 @@ use units::{Duration, Instant};
 /// How long ns-3's receiver listens before it chooses among preambles: the first OFDM symbol of a preamble.
 const DETECTION: Duration = Duration::from_micros(4);
 
-impl<F: Copy> Medium<F> {
+impl Receivers {
     /// A signal begins at a node that decodes nothing, by another rule than that of the first frame.
     #[cold]
-    pub(super) fn meet(&mut self, arrival: Arrival, now: Instant) {
+    pub(super) fn meet<F: Copy>(&mut self, arrival: Arrival<F>, now: Instant) {
         let Arrival { frame, node, power, decodable } = arrival;
-        let sending = self.receivers[node as usize].sending;
+        let sending = self.of[node as usize].sending;
         match self.reception.order {
             Capture::StrongestPreamble => {
                 let preamble = &mut self.preambles[node as usize];
@@ -23,31 +23,31 @@ impl<F: Copy> Medium<F> {
                     *preamble = Some(Preamble { of: frame.of, power, start: now });
                 }
             }
-            Capture::AnySignal if decodable && !sending => self.lock(node, frame, power, now, now),
+            Capture::AnySignal if decodable && !sending => self.lock(node, frame.of, frame.sent, power, (now, now)),
             Capture::AnySignal if power >= self.reception.carrier_sense => self.occupy(node, frame.of, power, now),
             Capture::FirstFrame | Capture::AnySignal => {}
         }
     }
 
     /// Chooses among the preambles that have begun at a node, if the time has come. Nothing has changed there since then.
-    pub(super) fn choose(&mut self, node: u32, now: Instant) {
+    pub(super) fn choose<F: Copy>(&mut self, air: &Air<F>, node: u32, now: Instant) {
         let Some(Preamble { of, power, start }) = self.preambles[node as usize] else { return };
         let chosen = start + DETECTION;
         if now < chosen {
             return;
         }
         self.preambles[node as usize] = None;
-        let others = self.receivers[node as usize].energy - power;
-        let frame = self.passing(of);
-        if self.reception.stands_out(power, others as f64 + frame.noise) {
-            self.lock(node, &frame, power, start, chosen);
+        let others = self.of[node as usize].energy - power;
+        let frame = air.get(of);
+        if self.reception.stands_out(power, others as f64 + frame.bounds.noise()) {
+            self.lock(node, of, &frame, power, (start, chosen));
         }
     }
 
-    /// A node decodes a frame that began at `start`, from `now` on.
-    fn lock(&mut self, node: u32, frame: &Passing, power: u64, start: Instant, now: Instant) {
+    /// A node decodes a frame: since when it has been here, and from when on.
+    fn lock<F>(&mut self, node: u32, of: Handle, frame: &Transmission<F>, power: u64, since: (Instant, Instant)) {
         let history = &mut self.histories[node as usize];
-        self.receivers[node as usize].lock(&self.judge, history, frame, power, start, now);
+        self.of[node as usize].lock(&self.judge, history, of, frame, power, since);
     }
 
     /// A signal is over at a node: it is not chosen any more.
@@ -57,9 +57,9 @@ impl<F: Copy> Medium<F> {
 
     /// A signal begins while another one holds the receiver, which overlooks it or loses both (ns-2).
     #[cold]
-    pub(super) fn clash(&mut self, arrival: Arrival, now: Instant) {
-        let Arrival { frame: &Passing { of, start, end, .. }, node, power, decodable } = arrival;
-        let Some(lock) = &mut self.receivers[node as usize].lock else { return };
+    pub(super) fn clash<F: Copy>(&mut self, arrival: Arrival<F>, now: Instant) {
+        let Arrival { frame: Passing { of, sent, air }, node, power, decodable } = arrival;
+        let Some(lock) = &mut self.of[node as usize].lock else { return };
         let noticed = decodable || power >= self.reception.carrier_sense;
         if noticed && lock.intact && self.judge.by_threshold() {
             self.margins[node as usize].weigh(lock.power, power, self.reception.capture);
@@ -72,8 +72,8 @@ impl<F: Copy> Medium<F> {
             lock.header = Header::Lost;
         }
         // Both have travelled as far as this node when they end here.
-        let held = self.air.get(lock.of);
-        if end.since(start) > held.shape.duration.saturating_sub(now.since(lock.start)) {
+        let held = air.get(lock.of);
+        if sent.end.since(sent.start) > held.shape.duration.saturating_sub(now.since(lock.start)) {
             self.occupy(node, of, power, now);
         }
     }
@@ -83,6 +83,6 @@ impl<F: Copy> Medium<F> {
         let header = Header::Unsought;
         let (start, header_end) = (now, now);
         let held = Lock { of, power, worst: 0, start, header_end, intact: false, header, keeps_history: false };
-        self.receivers[node as usize].lock = Some(held);
+        self.of[node as usize].lock = Some(held);
     }
 }

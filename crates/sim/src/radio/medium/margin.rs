@@ -21,10 +21,10 @@ impl Margins {
     /// A frame of this power met no more than this power of all else together.
     #[inline]
     pub(super) fn weigh(&mut self, power: u64, others: u64, capture: f64) {
-        self.verdicts += 1;
         if others == 0 {
-            return;
+            return self.undisturbed();
         }
+        self.verdicts += 1;
         let threshold = others as f64 * capture;
         let power = power as f64;
         if power * NEAR >= threshold && power < threshold * NEAR {
@@ -35,6 +35,12 @@ impl Margins {
                 self.nearest = Some(ratio);
             }
         }
+    }
+
+    /// A frame met nothing.
+    #[inline]
+    pub(super) fn undisturbed(&mut self) {
+        self.verdicts += 1;
     }
 
     /// Does the outcome of a noticeable share hang on less than 1 dB? One in twenty.

@@ -9,6 +9,7 @@ mod air;
 mod capture;
 mod margin;
 mod receiver;
+mod receivers;
 mod signal;
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,8 @@
 //! A node's receiver: what is there, and which frame it decodes.
 
-use super::signal::Passing;
+use super::signal::{Passing, Transmission};
 use crate::engine::Handle;
-use crate::radio::reception::{History, Judge};
+use crate::radio::reception::{Decoded, History, Judge};
 use units::{Duration, Instant};
 
 /// The frame that a node is decoding.
@@ -58,11 +58,19 @@ pub(super) struct Preamble {
 
 /// A signal that begins at a node.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Arrival<'a> {
-    pub(super) frame: &'a Passing,
+pub(super) struct Arrival<'a, F> {
+    pub(super) frame: Passing<'a, F>,
     pub(super) node: u32,
     pub(super) power: u64,
     pub(super) decodable: bool,
+}
+
+impl Lock {
+    /// What an error model has to know of the frame.
+    pub(super) fn decoded<F>(&self, frame: &Transmission<F>) -> Decoded {
+        let &Transmission { shape, bounds, .. } = frame;
+        Decoded { shape, bounds, power: self.power, worst: self.worst, start: self.start }
+    }
 }
 
 impl From<bool> for Header {
@@ -74,17 +82,17 @@ impl From<bool> for Header {
 impl Receiver {
     /// Decodes a frame that began at `start`, from `now` on.
     #[inline]
-    pub(super) fn lock(
+    pub(super) fn lock<F>(
         &mut self,
         judge: &Judge,
         history: &mut History,
-        frame: &Passing,
+        of: Handle,
+        frame: &Transmission<F>,
         power: u64,
-        start: Instant,
-        now: Instant,
+        (start, now): (Instant, Instant),
     ) {
         let by_ratio = judge.by_ratio();
-        let keeps_history = by_ratio || frame.aggregate;
+        let keeps_history = by_ratio || frame.shape.aggregate;
         let others = self.energy - power;
         if keeps_history {
             history.clear();
@@ -95,8 +103,7 @@ impl Receiver {
         }
         let header_end = start + frame.header;
         let header = if by_ratio { Header::Open } else { Header::Read };
-        self.lock =
-            Some(Lock { of: frame.of, power, worst: others, start, header_end, intact: true, header, keeps_history });
+        self.lock = Some(Lock { of, power, worst: others, start, header_end, intact: true, header, keeps_history });
     }
 
     /// Recomputes whether the medium is busy here; true if that changed.

@@ -1,19 +1,32 @@
 //! What frames in the air bring to those who hear them.
 
-use crate::engine::Handle;
+use crate::engine::{Arena, Handle};
+use crate::radio::reception::{Bounds, Shape};
 use units::{Duration, Instant};
 
-/// What is the same at all the listeners that a frame passes.
+/// A frame in the air.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Passing {
-    pub(super) of: Handle,
-    pub(super) from: u32,
+pub(crate) struct Transmission<F> {
+    pub(crate) from: u32,
+    pub(crate) frame: F,
     pub(crate) start: Instant,
     pub(crate) end: Instant,
+    pub(super) shape: Shape,
+    /// How long its PHY header lasts.
     pub(super) header: Duration,
-    /// The noise that stands against its beginning, in attowatts.
-    pub(super) noise: f64,
-    pub(super) aggregate: bool,
+    pub(super) bounds: Bounds,
+}
+
+/// The frames in the air.
+pub(super) type Air<F> = Arena<Transmission<F>>;
+
+/// A frame on its way past its listeners.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Passing<'a, F> {
+    pub(super) of: Handle,
+    pub(crate) sent: &'a Transmission<F>,
+    /// It is one of these.
+    pub(super) air: &'a Air<F>,
 }
 
 /// What a tail left at a listener.

@@ -46,14 +46,14 @@ fn medium_with(powers: &[Vec<u64>], order: Capture) -> Medium<u32> {
 impl<F: Copy> Medium<F> {
     /// The front of a frame reaches the `index`-th listener of its sender.
     pub(super) fn front_at(&mut self, of: Handle, index: usize, now: Instant) -> bool {
-        let (frame, link) = (self.passing(of), self.links.of(self.air.get(of).from)[index]);
-        self.front(&frame, &link, now)
+        let (frame, links, receivers) = self.listeners(of);
+        receivers.front(frame, &links[index], now)
     }
 
     /// The tail of a frame leaves the `index`-th listener of its sender.
     pub(super) fn tail_at(&mut self, of: Handle, index: usize, now: Instant, mpdus: &[Mpdu]) -> Heard {
-        let (frame, link) = (self.passing(of), self.links.of(self.air.get(of).from)[index]);
-        self.tail(&frame, &link, now, mpdus)
+        let (frame, links, receivers) = self.listeners(of);
+        receivers.tail(frame, &links[index], now, mpdus)
     }
 }
 
@@ -100,8 +100,8 @@ fn at_node_0_with(order: Capture, powers_at_0: &[u64], frames: &[(usize, u64, u6
             medium.clear(of);
         }
     }
-    assert_eq!(medium.receivers[0].energy, 0);
-    assert!(medium.receivers[0].lock.is_none());
+    assert_eq!(medium.receivers.of[0].energy, 0);
+    assert!(medium.receivers.of[0].lock.is_none());
     found
 }
 
@@ -277,7 +277,7 @@ proptest! {
         while let Some((time, what, from, id, length)) = acts.pop_first() {
             let now = Instant::from_nanos(time);
             if what == 0 {
-                if medium.receivers[from as usize].sending {
+                if medium.receivers.of[from as usize].sending {
                     continue;
                 }
                 let id = handles.len();
@@ -309,7 +309,7 @@ proptest! {
         prop_assert_eq!(fronts, tails);
         let end = at(10_000);
         let busy: Vec<Duration> = (0..5).map(|node| medium.busy_time(node, end)).collect();
-        for (node, receiver) in medium.receivers.iter().enumerate() {
+        for (node, receiver) in medium.receivers.of.iter().enumerate() {
             prop_assert!(receiver.energy == 0 && !receiver.busy && !receiver.sending && receiver.lock.is_none());
             prop_assert!(busy[node] <= us(2_500) + Duration::from_nanos(5));
         }

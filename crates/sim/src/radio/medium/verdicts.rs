@@ -7,6 +7,7 @@ use crate::radio::errors;
 use crate::radio::mode::{Mode, OfdmRate};
 use crate::radio::propagation::Link;
 use crate::radio::{Judge, Links, Mpdu, Reception, Shape};
+use proptest::prelude::*;
 use units::{Bytes, Decibels, Duration, Instant};
 
 const DATA: Mode = Mode::Ofdm(OfdmRate::M24);
@@ -77,7 +78,7 @@ fn get(medium: &mut Medium<u32>, micros: u64, others: Option<(u64, u64)>, mpdus:
     if let Some(other) = other {
         medium.clear(other);
     }
-    assert_eq!((medium.receivers[0].energy, medium.powers[0].len()), (0, 0));
+    assert_eq!((medium.receivers.of[0].energy, medium.receivers.powers[0].len()), (0, 0));
     match heard.what {
         Signal::Good(intact) => Some(intact),
         Signal::Bad { header_read: true } => Some(0),
@@ -190,5 +191,34 @@ fn rayleigh_fading_loses_what_falls_below_the_threshold() {
         let got = (0..5_000).filter(|&turn| get(&mut medium, 1_000 * turn, None, &[]) == Some(1)).count();
         let tolerance = 4.0 * libm::sqrt(expected * (1.0 - expected) / 5e3);
         assert!((got as f64 / 5e3 - expected).abs() < tolerance, "{got} of 5000, expected {expected}");
+    }
+}
+
+proptest! {
+    /// A frame that nothing disturbs takes a short way through a receiver. The long way leads to the same, draws included.
+    #[test]
+    fn both_ways_through_a_receiver_lead_to_the_same(
+        model in prop::sample::select(vec![ErrorModel::None, ErrorModel::Nist, ErrorModel::Fixed]),
+        power in 3_u64..60,
+        other in 1_u64..40,
+        frames in prop::collection::vec((prop::option::of((1_u64..300, 301_u64..900)), any::<bool>()), 1..60),
+    ) {
+        let packet_error_ratio = (model == ErrorModel::Fixed).then_some(0.3);
+        let errors = Errors { model: Some(model), packet_error_ratio, ..Errors::default() };
+        let radio = Radio { errors, ..radio() };
+        let mut short = medium(&radio, &[0, power * PICOWATT, other * PICOWATT]);
+        let mut long = medium(&radio, &[0, power * PICOWATT, other * PICOWATT]);
+        prop_assert!(std::mem::take(&mut long.receivers.are_plain));
+        for ((others, aggregate), turn) in frames.into_iter().zip(0..) {
+            let mpdus = if aggregate { quarters() } else { Vec::new() };
+            let [by_short, by_long] =
+                [&mut short, &mut long].map(|medium| get(medium, 1_000 * turn, others, &mpdus));
+            prop_assert_eq!(by_short, by_long);
+        }
+        let of = |medium: &Medium<u32>| {
+            let margins = medium.margins().0[0];
+            (medium.busy_time(0, at(100_000)), margins.verdicts, margins.near, margins.nearest)
+        };
+        prop_assert_eq!(of(&short), of(&long));
     }
 }

@@ -7,9 +7,19 @@
 use crate::engine::{Handle, NodeId};
 use crate::mac::{Answer, BROADCAST, Due, Frame, Kind, Unanswered};
 use crate::net::Load;
-use crate::radio::{Shape, Signal};
+use crate::radio::{Heard, Shape, Signal};
 use crate::world::state::{Event, Node, World};
 use units::Instant;
+
+/// Why a tail goes no further for now.
+enum Stop {
+    /// This listener, by its place among them, heard what may concern it.
+    At(u32, Heard, NodeId),
+    /// It reaches this listener at this time, and another event comes first.
+    Before(Instant, u32),
+    /// No listener is left.
+    End,
+}
 
 impl World {
     /// The station's deadline has come.
@@ -92,7 +102,7 @@ impl World {
         self.events.push(self.now + duration, Event::Sent { of });
         match self.medium.front_time(of) {
             Some(time) if self.goes_on(time) => self.front(of, 0),
-            Some(time) => self.events.push_soon(time, Event::Front { of, listener: 0 }),
+            Some(time) => self.events.push(time, Event::Front { of, listener: 0 }),
             None => {}
         }
     }
@@ -135,32 +145,31 @@ impl World {
         self.serve(from);
         match self.medium.tail_time(of) {
             Some(time) if self.goes_on(time) => self.tail(of, 0),
-            Some(time) => self.events.push_soon(time, Event::Tail { of, listener: 0 }),
+            Some(time) => self.events.push(time, Event::Tail { of, listener: 0 }),
             None => self.clear(of),
         }
     }
 
     /// The front of a frame passes its listeners, from `listener` on.
     pub(crate) fn front(&mut self, of: Handle, listener: u32) {
-        let passing = self.medium.passing(of);
-        let links = self.medium.lend_links(&passing);
         // No event comes of a front: the next one stays where it is.
         let until = self.until.min(self.events.next_time());
+        let Self { medium, nodes, rules, events, now, handled, .. } = self;
+        let (frame, links, receivers) = medium.listeners(of);
         for (link, index) in links[listener as usize..].iter().zip(listener..) {
-            let time = passing.start + link.delay;
+            let time = frame.sent.start + link.delay;
             if index > listener {
                 if time >= until {
-                    self.events.push_soon(time, Event::Front { of, listener: index });
+                    events.push(time, Event::Front { of, listener: index });
                     break;
                 }
-                self.now = time;
-                self.handled += 1;
+                *now = time;
+                *handled += 1;
             }
-            if self.medium.front(&passing, link, time) {
-                self.nodes[NodeId::from(link.to)].station.turned_busy(time, &self.rules);
+            if receivers.front(frame, link, time) {
+                nodes[NodeId::from(link.to)].station.turned_busy(time, rules);
             }
         }
-        self.medium.take_back(&passing, links);
     }
 
     /// The tail of a frame passes its listeners, from `listener` on.
@@ -168,46 +177,87 @@ impl World {
         if self.rules.block_ack() {
             self.lay_out(of);
         }
-        let frame = self.medium.frame(of);
-        let (passing, by_age) = (self.medium.passing(of), self.rules.turns.is_some());
-        let links = self.medium.lend_links(&passing);
-        let mut next = None;
-        for (link, index) in links[listener as usize..].iter().zip(listener..) {
-            let time = passing.end + link.delay;
-            if index > listener && !self.goes_on(time) {
-                next = Some((time, index));
-                break;
+        let mut from = listener;
+        loop {
+            match self.passes(of, from, listener) {
+                Stop::At(index, heard, node) => {
+                    let frame = self.medium.frame(of);
+                    self.heard(node, of, &frame, &heard);
+                    from = index + 1;
+                }
+                Stop::Before(time, listener) => return self.events.push(time, Event::Tail { of, listener }),
+                Stop::End => return self.clear(of),
             }
+        }
+    }
+
+    /// The tail of a frame passes listeners, from `from` on, to which it makes no other difference than that the medium is
+    /// free for them again: until one is concerned, another event comes first, or no listener is left. The time of the one
+    /// that is `due` has come.
+    #[inline]
+    fn passes(&mut self, of: Handle, from: u32, due: u32) -> Stop {
+        let aside = self.watch.is_none() && self.rules.turns.is_none();
+        let Self { medium, nodes, rules, events, until, now, handled, laid_out, .. } = self;
+        let (passing, links, receivers) = medium.listeners(of);
+        let frame = &passing.sent.frame;
+        for (link, index) in links[from as usize..].iter().zip(from..) {
+            let time = passing.sent.end + link.delay;
+            if index > due {
+                if time >= *until || time >= events.next_time() {
+                    return Stop::Before(time, index);
+                }
+                *now = time;
+                *handled += 1;
+            }
+            let heard = receivers.tail(passing, link, time, laid_out);
             let node = NodeId::from(link.to);
-            let heard = self.medium.tail(&passing, link, self.now, &self.laid_out);
-            self.note_heard(node, of, &heard);
+            let Node { station, egress, gauge, armed, .. } = &mut nodes[node];
+            let stays = station.only_overhears(frame) && !egress.has_for(station.free(rules));
+            if !(aside && stays && gauge.is_none()) {
+                return Stop::At(index, heard, node);
+            }
             match heard.what {
-                Signal::Good(intact) => {
-                    if by_age {
-                        self.hear_key(node, &frame, heard.power);
-                    }
-                    self.hear(node, &frame, intact);
-                    if by_age {
-                        self.take_turn(node);
-                    }
-                }
-                Signal::Bad { header_read } => {
-                    let answer = self.nodes[node].station.spoilt(self.now, header_read, &self.rules);
-                    self.note(node, answer);
-                }
-                Signal::Noise => self.nodes[node].station.noise(self.now, &self.rules),
+                Signal::Good(_) => station.overhears(time, frame, rules),
+                Signal::Bad { header_read } => station.overhears_spoilt(time, header_read, rules),
+                Signal::Noise => station.noise(time, rules),
                 Signal::Nothing => {}
             }
             if heard.turned_idle {
-                self.nodes[node].station.turned_idle(self.now, &self.rules);
+                station.turned_idle(time, rules);
             }
-            self.serve(node);
+            if station.deadline < *armed {
+                *armed = station.deadline;
+                events.push(station.deadline, Event::Deadline { node });
+            }
         }
-        self.medium.take_back(&passing, links);
-        match next {
-            Some((time, listener)) => self.events.push_soon(time, Event::Tail { of, listener }),
-            None => self.clear(of),
+        Stop::End
+    }
+
+    /// The tail of a frame has passed a listener.
+    fn heard(&mut self, node: NodeId, of: Handle, frame: &Frame, heard: &Heard) {
+        let by_age = self.rules.turns.is_some();
+        self.note_heard(node, of, heard);
+        match heard.what {
+            Signal::Good(intact) => {
+                if by_age {
+                    self.hear_key(node, frame, heard.power);
+                }
+                self.hear(node, frame, intact);
+                if by_age {
+                    self.take_turn(node);
+                }
+            }
+            Signal::Bad { header_read } => {
+                let answer = self.nodes[node].station.spoilt(self.now, header_read, &self.rules);
+                self.note(node, answer);
+            }
+            Signal::Noise => self.nodes[node].station.noise(self.now, &self.rules),
+            Signal::Nothing => {}
         }
+        if heard.turned_idle {
+            self.nodes[node].station.turned_idle(self.now, &self.rules);
+        }
+        self.serve(node);
     }
 
     /// The last tail has passed. A broadcast packet lives until then; any other belongs to its sender.
@@ -236,19 +286,7 @@ impl World {
     }
 
     /// A station hears a frame, intact, or an aggregate of which those frames are intact whose bits are set.
-    #[inline]
     fn hear(&mut self, node: NodeId, frame: &Frame, intact: u64) {
-        let Node { station, gauge, .. } = &mut self.nodes[node];
-        if gauge.is_none() && station.only_overhears(frame) {
-            station.overhears(self.now, frame, &self.rules);
-            return;
-        }
-        self.hear_all(node, frame, intact);
-    }
-
-    /// A station hears a frame that may concern it, or that is measured.
-    #[inline(never)]
-    fn hear_all(&mut self, node: NodeId, frame: &Frame, intact: u64) {
         self.measure_heard(node, frame, intact);
         let answer = self.nodes[node].station.received(self.now, frame, &self.rules);
         self.note(node, answer);
@@ -292,5 +330,37 @@ impl World {
             self.nodes[node].station.learn(self.now, report);
         }
         self.finish_frames(node);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Duration;
+
+    const EIFS: [&str; 4] = ["bad-frame", "any-signal", "any-signal-kept", "never"];
+
+    /// A bystander of a frame is told of it in few words. A world that is watched, if at no node, tells all stations all.
+    #[test]
+    fn bystanders_come_to_the_same_by_either_way() {
+        let cell = "[nodes]\ncount = 8\nplacement = \"circle\"\nspacing = \"5 m\"\n[[flow]]\nname = \"up\"\nfrom = \"*\"\n\
+                    to = \"n0\"\ntraffic = { kind = \"saturated\", packet = \"500 B\" }\n";
+        let chain = "[nodes]\ncount = 6\nplacement = \"chain\"\nspacing = \"20 m\"\n[[flow]]\nname = \"on\"\nfrom = \"n0\"\n\
+                     to = \"n5\"\ntraffic = { kind = \"saturated\", packet = \"500 B\" }\n";
+        for (network, eifs) in [cell, chain].iter().flat_map(|network| EIFS.map(|eifs| (network, eifs))) {
+            let text = format!("duration = \"2 s\"\n[mac]\neifs = \"{eifs}\"\n{network}");
+            let run = |watched: bool| {
+                let network = toml::from_str(&text).expect("a description");
+                let mut world = World::new(&network, 1).expect("a network that can be built");
+                if watched {
+                    world.watch(&[]);
+                }
+                world.advance(Duration::from_secs(2));
+                let sent =
+                    world.nodes.iter().map(|node| (node.record.attempts, node.record.airtime)).collect::<Vec<_>>();
+                (world.handled, sent)
+            };
+            assert_eq!(run(false), run(true), "{text}");
+        }
     }
 }
