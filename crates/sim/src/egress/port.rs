@@ -141,7 +141,8 @@ impl Port {
     /// happened.
     #[inline]
     pub(super) fn pass_idle(&mut self, now: Instant, packet: &Waiting) -> bool {
-        let passes = self.mark == Mark::None && self.shaper.ready_at() <= now && self.queue.pass_idle(now, packet.length);
+        let passes =
+            self.mark == Mark::None && self.shaper.ready_at() <= now && self.queue.pass_idle(now, packet.length);
         if passes {
             self.shaper.leaves(now, packet.length);
         }
