@@ -2,15 +2,92 @@
 
 use super::receiver::{Arrival, Header, Lock, Preamble};
 use super::receivers::Receivers;
-use super::signal::{Air, Passing, Transmission};
+use super::signal::{Air, Heard, Passing, Signal, Transmission};
 use crate::config::Capture;
 use crate::engine::Handle;
+use crate::radio::Link;
+use crate::radio::reception::{Mpdu, all};
 use units::{Duration, Instant};
 
 /// How long ns-3's receiver listens before it chooses among preambles: the first OFDM symbol of a preamble.
 const DETECTION: Duration = Duration::from_micros(4);
 
+impl Preamble {
+    /// When it is decided whether this frame is decoded.
+    #[inline]
+    pub(super) fn chosen(&self) -> Instant {
+        self.start + DETECTION
+    }
+}
+
 impl Receivers {
+    /// A short way for the front of a frame that mostly comes: nothing else is there that is decoded or might be. True if the
+    /// medium was idle and is now busy; none where the front has to go the long way.
+    #[inline]
+    pub(super) fn begins_alone<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant) -> Option<bool> {
+        let &Link { to, power, decodable, .. } = link;
+        let receiver = &mut self.of[to as usize];
+        if receiver.lock.is_some() {
+            return None;
+        }
+        match self.reception.order {
+            Capture::AnySignal if decodable && !receiver.busy && receiver.energy == 0 => {
+                receiver.energy = power;
+                let history = &mut self.histories[to as usize];
+                receiver.lock(&self.judge, history, frame.of, frame.sent, power, (now, now));
+            }
+            Capture::StrongestPreamble if self.preambles[to as usize].is_none() => {
+                receiver.energy += power;
+                if decodable && !receiver.sending {
+                    self.preambles[to as usize] = Some(Preamble { of: frame.of, power, start: now });
+                }
+            }
+            _ => return None,
+        }
+        Some(receiver.settle(now, self.reception.carrier_sense))
+    }
+
+    /// A short way for the tail of a frame: the listener decodes nothing, or it was decoding this frame, nothing else was
+    /// there, and noise cannot spoil it. None where the tail has to go the long way.
+    #[inline]
+    pub(super) fn ends_alone<F: Copy>(
+        &mut self,
+        frame: Passing<F>,
+        link: &Link,
+        now: Instant,
+        mpdus: &[Mpdu],
+    ) -> Option<Heard> {
+        let &Link { to, power, .. } = link;
+        let receiver = &mut self.of[to as usize];
+        let preamble = &mut self.preambles[to as usize];
+        let is_decoded = match (&receiver.lock, &preamble) {
+            (None, None) => {
+                receiver.energy -= power;
+                let sensed = !receiver.sending && power >= self.reception.carrier_sense;
+                let what = if sensed { Signal::Noise } else { Signal::Nothing };
+                return Some(Heard { power, what, turned_idle: receiver.settle(now, self.reception.carrier_sense) });
+            }
+            (Some(lock), _) => lock.of == frame.of && lock.worst == 0 && lock.header != Header::Unsought,
+            // It was chosen, and since then nothing has changed here.
+            (None, Some(preamble)) => {
+                preamble.of == frame.of
+                    && now >= preamble.chosen()
+                    && self.reception.stands_out(power, frame.sent.bounds.noise())
+            }
+        };
+        if !is_decoded || receiver.energy != power || !self.judge.spares(&frame.sent.bounds, power) {
+            return None;
+        }
+        if self.judge.by_threshold() && self.reception.order != Capture::AnySignal {
+            self.margins[to as usize].undisturbed();
+        }
+        receiver.energy = 0;
+        (receiver.lock, *preamble) = (None, None);
+        let intact = if frame.sent.shape.aggregate { all(mpdus.len()) } else { 1 };
+        let turned_idle = receiver.settle(now, self.reception.carrier_sense);
+        Some(Heard { power, what: Signal::Good(intact), turned_idle })
+    }
+
     /// A signal begins at a node that decodes nothing, by another rule than that of the first frame.
     #[cold]
     pub(super) fn meet<F: Copy>(&mut self, arrival: Arrival<F>, now: Instant) {
@@ -31,8 +108,9 @@ impl Receivers {
 
     /// Chooses among the preambles that have begun at a node, if the time has come. Nothing has changed there since then.
     pub(super) fn choose<F: Copy>(&mut self, air: &Air<F>, node: u32, now: Instant) {
-        let Some(Preamble { of, power, start }) = self.preambles[node as usize] else { return };
-        let chosen = start + DETECTION;
+        let Some(preamble) = self.preambles[node as usize] else { return };
+        let Preamble { of, power, start } = preamble;
+        let chosen = preamble.chosen();
         if now < chosen {
             return;
         }

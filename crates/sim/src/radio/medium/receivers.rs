@@ -13,7 +13,9 @@ use units::Instant;
 pub(crate) struct Receivers {
     pub(super) reception: Reception,
     pub(super) judge: Judge,
-    /// They decode the first frame that begins, powers do not fade, and silence is not sensed.
+    /// Powers do not fade, and silence is not sensed.
+    pub(super) are_steady: bool,
+    /// And they decode the first frame that begins.
     pub(super) are_plain: bool,
     /// By node.
     pub(super) of: Vec<Receiver>,
@@ -30,9 +32,10 @@ pub(crate) struct Receivers {
 impl Receivers {
     /// So many receivers, at which nothing is.
     pub(super) fn new(nodes: usize, reception: Reception, judge: Judge) -> Self {
-        let Reception { order, carrier_sense, .. } = reception;
+        let are_steady = !judge.fades() && reception.carrier_sense > 0;
         Self {
-            are_plain: order == Capture::FirstFrame && !judge.fades() && carrier_sense > 0,
+            are_steady,
+            are_plain: are_steady && reception.order == Capture::FirstFrame,
             reception,
             judge,
             of: vec![Receiver::default(); nodes],
@@ -84,6 +87,12 @@ impl Receivers {
     #[inline(never)]
     pub(super) fn front_among_others<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant) -> bool {
         let of = frame.of;
+        if self.reception.order != Capture::FirstFrame
+            && self.are_steady
+            && let Some(turned_busy) = self.begins_alone(frame, link, now)
+        {
+            return turned_busy;
+        }
         if self.reception.order == Capture::StrongestPreamble {
             self.choose(frame.air, link.to, now);
         }
@@ -173,6 +182,12 @@ impl Receivers {
         mpdus: &[Mpdu],
     ) -> Heard {
         let of = frame.of;
+        if self.reception.order != Capture::FirstFrame
+            && self.are_steady
+            && let Some(heard) = self.ends_alone(frame, link, now, mpdus)
+        {
+            return heard;
+        }
         if self.reception.order == Capture::StrongestPreamble {
             self.choose(frame.air, link.to, now);
             self.forget(link.to, of);

@@ -30,7 +30,7 @@ pub(crate) struct Passing<'a, F> {
 }
 
 /// What a tail left at a listener.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Heard {
     /// Received power, in attowatts.
     pub(crate) power: u64,
@@ -40,7 +40,7 @@ pub(crate) struct Heard {
 }
 
 /// What a signal was to a listener, once it is over.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signal {
     /// A frame, with a bit for each of its MPDUs that is intact, the first one's lowest; at least one is.
     Good(u64),
