@@ -262,7 +262,7 @@ CASES = [
          conventions={"ns-3": ENDLESS_RTS}),
     Case("d", "chain-fifo", "chain-fifo", CHAIN, 100.0, {}, ("ns3-chain",)),
     Case("d", "chain-aodv", "peer-chain-aodv", CHAIN, 100.0, {}, ("ns3-chain", "--routing=aodv"),
-         ("chain.tcl",), conventions=AODV, cost=100, counted=(10, 40)),
+         ("chain.tcl",), conventions=AODV, cost=100, counted=(26, 46)),
     Case("e", "edca", "peer-edca", EDCA, 31.0, {}, ("ns3-edca",)),
     Case("e", "edca frames", "peer-edca", EDCA, 31.0, ONE_FRAME, ("ns3-edca", "--bursts=0")),
     Case("e", "edca-one", "peer-edca-one", EDCA, 31.0, {}, ("ns3-edca", "--one=1")),
