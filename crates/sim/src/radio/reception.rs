@@ -192,13 +192,13 @@ impl Judge {
         bounds
     }
 
-    /// Does no noise ever spoil a frame of this power that nothing disturbs?
+    /// Does no noise ever spoil a frame of this power beside which others never had more than that?
     #[inline]
-    pub(super) fn spares(&self, bounds: &Bounds, power: u64) -> bool {
+    pub(super) fn spares(&self, bounds: &Bounds, power: u64, worst: u64) -> bool {
         match self.errors {
             Errors::None => true,
             Errors::Fixed { .. } => false,
-            Errors::Snr(_) => bounds.header.is_certain(power, 0) && bounds.payload.is_certain(power, 0),
+            Errors::Snr(_) => bounds.header.is_certain(power, worst) && bounds.payload.is_certain(power, worst),
         }
     }
 

@@ -21,14 +21,19 @@ impl Preamble {
 }
 
 impl Receivers {
-    /// A short way for the front of a frame that mostly comes: nothing else is there that is decoded or might be. True if the
-    /// medium was idle and is now busy; none where the front has to go the long way.
+    /// A short way for a front that mostly comes: nothing is there that is decoded or might be, or the frame that is decoded
+    /// is judged when it is over. True if the medium was idle and is now busy; none where the front has to go the long way.
     #[inline]
-    pub(super) fn begins_alone<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant) -> Option<bool> {
+    pub(super) fn begins_simply<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant) -> Option<bool> {
         let &Link { to, power, decodable, .. } = link;
         let receiver = &mut self.of[to as usize];
         if receiver.lock.is_some() {
-            return None;
+            if !self.judge.by_ratio() {
+                return None;
+            }
+            receiver.energy += power;
+            receiver.disturbed(&mut self.histories[to as usize], now);
+            return Some(receiver.settle(now, self.reception.carrier_sense));
         }
         match self.reception.order {
             Capture::AnySignal if decodable && !receiver.busy && receiver.energy == 0 => {
@@ -47,10 +52,11 @@ impl Receivers {
         Some(receiver.settle(now, self.reception.carrier_sense))
     }
 
-    /// A short way for the tail of a frame: the listener decodes nothing, or it was decoding this frame, nothing else was
-    /// there, and noise cannot spoil it. None where the tail has to go the long way.
+    /// A short way for a tail: the listener decodes nothing, or another frame that is judged when it is over, or it was
+    /// decoding this frame and neither noise nor what else was there can have spoilt it. None where the tail has to go the
+    /// long way.
     #[inline]
-    pub(super) fn ends_alone<F: Copy>(
+    pub(super) fn ends_simply<F: Copy>(
         &mut self,
         frame: Passing<F>,
         link: &Link,
@@ -60,28 +66,34 @@ impl Receivers {
         let &Link { to, power, .. } = link;
         let receiver = &mut self.of[to as usize];
         let preamble = &mut self.preambles[to as usize];
-        let is_decoded = match (&receiver.lock, &preamble) {
-            (None, None) => {
-                receiver.energy -= power;
-                let sensed = !receiver.sending && power >= self.reception.carrier_sense;
-                let what = if sensed { Signal::Noise } else { Signal::Nothing };
-                return Some(Heard { power, what, turned_idle: receiver.settle(now, self.reception.carrier_sense) });
+        let carrier_sense = self.reception.carrier_sense;
+        let worst = match (&receiver.lock, self.judge.by_ratio()) {
+            (Some(lock), by_ratio) if lock.of == frame.of => {
+                let is_sought = lock.header != Header::Unsought;
+                let is_judged_now = by_ratio || (lock.worst == 0 && receiver.energy == power);
+                (is_sought && is_judged_now).then_some(lock.worst)?
             }
-            (Some(lock), _) => lock.of == frame.of && lock.worst == 0 && lock.header != Header::Unsought,
-            // It was chosen, and since then nothing has changed here.
-            (None, Some(preamble)) => {
-                preamble.of == frame.of
-                    && now >= preamble.chosen()
-                    && self.reception.stands_out(power, frame.sent.bounds.noise())
+            (Some(_), false) => return None,
+            (Some(_), true) => {
+                let heard = receiver.is_left(power, now, carrier_sense);
+                receiver.disturbed(&mut self.histories[to as usize], now);
+                return Some(heard);
+            }
+            (None, _) => {
+                let Some(preamble) = preamble else { return Some(receiver.is_left(power, now, carrier_sense)) };
+                // It was chosen, and since then nothing has changed here.
+                let is_chosen = preamble.of == frame.of && now >= preamble.chosen();
+                let is_alone = receiver.energy == power && self.reception.stands_out(power, frame.sent.bounds.noise());
+                (is_chosen && is_alone).then_some(0)?
             }
         };
-        if !is_decoded || receiver.energy != power || !self.judge.spares(&frame.sent.bounds, power) {
+        if !self.judge.spares(&frame.sent.bounds, power, worst) {
             return None;
         }
         if self.judge.by_threshold() && self.reception.order != Capture::AnySignal {
             self.margins[to as usize].undisturbed();
         }
-        receiver.energy = 0;
+        receiver.energy -= power;
         (receiver.lock, *preamble) = (None, None);
         let intact = if frame.sent.shape.aggregate { all(mpdus.len()) } else { 1 };
         let turned_idle = receiver.settle(now, self.reception.carrier_sense);
@@ -107,18 +119,24 @@ impl Receivers {
     }
 
     /// Chooses among the preambles that have begun at a node, if the time has come. Nothing has changed there since then.
+    #[inline]
     pub(super) fn choose<F: Copy>(&mut self, air: &Air<F>, node: u32, now: Instant) {
-        let Some(preamble) = self.preambles[node as usize] else { return };
-        let Preamble { of, power, start } = preamble;
-        let chosen = preamble.chosen();
-        if now < chosen {
-            return;
+        if let Some(preamble) = self.preambles[node as usize]
+            && now >= preamble.chosen()
+        {
+            self.decide_on(preamble, air, node);
         }
+    }
+
+    /// A node decodes the frame of a preamble that it has chosen, if that stands out.
+    #[inline(never)]
+    fn decide_on<F: Copy>(&mut self, preamble: Preamble, air: &Air<F>, node: u32) {
+        let Preamble { of, power, start } = preamble;
         self.preambles[node as usize] = None;
         let others = self.of[node as usize].energy - power;
         let frame = air.get(of);
         if self.reception.stands_out(power, others as f64 + frame.bounds.noise()) {
-            self.lock(node, of, &frame, power, (start, chosen));
+            self.lock(node, of, &frame, power, (start, preamble.chosen()));
         }
     }
 

@@ -1,6 +1,6 @@
 //! A node's receiver: what is there, and which frame it decodes.
 
-use super::signal::{Passing, Transmission};
+use super::signal::{Heard, Passing, Signal, Transmission};
 use crate::engine::Handle;
 use crate::radio::reception::{Decoded, History, Judge};
 use units::{Duration, Instant};
@@ -104,6 +104,31 @@ impl Receiver {
         let header_end = start + frame.header;
         let header = if by_ratio { Header::Open } else { Header::Read };
         self.lock = Some(Lock { of, power, worst: others, start, header_end, intact: true, header, keeps_history });
+    }
+
+    /// What else is here while a frame is decoded, if one is, has changed.
+    #[inline]
+    pub(super) fn disturbed(&mut self, history: &mut History, now: Instant) {
+        if let Some(lock) = &mut self.lock {
+            let others = self.energy - lock.power;
+            lock.worst = lock.worst.max(others);
+            if lock.keeps_history {
+                history.push((now, others));
+            }
+        }
+    }
+
+    /// What a signal was that is not decoded here.
+    #[inline]
+    pub(super) fn unlocked(&self, power: u64, carrier_sense: u64) -> Signal {
+        if !self.sending && power >= carrier_sense { Signal::Noise } else { Signal::Nothing }
+    }
+
+    /// A signal is over that was not decoded here.
+    #[inline]
+    pub(super) fn is_left(&mut self, power: u64, now: Instant, carrier_sense: u64) -> Heard {
+        self.energy -= power;
+        Heard { power, what: self.unlocked(power, carrier_sense), turned_idle: self.settle(now, carrier_sense) }
     }
 
     /// Recomputes whether the medium is busy here; true if that changed.

@@ -87,9 +87,8 @@ impl Receivers {
     #[inline(never)]
     pub(super) fn front_among_others<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant) -> bool {
         let of = frame.of;
-        if self.reception.order != Capture::FirstFrame
-            && self.are_steady
-            && let Some(turned_busy) = self.begins_alone(frame, link, now)
+        if self.are_steady
+            && let Some(turned_busy) = self.begins_simply(frame, link, now)
         {
             return turned_busy;
         }
@@ -105,18 +104,14 @@ impl Receivers {
         };
         let receiver = &mut self.of[link.to as usize];
         receiver.energy += power;
-        let by_threshold = !self.judge.by_ratio();
+        receiver.disturbed(&mut self.histories[link.to as usize], now);
         if let Some(lock) = &mut receiver.lock {
-            let others = receiver.energy - lock.power;
-            lock.worst = lock.worst.max(others);
-            if lock.keeps_history {
-                self.histories[link.to as usize].push((now, others));
-            }
-            if by_threshold {
+            if !self.judge.by_ratio() {
                 if self.reception.order == Capture::AnySignal {
                     self.clash(Arrival { frame, node: link.to, power, decodable }, now);
                     return self.of[link.to as usize].settle(now, self.reception.carrier_sense);
                 }
+                let others = receiver.energy - lock.power;
                 if !self.reception.stands_out(lock.power, others as f64) {
                     lock.intact = false;
                     if now < lock.header_end {
@@ -148,15 +143,12 @@ impl Receivers {
         let receiver = &mut self.of[to as usize];
         if self.are_plain {
             let Some(lock) = &receiver.lock else {
-                receiver.energy -= power;
-                let sensed = !receiver.sending && power >= self.reception.carrier_sense;
-                let what = if sensed { Signal::Noise } else { Signal::Nothing };
-                return Heard { power, what, turned_idle: receiver.settle(now, self.reception.carrier_sense) };
+                return receiver.is_left(power, now, self.reception.carrier_sense);
             };
             if lock.of == frame.of
                 && lock.worst == 0
                 && receiver.energy == power
-                && self.judge.spares(&frame.sent.bounds, power)
+                && self.judge.spares(&frame.sent.bounds, power, 0)
             {
                 if self.judge.by_threshold() {
                     self.margins[to as usize].undisturbed();
@@ -182,9 +174,8 @@ impl Receivers {
         mpdus: &[Mpdu],
     ) -> Heard {
         let of = frame.of;
-        if self.reception.order != Capture::FirstFrame
-            && self.are_steady
-            && let Some(heard) = self.ends_alone(frame, link, now, mpdus)
+        if self.are_steady
+            && let Some(heard) = self.ends_simply(frame, link, now, mpdus)
         {
             return heard;
         }
@@ -195,19 +186,17 @@ impl Receivers {
         let power = if self.judge.fades() { forget_power(&mut self.powers[link.to as usize], of) } else { link.power };
         let receiver = &mut self.of[link.to as usize];
         receiver.energy -= power;
-        let sensed = !receiver.sending && power >= self.reception.carrier_sense;
-        let unlocked = if sensed { Signal::Noise } else { Signal::Nothing };
+        let unlocked = receiver.unlocked(power, self.reception.carrier_sense);
         let what = match receiver.lock {
             Some(ref lock) if lock.of == of => {
                 let lock = *lock;
                 receiver.lock = None;
                 if lock.header == Header::Unsought { unlocked } else { self.verdict(frame, link.to, &lock, mpdus) }
             }
-            Some(ref lock) if lock.keeps_history => {
-                self.histories[link.to as usize].push((now, receiver.energy - lock.power));
+            _ => {
+                receiver.disturbed(&mut self.histories[link.to as usize], now);
                 unlocked
             }
-            _ => unlocked,
         };
         let turned_idle = self.of[link.to as usize].settle(now, self.reception.carrier_sense);
         Heard { power, what, turned_idle }

@@ -210,6 +210,9 @@ impl World {
                 *handled += 1;
             }
             let heard = receivers.tail(passing, link, time, laid_out);
+            if matches!(heard, Heard { what: Signal::Nothing, turned_idle: false, .. }) {
+                continue;
+            }
             let node = NodeId::from(link.to);
             let Node { station, egress, gauge, armed, .. } = &mut nodes[node];
             let stays = station.only_overhears(frame) && !egress.has_for(station.free(rules));
