@@ -13,8 +13,8 @@ docs/validation.md (known-differences.toml), else the exit status is 1. ns-2's o
 compare.py.
 
 With --instructions executed instructions stand in the place of CPU time, which do not depend on what else the machine does:
-those of a run of seed 1 under Valgrind, less those of a shorter one, so that the start is out. Counts are kept in
-target/peers by program and arguments.
+those of a run of seed 1 under Valgrind, less those of a shorter one, so that the start is out. Outcomes are those of whole runs
+of OUTCOMES seeds, as one short run tells little of them. Counts are kept in target/peers by program and arguments.
 
 Debian's ns-3 has logging compiled in (switched off here). With --optimised the same source is built without it and
 without assertions, with -O3 for this processor, some forty minutes of CPU once, and measured beside the package.
@@ -22,7 +22,6 @@ without assertions, with -O3 for this processor, some forty minutes of CPU once,
 
 import argparse
 import json
-import math
 import os
 import pathlib
 import statistics
@@ -39,6 +38,9 @@ GRID_SEEDS = 3
 
 # Relative difference of mean goodput, and of mean frames a second, within which two simulators did the same work.
 TOLERANCE = 0.05
+
+# Seeds of outcomes where instructions are counted.
+OUTCOMES = 5
 
 
 def goodput(outcome):
@@ -59,27 +61,25 @@ def timed(toolbox, case, *job):
     return compare.outcome(toolbox, (case, *job)) if job[0] == "ns-2" else outcome, cpu / case.cost, peak
 
 
-def counted(toolbox, case, *job):
-    """A run's outcome, its instructions per simulated second, and no peak of memory, which would be Valgrind's."""
+def counted(toolbox, case, simulator, seed, conventions):
+    """A run's outcome and peak of memory, and the instructions per simulated second of seed 1."""
+    outcome, _, peak = timed(toolbox, case, simulator, seed, conventions)
     first, last = case.counted
-    _, before = kept_count(toolbox, toolbox.command(case.lasting(first), *job, traced=False))
-    outcome, after = kept_count(toolbox, toolbox.command(case.lasting(last), *job, traced=False))
-    if job[0] == "ns-2":
-        outcome = compare.outcome(toolbox, (case.lasting(last), *job))
-    return outcome, (after - before) / (last - first), math.nan
+    before, after = (kept_count(toolbox, toolbox.command(case.lasting(end), simulator, 1, conventions, traced=False))
+                     for end in (first, last))
+    return outcome, (after - before) / (last - first), peak
 
 
 def kept_count(toolbox, command):
-    """A run's outcome and its executed instructions, kept or fresh."""
+    """A run's executed instructions, kept or fresh."""
     kept = toolbox.out / "counts" / f"{toolbox.identity(command)}.json"
     if not kept.exists():
-        outcome, instructions = simulators.count(command)
+        _, instructions = simulators.count(command)
         kept.parent.mkdir(exist_ok=True)
         unfinished = kept.with_suffix(".part")
-        unfinished.write_text(json.dumps({"outcome": outcome, "instructions": instructions}))
+        unfinished.write_text(json.dumps({"instructions": instructions}))
         unfinished.rename(kept)
-    found = json.loads(kept.read_text())
-    return found["outcome"], found["instructions"]
+    return json.loads(kept.read_text())["instructions"]
 
 
 def measure(toolbox, run, case, peer, seed, ns3):
@@ -174,7 +174,7 @@ def main():
     parser.add_argument("--only", action="append", default=[], metavar="NETWORK",
                         help="a letter or a name, as for compare.py (repeatable; default: all that cost is measured of)")
     parser.add_argument("--seeds", type=int, default=15, metavar="K", help="runs, with seeds 1 to K (default 15)")
-    parser.add_argument("--instructions", action="store_true", help="count instructions, of seed 1, in the place of CPU time")
+    parser.add_argument("--instructions", action="store_true", help=f"count instructions, of seed 1, in the place of CPU time; outcomes of seeds 1 to {OUTCOMES}")
     parser.add_argument("--optimised", action="store_true", help="beside Debian's ns-3 one built from its source")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="keep the figures in this file too")
     parser.add_argument("--out", type=pathlib.Path, default=simulators.ROOT / "target/peers", metavar="DIR",
@@ -190,7 +190,7 @@ def main():
     explained = compare.load_known_differences()
     load = os.getloadavg()[0]
     run, what, unit, seeds = (timed, "ms/sim s", 1e-3, options.seeds) if not options.instructions else (
-        counted, "10^6/sim s", 1e6, 1)
+        counted, "10^6/sim s", 1e6, OUTCOMES)
     print(f"{'network':<23} {'':<9} {what:>10} {'MiB':>7} {'goodput, Mb/s':>18} {'frames a second':>18} "
           f"{'ratio':>18} {'a frame':>18}   ({seeds} seeds, load at the start {load:.1f})")
     rows = []

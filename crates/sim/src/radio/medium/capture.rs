@@ -31,9 +31,8 @@ impl Receivers {
             if !self.judge.by_ratio() {
                 return None;
             }
-            receiver.energy += power;
-            receiver.disturbed(&mut self.histories[to as usize], now);
-            return Some(receiver.settle(now, self.reception.carrier_sense));
+            let history = &mut self.histories[to as usize];
+            return Some(receiver.is_met(power, history, now, self.reception.carrier_sense));
         }
         match self.reception.order {
             Capture::AnySignal if decodable && !receiver.busy && receiver.energy == 0 => {
@@ -66,7 +65,7 @@ impl Receivers {
         let &Link { to, power, .. } = link;
         let receiver = &mut self.of[to as usize];
         let preamble = &mut self.preambles[to as usize];
-        let carrier_sense = self.reception.carrier_sense;
+        let (history, carrier_sense) = (&mut self.histories[to as usize], self.reception.carrier_sense);
         let worst = match (&receiver.lock, self.judge.by_ratio()) {
             (Some(lock), by_ratio) if lock.of == frame.of => {
                 let is_sought = lock.header != Header::Unsought;
@@ -74,13 +73,9 @@ impl Receivers {
                 (is_sought && is_judged_now).then_some(lock.worst)?
             }
             (Some(_), false) => return None,
-            (Some(_), true) => {
-                let heard = receiver.is_left(power, now, carrier_sense);
-                receiver.disturbed(&mut self.histories[to as usize], now);
-                return Some(heard);
-            }
+            (Some(_), true) => return Some(receiver.is_left(power, history, now, carrier_sense)),
             (None, _) => {
-                let Some(preamble) = preamble else { return Some(receiver.is_left(power, now, carrier_sense)) };
+                let Some(preamble) = preamble else { return Some(receiver.is_left(power, history, now, carrier_sense)) };
                 // It was chosen, and since then nothing has changed here.
                 let is_chosen = preamble.of == frame.of && now >= preamble.chosen();
                 let is_alone = receiver.energy == power && self.reception.stands_out(power, frame.sent.bounds.noise());
@@ -134,9 +129,9 @@ impl Receivers {
         let Preamble { of, power, start } = preamble;
         self.preambles[node as usize] = None;
         let others = self.of[node as usize].energy - power;
-        let frame = air.get(of);
+        let frame = air.get_ref(of);
         if self.reception.stands_out(power, others as f64 + frame.bounds.noise()) {
-            self.lock(node, of, &frame, power, (start, preamble.chosen()));
+            self.lock(node, of, frame, power, (start, preamble.chosen()));
         }
     }
 
@@ -168,7 +163,7 @@ impl Receivers {
             lock.header = Header::Lost;
         }
         // Both have travelled as far as this node when they end here.
-        let held = air.get(lock.of);
+        let held = air.get_ref(lock.of);
         if sent.end.since(sent.start) > held.shape.duration.saturating_sub(now.since(lock.start)) {
             self.occupy(node, of, power, now);
         }

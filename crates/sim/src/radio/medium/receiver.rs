@@ -124,10 +124,19 @@ impl Receiver {
         if !self.sending && power >= carrier_sense { Signal::Noise } else { Signal::Nothing }
     }
 
+    /// A signal begins that is not decoded here. True if the medium was idle and is now busy.
+    #[inline]
+    pub(super) fn is_met(&mut self, power: u64, history: &mut History, now: Instant, carrier_sense: u64) -> bool {
+        self.energy += power;
+        self.disturbed(history, now);
+        self.settle(now, carrier_sense)
+    }
+
     /// A signal is over that was not decoded here.
     #[inline]
-    pub(super) fn is_left(&mut self, power: u64, now: Instant, carrier_sense: u64) -> Heard {
+    pub(super) fn is_left(&mut self, power: u64, history: &mut History, now: Instant, carrier_sense: u64) -> Heard {
         self.energy -= power;
+        self.disturbed(history, now);
         Heard { power, what: self.unlocked(power, carrier_sense), turned_idle: self.settle(now, carrier_sense) }
     }
 

@@ -17,6 +17,10 @@ pub(crate) struct Receivers {
     pub(super) are_steady: bool,
     /// And they decode the first frame that begins.
     pub(super) are_plain: bool,
+    /// Or they choose the strongest preamble.
+    pub(super) choose: bool,
+    /// And what disturbs a frame is judged when that is over, by ratios of powers.
+    pub(super) judge_later: bool,
     /// By node.
     pub(super) of: Vec<Receiver>,
     /// Of every receiver: where the interference with the frame that it decodes matters, how that was.
@@ -36,6 +40,8 @@ impl Receivers {
         Self {
             are_steady,
             are_plain: are_steady && reception.order == Capture::FirstFrame,
+            choose: are_steady && reception.order == Capture::StrongestPreamble,
+            judge_later: are_steady && judge.by_ratio(),
             reception,
             judge,
             of: vec![Receiver::default(); nodes],
@@ -63,15 +69,14 @@ impl Receivers {
 
     /// The front of a frame reaches a listener. True if the medium was idle there and is now busy.
     ///
-    /// Mostly nothing else is there, and the frame is the first that begins; or it is too weak for a listener that decodes
-    /// nothing.
+    /// Mostly nothing else is there, and the frame is the first that begins; or it is too weak to be decoded.
     #[inline]
     pub(crate) fn front<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant) -> bool {
         let &Link { to, power, decodable, .. } = link;
+        let only_power_counts = !decodable && self.only_power_counts(to);
         let receiver = &mut self.of[to as usize];
-        if self.are_plain && !decodable && receiver.lock.is_none() {
-            receiver.energy += power;
-            return receiver.settle(now, self.reception.carrier_sense);
+        if only_power_counts {
+            return receiver.is_met(power, &mut self.histories[to as usize], now, self.reception.carrier_sense);
         }
         let is_alone = self.are_plain && decodable && !receiver.busy && receiver.energy == 0;
         if is_alone && self.reception.stands_out(power, frame.sent.bounds.noise()) {
@@ -81,6 +86,15 @@ impl Receivers {
             return true;
         }
         self.front_among_others(frame, link, now)
+    }
+
+    /// Does a signal make no other difference to a node that does not decode it than by its power?
+    #[inline]
+    fn only_power_counts(&self, node: u32) -> bool {
+        match self.of[node as usize].lock {
+            Some(_) => self.judge_later,
+            None => self.are_plain || self.choose && self.preambles[node as usize].is_none(),
+        }
     }
 
     /// The front of a frame reaches a listener at which other signals may be, by whatever rules.
@@ -135,15 +149,19 @@ impl Receivers {
 
     /// The tail of a frame leaves a listener; `mpdus` are those of an aggregate.
     ///
-    /// Mostly the listener was decoding it, nothing else was there, and noise cannot spoil it; or the listener decodes
-    /// nothing.
+    /// Mostly the listener was decoding it, nothing else was there, and noise cannot spoil it; or it is too weak to be decoded,
+    /// or the listener decodes nothing.
     #[inline]
     pub(crate) fn tail<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant, mpdus: &[Mpdu]) -> Heard {
-        let &Link { to, power, .. } = link;
+        let &Link { to, power, decodable, .. } = link;
+        let only_power_counts = !decodable && self.only_power_counts(to);
         let receiver = &mut self.of[to as usize];
+        if only_power_counts {
+            return receiver.is_left(power, &mut self.histories[to as usize], now, self.reception.carrier_sense);
+        }
         if self.are_plain {
             let Some(lock) = &receiver.lock else {
-                return receiver.is_left(power, now, self.reception.carrier_sense);
+                return receiver.is_left(power, &mut self.histories[to as usize], now, self.reception.carrier_sense);
             };
             if lock.of == frame.of
                 && lock.worst == 0
@@ -233,7 +251,7 @@ impl Receivers {
             return false;
         }
         if lock.header == Header::Open {
-            let frame = lock.decoded(&air.get(lock.of));
+            let frame = lock.decoded(air.get_ref(lock.of));
             lock.header = self.judge.reads_header(node, &frame, &self.histories[node as usize]).into();
             self.of[node as usize].lock = Some(lock);
         }
