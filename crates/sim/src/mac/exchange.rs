@@ -69,7 +69,8 @@ impl Station {
         let from = self.address;
         let buffer = &mut self.buffers[usize::from(category)];
         buffer.in_flight = size.frames;
-        for mpdu in buffer.mpdus.iter_mut().take(size.frames) {
+        for place in 0..size.frames {
+            let mpdu = &mut buffer.mpdus[place];
             mpdu.retry = std::mem::replace(&mut mpdu.sent, true);
         }
         let first = buffer.mpdus.front().expect("data are sent for a packet");

@@ -318,7 +318,10 @@ impl Station {
     pub(super) fn selected(&self, now: Instant, rules: &Conventions) -> Size {
         let buffer = &self.buffers[usize::from(self.holder)];
         // A single frame goes, however long it lasts.
-        let longest = if buffer.mpdus.len() > 1 { self.longest(now, rules) } else { Bytes::new(0) };
+        if buffer.mpdus.len() == 1 {
+            return Size::NONE.with(buffer.mpdus[0].psdu);
+        }
+        let longest = self.longest(now, rules);
         buffer.select(|size| fits(size, longest, rules))
     }
 
@@ -364,7 +367,8 @@ impl Station {
         sequence
     }
 
-    /// The deadline has come. `receiving`: a frame whose PHY header was read is coming in.
+    /// The deadline has come. `receiving`: a frame whose PHY header was read is coming in; of a station that does not
+    /// [listen](Self::listens) that makes no difference.
     pub(crate) fn timer(&mut self, now: Instant, receiving: bool, rules: &Conventions) -> Due {
         self.deadline = Instant::NEVER;
         if let Some(response) = self.response.take() {
@@ -423,6 +427,12 @@ impl Station {
         if rules.eifs != Eifs::AnySignalKept {
             self.eifs_surplus = Duration::ZERO;
         }
+    }
+
+    /// Does it wait for something that may be coming in?
+    #[inline]
+    pub(crate) fn listens(&self) -> bool {
+        self.awaits_response() || self.step == Step::AwaitGrants
     }
 
     #[inline]

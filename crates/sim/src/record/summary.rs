@@ -54,13 +54,17 @@ impl Summary {
     // Not inlined: the code of those who record times stays short.
     #[inline(never)]
     fn turn_to(&mut self, time: Duration, times: u32) {
-        std::mem::swap(&mut self.last, &mut self.before);
-        if !self.last.takes(time, times) {
-            let before = std::mem::replace(&mut self.last, Repeated { time, times: 0 });
+        let before = std::mem::replace(&mut self.before, self.last);
+        if before.takes(time, times) {
+            self.last = before;
+        } else {
+            self.last = Repeated { time, times: 0 };
             self.settle(before);
         }
     }
 
+    #[expect(clippy::inline_always, reason = "once a packet, where times differ")]
+    #[inline(always)]
     fn settle(&mut self, Repeated { time, times }: Repeated) {
         if times == 0 {
             return;

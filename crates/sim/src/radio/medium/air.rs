@@ -55,8 +55,8 @@ impl<F: Copy> Medium<F> {
     }
 
     /// The sender has sent the last bit. True if its medium is idle now.
-    pub(crate) fn end(&mut self, of: Handle) -> (Transmission<F>, bool) {
-        let transmission = self.air.get(of);
+    pub(crate) fn end(&mut self, of: Handle) -> (&Transmission<F>, bool) {
+        let transmission = self.air.get_ref(of);
         let now = transmission.end;
         let receiver = &mut self.receivers.of[transmission.from as usize];
         receiver.sending = false;
@@ -68,15 +68,18 @@ impl<F: Copy> Medium<F> {
         (transmission, turned_idle)
     }
 
-    /// When the front of a frame reaches its first listener, if it has any.
-    pub(crate) fn front_time(&self, of: Handle) -> Option<Instant> {
-        let transmission = self.air.get(of);
-        self.links.of(transmission.from).first().map(|link| transmission.start + link.delay)
+    /// When the front of a frame reaches its first listener, if it has any, and its last.
+    #[inline]
+    pub(crate) fn front_times(&self, of: Handle) -> Option<(Instant, Instant)> {
+        let transmission = self.air.get_ref(of);
+        let links = self.links.of(transmission.from);
+        let at = |link: &Link| transmission.start + link.delay;
+        links.first().zip(links.last()).map(|(first, last)| (at(first), at(last)))
     }
 
     /// When its tail does.
     pub(crate) fn tail_time(&self, of: Handle) -> Option<Instant> {
-        let transmission = self.air.get(of);
+        let transmission = self.air.get_ref(of);
         self.links.of(transmission.from).first().map(|link| transmission.end + link.delay)
     }
 
@@ -91,14 +94,15 @@ impl<F: Copy> Medium<F> {
 
     /// A frame that is in the air.
     pub(crate) fn frame(&self, of: Handle) -> F {
-        self.air.get(of).frame
+        self.air.get_ref(of).frame
     }
 
     /// The last tail has passed: forgets the frame and returns it.
     pub(crate) fn clear(&mut self, of: Handle) -> F {
-        let transmission = self.air.remove(of);
-        self.receivers.of[transmission.from as usize].passing -= 1;
-        transmission.frame
+        let &Transmission { from, frame, .. } = self.air.get_ref(of);
+        self.air.remove(of);
+        self.receivers.of[from as usize].passing -= 1;
+        frame
     }
 
     /// Does `node` decode a frame whose PHY header it has read?

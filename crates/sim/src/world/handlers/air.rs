@@ -24,7 +24,8 @@ enum Stop {
 impl World {
     /// The station's deadline has come.
     pub(super) fn act(&mut self, node: NodeId) {
-        let receiving = self.medium.receives(node.into(), self.now);
+        // Only one that waits for an answer has to know.
+        let receiving = self.nodes[node].station.listens() && self.medium.receives(node.into(), self.now);
         match self.nodes[node].station.timer(self.now, receiving, &self.rules) {
             Due::Send(frame) => self.send(node, frame),
             Due::Begin(category) => {
@@ -99,11 +100,25 @@ impl World {
         if turned_busy {
             self.nodes[node].station.turned_busy(self.now, &self.rules);
         }
-        self.events.push(self.now + duration, Event::Sent { of });
-        match self.medium.front_time(of) {
+        self.pass_on(of, self.now + duration);
+    }
+
+    /// A frame is on its way until `end`. Where no other event comes before it has been sent, it has been: its front passes
+    /// all listeners until then, and nothing comes of that.
+    #[inline]
+    fn pass_on(&mut self, of: Handle, end: Instant) {
+        let (first, last) = self.medium.front_times(of).unzip();
+        let undisturbed = self.comes_first(end) && last.is_none_or(|last| last < end);
+        if !undisturbed {
+            self.events.push(end, Event::Sent { of });
+        }
+        match first {
             Some(time) if self.goes_on(time) => self.front(of, 0),
             Some(time) => self.events.push(time, Event::Front { of, listener: 0 }),
             None => {}
+        }
+        if undisturbed && self.goes_on(end) {
+            self.sent(of);
         }
     }
 
@@ -134,12 +149,13 @@ impl World {
 
     /// The sender has sent all of a frame.
     pub(crate) fn sent(&mut self, of: Handle) {
-        let (transmission, turned_idle) = self.medium.end(of);
+        let Self { medium, nodes, rules, now, .. } = self;
+        let (transmission, turned_idle) = medium.end(of);
         let from = NodeId::from(transmission.from);
-        let station = &mut self.nodes[from].station;
-        station.sent(self.now, &transmission.frame, &self.rules);
+        let station = &mut nodes[from].station;
+        station.sent(*now, &transmission.frame, rules);
         if turned_idle {
-            station.turned_idle(self.now, &self.rules);
+            station.turned_idle(*now, rules);
         }
         self.finish_frames(from);
         self.serve(from);
@@ -277,10 +293,16 @@ impl World {
         }
     }
 
+    /// Does no other event come before `time`?
+    #[inline]
+    fn comes_first(&self, time: Instant) -> bool {
+        time < self.until && time < self.events.next_time()
+    }
+
     /// Moves on to `time` if no other event comes before it.
     #[inline]
     fn goes_on(&mut self, time: Instant) -> bool {
-        let first = time < self.until && time < self.events.next_time();
+        let first = self.comes_first(time);
         if first {
             self.now = time;
             self.handled += 1;

@@ -47,8 +47,7 @@ impl World {
     #[inline(never)]
     fn finish_all(&mut self, node: NodeId, first: Finished) {
         let mut frame = Some(first);
-        let mut passage = Passage::new(&first, &self.packets.get(first.packet));
-        let mut packets = 0;
+        let mut row: Option<(Passage, u32)> = None;
         let Node { gauge, energy, .. } = &self.nodes[node];
         let observed = gauge.is_some() || energy.is_some() || self.watch.is_some();
         while let Some(finished) = frame {
@@ -57,18 +56,16 @@ impl World {
                 let packet = self.packets.get_mut(handle);
                 next = packet.transit.next;
                 let own = Passage::new(&finished, packet);
-                if own != passage {
-                    self.count(node, &passage, packets);
-                    (passage, packets) = (own, 0);
+                match &mut row {
+                    Some((passage, packets)) if *passage == own => *packets += 1,
+                    _ => self.count(node, row.replace((own, 1))),
                 }
-                packets += 1;
                 if !finished.delivered {
                     // Its port must know of it before it may come there again.
-                    self.count(node, &passage, packets);
-                    packets = 0;
+                    self.count(node, row.take());
                 }
                 if observed {
-                    self.observe_finished(node, handle, finished, self.now.since(passage.taken));
+                    self.observe_finished(node, handle, finished, self.now.since(own.taken));
                 }
                 match (finished.to, finished.delivered) {
                     // It lives until the last tail has passed.
@@ -79,14 +76,20 @@ impl World {
             }
             frame = self.nodes[node].station.next_finished();
         }
-        self.count(node, &passage, packets);
+        self.count(node, row);
+    }
+
+    /// Counts packets that a station is done with now, if there are any: how they went, and how many.
+    #[inline]
+    fn count(&mut self, node: NodeId, row: Option<(Passage, u32)>) {
+        if let Some((passage, packets)) = row {
+            self.count_all(node, &passage, packets);
+        }
     }
 
     /// Counts so many packets that a station is done with now.
-    fn count(&mut self, node: NodeId, passage: &Passage, packets: u32) {
-        if packets == 0 {
-            return;
-        }
+    #[inline(never)]
+    fn count_all(&mut self, node: NodeId, passage: &Passage, packets: u32) {
         let &Passage { to, category, dscp, is_note, delivered, waited, taken, expected } = passage;
         let service = self.now.since(taken);
         let Node { egress, record, .. } = &mut self.nodes[node];
