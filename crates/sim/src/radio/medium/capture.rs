@@ -75,7 +75,9 @@ impl Receivers {
             (Some(_), false) => return None,
             (Some(_), true) => return Some(receiver.is_left(power, history, now, carrier_sense)),
             (None, _) => {
-                let Some(preamble) = preamble else { return Some(receiver.is_left(power, history, now, carrier_sense)) };
+                let Some(preamble) = preamble else {
+                    return Some(receiver.is_left(power, history, now, carrier_sense));
+                };
                 // It was chosen, and since then nothing has changed here.
                 let is_chosen = preamble.of == frame.of && now >= preamble.chosen();
                 let is_alone = receiver.energy == power && self.reception.stands_out(power, frame.sent.bounds.noise());

@@ -17,9 +17,8 @@ pub(crate) struct Receivers {
     pub(super) are_steady: bool,
     /// And they decode the first frame that begins.
     pub(super) are_plain: bool,
-    /// Or they choose the strongest preamble.
-    pub(super) choose: bool,
-    /// And what disturbs a frame is judged when that is over, by ratios of powers.
+    /// They are steady and held by decodable frames alone, and what disturbs one is judged when it is over, by ratios of
+    /// powers.
     pub(super) judge_later: bool,
     /// By node.
     pub(super) of: Vec<Receiver>,
@@ -40,8 +39,7 @@ impl Receivers {
         Self {
             are_steady,
             are_plain: are_steady && reception.order == Capture::FirstFrame,
-            choose: are_steady && reception.order == Capture::StrongestPreamble,
-            judge_later: are_steady && judge.by_ratio(),
+            judge_later: are_steady && reception.order != Capture::AnySignal && judge.by_ratio(),
             reception,
             judge,
             of: vec![Receiver::default(); nodes],
@@ -91,10 +89,11 @@ impl Receivers {
     /// Does a signal make no other difference to a node that does not decode it than by its power?
     #[inline]
     fn only_power_counts(&self, node: u32) -> bool {
-        match self.of[node as usize].lock {
-            Some(_) => self.judge_later,
-            None => self.are_plain || self.choose && self.preambles[node as usize].is_none(),
+        if self.of[node as usize].lock.is_some() {
+            return self.judge_later;
         }
+        let chooses = self.are_steady && self.reception.order == Capture::StrongestPreamble;
+        self.are_plain || chooses && self.preambles[node as usize].is_none()
     }
 
     /// The front of a frame reaches a listener at which other signals may be, by whatever rules.

@@ -270,7 +270,7 @@ proptest! {
         let mut medium = medium_with(&powers, order);
         let mut long = medium_with(&powers, order);
         prop_assert!(std::mem::take(&mut long.receivers.are_steady));
-        long.receivers.are_plain = false;
+        (long.receivers.are_plain, long.receivers.judge_later) = (false, false);
         // (time, order, act); a front comes before the tail at the same time.
         let mut acts = BTreeSet::new();
         for &(from, start, length) in &frames {

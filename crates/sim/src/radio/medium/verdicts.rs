@@ -35,7 +35,7 @@ fn nist() -> Radio {
     Radio { errors: Errors { model: Some(ErrorModel::Nist), ..Errors::default() }, ..radio() }
 }
 
-/// Node 0 hears node `i` with `powers[i]`, and decodes from -82 dBm on.
+/// Node 0 hears node `i` with `powers[i]`, and decodes from -82 dBm on; it senses half of that.
 fn medium(radio: &Radio, powers: &[u64]) -> Medium<u32> {
     medium_by(Capture::FirstFrame, radio, powers)
 }
@@ -49,7 +49,7 @@ fn medium_by(order: Capture, radio: &Radio, powers: &[u64]) -> Medium<u32> {
         vec![Link { to: 0, delay: Duration::from_nanos(1), power, decodable }]
     };
     let capture = channel.capture_threshold().as_ratio();
-    let reception = Reception { carrier_sense: receive, receive, capture, order };
+    let reception = Reception { carrier_sense: receive / 2, receive, capture, order };
     let judge = Judge::new(&channel, &reception, &names, 5);
     Medium::new(Links::fixed(powers.iter().map(link).collect(), reception), judge)
 }
@@ -215,7 +215,7 @@ proptest! {
         let mut short = medium_by(order, &radio, &[0, power * PICOWATT, other * PICOWATT]);
         let mut long = medium_by(order, &radio, &[0, power * PICOWATT, other * PICOWATT]);
         prop_assert!(std::mem::take(&mut long.receivers.are_steady));
-        long.receivers.are_plain = false;
+        (long.receivers.are_plain, long.receivers.judge_later) = (false, false);
         for ((others, aggregate), turn) in frames.into_iter().zip(0..) {
             let mpdus = if aggregate { quarters() } else { Vec::new() };
             let [by_short, by_long] =

@@ -365,27 +365,57 @@ mod tests {
 
     const EIFS: [&str; 4] = ["bad-frame", "any-signal", "any-signal-kept", "never"];
 
+    const CELL: &str = "[nodes]\ncount = 8\nplacement = \"circle\"\nspacing = \"5 m\"\n[[flow]]\nname = \"up\"\nfrom = \"*\"\n\
+                        to = \"n0\"\ntraffic = { kind = \"saturated\", packet = \"500 B\" }\n";
+    const CHAIN: &str = "[nodes]\ncount = 6\nplacement = \"chain\"\nspacing = \"20 m\"\n[[flow]]\nname = \"on\"\nfrom = \"n0\"\n\
+                         to = \"n5\"\ntraffic = { kind = \"saturated\", packet = \"500 B\" }\n";
+    const PAIR: &str = "[nodes]\ncount = 2\nplacement = \"chain\"\nspacing = \"20 m\"\n[[flow]]\nname = \"on\"\nfrom = \"n0\"\n\
+                        to = \"n1\"\ntraffic = { kind = \"saturated\", packet = \"500 B\" }\n";
+
+    fn world(network: &str, seconds: u32, eifs: &str) -> World {
+        let text = format!("duration = \"{seconds} s\"\n[mac]\neifs = \"{eifs}\"\n{network}");
+        let network = toml::from_str(&text).expect("a description");
+        World::new(&network, 1).expect("a network that can be built")
+    }
+
+    /// Events so far, and what every node has sent.
+    fn account(world: &World) -> (u64, Vec<(u64, Duration)>) {
+        let sent = world.nodes.iter().map(|node| (node.record.attempts, node.record.airtime));
+        (world.handled, sent.collect())
+    }
+
     /// A bystander of a frame is told of it in few words. A world that is watched, if at no node, tells all stations all.
     #[test]
     fn bystanders_come_to_the_same_by_either_way() {
-        let cell = "[nodes]\ncount = 8\nplacement = \"circle\"\nspacing = \"5 m\"\n[[flow]]\nname = \"up\"\nfrom = \"*\"\n\
-                    to = \"n0\"\ntraffic = { kind = \"saturated\", packet = \"500 B\" }\n";
-        let chain = "[nodes]\ncount = 6\nplacement = \"chain\"\nspacing = \"20 m\"\n[[flow]]\nname = \"on\"\nfrom = \"n0\"\n\
-                     to = \"n5\"\ntraffic = { kind = \"saturated\", packet = \"500 B\" }\n";
-        for (network, eifs) in [cell, chain].iter().flat_map(|network| EIFS.map(|eifs| (network, eifs))) {
-            let text = format!("duration = \"2 s\"\n[mac]\neifs = \"{eifs}\"\n{network}");
+        for (network, eifs) in [CELL, CHAIN].iter().flat_map(|network| EIFS.map(|eifs| (network, eifs))) {
             let run = |watched: bool| {
-                let network = toml::from_str(&text).expect("a description");
-                let mut world = World::new(&network, 1).expect("a network that can be built");
+                let mut world = world(network, 2, eifs);
                 if watched {
                     world.watch(&[]);
                 }
                 world.advance(Duration::from_secs(2));
-                let sent =
-                    world.nodes.iter().map(|node| (node.record.attempts, node.record.airtime)).collect::<Vec<_>>();
-                (world.handled, sent)
+                account(&world)
             };
-            assert_eq!(run(false), run(true), "{text}");
+            assert_eq!(run(false), run(true), "{eifs}, {network}");
+        }
+    }
+
+    /// Between events that lie far enough apart a frame goes on without the event queue. Where a step of the run ends in
+    /// between, it waits there.
+    #[test]
+    fn a_run_in_steps_comes_to_the_same_as_at_once() {
+        for (network, nanos) in
+            [CELL, CHAIN, PAIR].iter().flat_map(|network| [1_300, 77_000].map(|nanos| (network, nanos)))
+        {
+            let mut at_once = world(network, 1, "bad-frame");
+            let mut in_steps = world(network, 1, "bad-frame");
+            let (step, whole) = (Duration::from_nanos(nanos), Duration::from_millis(100));
+            for _ in 0..whole.as_nanos() / nanos {
+                in_steps.advance(step);
+            }
+            in_steps.advance(Duration::from_nanos(whole.as_nanos() % nanos));
+            at_once.advance(whole);
+            assert_eq!(account(&in_steps), account(&at_once), "steps of {nanos} ns, {network}");
         }
     }
 }
