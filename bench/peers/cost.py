@@ -55,31 +55,39 @@ def frames(outcome):
 
 
 def timed(toolbox, case, *job):
-    """A run's outcome, its CPU seconds per simulated second, and its peak of memory in MiB."""
+    """A run's figures, its cost in CPU seconds per simulated second."""
     case = case.lasting(case.cost)
     outcome, cpu, peak = simulators.run(toolbox.command(case, *job, traced=False))
-    return compare.outcome(toolbox, (case, *job)) if job[0] == "ns-2" else outcome, cpu / case.cost, peak
+    outcome = complete(toolbox, case, job, outcome)
+    return figures(outcome, peak, cpu / case.cost, frames(outcome))
+
+
+def complete(toolbox, case, job, outcome):
+    """A run's outcome, of ns-2 that of the same run with its trace."""
+    return compare.outcome(toolbox, (case, *job)) if job[0] == "ns-2" else outcome
 
 
 def counted(toolbox, case, simulator, seed, conventions):
-    """A run's outcome and peak of memory, and the instructions per simulated second of seed 1."""
-    outcome, _, peak = timed(toolbox, case, simulator, seed, conventions)
-    first, last = case.counted
-    before, after = (kept_count(toolbox, toolbox.command(case.lasting(end), simulator, 1, conventions, traced=False))
-                     for end in (first, last))
-    return outcome, (after - before) / (last - first), peak
+    """A run's figures, its cost in instructions per simulated second of seed 1."""
+    found = timed(toolbox, case, simulator, seed, conventions)
+    job, (first, last) = (simulator, 1, conventions), case.counted
+    (before, sent_before), (after, sent) = (kept_count(toolbox, case.lasting(end), job) for end in (first, last))
+    return found | {"cost": (after - before) / (last - first), "work": (sent - sent_before) / (last - first)}
 
 
-def kept_count(toolbox, command):
-    """A run's executed instructions, kept or fresh."""
+def kept_count(toolbox, case, job):
+    """A run's executed instructions, kept or fresh, and the frames that it sent."""
+    command = toolbox.command(case, *job, traced=False)
     kept = toolbox.out / "counts" / f"{toolbox.identity(command)}.json"
     if not kept.exists():
-        _, instructions = simulators.count(command)
+        outcome, instructions = simulators.count(command)
         kept.parent.mkdir(exist_ok=True)
         unfinished = kept.with_suffix(".part")
-        unfinished.write_text(json.dumps({"instructions": instructions}))
+        unfinished.write_text(json.dumps({"outcome": outcome, "instructions": instructions}))
         unfinished.rename(kept)
-    return json.loads(kept.read_text())["instructions"]
+    found = json.loads(kept.read_text())
+    outcome = complete(toolbox, case, job, found["outcome"])
+    return found["instructions"], frames(outcome) * outcome["simulated_s"]
 
 
 def measure(toolbox, run, case, peer, seed, ns3):
@@ -90,17 +98,16 @@ def measure(toolbox, run, case, peer, seed, ns3):
         own.append(run(toolbox, case, "sluice", seed, peer))
         standard = toolbox.ns3
         toolbox.ns3 = folder or standard
-        found[name] = figures(*run(toolbox, case, peer, seed, peer))
+        found[name] = run(toolbox, case, peer, seed, peer)
         toolbox.ns3 = standard
         own.append(run(toolbox, case, "sluice", seed, peer))
-    outcomes, costs, peaks = zip(*own, strict=True)
-    found["sluice"] = figures(outcomes[0], statistics.mean(costs), max(peaks))
+    found["sluice"] = own[0] | {"cost": statistics.mean(its["cost"] for its in own), "peak": max(its["peak"] for its in own)}
     return found
 
 
-def figures(outcome, cost, peak):
-    """One run's figures."""
-    return {"cost": cost, "peak": peak, "goodput": goodput(outcome), "frames": frames(outcome)}
+def figures(outcome, peak, cost, work):
+    """One run's figures: `work` is the frames a second while the cost was measured, `peak` the most memory in MiB."""
+    return {"cost": cost, "work": work, "peak": peak, "goodput": goodput(outcome), "frames": frames(outcome)}
 
 
 def summarise(case, peer, runs, explained):
@@ -119,7 +126,7 @@ def summarise(case, peer, runs, explained):
             "frames_per_s": statistic.interval([its["frames"] for its in theirs]),
             "ratio": quartiles([a["cost"] / b["cost"] for a, b in zip(theirs, own, strict=True)]),
             "ratio_per_frame": quartiles(
-                [a["cost"] / a["frames"] / (b["cost"] / b["frames"]) for a, b in zip(theirs, own, strict=True)]),
+                [a["cost"] / a["work"] / (b["cost"] / b["work"]) for a, b in zip(theirs, own, strict=True)]),
             "alike": {key: abs(a - b) <= TOLERANCE * max(a, b) for key, (a, b) in means.items()},
         })
         rows[-1]["why"] = None if all(rows[-1]["alike"].values()) else reason(case, peer, rows[-1]["alike"], explained)
@@ -174,7 +181,8 @@ def main():
     parser.add_argument("--only", action="append", default=[], metavar="NETWORK",
                         help="a letter or a name, as for compare.py (repeatable; default: all that cost is measured of)")
     parser.add_argument("--seeds", type=int, default=15, metavar="K", help="runs, with seeds 1 to K (default 15)")
-    parser.add_argument("--instructions", action="store_true", help=f"count instructions, of seed 1, in the place of CPU time; outcomes of seeds 1 to {OUTCOMES}")
+    parser.add_argument("--instructions", action="store_true",
+                        help=f"count instructions, of seed 1, in the place of CPU time; outcomes of seeds 1 to {OUTCOMES}")
     parser.add_argument("--optimised", action="store_true", help="beside Debian's ns-3 one built from its source")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="keep the figures in this file too")
     parser.add_argument("--out", type=pathlib.Path, default=simulators.ROOT / "target/peers", metavar="DIR",
