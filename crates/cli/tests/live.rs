@@ -350,7 +350,7 @@ fn inner_panic() {
         hops: false,
         classes: false,
         every,
-        at: linux::kernel::clock::now(),
+        at: linux::kernel::now(),
     };
     let looks = linux::Looks::open().unwrap();
     let fifo = linux::Fifo::attach(&place, linux::Kind::Pfifo, &start, &looks, false).unwrap();
@@ -717,9 +717,9 @@ fn milliseconds(value: &serde_json::Value) -> f64 {
 #[expect(clippy::disallowed_methods, reason = "traffic on a real interface takes real time")]
 fn send(enough: &AtomicBool) {
     let socket = UdpSocket::bind("10.9.0.1:0").expect("the machine plays along");
-    let (begun, mut sent) = (linux::kernel::clock::now(), 0);
+    let (begun, mut sent) = (linux::kernel::now(), 0);
     while !enough.load(Ordering::Relaxed) {
-        let due = linux::kernel::clock::now().since(begun).as_nanos() / 500_000;
+        let due = linux::kernel::now().since(begun).as_nanos() / 500_000;
         while sent < due {
             socket.send_to(&[0; 972], "10.9.0.2:9").expect("the machine plays along");
             sent += 1;

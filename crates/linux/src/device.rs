@@ -12,7 +12,6 @@ pub(crate) mod former;
 pub(crate) mod looks;
 pub(crate) mod observed;
 pub(crate) mod options;
-pub(crate) mod place;
 pub(crate) mod radio;
 pub(crate) mod state;
 pub(crate) mod txq;

@@ -1,11 +1,10 @@
 //! What is possible on this machine and on its interfaces, why not more, and what would mend it. Reads only.
 
-mod finding;
 mod interface;
 mod machine;
 mod wireless;
 
-pub use finding::Finding;
+pub use machine::Finding;
 
 use crate::device::driver::linked;
 use crate::error::Error;

@@ -1,7 +1,7 @@
 //! Packets of real time that arrive marked (CE), as the kernel's interfaces see them: a packet socket that a filter lets see
 //! nothing else. To open it takes `CAP_NET_RAW`, to read it nothing.
 
-use crate::admission::peer::Flow;
+use crate::admission::message::Flow;
 use crate::error::Error;
 use crate::kernel::netlink::failed;
 use crate::kernel::socket::{LOAD, LOAD_BYTE, PACKET_TYPE, RETURN, attach_filter, jump, statement};

@@ -16,7 +16,7 @@
 //!
 //! Numbers are big-endian. An address takes 16 bytes; one of IPv4 is mapped into IPv6 (RFC 4291, section 2.5.5.2).
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use units::Rate;
 
 /// Length of every message, in bytes.
@@ -159,6 +159,32 @@ impl Kind {
 
 fn part<const N: usize>(bytes: &[u8; LENGTH], at: usize) -> [u8; N] {
     bytes[at..at + N].try_into().expect("every field lies within the message")
+}
+
+/// Who sends or gets a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Peer {
+    /// A program of this machine, by its port on loopback.
+    Program(u16),
+    /// A node in reach.
+    Neighbour(Neighbour),
+}
+
+/// A node in reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Neighbour {
+    /// The interface's number.
+    pub(crate) index: u32,
+    pub(crate) address: Ipv4Addr,
+}
+
+/// Packets from one machine to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Flow {
+    pub(crate) source: Ipv4Addr,
+    pub(crate) destination: Ipv4Addr,
+    /// Their port at the destination, zero where they have none.
+    pub(crate) port: u16,
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! How many messages an agent takes: from each sender, and from all together.
 
-use crate::admission::peer::Peer;
+use crate::admission::message::Peer;
 use units::{Duration, Instant};
 
 /// Messages a second of one sender in the long run, and at once.

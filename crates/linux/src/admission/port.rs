@@ -1,11 +1,11 @@
 //! The sockets at which an agent takes part in admission: one UDP port at each named interface and at loopback, and where it
 //! may, what sees packets that arrive marked. Nothing blocks, and each turn reads a bounded number of messages.
 
+use crate::admission::Settings;
 use crate::admission::marks::Marks;
 use crate::admission::message::{LENGTH, Message};
-use crate::admission::peer::{Neighbour, Peer};
+use crate::admission::message::{Neighbour, Peer};
 use crate::admission::relay::{Hop, Posted, Relay, Routes};
-use crate::admission::settings::Settings;
 use crate::error::Error;
 use crate::kernel::routes::{self, NextHop};
 use crate::kernel::socket::{

@@ -3,9 +3,9 @@
 //! A message is taken only from a neighbour through which the sender that it names is reached: so an answer goes to who
 //! asked, and nobody can name another as the source of a probe, or as the destination of an answer.
 
+use crate::admission::message::{Flow, Neighbour, Peer};
 use crate::admission::message::{Kind, Message, UNBOUNDED};
 use crate::admission::pace::Pace;
-use crate::admission::peer::{Flow, Neighbour, Peer};
 use std::net::{IpAddr, Ipv4Addr};
 use units::{Duration, Instant, Rate};
 

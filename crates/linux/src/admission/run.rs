@@ -3,7 +3,7 @@
 use crate::admission::source::{News, Source, Wanted, Why};
 use crate::admission::supervised::{Class, NotStarted, Supervised};
 use crate::error::Error;
-use crate::kernel::clock::now;
+use crate::kernel::now;
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use rustix::event::{PollFd, PollFlags, poll};

@@ -1,8 +1,8 @@
 //! The agent's configuration: which interfaces it governs, and how.
 
-use crate::admission::settings::Settings as Admission;
-use crate::device::place::{Place, class};
+use crate::admission::Settings as Admission;
 use crate::device::wish::{Backend, Wish};
+use crate::device::wish::{Place, class};
 use crate::kernel::rtnetlink::ROOT;
 use crate::telemetry::serve::address::Address;
 use queue::Settings;

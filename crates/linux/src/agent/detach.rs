@@ -1,8 +1,8 @@
 //! The end of a governed queue from outside: its agent is ended, or the work of one that was killed is done.
 
 use crate::device::claim::put_back;
-use crate::device::place::{Place, shown_place};
 use crate::device::state::{AgentProcess, State, agent_at, detach_command, other_places};
+use crate::device::wish::{Place, shown_place};
 use crate::error::{Error, Taken};
 use crate::kernel::rtnetlink::Route;
 use crate::telemetry::ask;

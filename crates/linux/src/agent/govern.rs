@@ -2,25 +2,28 @@
 //! every former queue back at its end.
 
 use crate::admission::port::Port;
+use crate::agent::Host;
 use crate::agent::confine::{Opens, confine};
 use crate::agent::governor::{Done, Governor, Round};
-use crate::agent::host::Host;
 use crate::agent::links::Links;
-use crate::agent::notify::Manager;
 use crate::agent::signals::Signals;
 use crate::agent::wakes::Wakes;
 use crate::device::contract::Keeps;
 use crate::device::looks::Looks;
 use crate::device::wish::Wish;
 use crate::error::Error;
-use crate::kernel::clock::{now, slept};
 use crate::kernel::rtnetlink::Route;
+use crate::kernel::{now, slept};
 use crate::notes::port::Port as Notes;
 use crate::telemetry::events::{AgentEvent, AgentEventKind, clock};
 use crate::telemetry::serve::{Address, Server, Serves};
 use crate::telemetry::status::Status;
 use nix::sys::signal::Signal;
 use rustix::rand::{GetRandomFlags, getrandom};
+use std::ffi::OsStr;
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
 use units::{Duration, Instant};
 
 /// Clients are looked after at least so often.
@@ -408,4 +411,39 @@ fn random() -> Result<u64, Error> {
     getrandom(&mut bytes, GetRandomFlags::empty())
         .map_err(|errno| Error::Kernel { what: "take a random number".into(), source: errno.into() })?;
     Ok(u64::from(u32::from_ne_bytes(bytes)).max(1))
+}
+
+/// The service manager, where there is one.
+#[derive(Debug)]
+struct Manager {
+    socket: Option<(UnixDatagram, SocketAddr)>,
+    /// It must hear from the agent at least so often.
+    patience: Option<Duration>,
+}
+
+impl Manager {
+    /// The one that the environment names.
+    fn find() -> Self {
+        let address = std::env::var_os("NOTIFY_SOCKET").and_then(|path| address(&path));
+        let socket = address.and_then(|address| Some((UnixDatagram::unbound().ok()?, address)));
+        let number = |name: &str| std::env::var_os(name)?.to_str()?.parse::<u64>().ok();
+        let is_ours = number("WATCHDOG_PID").is_none_or(|process| process == u64::from(std::process::id()));
+        let patience = number("WATCHDOG_USEC").filter(|micros| *micros > 0 && is_ours && socket.is_some());
+        Self { socket, patience: patience.map(Duration::from_micros) }
+    }
+
+    /// Tells it something. It may be gone or busy: that is not the agent's trouble.
+    fn tell(&self, news: &str) {
+        if let Some((socket, address)) = &self.socket {
+            let _ = socket.send_to_addr(news.as_bytes(), address);
+        }
+    }
+}
+
+/// A path, or a name that begins with `@` and is in no file system.
+fn address(path: &OsStr) -> Option<SocketAddr> {
+    match path.as_bytes().split_first()? {
+        (b'@', name) => SocketAddr::from_abstract_name(name).ok(),
+        _ => SocketAddr::from_pathname(path).ok(),
+    }
 }

@@ -1,6 +1,6 @@
 //! One queue and what the agent does with it: takes it up, governs it, waits for its interface, lets go of it.
 
-use crate::agent::host::Host;
+use crate::agent::Host;
 use crate::agent::links::Links;
 use crate::agent::needs::{classes, estimated, has_notes, interval, look_every, radio, suits};
 use crate::agent::pace::{Pace, WORTH};
@@ -8,8 +8,8 @@ use crate::agent::wakes::on_grid;
 use crate::device::attach::{Attached, attach};
 use crate::device::contract::{Device, Keeps, LONGEST_INTERVAL};
 use crate::device::looks::Looks;
-use crate::device::place::shown_place;
 use crate::device::radio::Radiometer;
+use crate::device::wish::shown_place;
 use crate::device::wish::{Start, Wish};
 use crate::error::{Error, Unfit};
 use crate::notes::port::Port as Notes;

@@ -8,7 +8,6 @@
 //! drives that one beside crate `queue` and holds every decision and counter to be equal.
 
 mod completions;
-mod credit;
 mod discipline;
 mod governed;
 mod load;
@@ -32,8 +31,8 @@ mod conformance_many;
 #[cfg(test)]
 mod conformance_shaper;
 
-pub use credit::{Below, Credit};
 pub use discipline::Discipline;
 pub use governed::{FOLDER, Governed};
 pub use mechanism::Mechanism;
+pub use shared::{Below, Credit};
 pub use slot::Slot;

@@ -1,8 +1,8 @@
 //! A place is taken: locked, what a killed agent left put back, what stands there read; then ours is put there.
 
 use crate::device::former::Former;
-use crate::device::place::Place;
 use crate::device::state::{Kept, State};
+use crate::device::wish::Place;
 use crate::error::{Error, Unforced};
 use crate::kernel::rtnetlink::{Link, Route};
 

@@ -1,7 +1,7 @@
 //! Whether packets ever wait in a queue, which only happens where something below it refuses them for a while.
 
 use crate::device::former::Former;
-use crate::device::place::Place;
+use crate::device::wish::Place;
 use crate::error::Error;
 use crate::kernel::rtnetlink::{Link, Qdisc, ROOT, Route};
 use std::fs;

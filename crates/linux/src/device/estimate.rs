@@ -7,7 +7,7 @@
 //!   waited at both readings, so that the link was never idle.
 //! - *Idle and busy time*: each reading stands for half of the time to the next.
 
-use crate::kernel::counters::Counters;
+use crate::kernel::Counters;
 use control::{Count, Interval, Measures, Reads, Stat};
 use units::{Bytes, Duration, Instant};
 

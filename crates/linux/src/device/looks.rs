@@ -1,8 +1,8 @@
 //! The counters of all queues of this network namespace, read once for all devices that look at the same moment.
 
-use crate::device::place::shown_place;
+use crate::device::wish::shown_place;
 use crate::error::Error;
-use crate::kernel::counters::Counters;
+use crate::kernel::Counters;
 use crate::kernel::rtnetlink::{Link, Route, Tally, shown};
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -5,7 +5,7 @@
 //! if it is still the one that wrote its number down.
 
 use crate::device::former::Former;
-use crate::device::place::shown_place;
+use crate::device::wish::shown_place;
 use crate::error::{Error, Taken};
 use crate::kernel::rtnetlink::{Link, ROOT, Route};
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags, fchmod, flock, fstat, lstat};

@@ -2,9 +2,9 @@
 
 use crate::device::driver::Driver;
 use crate::device::former::Former;
-use crate::device::place::shown_place;
 use crate::device::txq;
-use crate::doctor::finding::Finding;
+use crate::device::wish::shown_place;
+use crate::doctor::machine::Finding;
 use crate::error::Error;
 use crate::kernel::rtnetlink::{Link, ROOT, Route, shown};
 

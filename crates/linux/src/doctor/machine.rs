@@ -1,6 +1,6 @@
 //! What the machine and this process can do.
 
-use crate::doctor::finding::Finding;
+use serde::Serialize;
 use std::fs;
 use std::path::Path;
 
@@ -104,6 +104,30 @@ pub(super) fn disciplines(kernel: &str) -> Finding {
     } else {
         let found = "the kernel does not show which it has (/proc/kallsyms); pfifo is in every kernel with queues";
         Finding::bad("disciplines", found, "sluice doctor as root")
+    }
+}
+
+/// One thing that was examined.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The topic: `BPF queue discipline`.
+    pub topic: &'static str,
+    /// True if it serves live use as it is.
+    pub good: bool,
+    /// What was found, in plain words.
+    pub found: String,
+    /// A command or a step that would fix it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cure: Option<String>,
+}
+
+impl Finding {
+    pub(crate) fn good(topic: &'static str, found: impl Into<String>) -> Self {
+        Self { topic, good: true, found: found.into(), cure: None }
+    }
+
+    pub(crate) fn bad(topic: &'static str, found: impl Into<String>, cure: impl Into<String>) -> Self {
+        Self { topic, good: false, found: found.into(), cure: Some(cure.into()) }
     }
 }
 

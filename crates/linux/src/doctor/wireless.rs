@@ -1,6 +1,6 @@
 //! Findings about a Wi-Fi interface: how its driver and mac80211 share the airtime between stations.
 
-use crate::doctor::finding::Finding;
+use crate::doctor::machine::Finding;
 use crate::error::Error;
 use crate::kernel::nl80211::Survey;
 use crate::telemetry::stations::{CATEGORIES, DEBUGFS, Stations, look};

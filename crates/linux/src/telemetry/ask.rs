@@ -166,7 +166,7 @@ fn failed(what: &str, source: io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::clock::now;
+    use crate::kernel::now;
     use crate::telemetry::serve::{Address, Server, Serves, WATCH_EVERY};
     use crate::telemetry::status::tests::busy;
     use std::os::unix::net::UnixListener;

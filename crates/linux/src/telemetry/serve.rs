@@ -77,7 +77,7 @@ impl Server {
         Ok(Self { epoll, listener, serves, clients: [const { None }; MOST_CLIENTS], came: 0, resting: false, file })
     }
 
-    /// Does what can be done at once: takes clients, reads requests, sends answers. `now` is [`now`](crate::kernel::clock::now).
+    /// Does what can be done at once: takes clients, reads requests, sends answers. `now` is [`now`](crate::kernel::now).
     pub fn ready(&mut self, now: Instant, statuses: &[Status]) {
         let mut events = Vec::with_capacity(MOST_CLIENTS + 1);
         let at_once = Some(&rustix::time::Timespec { tv_sec: 0, tv_nsec: 0 });

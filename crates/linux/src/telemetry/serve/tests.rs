@@ -1,6 +1,6 @@
 use super::request::LONGEST;
 use super::*;
-use crate::kernel::clock::now;
+use crate::kernel::now;
 use crate::telemetry::status::tests::busy;
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
