@@ -1,5 +1,5 @@
-//! Admission between agents: probes, answers to them, and requests to regulate, hop by hop. `docs/live-admission.md` has the
-//! whole picture.
+//! Admission between agents: probes, answers to them, and requests to regulate, hop by hop. `docs/live-admission.md`
+//! describes it.
 
 mod marks;
 pub mod message;
@@ -14,20 +14,20 @@ use serde::Deserialize;
 use std::num::NonZeroU16;
 use units::Rate;
 
-/// The UDP port of agents, unless another is set.
+/// Default UDP port of agents.
 pub const PORT: NonZeroU16 = NonZeroU16::new(9_478).expect("not zero");
 
-/// The table `[admission]`: probes are answered and forwarded.
+/// The table `[admission]`: the agent answers and forwards probes.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// The interfaces at which neighbours' agents are listened to.
+    /// Names of the interfaces at which neighbours' agents are heard.
     pub interfaces: Vec<String>,
     /// The UDP port, the same at all agents of a network. Default 9478.
     #[serde(default = "port")]
     pub port: NonZeroU16,
-    /// This node admits at most so much more, in network-layer bytes, whatever its controllers can still admit. Default: only
-    /// they say.
+    /// Upper bound on what this node admits for one probe, in network-layer bytes, beside that of its controllers.
+    /// Default: none.
     #[serde(default)]
     pub at_most: Option<Rate>,
 }

@@ -1,4 +1,4 @@
-//! The loop that joins devices to controllers, its configuration, and what it keeps of its powers.
+//! The loop that joins devices to controllers, its configuration, and the privileges that it keeps.
 
 pub mod config;
 mod confine;
@@ -20,26 +20,27 @@ use crate::telemetry::status::Status;
 use control::AnyController;
 use std::ops::ControlFlow;
 
-/// Whoever runs an agent: is told, and asked.
+/// Callbacks of the program that embeds an agent.
 pub trait Host {
-    /// A queue was taken up, with what a user should know of that.
+    /// Called when a queue has been taken up; `remarks` are for the user.
     fn attached(&mut self, device: &dyn Device, controller: &AnyController, remarks: &[String]) {
         let _ = (device, controller, remarks);
     }
 
-    /// An interval of a queue has ended. To break off ends the agent.
+    /// Called at the end of each interval of a queue. `Break` ends the agent.
     fn decided(&mut self, status: &Status, decision: &Decision) -> ControlFlow<()>;
 
-    /// Something happened to a queue.
+    /// Called for each event of a queue.
     fn happened(&mut self, event: &AgentEvent);
 
-    /// SIGHUP: what is wanted from now on; `None` ends the agent.
+    /// Called on SIGHUP: returns the queues that are wanted from now on; `None` ends the agent.
     ///
     /// # Errors
-    /// Why what is wanted cannot be read; all goes on as it is.
+    /// The new settings cannot be read; the message says why, and the agent goes on with the old ones.
     fn reload(&mut self) -> Option<Result<Vec<Wish>, String>>;
 
-    /// How the agent takes part in admission; asked at the start and after each [`reload`](Self::reload). None: it does not.
+    /// Settings of admission; asked at the start and after each [`reload`](Self::reload). `None`: the agent takes no
+    /// part in it.
     fn admission(&self) -> Option<Admission> {
         None
     }

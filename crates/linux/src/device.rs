@@ -1,4 +1,4 @@
-//! One queue of an interface: measured, limited, put back at the end; by whatever holds its packets.
+//! One queue of an interface, whatever holds its packets: measured, limited, and restored at the end.
 
 pub(crate) mod attach;
 #[cfg(feature = "bpf")]

@@ -1,4 +1,4 @@
-//! What the kernel tells over netlink, and is told: interfaces, queue disciplines, Wi-Fi, routes.
+//! Netlink and clocks: interfaces, queue disciplines, Wi-Fi, routes.
 
 pub(crate) mod netlink;
 pub mod nl80211;
@@ -10,27 +10,28 @@ pub(crate) mod wire;
 use rustix::time::{ClockId, clock_gettime};
 use units::{Duration, Instant};
 
-/// What a discipline counts. All but the backlog only grow, and wrap.
+/// Counters of a queue discipline. All except the backlog only grow, and wrap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Packets that left; each segment of a large one counts.
+    /// Packets sent; each segment of a GSO packet counts.
     pub sent_packets: u64,
-    /// Their bytes with link headers.
+    /// Bytes sent, with link headers.
     pub sent_bytes: u64,
-    /// Packets discarded. Wraps at 32 bits.
+    /// Packets dropped. Wraps at 32 bits.
     pub dropped: u32,
-    /// Packets that wait; a large one counts once.
+    /// Packets waiting; a GSO packet counts once.
     pub backlog_packets: u32,
-    /// Bytes that wait, with link headers.
+    /// Bytes waiting, with link headers.
     pub backlog_bytes: u32,
 }
 
-/// The time since the machine started, without the time that it slept: a suspended machine sees no long interval.
+/// Returns the time since the machine started, without the time for which it slept, so that a suspended machine sees no
+/// long interval.
 pub fn now() -> Instant {
     read(ClockId::Monotonic)
 }
 
-/// How long the machine has slept since it was started.
+/// Returns how long the machine has slept since it was started.
 pub(crate) fn slept() -> Duration {
     let awake = now();
     read(ClockId::Boottime).since(awake)
