@@ -427,7 +427,7 @@ fn inner_in_vain() {
             let output = with(&format!("attach {device}")).output().unwrap();
             assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
             let said = stderr(&output);
-            assert!(said.contains(WHY) && said.contains("--force (force = true) goes on"), "{said}");
+            assert!(said.contains(WHY) && said.contains("--force (force = true) governs it anyway"), "{said}");
             assert!(said.contains(&format!("`sluice doctor {device}` says what would")), "{said}");
             assert_eq!(queues(), before);
         }
@@ -513,7 +513,7 @@ fn a_target_for_a_controller_without_one_and_a_backend_that_is_not_there_are_ref
     assert!(said.contains("expected auto, bpf, fifo"), "{said}");
     if !cfg!(feature = "bpf") {
         let said = refusal("attach lo --force --backend bpf");
-        assert!(said.contains("this build of Sluice is without BPF: `make live` builds one with it"), "{said}");
+        assert!(said.contains("this build of Sluice has no BPF discipline: `make live` builds one with it"), "{said}");
     }
 }
 
