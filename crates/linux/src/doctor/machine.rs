@@ -1,4 +1,4 @@
-//! What the machine and this process can do.
+//! Findings about the machine and this process.
 
 use serde::Serialize;
 use std::fs;
@@ -45,7 +45,7 @@ pub(super) fn privilege() -> Finding {
     }
 }
 
-/// Whether the text of `/proc/self/status` grants the capability `bit`.
+/// Tells whether the text of `/proc/self/status` grants the capability `bit`.
 fn has_capability(status: &str, bit: u32) -> bool {
     let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     effective.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).is_some_and(|set| set >> bit & 1 == 1)
@@ -72,7 +72,7 @@ pub(super) fn bpf(kernel: &str) -> Finding {
     }
 }
 
-/// The first two numbers of a kernel's release.
+/// Returns the first two numbers of a kernel's release.
 fn version(release: &str) -> Option<(u32, u32)> {
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse);
     Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
@@ -107,16 +107,16 @@ pub(super) fn disciplines(kernel: &str) -> Finding {
     }
 }
 
-/// One thing that was examined.
+/// One finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// The topic: `BPF queue discipline`.
+    /// Topic: `BPF queue discipline`.
     pub topic: &'static str,
-    /// True if it serves live use as it is.
+    /// Whether it serves live use as it is.
     pub good: bool,
-    /// What was found, in plain words.
+    /// What was found, for a user.
     pub found: String,
-    /// A command or a step that would fix it.
+    /// A command or a step that would mend it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cure: Option<String>,
 }
