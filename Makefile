@@ -182,13 +182,13 @@ test-live: charts
 
 # Both continue where they were interrupted; runs are kept in target/measured.
 tables-live: charts
-	python3 tests/live/measure.py --write
+	python3 tests/live/measure.py
 
 testbed-live: charts
-	python3 tests/live/testbed.py --write
+	python3 tests/live/testbed.py
 
 swan-live: charts
-	python3 tests/live/swan.py --write
+	python3 tests/live/swan.py
 
 # The settings of the tests are environment variables, which Make sets from its command line.
 stress: export STRESS_SECONDS := $(or $(STRESS_SECONDS),600)

@@ -2,7 +2,7 @@
 //! and putting another in its place. Blocking, one request at a time.
 
 use crate::error::Error;
-use crate::kernel::counters::Counters;
+use crate::kernel::Counters;
 use crate::kernel::netlink::{Connection, F_ACK, F_DUMP, F_REQUEST, failed};
 use crate::kernel::wire::{Request, attributes, messages, text, u16_at, u32_at, u64_at};
 use rustix::io::Errno;

@@ -2,8 +2,8 @@
 //! to a multicast address of the link. Nothing blocks, and each turn reads a bounded number of them.
 
 use super::message::{LONGEST, read, write};
+use crate::admission::message::{Neighbour, Peer};
 use crate::admission::pace::Pace;
-use crate::admission::peer::{Neighbour, Peer};
 use crate::error::Error;
 use crate::kernel::socket::{
     LOAD_BYTE, NETWORK_HEADER, RETURN, TTL, attach_filter, bind_to_interface, datagrams, jump, statement,
@@ -196,7 +196,7 @@ fn receive(socket: &OwnedFd) -> Option<(Ipv4Addr, Vec<u8>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::clock::now;
+    use crate::kernel::now;
     use crate::kernel::rtnetlink::Route;
     use control::Link;
     use rustix::net::sockopt::set_ip_multicast_if;

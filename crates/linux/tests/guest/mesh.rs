@@ -32,7 +32,7 @@ const UNANSWERED: u64 = 1;
 const ONE_IN: u64 = 1_000;
 
 /// Of `scenarios/live/chain.toml`, means of ten seeds: packets that come in the 55 seconds after the warm-up, and a service
-/// time. May differ by a tenth: docs/live-vs-simulated.md.
+/// time. May differ by a tenth: docs/live-safety.md.
 const SIMULATED_PACKETS: u64 = 17_600;
 const SIMULATED_SERVICE: Duration = Duration::from_micros(3_090);
 

@@ -1,4 +1,4 @@
-//! Figures for the tables of docs/live-tables.md, a line of JSON a row: one run, of which `tests/live/measure.py` makes several.
+//! Figures for the tables of docs/live-safety.md, a line of JSON a row: one run, of which `tests/live/measure.py` makes several.
 
 use super::chain::{Chain, Sink, at, send};
 use super::downloads::{self, Times, alt, download};

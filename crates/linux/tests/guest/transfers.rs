@@ -1,6 +1,6 @@
 //! A transfer over the chain under the real `sluice attach` at each node: WQM, and DNB with its notes between the agents.
 //!
-//! Bounds are those of docs/live-vs-simulated.md beside `scenarios/live/transfers.toml`, means of ten seeds: segments a second may
+//! Bounds are those of docs/live-safety.md beside `scenarios/live/transfers.toml`, means of ten seeds: segments a second may
 //! differ by a tenth, round trips by a fifth. Those may be 24 ms longer in addition: by credit each of the three queues that a
 //! segment and its acknowledgement pass may have up to 8 ms of packets below it, which the simulator's MAC has not. Where limits
 //! are of two to four packets, which is coarse, round trips may be half of the shortest that was simulated, 9 ms.

@@ -1,11 +1,11 @@
 //! The discipline in the kernel: loaded once a machine, found again by the next agent.
 
 use super::completions;
-use super::credit::Credit;
 use super::load::{alone, pin, prepared, take_away};
 use super::maps::{ELEMENTS, FIRST, KIND, LINK, MEASURED, QUEUES, RING, SETTINGS, places, read_measured, refused};
 use super::marking;
 use super::mechanism::Mechanism;
+use super::shared::Credit;
 use super::shared::{Measured, Settings};
 use super::slot::Slot;
 use crate::error::{Error, Taken, Unfit, Unsupported};

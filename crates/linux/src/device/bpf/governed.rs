@@ -1,16 +1,16 @@
 //! A queue of the discipline as a device: put in place of what was there, measured, limited, taken away.
 
-use super::credit::Credit;
 use super::discipline::Discipline;
 use super::load::alone;
 use super::maps::KIND;
 use super::mechanism::Mechanism;
+use super::shared::Credit;
 use super::slot::Slot;
 use crate::device::claim::{claim_or_keep, make_way};
 use crate::device::contract::{Beside, Capabilities, Device, Keeps};
 use crate::device::former::Former;
-use crate::device::place::Place;
 use crate::device::state::State;
+use crate::device::wish::Place;
 use crate::device::wish::{Backend, Start, Wish};
 use crate::error::{Error, Unfit};
 use crate::kernel::rtnetlink::{Link, ROOT, Route, shown};

@@ -1,9 +1,9 @@
 //! One queue of the discipline in the kernel.
 
-use super::credit::{Below, Credit};
 use super::maps::{FIRST, QUEUES, read_measured, refused};
 use super::mechanism::Mechanism;
 use super::reading::Reading;
+use super::shared::{Below, Credit};
 use super::shared::{Measured, Settings};
 use crate::device::contract::Beside;
 use crate::device::wish::Start;

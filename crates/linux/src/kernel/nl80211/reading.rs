@@ -1,6 +1,6 @@
 //! What messages of nl80211 tell of a phy, of its queues and of stations.
 
-use crate::kernel::counters::Counters;
+use crate::kernel::Counters;
 use crate::kernel::wire::{attributes, u16_at, u32_at, u64_at};
 use units::{Duration, Rate};
 
