@@ -6,7 +6,7 @@
 
 use crate::csv;
 use crate::scenario::Explanation;
-use crate::study::{Axis, Chart, Run, Study, Table};
+use crate::study::{Answer, Axis, Chart, Run, Study, Table};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sim::results::Series;
@@ -87,6 +87,8 @@ struct Manifest {
     #[serde(default)]
     tables: Vec<Table>,
     #[serde(default)]
+    answer: Answer,
+    #[serde(default)]
     explanations: BTreeMap<String, Explanation>,
     /// The keys of the runs, by case and seed.
     runs: Vec<String>,
@@ -165,6 +167,7 @@ impl Store {
             seeds: study.seeds.clone(),
             charts: study.charts.clone(),
             tables: study.tables.clone(),
+            answer: study.answer.clone(),
             explanations: study.explanations.clone(),
             runs: keys.to_vec(),
         };
@@ -236,6 +239,7 @@ impl Store {
             claims: read_json(&folder.join("claims.json"))?,
             charts: manifest.charts,
             tables: manifest.tables,
+            answer: manifest.answer,
             explanations: manifest.explanations,
         })
     }

@@ -279,6 +279,21 @@ fn reported(verdict: &Verdict) -> String {
 
 /// A value of a claim with its unit.
 fn quantity(value: f64, unit: Unit) -> String {
+    with_unit(value, unit, number)
+}
+
+/// The same with three significant digits, for sentences and narrow tables.
+pub(crate) fn short_quantity(value: f64, unit: Unit) -> String {
+    let short = |value: f64| {
+        let digits = if value == 0.0 { 0.0 } else { 2.0 - value.abs().log10().floor() };
+        // Whole numbers stay as they are.
+        let scale = 10_f64.powi(digits.clamp(0.0, 12.0) as i32);
+        number((value * scale).round() / scale)
+    };
+    with_unit(value, unit, short)
+}
+
+fn with_unit(value: f64, unit: Unit, number: fn(f64) -> String) -> String {
     let scaled = |by: f64, unit: &str| format!("{} {unit}", number(value / by));
     match (unit, value.abs()) {
         _ if value.is_nan() => number(value),
@@ -379,6 +394,10 @@ mod tests {
             at: "target = 200 ms".to_owned(),
             verdict: Ruling::NotConfirmed,
             setting: None,
+            headline: false,
+            statement: None,
+            why: None,
+            cause: None,
             neighbours: Vec::new(),
             depends_on: Vec::new(),
         };

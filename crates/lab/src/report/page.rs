@@ -85,7 +85,7 @@ fn summary(out: &mut String, studies: &[Study]) -> fmt::Result {
         claims.filter(|claim| claim.verdict == ruling).count()
     };
     // Claims that were not ruled on have a column only where there are any: in a short run.
-    let (always, short) = Ruling::ALL.split_at(3);
+    let (always, short) = Ruling::ALL.split_at(5);
     let short = short.iter().filter(|ruling| tally(**ruling, &mut claims()) > 0);
     let columns: Vec<Ruling> = always.iter().chain(short).copied().collect();
     let tags = columns.iter().map(|ruling| tag(*ruling, Some(tally(*ruling, &mut claims()))));
@@ -204,6 +204,8 @@ pub(super) fn paragraphs(out: &mut String, text: &str) -> fmt::Result {
 fn tag(ruling: Ruling, n: Option<usize>) -> String {
     let (class, sign) = match ruling {
         Ruling::Holds => ("holds", "✓"),
+        Ruling::NotRefuted => ("holds", "~"),
+        Ruling::Better => ("holds", "+"),
         Ruling::Differs => ("differs", "≠"),
         Ruling::NotConfirmed => ("not-confirmed", "?"),
         Ruling::NeedsFullRuns => ("needs-full-runs", "–"),

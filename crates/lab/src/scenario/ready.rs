@@ -3,7 +3,7 @@
 use super::explanations::Explanation;
 use super::hints;
 use crate::run::Outside;
-use crate::study::{Axis, Chart, Claim, Extent, Models, Rulings, Table};
+use crate::study::{Answer, Axis, Chart, Claim, Extent, Models, Rulings, Table};
 use sim::Governed;
 use sim::config::Network;
 use std::collections::BTreeMap;
@@ -46,6 +46,8 @@ pub struct Scenario {
     pub charts: Vec<Chart>,
     /// The tables of the report and the terminal, in the file's order.
     pub tables: Vec<Table>,
+    /// What the report and the terminal say first.
+    pub answer: Answer,
     /// What is written about claims, by their ids.
     pub explanations: BTreeMap<String, Explanation>,
 }
@@ -119,6 +121,7 @@ impl Scenario {
     pub fn without_variations(mut self, seed: u64) -> Self {
         if !self.axes.is_empty() {
             self.axes.clear();
+            self.answer = Answer::default();
             self.claims.clear();
             self.charts.clear();
             self.tables.clear();
@@ -170,6 +173,7 @@ impl Scenario {
             ));
         }
         self.base = self.cases[0].network.clone();
+        self.answer = Answer::default();
         self.claims.clear();
         self.charts.clear();
         self.tables.clear();

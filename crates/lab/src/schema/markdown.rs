@@ -31,7 +31,11 @@ const GROUPS: &[(&str, &[&str], &str)] = &[
         &["claim", "rulings"],
         "Statements about the results that are checked, and within what they are ruled on.",
     ),
-    ("report", &["chart", "table", "record"], "Charts and tables of the report, and what runs record for them."),
+    (
+        "report",
+        &["answer", "chart", "table", "record"],
+        "The answer, charts and tables of the report, and what runs record for them.",
+    ),
 ];
 
 const PREFACE: &str = "\
@@ -51,6 +55,12 @@ by their name, all of them by `*`: `queue.adth.target_delay`, `flow.forward.traf
 `flow.*.deadline`. A key that the file leaves out can be set too. A table is laid over the file's table key by key;
 anything else replaces what the file says. On the command line, words and quantities need no inner quotes:
 `--set 'queue.adth.target_delay=200 ms'`.
+
+## `base`
+
+A scenario inherits from another file with `base = \"other.toml\"`, relative to its own. Its keys are laid over those of the
+base, tables key by key; a list, also one of tables such as `[[flow]]`, replaces the base's. There is one level only.
+`sluice check --expand FILE` prints the two as one file.
 
 ## `[vary]`
 
@@ -265,6 +275,11 @@ mod tests {
         "reported",
         "holds",
         "full",
+        "better",
+        "headline",
+        "statement",
+        "why",
+        "cause",
     ];
 
     #[test]
