@@ -5,12 +5,11 @@
 //! whole or not at all: it is written beside its place and then moved there.
 
 use crate::csv;
-use crate::scenario::Explanation;
 use crate::study::{Answer, Axis, Chart, Run, Study, Table};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sim::results::Series;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -88,8 +87,6 @@ struct Manifest {
     tables: Vec<Table>,
     #[serde(default)]
     answer: Answer,
-    #[serde(default)]
-    explanations: BTreeMap<String, Explanation>,
     /// The keys of the runs, by case and seed.
     runs: Vec<String>,
 }
@@ -168,7 +165,6 @@ impl Store {
             charts: study.charts.clone(),
             tables: study.tables.clone(),
             answer: study.answer.clone(),
-            explanations: study.explanations.clone(),
             runs: keys.to_vec(),
         };
         self.write("results.jsonl", &lines)?;
@@ -240,7 +236,6 @@ impl Store {
             charts: manifest.charts,
             tables: manifest.tables,
             answer: manifest.answer,
-            explanations: manifest.explanations,
         })
     }
 

@@ -6,7 +6,6 @@ mod verdict;
 pub use model::{Bqm, Call, Devices, Equilibrium, Expectation, Modelled, Models, Rated, Swan, Voice};
 pub use verdict::{Beside, Extent, Neighbour, Ruling, Rulings, Unit, Verdict};
 
-use crate::scenario::Explanation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,8 +42,6 @@ pub struct Study {
     pub tables: Vec<Table>,
     /// What the report and the terminal say first.
     pub answer: Answer,
-    /// What is written about claims, by their ids.
-    pub explanations: BTreeMap<String, Explanation>,
 }
 
 impl Study {

@@ -138,7 +138,6 @@ pub fn run(scenario: &Scenario, store: &Store, settings: &Settings, watch: &dyn 
         charts: scenario.charts.clone(),
         tables: scenario.tables.clone(),
         answer: scenario.answer.clone(),
-        explanations: scenario.explanations.clone(),
     };
     let keys: Vec<String> = jobs.into_iter().map(|job| job.key).collect();
     store.finish(&study, &keys)?;

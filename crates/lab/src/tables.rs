@@ -6,14 +6,13 @@ use crate::study::{Reported, Ruling, Study, Table, Unit, Verdict};
 use sim::results::Outcome;
 use std::collections::BTreeSet;
 
-/// A study: what it is, its tables, and the verdicts on its claims with where it is written why they do not hold. At most
-/// `width` characters wide, if the words allow it.
+/// A study: what it is, its tables, and the verdicts on its claims with why they do not hold. At most `width` characters wide, if the words allow it.
 pub fn study(study: &Study, width: usize) -> String {
     let cpu: f64 = study.runs.iter().map(|run| run.cpu_s).sum();
     let simulated: f64 = study.runs.iter().map(|run| run.outcome.simulated_s).sum();
     let mut judged = format!("{}\n", tally(&study.claims));
     if !study.claims.is_empty() {
-        judged = format!("{}\n{judged}{}", claims(&study.claims, width), reasons(study));
+        judged = format!("{}\n{judged}{}", claims(&study.claims, width), reasons(study, width));
     }
     let asked = study.tables.iter().map(|table| format!("{}\n", asked(study, table, width)));
     let asked = asked.collect::<String>();
@@ -23,18 +22,17 @@ pub fn study(study: &Study, width: usize) -> String {
     )
 }
 
-/// Where it is written why claims do not hold.
-fn reasons(study: &Study) -> String {
-    let failing = study.claims.iter().filter(|claim| claim.verdict.fails());
-    let written = failing.filter_map(|claim| study.explanations.get(&claim.id));
-    let mut lines: Vec<String> = Vec::new();
-    for why in written {
-        let line = format!("why: {}, \"{}\"\n", why.page, why.heading);
-        if !lines.contains(&line) {
-            lines.push(line);
+/// Why claims do not hold, where the scenario says it.
+fn reasons(study: &Study, width: usize) -> String {
+    let mut text = String::new();
+    for claims in study.claims.chunk_by(|a, b| a.id == b.id) {
+        let fails = claims.iter().any(|claim| claim.verdict.fails());
+        if let Some(why) = claims[0].why.as_ref().filter(|_| fails) {
+            let lines = wrap(&format!("{}: {why}", claims[0].id), width);
+            text.extend(lines.iter().flat_map(|line| [line.as_str(), "\n"]));
         }
     }
-    lines.concat()
+    text
 }
 
 /// The verdicts on a study's claims, a block a claim: what is said, what the document reports, what was measured. Where a

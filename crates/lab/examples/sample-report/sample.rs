@@ -216,7 +216,6 @@ fn study(id: &str, title: &str, axes: &[Axis]) -> Study {
         charts: Vec::new(),
         tables: Vec::new(),
         answer: Answer::default(),
-        explanations: BTreeMap::new(),
     }
 }
 

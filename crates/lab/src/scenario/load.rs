@@ -4,7 +4,7 @@ use super::draft::Draft;
 use super::file::{LARGEST_FILE, opened, utf8};
 use super::ready::{Scenario, Wishes};
 use super::source::{Refusal, Source};
-use super::{attachments, base, check, explanations};
+use super::{attachments, base, check};
 use std::path::Path;
 
 impl Scenario {
@@ -39,7 +39,6 @@ impl Scenario {
         let networks = scenario.cases.iter_mut().map(|case| &mut case.network);
         attachments::attach(&draft, folder, networks.chain([&mut scenario.base]))?;
         check::check(&draft, &scenario)?;
-        scenario.explanations = explanations::of(folder, scenario.claims.iter().map(|claim| claim.id.as_str()));
         Ok(scenario)
     }
 

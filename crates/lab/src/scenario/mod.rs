@@ -9,7 +9,6 @@ mod conditions;
 mod conventions;
 mod document;
 mod draft;
-mod explanations;
 mod file;
 mod head;
 mod hints;
@@ -25,7 +24,6 @@ mod vary;
 
 pub use base::{Outline, outline};
 pub(crate) use conventions::{Choice as ConventionsKey, markdown as conventions};
-pub use explanations::Explanation;
 pub(crate) use head::Head;
 pub use hints::nearest;
 pub use other::{load, parse};

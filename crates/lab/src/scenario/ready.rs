@@ -1,6 +1,5 @@
 //! A scenario that was read: what it varies, its cases, and what is claimed.
 
-use super::explanations::Explanation;
 use super::hints;
 use crate::run::Outside;
 use crate::study::{Answer, Axis, Chart, Claim, Extent, Models, Rulings, Table};
@@ -48,8 +47,6 @@ pub struct Scenario {
     pub tables: Vec<Table>,
     /// What the report and the terminal say first.
     pub answer: Answer,
-    /// What is written about claims, by their ids.
-    pub explanations: BTreeMap<String, Explanation>,
 }
 
 /// One combination of the values of all axes.

@@ -69,15 +69,15 @@ pub struct Verdict {
     /// Whether the claim holds.
     pub verdict: Ruling,
     /// One of the statements for which the document stands.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default)]
     pub headline: bool,
     /// Whose statement it is; none where it is the document's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub statement: Option<Origin>,
-    /// Why it does not hold; none where it does.
+    /// Why it does not hold, as the scenario says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// Where the difference comes from; none where it holds.
+    /// Where the difference comes from, as the scenario says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
     /// What comes out with neighbouring choices of parameters, in the scenario's order.
@@ -150,11 +150,6 @@ pub enum Unit {
     /// None, or none that is known.
     #[serde(rename = "1")]
     Number,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 /// JSON has no NaN: it is written as `null`.
