@@ -157,8 +157,9 @@ def claims(
     Table
         A row for each verdict, with the keys of the results' ``claims[]``: ``id``, ``says`` (the claim), ``source``
         (where the document says so), ``reported`` (what it reports), ``measured`` (ours) with its 95 % interval ``low``
-        and ``high`` and their ``unit``, ``verdict`` (``holds``, ``differs``, ``not-confirmed``, ``needs-full-runs``),
-        and more; where a claim does not hold, ``why`` and ``why_page``: what is written about it, and where.
+        and ``high`` and their ``unit``, ``verdict`` (``holds``, ``not-refuted``, ``better``, ``differs``,
+        ``not-confirmed``, ``needs-full-runs``), ``why`` it does not hold and the ``cause`` (as the scenario says), and
+        more.
 
     Raises
     ------

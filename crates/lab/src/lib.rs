@@ -2,6 +2,7 @@
 //!
 //! Here live files, sweeps, statistics over seeds and the report. No model of a network, queue or controller ever does.
 
+pub mod answer;
 pub mod capture;
 pub mod claims;
 mod csv;

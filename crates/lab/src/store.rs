@@ -5,12 +5,11 @@
 //! whole or not at all: it is written beside its place and then moved there.
 
 use crate::csv;
-use crate::scenario::Explanation;
-use crate::study::{Axis, Chart, Run, Study, Table};
+use crate::study::{Answer, Axis, Chart, Run, Study, Table};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sim::results::Series;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -87,7 +86,7 @@ struct Manifest {
     #[serde(default)]
     tables: Vec<Table>,
     #[serde(default)]
-    explanations: BTreeMap<String, Explanation>,
+    answer: Answer,
     /// The keys of the runs, by case and seed.
     runs: Vec<String>,
 }
@@ -165,7 +164,7 @@ impl Store {
             seeds: study.seeds.clone(),
             charts: study.charts.clone(),
             tables: study.tables.clone(),
-            explanations: study.explanations.clone(),
+            answer: study.answer.clone(),
             runs: keys.to_vec(),
         };
         self.write("results.jsonl", &lines)?;
@@ -236,7 +235,7 @@ impl Store {
             claims: read_json(&folder.join("claims.json"))?,
             charts: manifest.charts,
             tables: manifest.tables,
-            explanations: manifest.explanations,
+            answer: manifest.answer,
         })
     }
 

@@ -6,7 +6,6 @@ mod verdict;
 pub use model::{Bqm, Call, Devices, Equilibrium, Expectation, Modelled, Models, Rated, Swan, Voice};
 pub use verdict::{Beside, Extent, Neighbour, Ruling, Rulings, Unit, Verdict};
 
-use crate::scenario::Explanation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,8 +40,8 @@ pub struct Study {
     pub charts: Vec<Chart>,
     /// The tables that the scenario asks for.
     pub tables: Vec<Table>,
-    /// What is written about claims, by their ids.
-    pub explanations: BTreeMap<String, Explanation>,
+    /// What the report and the terminal say first.
+    pub answer: Answer,
 }
 
 impl Study {
@@ -167,6 +166,68 @@ pub struct Claim {
     /// It takes all seeds and the full length of the runs: `--quick` does not rule on it.
     #[serde(default)]
     pub full: bool,
+    /// The side of the window on which ours is better than the document says: there the verdict is `better` instead of
+    /// `differs`.
+    #[serde(default)]
+    pub better: Option<Side>,
+    /// One of the six to ten statements for which the document stands. They come first in lists of claims.
+    #[serde(default)]
+    pub headline: bool,
+    /// Whose statement it is. Default: the document's.
+    #[serde(default)]
+    pub statement: Option<Origin>,
+    /// Why it does not hold, in one or two sentences, with the experiment that shows it (a command, or a claim's id).
+    #[serde(default)]
+    pub why: Option<String>,
+    /// Where the difference comes from. Goes with `why`.
+    #[serde(default)]
+    pub cause: Option<Cause>,
+}
+
+/// A side of the window in which a claim holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// Values below it.
+    Below,
+    /// Values above it.
+    Above,
+}
+
+/// Whose statement a claim is, where it is not the document's. Such claims are not counted among the document's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Origin {
+    /// Our own: an inference, or a check of the model.
+    Ours,
+    /// Another paper's.
+    Other,
+    /// The document's, but another claim has it already.
+    Duplicate,
+}
+
+/// Where a difference from the document comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// Our model, or a choice of ours.
+    Ours,
+    /// A value that the document leaves open.
+    Open,
+    /// The document, which contradicts itself, or its simulator.
+    Document,
+    /// Not known.
+    Unknown,
+}
+
+/// What the report and the terminal say first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    /// The sentences. `{1}` is the value measured for the claim `<id>.1`, where `<id>` is the experiment's, and `{adth-s1a.3}`
+    /// that for the claim of this id, with their units. A sentence about a claim that was not ruled on is left out.
+    #[serde(default)]
+    pub says: Vec<String>,
 }
 
 /// How the values of the seeds are ruled on.
@@ -391,6 +452,9 @@ pub struct Chart {
     /// The document's figure or table, or a remark.
     #[serde(default)]
     pub about: String,
+    /// The chart that stands first in the report, beside the answer.
+    #[serde(default)]
+    pub first: bool,
     /// `time`, `cdf`, or the name of an axis of `[vary]` (its labels are the x values). `cdf`: over delays, the share of
     /// packets that took no longer; with `log` the share that took longer.
     pub x: String,

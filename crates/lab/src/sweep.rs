@@ -137,7 +137,7 @@ pub fn run(scenario: &Scenario, store: &Store, settings: &Settings, watch: &dyn 
         runs,
         charts: scenario.charts.clone(),
         tables: scenario.tables.clone(),
-        explanations: scenario.explanations.clone(),
+        answer: scenario.answer.clone(),
     };
     let keys: Vec<String> = jobs.into_iter().map(|job| job.key).collect();
     store.finish(&study, &keys)?;

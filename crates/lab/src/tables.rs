@@ -6,14 +6,13 @@ use crate::study::{Reported, Ruling, Study, Table, Unit, Verdict};
 use sim::results::Outcome;
 use std::collections::BTreeSet;
 
-/// A study: what it is, its tables, and the verdicts on its claims with where it is written why they do not hold. At most
-/// `width` characters wide, if the words allow it.
+/// A study: what it is, its tables, and the verdicts on its claims with why they do not hold. At most `width` characters wide, if the words allow it.
 pub fn study(study: &Study, width: usize) -> String {
     let cpu: f64 = study.runs.iter().map(|run| run.cpu_s).sum();
     let simulated: f64 = study.runs.iter().map(|run| run.outcome.simulated_s).sum();
     let mut judged = format!("{}\n", tally(&study.claims));
     if !study.claims.is_empty() {
-        judged = format!("{}\n{judged}{}", claims(&study.claims, width), reasons(study));
+        judged = format!("{}\n{judged}{}", claims(&study.claims, width), reasons(study, width));
     }
     let asked = study.tables.iter().map(|table| format!("{}\n", asked(study, table, width)));
     let asked = asked.collect::<String>();
@@ -23,18 +22,17 @@ pub fn study(study: &Study, width: usize) -> String {
     )
 }
 
-/// Where it is written why claims do not hold.
-fn reasons(study: &Study) -> String {
-    let failing = study.claims.iter().filter(|claim| claim.verdict.fails());
-    let written = failing.filter_map(|claim| study.explanations.get(&claim.id));
-    let mut lines: Vec<String> = Vec::new();
-    for why in written {
-        let line = format!("why: {}, \"{}\"\n", why.page, why.heading);
-        if !lines.contains(&line) {
-            lines.push(line);
+/// Why claims do not hold, where the scenario says it.
+fn reasons(study: &Study, width: usize) -> String {
+    let mut text = String::new();
+    for claims in study.claims.chunk_by(|a, b| a.id == b.id) {
+        let fails = claims.iter().any(|claim| claim.verdict.fails());
+        if let Some(why) = claims[0].why.as_ref().filter(|_| fails) {
+            let lines = wrap(&format!("{}: {why}", claims[0].id), width);
+            text.extend(lines.iter().flat_map(|line| [line.as_str(), "\n"]));
         }
     }
-    lines.concat()
+    text
 }
 
 /// The verdicts on a study's claims, a block a claim: what is said, what the document reports, what was measured. Where a
@@ -279,6 +277,21 @@ fn reported(verdict: &Verdict) -> String {
 
 /// A value of a claim with its unit.
 fn quantity(value: f64, unit: Unit) -> String {
+    with_unit(value, unit, number)
+}
+
+/// The same with three significant digits, for sentences and narrow tables.
+pub(crate) fn short_quantity(value: f64, unit: Unit) -> String {
+    let short = |value: f64| {
+        let digits = if value == 0.0 { 0.0 } else { 2.0 - value.abs().log10().floor() };
+        // Whole numbers stay as they are.
+        let scale = 10_f64.powi(digits.clamp(0.0, 12.0) as i32);
+        number((value * scale).round() / scale)
+    };
+    with_unit(value, unit, short)
+}
+
+fn with_unit(value: f64, unit: Unit, number: fn(f64) -> String) -> String {
     let scaled = |by: f64, unit: &str| format!("{} {unit}", number(value / by));
     match (unit, value.abs()) {
         _ if value.is_nan() => number(value),
@@ -379,6 +392,10 @@ mod tests {
             at: "target = 200 ms".to_owned(),
             verdict: Ruling::NotConfirmed,
             setting: None,
+            headline: false,
+            statement: None,
+            why: None,
+            cause: None,
             neighbours: Vec::new(),
             depends_on: Vec::new(),
         };

@@ -137,7 +137,7 @@ impl Study {
     fn table(&self, name: &str) -> PyResult<Table> {
         let study = &self.study;
         match name {
-            "claims" => tables::verdicts(&study.id, &study.claims, &study.explanations),
+            "claims" => tables::verdicts(&study.id, &study.claims),
             _ => tables::table(name, &study.axes, study.runs.iter()),
         }
     }

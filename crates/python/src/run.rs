@@ -3,7 +3,7 @@
 use crate::table::Table;
 use crate::tables;
 use lab::run::{Timed, Watch};
-use lab::scenario::{Explanation, Scenario};
+use lab::scenario::Scenario;
 use lab::study::{self, Verdict};
 use lab::sweep;
 use pyo3::exceptions::PyValueError;
@@ -11,7 +11,6 @@ use pyo3::prelude::*;
 use serde_json::json;
 use sim::config::Network;
 use std::any::Any;
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A run and the verdicts on its claims.
@@ -19,14 +18,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub(crate) struct Run {
     done: study::Run,
     verdicts: Vec<Verdict>,
-    explanations: BTreeMap<String, Explanation>,
 }
 
 impl Run {
     /// What a finished run of `scenario`, which varies nothing, is.
     pub(crate) fn new(scenario: Scenario, timed: Timed) -> Self {
         let (done, verdicts) = sweep::judged(&scenario, timed);
-        Self { done, verdicts, explanations: scenario.explanations }
+        Self { done, verdicts }
     }
 }
 
@@ -68,7 +66,7 @@ impl Run {
     /// One of the tables of runs, or `claims`.
     fn table(&self, name: &str) -> PyResult<Table> {
         match name {
-            "claims" => tables::verdicts(&self.done.scenario, &self.verdicts, &self.explanations),
+            "claims" => tables::verdicts(&self.done.scenario, &self.verdicts),
             _ => tables::table(name, &[], std::iter::once(&self.done)),
         }
     }

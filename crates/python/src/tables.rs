@@ -2,7 +2,6 @@
 
 use crate::shape::{Column, Kind, columns};
 use crate::table::{Table, Writer};
-use lab::scenario::Explanation;
 use lab::study::{Axis, Run, Verdict};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
@@ -10,7 +9,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use sim::results::{Flow, FlowSeries, Hop, Node, NodeSeries, QueueResult, Totals};
-use std::collections::BTreeMap;
 
 /// The names of the tables of runs. `cost` is what differs from machine to machine.
 pub(crate) const NAMES: [&str; 8] = ["runs", "flows", "nodes", "queues", "hops", "flow_series", "queue_series", "cost"];
@@ -40,28 +38,19 @@ pub(crate) fn table<'r>(name: &str, axes: &[Axis], runs: impl Iterator<Item = &'
     }
 }
 
-/// Verdicts on claims, and where a claim does not hold, why: the text, and on which page it stands.
-pub(crate) fn verdicts(
-    scenario: &str,
-    verdicts: &[Verdict],
-    explanations: &BTreeMap<String, Explanation>,
-) -> PyResult<Table> {
+/// Verdicts on claims.
+pub(crate) fn verdicts(scenario: &str, verdicts: &[Verdict]) -> PyResult<Table> {
     let columns = columns::<Verdict>();
     let mut writer = Writer::default();
     writer.add("scenario".to_owned(), Kind::Text);
     for column in columns.iter().filter(|column| !column.list) {
         writer.add(column.name(), column.kind);
     }
-    for name in ["why", "why_page"] {
-        writer.add(name.to_owned(), Kind::Text);
-    }
     let scenario = json!(scenario);
     for verdict in verdicts {
         let value = json!(verdict);
-        let why = explanations.get(&verdict.id).filter(|_| verdict.verdict.fails());
-        let why = [why.map(|why| json!(why.text)), why.map(|why| json!(format!("{}, \"{}\"", why.page, why.heading)))];
         let cells = columns.iter().filter(|column| !column.list).map(|column| at(&value, &column.path));
-        writer.row([Some(&scenario)].into_iter().chain(cells).chain(why.iter().map(Option::as_ref)));
+        writer.row([Some(&scenario)].into_iter().chain(cells));
     }
     writer.finish()
 }

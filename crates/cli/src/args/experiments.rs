@@ -49,6 +49,7 @@ pub(crate) struct New {
 Examples:
   sluice check my.toml
   sluice check scenarios/adth
+  sluice check --expand scenarios/adth/s1b.toml
 
 Exit status: 0 if all are correct, 2 if one is not; the message names the line, what was expected, and the nearest \
 right name.")]
@@ -56,6 +57,9 @@ pub(crate) struct Check {
     /// Scenario files, folders of them, or ids of experiments.
     #[arg(value_name = "FILE|DIR|ID", required = true)]
     pub(crate) targets: Vec<PathBuf>,
+    /// Print the scenario with all that it inherits from its `base`, as one file.
+    #[arg(long)]
+    pub(crate) expand: bool,
 }
 
 /// Run a scenario's network once, without its variations.

@@ -24,7 +24,7 @@ pub(super) fn experiment(experiment: Experiment) -> Result<u8, Failure> {
         Experiment::Run(args) => run::run(args),
         Experiment::Reproduce(args) => reproduce::reproduce(args),
         Experiment::New(args) => new::new(&args.file).map(|()| HOLDS),
-        Experiment::Check(args) => check::check(&args.targets).map(|()| HOLDS),
+        Experiment::Check(args) => check::check(&args).map(|()| HOLDS),
         Experiment::List(args) => list::list(&args.targets).map(|()| HOLDS),
         Experiment::Report(args) => report::report(&args.folder, args.out).map(|()| HOLDS),
         Experiment::Replay(args) => replay::replay(&args).map(|()| HOLDS),

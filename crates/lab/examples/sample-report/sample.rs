@@ -1,6 +1,8 @@
 //! Made-up studies with the shapes of real ones: a load that rises and falls, a chain that grows, and hostile texts.
 
-use super::study::{Axis, Chart, Compare, Labels, OverSeeds, Reported, Ruling, Run, Spacing, Study, Unit, Verdict};
+use super::study::{
+    Answer, Axis, Chart, Compare, Labels, OverSeeds, Reported, Ruling, Run, Spacing, Study, Unit, Verdict,
+};
 use sim::results::{
     Distributions, Flow, FlowDistribution, FlowSeries, Level, Mac, Node, NodeSeries, Outcome, QueueResult, Series,
     Times, Totals, shares,
@@ -112,6 +114,10 @@ fn claims() -> Vec<Verdict> {
         at: String::new(),
         verdict,
         setting: None,
+        headline: false,
+        statement: None,
+        why: None,
+        cause: None,
         neighbours: Vec::new(),
         depends_on: Vec::new(),
     };
@@ -209,7 +215,7 @@ fn study(id: &str, title: &str, axes: &[Axis]) -> Study {
         claims: Vec::new(),
         charts: Vec::new(),
         tables: Vec::new(),
-        explanations: BTreeMap::new(),
+        answer: Answer::default(),
     }
 }
 
@@ -229,6 +235,7 @@ fn both(mut a: BTreeMap<String, Labels>, b: BTreeMap<String, Labels>) -> BTreeMa
 
 fn chart(title: &str, x: &str, y: &[&str], y_title: &str) -> Chart {
     Chart {
+        first: false,
         title: title.to_owned(),
         about: String::new(),
         x: x.to_owned(),

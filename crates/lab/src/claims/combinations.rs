@@ -2,7 +2,7 @@
 //! worse than none.
 
 use super::Condition;
-use crate::study::{Choose, Claim, Compare, OverSeeds, Statistic, Take, Window};
+use crate::study::{Choose, Claim, Compare, OverSeeds, Side, Statistic, Take, Window};
 
 /// A rule on the keys of a claim.
 pub(crate) struct Rule {
@@ -131,6 +131,23 @@ pub(crate) const RULES: &[Rule] = &[
         sentence: "`holds = \"zero\"` is ruled on by the median seed and the mean: `seeds` and `share_of_runs` do not apply",
         is_broken: |claim| is_zero(claim) && (claim.seeds != OverSeeds::default() || claim.share_of_runs.is_some()),
     },
+    Rule {
+        key: "better",
+        sentence: "`better` names a side on which the window of `holds` has a border",
+        is_broken: |claim| {
+            let outside = claim.better.map(|side| match side {
+                Side::Below => f64::MIN,
+                Side::Above => f64::MAX,
+            });
+            let condition = claim.holds.parse::<Condition>().ok();
+            outside.zip(condition).is_some_and(|(value, condition)| condition.beyond(value) != claim.better)
+        },
+    },
+    Rule {
+        key: "cause",
+        sentence: "`why` and `cause` belong together; a claim that holds may have `why` alone",
+        is_broken: |claim| claim.cause.is_some() && claim.why.is_none(),
+    },
 ];
 
 fn has_other(claim: &Claim) -> bool {
@@ -186,6 +203,8 @@ mod tests {
             json!({ "formula": "a", "groups": { "a": { "load": "1" } }, "than": "flows.b.v" }),
             json!({ "holds": "zero", "statistic": "max" }),
             json!({ "holds": "zero", "seeds": "every" }),
+            json!({ "holds": "<= 1", "better": "below" }),
+            json!({ "cause": "open" }),
         ];
         assert_eq!(broken_by.len(), RULES.len());
         for (rule, fields) in RULES.iter().zip(&broken_by) {
@@ -207,6 +226,8 @@ mod tests {
             json!({ "series": { "take": "settling", "covered": 0.5 } }),
             json!({ "series": { "take": "fall", "over": "1 s" } }),
             json!({ "holds": "zero" }),
+            json!({ "holds": "1 .. 2", "better": "below", "why": "x", "cause": "open" }),
+            json!({ "why": "x" }),
             json!({ "share_of_runs": "> 1", "seeds": "every" }),
             json!({ "formula": "max(a)", "groups": { "a": { "load": ["1", "2"] } }, "steps": "scheme" }),
         ] {

@@ -1,7 +1,7 @@
 //! When a claim holds: `<= 400 ms`, `> 4`, `1.5 % .. 4.5 %`, `!= 1`, `zero`.
 
 use super::quantity::quantity;
-use crate::study::{Ruling, Unit};
+use crate::study::{Ruling, Side, Unit};
 use std::str::FromStr;
 
 /// A condition on a number.
@@ -92,6 +92,22 @@ impl Condition {
             Self::Within(from, to) => low <= to && high >= from,
             Self::Not(_) => self.holds(low) || self.holds(high),
             Self::Zero => low <= 0.0 && high >= 0.0,
+        }
+    }
+
+    /// The side of the window on which a value lies; none inside, and where the condition has no such side.
+    pub(super) fn beyond(self, value: f64) -> Option<Side> {
+        let (low, high) = match self {
+            Self::AtMost(limit) | Self::Below(limit) => (f64::NEG_INFINITY, limit),
+            Self::AtLeast(limit) | Self::Above(limit) => (limit, f64::INFINITY),
+            Self::Within(low, high) => (low, high),
+            Self::Not(_) | Self::Zero => return None,
+        };
+        match value {
+            value if self.holds(value) || value.is_nan() => None,
+            value if value <= low => Some(Side::Below),
+            value if value >= high => Some(Side::Above),
+            _ => None,
         }
     }
 

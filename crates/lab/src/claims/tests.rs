@@ -305,7 +305,25 @@ fn an_interval_that_contains_the_border_confirms_nothing() {
     assert_eq!(word("<= 0.2"), Ruling::NotConfirmed);
     assert_eq!(word("> 0.5"), Ruling::Differs);
     let not_refuted = |holds: &str| ruled(&json!({ "holds": holds, "seeds": "not-refuted" }), &losses).verdict;
-    assert_eq!((not_refuted("> 0.4"), not_refuted("> 0.5")), (Ruling::Holds, Ruling::Differs));
+    assert_eq!(["< 0.5", "> 0.4", "> 0.5"].map(not_refuted), [Ruling::Holds, Ruling::NotRefuted, Ruling::Differs]);
+}
+
+#[test]
+fn the_better_side_of_the_window_is_a_verdict_of_its_own() {
+    let better = |holds: &str, side: &str, losses: &[f64], more: Value| {
+        let mut fields = json!({ "holds": holds, "better": side });
+        fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        ruled(&fields, losses).verdict
+    };
+    let few = [0.10, 0.11, 0.12];
+    assert_eq!(better("20 % .. 30 %", "below", &few, json!({})), Ruling::Better);
+    assert_eq!(better("20 % .. 30 %", "above", &few, json!({})), Ruling::Differs);
+    assert_eq!(better("5 % .. 8 %", "below", &few, json!({})), Ruling::Differs);
+    assert_eq!(better("11 % .. 30 %", "below", &few, json!({})), Ruling::NotConfirmed, "it contains the border");
+    // Of every seed the worst decides, and one that is better than the document is not the worst.
+    let every = json!({ "seeds": "every" });
+    assert_eq!(better("20 % .. 30 %", "below", &[0.01, 0.25, 0.35], every.clone()), Ruling::Differs);
+    assert_eq!(better("20 % .. 30 %", "below", &[0.01, 0.02, 0.05], every), Ruling::Better);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::condition::ZERO_AT_MOST;
 use super::{Answer, Condition, Question, Sweep, extreme};
 use crate::measure;
 use crate::statistics::interval;
-use crate::study::{Claim, Compare, Extent, OverSeeds, Ruling, Run, Statistic, Take, Unit, Verdict};
+use crate::study::{Claim, Compare, Extent, OverSeeds, Ruling, Run, Side, Statistic, Take, Unit, Verdict};
 use std::collections::BTreeSet;
 
 /// The verdict on a claim whose question has this answer.
@@ -33,6 +33,10 @@ pub(super) fn verdict(claim: &Claim, question: &Question, answer: &Answer, sweep
         seeds: claim.seeds,
         at: at(question, answer, place, judged.seed, seeds, runs),
         verdict: if needs_more { Ruling::NeedsFullRuns } else { judged.ruling },
+        headline: claim.headline,
+        statement: claim.statement,
+        why: claim.why.clone(),
+        cause: claim.cause,
         neighbours: Vec::new(),
         depends_on: Vec::new(),
     }
@@ -44,6 +48,7 @@ struct Rule {
     share_of_runs: Option<Condition>,
     seeds: OverSeeds,
     statistic: Statistic,
+    better: Option<Side>,
     extent: Extent,
 }
 
@@ -68,6 +73,7 @@ impl Rule {
             share_of_runs: claim.share_of_runs.as_ref().and_then(read),
             seeds: claim.seeds,
             statistic: claim.statistic,
+            better: claim.better,
             extent,
         }
     }
@@ -78,6 +84,18 @@ impl Rule {
     }
 
     fn judge(&self, values: &[f64]) -> Judgement {
+        let judged = self.against_window(values);
+        let is_better = judged.ruling == Ruling::Differs && self.is_better(judged.measured);
+        Judgement { ruling: if is_better { Ruling::Better } else { judged.ruling }, ..judged }
+    }
+
+    /// True for a value outside the window on the side that is better than the document says.
+    fn is_better(&self, value: f64) -> bool {
+        let (Some(condition), Some(side)) = (self.condition, self.better) else { return false };
+        condition.beyond(value) == Some(side)
+    }
+
+    fn against_window(&self, values: &[f64]) -> Judgement {
         let Some(condition) = self.condition else { return Judgement::none() };
         if condition == Condition::Zero {
             return self.zero(values);
@@ -98,10 +116,13 @@ impl Rule {
         match self.seeds {
             OverSeeds::Mean => judgement,
             OverSeeds::NotRefuted if lone => judgement,
-            OverSeeds::NotRefuted => {
-                let reached = condition.reaches(seen.low, seen.high);
-                Judgement { ruling: if reached { Ruling::Holds } else { Ruling::Differs }, ..judgement }
-            }
+            OverSeeds::NotRefuted => Judgement {
+                ruling: match judgement.ruling {
+                    Ruling::NotConfirmed => Ruling::NotRefuted,
+                    settled => settled,
+                },
+                ..judgement
+            },
             OverSeeds::Every => self.by_seed(condition, &values, |a, b| a > b),
             OverSeeds::Some => self.by_seed(condition, &values, |a, b| a < b),
             OverSeeds::Deviation => self.single(condition, deviation(&values)),
@@ -125,7 +146,9 @@ impl Rule {
     /// The seed that lies farthest outside, or farthest inside, decides; `before` says which of two excesses comes first.
     fn by_seed(&self, condition: Condition, values: &[f64], before: fn(f64, f64) -> bool) -> Judgement {
         let (low, high) = range(values);
-        let with_excess = values.iter().map(|value| condition.excess(*value)).enumerate();
+        // A value on the better side counts as one at the border.
+        let excess = |value: f64| if self.is_better(value) { 0.0 } else { condition.excess(value) };
+        let with_excess = values.iter().map(|value| excess(*value)).enumerate();
         let pick = |a: (usize, f64), b: (usize, f64)| if before(b.1, a.1) { b } else { a };
         let Some((seed, excess)) = with_excess.reduce(pick) else { return Judgement::none() };
         let measured = values[seed];

@@ -5,7 +5,6 @@ use super::picture::{Data, Picture, Style, Tracks};
 use super::text::{Escaped, count, json_in_script, number, quantity, ranges};
 use crate::grid::Grid;
 use crate::label::short;
-use crate::scenario::Explanation;
 use crate::shell;
 use crate::study::{Reported, Ruling, Run, Study, Table, Verdict};
 use crate::tables::counted;
@@ -85,7 +84,7 @@ fn summary(out: &mut String, studies: &[Study]) -> fmt::Result {
         claims.filter(|claim| claim.verdict == ruling).count()
     };
     // Claims that were not ruled on have a column only where there are any: in a short run.
-    let (always, short) = Ruling::ALL.split_at(3);
+    let (always, short) = Ruling::ALL.split_at(5);
     let short = short.iter().filter(|ruling| tally(**ruling, &mut claims()) > 0);
     let columns: Vec<Ruling> = always.iter().chain(short).copied().collect();
     let tags = columns.iter().map(|ruling| tag(*ruling, Some(tally(*ruling, &mut claims()))));
@@ -204,6 +203,8 @@ pub(super) fn paragraphs(out: &mut String, text: &str) -> fmt::Result {
 fn tag(ruling: Ruling, n: Option<usize>) -> String {
     let (class, sign) = match ruling {
         Ruling::Holds => ("holds", "✓"),
+        Ruling::NotRefuted => ("holds", "~"),
+        Ruling::Better => ("holds", "+"),
         Ruling::Differs => ("differs", "≠"),
         Ruling::NotConfirmed => ("not-confirmed", "?"),
         Ruling::NeedsFullRuns => ("needs-full-runs", "–"),
@@ -242,7 +243,7 @@ fn claims(out: &mut String, study: &Study) -> fmt::Result {
             Escaped(&claim.id),
             Escaped(&claim.says),
             Escaped(&claim.source),
-            why(study, verdicts)?,
+            why(verdicts),
             reported(claim),
             each(verdicts, |verdict| measured(verdict) + &beside(verdict)),
             Escaped(&claim.holds),
@@ -340,16 +341,13 @@ fn beside(verdict: &Verdict) -> String {
     format!(" <span class=\"interval beside\">over neighbours: {}{left_out}</span>", ranges.join("; "))
 }
 
-/// What is written about a claim that does not hold.
-fn why(study: &Study, verdicts: &[Verdict]) -> Result<String, fmt::Error> {
-    let mut out = String::new();
+/// Why a claim does not hold, where the scenario says it.
+fn why(verdicts: &[Verdict]) -> String {
     let fails = verdicts.iter().any(|verdict| verdict.verdict.fails());
-    if let Some(Explanation { page, heading, text }) = study.explanations.get(&verdicts[0].id).filter(|_| fails) {
-        write!(out, "<details class=\"why\"><summary>Why</summary>\n<p><strong>{}</strong></p>\n", Escaped(heading))?;
-        paragraphs(&mut out, text)?;
-        write!(out, "<p class=\"note\">{}</p></details>", Escaped(page))?;
+    match verdicts[0].why.as_ref().filter(|_| fails) {
+        Some(text) => format!("<details class=\"why\"><summary>Why</summary>\n<p>{}</p></details>", Escaped(text)),
+        None => String::new(),
     }
-    Ok(out)
 }
 
 fn reported(claim: &Verdict) -> String {

@@ -5,6 +5,7 @@ use super::draft::Draft;
 use super::ready::Scenario;
 use super::source::Refusal;
 use super::{ceilings, document, hints};
+use crate::answer;
 use crate::claims::{self, Case, Condition, Expression, Question};
 use crate::label;
 use crate::measure::{self, Missing};
@@ -43,6 +44,7 @@ pub(super) fn check(draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
     for (index, chart) in scenario.charts.iter().enumerate() {
         future.check_chart(index, chart)?;
     }
+    future.check_answer()?;
     for (index, table) in scenario.tables.iter().enumerate() {
         future.check_table(index, table)?;
     }
@@ -466,6 +468,30 @@ impl Future<'_, '_> {
             title::factor(&chart.y_title, measure, unit).map_err(|why| self.draft.refuse_at(&at("y_title"), why))?;
         }
         Ok(())
+    }
+
+    /// The sentences of the answer speak of claims that there are, and one chart stands first.
+    fn check_answer(&self) -> Result<(), Refusal> {
+        let claims: Vec<&str> = self.scenario.claims.iter().map(|claim| claim.id.as_str()).collect();
+        for (index, sentence) in self.scenario.answer.says.iter().enumerate() {
+            let refuse = |message: String| self.draft.refuse_at(&format!("answer.says.{index}"), message);
+            let parts = answer::parts(sentence).map_err(|message| refuse(message.to_owned()))?;
+            for name in parts.into_iter().filter_map(answer::Part::claim) {
+                let id = answer::full(&self.scenario.id, name);
+                if !claims.contains(&id.as_str()) {
+                    let refusal = refuse(format!("no claim has the id `{id}`"));
+                    return Err(hints::with_names(refusal, &id, &claims));
+                }
+            }
+        }
+        let mut first = self.scenario.charts.iter().enumerate().filter(|(_, chart)| chart.first);
+        match first.nth(1) {
+            Some((index, _)) => {
+                let message = "only one chart stands first, and another before this one does";
+                Err(self.draft.refuse_at(&format!("chart.{index}.first"), message))
+            }
+            None => Ok(()),
+        }
     }
 
     fn check_table(&self, index: usize, table: &Table) -> Result<(), Refusal> {

@@ -295,23 +295,31 @@ fn search<'d>(table: &'d DeTable<'_>, span: &Range<usize>, trail: &mut Vec<&'d s
 
 /// The same value with every place replaced by `span`: for values that do not stand in the file.
 pub(super) fn placed_at<'s>(value: Value<'s>, span: &Range<usize>) -> Value<'s> {
-    let moved = match value.into_inner() {
+    moved_value(value, &|_| span.clone())
+}
+
+/// The same table with every place changed by `to`.
+pub(super) fn moved<'s>(table: DeTable<'s>, to: &dyn Fn(Range<usize>) -> Range<usize>) -> DeTable<'s> {
+    let moved = |(key, value): (Spanned<Cow<'s, str>>, Value<'s>)| {
+        (Spanned::new(to(key.span()), key.into_inner()), moved_value(value, to))
+    };
+    table.into_iter().map(moved).collect()
+}
+
+fn moved_value<'s>(value: Value<'s>, to: &dyn Fn(Range<usize>) -> Range<usize>) -> Value<'s> {
+    let span = to(value.span());
+    let inner = match value.into_inner() {
         DeValue::Array(mut array) => {
             for element in array.iter_mut() {
-                let whole = std::mem::replace(element, Spanned::new(span.clone(), DeValue::Boolean(false)));
-                *element = placed_at(whole, span);
+                let whole = std::mem::replace(element, Spanned::new(0..0, DeValue::Boolean(false)));
+                *element = moved_value(whole, to);
             }
             DeValue::Array(array)
         }
-        DeValue::Table(table) => DeValue::Table(
-            table
-                .into_iter()
-                .map(|(key, value)| (Spanned::new(span.clone(), key.into_inner()), placed_at(value, span)))
-                .collect(),
-        ),
+        DeValue::Table(table) => DeValue::Table(moved(table, to)),
         plain => plain,
     };
-    Spanned::new(span.clone(), moved)
+    Spanned::new(span, inner)
 }
 
 #[cfg(test)]

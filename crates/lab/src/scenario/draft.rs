@@ -7,7 +7,7 @@ use super::reading::{apply, deserialize, table};
 use super::ready::{Case, Scenario, Wishes};
 use super::source::{Refusal, Source};
 use super::vary::{self, Vary};
-use super::{ceilings, conditions, hints};
+use super::{base, ceilings, conditions, hints};
 use crate::claims;
 use crate::schema::Tables;
 use crate::study::{Axis, Extent};
@@ -152,7 +152,7 @@ impl<'s> Draft<'s> {
             title: self.head.title.clone(),
             about: self.head.about.trim().to_owned(),
             file: self.source.name.to_owned(),
-            text: self.source.text.to_owned(),
+            text: self.text(),
             set,
             axes: axes.collect(),
             seeds: self.vary.seeds.clone(),
@@ -165,8 +165,13 @@ impl<'s> Draft<'s> {
             models: self.head.model.clone(),
             charts: self.head.chart.clone(),
             tables: self.head.table.clone(),
-            explanations: BTreeMap::new(),
+            answer: self.head.answer.clone(),
         })
+    }
+
+    /// The file word for word, or with its base as one file.
+    fn text(&self) -> String {
+        if self.source.base.is_some() { base::expanded(&self.source, &self.root) } else { self.source.text.to_owned() }
     }
 
     /// The duration that the file asks for; without one that can be read, zero.

@@ -1,6 +1,6 @@
 //! The keys that are the lab's.
 
-use crate::study::{Chart, Claim, Models, Rulings, Table};
+use crate::study::{Answer, Chart, Claim, Models, Rulings, Table};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -16,6 +16,15 @@ pub(crate) struct Head {
     /// What the scenario shows, in a paragraph or two of plain text.
     #[serde(default)]
     pub(super) about: String,
+    /// The file that this one inherits from, relative to it. Tables are merged key by key; other values and lists (also of
+    /// tables) replace those of the base. `id` is not inherited, and a base has no base itself. In a folder, a file that
+    /// another one names as its base and that has no `id` is not an experiment. `sluice check --expand FILE` prints the whole.
+    #[serde(default)]
+    #[expect(dead_code, reason = "it is read before the other keys")]
+    base: Option<String>,
+    /// What the report and the terminal say first.
+    #[serde(default)]
+    pub(super) answer: Answer,
     /// Statements about the results that are checked.
     #[serde(default)]
     pub(super) claim: Vec<Claim>,
@@ -36,6 +45,7 @@ pub(crate) struct Head {
 impl Head {
     /// What speaks of the file's own sweep goes.
     pub(super) fn forget_variations(&mut self) {
+        self.answer = Answer::default();
         self.claim.clear();
         self.rulings = Rulings::default();
         self.chart.clear();
@@ -44,8 +54,8 @@ impl Head {
 }
 
 /// The keys that [`Head`] reads, `vary` and `quick`.
-pub(super) const LAB_KEYS: [&str; 10] =
-    ["title", "id", "about", "vary", "quick", "claim", "rulings", "model", "chart", "table"];
+pub(super) const LAB_KEYS: [&str; 12] =
+    ["title", "id", "about", "base", "answer", "vary", "quick", "claim", "rulings", "model", "chart", "table"];
 
 /// The others. They stand here so that a scenario without a fault is read without the schema, which takes longer to build than
 /// a short network to simulate.

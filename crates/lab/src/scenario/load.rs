@@ -4,7 +4,7 @@ use super::draft::Draft;
 use super::file::{LARGEST_FILE, opened, utf8};
 use super::ready::{Scenario, Wishes};
 use super::source::{Refusal, Source};
-use super::{attachments, check, explanations};
+use super::{attachments, base, check};
 use std::path::Path;
 
 impl Scenario {
@@ -26,22 +26,31 @@ impl Scenario {
     /// # Errors
     /// What is wrong with the text, and where.
     pub fn read(name: &str, stem: &str, bytes: &[u8], folder: &Path, wishes: &Wishes) -> Result<Self, Refusal> {
-        let source = Source { name, text: utf8(name, bytes)?, sets: &wishes.changes() };
+        let sets = wishes.changes();
+        let source = Source::alone(name, utf8(name, bytes)?, &sets);
+        let base = base::of(&source, folder)?;
+        let joined = base.as_ref().map(|base| base.before(source.text));
+        let source = match (&base, &joined) {
+            (Some(base), Some(text)) => Source { text, base: Some((&base.name, base.text.len())), ..source },
+            _ => source,
+        };
         let draft = Draft::read(source, wishes)?;
         let mut scenario = draft.scenario(stem)?;
         let networks = scenario.cases.iter_mut().map(|case| &mut case.network);
         attachments::attach(&draft, folder, networks.chain([&mut scenario.base]))?;
         check::check(&draft, &scenario)?;
-        scenario.explanations = explanations::of(folder, scenario.claims.iter().map(|claim| claim.id.as_str()));
         Ok(scenario)
     }
 
-    /// Reads a scenario from bytes without building its networks. `name` stands in refusals; its stem is the default id.
+    /// Reads a scenario without a base from bytes, without building its networks. `name` stands in refusals; its stem is the
+    /// default id.
     ///
     /// # Errors
     /// What is wrong with the text, and where.
     pub fn parse(name: &str, bytes: &[u8], wishes: &Wishes) -> Result<Self, Refusal> {
-        let source = Source { name, text: utf8(name, bytes)?, sets: &wishes.changes() };
+        let sets = wishes.changes();
+        let source = Source::alone(name, utf8(name, bytes)?, &sets);
+        base::refuse(&source)?;
         Draft::read(source, wishes)?.scenario(name.strip_suffix(".toml").unwrap_or(name))
     }
 }

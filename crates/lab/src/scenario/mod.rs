@@ -1,6 +1,7 @@
 //! Scenario files: read, refused with the place and the nearest right name, or turned into cases to run.
 
 mod attachments;
+mod base;
 mod baseline;
 mod ceilings;
 mod check;
@@ -8,7 +9,6 @@ mod conditions;
 mod conventions;
 mod document;
 mod draft;
-mod explanations;
 mod file;
 mod head;
 mod hints;
@@ -22,8 +22,8 @@ mod source;
 mod tests;
 mod vary;
 
+pub use base::{Outline, outline};
 pub(crate) use conventions::{Choice as ConventionsKey, markdown as conventions};
-pub use explanations::Explanation;
 pub(crate) use head::Head;
 pub use hints::nearest;
 pub use other::{load, parse};

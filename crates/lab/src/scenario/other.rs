@@ -20,7 +20,7 @@ pub fn load<T: DeserializeOwned>(path: &Path) -> Result<T, Refusal> {
 /// # Errors
 /// What is wrong with the text, and where.
 pub fn parse<T: DeserializeOwned>(name: &str, bytes: &[u8]) -> Result<T, Refusal> {
-    let source = Source { name, text: text(name, bytes)?, sets: &[] };
+    let source = Source::alone(name, text(name, bytes)?, &[]);
     deserialize(&source, table(&source)?)
 }
 

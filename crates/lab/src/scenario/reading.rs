@@ -1,10 +1,11 @@
 //! From text to tables and structs; every fault is told in the words of scenarios.
 
 use super::document::{self, Change};
-use super::hints;
 use super::source::{Refusal, Source};
+use super::{base, hints};
 use crate::schema::Tables;
 use serde::Deserialize;
+use std::ops::Range;
 use toml::Spanned;
 use toml::de::DeTable;
 
@@ -15,14 +16,26 @@ pub(super) fn apply<'s>(source: &Source, root: &mut DeTable<'s>, change: &Change
     })
 }
 
+/// Parses the file, laid over its base where it has one.
 pub(super) fn table<'s>(source: &Source<'s>) -> Result<DeTable<'s>, Refusal> {
-    let root = DeTable::parse(source.text).map_err(|error| {
-        let end = source.text.len()..source.text.len();
+    let mut root = parsed(source, source.own()..source.text.len())?;
+    if let Some((_, end)) = source.base {
+        base::lay_under(source, &mut root, parsed(source, 0..end)?)?;
+    }
+    Ok(root)
+}
+
+/// Parses a part of the text; its words keep their places in the whole.
+fn parsed<'s>(source: &Source<'s>, part: Range<usize>) -> Result<DeTable<'s>, Refusal> {
+    let first = part.start;
+    let text = &source.text[part];
+    let root = DeTable::parse(text).map_err(|error| {
         let deep = error.message().contains("recurs");
         let message = if deep { "tables or keys within each other, too many deep" } else { error.message() };
-        source.refuse(error.span().unwrap_or(end), format!("not TOML: {message}"))
+        let span = error.span().unwrap_or(text.len()..text.len());
+        source.refuse(first + span.start..first + span.end, format!("not TOML: {message}"))
     })?;
-    Ok(root.into_inner())
+    Ok(document::moved(root.into_inner(), &|span| first + span.start..first + span.end))
 }
 
 /// Reads a struct from its table; every error is told in the words of scenarios, with hints.

@@ -1,9 +1,8 @@
 //! A scenario that was read: what it varies, its cases, and what is claimed.
 
-use super::explanations::Explanation;
 use super::hints;
 use crate::run::Outside;
-use crate::study::{Axis, Chart, Claim, Extent, Models, Rulings, Table};
+use crate::study::{Answer, Axis, Chart, Claim, Extent, Models, Rulings, Table};
 use sim::Governed;
 use sim::config::Network;
 use std::collections::BTreeMap;
@@ -46,8 +45,8 @@ pub struct Scenario {
     pub charts: Vec<Chart>,
     /// The tables of the report and the terminal, in the file's order.
     pub tables: Vec<Table>,
-    /// What is written about claims, by their ids.
-    pub explanations: BTreeMap<String, Explanation>,
+    /// What the report and the terminal say first.
+    pub answer: Answer,
 }
 
 /// One combination of the values of all axes.
@@ -119,6 +118,7 @@ impl Scenario {
     pub fn without_variations(mut self, seed: u64) -> Self {
         if !self.axes.is_empty() {
             self.axes.clear();
+            self.answer = Answer::default();
             self.claims.clear();
             self.charts.clear();
             self.tables.clear();
@@ -170,6 +170,7 @@ impl Scenario {
             ));
         }
         self.base = self.cases[0].network.clone();
+        self.answer = Answer::default();
         self.claims.clear();
         self.charts.clear();
         self.tables.clear();

@@ -10,17 +10,31 @@ pub(super) const DID_YOU_MEAN: &str = "did you mean `";
 /// The widest piece of a line that a refusal quotes, in characters.
 const QUOTED: usize = 110;
 
-/// A scenario file's name and text, and the `--set` arguments laid over it.
+/// A scenario file's name and text, the text of its base, and the `--set` arguments laid over both.
 ///
-/// Places are byte offsets into the file; offset `len + 1 + k` stands for the `k`-th `--set` as a whole.
+/// Places are byte offsets into `text`; offset `len + 1 + k` stands for the `k`-th `--set` as a whole.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Source<'s> {
+    /// The file's name.
     pub(super) name: &'s str,
+    /// The text of its base, where it has one, and then its own.
     pub(super) text: &'s str,
+    /// The base's name and where its text ends.
+    pub(super) base: Option<(&'s str, usize)>,
     pub(super) sets: &'s [String],
 }
 
-impl Source<'_> {
+impl<'s> Source<'s> {
+    /// A text without a base.
+    pub(super) fn alone(name: &'s str, text: &'s str, sets: &'s [String]) -> Self {
+        Self { name, text, base: None, sets }
+    }
+
+    /// Where the file's own text begins: after that of its base and a line break.
+    pub(super) fn own(&self) -> usize {
+        self.base.map_or(0, |(_, end)| end + 1)
+    }
+
     /// The offsets that stand for the `k`-th `--set`.
     pub(super) fn set_span(&self, k: usize) -> Range<usize> {
         let start = self.text.len() + 1 + k;
@@ -52,14 +66,18 @@ impl Source<'_> {
 
     fn line(&self, span: Range<usize>) -> Line {
         let start = self.boundary(span.start);
-        let before = &self.text[..start];
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let (name, first) = match self.base {
+            Some((base, end)) if start <= end => (base, 0),
+            _ => (self.name, self.own()),
+        };
+        let before = &self.text[first..start];
+        let line_start = first + before.rfind('\n').map_or(0, |newline| newline + 1);
         let content = self.text[line_start..].split('\n').next().unwrap_or_default().trim_end_matches('\r');
         let column = self.text[line_start..start].chars().count();
         let end = self.boundary(span.end.clamp(start, line_start + content.len().max(start - line_start)));
         let width = self.text[start..end].chars().count().max(1);
         Line {
-            name: self.name.to_owned(),
+            name: name.to_owned(),
             number: before.matches('\n').count() + 1,
             column,
             width,
@@ -208,7 +226,7 @@ mod tests {
     use super::*;
 
     fn refusal(text: &str, span: Range<usize>) -> String {
-        Source { name: "a.toml", text, sets: &["queue.limit=x".to_owned()] }.refuse(span, "wrong").to_string()
+        Source::alone("a.toml", text, &["queue.limit=x".to_owned()]).refuse(span, "wrong").to_string()
     }
 
     #[test]
@@ -235,6 +253,20 @@ mod tests {
     #[test]
     fn offsets_beyond_the_file_are_arguments() {
         assert_eq!(refusal("a = 1", 6..7), "--set 'queue.limit=x': wrong");
+    }
+
+    #[test]
+    fn points_into_the_base_and_into_the_file_after_it() {
+        let text = "a = 1\nb = 2\nc = 3";
+        let source = Source { name: "own.toml", text, base: Some(("base.toml", 11)), sets: &[] };
+        let place = |at: &str| {
+            let start = text.find(at).unwrap();
+            source.refuse(start..start + 1, "wrong").to_string().lines().next().unwrap().to_owned()
+        };
+        assert_eq!(
+            [place("b"), place("c"), place("3")],
+            ["base.toml:2:1: wrong", "own.toml:1:1: wrong", "own.toml:1:5: wrong"]
+        );
     }
 
     #[test]

@@ -129,6 +129,26 @@ fn a_claim_that_can_never_be_ruled_on_is_refused() {
 }
 
 #[test]
+fn an_answer_speaks_of_claims_that_there_are() {
+    let file = std::env::temp_dir().join(format!("sluice-answer-{}.toml", std::process::id()));
+    let loaded = |text: &str| {
+        std::fs::write(&file, text).unwrap();
+        Scenario::load(&file, &wishes(&[])).map(|scenario| scenario.answer.says).map_err(|refusal| refusal.to_string())
+    };
+    let with = |sentence: &str| format!("answer.says = [\"{sentence}\"]\n{CHAIN}");
+    let own = parse(CHAIN, &wishes(&[])).claims[0].id.clone();
+    assert_eq!(loaded(&with(&format!("ADTH: {{{own}}}."))), Ok(vec![format!("ADTH: {{{own}}}.")]));
+    let said = loaded(&with("ADTH: {99}.")).unwrap_err();
+    assert!(said.contains(":1:16: no claim has the id `chain.99`"), "{said}");
+    assert!(loaded(&with("ADTH: {1.")).unwrap_err().contains("stand around the number"));
+    let charts =
+        "\n[[chart]]\ntitle = \"t\"\nx = \"scheme\"\ny = [\"totals.loss_ratio\"]\ny_title = \"loss\"\nfirst = true\n";
+    let said = loaded(&format!("{CHAIN}{charts}{charts}")).unwrap_err();
+    assert!(said.contains("only one chart stands first"), "{said}");
+    std::fs::remove_file(&file).unwrap();
+}
+
+#[test]
 fn quick_sets_keys_that_set_can_still_change() {
     let text = format!("quick.duration = \"1 s\"\nquick.queue.limit = 7\n{CHAIN}");
     let duration = |wishes: &Wishes| parse(&text, wishes).cases[3].network.duration;
@@ -173,7 +193,7 @@ fn another_controller_from_outside_leaves_the_files_parameters_alone() {
     let alone = CHAIN.split("[record]").next().unwrap().replace("[queue.adth]", "controller = \"adth\"\n[queue.adth]");
     let checked = |set: &[&str]| {
         let (text, wishes) = (alone.as_str(), wishes(set));
-        let draft = Draft::read(Source { name: "chain.toml", text, sets: &wishes.set }, &wishes).unwrap();
+        let draft = Draft::read(Source::alone("chain.toml", text, &wishes.set), &wishes).unwrap();
         let scenario = draft.scenario("chain").unwrap();
         check::check(&draft, &scenario).map_err(|refusal| refusal.to_string())
     };

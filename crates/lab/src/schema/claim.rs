@@ -14,6 +14,10 @@ describes the verdict that is written.
 | `reported` | the document's figure, or its words; only shown beside ours |
 | `holds` | the range in which our figure has to lie, with its unit |
 | `full` | `--quick` does not rule on it |
+| `better` | the side of that range on which ours is better than the document says |
+| `headline` | one of the statements for which the document stands |
+| `statement` | whose statement it is, if not the document's |
+| `why`, `cause` | why it does not hold, and where the difference comes from |
 
 ## How its figure is computed
 

@@ -38,8 +38,8 @@ const GROUPS: &[(&str, &[&str], &str)] = &[
     ),
     (
         "report",
-        &["chart", "table", "record", "model"],
-        "Charts and tables of the report, what runs record for them, and models beside runs.",
+        &["answer", "chart", "table", "record", "model"],
+        "The answer, charts and tables of the report, what runs record for them, and models beside runs.",
     ),
 ];
 
@@ -60,6 +60,12 @@ by their name, all of them by `*`: `queue.adth.target_delay`, `flow.forward.traf
 `flow.*.deadline`. A key that the file leaves out can be set too. A table is laid over the file's table key by key;
 anything else replaces what the file says. On the command line, words and quantities need no inner quotes:
 `--set 'queue.adth.target_delay=200 ms'`.
+
+## `base`
+
+A scenario inherits from another file with `base = \"other.toml\"`, relative to its own. Its keys are laid over those of the
+base, tables key by key; a list, also one of tables such as `[[flow]]`, replaces the base's. There is one level only.
+`sluice check --expand FILE` prints the two as one file.
 
 ## `[vary]`
 
@@ -290,6 +296,11 @@ mod tests {
         "reported",
         "holds",
         "full",
+        "better",
+        "headline",
+        "statement",
+        "why",
+        "cause",
     ];
 
     #[test]

@@ -1,6 +1,6 @@
 //! What became of claims, and within what they are ruled on.
 
-use super::{OverSeeds, Reported};
+use super::{Cause, Origin, OverSeeds, Reported};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -68,6 +68,18 @@ pub struct Verdict {
     pub at: String,
     /// Whether the claim holds.
     pub verdict: Ruling,
+    /// One of the statements for which the document stands.
+    #[serde(default)]
+    pub headline: bool,
+    /// Whose statement it is; none where it is the document's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statement: Option<Origin>,
+    /// Why it does not hold, as the scenario says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// Where the difference comes from, as the scenario says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
     /// What comes out with neighbouring choices of parameters, in the scenario's order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub neighbours: Vec<Beside>,
@@ -151,6 +163,10 @@ fn number_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::E
 pub enum Ruling {
     /// The measured value lies where the claim says.
     Holds,
+    /// Its 95 % interval reaches where the claim says: of a claim that asks for no more (`seeds = "not-refuted"`).
+    NotRefuted,
+    /// It lies on the side of the window on which ours is better than the document says.
+    Better,
     /// It was not ruled on: the run was a short one.
     NeedsFullRuns,
     /// Its 95 % interval contains the border; or seeds that were not run could still refute it.
@@ -161,17 +177,20 @@ pub enum Ruling {
 
 impl Ruling {
     /// All of them, in the order in which they are counted.
-    pub const ALL: [Self; 4] = [Self::Holds, Self::Differs, Self::NotConfirmed, Self::NeedsFullRuns];
+    pub const ALL: [Self; 6] =
+        [Self::Holds, Self::NotRefuted, Self::Better, Self::Differs, Self::NotConfirmed, Self::NeedsFullRuns];
 
     /// So many of them, in words: "1 differs", "3 are not confirmed".
     pub fn counted(self, count: usize) -> String {
-        let one = count == 1;
-        match self {
-            Self::Holds => format!("{count} {}", if one { "holds" } else { "hold" }),
-            Self::Differs => format!("{count} {}", if one { "differs" } else { "differ" }),
-            Self::NotConfirmed => format!("{count} {} not confirmed", if one { "is" } else { "are" }),
-            Self::NeedsFullRuns => format!("{count} {} full runs", if one { "needs" } else { "need" }),
-        }
+        let (one, many) = match self {
+            Self::Holds => ("holds", "hold"),
+            Self::NotRefuted => ("is not refuted", "are not refuted"),
+            Self::Better => ("is better", "are better"),
+            Self::Differs => ("differs", "differ"),
+            Self::NotConfirmed => ("is not confirmed", "are not confirmed"),
+            Self::NeedsFullRuns => ("needs full runs", "need full runs"),
+        };
+        format!("{count} {}", if count == 1 { one } else { many })
     }
 
     /// True where the documents' statement does not stand: the exit status says so.
@@ -183,6 +202,8 @@ impl Ruling {
     pub fn word(self) -> &'static str {
         match self {
             Self::Holds => "holds",
+            Self::NotRefuted => "not refuted",
+            Self::Better => "better",
             Self::NeedsFullRuns => "needs full runs",
             Self::NotConfirmed => "not confirmed",
             Self::Differs => "differs",

@@ -1,6 +1,7 @@
 //! `sluice check`.
 
 use super::targets;
+use crate::args;
 use crate::console::print;
 use crate::failure::Failure;
 use lab::scenario::{Scenario, Wishes};
@@ -9,10 +10,13 @@ use std::path::PathBuf;
 
 /// Reads scenarios and builds all of their networks, without running any: what `sluice reproduce` would refuse is
 /// refused here.
-pub(super) fn check(targets: &[PathBuf]) -> Result<(), Failure> {
+pub(super) fn check(args: &args::Check) -> Result<(), Failure> {
+    if args.expand {
+        return expand(&args.targets);
+    }
     let mut fine = String::new();
     let mut wrong = Vec::new();
-    for file in targets::files(targets)? {
+    for file in targets::files(&args.targets)? {
         match Scenario::load(&file, &Wishes::default()) {
             Ok(scenario) => {
                 let _ = writeln!(fine, "{}: {}", file.display(), summary(&scenario));
@@ -22,6 +26,13 @@ pub(super) fn check(targets: &[PathBuf]) -> Result<(), Failure> {
     }
     print(&fine)?;
     if wrong.is_empty() { Ok(()) } else { Err(Failure::wrong(wrong.join("\nerror: "))) }
+}
+
+/// Prints a scenario with all that it inherits, as one file.
+fn expand(targets: &[PathBuf]) -> Result<(), Failure> {
+    let [target] = targets else { return Err(Failure::wrong("--expand prints one scenario: name one")) };
+    let scenario = Scenario::load(&targets::one(target)?, &Wishes::default())?;
+    print(&scenario.text)
 }
 
 fn summary(scenario: &Scenario) -> String {

@@ -3,7 +3,7 @@
 use super::home::{FOLDER, home, place};
 use crate::failure::Failure;
 use lab::scenario::missing::sentence;
-use lab::scenario::{Scenario, Wishes, nearest};
+use lab::scenario::{Outline, nearest, outline};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -95,25 +95,35 @@ pub(super) fn under(path: &Path) -> Result<Vec<PathBuf>, Failure> {
         }
     }
     files.sort();
+    without_bases(&mut files);
     if files.is_empty() {
         return Err(Failure::wrong(format!("{}: there is no scenario (*.toml) in this folder", path.display())));
     }
     Ok(files)
 }
 
+/// Takes out the files that others inherit from and that have no id of their own: they are no experiments.
+fn without_bases(files: &mut Vec<PathBuf>) {
+    let outlines: Vec<Outline> = files.iter().map(|file| outline(file)).collect();
+    let bases: Vec<PathBuf> =
+        outlines.iter().filter_map(|outline| fs::canonicalize(outline.base.as_ref()?).ok()).collect();
+    let mut outlines = outlines.iter();
+    files.retain(|file| {
+        let has_id = outlines.next().is_none_or(|outline| outline.id.is_some());
+        has_id || bases.is_empty() || !fs::canonicalize(file).is_ok_and(|file| bases.contains(&file))
+    });
+}
+
 /// The file in `home` with this id.
 fn by_id(id: &str, home: &Path) -> Result<PathBuf, Failure> {
     let mut known = Vec::new();
     for file in under(home)? {
-        // A file that cannot be read has no id; `sluice list` says what is wrong with it.
-        let bytes = fs::read(&file).unwrap_or_default();
-        let name = file.file_name().unwrap_or_default().to_string_lossy();
-        if let Ok(scenario) = Scenario::parse(&name, &bytes, &Wishes::default()) {
-            if scenario.id == id {
-                return Ok(file);
-            }
-            known.push(scenario.id);
+        let stem = || file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let Some(own) = outline(&file).id.or_else(stem) else { continue };
+        if own == id {
+            return Ok(file);
         }
+        known.push(own);
     }
     // A file's name without its ending is a slip that is easily made.
     let file = format!("{id}.toml");

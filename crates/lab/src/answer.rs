@@ -1,0 +1,133 @@
+//! `[answer]`: sentences that take measured values.
+
+use crate::study::{Ruling, Study, Verdict};
+use crate::tables;
+
+/// A part of a sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part<'s> {
+    /// Words.
+    Text(&'s str),
+    /// The value of a claim, named by its id or by what follows the experiment's.
+    Value(&'s str),
+}
+
+impl<'s> Part<'s> {
+    /// The claim whose value it is.
+    pub(crate) fn claim(self) -> Option<&'s str> {
+        match self {
+            Self::Text(_) => None,
+            Self::Value(name) => Some(name),
+        }
+    }
+}
+
+/// Takes a sentence apart: "the FIFO reached {2}".
+pub(crate) fn parts(sentence: &str) -> Result<Vec<Part<'_>>, &'static str> {
+    const WRONG: &str = "`{` and `}` stand around the number or the id of a claim, as in `{1}` or `{adth-s1a.3}`";
+    let mut parts = Vec::new();
+    let mut rest = sentence;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (name, after) = after.split_once('}').ok_or(WRONG)?;
+        if before.contains('}') || name.is_empty() || name.contains(['{', ' ']) {
+            return Err(WRONG);
+        }
+        parts.extend([Part::Text(before), Part::Value(name)]);
+        rest = after;
+    }
+    if rest.contains('}') {
+        return Err(WRONG);
+    }
+    parts.push(Part::Text(rest));
+    Ok(parts)
+}
+
+/// The id of a claim: `1` is that of the experiment's claim `<experiment>.1`.
+pub(crate) fn full(experiment: &str, name: &str) -> String {
+    if name.contains('.') { name.to_owned() } else { format!("{experiment}.{name}") }
+}
+
+/// The sentences of a study with the values of its verdicts; those about a claim without a value are left out.
+pub fn sentences(study: &Study) -> Vec<String> {
+    study.answer.says.iter().filter_map(|sentence| filled(sentence, &study.id, &study.claims)).collect()
+}
+
+/// A sentence with the values of an experiment's verdicts; nothing where one of them has none.
+pub fn filled(sentence: &str, experiment: &str, verdicts: &[Verdict]) -> Option<String> {
+    let told = |part: Part| match part {
+        Part::Text(text) => Some(text.to_owned()),
+        Part::Value(name) => value(&full(experiment, name), verdicts),
+    };
+    parts(sentence).ok()?.into_iter().map(told).collect()
+}
+
+/// The value of a claim; of one with several settings each value with its setting.
+fn value(id: &str, verdicts: &[Verdict]) -> Option<String> {
+    let of_claim: Vec<&Verdict> = verdicts.iter().filter(|verdict| verdict.id == id).collect();
+    let told = |verdict: &&Verdict| {
+        let known = verdict.verdict != Ruling::NeedsFullRuns && !verdict.measured.is_nan();
+        let value = known.then(|| tables::short_quantity(verdict.measured, verdict.unit))?;
+        Some(match &verdict.setting {
+            Some(setting) if of_claim.len() > 1 => format!("{value} ({setting})"),
+            _ => value,
+        })
+    };
+    let values = of_claim.iter().map(told).collect::<Option<Vec<String>>>()?;
+    (!values.is_empty()).then(|| values.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::{OverSeeds, Unit};
+
+    fn verdict(id: &str, setting: Option<&str>, measured: f64, unit: Unit) -> Verdict {
+        Verdict {
+            id: id.to_owned(),
+            setting: setting.map(str::to_owned),
+            says: String::new(),
+            source: String::new(),
+            reported: None,
+            holds: "> 0".to_owned(),
+            measured,
+            low: measured,
+            high: measured,
+            unit,
+            seeds: OverSeeds::Mean,
+            at: String::new(),
+            verdict: Ruling::Holds,
+            headline: false,
+            statement: None,
+            why: None,
+            cause: None,
+            neighbours: Vec::new(),
+            depends_on: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_sentence_takes_values_with_their_units() {
+        let verdicts = [
+            verdict("x.1", None, 3.49872, Unit::Seconds),
+            verdict("x.2", None, 0.8251, Unit::Share),
+            verdict("x-b.1", None, 12_345.0, Unit::Packets),
+            verdict("x.4", Some("RTS"), 1.5, Unit::Number),
+            verdict("x.4", Some("basic"), f64::NAN, Unit::Number),
+            verdict("x.5", Some("RTS"), 1.5, Unit::Number),
+            verdict("x.5", Some("basic"), 2.0, Unit::Number),
+        ];
+        let told = |sentence| filled(sentence, "x", &verdicts);
+        assert_eq!(told("FIFO {1}, ADTH {2}; {x-b.1}.").as_deref(), Some("FIFO 3.5 s, ADTH 82.5 %; 12345 packets."));
+        assert_eq!(told("{5}").as_deref(), Some("1.5 (RTS), 2 (basic)"));
+        assert_eq!((told("{4}"), told("{9}")), (None, None), "no value");
+        assert_eq!(told("no value at all").as_deref(), Some("no value at all"));
+    }
+
+    #[test]
+    fn braces_that_name_no_claim_are_refused() {
+        for wrong in ["{", "}", "a {b", "a } b", "{}", "{a b}", "{{1}}"] {
+            assert!(parts(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(parts("a {1}"), Ok(vec![Part::Text("a "), Part::Value("1"), Part::Text("")]));
+    }
+}

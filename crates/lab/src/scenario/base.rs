@@ -1,0 +1,243 @@
+//! `base`: a scenario that inherits from another file.
+
+use super::document;
+use super::file::{LARGEST_FILE, opened, read, utf8};
+use super::source::{Refusal, Source};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// The key that names the base.
+const KEY: &str = "base";
+
+/// The key that is not inherited: two experiments cannot have one id.
+const ID: &str = "id";
+
+/// The file that a scenario inherits from.
+pub(super) struct Base {
+    /// Its name in refusals.
+    pub(super) name: String,
+    pub(super) text: String,
+}
+
+impl Base {
+    /// The text of the base and then that of the file.
+    pub(super) fn before(&self, own: &str) -> String {
+        format!("{}\n{own}", self.text)
+    }
+}
+
+/// Reads the base that a file names, relative to `folder`.
+///
+/// # Errors
+/// When it names one that cannot be read.
+pub(super) fn of(source: &Source, folder: &Path) -> Result<Option<Base>, Refusal> {
+    let Some(named) = named(source.text) else { return Ok(None) };
+    let path = folder.join(named.get_ref());
+    let name = path.display().to_string();
+    if !path.exists() {
+        let beside = "a base is looked for in the folder of the file that names it";
+        return Err(source.refuse(named.span(), super::missing::sentence(&path)).note(beside));
+    }
+    let bytes = opened(&path, &name, LARGEST_FILE)?;
+    let text = utf8(&name, &bytes)?.to_owned();
+    Ok(Some(Base { name, text }))
+}
+
+/// Refuses a text that names a base and has no folder in which to look for it.
+pub(super) fn refuse(source: &Source) -> Result<(), Refusal> {
+    let Some(named) = named(source.text) else { return Ok(()) };
+    Err(source.refuse(named.span(), "a base is a file beside the scenario's own, and this text is not a file"))
+}
+
+/// The base that a text names. What is no text is refused with the other keys.
+fn named(text: &str) -> Option<Spanned<String>> {
+    if !text.contains(KEY) {
+        return None;
+    }
+    let root = DeTable::parse(text).ok()?;
+    let value = root.get_ref().get(KEY)?;
+    Some(Spanned::new(value.span(), value.get_ref().as_str()?.to_owned()))
+}
+
+/// Gives a file the keys of its base that it does not have: tables key by key, everything else whole.
+///
+/// # Errors
+/// When the base has a base itself.
+pub(super) fn lay_under<'s>(source: &Source, own: &mut DeTable<'s>, mut base: DeTable<'s>) -> Result<(), Refusal> {
+    if let Some((key, _)) = base.get_key_value(KEY) {
+        let refusal = source.refuse(key.span(), "a base cannot have a base itself");
+        return Err(refusal.note(format!("{} inherits from this file", source.name)));
+    }
+    base.remove(ID);
+    document::fill(own, base);
+    Ok(())
+}
+
+/// A file and its base as one file, in the order in which their keys stand there.
+pub(super) fn expanded(source: &Source, root: &DeTable) -> String {
+    let mut text = String::new();
+    write_table(&mut text, source, root, "");
+    text.trim_start().to_owned()
+}
+
+/// Writes a table: first the keys that fit on a line, then the tables in it under their own headers.
+fn write_table(text: &mut String, source: &Source, table: &DeTable, path: &str) {
+    let mut keys: Vec<_> = table.iter().filter(|(key, _)| !(path.is_empty() && key.get_ref() == KEY)).collect();
+    keys.sort_by_key(|(key, _)| key.span().start);
+    let (tables, plain): (Vec<_>, Vec<_>) = keys.into_iter().partition(|(_, value)| has_header(source, value));
+    for (key, value) in plain {
+        let _ = writeln!(text, "{} = {}", written(key.get_ref()), &source.text[value.span()]);
+    }
+    for (key, value) in tables {
+        let name = written(key.get_ref());
+        let path = if path.is_empty() { name } else { format!("{path}.{name}") };
+        match value.get_ref() {
+            DeValue::Table(inner) => {
+                let _ = write!(text, "\n[{path}]\n");
+                write_table(text, source, inner, &path);
+            }
+            DeValue::Array(elements) => {
+                for inner in elements.iter().filter_map(|element| element.get_ref().as_table()) {
+                    let _ = write!(text, "\n[[{path}]]\n");
+                    write_table(text, source, inner, &path);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// True for a table or a list of tables that is not written as a value after `=`, or no longer can be because it has keys of
+/// both files.
+fn has_header(source: &Source, value: &document::Value) -> bool {
+    let span = value.span();
+    let written = source.text.get(span.clone()).unwrap_or_default();
+    match value.get_ref() {
+        DeValue::Table(table) => {
+            let inside = |(key, value): (&Spanned<_>, &document::Value)| {
+                span.start <= key.span().start && value.span().end <= span.end
+            };
+            !written.starts_with('{') || !table.iter().all(inside)
+        }
+        DeValue::Array(elements) => elements
+            .iter()
+            .next()
+            .is_some_and(|first| first.get_ref().as_table().is_some() && !source.text[first.span()].starts_with('{')),
+        _ => false,
+    }
+}
+
+/// A key as it stands in a file.
+fn written(key: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if !key.is_empty() && key.chars().all(bare) { key.to_owned() } else { format!("{:?}", key) }
+}
+
+/// What a scenario file says of itself, without being read as a whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outline {
+    /// Its `id`, where it has one.
+    pub id: Option<String>,
+    /// The file that it inherits from.
+    pub base: Option<PathBuf>,
+}
+
+/// Reads the outline of a file; that of one that cannot be read is empty.
+pub fn outline(path: &Path) -> Outline {
+    let bytes = read(path, LARGEST_FILE).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let Ok(root) = DeTable::parse(&text) else { return Outline::default() };
+    let word = |key: &str| Some(root.get_ref().get(key)?.get_ref().as_str()?.to_owned());
+    let folder = path.parent().unwrap_or(Path::new(""));
+    Outline { id: word(ID), base: word(KEY).map(|base| folder.join(base)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Scenario, Wishes};
+    use super::*;
+    use std::fs;
+
+    const BASE: &str = "title = \"t\"\nduration = \"1 s\"\n[nodes]\ncount = 2\nplacement = \"chain\"\nspacing = \"30 m\"\n\
+        [queue]\nlimit = 50\ndiscipline = \"drop-head\"\n[vary]\nseeds = 2\n\
+        \"flow.f.traffic.rate\" = [\"1 Mb/s\", \"2 Mb/s\"]\n\
+        [[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"n1\"\ntraffic = { kind = \"cbr\", rate = \"1 Mb/s\", packet = \"500 B\" }\n";
+
+    /// The scenario in `own.toml`, beside `base.toml`.
+    fn load(base: &str, own: &str) -> Result<Scenario, String> {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("base.toml"), base).unwrap();
+        let path = folder.path().join("own.toml");
+        fs::write(&path, own).unwrap();
+        let prefix = format!("{}/", folder.path().display());
+        Scenario::load(&path, &Wishes::default()).map_err(|refusal| refusal.to_string().replace(&prefix, ""))
+    }
+
+    #[test]
+    fn tables_are_merged_and_all_else_is_replaced() {
+        let own = "base = \"base.toml\"\nid = \"x\"\n[queue]\nlimit = 7\n[vary]\nseeds = 3\n\
+            \"queue.discipline\" = [\"drop-tail\", \"drop-head\"]\n";
+        let scenario = load(BASE, own).unwrap();
+        assert_eq!((scenario.id.as_str(), scenario.title.as_str()), ("x", "t"));
+        assert_eq!(scenario.base.queue.limit, control::Limit::Packets(7));
+        assert_eq!((scenario.seeds.len(), scenario.cases.len()), (3, 4));
+        let axes: Vec<&str> = scenario.axes.iter().map(|axis| axis.name.as_str()).collect();
+        assert_eq!(axes, ["flow.f.traffic.rate", "queue.discipline"]);
+        let other = load(&format!("id = \"b\"\n{BASE}"), "base = \"base.toml\"\n").unwrap();
+        assert_eq!(other.id, "own", "the id is not inherited");
+    }
+
+    #[test]
+    fn the_expanded_text_is_the_same_scenario() {
+        let own = "base = \"base.toml\"\nduration = \"2 s\"\nqueue.limit = 7\n\
+            [[flow]]\nname = \"g\"\nfrom = \"n1\"\nto = \"n0\"\ntraffic = { kind = \"saturated\", packet = \"500 B\" }\n\
+            [[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"n1\"\ntraffic.kind = \"cbr\"\ntraffic.rate = \"1 Mb/s\"\n\
+            traffic.packet = \"500 B\"\n";
+        let scenario = load(BASE, own).unwrap();
+        let again = load("", &scenario.text).unwrap();
+        assert_eq!(again.text, scenario.text);
+        let network = |scenario: &Scenario| {
+            let cases = scenario.cases.iter().map(|case| (&case.labels, &case.network));
+            serde_json::to_string(&cases.collect::<Vec<_>>()).unwrap()
+        };
+        assert_eq!(network(&again), network(&scenario));
+        assert_eq!(scenario.base.flow.len(), 2);
+        let plain = "# A remark.\ntitle = \"t\"\nduration = \"1 s\"\nnodes.count = 2\nnodes.placement = \"chain\"\n\
+            nodes.spacing = \"9 m\"\n";
+        assert_eq!(load("", plain).unwrap().text, plain, "a file without a base stays as it is");
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_where_it_stands() {
+        let wrong = |base: &str, own: &str, told: &str| {
+            let refusal = load(base, own).unwrap_err();
+            assert!(refusal.contains(told), "{refusal}");
+        };
+        let with = |own: &str| format!("base = \"base.toml\"\n{own}");
+        wrong(&BASE.replace("limit = 50", "limt = 50"), &with(""), "base.toml:8:1: unknown key `limt`");
+        wrong(BASE, &with("[queue]\nlimt = 5\n"), "own.toml:3:1: unknown key `limt`");
+        wrong(BASE, &with("x = \n"), "own.toml:2:5: not TOML");
+        wrong("x = \n", &with(""), "base.toml:1:5: not TOML");
+        wrong(BASE, "base = \"bse.toml\"\n", "did you mean `base.toml`?");
+        wrong(BASE, "base = 3\n", "own.toml:1:8: expected text in quotes");
+        wrong(&format!("base = \"other.toml\"\n{BASE}"), &with(""), "base.toml:1:1: a base cannot have a base itself");
+        wrong(
+            &BASE.replace("\"drop-head\"", "\"drop-haed\""),
+            &with("title = \"o\"\n"),
+            "base.toml:9:14: unknown value",
+        );
+        let text = Scenario::parse("own.toml", with("").as_bytes(), &Wishes::default()).unwrap_err();
+        assert!(text.to_string().contains("own.toml:1:8: a base is a file beside"), "{text}");
+    }
+
+    #[test]
+    fn an_outline_has_the_id_and_the_base() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.toml");
+        fs::write(&path, "id = \"a\"\nbase = \"b.toml\"\n").unwrap();
+        assert_eq!(outline(&path), Outline { id: Some("a".to_owned()), base: Some(folder.path().join("b.toml")) });
+        assert_eq!(outline(&folder.path().join("none.toml")), Outline::default());
+    }
+}
