@@ -91,7 +91,7 @@ impl Wireless {
         match asked {
             Ok(()) => Ok(found.then_some(phy)),
             Err(Errno::NODEV | Errno::INVAL) => Ok(None),
-            Err(errno) => Err(failed("look at the queues of its phy", errno)),
+            Err(errno) => Err(failed("read the queues of its phy", errno)),
         }
     }
 
@@ -106,7 +106,7 @@ impl Wireless {
             None => counts = TxqCounts::default(),
             Some(message) => add_station(&mut counts, message.payload),
         });
-        asked.map_err(|errno| failed("look at the queues of its stations", errno))?;
+        asked.map_err(|errno| failed("read the queues of its stations", errno))?;
         Ok(counts)
     }
 
@@ -146,7 +146,7 @@ impl Wireless {
     /// Sets the limit of a phy's queues, in packets.
     pub(crate) fn set_limit(&mut self, phy: u32, packets: u32) -> Result<(), Error> {
         let request = self.request(SET_WIPHY, F_ACK, ATTR_WIPHY, phy).with(ATTR_TXQ_LIMIT, &packets.to_ne_bytes());
-        self.connection.ask(request, |_| ()).map_err(|errno| failed("move the limit of its phy", errno))
+        self.connection.ask(request, |_| ()).map_err(|errno| failed("set the limit of its phy", errno))
     }
 
     fn request(&self, command: u8, flags: u16, by: u16, number: u32) -> Request {

@@ -78,7 +78,7 @@ impl Port {
                 continue;
             }
             let opened = self.listen(name, index).map_err(|errno| {
-                let what = format!("tell notes to neighbours at {name} (UDP port {PORT} of {GROUP})");
+                let what = format!("exchange notes with neighbours at {name} (UDP port {PORT} of {GROUP})");
                 Error::Kernel { what, source: errno.into() }
             });
             let add = |socket| {

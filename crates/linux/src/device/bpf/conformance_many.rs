@@ -163,5 +163,5 @@ fn as_many_packets_as_one_likes_are_decided_alike() {
     let (packets, calls) = (now.packets - before.packets, now.calls - before.calls);
     let took = (seconds() - begin).max(1).unsigned_abs();
     println!("{packets} packets in {calls} calls, {took} s: {} packets a second", packets / took);
-    println!("all in all {} packets in {} calls, pieces 0 to {}", now.packets, now.calls, now.seed.saturating_sub(1));
+    println!("in total {} packets in {} calls, pieces 0 to {}", now.packets, now.calls, now.seed.saturating_sub(1));
 }

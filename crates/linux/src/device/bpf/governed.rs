@@ -32,8 +32,8 @@ const BY_DEPARTURES: [(Reads, &str); 4] = [
     (Reads::OVERHEARD, OWN_ONLY),
     (Reads::HOPS, BY_TIME_TO_LIVE),
 ];
-const BY_TIME_TO_LIVE: &str = "hops: by the time to live of IP packets, taken to have begun with 64, 128 or 255";
-const OWN_ONLY: &str = "of real time what leaves by this interface";
+const BY_TIME_TO_LIVE: &str = "hops: from the time to live of IP packets, assumed to begin with 64, 128 or 255";
+const OWN_ONLY: &str = "real time: only what leaves by this interface";
 
 /// Longest wait, in milliseconds, for the packets of a queue that is about to be removed.
 const MOST_PAUSES: u32 = 250;
