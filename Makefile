@@ -185,10 +185,10 @@ tables-live: charts
 	python3 tests/live/measure.py
 
 testbed-live: charts
-	python3 tests/live/testbed.py
+	python3 tests/live/testbed.py --write
 
 swan-live: charts
-	python3 tests/live/swan.py
+	python3 tests/live/swan.py --write
 
 # The settings of the tests are environment variables, which Make sets from its command line.
 stress: export STRESS_SECONDS := $(or $(STRESS_SECONDS),600)

@@ -11,10 +11,13 @@ import concurrent.futures
 import json
 import math
 import os
+import re
 import statistics
 
+import image
 import measure
 
+PAGE = image.ROOT / "docs/reproductions/swan-testbed-live.md"
 # Times that the rule chooses from, in microseconds, and the share of seconds without a longer delay that it asks for.
 GRID = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000]
 SHARE = 0.99
@@ -33,6 +36,7 @@ def main():
     parser.add_argument("--guests", type=int, default=os.cpu_count(), help="how many at once")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--write", action="store_true", help="put the tables into the page, too")
     args = parser.parse_args()
     with measure.Guests(args.guests) as guests:
         alone = runs(guests, args, ["alone"])
@@ -42,6 +46,12 @@ def main():
     texts = {"late": rule(shares, late_after, alone), "claims": claims(found, late_after), "neighbours": table(found)}
     for name, text in texts.items():
         print(f"\n{name}\n\n{text}")
+    if args.write:
+        page = PAGE.read_text()
+        for name, text in texts.items():
+            mark = f"<!-- {name} -->"
+            page = re.sub(f"{mark}.*?{mark}", lambda _, text=text, mark=mark: f"{mark}\n{text}\n{mark}", page, flags=re.DOTALL)
+        PAGE.write_text(page)
 
 
 def runs(guests, args, cases):

@@ -12,6 +12,7 @@ import dataclasses
 import json
 import math
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -20,6 +21,7 @@ import check_live
 import image
 import measure
 
+PAGE = image.ROOT / "docs/reproductions/adth-testbed-live.md"
 OUT = image.ROOT / "target/testbed-live"
 EXAMPLE = ["cargo", "run", "--quiet", "--locked", "-p", "sluice-lab", "--example", "testbed", "--"]
 
@@ -56,6 +58,7 @@ AT_ONCE = 12
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--guests", type=int, default=os.cpu_count(), help="how many at once")
+    parser.add_argument("--write", action="store_true", help="put the table into the page, too")
     parser.add_argument("--try", action="store_true", dest="sample", help="one short run of each experiment")
     parser.add_argument("experiment", nargs="*", help="some of them: e1, e3, e4, e6")
     args = parser.parse_args()
@@ -66,7 +69,11 @@ def main():
         rows = [row for one in wanted for row in verdicts(one, guests, args.sample)]
     if args.sample:
         return
-    print(table(rows))
+    text = table(rows)
+    print(text)
+    if args.write:
+        page = PAGE.read_text()
+        PAGE.write_text(re.sub("<!-- claims -->.*?<!-- claims -->", lambda _: f"<!-- claims -->\n{text}\n<!-- claims -->", page, flags=re.DOTALL))
 
 
 def verdicts(experiment, guests, sample):

@@ -608,7 +608,7 @@ fn inner_begins() {
     command.args("attach v0 --parent 1:10 --controller alt --state state --record recording".split(' '));
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
-    let start = "alt begins with 1000 packets; as soon as packets wait, from what the link sends in 200 ms";
+    let start = "alt begins with 1000 packets; once packets wait, it restarts from what the link sends in 200 ms";
     assert!(said.any(|line| line.contains(start)));
     let measured = said.find(|line| line.contains(" measured: ")).unwrap();
     let words = "v0 measured: alt begins from ";

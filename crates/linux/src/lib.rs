@@ -7,7 +7,7 @@
 //! whatever holds its packets), [`telemetry`] (status and metrics for others), [`admission`] and [`notes`] (messages
 //! between agents), and above them [`agent`] (the loop) and the findings of [`diagnose`]. `tests/circles.py` checks
 //! this order.
-#![deny(clippy::print_stdout, clippy::print_stderr, reason = "they panic where nothing can be written; hosts speak")]
+#![deny(clippy::print_stdout, clippy::print_stderr, reason = "they panic if nothing can be written; hosts print")]
 
 pub mod admission;
 pub mod agent;

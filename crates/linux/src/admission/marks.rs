@@ -58,7 +58,7 @@ impl Marks {
             set_socket_recv_buffer_size(&socket, ROOM)?;
             Ok(socket)
         };
-        let socket = open().map_err(|errno: Errno| failed("see packets that arrive marked", errno))?;
+        let socket = open().map_err(|errno: Errno| failed("receive packets that arrive marked", errno))?;
         Ok(Self { socket, rests: None })
     }
 

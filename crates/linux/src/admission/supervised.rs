@@ -103,7 +103,8 @@ impl Supervised {
     /// # Errors
     /// The kernel does not deliver the request.
     pub fn serve(&self) -> Result<(), Error> {
-        let Some(wanted) = receive(&self.listener).map_err(|errno| failed("hear what a command wants", errno))? else {
+        let Some(wanted) = receive(&self.listener).map_err(|errno| failed("read a request for a socket", errno))?
+        else {
             return Ok(());
         };
         match self.make(&wanted) {

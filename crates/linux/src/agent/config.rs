@@ -78,13 +78,11 @@ impl Config {
     pub fn wishes(&self, folder: &Path) -> Result<Vec<Wish>, String> {
         if let Some(admission) = &self.admission {
             if admission.interfaces.is_empty() {
-                return Err("admission.interfaces: name at least one interface, or leave the table out".into());
+                return Err("admission.interfaces: name at least one interface, or leave out the table".into());
             }
             admission.interfaces.iter().try_for_each(|device| named("admission.interfaces", device))?;
             if admission.interfaces.iter().any(|device| device == "lo") {
-                return Err(
-                    "admission.interfaces: programs of this machine are listened to anyway; leave lo out".into()
-                );
+                return Err("admission.interfaces: programs of this machine are always heard; leave out lo".into());
             }
         } else if self.interface.is_empty() {
             return Err("no interface is named: give at least one table [interface.NAME]".into());
@@ -94,7 +92,7 @@ impl Config {
             let Interface { queue: settings, backend, parent, dry_run, force, gso_segments, classes, notes, record: _ } =
                 interface.clone();
             if notes && dry_run {
-                return Err(format!("interface.{device}: a dry run tells no notes: leave notes or dry_run out"));
+                return Err(format!("interface.{device}: a dry run exchanges no notes: leave out notes or dry_run"));
             }
             settings.build_controller(0).map_err(|why| format!("interface.{device}.queue: {why}"))?;
             let place = Place { device: device.clone(), parent, state_folder: folder.into() };

@@ -27,7 +27,7 @@ pub(crate) enum Opens {
 /// # Errors
 /// The kernel does not drop the privileges.
 pub(crate) fn confine(keeps: Keeps, opens: Opens) -> Result<Option<String>, Error> {
-    let failed = |errno: Errno| Error::Kernel { what: "give up powers".into(), source: errno.into() };
+    let failed = |errno: Errno| Error::Kernel { what: "give up privileges".into(), source: errno.into() };
     set_no_new_privs(true).map_err(failed)?;
     let permitted = capabilities(None).map_err(failed)?.permitted & capabilities_of(keeps);
     let sets = CapabilitySets { effective: permitted, permitted, inheritable: CapabilitySet::empty() };

@@ -153,7 +153,7 @@ impl Agent {
         let mut all = Ok(());
         for (device, opened) in notes.follow(&names, |name| self.links.named(name).map(|link| link.index)) {
             let (what, words) = match &opened {
-                Ok(()) => (AgentEventKind::Notes, "notes are told to neighbours, and theirs are heard".to_owned()),
+                Ok(()) => (AgentEventKind::Notes, "notes are exchanged with neighbours".to_owned()),
                 Err(error) => (AgentEventKind::Failed, error.to_string()),
             };
             host.happened(&AgentEvent::new(clock(), device, what, words));
@@ -169,7 +169,7 @@ impl Agent {
         self.wakes.add_admission(&port)?;
         self.port = Some(port);
         if let Some(why) = blind {
-            let words = format!("goes on without noticing packets that arrive marked: {why}");
+            let words = format!("continues without detecting packets that arrive marked: {why}");
             host.happened(&AgentEvent::new(clock(), "", AgentEventKind::Failed, words));
         }
         self.follow_admission(host);
@@ -196,7 +196,7 @@ impl Agent {
         let talks = self.port.is_some() || self.notes.is_some();
         let opens = if talks { Opens::Datagrams } else { Opens::Netlink };
         if let Some(why) = confine(keeps, opens)? {
-            let words = format!("goes on without a filter of its system calls ({why})");
+            let words = format!("continues without a filter of its system calls ({why})");
             host.happened(&AgentEvent::new(clock(), "", AgentEventKind::Failed, words));
         }
         self.manager.tell(&format!("READY=1\n{}", self.news()));
@@ -341,7 +341,7 @@ impl Agent {
     /// Exchanges notes where the settings say so. What was off at the start stays off, as with admission.
     fn change_notes(&mut self, host: &mut dyn Host) {
         if self.notes.is_none() && self.governors.iter().any(|governor| governor.wish.notes) {
-            let words = "notes take effect at the next start: until then none is told or heard";
+            let words = "notes take effect at the next start";
             host.happened(&AgentEvent::new(clock(), "", AgentEventKind::Failed, words));
         }
         let _ = self.follow_notes(host);

@@ -189,7 +189,7 @@ impl Governor {
         let radio = looks_at_radio.then(|| beside.radio(told));
         if std::mem::take(&mut governing.slept) || late > governing.interval.max(LATE) {
             self.status.pass_over(&seen, &beside);
-            let words = format!("an interval of {} is skipped: the agent did not run all that time", seen.length);
+            let words = format!("an interval of {} is skipped: the agent did not run for a part of it", seen.length);
             self.tell(AgentEventKind::Resumed, words, round.host);
             return Ok(Done::Something);
         }
@@ -399,8 +399,9 @@ fn rough(wish: &Wish, segments: u32) -> Option<String> {
 fn blind(controller: &AnyController) -> Option<String> {
     let (name, first) = (controller.name(), controller.begin().limit);
     let is_blind = controller.clone().begin_from(first);
-    is_blind
-        .then(|| format!("{name} begins with {first}; as soon as packets wait, from what the link sends in {WORTH}"))
+    is_blind.then(|| {
+        format!("{name} begins with {first}; once packets wait, it restarts from what the link sends in {WORTH}")
+    })
 }
 
 /// Returns the start of a queue under a controller.

@@ -27,7 +27,8 @@ impl AsFd for Links {
 impl Links {
     /// Listens, then lists, so that no change is missed between the two.
     pub(crate) fn open() -> Result<Self, Error> {
-        let failed = |source: Errno| Error::Kernel { what: "hear of interfaces".into(), source: source.into() };
+        let failed =
+            |source: Errno| Error::Kernel { what: "follow changes of interfaces".into(), source: source.into() };
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         // Protocol 0 is `NETLINK_ROUTE`.
         let news = rustix::net::socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, None).map_err(failed)?;

@@ -12,7 +12,7 @@ use units::Instant;
 
 /// Sources that wake the agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "any of them may have, at once")]
+#[expect(clippy::struct_excessive_bools, reason = "several can be true at once")]
 pub(super) struct Woken {
     pub(super) by_signal: bool,
     pub(super) by_links: bool,

@@ -116,8 +116,8 @@ pub(crate) fn idle(place: &Place) -> Result<Option<Idle>, Error> {
     let (_, obstacle) = Former::read(&mut route, &link, place.parent)?;
     let name = &link.name;
     let why = format!(
-        "nothing ever waits in this queue of {name}, and no limit of it does anything (driver: {how}); `sluice doctor {name}` \
-         says what would"
+        "nothing ever waits in this queue of {name}, so a limit has no effect (driver: {how}); `sluice doctor {name}` says \
+         what would"
     );
     Ok(Some(Idle { but_by_credit: driver == Driver::Mac80211, is_precious: obstacle.is_some(), why }))
 }

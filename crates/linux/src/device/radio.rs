@@ -60,7 +60,7 @@ impl Radiometer {
         (Reads::CONTENDERS, "stations heard: those of this interface; others on the channel are not counted"),
         (
             Reads::AGGREGATES,
-            "aggregates: taken for as large as their format and 4 ms allow; no driver tells their size",
+            "aggregates: assumed as large as their format and 4 ms allow; no driver reports their size",
         ),
     ];
 

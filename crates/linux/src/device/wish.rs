@@ -58,7 +58,7 @@ impl FromStr for Backend {
 
 /// Settings of one governed queue.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a wish of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct Wish {
     /// Place of the queue: an interface, or a class of it.
     pub place: Place,

@@ -102,7 +102,7 @@ pub(super) fn disciplines(kernel: &str) -> Finding {
             format!("{}; Sluice moves the limits of pfifo, bfifo, pfifo_head_drop", there.join(", ")),
         )
     } else {
-        let found = "the kernel does not show which it has (/proc/kallsyms); pfifo is in every kernel with queues";
+        let found = "/proc/kallsyms does not show which the kernel has; pfifo is in every kernel with queues";
         Finding::bad("disciplines", found, "sluice doctor as root")
     }
 }

@@ -12,8 +12,8 @@ const LOOKS: usize = 5;
 const BETWEEN: std::time::Duration = std::time::Duration::from_millis(200);
 
 /// Advice for a channel without a survey.
-const OTHER_CARD: &str = "another driver or card, if the time on the channel is to be known; wqm goes without it where \
-                          each station's share counts as equal: --set wqm.share=equal";
+const OTHER_CARD: &str = "another driver or card, for the channel's time; wqm works without it if all stations count \
+                          as equal: --set wqm.share=equal";
 
 /// Examines an interface: whether its driver reports airtime, and the state of its AQL. `module` is the driver's. Reads
 /// again for a second if AQL may be stuck.
@@ -31,7 +31,7 @@ pub(super) fn findings(device: &str, module: Option<&str>) -> Result<(Vec<Findin
     Ok((found.to_vec(), looks.pop()))
 }
 
-#[expect(clippy::disallowed_methods, reason = "what stands still is told from what moves by looking twice")]
+#[expect(clippy::disallowed_methods, reason = "two readings show whether something changes")]
 fn wait(time: std::time::Duration) {
     std::thread::sleep(time);
 }
@@ -78,8 +78,8 @@ fn link(stations: &Stations) -> Finding {
 }
 
 fn aggregates() -> Finding {
-    const SIZE: &str = "drivers do not report their size: wqm and dnb take them for as large as the frames' format and 4 ms \
-                        allow, and count as heard only the stations of this interface";
+    const SIZE: &str = "drivers do not report their size: wqm and dnb assume that they are as large as the frames' format and \
+                        4 ms allow, and count only the stations of this interface";
     Finding::good("aggregates", SIZE)
 }
 
