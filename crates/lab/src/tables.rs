@@ -87,16 +87,24 @@ fn word(verdict: &Verdict) -> String {
 /// How claims came out, in a line: "7 claims: 5 hold, 1 differs, 1 is not confirmed". Where claims have several verdicts,
 /// these are counted: "7 claims, 14 verdicts: ...".
 pub fn tally<'v>(verdicts: impl IntoIterator<Item = &'v Verdict>) -> String {
-    let verdicts: Vec<&Verdict> = verdicts.into_iter().collect();
-    let count = |ruling: &Ruling| verdicts.iter().filter(|verdict| verdict.verdict == *ruling).count();
+    tallied(verdicts.into_iter().map(|verdict| (verdict.id.as_str(), verdict.verdict)))
+}
+
+/// The same of claims' ids and verdicts.
+pub(crate) fn tallied<'v>(verdicts: impl Iterator<Item = (&'v str, Ruling)>) -> String {
+    let (ids, rulings): (Vec<&str>, Vec<Ruling>) = verdicts.unzip();
+    let count = |ruling: &Ruling| rulings.iter().filter(|other| *other == ruling).count();
     let counts = Ruling::ALL.iter().map(|ruling| (ruling, count(ruling))).filter(|(_, count)| *count > 0);
     let parts: Vec<String> = counts.map(|(ruling, count)| ruling.counted(count)).collect();
-    if verdicts.is_empty() { "no claims".to_owned() } else { format!("{}: {}", counted(verdicts), parts.join(", ")) }
+    if ids.is_empty() { "no claims".to_owned() } else { format!("{}: {}", of_ids(&ids), parts.join(", ")) }
 }
 
 /// "7 claims", or "7 claims, 14 verdicts" where some have several.
 pub(crate) fn counted<'v>(verdicts: impl IntoIterator<Item = &'v Verdict>) -> String {
-    let ids: Vec<&str> = verdicts.into_iter().map(|verdict| verdict.id.as_str()).collect();
+    of_ids(&verdicts.into_iter().map(|verdict| verdict.id.as_str()).collect::<Vec<_>>())
+}
+
+fn of_ids(ids: &[&str]) -> String {
     let claims = ids.iter().collect::<BTreeSet<_>>().len();
     let claims_told = if claims == 1 { "1 claim".to_owned() } else { format!("{claims} claims") };
     if claims == ids.len() { claims_told } else { format!("{claims_told}, {} verdicts", ids.len()) }
@@ -240,6 +248,14 @@ fn push_row(text: &mut String, row: &[String], widths: &[usize], right: &[usize]
         text.push_str(line.trim_end());
         text.push('\n');
     }
+}
+
+/// A text in lines of at most `columns`, all but the first indented by so many columns. Spaces within the first line stay.
+pub(crate) fn wrapped(text: &str, columns: usize, indent: usize) -> String {
+    let head: String = text.chars().take(indent).collect();
+    let rest: String = text.chars().skip(indent).collect();
+    let lines = wrap(&rest, columns.saturating_sub(indent));
+    head + &lines.join(&format!("\n{:indent$}", ""))
 }
 
 /// Breaks at spaces; a word wider than the column stays whole.

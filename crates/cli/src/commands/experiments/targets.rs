@@ -115,7 +115,7 @@ fn without_bases(files: &mut Vec<PathBuf>) {
 }
 
 /// The file in `home` with this id.
-fn by_id(id: &str, home: &Path) -> Result<PathBuf, Failure> {
+pub(super) fn by_id(id: &str, home: &Path) -> Result<PathBuf, Failure> {
     let mut known = Vec::new();
     for file in under(home)? {
         let stem = || file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
