@@ -21,7 +21,7 @@ pub fn table(rows: &[&Row], width: usize) -> String {
                 vec![
                     statement,
                     document,
-                    ours(row, rows),
+                    together(&ours(row, rows)),
                     verdict(row),
                     if rank == 0 { cause(rows) } else { String::new() },
                 ]
@@ -32,20 +32,31 @@ pub fn table(rows: &[&Row], width: usize) -> String {
     tables::table(&head, &lines, &Columns { right: &[], prose: &[0, 1, 2, 3] }, width)
 }
 
+/// A value that is not parted from its unit: "ns-2: 7.45 s".
+fn together(value: &str) -> String {
+    let (within, value) = value.rsplit_once(": ").map_or(("", value), |(within, value)| (within, value));
+    let colon = if within.is_empty() { "" } else { ": " };
+    format!("{within}{colon}{}", value.replace(' ', "\u{a0}"))
+}
+
 /// The rows of the statements for which a document stands.
 pub fn headline(rows: &[Row]) -> Vec<&Row> {
     rows.iter().filter(|row| row.headline).collect()
 }
 
 /// How the verdicts on a document's statements are distributed, in lines: those of the document, and apart from them those
-/// of other origin; with the conventions of the scenarios, and with others.
-pub fn counts(rows: &[&Row]) -> String {
+/// of other origin; with the conventions of the scenarios, and with others. At most `width` columns wide.
+pub fn counts(rows: &[&Row], width: usize) -> String {
     let mut text = String::new();
+    let mut line = |whose: &str, rows: &[&Row]| {
+        text.push_str(&tables::wrapped(&format!("{whose}: {}", tally(rows)), width, 2));
+        text.push('\n');
+    };
     let own = |row: &&&Row| !other_conventions(row, rows);
     for (kind, whose) in KINDS {
         let of_kind: Vec<&Row> = rows.iter().filter(own).filter(|row| row.kind == kind).copied().collect();
         if !of_kind.is_empty() {
-            let _ = writeln!(text, "{whose}: {}", tally(&of_kind));
+            line(whose, &of_kind);
         }
     }
     let mut others: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
@@ -53,7 +64,7 @@ pub fn counts(rows: &[&Row]) -> String {
         others.entry(&row.conventions).or_default().push(row);
     }
     for (conventions, rows) in others {
-        let _ = writeln!(text, "with the conventions of {conventions}: {}", tally(&rows));
+        line(&format!("with the conventions of {conventions}"), &rows);
     }
     text
 }

@@ -168,7 +168,7 @@ fn tables_have_a_line_for_each_row_of_a_claim() {
     );
     assert!(documents(&records, 80).lines().nth(2).unwrap().starts_with("paper"), "ns-2's verdicts are not counted");
     assert!(
-        counts(&rows)
+        counts(&rows, 200)
             .contains("statements of the document: 1 claim: 1 differs\nwith the conventions of ns-2: 1 claim: 1 holds")
     );
     let one = claim(&rows, Some("It rains"), 60);

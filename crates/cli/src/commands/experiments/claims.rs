@@ -26,6 +26,9 @@ pub(super) fn claims(args: &args::Claims) -> Result<u8, Failure> {
         return upkeep::pages(folder).map(|()| HOLDS);
     }
     let records = records()?;
+    if args.markdown {
+        return print(&markdown(&records, &args.targets, args.all).map_err(Failure::wrong)?).map(|()| HOLDS);
+    }
     let chosen = chosen(&records, &args.targets)?;
     let rows: Vec<&Row> = chosen.iter().flat_map(|chosen| &chosen.rows).copied().collect();
     if args.json {
@@ -33,9 +36,6 @@ pub(super) fn claims(args: &args::Claims) -> Result<u8, Failure> {
     }
     if args.csv {
         return print(&evidence::data(&rows)).map(|()| HOLDS);
-    }
-    if args.markdown {
-        return print(&markdown(&records, &args.targets, args.all)?).map(|()| HOLDS);
     }
     if args.targets.is_empty() && !args.all {
         let documents = evidence::documents(&records, width());
@@ -52,10 +52,10 @@ pub(super) fn claims(args: &args::Claims) -> Result<u8, Failure> {
 }
 
 /// The tables of the documents that are named, or of all of them, in Markdown.
-fn markdown(records: &Records, targets: &[String], all: bool) -> Result<String, Failure> {
+fn markdown(records: &Records, targets: &[String], all: bool) -> Result<String, String> {
     let mut chosen = Records::new();
     for name in targets {
-        let rows = records.get(name).ok_or_else(|| Failure::wrong(format!("{name}: --markdown is about documents")))?;
+        let rows = records.get(name).ok_or_else(|| format!("{name}: no document on record is called so"))?;
         chosen.insert(name.clone(), rows.clone());
     }
     Ok(evidence::markdown(if targets.is_empty() { records } else { &chosen }, all))
@@ -82,13 +82,13 @@ impl Chosen<'_> {
         let claims = evidence::table(&self.rows, width);
         Ok(match self.what {
             What::Claim => self.in_full()?,
-            What::Experiment => format!("{claims}\n{}", evidence::counts(&self.rows)),
-            What::Document if all => format!("{name}\n\n{claims}\n{}", evidence::counts(&self.rows)),
+            What::Experiment => format!("{claims}\n{}", evidence::counts(&self.rows, width)),
+            What::Document if all => format!("{name}\n\n{claims}\n{}", evidence::counts(&self.rows, width)),
             What::Document => {
                 let headline: Vec<&Row> = self.rows.iter().filter(|row| row.headline).copied().collect();
                 let table = if headline.is_empty() { String::new() } else { evidence::table(&headline, width) + "\n" };
-                let more = format!("`sluice claims {name} --all` shows every claim, `sluice claims ID` all about one");
-                format!("{name}\n\n{table}{}\n{more}\n", evidence::counts(&self.rows))
+                let more = format!("every claim: `sluice claims {name} --all`; all about one: `sluice claims ID`");
+                format!("{name}\n\n{table}{}\n{more}\n", evidence::counts(&self.rows, width))
             }
         })
     }

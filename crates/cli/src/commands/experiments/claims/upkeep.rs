@@ -148,7 +148,7 @@ pub(super) fn pages(folder: &Path) -> Result<(), Failure> {
     let records = records()?;
     for page in markdown_files(folder)? {
         let text = read(&page)?;
-        let written = filled(&text, &page, &records)?;
+        let written = filled(&text, &records).map_err(|why| Failure::wrong(format!("{}: {why}", page.display())))?;
         if written != text {
             write_whole(&page, written.as_bytes())?;
             print(&format!("{}\n", page.display()))?;
@@ -165,28 +165,29 @@ fn outdated(folder: &Path, records: &Records) -> Result<Vec<String>, Failure> {
     let mut found = Vec::new();
     for page in markdown_files(folder)? {
         let text = read(&page)?;
-        if filled(&text, &page, records)? != text {
-            found.push(format!("{}: a table is not that of the record; `sluice claims --pages docs`", page.display()));
-        }
+        let wrong = match filled(&text, records) {
+            Ok(written) if written == text => continue,
+            Ok(_) => "a table is not that of the record; `sluice claims --pages docs`".to_owned(),
+            Err(why) => why,
+        };
+        found.push(format!("{}: {wrong}", page.display()));
     }
     Ok(found)
 }
 
 /// A page with the tables of the record where they are marked.
-fn filled(text: &str, page: &Path, records: &Records) -> Result<String, Failure> {
+fn filled(text: &str, records: &Records) -> Result<String, String> {
     let (begin, end) = MARKED;
-    let wrong = |why: &str| Failure::wrong(format!("{}: {why}", page.display()));
     let mut written = String::new();
     let mut rest = text;
     while let Some(at) = rest.find(begin) {
         let (before, marked) = rest.split_at(at);
-        let (mark, _) = marked.split_once("-->\n").ok_or_else(|| wrong("the mark of a table has no end"))?;
-        let after = marked.split_once(end).ok_or_else(|| wrong("no `<!-- end -->` follows a table's mark"))?.1;
-        let words: Vec<&str> = mark[begin.len()..].split_whitespace().filter(|word| *word != "--markdown").collect();
-        let all = words.contains(&"--all");
-        let targets: Vec<String> =
-            words.iter().filter(|word| **word != "--all").map(|word| (*word).to_owned()).collect();
-        let table = super::markdown(records, &targets, all)?;
+        let (mark, _) = marked.split_once("-->\n").ok_or("the mark of a table has no end")?;
+        let (_, after) = marked.split_once(end).ok_or("no `<!-- end -->` follows the mark of a table")?;
+        let (options, targets): (Vec<&str>, Vec<&str>) =
+            mark[begin.len()..].split_whitespace().partition(|word| word.starts_with("--"));
+        let targets: Vec<String> = targets.into_iter().map(str::to_owned).collect();
+        let table = super::markdown(records, &targets, options.contains(&"--all"))?;
         written.push_str(&format!("{before}{mark}-->\n\n{table}\n{end}"));
         rest = after;
     }
