@@ -1,4 +1,5 @@
-//! Puts the scenarios of the repository into the command, so that ids work wherever it is started.
+//! Puts the scenarios of the repository and the record of their claims into the command, so that ids work wherever it is
+//! started.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -8,7 +9,13 @@ fn main() -> io::Result<()> {
     if env::var_os("CARGO_FEATURE_SIMULATOR").is_none() {
         return Ok(());
     }
-    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    carry("scenarios", "carried.rs")?;
+    carry("evidence", "recorded.rs")
+}
+
+/// Writes a list of all files below a folder of the repository, with their contents.
+fn carry(name: &str, list: &str) -> io::Result<()> {
+    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
     let mut files = Vec::new();
     let mut folders = vec![home.clone()];
     while let Some(folder) = folders.pop() {
@@ -26,5 +33,5 @@ fn main() -> io::Result<()> {
     };
     let entries: String = files.iter().map(entry).collect();
     let out = env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR for build scripts");
-    fs::write(Path::new(&out).join("carried.rs"), format!("&[\n{entries}]\n"))
+    fs::write(Path::new(&out).join(list), format!("&[\n{entries}]\n"))
 }

@@ -8,7 +8,7 @@ mod observe;
 
 pub(crate) use admit::{Admit, Refused};
 #[cfg(feature = "simulator")]
-pub(crate) use experiments::{Check, Experiment, Replay, Reproduce, Run, ScenarioFrom};
+pub(crate) use experiments::{Check, Claims, Experiment, Replay, Reproduce, Run, ScenarioFrom};
 pub(crate) use live::{Agent, Attach, Detach, Doctor, Policy, QueueArgs, Record};
 pub(crate) use observe::{Status, Watch};
 

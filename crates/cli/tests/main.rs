@@ -5,6 +5,7 @@ mod admission;
 mod agent;
 mod bad_input;
 mod ceilings;
+mod claims;
 mod command;
 mod first_steps;
 mod interrupts;

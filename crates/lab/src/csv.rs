@@ -117,8 +117,35 @@ fn flatten(value: &Value, path: &str, cells: &mut Vec<(String, String)>) {
     }
 }
 
+/// The cells of every line, as RFC 4180 has them.
+///
+/// # Errors
+/// A quotation that has no end.
+pub(crate) fn parsed(text: &str) -> Result<Vec<Vec<String>>, String> {
+    let mut lines = Vec::new();
+    let (mut cells, mut cell, mut quoted) = (Vec::new(), String::new(), false);
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' if quoted && letters.peek() == Some(&'"') => cell.extend(letters.next()),
+            '"' => quoted = !quoted,
+            ',' if !quoted => cells.push(std::mem::take(&mut cell)),
+            '\r' if !quoted => {}
+            '\n' if !quoted => {
+                cells.push(std::mem::take(&mut cell));
+                lines.push(std::mem::take(&mut cells));
+            }
+            other => cell.push(other),
+        }
+    }
+    if quoted || !cell.is_empty() || !cells.is_empty() {
+        return Err("the last line has no end".to_owned());
+    }
+    Ok(lines)
+}
+
 /// Quotes where RFC 4180 asks for it.
-fn line<'c>(cells: impl Iterator<Item = &'c str>) -> String {
+pub(crate) fn line<'c>(cells: impl Iterator<Item = &'c str>) -> String {
     let quoted = cells.map(|cell| {
         if cell.contains([',', '"', '\n', '\r']) {
             Cow::Owned(format!("\"{}\"", cell.replace('"', "\"\"")))

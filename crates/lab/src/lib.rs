@@ -6,6 +6,7 @@ pub mod answer;
 pub mod capture;
 pub mod claims;
 mod csv;
+pub mod evidence;
 mod grid;
 mod label;
 pub mod live;

@@ -5,7 +5,7 @@
 //! whole or not at all: it is written beside its place and then moved there.
 
 use crate::csv;
-use crate::study::{Answer, Axis, Chart, Run, Study, Table};
+use crate::study::{Answer, Axis, Chart, Run, Study, Table, Verdict};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sim::results::Series;
@@ -237,6 +237,20 @@ impl Store {
             tables: manifest.tables,
             answer: manifest.answer,
         })
+    }
+
+    /// Reads what a finished study is and what came of its claims, without its runs: its id, the command that made it, and
+    /// the verdicts.
+    ///
+    /// # Errors
+    /// When the folder holds none, or one of its files is missing or damaged.
+    pub fn verdicts(folder: &Path) -> Result<(String, String, Vec<Verdict>), StoreError> {
+        let path = folder.join("manifest.json");
+        if !path.is_file() {
+            return Err(StoreError::NoStudy { path: folder.to_owned() });
+        }
+        let manifest: Manifest = read_json(&path)?;
+        Ok((manifest.id, manifest.command, read_json(&folder.join("claims.json"))?))
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {

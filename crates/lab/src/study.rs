@@ -220,6 +220,18 @@ pub enum Cause {
     Unknown,
 }
 
+impl Cause {
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Ours => "our model, or a choice of ours",
+            Self::Open => "a value that the document leaves open",
+            Self::Document => "the document, or its simulator",
+            Self::Unknown => "not known",
+        }
+    }
+}
+
 /// What the report and the terminal say first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

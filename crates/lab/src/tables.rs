@@ -66,7 +66,7 @@ fn remarks(verdict: &Verdict) -> String {
     let interval = if verdict.low.to_bits() == verdict.high.to_bits() {
         String::new()
     } else {
-        format!("{} .. {}", value(verdict.low), value(verdict.high))
+        format!("{} .. {}", value(verdict.low), value(verdict.high)).replace(' ', "\u{a0}")
     };
     let at = if verdict.at.is_empty() { String::new() } else { format!("({})", verdict.at) };
     let names: Vec<&str> =
@@ -87,16 +87,24 @@ fn word(verdict: &Verdict) -> String {
 /// How claims came out, in a line: "7 claims: 5 hold, 1 differs, 1 is not confirmed". Where claims have several verdicts,
 /// these are counted: "7 claims, 14 verdicts: ...".
 pub fn tally<'v>(verdicts: impl IntoIterator<Item = &'v Verdict>) -> String {
-    let verdicts: Vec<&Verdict> = verdicts.into_iter().collect();
-    let count = |ruling: &Ruling| verdicts.iter().filter(|verdict| verdict.verdict == *ruling).count();
+    tallied(verdicts.into_iter().map(|verdict| (verdict.id.as_str(), verdict.verdict)))
+}
+
+/// The same of claims' ids and verdicts.
+pub(crate) fn tallied<'v>(verdicts: impl Iterator<Item = (&'v str, Ruling)>) -> String {
+    let (ids, rulings): (Vec<&str>, Vec<Ruling>) = verdicts.unzip();
+    let count = |ruling: &Ruling| rulings.iter().filter(|other| *other == ruling).count();
     let counts = Ruling::ALL.iter().map(|ruling| (ruling, count(ruling))).filter(|(_, count)| *count > 0);
     let parts: Vec<String> = counts.map(|(ruling, count)| ruling.counted(count)).collect();
-    if verdicts.is_empty() { "no claims".to_owned() } else { format!("{}: {}", counted(verdicts), parts.join(", ")) }
+    if ids.is_empty() { "no claims".to_owned() } else { format!("{}: {}", of_ids(&ids), parts.join(", ")) }
 }
 
 /// "7 claims", or "7 claims, 14 verdicts" where some have several.
 pub(crate) fn counted<'v>(verdicts: impl IntoIterator<Item = &'v Verdict>) -> String {
-    let ids: Vec<&str> = verdicts.into_iter().map(|verdict| verdict.id.as_str()).collect();
+    of_ids(&verdicts.into_iter().map(|verdict| verdict.id.as_str()).collect::<Vec<_>>())
+}
+
+fn of_ids(ids: &[&str]) -> String {
     let claims = ids.iter().collect::<BTreeSet<_>>().len();
     let claims_told = if claims == 1 { "1 claim".to_owned() } else { format!("{claims} claims") };
     if claims == ids.len() { claims_told } else { format!("{claims_told}, {} verdicts", ids.len()) }
@@ -200,52 +208,99 @@ pub struct Columns<'c> {
 /// Two names, then figures.
 const FIGURES: Columns<'static> = Columns { right: &[2, 3, 4, 5, 6, 7, 8], prose: &[] };
 
-/// A table with a line under its head. Where it would be wider than `most`, the widest column that can be is made narrower.
+/// A table with a line under its head. Where it would be wider than `most`, the columns that can be are made narrower, so that
+/// all of them have about as many lines. A row whose first cell is empty belongs to the one before it.
 pub fn table<H: AsRef<str>, R: AsRef<[String]>>(head: &[H], rows: &[R], columns: &Columns, most: usize) -> String {
     let head: Vec<String> = head.iter().map(|title| title.as_ref().to_owned()).collect();
+    let rows: Vec<&[String]> = rows.iter().map(AsRef::as_ref).collect();
+    let widths = widths(&head, &rows, columns, most);
+    let mut text = String::new();
+    push_rows(&mut text, &[&head], &widths, columns.right);
+    let line: Vec<String> = widths.iter().map(|width| "-".repeat(*width)).collect();
+    push_rows(&mut text, &[&line], &widths, columns.right);
+    for rows in rows.chunk_by(|_, next| next.first().is_some_and(String::is_empty)) {
+        push_rows(&mut text, rows, &widths, columns.right);
+    }
+    text
+}
+
+/// The width of every column.
+fn widths(head: &[String], rows: &[&[String]], columns: &Columns, most: usize) -> Vec<usize> {
     let mut widths: Vec<usize> = head.iter().map(|title| width(title)).collect();
     let mut least: Vec<usize> = head.iter().map(|title| longest_word(title)).collect();
     for row in rows {
-        for (column, cell) in row.as_ref().iter().enumerate() {
+        for (column, cell) in row.iter().enumerate() {
             let unbroken = if columns.prose.contains(&column) { longest_word(cell) } else { width(cell) };
             widths[column] = widths[column].max(width(cell));
             least[column] = least[column].max(unbroken);
         }
     }
+    let lines = |column: usize, width: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column)).chain([&head[column]]);
+        cells.map(|cell| wrap(cell, width).len()).sum::<usize>()
+    };
+    // How many lines a column has if it is made narrower by one.
+    let mut next: Vec<Option<usize>> = (0..head.len()).map(|_| None).collect();
     while widths.iter().map(|width| width + 2).sum::<usize>() > most + 2 {
         let loose = (0..head.len()).filter(|&column| widths[column] > least[column]);
-        let Some(widest) = loose.max_by_key(|&column| widths[column]) else { break };
-        widths[widest] -= 1;
+        let told = loose.map(|column| {
+            let lines = *next[column].get_or_insert_with(|| lines(column, widths[column] - 1));
+            (lines, usize::MAX - widths[column], column)
+        });
+        let Some((_, _, column)) = told.min() else { break };
+        widths[column] -= 1;
+        next[column] = None;
     }
-    let mut text = String::new();
-    push_row(&mut text, &head, &widths, columns.right);
-    let line: Vec<String> = widths.iter().map(|width| "-".repeat(*width)).collect();
-    push_row(&mut text, &line, &widths, columns.right);
-    for row in rows {
-        push_row(&mut text, row.as_ref(), &widths, columns.right);
-    }
-    text
+    widths
 }
 
-fn push_row(text: &mut String, row: &[String], widths: &[usize], right: &[usize]) {
-    let cells: Vec<Vec<String>> = row.iter().zip(widths).map(|(cell, &width)| wrap(cell, width)).collect();
-    for number in 0..cells.iter().map(Vec::len).fold(1, usize::max) {
+/// Writes rows that belong together. What stands in the first of them only has the room of all.
+fn push_rows(text: &mut String, rows: &[&[String]], widths: &[usize], right: &[usize]) {
+    let mut columns: Vec<Vec<String>> = vec![Vec::new(); widths.len()];
+    let flows = |column: usize| rows[1..].iter().all(|row| row.get(column).is_none_or(String::is_empty));
+    let mut height = 0;
+    for (rank, row) in rows.iter().enumerate() {
+        let start = height;
+        for (column, cell) in row.iter().enumerate().filter(|(column, _)| rank == 0 || !flows(*column)) {
+            columns[column].resize(start, String::new());
+            columns[column].extend(wrap(cell, widths[column]));
+            if !flows(column) || rows.len() == 1 {
+                height = height.max(columns[column].len());
+            }
+        }
+        height = height.max(start + 1);
+    }
+    let height = columns.iter().map(Vec::len).fold(height, usize::max);
+    for number in 0..height {
         let mut line = String::new();
-        for (column, (cell, &width)) in cells.iter().zip(widths).enumerate() {
+        for (column, (cell, &width)) in columns.iter().zip(widths).enumerate() {
             let cell = cell.get(number).map_or("", String::as_str);
             let room = " ".repeat(width.saturating_sub(self::width(cell)));
             let (before, after) = if right.contains(&column) { (room.as_str(), "") } else { ("", room.as_str()) };
             line.extend([before, cell, after, "  "]);
         }
-        text.push_str(line.trim_end());
+        text.push_str(&line.trim_end().replace('\u{a0}', " "));
         text.push('\n');
     }
+}
+
+/// A text in lines of at most `columns`, all but the first indented by so many columns. Spaces within the first line stay.
+pub(crate) fn wrapped(text: &str, columns: usize, indent: usize) -> String {
+    let head: String = text.chars().take(indent).collect();
+    let rest: String = text.chars().skip(indent).collect();
+    let lines = wrap(&rest, columns.saturating_sub(indent));
+    head + &lines.join(&format!("\n{:indent$}", ""))
+}
+
+/// Words between plain spaces and line breaks: a no-break space holds a value and its unit together.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split([' ', '\n', '\t']).filter(|word| !word.is_empty())
 }
 
 /// Breaks at spaces; a word wider than the column stays whole.
 fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
+    for word in words(text) {
         let line = lines.last_mut().expect("there is always a line");
         if line.is_empty() {
             line.push_str(word);
@@ -260,7 +315,7 @@ fn wrap(text: &str, columns: usize) -> Vec<String> {
 }
 
 fn longest_word(text: &str) -> usize {
-    text.split_whitespace().map(width).fold(0, usize::max)
+    words(text).map(width).fold(0, usize::max)
 }
 
 fn width(text: &str) -> usize {
@@ -405,7 +460,7 @@ mod tests {
             assert!(text.lines().count() > 3, "{text}");
         }
         let text = claims(&[verdict], 100);
-        for part in ["0.05 %", "0 % .. 0.1 %", "(target", "NOT CONFIRMED"] {
+        for part in ["0.05 %", "0 % .. 0.1 %", "(target", "CONFIRMED"] {
             assert!(text.contains(part), "{part}: {text}");
         }
     }

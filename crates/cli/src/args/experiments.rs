@@ -10,6 +10,7 @@ pub(crate) enum Experiment {
     Check(Check),
     Run(Run),
     Reproduce(Reproduce),
+    Claims(Claims),
     List(List),
     Report(Report),
     Replay(Replay),
@@ -187,6 +188,46 @@ pub(crate) struct Reproduce {
     pub(crate) node: Vec<String>,
     #[command(flatten)]
     pub(crate) chosen: Chosen,
+}
+
+/// Show what was measured for the statements of documents, from the record of full runs; nothing is simulated.
+#[derive(Debug, Group)]
+#[command(after_help = "\
+Examples:
+  sluice claims                  the documents, and how their statements came out
+  sluice claims adth             the statements for which one of them stands
+  sluice claims adth --all       every claim of it
+  sluice claims adth-s1a         the claims of one experiment
+  sluice claims adth-s1a.3       one claim: interval, reason, and the command that measures it
+  sluice claims adth --csv > adth.csv
+
+`sluice reproduce ID` measures again what is on record. The columns of --csv and keys of --json are explained in \
+docs/results.md.")]
+pub(crate) struct Claims {
+    /// Documents, experiments or claims [default: all documents].
+    #[arg(value_name = "DOCUMENT|ID")]
+    pub(crate) targets: Vec<String>,
+    /// Every claim, not only those for which a document stands.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Print the rows of the record as one JSON list.
+    #[arg(long, conflicts_with_all = ["csv", "markdown"])]
+    pub(crate) json: bool,
+    /// Print the rows of the record as they are kept.
+    #[arg(long, conflicts_with = "markdown")]
+    pub(crate) csv: bool,
+    /// Print the tables of documents in Markdown.
+    #[arg(long)]
+    pub(crate) markdown: bool,
+    /// Check the record against the scenarios, the pages in ./docs and the results in these folders.
+    #[arg(long, hide = true, value_name = "DIR", num_args = 0.., conflicts_with_all = ["targets", "record", "pages"])]
+    pub(crate) check: Option<Vec<PathBuf>>,
+    /// Write the record from the full runs in these folders, and the words of the scenarios into all of it.
+    #[arg(long, hide = true, value_name = "DIR", num_args = 0.., conflicts_with_all = ["targets", "pages"])]
+    pub(crate) record: Option<Vec<PathBuf>>,
+    /// Write the tables of the record into the pages of this folder.
+    #[arg(long, hide = true, value_name = "DIR", conflicts_with = "targets")]
+    pub(crate) pages: Option<PathBuf>,
 }
 
 /// List experiments: id, runs, claims and title.

@@ -1,6 +1,7 @@
 //! The commands that simulate.
 
 mod check;
+mod claims;
 mod home;
 mod list;
 mod new;
@@ -25,6 +26,7 @@ pub(super) fn experiment(experiment: Experiment) -> Result<u8, Failure> {
         Experiment::Reproduce(args) => reproduce::reproduce(args),
         Experiment::New(args) => new::new(&args.file).map(|()| HOLDS),
         Experiment::Check(args) => check::check(&args).map(|()| HOLDS),
+        Experiment::Claims(args) => claims::claims(&args),
         Experiment::List(args) => list::list(&args.targets).map(|()| HOLDS),
         Experiment::Report(args) => report::report(&args.folder, args.out).map(|()| HOLDS),
         Experiment::Replay(args) => replay::replay(&args).map(|()| HOLDS),

@@ -1,6 +1,7 @@
 //! A scenario as it is read: its words still know their places.
 
 use super::conventions::{self, Choice as ConventionsKey};
+use super::digest::{self, Digest};
 use super::document::{self, Change};
 use super::head::{Head, LAB_KEYS, NETWORK_KEYS};
 use super::reading::{apply, deserialize, table};
@@ -155,6 +156,8 @@ impl<'s> Draft<'s> {
             text: self.text(),
             set,
             axes: axes.collect(),
+            conventions: self.conventions().to_owned(),
+            digest: if self.head.claim.is_empty() { Digest::default() } else { digest::of(self)? },
             seeds: self.vary.seeds.clone(),
             extent: if shorter { Extent::Reduced } else { self.extent },
             base,
@@ -172,6 +175,12 @@ impl<'s> Draft<'s> {
     /// The file word for word, or with its base as one file.
     fn text(&self) -> String {
         if self.source.base.is_some() { base::expanded(&self.source, &self.root) } else { self.source.text.to_owned() }
+    }
+
+    /// The simulator whose conventions the network follows.
+    fn conventions(&self) -> &str {
+        let chosen = self.network.get(conventions::KEY).and_then(|chosen| chosen.get_ref().as_str());
+        chosen.unwrap_or("standard")
     }
 
     /// The duration that the file asks for; without one that can be read, zero.

@@ -14,10 +14,9 @@ impl Scenario {
     /// # Errors
     /// What is wrong with the file, and where.
     pub fn load(path: &Path, wishes: &Wishes) -> Result<Self, Refusal> {
-        let name = path.display().to_string();
+        let (name, stem) = names(path);
         let bytes = opened(path, &name, LARGEST_FILE)?;
-        let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        Self::read(&name, &stem, &bytes, path.parent().unwrap_or(Path::new("")), wishes)
+        Self::read(&name, &stem, &bytes, folder_of(path), wishes)
     }
 
     /// As [`load`](Self::load), of a text that need not be a file. `name` stands in refusals, `stem` is the default id, and
@@ -26,20 +25,23 @@ impl Scenario {
     /// # Errors
     /// What is wrong with the text, and where.
     pub fn read(name: &str, stem: &str, bytes: &[u8], folder: &Path, wishes: &Wishes) -> Result<Self, Refusal> {
-        let sets = wishes.changes();
-        let source = Source::alone(name, utf8(name, bytes)?, &sets);
-        let base = base::of(&source, folder)?;
-        let joined = base.as_ref().map(|base| base.before(source.text));
-        let source = match (&base, &joined) {
-            (Some(base), Some(text)) => Source { text, base: Some((&base.name, base.text.len())), ..source },
-            _ => source,
-        };
-        let draft = Draft::read(source, wishes)?;
-        let mut scenario = draft.scenario(stem)?;
-        let networks = scenario.cases.iter_mut().map(|case| &mut case.network);
-        attachments::attach(&draft, folder, networks.chain([&mut scenario.base]))?;
-        check::check(&draft, &scenario)?;
-        Ok(scenario)
+        drafted(name, bytes, folder, wishes, |draft| {
+            let mut scenario = draft.scenario(stem)?;
+            let networks = scenario.cases.iter_mut().map(|case| &mut case.network);
+            attachments::attach(draft, folder, networks.chain([&mut scenario.base]))?;
+            check::check(draft, &scenario)?;
+            Ok(scenario)
+        })
+    }
+
+    /// As [`load`](Self::load), without looking into whether it can be run: no network is built, no attached file is read.
+    ///
+    /// # Errors
+    /// What is wrong with the file, and where.
+    pub fn skim(path: &Path, wishes: &Wishes) -> Result<Self, Refusal> {
+        let (name, stem) = names(path);
+        let bytes = opened(path, &name, LARGEST_FILE)?;
+        drafted(&name, &bytes, folder_of(path), wishes, |draft| draft.scenario(&stem))
     }
 
     /// Reads a scenario without a base from bytes, without building its networks. `name` stands in refusals; its stem is the
@@ -53,4 +55,33 @@ impl Scenario {
         base::refuse(&source)?;
         Draft::read(source, wishes)?.scenario(name.strip_suffix(".toml").unwrap_or(name))
     }
+}
+
+/// What a file is called in refusals, and the default id of its scenario.
+fn names(path: &Path) -> (String, String) {
+    let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+    (path.display().to_string(), stem)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new(""))
+}
+
+/// Makes something of a text, laid over its base where it has one.
+fn drafted<T>(
+    name: &str,
+    bytes: &[u8],
+    folder: &Path,
+    wishes: &Wishes,
+    make: impl FnOnce(&Draft) -> Result<T, Refusal>,
+) -> Result<T, Refusal> {
+    let sets = wishes.changes();
+    let source = Source::alone(name, utf8(name, bytes)?, &sets);
+    let base = base::of(&source, folder)?;
+    let joined = base.as_ref().map(|base| base.before(source.text));
+    let source = match (&base, &joined) {
+        (Some(base), Some(text)) => Source { text, base: Some((&base.name, base.text.len())), ..source },
+        _ => source,
+    };
+    make(&Draft::read(source, wishes)?)
 }

@@ -7,6 +7,7 @@ mod ceilings;
 mod check;
 mod conditions;
 mod conventions;
+mod digest;
 mod document;
 mod draft;
 mod file;
@@ -24,6 +25,7 @@ mod vary;
 
 pub use base::{Outline, outline};
 pub(crate) use conventions::{Choice as ConventionsKey, markdown as conventions};
+pub use digest::Digest;
 pub(crate) use head::Head;
 pub use hints::nearest;
 pub use other::{load, parse};

@@ -1,5 +1,6 @@
 //! A scenario that was read: what it varies, its cases, and what is claimed.
 
+use super::digest::Digest;
 use super::hints;
 use crate::run::Outside;
 use crate::study::{Answer, Axis, Chart, Claim, Extent, Models, Rulings, Table};
@@ -27,6 +28,10 @@ pub struct Scenario {
     pub set: BTreeMap<String, String>,
     /// What is varied, in the file's order.
     pub axes: Vec<Axis>,
+    /// The simulator whose conventions the network follows: "standard", "ns-3", "ns-2".
+    pub conventions: String,
+    /// Hashes of what the claims are ruled by.
+    pub digest: Digest,
     /// The seeds of every case.
     pub seeds: Vec<u64>,
     /// Whether that is all that the file asks for.

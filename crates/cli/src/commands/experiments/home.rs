@@ -1,4 +1,4 @@
-//! Where experiments are looked for: in `./scenarios`, or among those built into the command.
+//! Where experiments and the record of their claims are looked for: here, or among those built into the command.
 
 use crate::failure::Failure;
 use lab::store::write_whole;
@@ -11,6 +11,31 @@ pub(super) const FOLDER: &str = "scenarios";
 
 /// The repository's scenarios: path below `scenarios` and content.
 const CARRIED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/carried.rs"));
+
+/// The folder with the record of claims, beside that with the scenarios.
+pub(super) const RECORD: &str = "evidence";
+
+/// The repository's record: path below `evidence` and content.
+const RECORDED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/recorded.rs"));
+
+/// The record of every document: its name and its text. Where there are scenarios here, it is the one beside them.
+pub(super) fn evidence() -> Result<Vec<(String, String)>, Failure> {
+    let named = |name: &str, text: Vec<u8>| {
+        let document = name.strip_suffix(".csv")?.to_owned();
+        Some((document, String::from_utf8_lossy(&text).into_owned()))
+    };
+    if !Path::new(FOLDER).is_dir() || !Path::new(RECORD).is_dir() {
+        return Ok(RECORDED.iter().filter_map(|(name, text)| named(name, text.to_vec())).collect());
+    }
+    let unreadable = |error| Failure::wrong(format!("cannot read {RECORD}: {error}"));
+    let mut found = Vec::new();
+    for entry in fs::read_dir(RECORD).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let text = fs::read(entry.path()).map_err(unreadable)?;
+        found.extend(named(&entry.file_name().to_string_lossy(), text));
+    }
+    Ok(found)
+}
 
 /// `./scenarios`; if there is none, a folder of the user's cache with the built-in scenarios.
 ///

@@ -28,7 +28,7 @@ pub(super) fn files(targets: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 
 /// The one scenario file that an argument names: a path, or the id of a scenario.
 pub(super) fn one(target: &Path) -> Result<PathBuf, Failure> {
-    let is_word = target.components().count() == 1 && target.extension().is_none();
+    let is_word = is_word(target);
     match target.to_str() {
         Some(id) if is_word && !target.exists() => {
             let home = home()?;
@@ -52,7 +52,7 @@ fn named(target: &Path) -> Result<Vec<PathBuf>, Failure> {
         }
         Err(_) => {}
     }
-    let is_word = target.components().count() == 1 && target.extension().is_none();
+    let is_word = is_word(target);
     match target.to_str() {
         Some(FOLDER) => under(&home()?),
         Some(word) if is_word => {
@@ -62,6 +62,11 @@ fn named(target: &Path) -> Result<Vec<PathBuf>, Failure> {
         }
         _ => Err(missing(target)),
     }
+}
+
+/// True for what may be an id or the name of a folder: `adth-s1a`, `bqm-fig6.1`.
+fn is_word(target: &Path) -> bool {
+    target.components().count() == 1 && target.extension().is_none_or(|extension| extension != "toml")
 }
 
 /// The message for a missing file, with the name of an existing one.
@@ -115,7 +120,7 @@ fn without_bases(files: &mut Vec<PathBuf>) {
 }
 
 /// The file in `home` with this id.
-fn by_id(id: &str, home: &Path) -> Result<PathBuf, Failure> {
+pub(super) fn by_id(id: &str, home: &Path) -> Result<PathBuf, Failure> {
     let mut known = Vec::new();
     for file in under(home)? {
         let stem = || file.file_stem().map(|stem| stem.to_string_lossy().into_owned());

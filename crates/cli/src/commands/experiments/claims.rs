@@ -1,0 +1,159 @@
+//! `sluice claims`.
+
+mod upkeep;
+
+use super::home::{evidence, home};
+use super::targets;
+use crate::args;
+use crate::console::{print, print_json, width};
+use crate::failure::{Failure, HOLDS};
+use lab::evidence::{self, Row};
+use lab::scenario::{Scenario, Wishes, nearest};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// The rows of every document, by its name.
+type Records = BTreeMap<String, Vec<Row>>;
+
+pub(super) fn claims(args: &args::Claims) -> Result<u8, Failure> {
+    if let Some(folders) = &args.check {
+        return upkeep::check(folders);
+    }
+    if let Some(folders) = &args.record {
+        return upkeep::record(folders).map(|()| HOLDS);
+    }
+    if let Some(folder) = &args.pages {
+        return upkeep::pages(folder).map(|()| HOLDS);
+    }
+    let records = records()?;
+    if args.markdown {
+        return print(&markdown(&records, &args.targets, args.all).map_err(Failure::wrong)?).map(|()| HOLDS);
+    }
+    let chosen = chosen(&records, &args.targets)?;
+    let rows: Vec<&Row> = chosen.iter().flat_map(|chosen| &chosen.rows).copied().collect();
+    if args.json {
+        return print_json(&format!("{}\n", evidence::json(&rows))).map(|()| HOLDS);
+    }
+    if args.csv {
+        return print(&evidence::data(&rows)).map(|()| HOLDS);
+    }
+    if args.targets.is_empty() && !args.all {
+        let documents = evidence::documents(&records, width());
+        print(&format!(
+            "{documents}\n`sluice claims DOCUMENT` shows what a document stands for, `--all` every claim\n"
+        ))?;
+        return Ok(HOLDS);
+    }
+    for (rank, chosen) in chosen.iter().enumerate() {
+        print(if rank > 0 { "\n" } else { "" })?;
+        print(&chosen.text(args.all)?)?;
+    }
+    Ok(HOLDS)
+}
+
+/// The tables of the documents that are named, or of all of them, in Markdown.
+fn markdown(records: &Records, targets: &[String], all: bool) -> Result<String, String> {
+    let mut chosen = Records::new();
+    for name in targets {
+        let rows = records.get(name).ok_or_else(|| format!("{name}: no document on record is called so"))?;
+        chosen.insert(name.clone(), rows.clone());
+    }
+    Ok(evidence::markdown(if targets.is_empty() { records } else { &chosen }, all))
+}
+
+/// What an argument names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
+    Document,
+    Experiment,
+    Claim,
+}
+
+/// What an argument names, and its rows.
+struct Chosen<'r> {
+    name: &'r str,
+    what: What,
+    rows: Vec<&'r Row>,
+}
+
+impl Chosen<'_> {
+    fn text(&self, all: bool) -> Result<String, Failure> {
+        let (name, width) = (self.name, width());
+        let claims = evidence::table(&self.rows, width);
+        Ok(match self.what {
+            What::Claim => self.in_full()?,
+            What::Experiment => format!("{claims}\n{}", evidence::counts(&self.rows, width)),
+            What::Document if all => format!("{name}\n\n{claims}\n{}", evidence::counts(&self.rows, width)),
+            What::Document => {
+                let headline: Vec<&Row> = self.rows.iter().filter(|row| row.headline).copied().collect();
+                let table = if headline.is_empty() { String::new() } else { evidence::table(&headline, width) + "\n" };
+                let more = format!("every claim: `sluice claims {name} --all`; all about one: `sluice claims ID`");
+                format!("{name}\n\n{table}{}\n{more}\n", evidence::counts(&self.rows, width))
+            }
+        })
+    }
+
+    /// All about one claim.
+    fn in_full(&self) -> Result<String, Failure> {
+        let file = targets::by_id(self.rows[0].experiment(), &home()?)?;
+        let scenario = Scenario::skim(&file, &Wishes::default())?;
+        let claim = scenario.claims.iter().find(|claim| claim.id == self.name);
+        Ok(evidence::claim(&self.rows, claim.and_then(|claim| claim.why.as_deref()), width()))
+    }
+}
+
+/// What the arguments name, or all documents.
+fn chosen<'r>(records: &'r Records, targets: &'r [String]) -> Result<Vec<Chosen<'r>>, Failure> {
+    let document =
+        |(name, rows): (&'r String, &'r Vec<Row>)| Chosen { name, what: What::Document, rows: rows.iter().collect() };
+    if targets.is_empty() {
+        return Ok(records.iter().map(document).collect());
+    }
+    let one = |name: &'r String| {
+        if let Some(found) = records.get_key_value(name) {
+            return Ok(document(found));
+        }
+        let all = || records.values().flatten();
+        let claim: Vec<&Row> = all().filter(|row| row.id == *name).collect();
+        if !claim.is_empty() {
+            return Ok(Chosen { name, what: What::Claim, rows: claim });
+        }
+        let of_id = |id: &'r str| id.rsplit_once('.').map_or(id, |(experiment, _)| experiment);
+        let experiment: Vec<&Row> = all().filter(|row| row.experiment() == name || of_id(&row.id) == name).collect();
+        if !experiment.is_empty() {
+            return Ok(Chosen { name, what: What::Experiment, rows: experiment });
+        }
+        let known = records.keys().map(String::as_str).chain(all().flat_map(|row| [row.experiment(), row.id.as_str()]));
+        let hint = nearest(name, known).map_or_else(String::new, |other| format!("; did you mean `{other}`?"));
+        let documents: Vec<&str> = records.keys().map(String::as_str).collect();
+        Err(Failure::wrong(format!(
+            "{name}: no document ({}), experiment or claim on record is called so{hint}",
+            documents.join(", ")
+        )))
+    };
+    targets.iter().map(one).collect()
+}
+
+/// The record of every document.
+fn records() -> Result<Records, Failure> {
+    let mut records = Records::new();
+    for (document, text) in evidence()? {
+        let rows = evidence::read(&text).map_err(|why| Failure::wrong(format!("evidence/{document}.csv: {why}")))?;
+        records.insert(document, rows);
+    }
+    Ok(records)
+}
+
+/// The scenarios with claims, each with its document: the name of its folder.
+fn scenarios() -> Result<Vec<(PathBuf, evidence::Named)>, Failure> {
+    let mut found = Vec::new();
+    for file in targets::under(&home()?)? {
+        let scenario = Scenario::skim(&file, &Wishes::default())?;
+        let folder = file.parent().and_then(|folder| folder.file_name());
+        let document = folder.unwrap_or_default().to_string_lossy().into_owned();
+        if !scenario.claims.is_empty() {
+            found.push((file, evidence::Named { document, scenario }));
+        }
+    }
+    Ok(found)
+}

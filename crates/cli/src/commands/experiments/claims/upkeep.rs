@@ -1,0 +1,215 @@
+//! How the record is kept: written from full runs, checked against scenarios, runs and pages.
+
+use super::{Records, records, scenarios};
+use crate::commands::experiments::home::RECORD;
+use crate::console::{complain, print};
+use crate::failure::{DIFFERS, Failure, HOLDS};
+use lab::evidence::{self, Named, Row};
+use lab::scenario::{Scenario, Wishes};
+use lab::store::{self, Store, write_whole};
+use lab::study::{Study, Verdict};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+/// What stands before and after a table of the record in a page.
+const MARKED: (&str, &str) = ("<!-- headline table: sluice claims", "<!-- end -->");
+
+/// Checks the record without simulating, and against the runs in `folders`.
+pub(super) fn check(folders: &[PathBuf]) -> Result<u8, Failure> {
+    let records = records()?;
+    let scenarios = scenarios()?;
+    let mut found = Vec::new();
+    let others = with_other_conventions(&scenarios, &records)?;
+    let named: Vec<Named> = scenarios.into_iter().map(|(_, named)| named).collect();
+    found.extend(evidence::problems(&named, &others, &records));
+    for folder in of_studies(folders) {
+        let ran = Ran::read(&folder)?;
+        let rows: Vec<Row> = records.values().flatten().cloned().collect();
+        if let Some(conventions) = ran.conventions(&named) {
+            found.extend(evidence::contradictions(&rows, &ran.verdicts, &conventions, ran.full));
+        }
+    }
+    found.extend(outdated(Path::new("docs"), &records)?);
+    for problem in &found {
+        complain(problem);
+    }
+    let rows: Vec<&Row> = records.values().flatten().collect();
+    let claims: BTreeSet<&str> = rows.iter().map(|row| row.id.as_str()).collect();
+    print(&format!("claims: {} on record, {} rows, {} problems\n", claims.len(), rows.len(), found.len()))?;
+    Ok(if found.is_empty() { HOLDS } else { DIFFERS })
+}
+
+/// The scenarios under the conventions that rows have besides those of the files.
+fn with_other_conventions(scenarios: &[(PathBuf, Named)], records: &Records) -> Result<Vec<Named>, Failure> {
+    let mut others = Vec::new();
+    for (file, named) in scenarios {
+        let rows = records.get(&named.document).into_iter().flatten();
+        let of_scenario = rows.filter(|row| row.experiment() == named.scenario.id);
+        let other: BTreeSet<&String> =
+            of_scenario.map(|row| &row.conventions).filter(|name| **name != named.scenario.conventions).collect();
+        for name in other {
+            let scenario = Scenario::skim(file, &with_conventions(name))?;
+            others.push(Named { document: named.document.clone(), scenario });
+        }
+    }
+    Ok(others)
+}
+
+fn with_conventions(name: &str) -> Wishes {
+    Wishes { set: vec![format!("conventions={name}")], ..Wishes::default() }
+}
+
+/// A folder of results, without its runs.
+struct Ran {
+    id: String,
+    verdicts: Vec<Verdict>,
+    /// All seeds at their full length, and no key set but the conventions.
+    full: bool,
+    set: Option<String>,
+}
+
+impl Ran {
+    fn read(folder: &Path) -> Result<Self, Failure> {
+        let (id, command, verdicts) = Store::verdicts(folder)?;
+        let words: Vec<&str> = command.split(' ').collect();
+        let set: Vec<&str> = words.windows(2).filter(|pair| pair[0] == "--set").map(|pair| pair[1]).collect();
+        let conventions = set.first().and_then(|set| set.strip_prefix("conventions="));
+        let short = words.iter().any(|word| matches!(*word, "--quick" | "--seeds"));
+        let full = !short && (set.is_empty() || set.len() == 1 && conventions.is_some());
+        Ok(Self { id, verdicts, full, set: conventions.map(str::to_owned) })
+    }
+
+    /// The conventions of the runs; none where no scenario with claims has this id.
+    fn conventions(&self, scenarios: &[Named]) -> Option<String> {
+        let named = scenarios.iter().find(|named| named.scenario.id == self.id)?;
+        Some(self.set.clone().unwrap_or_else(|| named.scenario.conventions.clone()))
+    }
+}
+
+/// The folders of results among these and in them.
+fn of_studies(folders: &[PathBuf]) -> Vec<PathBuf> {
+    let one = |folder: &PathBuf| {
+        let below = store::folders(folder);
+        if below.is_empty() { vec![folder.clone()] } else { below }
+    };
+    folders.iter().flat_map(one).collect()
+}
+
+/// Writes the record anew: from the full runs in `folders`, and where there are none as it was, in the words of the scenarios.
+pub(super) fn record(folders: &[PathBuf]) -> Result<(), Failure> {
+    if !Path::new(super::super::home::FOLDER).is_dir() {
+        return Err(Failure::wrong("the record is written where ./scenarios is"));
+    }
+    let old = records()?;
+    let scenarios = scenarios()?;
+    let mut new: Vec<Row> = Vec::new();
+    for folder in of_studies(folders) {
+        let ran = Ran::read(&folder)?;
+        let Some((file, _)) = scenarios.iter().find(|(_, named)| named.scenario.id == ran.id) else { continue };
+        if !ran.full {
+            complain(format_args!("{}: left out, not a full run", folder.display()));
+            continue;
+        }
+        let wishes = ran.set.as_deref().map_or_else(Wishes::default, with_conventions);
+        let scenario = Scenario::skim(file, &wishes)?;
+        match of_runs(&scenario, &Store::load(&folder)?, &wishes, &folder) {
+            Ok(rows) => new.extend(rows),
+            Err(why) => complain(format_args!("{}: left out, {why}", folder.display())),
+        }
+    }
+    let mut by_document: BTreeMap<String, Vec<Scenario>> = BTreeMap::new();
+    for (_, named) in scenarios {
+        by_document.entry(named.document).or_default().push(named.scenario);
+    }
+    fs::create_dir_all(RECORD).map_err(|error| Failure::wrong(format!("cannot write {RECORD}: {error}")))?;
+    for (document, scenarios) in by_document {
+        let rows = evidence::merged(&scenarios, &new, old.get(&document).map_or(&[], Vec::as_slice));
+        write_whole(&Path::new(RECORD).join(format!("{document}.csv")), evidence::write(&rows).as_bytes())?;
+    }
+    print(&format!("{} rows are new\n", new.len()))
+}
+
+/// The rows of a folder's runs, if they are those that the scenario asks for today.
+fn of_runs(scenario: &Scenario, study: &Study, wishes: &Wishes, folder: &Path) -> Result<Vec<Row>, String> {
+    let then =
+        Scenario::parse("scenario.toml", study.text.as_bytes(), wishes).map_err(|refusal| refusal.to_string())?;
+    if then.digest.sweep != scenario.digest.sweep {
+        return Err("the scenario is another one today".to_owned());
+    }
+    let made = fs::metadata(folder.join("manifest.json")).and_then(|file| file.modified());
+    let seconds = made.ok().and_then(|made| made.duration_since(UNIX_EPOCH).ok());
+    evidence::rows(scenario, study, &evidence::day(seconds.unwrap_or_default().as_secs()))
+}
+
+/// Writes the tables of the record into the pages of a folder, where they are marked.
+pub(super) fn pages(folder: &Path) -> Result<(), Failure> {
+    let records = records()?;
+    for page in markdown_files(folder)? {
+        let text = read(&page)?;
+        let written = filled(&text, &records).map_err(|why| Failure::wrong(format!("{}: {why}", page.display())))?;
+        if written != text {
+            write_whole(&page, written.as_bytes())?;
+            print(&format!("{}\n", page.display()))?;
+        }
+    }
+    Ok(())
+}
+
+/// The pages whose tables are not those of the record.
+fn outdated(folder: &Path, records: &Records) -> Result<Vec<String>, Failure> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut found = Vec::new();
+    for page in markdown_files(folder)? {
+        let text = read(&page)?;
+        let wrong = match filled(&text, records) {
+            Ok(written) if written == text => continue,
+            Ok(_) => "a table is not that of the record; `sluice claims --pages docs`".to_owned(),
+            Err(why) => why,
+        };
+        found.push(format!("{}: {wrong}", page.display()));
+    }
+    Ok(found)
+}
+
+/// A page with the tables of the record where they are marked.
+fn filled(text: &str, records: &Records) -> Result<String, String> {
+    let (begin, end) = MARKED;
+    let mut written = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(begin) {
+        let (before, marked) = rest.split_at(at);
+        let (mark, _) = marked.split_once("-->\n").ok_or("the mark of a table has no end")?;
+        let (_, after) = marked.split_once(end).ok_or("no `<!-- end -->` follows the mark of a table")?;
+        let (options, targets): (Vec<&str>, Vec<&str>) =
+            mark[begin.len()..].split_whitespace().partition(|word| word.starts_with("--"));
+        let targets: Vec<String> = targets.into_iter().map(str::to_owned).collect();
+        let table = super::markdown(records, &targets, options.contains(&"--all"))?;
+        written.push_str(&format!("{before}{mark}-->\n\n{table}\n{end}"));
+        rest = after;
+    }
+    Ok(written + rest)
+}
+
+fn read(page: &Path) -> Result<String, Failure> {
+    fs::read_to_string(page).map_err(|error| Failure::wrong(format!("cannot read {}: {error}", page.display())))
+}
+
+/// The Markdown files in a folder and below.
+fn markdown_files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let unreadable = |error| Failure::wrong(format!("cannot read {}: {error}", folder.display()));
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        if path.is_dir() {
+            files.extend(markdown_files(&path)?);
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}

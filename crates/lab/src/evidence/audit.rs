@@ -1,0 +1,103 @@
+//! What is wrong with the record, found without simulating; and what runs say against it.
+
+use super::{Row, number, word};
+use crate::scenario::Scenario;
+use crate::study::{Ruling, Verdict};
+use std::collections::BTreeMap;
+
+/// A scenario with the document that it belongs to.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// The document: `adth`, the name of the scenario's folder.
+    pub document: String,
+    /// The scenario as its file has it, or with other conventions.
+    pub scenario: Scenario,
+}
+
+/// What is wrong with the records of documents: claims that are missing, stale, orphaned or told in other words, and claims
+/// that do not hold and do not say why. `others` are the scenarios with other conventions than in their files, as far as
+/// there are rows of such.
+pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String, Vec<Row>>) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut owners: BTreeMap<&str, &Named> = BTreeMap::new();
+    for named in scenarios {
+        for claim in &named.scenario.claims {
+            if let Some(other) = owners.insert(&claim.id, named) {
+                let (one, two) = (&other.scenario.file, &named.scenario.file);
+                found.push(format!("{}: both {one} and {two} have this claim", claim.id));
+            }
+        }
+    }
+    for (document, rows) in records {
+        for row in rows {
+            if owners.get(row.id.as_str()).is_none_or(|named| named.document != *document) {
+                found.push(format!("{}: on record for {document}, but no scenario of it has this claim", row.id));
+            }
+        }
+    }
+    for named in scenarios {
+        let rows = records.get(&named.document).map_or(&[][..], Vec::as_slice);
+        for claim in &named.scenario.claims {
+            let of_claim: Vec<&Row> = rows.iter().filter(|row| row.id == claim.id).collect();
+            let own: Vec<&&Row> = of_claim.iter().filter(|row| row.conventions == named.scenario.conventions).collect();
+            if own.is_empty() {
+                found.push(format!("{}: not on record", claim.id));
+            }
+            for row in &of_claim {
+                let ruled_with = |other: &&Named| {
+                    other.scenario.id == named.scenario.id && other.scenario.conventions == row.conventions
+                };
+                let ruled = std::iter::once(named).chain(others).find(ruled_with);
+                let hash = ruled.and_then(|named| named.scenario.digest.claims.get(&claim.id));
+                if hash != Some(&row.hash) {
+                    found.push(format!("{}: stale; run `{}` and record it", claim.id, row.command));
+                }
+                if (*row).clone().reworded(claim).cells() != row.cells() {
+                    found.push(format!("{}: the scenario tells it in other words; `sluice claims --record`", claim.id));
+                }
+            }
+            let fails = own.iter().any(|row| row.verdict.fails());
+            if fails && (claim.why.is_none() || claim.cause.is_none()) {
+                found.push(format!("{}: does not hold, and has no `why` or no `cause`", claim.id));
+            }
+        }
+    }
+    found.dedup();
+    found
+}
+
+/// What the verdicts of a run say against the record. Those of a short run may be weaker, but not different; those of a
+/// full run are the same, with the same values.
+pub fn contradictions(rows: &[Row], verdicts: &[Verdict], conventions: &str, full: bool) -> Vec<String> {
+    let on_record: BTreeMap<(&str, &str), &Row> = rows
+        .iter()
+        .filter(|row| row.conventions == conventions)
+        .map(|row| ((row.id.as_str(), row.setting.as_str()), row))
+        .collect();
+    let against = |verdict: &Verdict| {
+        let setting = verdict.setting.as_deref().unwrap_or_default();
+        let name = if setting.is_empty() { verdict.id.clone() } else { format!("{} ({setting})", verdict.id) };
+        let Some(row) = on_record.get(&(verdict.id.as_str(), setting)) else {
+            return Some(format!("{name}: not on record"));
+        };
+        let (ours, recorded) = (word(&verdict.verdict), word(&row.verdict));
+        if full {
+            let values = [(verdict.measured, row.ours), (verdict.low, row.low), (verdict.high, row.high)];
+            let moved = values.iter().any(|(now, before)| number(*now) != number(*before));
+            let told =
+                format!("{name}: {ours}, {}; on record {recorded}, {}", number(verdict.measured), number(row.ours));
+            return (verdict.verdict != row.verdict || moved).then_some(told);
+        }
+        let told =
+            format!("{name}: {ours} in a short run, {recorded} on record: give it `full = true` or longer short runs");
+        (!weaker(verdict.verdict, row.verdict)).then_some(told)
+    };
+    verdicts.iter().filter_map(against).collect()
+}
+
+/// True where a short run's verdict says no more than the one of a full run. An interval of few seeds may be the narrower
+/// one, so that what is not refuted seems to hold.
+fn weaker(short: Ruling, full: Ruling) -> bool {
+    let held = |ruling| matches!(ruling, Ruling::Holds | Ruling::NotRefuted);
+    matches!(short, Ruling::NotConfirmed | Ruling::NeedsFullRuns) || short == full || held(short) && held(full)
+}

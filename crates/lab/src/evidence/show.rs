@@ -1,0 +1,267 @@
+//! The record as tables: for a terminal, for a page, for programs.
+
+use super::{Row, word};
+use crate::study::{Origin, Reported, Ruling};
+use crate::tables::{self, Columns};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// A table of claims as text of at most `width` columns: statement, document, ours, verdict, cause.
+pub fn table(rows: &[&Row], width: usize) -> String {
+    let lines: Vec<Vec<String>> = rows
+        .chunk_by(|a, b| a.id == b.id)
+        .flat_map(|rows| {
+            rows.iter().enumerate().map(|(rank, row)| {
+                let statement = match rank {
+                    0 => format!("{} {}", row.id, row.statement),
+                    _ => String::new(),
+                };
+                let document = if rank == 0 { document(row) } else { String::new() };
+                vec![
+                    statement,
+                    document,
+                    together(&ours(row, rows)),
+                    verdict(row),
+                    if rank == 0 { cause(rows) } else { String::new() },
+                ]
+            })
+        })
+        .collect();
+    let head = ["statement", "document", "ours", "verdict", "cause"];
+    tables::table(&head, &lines, &Columns { right: &[], prose: &[0, 1, 2, 3] }, width)
+}
+
+/// A value that is not parted from its unit: "ns-2: 7.45 s".
+fn together(value: &str) -> String {
+    let (within, value) = value.rsplit_once(": ").map_or(("", value), |(within, value)| (within, value));
+    let colon = if within.is_empty() { "" } else { ": " };
+    format!("{within}{colon}{}", value.replace(' ', "\u{a0}"))
+}
+
+/// The rows of the statements for which a document stands.
+pub fn headline(rows: &[Row]) -> Vec<&Row> {
+    rows.iter().filter(|row| row.headline).collect()
+}
+
+/// How the verdicts on a document's statements are distributed, in lines: those of the document, and apart from them those
+/// of other origin; with the conventions of the scenarios, and with others. At most `width` columns wide.
+pub fn counts(rows: &[&Row], width: usize) -> String {
+    let mut text = String::new();
+    let mut line = |whose: &str, rows: &[&Row]| {
+        text.push_str(&tables::wrapped(&format!("{whose}: {}", tally(rows)), width, 2));
+        text.push('\n');
+    };
+    let own = |row: &&&Row| !other_conventions(row, rows);
+    for (kind, whose) in KINDS {
+        let of_kind: Vec<&Row> = rows.iter().filter(own).filter(|row| row.kind == kind).copied().collect();
+        if !of_kind.is_empty() {
+            line(whose, &of_kind);
+        }
+    }
+    let mut others: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
+    for row in rows.iter().filter(|row| other_conventions(row, rows) && row.kind.is_none()) {
+        others.entry(&row.conventions).or_default().push(row);
+    }
+    for (conventions, rows) in others {
+        line(&format!("with the conventions of {conventions}"), &rows);
+    }
+    text
+}
+
+/// Whose statements there are, as they are counted.
+const KINDS: [(Option<Origin>, &str); 4] = [
+    (None, "statements of the document"),
+    (Some(Origin::Ours), "statements of our own"),
+    (Some(Origin::Other), "statements of other papers"),
+    (Some(Origin::Duplicate), "repetitions"),
+];
+
+/// True for a row of runs with other conventions than those of the claim's first row, which are its scenario's.
+fn other_conventions(row: &Row, rows: &[&Row]) -> bool {
+    rows.iter().find(|other| other.id == row.id).is_some_and(|first| first.conventions != row.conventions)
+}
+
+/// "41 claims: 30 hold, 11 differ".
+fn tally(rows: &[&Row]) -> String {
+    tables::tallied(rows.iter().map(|row| (row.id.as_str(), row.verdict)))
+}
+
+/// The documents on record as text of at most `width` columns: how the verdicts on their statements are distributed.
+pub fn documents(records: &BTreeMap<String, Vec<Row>>, width: usize) -> String {
+    let (head, rows) = overview(records);
+    tables::table(&head, &rows, &Columns { right: &[1, 2, 3, 4, 5, 6], prose: &[] }, width)
+}
+
+const OVERVIEW: [Ruling; 5] =
+    [Ruling::Holds, Ruling::NotRefuted, Ruling::Better, Ruling::Differs, Ruling::NotConfirmed];
+
+/// The head and the rows of the table of documents: verdicts on the document's own statements.
+fn overview(records: &BTreeMap<String, Vec<Row>>) -> (Vec<String>, Vec<Vec<String>>) {
+    let head = ["document", "verdicts"].into_iter().chain(OVERVIEW.iter().map(|ruling| ruling.word()));
+    let line = |(document, rows): (&String, &Vec<Row>)| {
+        let all: Vec<&Row> = rows.iter().collect();
+        let own: Vec<&&Row> = all.iter().filter(|row| row.kind.is_none() && !other_conventions(row, &all)).collect();
+        let count = |ruling: &Ruling| own.iter().filter(|row| row.verdict == *ruling).count().to_string();
+        [document.clone(), own.len().to_string()].into_iter().chain(OVERVIEW.iter().map(count)).collect()
+    };
+    (head.map(str::to_owned).collect(), records.iter().map(line).collect())
+}
+
+/// Tables in Markdown: with `all` every claim by document and experiment; else of one document its headline table, of several
+/// the table of documents.
+pub fn markdown(records: &BTreeMap<String, Vec<Row>>, all: bool) -> String {
+    match (all, records.len()) {
+        (false, 1) => records.values().map(|rows| markdown_table(&headline(rows))).collect(),
+        (false, _) => {
+            let (head, rows) = overview(records);
+            let mut text = markdown_line(&head);
+            text.push_str(&format!("|---{}|\n", "|--:".repeat(head.len() - 1)));
+            text.extend(rows.iter().map(|row| markdown_line(row)));
+            text
+        }
+        (true, _) => {
+            let mut text = String::new();
+            for (document, rows) in records {
+                let _ = write!(text, "## {document}\n\n");
+                for rows in rows.chunk_by(|a, b| a.experiment() == b.experiment()) {
+                    let _ = write!(text, "### {}\n\n", rows[0].experiment());
+                    text.push_str(&markdown_table(&rows.iter().collect::<Vec<_>>()));
+                    text.push('\n');
+                }
+            }
+            text
+        }
+    }
+}
+
+fn markdown_table(rows: &[&Row]) -> String {
+    let mut text = "| statement | document | ours | verdict | cause |\n|---|---|---|---|---|\n".to_owned();
+    for rows in rows.chunk_by(|a, b| a.id == b.id) {
+        let first = rows[0];
+        let each = |cell: &dyn Fn(&Row) -> String| rows.iter().map(|row| cell(row)).collect::<Vec<_>>().join("<br>");
+        let statement = format!("{} (`{}`)", first.statement, first.id);
+        let cells = [statement, document(first), each(&|row| ours(row, rows)), each(&verdict), cause(rows)];
+        text.push_str(&markdown_line(&cells));
+    }
+    text
+}
+
+fn markdown_line(cells: &[String]) -> String {
+    let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// One claim with all that is known of it, in lines of at most `width` columns. `why` is what its scenario says.
+pub fn claim(rows: &[&Row], why: Option<&str>, width: usize) -> String {
+    let Some(first) = rows.first() else { return String::new() };
+    let mut text = format!("{}\n", tables::wrapped(&format!("{}: {}", first.id, first.statement), width, 2));
+    let whose = match first.kind {
+        None => String::new(),
+        Some(Origin::Ours) => "; a statement of our own".to_owned(),
+        Some(Origin::Other) => "; a statement of another paper".to_owned(),
+        Some(Origin::Duplicate) => "; another claim has it already".to_owned(),
+    };
+    let headline = if first.headline { "; one for which the document stands" } else { "" };
+    let mut line = |key: &str, told: &str| {
+        if !told.is_empty() {
+            text.push_str(&tables::wrapped(&format!("  {key:<11} {told}"), width, 14));
+            text.push('\n');
+        }
+    };
+    line("source", &format!("{}{whose}{headline}", first.source));
+    line("document", &document(first));
+    line("holds if", &first.window);
+    for row in rows {
+        line("ours", &measured(row, rows));
+        line("verdict", &verdict(row));
+        line("neighbours", &row.neighbours);
+    }
+    line("why", why.unwrap_or_default());
+    line("cause", first.cause.map_or("", |cause| cause.words()));
+    for row in rows.iter().filter(|row| row.setting == first.setting) {
+        line("run", &format!("{} ({})", row.command, row.date));
+    }
+    text
+}
+
+/// The rows as JSON: a list of objects with the names of the columns.
+pub fn json(rows: &[&Row]) -> Value {
+    rows.iter().map(|row| object(row)).collect()
+}
+
+/// The rows as a table with the columns of the record.
+pub fn data(rows: &[&Row]) -> String {
+    super::write(&rows.iter().map(|row| (*row).clone()).collect::<Vec<_>>())
+}
+
+fn object(row: &Row) -> Value {
+    let mut object = Map::new();
+    for (name, cell) in super::COLUMNS.into_iter().zip(row.cells()) {
+        let value = match name {
+            "headline" => json!(row.headline),
+            "ours" | "low" | "high" => cell.parse::<f64>().map_or(Value::Null, |number| json!(number)),
+            "document" => match &row.document {
+                None => Value::Null,
+                Some(Reported::Number(number)) => json!(number),
+                Some(Reported::Words(words)) => json!(words),
+            },
+            "setting" | "cause" if cell.is_empty() => Value::Null,
+            _ => json!(cell),
+        };
+        object.insert(name.to_owned(), value);
+    }
+    Value::Object(object)
+}
+
+/// The document's value with its unit, or its words.
+fn document(row: &Row) -> String {
+    match &row.document {
+        None => "-".to_owned(),
+        Some(Reported::Number(value)) => tables::short_quantity(*value, row.unit),
+        Some(Reported::Words(words)) => words.clone(),
+    }
+}
+
+/// Our value with its unit, and within what it was measured where a claim has several rows.
+fn ours(row: &Row, rows: &[&Row]) -> String {
+    let value = tables::short_quantity(row.ours, row.unit);
+    let within = within(row, rows);
+    if within.is_empty() { value } else { format!("{within}: {value}") }
+}
+
+/// The setting and the conventions, as far as they tell a row from the others of its claim.
+fn within(row: &Row, rows: &[&Row]) -> String {
+    let mut words = Vec::new();
+    if !row.setting.is_empty() {
+        words.push(row.setting.as_str());
+    }
+    if rows[0].conventions != row.conventions {
+        words.push(&row.conventions);
+    }
+    words.join(", ")
+}
+
+/// The same with the interval and which value decided.
+fn measured(row: &Row, rows: &[&Row]) -> String {
+    let value = |value| tables::short_quantity(value, row.unit);
+    let mut text = ours(row, rows);
+    if row.low.total_cmp(&row.high).is_ne() {
+        let _ = write!(text, " ({} to {})", value(row.low), value(row.high));
+    }
+    if !row.at.is_empty() {
+        let _ = write!(text, ", {}", row.at);
+    }
+    text
+}
+
+fn verdict(row: &Row) -> String {
+    let depends = if row.depends_on.is_empty() { String::new() } else { format!(", depends on {}", row.depends_on) };
+    row.verdict.word().to_owned() + &depends
+}
+
+/// Where a difference comes from; nothing for a claim that holds throughout.
+fn cause(rows: &[&Row]) -> String {
+    let differs = rows.iter().any(|row| !matches!(row.verdict, Ruling::Holds | Ruling::NotRefuted));
+    rows[0].cause.filter(|_| differs).map_or_else(String::new, |cause| word(&cause))
+}

@@ -1,0 +1,103 @@
+//! Hashes of what claims were ruled by, so that a record knows which of its rows are stale.
+//!
+//! They are taken of what the file and its base say and not of the structs that read it: a key that is new in this version
+//! and that no scenario sets makes no record stale. Words do not count.
+
+use super::document::Value;
+use super::draft::Draft;
+use super::source::Refusal;
+use crate::sweep::fingerprint;
+use serde_json::{Map, Value as Json, json};
+use std::collections::BTreeMap;
+use toml::de::{DeTable, DeValue};
+
+/// The keys of a claim that say nothing about how it is ruled on by full runs.
+const WORDS: [&str; 9] = ["id", "says", "source", "reported", "headline", "statement", "why", "cause", "full"];
+
+/// What a scenario's claims are ruled by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Digest {
+    /// The hash of the network, the sweep and the conventions.
+    pub sweep: String,
+    /// Of every claim, by its id: the same with how it is ruled on.
+    pub claims: BTreeMap<String, String>,
+}
+
+/// The hashes of a scenario; none for one without claims.
+pub(super) fn of(draft: &Draft) -> Result<Digest, Refusal> {
+    let claims = draft.root.get("claim").and_then(|claims| claims.get_ref().as_array());
+    let Some(claims) = claims else { return Ok(Digest::default()) };
+    let mut sweep = Map::new();
+    sweep.insert("network".to_owned(), table(&draft.network_with(&[])?, &[]));
+    for key in ["vary", "rulings", "model"] {
+        sweep.insert(key.to_owned(), draft.root.get(key).map_or(Json::Null, value));
+    }
+    let sweep = Json::Object(sweep);
+    let rules = claims.iter().filter_map(|claim| claim.get_ref().as_table());
+    let of_claim = |claim: &DeTable| {
+        let id = claim.get("id").and_then(|id| id.get_ref().as_str()).unwrap_or_default().to_owned();
+        (id, hash(&json!([sweep, table(claim, &WORDS)])))
+    };
+    Ok(Digest { claims: rules.map(of_claim).collect(), sweep: hash(&sweep) })
+}
+
+/// Sixteen hexadecimal digits.
+fn hash(value: &Json) -> String {
+    let whole = fingerprint(value.to_string().as_bytes());
+    format!("{:016x}", (whole >> 64) as u64 ^ whole as u64)
+}
+
+/// A table with its keys in alphabetical order.
+fn table(table: &DeTable, without: &[&str]) -> Json {
+    let kept = table.iter().filter(|(key, _)| !without.contains(&key.get_ref().as_ref()));
+    let sorted: BTreeMap<String, Json> = kept.map(|(key, inner)| (key.get_ref().to_string(), value(inner))).collect();
+    Json::Object(sorted.into_iter().collect())
+}
+
+fn value(written: &Value) -> Json {
+    match written.get_ref() {
+        DeValue::String(text) => json!(text),
+        DeValue::Integer(number) => json!({ "number": number.to_string() }),
+        DeValue::Float(number) => json!({ "number": number.to_string() }),
+        DeValue::Boolean(flag) => json!(flag),
+        DeValue::Datetime(time) => json!(time.to_string()),
+        DeValue::Array(elements) => elements.iter().map(value).collect(),
+        DeValue::Table(inner) => table(inner, &[]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Scenario, Wishes};
+    use super::*;
+
+    const CHAIN: &str = include_str!("../../../cli/tests/fixtures/chain.toml");
+
+    fn digest(text: &str, set: &[&str]) -> Digest {
+        let wishes = Wishes { set: set.iter().map(|&set| set.to_owned()).collect(), ..Wishes::default() };
+        Scenario::parse("chain.toml", text.as_bytes(), &wishes).unwrap().digest
+    }
+
+    #[test]
+    fn words_do_not_count_and_all_else_does() {
+        let plain = digest(CHAIN, &[]);
+        assert_eq!(plain.claims.len(), CHAIN.matches("[[claim]]").count());
+        let reworded = CHAIN.replace("[[claim]]", "[[claim]]\nwhy = \"It rains.\"\nheadline = true").replacen(
+            "title = \"",
+            "# A remark.\ntitle = \"Another ",
+            1,
+        );
+        assert_eq!(digest(&reworded, &[]), plain);
+        let first = |digest: &Digest| digest.claims.values().next().unwrap().clone();
+        let other_rule = digest(&CHAIN.replacen("[[claim]]", "[[claim]]\nseeds = \"some\"", 1), &[]);
+        assert_eq!(other_rule.sweep, plain.sweep);
+        assert_ne!(first(&other_rule), first(&plain));
+        for other in [
+            digest(CHAIN, &["conventions=ns-2"]),
+            digest(CHAIN, &["mac.cw_min=31"]),
+            digest(&CHAIN.replace("seeds = 2", "seeds = 3"), &[]),
+        ] {
+            assert!(other.sweep != plain.sweep && first(&other) != first(&plain));
+        }
+    }
+}
