@@ -29,14 +29,9 @@ fn trees() -> Vec<Value> {
 
 fn value_of(fields: &Value) -> f64 {
     let (claim, cases, trees) = (claim(fields), cases(), trees());
-    let cases: Vec<&Case> = cases.iter().collect();
-    let question = Question::from(&claim);
-    let facts: Vec<Facts> = trees
-        .iter()
-        .map(|tree| Facts::new(std::slice::from_ref(&question), |path| measure::numbers(tree, path)))
-        .collect();
-    let seed = Seed { cases: &cases, facts: facts.iter().collect(), runs: Vec::new() };
-    reduce(claim.statistic, &seed.rows(&question, &question.pairs(&cases)))
+    let read = Box::new(|case: usize, path: &str| crate::measure::numbers(&trees[case], path));
+    let results = Results::of(cases.iter().collect(), 1, read);
+    reduce(claim.statistic, &results.answer(&Question::from(&claim)).by_seed[0])
 }
 
 fn assert_near(left: f64, right: f64) {

@@ -209,7 +209,7 @@ impl Future<'_, '_> {
         let cases: Vec<_> = self.scenario.cases.iter().map(|case| &case.labels).collect();
         let all: Vec<_> = cases.iter().copied().chain(&self.scenario.left_out).collect();
         let settings = claims::settings(claim, &self.scenario.rulings, &all);
-        settings.iter().try_for_each(|setting| self.check_setting(&at, &setting.claim, &cases, &all))
+        settings.iter().try_for_each(|(_, claim)| self.check_setting(&at, claim, &cases, &all))
     }
 
     /// Groups have labels that exist, and the formula names groups.
