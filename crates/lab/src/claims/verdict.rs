@@ -178,7 +178,6 @@ pub(super) fn reduce(statistic: Statistic, rows: &[Vec<f64>]) -> f64 {
     let all = || rows.iter().flatten().copied();
     match statistic {
         Statistic::Mean | Statistic::Each => all().sum::<f64>() / all().count() as f64,
-        Statistic::Sum => all().sum(),
         Statistic::Max => extreme(all(), f64::max),
         Statistic::Min => extreme(all(), f64::min),
         Statistic::Median => median(all().collect()),
@@ -212,7 +211,7 @@ pub(crate) fn unit(claim: &Claim, question: &Question) -> Unit {
         Some((Take::Settling | Take::Reaches | Take::Stays, window)) => {
             window.counting.as_deref().map_or(Unit::Seconds, Unit::of)
         }
-        Some((Take::Swing | Take::Slope | Take::Periodicity, _)) => Unit::Number,
+        Some((Take::Swing | Take::Periodicity, _)) => Unit::Number,
         Some((_, window)) if window.relative_to.is_some() => Unit::Number,
         _ => question.measure.unit(),
     };

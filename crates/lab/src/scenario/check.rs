@@ -401,10 +401,10 @@ impl Future<'_, '_> {
             }
         }
         let good = |share: Option<f64>| share.is_none_or(|share| share > 0.0 && share < 1.0);
-        if good(window.within) && good(window.covered) {
+        if good(window.covered) {
             return Ok(());
         }
-        Err(self.draft.refuse_at(at, "`within` and `covered` are shares between 0 and 1"))
+        Err(self.draft.refuse_at(&format!("{at}.covered"), "a share between 0 and 1 is expected"))
     }
 
     fn check_series(&self, at: &str, path: &str, blank: &Value) -> Result<(), Refusal> {
