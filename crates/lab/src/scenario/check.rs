@@ -1,8 +1,8 @@
 //! What can be known to be wrong before anything runs: networks that cannot be built, parameters that nobody uses, claims
 //! and charts about results that will not exist.
 
+use super::cases::Scenario;
 use super::draft::Draft;
-use super::ready::Scenario;
 use super::source::Refusal;
 use super::{ceilings, document, hints};
 use crate::answer;
