@@ -1,11 +1,11 @@
 //! A scenario as it is read: its words still know their places.
 
+use super::cases::{Case, Scenario, Wishes};
 use super::conventions::{self, Choice as ConventionsKey};
 use super::digest::{self, Digest};
 use super::document::{self, Change};
-use super::head::{Head, LAB_KEYS, NETWORK_KEYS};
+use super::keys::{Head, LAB_KEYS, NETWORK_KEYS};
 use super::reading::{apply, deserialize, table};
-use super::ready::{Case, Scenario, Wishes};
 use super::source::{Refusal, Source};
 use super::vary::{self, Vary};
 use super::{base, ceilings, conditions, hints};

@@ -1,6 +1,6 @@
 //! What was probably meant: the nearest right name, and where a misplaced key belongs.
 
-use super::head::LAB_KEYS;
+use super::keys::LAB_KEYS;
 use super::source::Refusal;
 use crate::schema::Tables;
 

@@ -1,8 +1,8 @@
 //! From a file to a scenario that can be run.
 
+use super::cases::{Scenario, Wishes};
 use super::draft::Draft;
 use super::file::{LARGEST_FILE, opened, utf8};
-use super::ready::{Scenario, Wishes};
 use super::source::{Refusal, Source};
 use super::{attachments, base, check};
 use std::path::Path;

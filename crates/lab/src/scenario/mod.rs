@@ -3,6 +3,7 @@
 mod attachments;
 mod base;
 mod baseline;
+mod cases;
 mod ceilings;
 mod check;
 mod conditions;
@@ -11,23 +12,23 @@ mod digest;
 mod document;
 mod draft;
 mod file;
-mod head;
 mod hints;
+mod keys;
 mod load;
 pub mod missing;
 mod other;
 mod reading;
-mod ready;
+
 mod source;
 #[cfg(test)]
 mod tests;
 mod vary;
 
 pub use base::{Outline, outline};
+pub use cases::{Baseline, Case, Over, Scenario, Varied, Wishes};
 pub(crate) use conventions::{Choice as ConventionsKey, markdown as conventions};
 pub use digest::Digest;
-pub(crate) use head::Head;
 pub use hints::nearest;
+pub(crate) use keys::Head;
 pub use other::{load, parse};
-pub use ready::{Baseline, Case, Over, Scenario, Varied, Wishes};
 pub use source::Refusal;

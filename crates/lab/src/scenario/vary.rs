@@ -1,9 +1,9 @@
 //! `[vary]`: the axes of a sweep, their values, and the seeds.
 
+use super::cases::Over;
 use super::document::{Change, Value, number};
-use super::head::{LAB_KEYS, NETWORK_KEYS};
 use super::hints;
-use super::ready::Over;
+use super::keys::{LAB_KEYS, NETWORK_KEYS};
 use super::source::{Refusal, Source};
 use std::ops::Range;
 use toml::Spanned;
