@@ -1,8 +1,8 @@
-"""Compare the verdicts of a reproduction with those on record: claims.py FOLDER quick|all [--write].
+"""Compare the verdicts of a reproduction with those on record: claims.py FOLDER quick|all [--part] [--write].
 
 Runs are deterministic, so the verdicts with a given number of seeds are the same on every machine. A verdict that
 changes is a change of a model, a scheme or a claim: look at it, explain it in docs/reproductions, then record it with
---write. A quick run may say less than a full one and never something else; that is compared too, and so are the verdicts in
+--write. With --part, experiments that are not in FOLDER are left out. A quick run may say less than a full one and never something else; that is compared too, and so are the verdicts in
 the tables of docs/reproductions with those of full runs.
 """
 
@@ -90,6 +90,9 @@ def main():
         with RECORDS[which].open("w", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows([("claim", "verdict"), *found.items()])
     expected = record(which)
+    if "--part" in sys.argv[3:]:
+        experiments = {claim.rpartition(".")[0] for claim in found}
+        expected = {claim: verdict for claim, verdict in expected.items() if claim.rpartition(".")[0] in experiments}
     wrong = [
         f"{claim}: {found.get(claim, 'not ruled on')}, on record {expected.get(claim, 'not at all')}"
         for claim in sorted(found | expected)

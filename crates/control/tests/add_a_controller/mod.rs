@@ -17,6 +17,7 @@ fn the_page_shows_the_file_that_is_compiled() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "it looks for files")]
 fn every_controller_has_a_page() {
     let pages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/controllers");
     for name in Name::ALL {
