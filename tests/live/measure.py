@@ -58,9 +58,9 @@ class Guests:
 
     def __init__(self, at_once):
         try:
-            image.have(image.HOST | check_live.PACKAGES)
+            image.debian.have("bpf")
             image.build()
-        except image.Impossible as why:
+        except image.debian.Impossible as why:
             sys.exit(f"No guest: {why}")
         self.at_once = at_once
 
