@@ -149,7 +149,7 @@ plain: charts
 	cargo test -p sluice-linux -p sluice-cli --locked
 
 # A few experiments of each document that are quick and that a change of a model is likely to move.
-CLAIMS := adth-s1a kaust-drain buf-intro
+CLAIMS := adth-s1a adth-pre2 adth-eifs buf-intro bqm-limits swan-choices-gap kaust-wqm-follows kaust-bloat
 # All of ADTH, SWAN and BQM, and those experiments of the buffer-sizing document and of KAUST's slides for which short runs are
 # meaningful.
 KAUST := kaust-audio kaust-bloat kaust-dnb kaust-dnb-oneway kaust-dnb-outside kaust-drain kaust-energy kaust-tmac kaust-video \
