@@ -299,8 +299,13 @@ wheel-aarch64: wheel
 	python3 packaging/wheel.py
 
 # The pages of docs as a book: target/book/index.html.
-book:
+book: compile target/python/installed
 	@command -v mdbook > /dev/null || { echo "missing: cargo install mdbook"; exit 1; }
+	rm -rf target/book-pages
+	cp -r docs target/book-pages
+	cp target/debug/lib_sluice.so python/sluice/_sluice.abi3.so
+	cd python && PYTHONPATH=$(CURDIR)/python ../$(PYTHON) -m api ../target/book-pages/python/api.md
+	sed -i 's|^- \[Theory in Python\].*|&\n- [Python reference](python/api.md)|' target/book-pages/SUMMARY.md
 	mdbook build
 
 # Writes docs/theory/*.png.
