@@ -1,10 +1,12 @@
 //! Tables for a terminal.
 
+use crate::answer;
 use crate::grid::Grid;
 use crate::statistics::Interval;
 use crate::study::{Reported, Ruling, Study, Table, Unit, Verdict};
 use sim::results::Outcome;
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 /// A study: what it is, its tables, and the verdicts on its claims with why they do not hold. At most `width` characters wide, if the words allow it.
 pub fn study(study: &Study, width: usize) -> String {
@@ -20,6 +22,45 @@ pub fn study(study: &Study, width: usize) -> String {
     format!(
         "{id}: {title}\n{runs} runs ({seeds} seeds per case), {simulated:.0} simulated seconds, {cpu:.1} s of CPU\n\n{asked}{judged}\n"
     )
+}
+
+/// A study in a few lines: its answer, the verdicts counted, and the claims that do not hold, each in a line of at most
+/// `width` characters.
+pub fn outline(study: &Study, width: usize) -> String {
+    let mut text = format!("{}: {}\n\n", study.id, study.title);
+    for sentence in answer::sentences(study) {
+        text.push_str(&wrap(&sentence, width).join("\n"));
+        text.push('\n');
+    }
+    text.push_str(&study.tables.iter().map(|table| format!("\n{}", asked(study, table, width))).collect::<String>());
+    let _ = write!(text, "\n{}\n", tally(&study.claims));
+    let failing = study.claims.iter().filter(|claim| claim.verdict.fails());
+    let name = |claim: &Verdict| {
+        claim.id.clone() + &claim.setting.as_ref().map_or_else(String::new, |setting| format!(" ({setting})"))
+    };
+    let rows: Vec<[String; 4]> = failing
+        .map(|claim| {
+            let value = quantity(claim.measured, claim.unit);
+            [name(claim), claim.says.clone(), value, claim.verdict.word().to_owned()]
+        })
+        .collect();
+    let widest = |column: usize| rows.iter().map(|row| self::width(&row[column])).fold(0, usize::max);
+    let (names, values, words) = (widest(0), widest(2), widest(3));
+    let room = width.saturating_sub(names + values + words + 8).max(12);
+    for [name, says, value, word] in &rows {
+        let _ = writeln!(text, "  {name:names$}  {:room$}  {value:>values$}  {word}", cut(says, room));
+    }
+    text.push('\n');
+    text
+}
+
+/// The text in at most `most` characters; an ellipsis stands for the rest.
+fn cut(text: &str, most: usize) -> String {
+    if width(text) <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
 }
 
 /// Why claims do not hold, where the scenario says it.

@@ -174,6 +174,9 @@ pub(crate) struct Reproduce {
     /// The number of threads [default: one for each core]. Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
     pub(crate) threads: Option<usize>,
+    /// Print every claim, not only those that do not hold, with the reasons.
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Print one JSON object for each experiment, with its verdicts.
     #[arg(long)]
     pub(crate) json: bool,

@@ -276,6 +276,23 @@
     }
   }
 
+  // A press on a verdict leaves only its claims; a second press shows all again.
+  function filters() {
+    for (const button of document.querySelectorAll(".filter")) {
+      button.addEventListener("click", () => {
+        const study = button.closest(".study");
+        const on = button.getAttribute("aria-pressed") !== "true";
+        for (const other of study.querySelectorAll(".filter")) other.setAttribute("aria-pressed", "false");
+        button.setAttribute("aria-pressed", on);
+        for (const row of study.querySelectorAll("tr[data-verdicts]")) {
+          row.hidden = on && !row.dataset.verdicts.split(" ").includes(button.dataset.verdict);
+        }
+        const others = study.querySelector(".others");
+        if (on && others) others.open = true;
+      });
+    }
+  }
+
   async function drawAll() {
     for (const picture of data.pictures) {
       for (const [k, panel] of picture.panels.entries()) {
@@ -287,6 +304,7 @@
   }
 
   copies();
+  filters();
   drawAll().catch((error) => {
     root.dataset.charts = "failed";
     console.error(error);

@@ -3,6 +3,7 @@
 use super::lines;
 use super::picture::{Data, Picture, Style, Tracks};
 use super::text::{Escaped, count, json_in_script, number, quantity, ranges};
+use crate::answer;
 use crate::grid::Grid;
 use crate::label::short;
 use crate::shell;
@@ -104,9 +105,12 @@ fn summary(out: &mut String, studies: &[Study]) -> fmt::Result {
     for (n, study) in studies.iter().enumerate() {
         write!(
             out,
-            "<tr><th scope=\"row\"><a href=\"#study-{n}\">{}</a> <span class=\"id\">{}</span></th>",
+            "<tr><th scope=\"row\"><a href=\"#study-{n}\">{}</a> <span class=\"id\">{}</span>{}</th>",
             Escaped(&study.title),
             Escaped(&study.id),
+            answer::sentences(study)
+                .first()
+                .map_or_else(String::new, |first| format!(" <span class=\"source\">{}</span>", Escaped(first))),
         )?;
         for ruling in &columns {
             let n = tally(*ruling, &mut study.claims.iter());
@@ -136,15 +140,29 @@ fn section(
         Escaped(&study.id),
         Escaped(&study.title)
     )?;
-    if heading == "h1" && !study.claims.is_empty() {
-        let of = |ruling: &Ruling| study.claims.iter().filter(|claim| claim.verdict == *ruling).count();
-        let tags = Ruling::ALL.iter().filter(|ruling| of(ruling) > 0).map(|ruling| tag(*ruling, Some(of(ruling))));
-        let tags = tags.collect::<Vec<_>>().join(" ");
-        writeln!(out, "<p class=\"tally\">{}: {tags}</p>", counted(&study.claims))?;
+    let answers = answer::sentences(study);
+    for sentence in &answers {
+        writeln!(out, "<p class=\"answer\">{}</p>", Escaped(sentence))?;
     }
-    paragraphs(out, &study.about)?;
+    let mut chart = |out: &mut String, k: usize| {
+        let chart = &study.charts[k];
+        let picture = lines::picture(n, study, chart, format!("chart-{n}-{k}"), data, tracks);
+        figure(out, &chart.title, &chart.about, picture, data)
+    };
+    let first = study.charts.iter().position(|chart| chart.first).or((!study.charts.is_empty()).then_some(0));
+    if answers.is_empty() {
+        paragraphs(out, &study.about)?;
+    }
     for warning in study.warnings() {
         writeln!(out, "<p class=\"warning\">Warning: {}</p>", Escaped(warning))?;
+    }
+    if let Some(first) = first {
+        chart(out, first)?;
+    }
+    if !answers.is_empty() {
+        out.push_str("<details class=\"about\"><summary>What was simulated</summary>\n");
+        paragraphs(out, &study.about)?;
+        out.push_str("</details>\n");
     }
     if !study.claims.is_empty() {
         writeln!(out, "<{sub}>Claims</{sub}>")?;
@@ -154,13 +172,11 @@ fn section(
         writeln!(out, "<{sub}>{}</{sub}>", Escaped(&table.title))?;
         asked(out, study, table)?;
     }
-    if !study.charts.is_empty() {
-        writeln!(out, "<{sub}>Charts</{sub}>")?;
+    if study.charts.len() > 1 {
+        writeln!(out, "<{sub}>More charts</{sub}>")?;
     }
-    for (k, chart) in study.charts.iter().enumerate() {
-        let id = format!("chart-{n}-{k}");
-        let picture = lines::picture(n, study, chart, id, data, tracks);
-        figure(out, &chart.title, &chart.about, picture, data)?;
+    for k in (0..study.charts.len()).filter(|k| Some(*k) != first) {
+        chart(out, k)?;
     }
     writeln!(out, "<{sub}>What was run</{sub}>")?;
     provenance(out, study)?;
@@ -201,13 +217,14 @@ pub(super) fn paragraphs(out: &mut String, text: &str) -> fmt::Result {
 
 /// `✓ holds`, `≠ differs`: told by sign and word, not by colour alone.
 fn tag(ruling: Ruling, n: Option<usize>) -> String {
-    let (class, sign) = match ruling {
-        Ruling::Holds => ("holds", "✓"),
-        Ruling::NotRefuted => ("holds", "~"),
-        Ruling::Better => ("holds", "+"),
-        Ruling::Differs => ("differs", "≠"),
-        Ruling::NotConfirmed => ("not-confirmed", "?"),
-        Ruling::NeedsFullRuns => ("needs-full-runs", "–"),
+    let class = kebab(ruling);
+    let sign = match ruling {
+        Ruling::Holds => "✓",
+        Ruling::NotRefuted => "~",
+        Ruling::Better => "+",
+        Ruling::Differs => "≠",
+        Ruling::NotConfirmed => "?",
+        Ruling::NeedsFullRuns => "–",
     };
     let word = ruling.word();
     let told = n.map_or_else(|| word.to_owned(), |n| ruling.counted(n));
@@ -219,47 +236,90 @@ fn capital(word: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// The verdicts: how many there are of each, which filters the claims; those that do not hold; the others folded.
 fn claims(out: &mut String, study: &Study) -> fmt::Result {
-    // A phone shows rows as cards, for which the style takes the table's roles away; the attributes give them back.
-    write!(
-        out,
-        "<table class=\"claims\" role=\"table\"><caption class=\"unseen\">Claims of {} and their verdicts</caption>\n\
-         <thead role=\"rowgroup\"><tr role=\"row\">",
-        Escaped(&study.id)
-    )?;
-    for column in ["Claim", "Document", "Measured", "Holds if", "Verdict"] {
-        write!(out, "<th scope=\"col\" role=\"columnheader\">{column}</th>")?;
-    }
-    out.push_str("</tr></thead>\n<tbody role=\"rowgroup\">\n");
-    for verdicts in study.claims.chunk_by(|a, b| a.id == b.id) {
-        let claim = &verdicts[0];
-        let class = if verdicts.iter().any(|verdict| verdict.verdict.fails()) { "differs" } else { "holds" };
-        writeln!(
+    let of = |ruling: &Ruling| study.claims.iter().filter(|claim| claim.verdict == *ruling).count();
+    write!(out, "<p class=\"tally\">{}:", counted(&study.claims))?;
+    for ruling in Ruling::ALL.iter().filter(|ruling| of(ruling) > 0) {
+        let (verdict, shown) = (kebab(*ruling), tag(*ruling, Some(of(ruling))));
+        write!(
             out,
-            "<tr role=\"row\" class=\"{class}\"><th scope=\"row\" role=\"rowheader\"><span class=\"id\">{}</span> {} \
-             <span class=\"source\">{}</span>{}</th>\
-             <td role=\"cell\" data-label=\"Document\">{}</td><td role=\"cell\" data-label=\"Measured\">{}</td>\
-             <td role=\"cell\" data-label=\"Holds if\">{}</td><td role=\"cell\" data-label=\"Verdict\">{}</td></tr>",
-            Escaped(&claim.id),
-            Escaped(&claim.says),
-            Escaped(&claim.source),
-            why(verdicts),
-            reported(claim),
-            each(verdicts, |verdict| measured(verdict) + &beside(verdict)),
-            Escaped(&claim.holds),
-            each(verdicts, ruled),
+            " <button type=\"button\" class=\"filter\" aria-pressed=\"false\" data-verdict=\"{verdict}\" \
+             title=\"Only these\">{shown}</button>"
         )?;
     }
-    out.push_str("</tbody></table>\n");
+    out.push_str("</p>\n");
+    let claims: Vec<&[Verdict]> = study.claims.chunk_by(|a, b| a.id == b.id).collect();
+    let fails = |verdicts: &&[Verdict]| verdicts.iter().any(|verdict| verdict.verdict.fails());
+    let (failing, others): (Vec<_>, Vec<_>) = claims.into_iter().partition(fails);
+    if !failing.is_empty() {
+        rows(out, &format!("Claims of {} that do not hold", study.id), &failing)?;
+    }
+    if !others.is_empty() {
+        let open = if failing.is_empty() { " open" } else { "" };
+        let told = if failing.is_empty() { "All claims".to_owned() } else { format!("The other {}", others.len()) };
+        writeln!(out, "<details class=\"others\"{open}><summary>{told}</summary>")?;
+        rows(out, &format!("Other claims of {}", study.id), &others)?;
+        out.push_str("</details>\n");
+    }
     if study.seeds.len() > 1 {
         writeln!(
             out,
-            "<p class=\"note\">Measured: mean over {} and its 95 % interval, which decides: a claim whose border it contains is \
+            "<p class=\"note\">Ours: mean over {} and its 95 % interval, which decides: a claim whose border it contains is \
              not confirmed. Where one seed decides, its value and those of the smallest and the largest.</p>",
             count(study.seeds.len(), "seed")
         )?;
     }
     Ok(())
+}
+
+/// A table of claims.
+fn rows(out: &mut String, caption: &str, claims: &[&[Verdict]]) -> fmt::Result {
+    // A phone shows rows as cards, for which the style takes the table's roles away; the attributes give them back.
+    write!(
+        out,
+        "<table class=\"claims\" role=\"table\"><caption class=\"unseen\">{}</caption>\n\
+         <thead role=\"rowgroup\"><tr role=\"row\">",
+        Escaped(caption)
+    )?;
+    for column in ["Statement", "Document", "Ours", "Verdict"] {
+        write!(out, "<th scope=\"col\" role=\"columnheader\">{column}</th>")?;
+    }
+    out.push_str("</tr></thead>\n<tbody role=\"rowgroup\">\n");
+    for verdicts in claims {
+        let claim = &verdicts[0];
+        let of: Vec<&str> = verdicts.iter().map(|verdict| kebab(verdict.verdict)).collect();
+        writeln!(
+            out,
+            "<tr role=\"row\" data-verdicts=\"{}\"><th scope=\"row\" role=\"rowheader\">{} \
+             <span class=\"source\"><span class=\"id\">{}</span> {}</span>{}</th>\
+             <td role=\"cell\" data-label=\"Document\">{} <span class=\"interval\">holds if {}</span></td>\
+             <td role=\"cell\" data-label=\"Ours\">{}</td><td role=\"cell\" data-label=\"Verdict\">{}</td></tr>",
+            of.join(" "),
+            Escaped(&claim.says),
+            Escaped(&claim.id),
+            Escaped(&claim.source),
+            why(verdicts),
+            reported(claim),
+            Escaped(&claim.holds),
+            each(verdicts, |verdict| measured(verdict) + &beside(verdict)),
+            each(verdicts, ruled),
+        )?;
+    }
+    out.push_str("</tbody></table>\n");
+    Ok(())
+}
+
+/// The verdict's class in the page.
+fn kebab(ruling: Ruling) -> &'static str {
+    match ruling {
+        Ruling::Holds => "holds",
+        Ruling::NotRefuted => "not-refuted",
+        Ruling::Better => "better",
+        Ruling::Differs => "differs",
+        Ruling::NotConfirmed => "not-confirmed",
+        Ruling::NeedsFullRuns => "needs-full-runs",
+    }
 }
 
 /// A table that the scenario asks for.
@@ -341,13 +401,11 @@ fn beside(verdict: &Verdict) -> String {
     format!(" <span class=\"interval beside\">over neighbours: {}{left_out}</span>", ranges.join("; "))
 }
 
-/// Why a claim does not hold, where the scenario says it.
+/// The reason why a claim does not hold, where the scenario says it.
 fn why(verdicts: &[Verdict]) -> String {
     let fails = verdicts.iter().any(|verdict| verdict.verdict.fails());
-    match verdicts[0].why.as_ref().filter(|_| fails) {
-        Some(text) => format!("<details class=\"why\"><summary>Why</summary>\n<p>{}</p></details>", Escaped(text)),
-        None => String::new(),
-    }
+    let why = verdicts[0].why.as_ref().filter(|_| fails);
+    why.map_or_else(String::new, |text| format!("<p class=\"why\">{}</p>", Escaped(text)))
 }
 
 fn reported(claim: &Verdict) -> String {

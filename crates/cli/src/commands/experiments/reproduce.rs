@@ -45,7 +45,8 @@ pub(super) fn reproduce(mut args: args::Reproduce) -> Result<u8, Failure> {
         let study = done.map_err(|error| told(error, &experiment.folder))?;
         warn(&study.warnings());
         if !args.json {
-            print(&tables::study(&study, width()))?;
+            let shown = if args.all { tables::study } else { tables::outline };
+            print(&shown(&study, width()))?;
         }
         studies.push(study);
     }
