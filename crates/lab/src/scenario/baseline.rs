@@ -2,7 +2,7 @@
 
 use super::cases::{Baseline, Case, Scenario};
 use super::hints;
-use super::source::Refusal;
+use super::refusal::Refusal;
 use crate::run::Outside;
 use crate::study::Axis;
 use sim::{Governed, World};

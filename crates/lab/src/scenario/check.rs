@@ -3,7 +3,7 @@
 
 use super::cases::Scenario;
 use super::draft::Draft;
-use super::source::Refusal;
+use super::refusal::Refusal;
 use super::{ceilings, document, hints};
 use crate::answer;
 use crate::claims::{self, Case, Condition, Expression, Question};

@@ -5,6 +5,7 @@ mod base;
 mod baseline;
 mod cases;
 mod ceilings;
+mod change;
 mod check;
 mod conditions;
 mod conventions;
@@ -16,8 +17,7 @@ mod hints;
 mod keys;
 mod load;
 pub mod missing;
-mod other;
-mod reading;
+mod refusal;
 
 mod source;
 #[cfg(test)]
@@ -28,7 +28,8 @@ pub use base::{Outline, outline};
 pub use cases::{Baseline, Case, Over, Scenario, Varied, Wishes};
 pub(crate) use conventions::{Choice as ConventionsKey, markdown as conventions};
 pub use digest::Digest;
+pub use file::{load, parse};
 pub use hints::nearest;
 pub(crate) use keys::Head;
-pub use other::{load, parse};
-pub use source::Refusal;
+pub use load::sweep_of;
+pub use refusal::Refusal;
