@@ -129,7 +129,7 @@ unit: charts
 
 # All of ADTH, SWAN and BQM, and those experiments of the buffer-sizing document and of KAUST's slides for which short runs are
 # meaningful: seven minutes of CPU time.
-KAUST := kaust-audio kaust-bloat kaust-dnb kaust-dnb-oneway kaust-dnb-outside kaust-drain kaust-energy kaust-tmac kaust-video \
+KAUST := kaust-audio kaust-bloat kaust-dnb kaust-dnb-oneway kaust-dnb-outside kaust-energy kaust-tmac kaust-video \
 	kaust-wqm-1hop kaust-wqm-follows kaust-wqm-hops kaust-wqm-multihop
 QUICK := scenarios/adth scenarios/swan scenarios/bqm buf-intro buf-fig2 buf-fig4 buf-fig9 buf-fig21 $(KAUST)
 
