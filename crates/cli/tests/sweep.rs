@@ -185,6 +185,8 @@ fn experiments_are_found_by_id_and_have_their_own_folders() {
 #[test]
 fn every_scenario_of_the_project_is_right() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let checked = sluice(&root).args(["check", "scenarios"]).output().unwrap();
+    assert_eq!(checked.status.code(), Some(0), "{}", stderr(&checked));
     let output = sluice(&root).arg("list").output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let ids: Vec<_> =
