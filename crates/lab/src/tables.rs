@@ -1,25 +1,109 @@
 //! Tables for a terminal.
 
+use crate::answer;
 use crate::grid::Grid;
 use crate::statistics::Interval;
-use crate::study::{Reported, Ruling, Study, Table, Unit, Verdict};
+use crate::study::{Origin, Reported, Ruling, Study, Table, Unit, Verdict};
 use sim::results::Outcome;
 use std::collections::BTreeSet;
 
-/// A study: what it is, its tables, and the verdicts on its claims with why they do not hold. At most `width` characters wide, if the words allow it.
-pub fn study(study: &Study, width: usize) -> String {
+/// A study as text of at most `width` columns, if the words allow it: the answer, the tables that the scenario asks for, the
+/// counts of verdicts, and a line for each claim that does not hold; with `all` a table of every claim and the reasons why
+/// claims do not hold.
+pub fn study(study: &Study, width: usize, all: bool) -> String {
+    let mut text = format!("{}: {}\n\n", study.id, study.title);
+    for sentence in answer::sentences(study) {
+        text += &format!("{}\n", wrapped(&sentence, width, 0));
+    }
+    for table in &study.tables {
+        text += &format!("\n{}", asked(study, table, width));
+    }
+    if all && !study.claims.is_empty() {
+        text += &format!("\n{}", claims(&study.claims, width));
+        text += &reasons(study, width);
+    }
+    for (whose, claims) in by_origin(&study.claims.iter().collect::<Vec<_>>()) {
+        let gap = if whose.is_empty() || whose == OF_DOCUMENT { "\n" } else { "" };
+        text += &format!("{gap}{}\n", wrapped(&tallied_of(whose, &claims), width, 2));
+    }
+    if !all {
+        text += &failing(&study.claims, width);
+    }
     let cpu: f64 = study.runs.iter().map(|run| run.cpu_s).sum();
     let simulated: f64 = study.runs.iter().map(|run| run.outcome.simulated_s).sum();
-    let mut judged = format!("{}\n", tally(&study.claims));
-    if !study.claims.is_empty() {
-        judged = format!("{}\n{judged}{}", claims(&study.claims, width), reasons(study, width));
+    text + &format!("\n{}, {simulated:.0} simulated seconds, {cpu:.1} s of CPU\n", runs(study))
+}
+
+/// "150 runs (10 seeds per case)".
+pub(crate) fn runs(study: &Study) -> String {
+    let count = |n: usize, thing: &str| format!("{n} {thing}{}", if n == 1 { "" } else { "s" });
+    format!("{} ({} per case)", count(study.runs.len(), "run"), count(study.seeds.len(), "seed"))
+}
+
+const OF_DOCUMENT: &str = " of the document";
+
+/// The verdicts by whose statements they are on: "" if all are the document's, else [`OF_DOCUMENT`], " of our own" and so on.
+pub(crate) fn by_origin<'v>(verdicts: &[&'v Verdict]) -> Vec<(&'static str, Vec<&'v Verdict>)> {
+    let kinds = [
+        (None, OF_DOCUMENT),
+        (Some(Origin::Ours), " of our own"),
+        (Some(Origin::Other), " of other papers"),
+        (Some(Origin::Duplicate), " that repeat another"),
+    ];
+    if verdicts.iter().all(|verdict| verdict.statement.is_none()) {
+        return if verdicts.is_empty() { Vec::new() } else { vec![("", verdicts.to_vec())] };
     }
-    let asked = study.tables.iter().map(|table| format!("{}\n", asked(study, table, width)));
-    let asked = asked.collect::<String>();
-    let (id, title, runs, seeds) = (&study.id, &study.title, study.runs.len(), study.seeds.len());
-    format!(
-        "{id}: {title}\n{runs} runs ({seeds} seeds per case), {simulated:.0} simulated seconds, {cpu:.1} s of CPU\n\n{asked}{judged}\n"
-    )
+    let of = |kind| verdicts.iter().filter(|verdict| verdict.statement == kind).copied().collect::<Vec<_>>();
+    kinds.into_iter().map(|(kind, whose)| (whose, of(kind))).filter(|(_, verdicts)| !verdicts.is_empty()).collect()
+}
+
+/// "41 claims of the document: 30 hold, 11 differ".
+fn tallied_of(whose: &str, verdicts: &[&Verdict]) -> String {
+    let tally = tally(verdicts.iter().copied());
+    tally.split_once(':').map_or_else(String::new, |(claims, counts)| format!("{claims}{whose}:{counts}"))
+}
+
+/// One line of at most `width` columns for each claim that does not hold, by verdict: its id and statement, cut where the line
+/// is too short, the document's value and ours.
+fn failing(verdicts: &[Verdict], width: usize) -> String {
+    const MOST: usize = 17;
+    let line = |ruling: Ruling, of_claim: &[Verdict]| {
+        let failing: Vec<&Verdict> = of_claim.iter().filter(|verdict| verdict.verdict == ruling).collect();
+        let first = failing.first()?;
+        let settings: Vec<&str> = failing.iter().filter_map(|verdict| verdict.setting.as_deref()).collect();
+        let within = if settings.is_empty() { String::new() } else { format!("({}) ", settings.join(", ")) };
+        let ours = short_quantity(first.measured, first.unit);
+        Some([first.id.clone(), within + &first.says, cut(&reported(first), MOST), cut(&ours, MOST)])
+    };
+    let of = |ruling| -> Vec<[String; 4]> {
+        verdicts.chunk_by(|a, b| a.id == b.id).filter_map(|of_claim| line(ruling, of_claim)).collect()
+    };
+    let groups: Vec<(Ruling, Vec<[String; 4]>)> =
+        Ruling::ALL.into_iter().filter(|ruling| ruling.fails()).map(|ruling| (ruling, of(ruling))).collect();
+    let lines = || groups.iter().flat_map(|(_, lines)| lines);
+    let widest = |column: usize, least: usize| lines().map(|line| self::width(&line[column])).fold(least, usize::max);
+    let (id, document, ours) = (widest(0, 0), widest(2, "document".len()), widest(3, "ours".len()));
+    let room = width.saturating_sub(id + document + ours + 8).max(10);
+    let mut text = String::new();
+    for (ruling, lines) in groups.iter().filter(|(_, lines)| !lines.is_empty()) {
+        let head = format!("{}:", ruling.word());
+        text += &format!("\n{head:<0$}  {1:<document$}  ours\n", id + room + 4, "document");
+        for [name, says, reported, measured] in lines {
+            let says = cut(says, room);
+            let line = format!("  {name:<id$}  {says:<room$}  {reported:<document$}  {measured}");
+            text += &format!("{}\n", line.trim_end());
+        }
+    }
+    text
+}
+
+/// A text cut to so many columns, with dots where something was cut off.
+fn cut(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(columns.saturating_sub(3)).collect();
+    format!("{}...", kept.trim_end())
 }
 
 /// Why claims do not hold, where the scenario says it.
@@ -28,8 +112,7 @@ fn reasons(study: &Study, width: usize) -> String {
     for claims in study.claims.chunk_by(|a, b| a.id == b.id) {
         let fails = claims.iter().any(|claim| claim.verdict.fails());
         if let Some(why) = claims[0].why.as_ref().filter(|_| fails) {
-            let lines = wrap(&format!("{}: {why}", claims[0].id), width);
-            text.extend(lines.iter().flat_map(|line| [line.as_str(), "\n"]));
+            text += &format!("{}\n", wrapped(&format!("{}: {why}", claims[0].id), width, 2));
         }
     }
     text

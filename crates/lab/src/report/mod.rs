@@ -4,11 +4,13 @@
 //! draws with the library that `build.rs` embeds. All text from scenarios is escaped.
 
 mod distribution;
+mod figure;
 mod lines;
 mod page;
 mod picture;
 mod text;
 pub mod timeline;
+mod verdicts;
 mod words;
 
 use crate::study::Study;
