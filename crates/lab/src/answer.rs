@@ -64,17 +64,14 @@ impl Piece {
     }
 }
 
-/// The sentences of a study with the values of its verdicts, as text.
+/// The sentences of a study with the values of its verdicts, as text. See [`pieces`].
 pub fn sentences(study: &Study) -> Vec<String> {
     pieces(study).into_iter().map(|pieces| pieces.into_iter().map(Piece::text).collect()).collect()
 }
 
-/// The sentences of a study with the values of its verdicts. Leaves out those about a claim without a value; where none is
-/// left, one sentence counts the verdicts.
+/// The sentences of a study with the values of its verdicts, without those about a claim that has no value.
 pub(crate) fn pieces(study: &Study) -> Vec<Vec<Piece>> {
-    let filled = study.answer.says.iter().filter_map(|sentence| filled(sentence, &study.id, &study.claims));
-    let sentences: Vec<Vec<Piece>> = filled.collect();
-    if sentences.is_empty() { vec![vec![Piece::Text(counts(study))]] } else { sentences }
+    study.answer.says.iter().filter_map(|sentence| filled(sentence, &study.id, &study.claims)).collect()
 }
 
 /// A sentence with the values of an experiment's verdicts; nothing where one of them has none.
@@ -86,8 +83,8 @@ fn filled(sentence: &str, experiment: &str, verdicts: &[Verdict]) -> Option<Vec<
     parts(sentence).ok()?.into_iter().map(told).collect()
 }
 
-/// Counts the verdicts in a sentence: "32 of 47 claims hold; 11 differ, 4 are not confirmed."
-fn counts(study: &Study) -> String {
+/// The sentence for a study without others, which counts verdicts: "32 of 47 claims hold; 11 differ, 4 are not confirmed."
+pub(crate) fn counts(study: &Study) -> String {
     let of = |ruling: Ruling| study.claims.iter().filter(|verdict| verdict.verdict == ruling).count();
     let what = if study.claims.iter().any(|verdict| verdict.setting.is_some()) { "verdicts" } else { "claims" };
     let others = Ruling::ALL.into_iter().filter(|ruling| *ruling != Ruling::Holds && of(*ruling) > 0);

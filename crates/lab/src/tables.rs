@@ -11,21 +11,22 @@ use std::collections::BTreeSet;
 /// counts of verdicts, and a line for each claim that does not hold; with `all` a table of every claim and the reasons why
 /// claims do not hold.
 pub fn study(study: &Study, width: usize, all: bool) -> String {
-    let mut text = format!("{}: {}\n\n", study.id, study.title);
-    for sentence in answer::sentences(study) {
-        text += &format!("{}\n", wrapped(&sentence, width, 0));
+    let mut text = format!("{}: {}\n", study.id, study.title);
+    let answer = answer::sentences(study);
+    if !answer.is_empty() {
+        let sentences = answer.iter().map(|sentence| wrapped(sentence, width, 0) + "\n");
+        text += &format!("\n{}", sentences.collect::<String>());
     }
     for table in &study.tables {
         text += &format!("\n{}", asked(study, table, width));
     }
     if all && !study.claims.is_empty() {
-        text += &format!("\n{}", claims(&study.claims, width));
-        text += &reasons(study, width);
+        text += &format!("\n{}{}", claims(&study.claims, width), reasons(study, width));
     }
-    for (whose, claims) in by_origin(&study.claims.iter().collect::<Vec<_>>()) {
-        let gap = if whose.is_empty() || whose == OF_DOCUMENT { "\n" } else { "" };
-        text += &format!("{gap}{}\n", wrapped(&tallied_of(whose, &claims), width, 2));
-    }
+    let verdicts: Vec<&Verdict> = study.claims.iter().collect();
+    let tallies = by_origin(&verdicts).into_iter().map(|(whose, claims)| tallied_of(whose, &claims));
+    let tallies: String = tallies.map(|tally| wrapped(&tally, width, 2) + "\n").collect();
+    text += &format!("\n{}", if tallies.is_empty() { "no claims\n" } else { &tallies });
     if !all {
         text += &failing(&study.claims, width);
     }
@@ -40,12 +41,10 @@ pub(crate) fn runs(study: &Study) -> String {
     format!("{} ({} per case)", count(study.runs.len(), "run"), count(study.seeds.len(), "seed"))
 }
 
-const OF_DOCUMENT: &str = " of the document";
-
-/// The verdicts by whose statements they are on: "" if all are the document's, else [`OF_DOCUMENT`], " of our own" and so on.
+/// The verdicts by whose statements they are on: "" if all are the document's, else " of the document", " of our own" and so on.
 pub(crate) fn by_origin<'v>(verdicts: &[&'v Verdict]) -> Vec<(&'static str, Vec<&'v Verdict>)> {
     let kinds = [
-        (None, OF_DOCUMENT),
+        (None, " of the document"),
         (Some(Origin::Ours), " of our own"),
         (Some(Origin::Other), " of other papers"),
         (Some(Origin::Duplicate), " that repeat another"),
@@ -64,7 +63,7 @@ fn tallied_of(whose: &str, verdicts: &[&Verdict]) -> String {
 }
 
 /// One line of at most `width` columns for each claim that does not hold, by verdict: its id and statement, cut where the line
-/// is too short, the document's value and ours.
+/// is too short, the document's value (else when the claim holds) and ours.
 fn failing(verdicts: &[Verdict], width: usize) -> String {
     const MOST: usize = 17;
     let line = |ruling: Ruling, of_claim: &[Verdict]| {
@@ -72,8 +71,9 @@ fn failing(verdicts: &[Verdict], width: usize) -> String {
         let first = failing.first()?;
         let settings: Vec<&str> = failing.iter().filter_map(|verdict| verdict.setting.as_deref()).collect();
         let within = if settings.is_empty() { String::new() } else { format!("({}) ", settings.join(", ")) };
+        let document = if first.reported.is_some() { reported(first) } else { first.holds.clone() };
         let ours = short_quantity(first.measured, first.unit);
-        Some([first.id.clone(), within + &first.says, cut(&reported(first), MOST), cut(&ours, MOST)])
+        Some([first.id.clone(), within + &first.says, cut(&document, MOST), cut(&ours, MOST)])
     };
     let of = |ruling| -> Vec<[String; 4]> {
         verdicts.chunk_by(|a, b| a.id == b.id).filter_map(|of_claim| line(ruling, of_claim)).collect()
@@ -512,6 +512,37 @@ mod tests {
         assert_eq!(quantity(-0.0241, Unit::Share), "-2.41 %");
         assert_eq!(quantity(4.7e6, Unit::BitsPerSecond), "4.7 Mb/s");
         assert_eq!(quantity(f64::NAN, Unit::Seconds), "none");
+    }
+
+    #[test]
+    fn a_claim_that_does_not_hold_has_one_line_that_fits() {
+        let mut study = crate::report::sample::targets();
+        study.answer.says = vec!["The FIFO reaches {2}.".to_owned(), "No value: {9}.".to_owned()];
+        study.claims[1].says = "the peak one-way delay of FIFO-DF is far above the bound of ADTH-DF".to_owned();
+        study.claims[2].statement = Some(Origin::Ours);
+        let text = super::study(&study, 80, false);
+        assert!(text.lines().all(|line| width(line) <= 80), "{text}");
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(
+            lines[2..6],
+            [
+                "The FIFO reaches 4.21 s.",
+                "",
+                "2 claims of the document: 1 holds, 1 differs",
+                "1 claim of our own: 1 holds"
+            ]
+        );
+        let of = |id: &str| lines.iter().filter(|line| line.contains(id)).copied().collect::<Vec<_>>();
+        assert!(of("sample-targets.1").is_empty() && of("sample-targets.3").is_empty(), "{text}");
+        let [line] = of("sample-targets.2")[..] else { panic!("{text}") };
+        assert!(line.starts_with("  sample-targets.2  the peak one-way") && line.contains("...  above 7 s"), "{text}");
+        assert!(line.ends_with("4.21 s"), "{text}");
+        assert!(lines.iter().any(|line| line.starts_with("differs: ") && line.ends_with("ours")), "{text}");
+        let all = super::study(&study, 80, true);
+        assert!(
+            ["sample-targets.1", "sample-targets.2", "sample-targets.3"].iter().all(|id| all.contains(id)),
+            "{all}"
+        );
     }
 
     #[test]

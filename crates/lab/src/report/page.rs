@@ -94,7 +94,11 @@ fn contents(out: &mut String, studies: &[Study]) -> fmt::Result {
 
 /// The sentences that say what came out.
 fn answer(out: &mut String, study: &Study) -> fmt::Result {
-    for sentence in answer::pieces(study) {
+    let mut sentences = answer::pieces(study);
+    if sentences.is_empty() {
+        sentences.push(vec![Piece::Text(answer::counts(study))]);
+    }
+    for sentence in sentences {
         out.push_str("<p class=\"answer\">");
         for piece in sentence {
             match piece {

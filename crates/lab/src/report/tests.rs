@@ -7,8 +7,7 @@ use crate::study::{self, Cell, Chart, Compare, Labels, Study, Table, Together};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-#[path = "../../examples/sample-report/sample.rs"]
-mod sample;
+use super::sample;
 
 const STUB: &str = "window.vegaEmbed = () => {};";
 
@@ -61,8 +60,9 @@ fn the_page_names_nothing_to_fetch() {
 fn claims_have_value_interval_source_and_verdict() {
     let page = page(&[sample::targets()]);
     let row = |id: &str| {
-        let start = page.find(&format!("<span class=\"id\">{id}</span>")).unwrap();
-        &page[start..start + page[start..].find("</tr>").unwrap()]
+        let start = page.find(&format!(">{id} · ")).unwrap();
+        let start = page[..start].rfind("<tbody").unwrap();
+        &page[start..start + page[start..].find("</tbody>").unwrap()]
     };
     let first = row("sample-targets.1");
     assert!(first.contains("no packet arrives after its deadline"));
@@ -70,19 +70,65 @@ fn claims_have_value_interval_source_and_verdict() {
     assert!(first.contains("<span class=\"value\">0.0059 %</span> <span class=\"interval\">0 % to 0.013 %</span>"));
     assert!(first.contains("&lt;= 0.001") && first.contains("</span>holds</span>"));
     let second = row("sample-targets.2");
-    assert!(second.contains(">above 7 s<") && second.contains("</span>differs</span>"));
+    assert!(second.contains("above 7 s <span") && second.contains("</span>differs</span>"));
     let third = row("sample-targets.3");
-    assert!(third.contains("no number") && !third.contains("class=\"interval\""), "one seed has no interval");
+    assert!(third.contains("no number") && !third.contains(" to 3"), "one seed has no interval");
 }
 
 #[test]
-fn several_studies_have_a_table_of_contents() {
+fn several_studies_begin_with_an_answer_each() {
     let page = page(&sample::studies());
     assert!(page.contains("<h1>Sluice: 3 experiments</h1>"));
-    assert!(page.contains("</span>2 hold</span>") && page.contains("</span>1 differs</span>"));
+    assert!(page.contains("</span>2 hold</button>") && page.contains("</span>1 differs</button>"));
     for n in 0..3 {
         assert!(page.contains(&format!("href=\"#study-{n}\"")) && page.contains(&format!("id=\"study-{n}\"")));
     }
+    let contents = &page[..page.find("</nav>").unwrap()];
+    assert_eq!(contents.matches("<p class=\"answer\">").count(), 3 + 1, "one of the three has two sentences");
+    assert!(
+        contents.contains("ADTH-DF keeps the deadline") && contents.contains("(3 seeds per case), no claims."),
+        "{contents}"
+    );
+}
+
+#[test]
+fn a_page_begins_with_the_answer_and_the_chart_that_shows_it() {
+    let page = page(&[sample::targets()]);
+    let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("no {text}"));
+    let order = [
+        at("<strong>0.0059 %</strong> of its packets are late"),
+        at("Largest one-way delay over the target"),
+        at("Made-up numbers in the shapes"),
+        at("<h2>Claims</h2>"),
+        at("data-verdicts=\"differs\""),
+        at("<details class=\"rest\"><summary>2 claims that hold</summary>"),
+        at("data-verdicts=\"holds\""),
+        at("<h2>More charts</h2>"),
+        at("One-way delay over time"),
+        at("<h2>What was run</h2>"),
+    ];
+    assert!(order.is_sorted(), "{order:?}");
+}
+
+#[test]
+fn a_study_without_an_answer_begins_with_counts_and_its_first_chart() {
+    let mut study = sample::targets();
+    study.answer.says = vec!["It takes {99}.".to_owned()];
+    study.charts.iter_mut().for_each(|chart| chart.first = false);
+    let page = page(&[study]);
+    assert!(page.contains(
+        "<p class=\"answer\">2 of 3 claims hold; 1 differs.</p>\n<figure>\n<figcaption><strong>One-way delay over time"
+    ));
+}
+
+#[test]
+fn statements_of_others_are_counted_apart() {
+    let mut study = sample::targets();
+    study.claims[2].statement = Some(study::Origin::Ours);
+    let page = page(&[study]);
+    let button = "<button type=\"button\" class=\"tag holds\" aria-pressed=\"false\" data-verdict=\"holds\" data-origin=\"ours\">";
+    assert!(page.contains("<p class=\"tally\">2 claims of the document: ") && page.contains(button), "{page}");
+    assert!(page.contains("<p class=\"tally\">1 claim of our own: ") && page.contains(" · our own statement</span>"));
 }
 
 #[test]
@@ -144,7 +190,7 @@ fn a_claim_that_differs_says_why() {
         claim.why = Some(if claim.verdict.fails() { "Frames <are> slow." } else { "Nobody asks." }.to_owned());
     }
     let page = page(&[study]);
-    assert!(page.contains("<summary>Why</summary>") && page.contains("<p>Frames &lt;are&gt; slow.</p>"));
+    assert!(page.contains("<strong>Why:</strong> Frames &lt;are&gt; slow."));
     assert!(!page.contains("Nobody asks."));
 }
 
