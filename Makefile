@@ -1,60 +1,67 @@
 # The two commands of the README: `make run` and `make test`. Both do the whole set-up. `make help` lists the rest.
 
 SLUICE := target/release/sluice
+# What `make test` tests: the crates that compute are optimised, and the accounting is on (debug assertions).
+TESTED := target/debug/sluice
 # All Rust sources, including those of the fuzzer, which is not part of the workspace.
 RUST := $(shell git ls-files '*.rs' 2>/dev/null)
+# Lints and tests include our queueing discipline where the machine has what its build needs.
+BPF = $(if $(and $(wildcard /usr/include/libelf.h),$(wildcard /usr/include/zlib.h),$(shell \
+	for name in $(CLANG) clang-19 clang-20 clang-18 clang-16; do command -v $$name && break; done)),--features bpf)
 
-.PHONY: help run test check changed test-live tables-live testbed-live swan-live live build charts format lint docs unit claims claims-all browser capture peers \
-	peers-tcp peers-patched bench bench-instructions bench-optimised \
-	theory-plots book wasm pgo wheel wheel-test wheel-aarch64 test-python bench-python criterion fuzz fuzz-on mutants live-repeat stress kills conformance clean
+.PHONY: $(shell sed -n 's/^\([a-z][a-z-]*\):\([^=].*\)\{0,1\}$$/\1/p' Makefile | sort -u)
 
+define HELP
+make run        build, reproduce adth-s1a, write the report and print where it is
+make check      between two edits: format, lints, unit tests of the crates that changed
+make test       for every change; about twelve minutes on two cores. Its stages, which are targets too:
+                format lint docs compile unit claims tutorials browser capture test-python live-quick
+make nightly    everything that `make test` leaves out; some hours. Its stages:
+                slow plain instructions claims-quick test-live wheel-test
+make live       build with our own queueing discipline in BPF; needs Clang 16 or newer, libelf, zlib
+make book       the pages of docs as a book: target/book; needs mdbook
+
+Claims          claims-all: every claim with all seeds, a night
+Live use        test-live: all tests in a Linux guest (root)
+                stress, kills, conformance, live-repeat: for as long as STRESS_SECONDS, KILLS, CONFORMANCE_SECONDS, LIVE_REPEAT say
+                tables-live, testbed-live, swan-live: the figures of docs
+Other programs  peers, peers-tcp, peers-patched: the same networks in ns-3 and ns-2, outcomes compared
+                bench, bench-instructions, bench-optimised, bench-python, criterion: cost compared
+Deep tests      mutants (SHARD), fuzz (TIME), fuzz-on, wasm
+Packages        deb, deb-test, static (PROCESSOR), wheel, wheel-aarch64, pgo
+Pictures        theory-plots
+endef
+export HELP
 help:
-	@echo "make run     build, reproduce adth-s1a, write the report and print where it is"
-	@echo "make test    everything: format, lints, docs, unit and theory tests, claims, the report in a browser, captures in tshark, live use"
-	@echo "make check   between two edits: format, lints, unit tests of the crates that changed"
-	@echo "make claims-all    every claim of every scenario with all seeds: for a night"
-	@echo "make live    build with our own BPF queueing discipline, for live use; needs Clang 16 or newer, libelf, zlib"
-	@echo "make deb     a Debian package; make deb-test installs, upgrades and purges it in a tree of its own (root)"
-	@echo "make static  static binaries for routers: x86-64, aarch64; PROCESSOR=mips, mipsel (root)"
-	@echo "make test-live    live use in a Linux guest, which is built once (root)"
-	@echo "make tables-live    our discipline compared with fq_codel and cake in that guest: delay, goodput, instructions; three runs each"
-	@echo "make testbed-live    ADTH's testbed in that guest, its claims compared with the simulated ones"
-	@echo "make swan-live    SWAN's testbed in that guest: the delay of real time beside TCP with and without rate control"
-	@echo "make live-repeat    live use five times while both processors are busy: LIVE_REPEAT, LIVE_LOAD"
-	@echo "make stress  everything that may be done to live queues, at once and for ten minutes of the guest's time: STRESS_SECONDS, STRESS_SEED"
-	@echo "make kills   a thousand agents killed at random moments under traffic: KILLS"
-	@echo "make conformance    the queueing discipline's mechanism compared with the simulator's, another ten minutes each time: CONFORMANCE_SECONDS"
-	@echo "make fuzz    each fuzzer for TIME seconds, starting from what it kept; make fuzz-on: round after round, for an idle machine"
-	@echo "make peers   the same networks in Sluice, ns-3 and ns-2: ten seeds each, one table of outcomes"
-	@echo "make peers-tcp    TCP in Sluice and ns-3: about two hours, nearly all of it ns-3"
-	@echo "make peers-patched    the experiments that explain differences: ns-2 is built from Debian's source with single rules changed"
-	@echo "make mutants deliberate bugs in controllers, queues and the MAC's contention, which the tests must find"
-	@echo "make bench   the same networks in Sluice, ns-3 and ns-2: their CPU time and memory"
-	@echo "make bench-instructions    the same in executed instructions, which do not depend on what else the machine does"
-	@echo "make pgo     the command once more, by what the compiler learns from runs: target/pgo/sluice, the same results sooner"
-	@echo "make bench-optimised    the same, beside an ns-3 built from source without logging: forty minutes of CPU time once"
-	@echo "make wasm    the crates of the simulation for WebAssembly, and its results there, which must be the same bytes"
-	@echo "make wheel   the Python package: dist/*.whl and the source distribution; make test-python tests it in an environment of its own"
-	@echo "make wheel-test    that source distribution builds by itself elsewhere, to the same bytes, and runs the pages' first script"
-	@echo "make wheel-aarch64    a wheel for that processor too, run in an emulator beside this machine's (root)"
-	@echo "make book    the pages of docs as a book: target/book; needs mdbook"
-	@echo "make theory-plots    draw what docs/theory.md shows: predictions as lines, simulations as points"
-	@echo "make build charts format lint docs unit claims tutorials instructions browser capture criterion    single steps"
+	@echo "$$HELP"
 
 # A verdict may be 'differs' (exit status 1): that is a result, not a failure.
 run: build
 	$(SLUICE) reproduce adth-s1a || test $$? -eq 1
 
-# The time of each stage is printed when it ends, and the times of all stages at the end.
+# Two lanes beside each other; the time of each stage is printed when it ends, and the times of all stages at the end.
 test:
-	@MAKE="$(MAKE)" python3 tests/stages.py format lint docs unit claims tutorials instructions browser capture test-python test-live
+	@MAKE="$(MAKE)" python3 tests/stages.py \
+		"format charts lint@tools compile docs unit claims tutorials" \
+		"tools environment programs guest live-quick@compile test-python capture browser@claims"
+
+# What only this checks, whoever changed it runs before calling the work done: see CONTRIBUTING.md.
+nightly:
+	@MAKE="$(MAKE)" python3 tests/stages.py "tools slow plain instructions claims-quick test-live wheel-test"
 
 # Between two edits: less than three minutes once everything is built.
 check:
-	@MAKE="$(MAKE)" python3 tests/stages.py format lint changed
+	@MAKE="$(MAKE)" python3 tests/stages.py "format lint changed"
 
 changed: charts
-	python3 tests/changed.py
+	python3 tests/changed.py $(BPF)
+
+# Debian's packages that the build with BPF and single stages need, where we may install them; else it prints which are missing.
+tools:
+	@python3 tests/debian.py --try bpf
+
+programs:
+	@python3 tests/debian.py --try browser capture guest
 
 charts: target/charts/vega.js
 
@@ -97,13 +104,11 @@ static:
 format:
 	@rustfmt --check --edition 2024 $(RUST)
 
-# The crates that run everywhere, also in a browser, because they use nothing of the operating system.
+# The crates that run everywhere, also in a browser, because they use nothing of the operating system: see their clippy.toml.
 PURE := -p sluice-units -p sluice-control -p sluice-queue -p sluice-theory -p sluice-sim
 
 lint: charts
-	cargo clippy --workspace --all-targets --locked -- -D warnings
-	CLIPPY_CONF_DIR=$(CURDIR)/tests/pure cargo clippy $(PURE) --lib --locked --target-dir target/pure -- -D warnings \
-		-W clippy::disallowed_types -W clippy::exit -W clippy::print_stdout -W clippy::print_stderr
+	cargo clippy --workspace --all-targets --locked $(BPF) -- -D warnings
 
 # For a browser, and the results to the last bit in Node. Installs nothing: prints what is missing.
 wasm:
@@ -116,27 +121,50 @@ wasm:
 		cargo test --manifest-path tests/wasm/Cargo.toml --release --locked --target wasm32-wasip1 --target-dir target/wasm
 
 docs: charts
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked $(BPF)
 	python3 tests/links.py
 
-unit: charts
+# One build for the tests of all crates, claims, tutorials, captures, the browser, Python and the guest.
+compile: charts
+	cargo build --workspace --lib --bins --tests --locked $(BPF)
+
+unit: compile
 	python3 tests/modules.py
 	python3 tests/circles.py crates/linux/src crates/sim/src crates/lab/src/scenario crates/queue/src crates/control/src crates/units/src
 	python3 tests/packages/check_openwrt.py
 	python3 tests/schemes.py
-	cargo test --workspace --locked
+	cargo test --workspace --lib --bins --tests --locked $(BPF)
 	python3 tests/peers.py
 
+# Tests that take long and seldom fail: those with `#[ignore = "make nightly: ..."]`.
+slow: compile
+	python3 tests/slow.py $(BPF)
+	cargo test --workspace --doc --locked $(BPF)
+	cargo build --workspace --examples --locked $(BPF)
+
+# What others build: without BPF, and for routers without the simulator.
+plain: charts
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy -p sluice-cli --no-default-features --locked -- -D warnings
+	cargo test -p sluice-linux -p sluice-cli --locked
+
+# A few experiments of each document that are quick and that a change of a model is likely to move.
+CLAIMS := adth-s1a adth-s3 adth-routing buf-intro buf-fig2 swan-fig4 swan-choices-regulation swan-fig18-routes bqm-a1 \
+	kaust-bloat kaust-dnb-oneway kaust-wqm-follows
 # All of ADTH, SWAN and BQM, and those experiments of the buffer-sizing document and of KAUST's slides for which short runs are
-# meaningful: seven minutes of CPU time.
-KAUST := kaust-audio kaust-bloat kaust-dnb kaust-dnb-oneway kaust-dnb-outside kaust-drain kaust-energy kaust-tmac kaust-video \
+# meaningful.
+KAUST := kaust-audio kaust-bloat kaust-dnb kaust-dnb-oneway kaust-dnb-outside kaust-energy kaust-tmac kaust-video \
 	kaust-wqm-1hop kaust-wqm-follows kaust-wqm-hops kaust-wqm-multihop
 QUICK := scenarios/adth scenarios/swan scenarios/bqm buf-intro buf-fig2 buf-fig4 buf-fig9 buf-fig21 $(KAUST)
 
 # Experiments with three seeds; verdicts may be weaker than those of the record in evidence, never different.
-claims: build
-	$(SLUICE) reproduce $(QUICK) --quick --out target/claims || test $$? -eq 1
-	$(SLUICE) claims --check target/claims
+claims: compile
+	$(TESTED) reproduce $(CLAIMS) --quick --out target/claims || test $$? -eq 1
+	$(TESTED) claims --check target/claims
+
+claims-quick: build
+	$(SLUICE) reproduce $(QUICK) --quick --out target/claims-quick || test $$? -eq 1
+	$(SLUICE) claims --check target/claims-quick
 
 # Every claim of every scenario that has one, with all seeds: takes a night. Continues where it was interrupted. Verdicts and
 # values must equal the record; `sluice claims --record target/claims-all` writes it anew.
@@ -146,19 +174,19 @@ claims-all: build
 	$(SLUICE) claims --check target/claims-all
 
 # The three tutorials, as a reader would follow them.
-tutorials: build
-	python3 tests/tutorials.py
+tutorials: compile
+	SLUICE=$(TESTED) python3 tests/tutorials.py
 
 # The cost of a few networks in instructions, compared with tests/instructions.csv.
 instructions: build
-	python3 tests/debian.py valgrind valgrind
+	python3 tests/debian.py valgrind
 	python3 tests/instructions.py
 
 browser: claims
-	python3 tests/debian.py chromium chromium fonts-dejavu-core
+	python3 tests/debian.py browser
 	python3 tests/browser/check_report.py target/claims/report.html target/screenshots
-	$(SLUICE) run scenarios/adth/s1a.toml --set 'duration=30 s' --record-intervals target/n1.jsonl --node n1 > target/n1.txt
-	$(SLUICE) replay target/n1.jsonl --controller adth --controller alt --report target/replay.html
+	$(TESTED) run scenarios/adth/s1a.toml --set 'duration=30 s' --record-intervals target/n1.jsonl --node n1 > target/n1.txt
+	$(TESTED) replay target/n1.jsonl --controller adth --controller alt --report target/replay.html
 	python3 tests/browser/check_report.py target/replay.html
 
 # Continues where it was interrupted; outcomes are kept in target/peers.
@@ -173,17 +201,23 @@ peers-patched: build
 	python3 bench/peers/experiments.py --only 'ns-2*' --only 'TCP over chains*'
 
 # Captures of short runs, opened with tshark.
-capture: build
-	python3 tests/debian.py tshark tshark
-	python3 tests/capture/check_capture.py
+capture: compile
+	python3 tests/debian.py capture
+	SLUICE=$(TESTED) python3 tests/capture/check_capture.py
 
 # The guest is kept in target/guest; see tests/live/README.md. If none is possible, it says so and goes on.
+guest:
+	python3 tests/live/image.py
+
+live-quick: charts
+	python3 tests/live/check_live.py --quick
+
 test-live: charts
 	python3 tests/live/check_live.py
 
 # Both continue where they were interrupted; runs are kept in target/measured.
 tables-live: charts
-	python3 tests/live/measure.py --write
+	python3 tests/live/measure.py
 
 testbed-live: charts
 	python3 tests/live/testbed.py --write
@@ -214,7 +248,7 @@ conformance: charts
 
 # Needs LLVM's tools of the compiler's version; prints what is missing.
 pgo: build
-	python3 tests/debian.py valgrind valgrind
+	python3 tests/debian.py valgrind
 	python3 packaging/pgo.py
 
 # Leave the machine idle meanwhile: an hour.
@@ -223,7 +257,7 @@ bench: build
 
 # The same on a machine that is not idle: executed instructions under Valgrind, an hour of CPU time, nearly all of it ns-3's.
 bench-instructions: build
-	python3 tests/debian.py valgrind valgrind
+	python3 tests/debian.py valgrind
 	python3 bench/peers/cost.py --instructions
 
 bench-optimised: build
@@ -242,11 +276,12 @@ target/python/installed: python/requirements.lock
 	$(PYTHON) -m pip install --quiet --no-deps --disable-pip-version-check -r python/requirements.lock
 	@touch $@
 
-# The Python package. For tests it is built as the crates' tests are, with the accounting on; a wheel is optimised.
-test-python: charts build target/python/installed
-	cargo build -p sluice-python --locked
+environment: target/python/installed
+
+# The Python package, built as the crates' tests are, with the accounting on; a wheel is optimised.
+test-python: compile target/python/installed
 	cp target/debug/lib_sluice.so python/sluice/_sluice.abi3.so
-	cd python && PYTHONPATH=$(CURDIR)/python ../$(PYTHON) -m pytest
+	cd python && SLUICE=$(CURDIR)/$(TESTED) PYTHONPATH=$(CURDIR)/python ../$(PYTHON) -m pytest
 
 # Nothing of where the checkout and Cargo's folder are.
 wheel wheel-test: export RUSTFLAGS += --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=cargo
@@ -265,8 +300,13 @@ wheel-aarch64: wheel
 	python3 packaging/wheel.py
 
 # The pages of docs as a book: target/book/index.html.
-book:
+book: compile target/python/installed
 	@command -v mdbook > /dev/null || { echo "missing: cargo install mdbook"; exit 1; }
+	rm -rf target/book-pages
+	cp -r docs target/book-pages
+	cp target/debug/lib_sluice.so python/sluice/_sluice.abi3.so
+	cd python && PYTHONPATH=$(CURDIR)/python ../$(PYTHON) -m api ../target/book-pages/python/api.md
+	sed -i 's|^- \[Theory in Python\].*|&\n- [Python reference](python/api.md)|' target/book-pages/SUMMARY.md
 	mdbook build
 
 # Writes docs/theory/*.png.

@@ -43,7 +43,7 @@ def prepare():
         lines = [f"deb {origin} {suite} main" for suite in (RELEASE, f"{RELEASE}-backports")]
         newest = f'--aptopt=APT::Default-Release "{RELEASE}-backports"'
         options = ["--quiet", "--mode=root", "--variant=apt", newest, f"--include={','.join(PACKAGES)}"]
-        image.patiently(["mmdebstrap", *options, RELEASE, TREE, *lines], makes=TREE)
+        image.debian.patiently(["mmdebstrap", *options, RELEASE, TREE, *lines], makes=TREE)
     if not (SITE / "bin/maturin").exists():
         options = ["--quiet", "--no-deps", "--only-binary=:all:", "--root-user-action=ignore", "--target", SITE]
         subprocess.run([sys.executable, "-m", "pip", "install", *options, *TOOLS], check=True)

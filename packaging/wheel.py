@@ -75,7 +75,7 @@ def emulated(folder):
         line = f"deb {static.image.Packages.origin()} {static.RELEASE} main"
         options = ["--quiet", "--mode=root", "--variant=extract", "--architectures=arm64"]
         command = ["mmdebstrap", *options, f"--include={','.join(PACKAGES)}", static.RELEASE, ROOT, line]
-        static.image.patiently(command, makes=ROOT)
+        static.image.debian.patiently(command, makes=ROOT)
         # A package's script would make it.
         (ROOT / "lib").symlink_to("usr/lib")
     root, package = (pathlib.Path("/sluice") / path.relative_to(static.ROOT) for path in (ROOT, folder))

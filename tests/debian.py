@@ -1,23 +1,77 @@
-"""See to it that a program is there that a test needs: debian.py PROGRAM PACKAGE...
+"""Install Debian's packages that tests need: debian.py [--try] GROUP...
 
-Installs Debian's packages where we may, else says how.
+Without the right to install it prints how to, and ends with status 1, or 0 with --try.
 """
 
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
+import time
+
+# By group: a file, or programs of which one is enough, and the packages that have it.
+GROUPS = {
+    # Any of these compilers will do for the queueing discipline in BPF; clang-19 is installed where there is none.
+    "bpf": {
+        "clang-19 clang-20 clang-18 clang-16": "clang-19",
+        "/usr/include/libelf.h": "libelf-dev",
+        "/usr/include/zlib.h": "zlib1g-dev",
+    },
+    "browser": {"chromium chromium-browser google-chrome": "chromium fonts-dejavu-core"},
+    "capture": {"tshark": "tshark"},
+    "guest": {"qemu-system-x86_64": "qemu-system-x86", "mmdebstrap": "mmdebstrap", "cpio": "cpio", "depmod": "kmod"},
+    "valgrind": {"valgrind": "valgrind"},
+}
+RETRIES = ["-o", "Acquire::Retries=5"]
+# Another stage of the same tests may be installing.
+LOCK = ["-o", "DPkg::Lock::Timeout=600"]
+
+
+class Impossible(Exception):
+    """Packages are missing and cannot be installed here; says how they would be."""
+
+
+def have(*groups):
+    """Install what is missing of these groups."""
+    tools = {tools: package for group in groups for tools, package in GROUPS[group].items()}
+    missing = [packages.split() for tools, packages in tools.items() if not any(map(present, tools.split()))]
+    missing = sorted(sum(missing, []))
+    if not missing:
+        return
+    install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *RETRIES, *LOCK, *missing]
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        raise Impossible(f"packages are missing here; on Debian: sudo apt-get install {' '.join(missing)}")
+    patiently(["apt-get", "update", "-qq", *RETRIES, *LOCK])
+    patiently(install, stdout=subprocess.DEVNULL, env=os.environ | {"DEBIAN_FRONTEND": "noninteractive"})
+
+
+def present(tool):
+    """Whether this program or file is here."""
+    return os.path.exists(tool) if tool.startswith("/") else shutil.which(tool) is not None
+
+
+def patiently(command, makes=None, **options):
+    """Run a command that downloads up to three times; delete what a failed attempt `makes`."""
+    for pause in (10, 30, None):
+        if makes:
+            shutil.rmtree(pathlib.Path(makes), ignore_errors=True)
+        ended = subprocess.run(command, check=False, **options).returncode
+        if ended == 0:
+            return
+        if pause is None:
+            sys.exit(f"After three attempts: {' '.join(map(str, command))} ends with status {ended}.")
+        print(f"{command[0]} failed with status {ended}; once more in {pause} s.", flush=True)
+        time.sleep(pause)
 
 
 def main():
-    program, *packages = sys.argv[1:]
-    if shutil.which(program):
-        return
-    install = ["apt-get", "install", "-y", "--no-install-recommends", *packages]
-    if os.geteuid() != 0 or not shutil.which("apt-get"):
-        sys.exit(f"This test needs {program}. Install it with: sudo {' '.join(install)}")
-    subprocess.run(["apt-get", "update", "-qq"], check=True)
-    subprocess.run(install, check=True, stdout=subprocess.DEVNULL, env=os.environ | {"DEBIAN_FRONTEND": "noninteractive"})
+    groups = [word for word in sys.argv[1:] if word != "--try"]
+    try:
+        have(*groups)
+    except Impossible as why:
+        print(f"{', '.join(groups)}: {why}", file=sys.stderr)
+        sys.exit("--try" not in sys.argv)
 
 
 if __name__ == "__main__":

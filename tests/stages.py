@@ -1,19 +1,66 @@
-"""Run targets of the Makefile one after the other and say what each took: stages.py TARGET...
+"""Run targets of the Makefile and print what each took: stages.py LANE...
 
-Ends with the first that fails, and its exit status.
+A lane is a list of targets that run one after the other; lanes run beside each other. `browser@claims` starts when `claims`
+has ended. After a failure nothing more is started; the exit status is then 1. With one lane a target prints as it would by
+itself, with several each line begins with its target's name.
 """
 
 import os
-import resource
 import subprocess
 import sys
+import threading
 import time
 
 
-def seconds():
-    """Wall and CPU time so far, of this process's ended children."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.monotonic(), used.ru_utime + used.ru_stime
+class Stages:
+    """The targets of all lanes: which have ended, and what they took."""
+
+    def __init__(self, lanes):
+        self.lanes = [[target.partition("@")[::2] for target in lane.split()] for lane in lanes]
+        self.ended = {name: threading.Event() for lane in self.lanes for name, _ in lane}
+        self.prefixed = len(self.lanes) > 1
+        self.rows = []
+        self.failed = []
+
+    def run(self):
+        """Run all lanes to their end."""
+        start = time.monotonic()
+        threads = [threading.Thread(target=self.lane, args=[lane], daemon=True) for lane in self.lanes]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        total = sum(cpu for _, _, cpu in self.rows)
+        rows = [line(*row) for row in [*self.rows, ("all", time.monotonic() - start, total)]]
+        print("", f"{'stage':<12}{'wall':>10}{'CPU':>10}", *rows, sep="\n")
+        if self.failed:
+            sys.exit(f"stages: {' and '.join(self.failed)} failed")
+
+    def lane(self, targets):
+        """Run targets one after the other, each when the one that it needs has ended."""
+        for name, needed in targets:
+            if needed:
+                self.ended[needed].wait()
+            if not self.failed:
+                row = self.stage(name)
+                self.rows.append(row)
+                print(f"stage {line(*row)}", flush=True)
+            self.ended[name].set()
+
+    def stage(self, name):
+        """Run a target; its row of the table."""
+        start = time.monotonic()
+        command = [os.environ.get("MAKE", "make"), "--no-print-directory", name]
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "errors": "replace"} if self.prefixed else {}
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, **options)
+        for text in process.stdout or []:
+            print(f"{name:<12}| {text.rstrip()}", flush=True)
+        # This process's children alone: those of other lanes run meanwhile.
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            self.failed.append(name)
+        return name, time.monotonic() - start, used.ru_utime + used.ru_stime
 
 
 def line(name, wall, cpu):
@@ -22,23 +69,5 @@ def line(name, wall, cpu):
     return f"{name:<12}" + "".join(f"{value:>10}" for value in shown)
 
 
-def main():
-    rows = []
-    total = [0.0, 0.0]
-    status = 0
-    for target in sys.argv[1:]:
-        before = seconds()
-        status = subprocess.run([os.environ.get("MAKE", "make"), "--no-print-directory", target], check=False).returncode
-        spent = [after - start for after, start in zip(seconds(), before)]
-        total = [all_of_it + part for all_of_it, part in zip(total, spent)]
-        rows.append(line(target, *spent))
-        print(f"stage {rows[-1]}", flush=True)
-        if status:
-            break
-    print("", f"{'stage':<12}{'wall':>10}{'CPU':>10}", *rows, line("all", *total), sep="\n")
-    if status:
-        sys.exit(f"stages: {target} failed")
-
-
 if __name__ == "__main__":
-    main()
+    Stages(sys.argv[1:]).run()

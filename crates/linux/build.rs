@@ -1,4 +1,4 @@
-//! With feature `bpf`: compiles the queue discipline, and makes the Rust structs of what it shares with the agent.
+//! With feature `bpf`: compiles the queue discipline, and makes the Rust structs that it shares with the agent.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -6,9 +6,9 @@ use std::process::Command;
 use std::{env, fs};
 
 const SOURCES: &str = "src/device/bpf";
-/// Programs of [`SOURCES`].
+/// Programs built from [`SOURCES`].
 const PROGRAMS: [&str; 6] = ["sluice", "completion", "mark", "conformance", "classes", "witness"];
-/// Compilers that keep the type of a pointer that a map holds, best first: Clang from release 16 on.
+/// Compilers that keep the type of a pointer in a map, best first: Clang from release 16 on.
 const COMPILERS: [&str; 5] = ["clang-19", "clang-20", "clang-18", "clang-16", "clang"];
 
 fn main() {
@@ -45,7 +45,7 @@ fn compile(compiler: &str, program: &str, out: &Path) {
     assert!(status.success(), "{program}.bpf.c does not compile with {compiler}");
 }
 
-/// The header's numbers, and Rust structs with the fields of its structs, in their order; what they mean stands there.
+/// Converts the header's numbers and structs to Rust, with fields in their order; their meaning stands in the header.
 fn structs(header: &str) -> String {
     let mut rust = String::new();
     let mut name = String::new();
@@ -69,7 +69,7 @@ fn structs(header: &str) -> String {
     rust
 }
 
-/// What the agent does with a struct: it reads both, and writes settings. The tests also write measurements.
+/// Derives of a struct: the agent reads both, and writes settings. The tests also write measurements.
 fn conversions(name: &str, fields: &[&str]) -> String {
     let write = format!(
         "/// As the map holds it.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""From which MAC delay on is a packet late? What docs/controllers/swan_rate.md says of `mac_delay`: late.py
+"""From which MAC delay on is a packet late? What docs/controllers/swan.md says of `mac_delay`: late.py
 
 Real-time senders alone on a channel (scenarios/reference/real-time-alone.toml, five seeds) must not count as congested: the
 threshold is the smallest of THRESHOLDS_MS above which no packet's MAC delay lies in 99 % of all (sender, second) pairs. Without a

@@ -7,13 +7,14 @@ Times and durations are worked out here, from the standard's numbers, not taken 
 import csv
 import io
 import json
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-SLUICE = ROOT / "target/release/sluice"
+SLUICE = pathlib.Path(os.environ.get("SLUICE", ROOT / "target/release/sluice")).resolve()
 
 FIELDS = ["frame.time_epoch", "frame.len", "radiotap.flags.badfcs", "radiotap.datarate", "radiotap.mcs.index", "radiotap.mcs.gi",
           "radiotap.ampdu.reference", "radiotap.dbm_antsignal", "wlan.fc.type_subtype", "wlan.duration", "wlan.seq",

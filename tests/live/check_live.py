@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs the tests of crate linux that need a kernel with queue disciplines in BPF, in the guest.
 
-With names, or parts of names, runs only tests that have one of them. Where no guest is possible it says why and
-succeeds. Settings of tests are in the environment: STRESS_SECONDS, STRESS_SEED, KILLS. Two more say whether results depend
+With names, or parts of names, runs only tests that have one of them; with --quick those of `make test`: the tests of queues,
+and twenty kills. Where no guest is possible it says why and succeeds. Settings of tests are in the environment: STRESS_SECONDS, STRESS_SEED, KILLS. Two more say whether results depend
 on the host: LIVE_REPEAT runs everything so many times and counts how each test ended, LIVE_LOAD keeps so many processors busy
 meanwhile.
 """
@@ -23,9 +23,8 @@ import tempfile
 import guest
 import image
 
-# What the build needs besides the guest's tools; Debian's names.
-PACKAGES = {"clang-19": "clang-19", "/usr/include/libelf.h": "libelf-dev", "/usr/include/zlib.h": "zlib1g-dev"}
-CARGO = ["--locked", "--features", "bpf"]
+# As `make compile` does, so that nothing is compiled twice.
+BUILD = ["cargo", "build", "--workspace", "--lib", "--bins", "--tests", "--locked", "--features", "bpf"]
 # A limit for a guest that hangs: on a busy machine all tests take longer than on an idle one.
 SECONDS = 3_600
 
@@ -39,17 +38,24 @@ class Part:
     kernel: str
     skip: bool = False
     line: str = ""
+    settings: dict = dataclasses.field(default_factory=dict)
 
     def run(self, share):
         """Runs them and prints what they say; the exit status, and how each test ended."""
         which = " ".join(f"--skip {name}" for name in self.names) if self.skip else " ".join(self.names)
-        command = f"{COPY}; {settings()} ./tests --ignored --nocapture --test-threads=1 {which}"
+        command = f"{COPY}; {self.environment()} ./tests --ignored --nocapture --test-threads=1 {which}"
         with tempfile.TemporaryFile("w+") as out:
             status = guest.run(command, share, self.clock, SECONDS, self.kernel, out, self.line)
             out.seek(0)
             said = out.read()
             print(f"Linux {self.kernel}, clock: {self.clock}, tests: {which}\n{said}", flush=True)
         return status, outcomes(said, self)
+
+    def environment(self):
+        """The tests' settings, for the guest's shell; what is in the environment comes before our own."""
+        given = {name: os.environ.get(name) for name in ("STRESS_SECONDS", "STRESS_SEED", "KILLS")}
+        given = self.settings | {name: value for name, value in given.items() if value}
+        return " ".join(f"{name}={int(value)}" for name, value in given.items())
 
 
 def outcomes(said, part):
@@ -62,8 +68,6 @@ def outcomes(said, part):
         yield f"{name} ({part.kernel}, {part.clock})", ended
 
 
-
-
 @contextlib.contextmanager
 def load(processors):
     """Keeps so many processors busy."""
@@ -74,12 +78,6 @@ def load(processors):
         for one in busy:
             one.kill()
             one.wait()
-
-
-def settings():
-    """Those that are given, for the guest's shell."""
-    given = {name: os.environ.get(name) for name in ("STRESS_SECONDS", "STRESS_SEED", "KILLS")}
-    return " ".join(f"{name}={int(value)}" for name, value in given.items() if value)
 
 
 # The guest's clock runs away while it reads files of the host: what tests run is copied into its memory.
@@ -102,25 +100,28 @@ PARTS = [
     Part(["queues::"], "virtual", image.OLDEST),
     Part(["instructions::"], "instructions", image.KERNEL),
 ]
+QUICK = [Part(["queues::", "kills::"], "virtual", image.KERNEL, settings={"KILLS": 20})]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clock", choices=guest.CLOCKS, default="virtual", help="of the guest, with names")
     parser.add_argument("--checks", action="store_true", help="with the kernel's own checks of memory, with names")
+    parser.add_argument("--quick", action="store_true", help="the queue tests and twenty kills")
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
+    line = guest.CHECKS if args.checks else ""
+    named = [Part(args.names, args.clock, image.KERNEL, line=line)]
+    parts = named if args.names else QUICK if args.quick else PARTS
     try:
-        image.have(image.HOST | PACKAGES)
-        image.build()
-    except image.Impossible as why:
+        image.debian.have("bpf")
+        image.build({part.kernel for part in parts})
+    except image.debian.Impossible as why:
         print(f"SKIPPED, all live tests on a real kernel: {why}")
         return
     with tempfile.TemporaryDirectory(prefix="live-", dir=image.PLACE) as share:
         share = pathlib.Path(share)
         binaries(share)
-        line = guest.CHECKS if args.checks else ""
-        parts = [Part(args.names, args.clock, image.KERNEL, line=line)] if args.names else PARTS
         repeat = int(os.environ.get("LIVE_REPEAT", "1"))
         # A guest uses one processor, and how many others there are does not change its results.
         with load(int(os.environ.get("LIVE_LOAD", "0"))), concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as guests:
@@ -137,21 +138,15 @@ def main():
 
 
 def binaries(share):
-    """Lints, builds and runs the tests of live use that need no guest; leaves those for the guest, and the program itself, in `share`."""
-    # `make lint` leaves out what needs the kernel's tools to build.
-    lint = ["clippy", "-p", "sluice-linux", "-p", "sluice-cli", *CARGO, "--all-targets", "--", "-D", "warnings"]
-    subprocess.run(["cargo", *lint], check=True, cwd=image.ROOT)
-    tests = ["test", "-p", "sluice-linux"]
-    subprocess.run(["cargo", *tests, *CARGO, "--lib"], check=True, cwd=image.ROOT)
-    # In network namespaces, which need no guest.
-    subprocess.run(["cargo", "test", "-p", "sluice-cli", *CARGO, "admission::"], check=True, cwd=image.ROOT)
-    for name, build in {"guest": [*tests, "--test", "guest", "--no-run"], "sluice": ["build", "-p", "sluice-cli"]}.items():
-        command = ["cargo", *build, *CARGO, "--message-format=json-render-diagnostics"]
-        messages = subprocess.run(command, check=True, cwd=image.ROOT, stdout=subprocess.PIPE, text=True).stdout
-        artifacts = [message for message in map(json.loads, messages.splitlines()) if message.get("executable")]
-        (built,) = (one["executable"] for one in artifacts if one["target"]["name"] == name)
+    """Builds the tests for the guest and the program itself, and leaves both in `share`."""
+    command = [*BUILD, "--message-format=json-render-diagnostics"]
+    messages = subprocess.run(command, check=True, cwd=image.ROOT, stdout=subprocess.PIPE, text=True).stdout
+    artifacts = [message for message in map(json.loads, messages.splitlines()) if message.get("executable")]
+    for name, test in {"guest": True, "sluice": False}.items():
+        built = [one for one in artifacts if (one["target"]["name"], one["profile"]["test"]) == (name, test)]
         # What debuggers need is most of it.
-        subprocess.run(["strip", "-o", share / ("tests" if name == "guest" else name), built], check=True)
+        file = share / ("tests" if test else name)
+        subprocess.run(["strip", "-o", file, built[0]["executable"]], check=True)
 
 
 if __name__ == "__main__":

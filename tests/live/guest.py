@@ -49,8 +49,8 @@ def main():
     parser.add_argument("command", nargs="+")
     args = parser.parse_args()
     try:
-        image.build()
-    except image.Impossible as why:
+        image.build([args.kernel])
+    except image.debian.Impossible as why:
         sys.exit(f"No guest: {why}")
     line = CHECKS if args.checks else ""
     sys.exit(run(" ".join(args.command), pathlib.Path.cwd(), args.clock, args.seconds, args.kernel, line=line))

@@ -10,23 +10,18 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+import debian  # noqa: E402
+
 PLACE = ROOT / "target/guest"
 # The guest's files, while it is made.
 TREE = PLACE / "tree"
 SOURCES = [HERE / "guest/init", pathlib.Path(__file__).resolve()]
 
-# What the host needs; Debian's names.
-HOST = {
-    "qemu-system-x86_64": "qemu-system-x86",
-    "mmdebstrap": "mmdebstrap",
-    "cpio": "cpio",
-    "depmod": "kmod",
-}
-RETRIES = ["-o", "Acquire::Retries=5"]
 RELEASE = "trixie"
 # The suite lists newer ones as time goes: a kernel stays until it is replaced here, on purpose. The second is the first
 # series of Debian's with queue disciplines in BPF: its 6.16 was built without them.
@@ -47,26 +42,27 @@ MODULES = [
 LEFT_OUT = ("boot/", "usr/include/", "usr/share/", "var/cache/", "var/lib/apt/", "var/lib/dpkg/")
 
 
-class Impossible(Exception):
-    """No guest can be made here; says why and what would mend it."""
-
-
-def build():
-    """Makes the guest, unless the one that is there was made by these very sources."""
+def build(kernels=(KERNEL,)):
+    """Make the guest with these kernels, unless the one that is there has them and was made by these very sources."""
     key = hashlib.sha256(b"".join(source.read_bytes() for source in SOURCES)).hexdigest()
     made_by = PLACE / "made-by"
-    have(HOST)
-    if made_by.exists() and made_by.read_text() == key:
+    if platform.machine() != "x86_64":
+        raise debian.Impossible(f"the guest's kernel is for x86_64, this machine is {platform.machine()}")
+    debian.have("guest")
+    made = made_by.read_text().split() if made_by.exists() else []
+    made = made[1:] if made[:1] == [key] else []
+    if set(kernels) <= set(made):
         return
+    kernels = list(dict.fromkeys([*made, *kernels]))
     if os.geteuid() != 0:
-        raise Impossible("the guest's files need their owners: run it as root once, the guest is kept then")
+        raise debian.Impossible("the guest's files need their owners: run it as root once, the guest is kept then")
     Packages.origin()
     shutil.rmtree(PLACE, ignore_errors=True)
     PLACE.mkdir(parents=True)
-    print("Building the guest of the live tests, once.", flush=True)
+    print(f"Building the guest of the live tests, once: Linux {' and '.join(kernels)}.", flush=True)
     packages = Packages(PLACE / "packages")
     userland(packages)
-    for kernel in KERNELS:
+    for kernel in kernels:
         unpacked = packages.kernel(kernel)
         (image,) = unpacked.glob("**/vmlinuz*")
         shutil.copy(image, PLACE / f"vmlinuz-{kernel}")
@@ -75,35 +71,7 @@ def build():
         shutil.rmtree(unpacked)
     shutil.rmtree(packages.folder)
     shutil.rmtree(TREE)
-    made_by.write_text(key)
-
-
-def have(tools):
-    """Installs what is missing of these tools or files, each with its package, where that is possible."""
-    if platform.machine() != "x86_64":
-        raise Impossible(f"the guest's kernel is for x86_64, this machine is {platform.machine()}")
-    missing = sorted({package for tool, package in tools.items() if not (shutil.which(tool) or os.path.exists(tool))})
-    if not missing:
-        return
-    install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *RETRIES, *missing]
-    if os.geteuid() != 0 or not shutil.which("apt-get"):
-        raise Impossible(f"packages are missing here; on Debian: sudo {' '.join(install)}")
-    patiently(["apt-get", "update", "-qq", *RETRIES])
-    patiently(install, stdout=subprocess.DEVNULL, env=os.environ | {"DEBIAN_FRONTEND": "noninteractive"})
-
-
-def patiently(command, makes=None, **options):
-    """Runs a command that downloads; a mirror may fail for a while. What a failed attempt `makes` is taken away."""
-    for pause in (10, 30, None):
-        if makes:
-            shutil.rmtree(makes, ignore_errors=True)
-        ended = subprocess.run(command, check=False, **options).returncode
-        if ended == 0:
-            return
-        if pause is None:
-            sys.exit(f"After three attempts: {' '.join(map(str, command))} ends with status {ended}.")
-        print(f"{command[0]} failed with status {ended}; once more in {pause} s.", flush=True)
-        time.sleep(pause)
+    made_by.write_text(" ".join([key, *kernels]))
 
 
 class Packages:
@@ -126,7 +94,7 @@ class Packages:
             found = re.search(r"^URIs:\s*(\S+)", text, re.MULTILINE)
             if found and "debian" in text and keys.exists():
                 return f"[signed-by={keys}] {found[1]}"
-        raise Impossible("no mirror of Debian in this machine's apt configuration (a file .sources with URIs:)")
+        raise debian.Impossible("no mirror of Debian in this machine's apt configuration (a file .sources with URIs:)")
 
     def apt(self, *arguments):
         options = {
@@ -137,7 +105,7 @@ class Packages:
             "APT::Sandbox::User": "root",
         }
         given = [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
-        patiently(["apt-get", "-qq", *RETRIES, *given, *arguments], cwd=self.folder / "files")
+        debian.patiently(["apt-get", "-qq", *debian.RETRIES, *given, *arguments], cwd=self.folder / "files")
 
     def kernel(self, kernel):
         """Downloads and unpacks a kernel; the folder where it is."""
@@ -154,7 +122,7 @@ def userland(packages):
     include = f"--include={','.join(USERLAND)}"
     line = f"deb {packages.origin()} {RELEASE} main"
     options = ["--quiet", "--mode=root", "--variant=apt", '--aptopt=Acquire::Retries "5"', include]
-    patiently(["mmdebstrap", *options, RELEASE, TREE, line], makes=TREE)
+    debian.patiently(["mmdebstrap", *options, RELEASE, TREE, line], makes=TREE)
     shutil.copy(HERE / "guest/init", TREE / "init")
     (TREE / "init").chmod(0o755)
 

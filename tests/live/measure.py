@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures in the guest what the tables of docs/live-tables.md show, and prints them.
+"""Measures Sluice's discipline, fq_codel and cake in the guest, and prints tables of delay, goodput and instructions.
 
 Each run is a guest of its own, in virtual time, in which chance (when a flow begins, how stations back off) follows from
 the run's number. Runs are kept in target/measured for the tests that were built: the same command goes on where it was
@@ -23,7 +23,6 @@ import guest
 import image
 
 KEPT = image.ROOT / "target/measured"
-PAGE = image.ROOT / "docs/live-tables.md"
 SECONDS = 7_200
 # Of crate linux's tests/guest/tables.rs.
 PARTS = ["udp_of_8_into_5", "a_download_with_a_ping", "the_mesh"]
@@ -42,7 +41,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--guests", type=int, default=os.cpu_count(), help="how many at once")
-    parser.add_argument("--write", action="store_true", help="put the tables into the page, too")
     args = parser.parse_args()
     with Guests(args.guests) as guests:
         wanted = [("tables::" + part, run, "virtual") for run in range(1, args.runs + 1) for part in PARTS]
@@ -53,12 +51,6 @@ def main():
     tables["cpu"] = costs(outputs)
     for name, text in tables.items():
         print(f"\n{name}, mean ± standard deviation\n\n{text}")
-    if args.write:
-        page = PAGE.read_text()
-        for name, text in tables.items():
-            mark = f"<!-- {name} -->"
-            page = re.sub(f"{mark}.*?{mark}", f"{mark}\n{text}\n{mark}", page, flags=re.DOTALL)
-        PAGE.write_text(page)
 
 
 class Guests:
@@ -66,9 +58,9 @@ class Guests:
 
     def __init__(self, at_once):
         try:
-            image.have(image.HOST | check_live.PACKAGES)
+            image.debian.have("bpf")
             image.build()
-        except image.Impossible as why:
+        except image.debian.Impossible as why:
             sys.exit(f"No guest: {why}")
         self.at_once = at_once
 

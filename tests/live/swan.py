@@ -17,7 +17,7 @@ import statistics
 import image
 import measure
 
-PAGE = image.ROOT / "docs/reproductions/swan-testbed-live.md"
+PAGE = image.ROOT / "docs/reproductions/swan.md"
 # Times that the rule chooses from, in microseconds, and the share of seconds without a longer delay that it asks for.
 GRID = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000]
 SHARE = 0.99
@@ -36,7 +36,7 @@ def main():
     parser.add_argument("--guests", type=int, default=os.cpu_count(), help="how many at once")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=60)
-    parser.add_argument("--write", action="store_true", help="put the tables into the page, too")
+    parser.add_argument("--write", action="store_true", help="put the tables that the page has into it, too")
     args = parser.parse_args()
     with measure.Guests(args.guests) as guests:
         alone = runs(guests, args, ["alone"])

@@ -34,7 +34,7 @@ class Tree:
         self.place.parent.mkdir(parents=True, exist_ok=True)
         line = f"deb {image.Packages.origin()} {release} main"
         options = ["--quiet", "--mode=root", "--variant=apt", f"--include={','.join(PACKAGES)}"]
-        image.patiently(["mmdebstrap", *options, release, self.place, line], makes=self.place)
+        image.debian.patiently(["mmdebstrap", *options, release, self.place, line], makes=self.place)
         # Man pages, documents and translations stay out of images made so on some machines.
         (self.place / "etc/dpkg/dpkg.cfg.d/docker").unlink(missing_ok=True)
         self.clean.touch()

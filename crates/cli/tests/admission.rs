@@ -6,7 +6,7 @@
 use crate::command::{stderr, stdout};
 use crate::namespace::{end, in_namespace, is_own, run, shell};
 use linux::admission::message::{Kind, LENGTH, Message, UNBOUNDED};
-use linux::kernel::clock::now;
+use linux::kernel::now;
 use std::io::{BufRead as _, BufReader};
 use std::net::{Ipv4Addr, UdpSocket};
 use std::path::{Path, PathBuf};

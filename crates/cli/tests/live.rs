@@ -350,7 +350,7 @@ fn inner_panic() {
         hops: false,
         classes: false,
         every,
-        at: linux::kernel::clock::now(),
+        at: linux::kernel::now(),
     };
     let looks = linux::Looks::open().unwrap();
     let fifo = linux::Fifo::attach(&place, linux::Kind::Pfifo, &start, &looks, false).unwrap();
@@ -427,7 +427,7 @@ fn inner_in_vain() {
             let output = with(&format!("attach {device}")).output().unwrap();
             assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
             let said = stderr(&output);
-            assert!(said.contains(WHY) && said.contains("--force (force = true) goes on"), "{said}");
+            assert!(said.contains(WHY) && said.contains("--force (force = true) governs it anyway"), "{said}");
             assert!(said.contains(&format!("`sluice doctor {device}` says what would")), "{said}");
             assert_eq!(queues(), before);
         }
@@ -513,7 +513,7 @@ fn a_target_for_a_controller_without_one_and_a_backend_that_is_not_there_are_ref
     assert!(said.contains("expected auto, bpf, fifo"), "{said}");
     if !cfg!(feature = "bpf") {
         let said = refusal("attach lo --force --backend bpf");
-        assert!(said.contains("this build of Sluice is without BPF: `make live` builds one with it"), "{said}");
+        assert!(said.contains("this build of Sluice has no BPF discipline: `make live` builds one with it"), "{said}");
     }
 }
 
@@ -608,7 +608,7 @@ fn inner_begins() {
     command.args("attach v0 --parent 1:10 --controller alt --state state --record recording".split(' '));
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
-    let start = "alt begins with 1000 packets; as soon as packets wait, from what the link sends in 200 ms";
+    let start = "alt begins with 1000 packets; once packets wait, it restarts from what the link sends in 200 ms";
     assert!(said.any(|line| line.contains(start)));
     let measured = said.find(|line| line.contains(" measured: ")).unwrap();
     let words = "v0 measured: alt begins from ";
@@ -717,9 +717,9 @@ fn milliseconds(value: &serde_json::Value) -> f64 {
 #[expect(clippy::disallowed_methods, reason = "traffic on a real interface takes real time")]
 fn send(enough: &AtomicBool) {
     let socket = UdpSocket::bind("10.9.0.1:0").expect("the machine plays along");
-    let (begun, mut sent) = (linux::kernel::clock::now(), 0);
+    let (begun, mut sent) = (linux::kernel::now(), 0);
     while !enough.load(Ordering::Relaxed) {
-        let due = linux::kernel::clock::now().since(begun).as_nanos() / 500_000;
+        let due = linux::kernel::now().since(begun).as_nanos() / 500_000;
         while sent < due {
             socket.send_to(&[0; 972], "10.9.0.2:9").expect("the machine plays along");
             sent += 1;

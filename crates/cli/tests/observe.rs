@@ -5,7 +5,7 @@
 use crate::command::{sluice, stderr, stdout};
 use control::{AnyController, Count, Interval, Limit, Name, Parameters, Stat};
 use linux::Beside;
-use linux::kernel::clock::now;
+use linux::kernel::now;
 use linux::telemetry::ask;
 use linux::telemetry::serve::{Address, Server, Serves};
 use linux::telemetry::status::{State, Status};

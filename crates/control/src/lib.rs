@@ -9,6 +9,7 @@
 //! To add a scheme `foo`, write `foo.rs` with `foo::Params` (serde, `Default`) and a `foo::Foo` that is a [`Scheme`]; then
 //! name it below, as a module and in the registry. No other file of the workspace changes.
 #![no_std]
+#![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 
 pub mod adth;
 pub mod alt;

@@ -1,6 +1,6 @@
 //! A table that a scenario asks for, computed: rows, columns, and in each cell the means over the seeds.
 
-use crate::claims::{self, Case, Question, matches};
+use crate::claims::{Case, Question, Results, matches};
 use crate::statistics::{Interval, interval};
 use crate::study::{Study, Table, Together};
 use crate::title;
@@ -61,14 +61,14 @@ fn entries<'s>(study: &'s Study, table: &Table, cell: &crate::study::Cell) -> Ve
     let together = cell.together.unwrap_or(Together::Mean);
     let question = Question::plain(&cell.measure, Some(together), &table.cases, &cell.against, cell.compare);
     let seeds = study.seeds.len();
-    let answers = claims::answers(&[question], seeds, &study.runs);
+    let answer = Results::new(seeds, &study.runs).answer(&question);
     let unit = title::unit(&cell.measure, &cell.against, cell.compare);
     let factor = title::factor(&cell.title, &cell.measure, unit).unwrap_or(1.0);
-    let cases = answers[0].cases.iter().enumerate();
+    let cases = answer.cases.iter().enumerate();
     cases
         .map(|(rank, index)| {
             let value = |rows: &Vec<Vec<f64>>| rows[rank].first().map_or(f64::NAN, |value| value * factor);
-            let by_seed = answers[0].by_seed.iter().map(value).collect();
+            let by_seed = answer.by_seed.iter().map(value).collect();
             Entry { case: &study.runs[index * seeds].case, by_seed }
         })
         .filter(|entry| matches(&table.cases, entry.case))

@@ -291,10 +291,7 @@ pub struct Window {
     /// `reaches`, `stays` and `settling`: count not seconds but the sum of this series of the same run.
     #[serde(default)]
     pub counting: Option<String>,
-    /// `settling`: near means closer to the final value than this share of it.
-    #[serde(default)]
-    pub within: Option<f64>,
-    /// `settling`, instead: near means that this share of the way from the first to the final value is covered.
+    /// `settling`: near means that this share of the way from the first to the final value is covered.
     #[serde(default)]
     pub covered: Option<f64>,
     /// `fall`: within so long. Default: the whole window.
@@ -319,18 +316,10 @@ pub enum Take {
     Swing,
     /// Their sum.
     Sum,
-    /// The 5th percentile.
-    P5,
     /// The median.
     P50,
-    /// The 95th percentile.
-    P95,
-    /// The 99th percentile.
-    P99,
     /// The largest fall from a step to a later one, at most `over` later where that is given; zero where nothing falls.
     Fall,
-    /// Change per second, by least squares.
-    Slope,
     /// Seconds from `from` until it is first near its final value, the mean of the last fifth of the window.
     Settling,
     /// Seconds from `from` until the end of the first step that fulfils `when`.
@@ -444,8 +433,6 @@ pub enum Statistic {
     Max,
     /// The smallest.
     Min,
-    /// Their sum.
-    Sum,
     /// The middle one: above a border if more than half of them are.
     Median,
     /// The largest less the smallest.

@@ -97,13 +97,13 @@ fn failing(verdicts: &[Verdict], width: usize) -> String {
     text
 }
 
-/// A text cut to so many columns, with dots where something was cut off.
+/// A text cut to so many columns, with an ellipsis where something was cut off.
 fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
-    let kept: String = text.chars().take(columns.saturating_sub(3)).collect();
-    format!("{}...", kept.trim_end())
+    let kept: String = text.chars().take(columns.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
 }
 
 /// Why claims do not hold, where the scenario says it.
@@ -535,7 +535,7 @@ mod tests {
         let of = |id: &str| lines.iter().filter(|line| line.contains(id)).copied().collect::<Vec<_>>();
         assert!(of("sample-targets.1").is_empty() && of("sample-targets.3").is_empty(), "{text}");
         let [line] = of("sample-targets.2")[..] else { panic!("{text}") };
-        assert!(line.starts_with("  sample-targets.2  the peak one-way") && line.contains("...  above 7 s"), "{text}");
+        assert!(line.starts_with("  sample-targets.2  the peak one-way") && line.contains("…  above 7 s"), "{text}");
         assert!(line.ends_with("4.21 s"), "{text}");
         assert!(lines.iter().any(|line| line.starts_with("differs: ") && line.ends_with("ours")), "{text}");
         let all = super::study(&study, 80, true);

@@ -4,7 +4,7 @@ use lab::scenario::{Scenario, Wishes};
 use proptest::prelude::*;
 
 const CHAIN: &str = include_str!("../../cli/tests/fixtures/chain.toml");
-const S1A: &str = include_str!("../../../scenarios/adth/s1a.toml");
+const INTRO: &str = include_str!("../../../scenarios/buffer-sizing/intro.toml");
 
 /// Words that mean something to the parser, where chance alone would hardly put them.
 const WORDS: &[&str] = &[
@@ -63,7 +63,7 @@ enum Edit {
 }
 
 fn edit() -> impl Strategy<Value = Edit> {
-    let place = || 0..CHAIN.len().max(S1A.len());
+    let place = || 0..CHAIN.len().max(INTRO.len());
     prop_oneof![
         (place(), 1_usize..40).prop_map(|(at, length)| Edit::Delete(at, length)),
         (place(), prop::sample::select(WORDS)).prop_map(|(at, word)| Edit::Insert(at, word)),
@@ -101,7 +101,7 @@ proptest! {
     }
 
     #[test]
-    fn any_edits_of_a_scenario(text in prop::sample::select(vec![CHAIN, S1A]), edits in prop::collection::vec(edit(), 1..6)) {
+    fn any_edits_of_a_scenario(text in prop::sample::select(vec![CHAIN, INTRO]), edits in prop::collection::vec(edit(), 1..6)) {
         let mut bytes = text.as_bytes().to_vec();
         for edit in &edits {
             apply(&mut bytes, edit);

@@ -1,13 +1,37 @@
-//! Admission between agents: probes, answers to them, and requests to regulate, hop by hop. `docs/live-admission.md` has the
-//! whole picture.
+//! Admission between agents: probes, answers to them, and requests to regulate, hop by hop. `docs/live-admission.md`
+//! describes it.
 
 mod marks;
 pub mod message;
 pub(crate) mod pace;
-pub(crate) mod peer;
 pub(crate) mod port;
 mod relay;
 pub mod run;
-pub mod settings;
 pub mod source;
 pub mod supervised;
+
+use serde::Deserialize;
+use std::num::NonZeroU16;
+use units::Rate;
+
+/// Default UDP port of agents.
+pub const PORT: NonZeroU16 = NonZeroU16::new(9_478).expect("not zero");
+
+/// The table `[admission]`: the agent answers and forwards probes.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// Names of the interfaces at which neighbours' agents are heard.
+    pub interfaces: Vec<String>,
+    /// The UDP port, the same at all agents of a network. Default 9478.
+    #[serde(default = "port")]
+    pub port: NonZeroU16,
+    /// Upper bound on what this node admits for one probe, in network-layer bytes, beside that of its controllers.
+    /// Default: none.
+    #[serde(default)]
+    pub at_most: Option<Rate>,
+}
+
+const fn port() -> NonZeroU16 {
+    PORT
+}

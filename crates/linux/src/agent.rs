@@ -1,14 +1,47 @@
-//! The loop that joins devices to controllers, its configuration, and what it keeps of its powers.
+//! The loop that joins devices to controllers, its configuration, and the privileges that it keeps.
 
 pub mod config;
 mod confine;
 pub(crate) mod detach;
 pub mod govern;
 mod governor;
-pub mod host;
 mod links;
 mod needs;
-mod notify;
 mod pace;
 pub mod signals;
 mod wakes;
+
+use crate::admission::Settings as Admission;
+use crate::device::contract::Device;
+use crate::device::wish::Wish;
+use crate::telemetry::Decision;
+use crate::telemetry::events::AgentEvent;
+use crate::telemetry::status::Status;
+use control::AnyController;
+use std::ops::ControlFlow;
+
+/// Callbacks of the program that embeds an agent.
+pub trait Host {
+    /// Called when a queue has been taken up; `remarks` are for the user.
+    fn attached(&mut self, device: &dyn Device, controller: &AnyController, remarks: &[String]) {
+        let _ = (device, controller, remarks);
+    }
+
+    /// Called at the end of each interval of a queue. `Break` ends the agent.
+    fn decided(&mut self, status: &Status, decision: &Decision) -> ControlFlow<()>;
+
+    /// Called for each event of a queue.
+    fn happened(&mut self, event: &AgentEvent);
+
+    /// Called on SIGHUP: returns the queues that are wanted from now on; `None` ends the agent.
+    ///
+    /// # Errors
+    /// The new settings cannot be read; the message says why, and the agent goes on with the old ones.
+    fn reload(&mut self) -> Option<Result<Vec<Wish>, String>>;
+
+    /// Settings of admission; asked at the start and after each [`reload`](Self::reload). `None`: the agent takes no
+    /// part in it.
+    fn admission(&self) -> Option<Admission> {
+        None
+    }
+}

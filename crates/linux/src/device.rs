@@ -1,4 +1,4 @@
-//! One queue of an interface: measured, limited, put back at the end; by whatever holds its packets.
+//! One queue of an interface, whatever holds its packets: measured, limited, and restored at the end.
 
 pub(crate) mod attach;
 #[cfg(feature = "bpf")]
@@ -12,7 +12,6 @@ pub(crate) mod former;
 pub(crate) mod looks;
 pub(crate) mod observed;
 pub(crate) mod options;
-pub(crate) mod place;
 pub(crate) mod radio;
 pub(crate) mod state;
 pub(crate) mod txq;

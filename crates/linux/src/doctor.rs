@@ -1,11 +1,11 @@
-//! What is possible on this machine and on its interfaces, why not more, and what would mend it. Reads only.
+//! Findings about this machine and its interfaces: what is possible, why not more, and what would change that. Reads
+//! only.
 
-mod finding;
 mod interface;
 mod machine;
 mod wireless;
 
-pub use finding::Finding;
+pub use machine::Finding;
 
 use crate::device::driver::linked;
 use crate::error::Error;
@@ -15,23 +15,23 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What is possible on this machine and on an interface of it, and why not more.
+/// Findings about this machine and its interfaces.
 #[derive(Clone, Debug, Serialize)]
 pub struct Diagnosis {
-    /// The kernel's release: `6.18.44`.
+    /// Release of the kernel: `6.18.44`.
     pub kernel: String,
-    /// Of the machine and of this process.
+    /// Findings about the machine and this process.
     pub machine: Vec<Finding>,
-    /// Of each interface that was asked for, by its name.
+    /// Findings about each interface, by its name.
     pub interfaces: Vec<(String, Vec<Finding>)>,
-    /// The stations of those that are Wi-Fi.
+    /// Stations of the interfaces that are Wi-Fi.
     pub wireless: BTreeMap<String, Stations>,
 }
 
-/// Looks at the machine, and at the interface `device` or at all; of each, at the queue at `parent`.
+/// Examines the machine, and the interface `device` or all; of each, the queue at `parent`.
 ///
 /// # Errors
-/// No such interface; the kernel does not answer.
+/// There is no such interface, or the kernel does not answer.
 pub fn diagnose(device: Option<&str>, parent: u32) -> Result<Diagnosis, Error> {
     let mut route = Route::open()?;
     let links = match device {

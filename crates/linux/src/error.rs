@@ -1,11 +1,11 @@
-//! Why something cannot be done with an interface or an agent.
+//! Errors of live use.
 
 use control::{Invalid, Lacking, Limit, Name};
 use queue::DisciplineName;
 use std::path::PathBuf;
 use units::Duration;
 
-/// Why something cannot be done with an interface or an agent. The words of each say what a user can do.
+/// Why something cannot be done with an interface or an agent. Each message says what a user can do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no such interface here.
@@ -16,19 +16,19 @@ pub enum Error {
         /// Those that there are, separated by commas.
         known: String,
     },
-    /// No interface can be called so.
+    /// The name is not valid for an interface.
     #[error("{name:?} cannot be the name of an interface")]
     NoName {
         /// As it was asked for.
         name: String,
     },
-    /// The interface went while it was governed.
+    /// The interface disappeared while it was governed.
     #[error("{name} is gone")]
     Gone {
         /// As it was called.
         name: String,
     },
-    /// The interface got another name while it was governed.
+    /// The interface was renamed while it was governed.
     #[error("{name} is called {new} now")]
     Renamed {
         /// As it was called.
@@ -44,7 +44,7 @@ pub enum Error {
         /// What is there now.
         found: String,
     },
-    /// The former queue was put back, and the kernel shows another than that.
+    /// The kernel shows another queue after the former one was restored.
     #[error("the former queue of {name} could not be restored; it has {found} now")]
     NotBack {
         /// The interface.
@@ -52,59 +52,59 @@ pub enum Error {
         /// What is there now.
         found: String,
     },
-    /// What is asked for does not fit what is to hold the packets.
+    /// The request does not suit the queue that is to hold the packets.
     #[error(transparent)]
     Unfit(#[from] Unfit),
-    /// The kernel, the build or the interface lacks what is asked for.
+    /// The kernel, the build or the interface lacks what is requested.
     #[error(transparent)]
     Unsupported(#[from] Unsupported),
-    /// Another agent, or another program, has what is asked for.
+    /// Another agent or another program has it.
     #[error(transparent)]
     Taken(#[from] Taken),
-    /// It would do harm or nothing, and is done only where it is forced.
+    /// It would do harm or nothing, and is done only with `--force`.
     #[error(transparent)]
     Unforced(#[from] Unforced),
-    /// A file is not one that an agent can have written or may write.
+    /// A file cannot have been written by an agent, or must not be written by one.
     #[error("{} {why}", path.display())]
     Distrusted {
         /// The file, or the folder.
         path: PathBuf,
-        /// What is wrong with it, and what follows.
+        /// The mistake, and what follows.
         why: &'static str,
     },
-    /// What answers at an agent's socket is no agent.
+    /// The answer at an agent's socket is not a status.
     #[error("the agent at {} did not answer with a status ({why}): {said}", socket.display())]
     NoStatus {
-        /// Where it was asked.
+        /// The socket.
         socket: PathBuf,
-        /// What is wrong with the answer.
+        /// The mistake in the answer.
         why: serde_json::Error,
-        /// How the answer begins.
+        /// Beginning of the answer.
         said: String,
     },
-    /// What answers at an agent's socket goes on for longer than any status.
+    /// The answer at an agent's socket is longer than any status.
     #[error("{} sends something that is not a status", socket.display())]
     EndlessStatus {
-        /// Where it was asked.
+        /// The socket.
         socket: PathBuf,
     },
-    /// The kernel refuses for want of a capability.
+    /// A capability is missing.
     #[error("not permitted to {what}: that needs CAP_NET_ADMIN; run it with sudo")]
     NotPermitted {
-        /// What was tried: `change the queue of wlan0`.
+        /// The action: `change the queue of wlan0`.
         what: String,
     },
-    /// A call of the kernel failed.
+    /// A system call failed.
     #[error("cannot {what}: {source}")]
     Kernel {
-        /// What was tried, as it follows `cannot`: `open a socket`.
+        /// The action, as it follows `cannot`: `open a socket`.
         what: String,
-        /// What the kernel said.
+        /// The kernel's error.
         source: std::io::Error,
     },
 }
 
-/// What does not fit what is to hold the packets.
+/// Requests that do not suit the queue that is to hold the packets.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unfit {
     /// The discipline has no limit that a controller moves.
@@ -113,10 +113,10 @@ pub enum Unfit {
         /// As it was asked for.
         discipline: DisciplineName,
     },
-    /// The limit is in bytes, where only packets are counted.
+    /// The limit is in bytes, but only packets are counted.
     #[error("{who_counts} packets: give a limit in packets")]
     LimitInBytes {
-        /// Who counts them, in words: `the queues of mac80211 count`.
+        /// What counts them, in words: `the queues of mac80211 count`.
         who_counts: &'static str,
     },
     /// The limit is in a unit that this FIFO of the kernel does not count.
@@ -129,21 +129,21 @@ pub enum Unfit {
         /// As it was asked for.
         limit: Limit,
     },
-    /// The hard limit is above what a queue has room for.
-    #[error("a queue of a live interface has room for {room} packets: {limit} are more")]
+    /// The hard limit is above the maximum of a live queue.
+    #[error("limit {limit} exceeds the maximum of {room} packets of a live queue; set limit = {room} or less")]
     Room {
         /// The most packets that it has room for.
         room: u32,
         /// As it was asked for.
         limit: Limit,
     },
-    /// Packets are to be told apart by their service classes.
+    /// Service classes need Sluice's own discipline.
     #[error("only Sluice's own discipline tells service classes apart: use --backend bpf, and no dry run")]
     Classes,
-    /// A class is meant, where only the whole interface will do.
+    /// A class of a shaper is given, but only the whole interface can be governed.
     #[error("{why}")]
     Class {
-        /// Why that is so.
+        /// The reason.
         why: &'static str,
     },
     /// The queue with this handle is not one of our discipline.
@@ -159,22 +159,24 @@ pub enum Unfit {
     Parameters {
         /// The interface for which it was asked for.
         device: String,
-        /// What is wrong with them.
+        /// The mistake.
         invalid: Invalid,
     },
-    /// A controller would be called too rarely to be told from a dead one.
-    #[error("{device}: {controller} would be called every {interval}; on a live queue that is at most {longest}")]
+    /// The controller would be called too rarely to be told from a dead one.
+    #[error(
+        "{device}: {controller} would be called every {interval}; the longest interval of a live queue is {longest}"
+    )]
     Interval {
         /// The interface for which it was asked for.
         device: String,
         /// The controller that was asked for.
         controller: Name,
-        /// Between two calls, as it asks for.
+        /// Time between two calls, as requested.
         interval: Duration,
-        /// Between two calls, at most.
+        /// Longest time between two calls.
         longest: Duration,
     },
-    /// A controller looks at what is not measured, or orders what cannot be carried out.
+    /// A controller reads what is not measured, or orders what cannot be carried out.
     #[error("{controller} {}", lacks(lacking, kind))]
     Controller {
         /// The controller that was asked for.
@@ -184,16 +186,16 @@ pub enum Unfit {
         /// The measurement or the order that is missing.
         lacking: Lacking,
     },
-    /// A controller depends on the notes of neighbours' agents.
+    /// A controller needs the notes of neighbours' agents, which are off.
     #[error(
-        "{controller} needs the notes of neighbours' agents, and tells them its own: --notes (notes = true) has this done at \
-         the interface. A dry run tells and hears none"
+        "{controller} needs the notes of neighbours' agents; --notes (notes = true) exchanges them at the interface, except \
+         in a dry run"
     )]
     Notes {
         /// The controller that was asked for.
         controller: Name,
     },
-    /// An order of a kind that the device does not carry out.
+    /// The device does not carry out this kind of order.
     #[error("{kind} cannot carry out an order of a {order}")]
     Order {
         /// What holds the packets, as `tc qdisc` calls it.
@@ -203,7 +205,7 @@ pub enum Unfit {
     },
 }
 
-/// What the kernel, the build or the interface lacks.
+/// Features that the kernel, the build or the interface lacks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unsupported {
     /// The kernel has no family `nl80211` of generic netlink.
@@ -216,15 +218,13 @@ pub enum Unsupported {
         name: String,
     },
     /// mac80211's queues do not hold the interface's packets, or have no limit.
-    #[error(
-        "mac80211 holds no packets of {name}: its driver keeps its packets itself, or it has no limit that can be read"
-    )]
+    #[error("mac80211 holds no packets of {name}: the driver queues them itself, or the limit cannot be read")]
     NoTxq {
         /// The interface.
         name: String,
     },
     /// This build has no queue discipline in BPF.
-    #[error("this build of Sluice is without BPF: `make live` builds one with it")]
+    #[error("this build of Sluice has no BPF discipline: `make live` builds one with it")]
     BuildWithoutBpf,
     /// The kernel has no BTF.
     #[error("the kernel has no type information (BTF): it was built without CONFIG_DEBUG_INFO_BTF")]
@@ -234,7 +234,7 @@ pub enum Unsupported {
     KernelWithoutBpfQdiscs,
 }
 
-/// What another agent or another program has.
+/// Things that another agent or another program has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Taken {
     /// An agent governs the place.
@@ -242,7 +242,7 @@ pub enum Taken {
     Governed {
         /// The interface.
         device: String,
-        /// The agent's process, where it has written that down.
+        /// The agent's process, if it is known.
         process: Option<u32>,
         /// The command that ends it.
         detach: String,
@@ -253,26 +253,26 @@ pub enum Taken {
         /// The interface.
         device: String,
     },
-    /// An agent governs another place of the interface than the one that is meant.
+    /// An agent governs another place of the interface.
     #[error("{device} is not governed at {here} but at {there}: `{detach}` ends that")]
     Elsewhere {
         /// The interface.
         device: String,
-        /// The place that is meant, as `tc` writes it.
+        /// The requested place, as `tc` writes it.
         here: String,
         /// The place that is governed.
         there: String,
         /// The command that ends that.
         detach: String,
     },
-    /// An agent was asked to end and goes on.
-    #[error("asked to end process {process}, which governs {device}, and it did not end within {waited}")]
+    /// An agent was told to end and did not.
+    #[error("process {process}, which governs {device}, was told to end and did not end within {waited}")]
     Stays {
         /// The agent's process.
         process: u32,
         /// The interface.
         device: String,
-        /// How long it was given.
+        /// Time that it was given.
         waited: Duration,
     },
     /// Another interface of the phy is governed.
@@ -281,16 +281,16 @@ pub enum Taken {
         /// The phy's number: 0 of `phy0`.
         number: u32,
     },
-    /// All queues that the discipline has room for are in use.
+    /// All queues of the discipline are in use.
     #[error("the queueing discipline serves at most {most} interfaces")]
     Slots {
-        /// How many there are.
+        /// Their number.
         most: u32,
     },
     /// Agents use a discipline with less room in each queue.
     #[error(
-        "the queue discipline that is loaded has room for {room} packets in a queue, and {limit} need more: stop all agents, \
-         so that it is unloaded, or ask for a smaller hard limit"
+        "limit {limit} exceeds the maximum of {room} packets of the loaded discipline: set a smaller hard limit, or stop all \
+         agents so that it is unloaded"
     )]
     Room {
         /// The most packets that it has room for.
@@ -315,21 +315,21 @@ pub enum Taken {
     },
 }
 
-/// What is done only where it is forced.
+/// Actions that need `--force`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unforced {
     /// Nothing ever waits in this queue.
-    #[error("{why}. --force (force = true) goes on")]
+    #[error("{why}. --force (force = true) governs it anyway")]
     Idle {
-        /// Why, and what would help.
+        /// The reason, and what would help.
         why: String,
     },
-    /// What stands there would be lost.
-    #[error("the queue of {name} could not be restored as it is: {obstacle}. --force goes on")]
+    /// The present queue would be lost.
+    #[error("the queue of {name} could not be restored: {obstacle}. --force replaces it anyway")]
     Former {
         /// The interface.
         name: String,
-        /// What would be lost, or cannot be made again.
+        /// The part that would be lost or cannot be made again.
         obstacle: String,
     },
 }
@@ -369,7 +369,7 @@ mod tests {
         let (process, device, waited) = (7, "eth0".into(), Duration::from_secs(3));
         assert_eq!(
             Taken::Stays { process, device, waited }.to_string(),
-            "asked to end process 7, which governs eth0, and it did not end within 3 s"
+            "process 7, which governs eth0, was told to end and did not end within 3 s"
         );
     }
 }

@@ -4,9 +4,10 @@
 //! Linux. No packet passes through this crate: the kernel holds them.
 //!
 //! Folders are layers, and each uses only those before it: [`kernel`] (netlink and counters), [`device`] (one queue,
-//! whatever holds its packets), [`telemetry`] (what others learn about it), [`admission`] and [`notes`] (what agents tell each
-//! other about flows and about themselves), and above them [`agent`] (the loop) and the findings of [`diagnose`]. `tests/circles.py` checks that neither they nor their files use each other in a circle.
-#![deny(clippy::print_stdout, clippy::print_stderr, reason = "they panic where nothing can be written; hosts speak")]
+//! whatever holds its packets), [`telemetry`] (status and metrics for others), [`admission`] and [`notes`] (messages
+//! between agents), and above them [`agent`] (the loop) and the findings of [`diagnose`]. `tests/circles.py` checks
+//! this order.
+#![deny(clippy::print_stdout, clippy::print_stderr, reason = "they panic if nothing can be written; hosts print")]
 
 pub mod admission;
 pub mod agent;
@@ -23,9 +24,9 @@ pub use device::contract::{Beside, Capabilities, Device, Keeps, Quality};
 pub use device::fifo::{Fifo, Kind};
 pub use device::looks::Looks;
 pub use device::observed::Observed;
-pub use device::place::{Place, class, shown_place};
 pub use device::state::{Restorer, STATE_FOLDER, make_state_folder};
 pub use device::txq::Txq;
 pub use device::wish::{Backend, Start, Wish};
+pub use device::wish::{Place, class, shown_place};
 pub use doctor::{Diagnosis, Finding, diagnose};
 pub use error::{Error, Taken, Unfit, Unforced, Unsupported};

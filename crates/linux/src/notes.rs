@@ -1,5 +1,5 @@
-//! Notes between agents of neighbouring machines, for controllers that order them: what they are as bytes, and the sockets at
-//! which they are told and heard. `docs/live-notes.md` has the whole picture.
+//! Notes between agents of neighbouring machines, for controllers that order them: their bytes, and the sockets that
+//! send and receive them. `docs/live-admission.md` describes them.
 
 pub mod message;
 pub(crate) mod port;

@@ -1,4 +1,4 @@
-//! What others learn of governed queues and of stations: status, events, metrics, recordings.
+//! Status, events, metrics and recordings of governed queues, and readings of Wi-Fi stations.
 
 pub mod ask;
 pub mod events;

@@ -4,6 +4,7 @@
 //! Generic over the packet; time is given by the caller; no clock, no I/O, no allocation after construction, but that
 //! FQ-CoDel takes memory for more than 1024 packets when it is needed first. A queue never computes a limit: that is a
 //! controller's work.
+#![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 
 mod account;
 mod build;

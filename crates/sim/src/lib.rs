@@ -5,6 +5,7 @@
 //! (the queues) and `mac` to `radio` and up again; `record` takes measurements; `world` builds a network from its
 //! description, runs it and gives the results. Files, sweeps and reports live above, in crate `lab`. No wall clock is read
 //! here: the same network and seed give the same results everywhere.
+#![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 
 pub mod config;
 mod egress;

@@ -9,6 +9,7 @@
 //! Here live models that a reader can hold beside their source, equation by equation. Nothing here simulates, draws
 //! random numbers or reads a scenario: the simulator must be able to differ from it. Arithmetic goes through `libm`, so
 //! that a predicted value is the same on every machine.
+#![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 
 pub mod alt;
 pub mod ampdu;

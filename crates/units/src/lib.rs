@@ -3,6 +3,7 @@
 //! Here live arithmetic, parsing ("1.8 Mb/s") and printing of quantities. Anything that knows what a quantity is
 //! *for* (a queue, a frame, a scenario) lives above. No clock is read here.
 #![no_std]
+#![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 
 mod bounds;
 mod energy;

@@ -49,7 +49,7 @@ pub(crate) struct Admit {
     #[arg(long, value_name = "TIME", default_value = "10 s")]
     pub(crate) new_for: Duration,
     /// The UDP port of agents.
-    #[arg(long, value_name = "PORT", default_value_t = linux::admission::settings::PORT)]
+    #[arg(long, value_name = "PORT", default_value_t = linux::admission::PORT)]
     pub(crate) agent_port: NonZeroU16,
     /// Write what happens, on standard error, as one JSON object per line.
     #[arg(long)]

@@ -7,7 +7,7 @@ use control::GateParams;
 use linux::admission::run::{Ended, Refused, run};
 use linux::admission::source::{News, Path, Wanted, Why};
 use linux::admission::supervised::NotStarted;
-use linux::kernel::clock::now;
+use linux::kernel::now;
 use serde_json::json;
 use std::io::ErrorKind;
 use std::process::Command;

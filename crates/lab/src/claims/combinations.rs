@@ -25,11 +25,9 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         key: "series.take",
-        sentence: "`settling`, and nothing else, needs either `within` or `covered`",
+        sentence: "`settling`, and nothing else, needs `covered`",
         is_broken: |claim| {
-            claim.series.as_ref().is_some_and(|window| {
-                (window.take == Take::Settling) != (window.within.is_some() != window.covered.is_some())
-            })
+            claim.series.as_ref().is_some_and(|window| (window.take == Take::Settling) != window.covered.is_some())
         },
     },
     Rule {
@@ -186,7 +184,7 @@ mod tests {
         let first = json!({ "axis": "load", "share": 0.9 });
         let broken_by = [
             json!({ "series": { "when": "> 1" } }),
-            json!({ "series": { "take": "settling", "within": 0.1, "covered": 0.1 } }),
+            json!({ "series": { "take": "settling" } }),
             json!({ "series": { "take": "max", "over": "1 s" } }),
             json!({ "series": { "take": "max", "counting": "flows.*.v" } }),
             json!({ "series": { "relative_to": { "take": "settling" } } }),

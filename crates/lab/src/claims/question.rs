@@ -1,11 +1,8 @@
 //! What a claim, chart or table asks of every case: a result, alone or beside that of another case.
 
-use super::condition::Condition;
-use super::expression::{Column, Expression};
-use super::window::{self, Side};
+use super::expression::Expression;
 use super::{Case, matches};
-use crate::label;
-use crate::study::{Choose, Claim, Compare, First, Labels, Run, Together, Window};
+use crate::study::{Choose, Claim, Compare, First, Labels, Together, Window};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -82,12 +79,6 @@ impl<'q> Question<'q> {
         }
     }
 
-    /// The results that are needed to answer.
-    fn paths(&self) -> BTreeSet<&str> {
-        let all = [Some(&self.measure), self.than.as_ref(), self.reaching.as_ref()];
-        all.into_iter().flatten().filter(|_| self.series.is_none()).flat_map(Expression::paths).collect()
-    }
-
     /// The neighbours along the axis of `steps`, as positions among `pairs`: which is subtracted, and from which. Nothing
     /// where there are no steps, or `first` takes them already.
     pub(crate) fn neighbours(&self, pairs: &[(usize, Vec<usize>)], cases: &[&Case]) -> Option<Vec<(usize, usize)>> {
@@ -161,7 +152,7 @@ impl<'q> Question<'q> {
     }
 
     /// Those of some cases that belong to a group.
-    fn of_group(&self, group: &BTreeMap<String, Labels>, set: &[usize], cases: &[&Case]) -> Vec<usize> {
+    pub(super) fn of_group(&self, group: &BTreeMap<String, Labels>, set: &[usize], cases: &[&Case]) -> Vec<usize> {
         let labels = self.labels(group);
         set.iter().copied().filter(|&case| matches(&labels, cases[case])).collect()
     }
@@ -175,7 +166,7 @@ impl<'q> Question<'q> {
     }
 
     /// The cases that `first` goes through for this one: those along its axis, with the labels that are asked for.
-    fn along(&self, first: &First, case: usize, cases: &[&Case]) -> Vec<usize> {
+    pub(super) fn along(&self, first: &First, case: usize, cases: &[&Case]) -> Vec<usize> {
         let allowed = self.cases.get(&first.axis);
         let fits = |other: &usize| {
             cases[*other].iter().all(|(axis, label)| {
@@ -198,189 +189,5 @@ impl<'q> Question<'q> {
             })
         };
         (0..cases.len()).filter(|&other| fits(cases[other])).collect()
-    }
-}
-
-/// What was asked of one run: the numbers at every path. A run's whole tree is large, and sweeps have thousands of runs.
-#[derive(Debug, Default)]
-pub(crate) struct Facts(BTreeMap<String, Vec<f64>>);
-
-impl Facts {
-    /// The results that `questions` need; `numbers` gives those of the run at a path.
-    pub(crate) fn new(questions: &[Question], numbers: impl Fn(&str) -> Vec<f64>) -> Self {
-        let paths: BTreeSet<&str> = questions.iter().flat_map(Question::paths).collect();
-        Self(paths.into_iter().map(|path| (path.to_owned(), numbers(path))).collect())
-    }
-
-    fn at(&self, path: &str) -> Vec<f64> {
-        self.0.get(path).cloned().unwrap_or_default()
-    }
-}
-
-/// The runs of one seed: by case, their labels, results and series.
-pub(crate) struct Seed<'r> {
-    pub(crate) cases: &'r [&'r Case],
-    /// The results of every case.
-    pub(crate) facts: Vec<&'r Facts>,
-    /// The runs, for their series.
-    pub(crate) runs: Vec<&'r Run>,
-}
-
-impl Seed<'_> {
-    /// The values of every pair: a row a case (a step), in it one value a flow or node. NaN where a ratio is of two zeros,
-    /// which no condition holds for.
-    pub(crate) fn rows(&self, question: &Question, pairs: &[(usize, Vec<usize>)]) -> Vec<Vec<f64>> {
-        let rows: Vec<Vec<f64>> = pairs.iter().map(|(case, others)| self.row(question, *case, others)).collect();
-        let Some(neighbours) = question.neighbours(pairs, self.cases) else { return rows };
-        let alone = question.than.is_none() && question.against.is_empty();
-        let compare = if alone { question.compare } else { Compare::Difference };
-        let step = |(before, after): (usize, usize)| {
-            rows[after].iter().zip(&rows[before]).map(|(after, before)| compared(compare, *after, *before)).collect()
-        };
-        neighbours.into_iter().map(step).collect()
-    }
-
-    fn row(&self, question: &Question, case: usize, others: &[usize]) -> Vec<f64> {
-        if let Some(formula) = &question.formula {
-            return vec![self.computed(question, formula, others)];
-        }
-        if let (Compare::RankCorrelation, Some(than)) = (question.compare, &question.than) {
-            return vec![self.rank_correlation(question, than, others)];
-        }
-        let ours = self.values(question, case, &question.measure);
-        let other = match others {
-            [] => None,
-            [one] => Some(*one),
-            several => self.chosen(question, case, several),
-        };
-        if other.is_none() && question.than.is_none() {
-            return ours;
-        }
-        let (other, than) = (other.unwrap_or(case), question.than.as_ref().unwrap_or(&question.measure));
-        if let (Compare::Correlation, Some(window)) = (question.compare, question.series) {
-            let ours = Side { run: self.runs[case], what: &question.measure };
-            return window::correlations(&ours, &Side { run: self.runs[other], what: than }, window);
-        }
-        let theirs = self.values(question, other, than);
-        let compare = |ours: f64, theirs: f64| compared(question.compare, ours, theirs);
-        if question.than.is_some() {
-            return ours.iter().flat_map(|&ours| theirs.iter().map(move |&theirs| compare(ours, theirs))).collect();
-        }
-        ours.into_iter().zip(theirs).map(|(ours, theirs)| compare(ours, theirs)).collect()
-    }
-
-    /// What a formula makes of cases in groups; NaN where it divides by zero, or has a list in the place of a value.
-    fn computed(&self, question: &Question, formula: &Expression, cases: &[usize]) -> f64 {
-        let value = |case: usize| match self.of_case(question, case, &question.measure)[..] {
-            [one] => Some(one),
-            _ => None,
-        };
-        let of_group = |name: &str| -> Vec<Column> {
-            let group = question.groups.get(name).map(|group| question.of_group(group, cases, self.cases));
-            group.unwrap_or_default().into_iter().map(|case| vec![value(case)]).collect()
-        };
-        match &formula.values(&of_group)[..] {
-            [one] => one.first().copied().flatten().unwrap_or(f64::NAN),
-            _ => f64::NAN,
-        }
-    }
-
-    /// Spearman's coefficient of two results over cases; NaN where a case has not one value of each, or all have the same.
-    fn rank_correlation(&self, question: &Question, than: &Expression, cases: &[usize]) -> f64 {
-        let of = |what: &Expression| {
-            let values = cases.iter().map(|&case| match self.of_case(question, case, what)[..] {
-                [one] if !one.is_nan() => Some(one),
-                _ => None,
-            });
-            Some(ranks(&values.collect::<Option<Vec<f64>>>()?))
-        };
-        let (Some(ours), Some(theirs)) = (of(&question.measure), of(than)) else { return f64::NAN };
-        window::coefficient(ours.into_iter().zip(theirs))
-    }
-
-    /// The one of several cases that ours is compared with.
-    fn chosen(&self, question: &Question, case: usize, others: &[usize]) -> Option<usize> {
-        if let Some(result) = &question.reaching {
-            let reached = |case: usize| self.values(question, case, result).iter().sum::<f64>();
-            let most = others.iter().map(|&other| reached(other)).fold(f64::NEG_INFINITY, f64::max);
-            let enough = reached(case).min(most);
-            return others.iter().copied().find(|&other| reached(other) >= enough);
-        }
-        let what = question.than.as_ref().unwrap_or(&question.measure);
-        let value = |case: usize| self.values(question, case, what).iter().sum::<f64>();
-        let by_value = |a: &usize, b: &usize| value(*a).total_cmp(&value(*b));
-        match question.choose {
-            Choose::Largest => others.iter().copied().max_by(by_value),
-            Choose::Smallest => others.iter().copied().min_by(by_value),
-        }
-    }
-
-    /// What a case yields before it is compared.
-    fn values(&self, question: &Question, case: usize, what: &Expression) -> Vec<f64> {
-        match question.first {
-            Some(first) => vec![self.first(question, first, case, what)],
-            None => self.of_case(question, case, what),
-        }
-    }
-
-    /// The number meant by the first label along the axis whose value is near the largest, or fulfils the condition.
-    fn first(&self, question: &Question, first: &First, case: usize, what: &Expression) -> f64 {
-        let of = |case: usize| (case, self.of_case(question, case, what).iter().sum::<f64>());
-        let mut values: Vec<(usize, f64)> = question.along(first, case, self.cases).into_iter().map(of).collect();
-        if question.steps == Some(first.axis.as_str()) {
-            let step = |pair: &[(usize, f64)]| (pair[1].0, compared(question.compare, pair[1].1, pair[0].1));
-            values = values.windows(2).map(step).collect();
-        }
-        let most = values.iter().map(|(_, value)| *value).fold(f64::NEG_INFINITY, f64::max);
-        let when = first.when.as_ref().and_then(|text| text.parse::<Condition>().ok());
-        let meant = |value: f64| when.map_or(value >= first.share.unwrap_or(1.0) * most, |when| when.holds(value));
-        let reached = values.iter().find(|(_, value)| meant(*value));
-        let label = reached.and_then(|(case, _)| self.cases[*case].get(&first.axis));
-        label.and_then(|label| label::place(label)).unwrap_or(f64::NAN)
-    }
-
-    fn of_case(&self, question: &Question, case: usize, what: &Expression) -> Vec<f64> {
-        let values = match question.series {
-            None => {
-                let single = |value: f64| -> Column { vec![Some(value)] };
-                let columns = what.values(&|path| self.facts[case].at(path).into_iter().map(single).collect());
-                columns.into_iter().map(|column| column.first().copied().flatten().unwrap_or(f64::NAN)).collect()
-            }
-            Some(window) => window::values(self.runs[case], what, window),
-        };
-        question.together.map_or(values.clone(), |together| vec![together.of(&values)])
-    }
-}
-
-/// The place of each value among all, from 1; equal values have the mean of their places.
-fn ranks(values: &[f64]) -> Vec<f64> {
-    let count = |of: &dyn Fn(f64) -> bool| values.iter().filter(|value| of(**value)).count() as f64;
-    let place = |value: f64| {
-        let (below, up_to) = (count(&|other| other < value), count(&|other| other <= value));
-        f64::midpoint(below + 1.0, up_to)
-    };
-    values.iter().map(|&value| place(value)).collect()
-}
-
-/// Ours less theirs, or ours over theirs; NaN for a correlation, which single values do not have.
-fn compared(compare: Compare, ours: f64, theirs: f64) -> f64 {
-    match compare {
-        Compare::Difference => ours - theirs,
-        Compare::Ratio => ours / theirs,
-        Compare::Correlation | Compare::RankCorrelation => f64::NAN,
-    }
-}
-
-impl Together {
-    /// NaN of no values.
-    pub(crate) fn of(self, values: &[f64]) -> f64 {
-        let all = values.iter().copied();
-        match self {
-            Self::Sum | Self::Mean if values.is_empty() => f64::NAN,
-            Self::Sum => all.sum(),
-            Self::Mean => all.sum::<f64>() / values.len() as f64,
-            Self::Max => super::extreme(all, f64::max),
-            Self::Min => super::extreme(all, f64::min),
-        }
     }
 }

@@ -1,20 +1,13 @@
 //! A claim within every setting of `[rulings]`, and again with neighbouring choices of parameters.
 
-use super::{Case, Question};
+use super::results::Results;
+use super::{Case, Question, Sweep, verdict};
 use crate::study::{Beside, Claim, Labels, Neighbour, Ruling, Rulings, Verdict};
 
-/// A claim within one setting.
-#[derive(Clone, Debug)]
-pub(crate) struct Setting {
-    /// The label of the axis `each`; none where claims have one verdict.
-    label: Option<String>,
-    /// The claim about the cases of this label alone.
-    pub(crate) claim: Claim,
-}
-
-/// The claim within every label of the axis `each` that it speaks of, in the order of the cases.
-pub(crate) fn settings(claim: &Claim, rulings: &Rulings, cases: &[&Case]) -> Vec<Setting> {
-    let Some(axis) = &rulings.each else { return vec![Setting { label: None, claim: claim.clone() }] };
+/// The claim within every label of the axis `each` that it speaks of, in the order of the cases: the label, and the claim about
+/// its cases alone. Without `each` the claim itself.
+pub(crate) fn settings(claim: &Claim, rulings: &Rulings, cases: &[&Case]) -> Vec<(Option<String>, Claim)> {
+    let Some(axis) = &rulings.each else { return vec![(None, claim.clone())] };
     let mut labels: Vec<&String> = Vec::new();
     for label in cases.iter().filter_map(|case| case.get(axis)) {
         if !labels.contains(&label) && claim.cases.get(axis).is_none_or(|named| named.contains(label)) {
@@ -24,96 +17,69 @@ pub(crate) fn settings(claim: &Claim, rulings: &Rulings, cases: &[&Case]) -> Vec
     let within = |label: &String| {
         let mut claim = claim.clone();
         claim.cases.insert(axis.clone(), Labels::One(label.clone()));
-        Setting { label: Some(label.clone()), claim }
+        (Some(label.clone()), claim)
     };
     labels.into_iter().map(within).collect()
 }
 
-/// A claim within one setting, as it is put to the runs.
-pub(super) struct Posed {
-    setting: Setting,
-    /// False where a case that it speaks of was not run because time is short.
-    complete: bool,
-    variants: Vec<Variant>,
-}
-
-/// A claim with a neighbouring choice.
-struct Variant {
-    parameter: String,
-    label: String,
-    /// None where a case that it needs is missing.
-    claim: Option<Claim>,
-}
-
-impl Posed {
-    /// The claim within each setting. `cases` were run, `left_out` were not.
-    pub(super) fn of(claim: &Claim, rulings: &Rulings, cases: &[&Case], left_out: &[Case]) -> Vec<Self> {
-        let all: Vec<&Case> = cases.iter().copied().chain(left_out).collect();
-        let pose = |setting: Setting| {
-            let needed = Question::from(&setting.claim).needs(&all);
-            let complete = needed.iter().all(|index| *index < cases.len());
-            let needed: Vec<&Case> = needed.into_iter().map(|index| all[index]).collect();
-            let variants = rulings.neighbour.iter().flat_map(|neighbour| {
-                let choices = neighbour.instead.iter();
-                choices.filter_map(|label| Variant::of(&setting.claim, neighbour, label, &needed, cases))
-            });
-            Self { complete, variants: variants.collect(), setting }
-        };
-        settings(claim, rulings, &all).into_iter().map(pose).collect()
+/// The verdict on a claim within one setting, and what comes out beside it with each of the neighbouring choices.
+pub(super) fn ruled(
+    setting: Option<String>,
+    claim: &Claim,
+    neighbours: &[Neighbour],
+    results: &Results,
+    sweep: &Sweep,
+) -> Verdict {
+    let cases = results.cases();
+    let all: Vec<&Case> = cases.iter().copied().chain(sweep.left_out).collect();
+    let needed = Question::from(claim).needs(&all);
+    let mut whole = Verdict { setting, ..verdict::verdict(claim, results, sweep) };
+    // A case that it speaks of was not run because time is short.
+    if needed.iter().any(|index| *index >= cases.len()) {
+        let none = f64::NAN;
+        whole = Verdict { measured: none, low: none, high: none, at: String::new(), ..whole };
+        whole.verdict = Ruling::NeedsFullRuns;
     }
-
-    /// The claims to rule on: the claim itself, and those with other choices that can be.
-    pub(super) fn asked(&self) -> impl Iterator<Item = &Claim> {
-        let variants = self.variants.iter().filter_map(|variant| variant.claim.as_ref());
-        std::iter::once(&self.setting.claim).chain(variants)
-    }
-
-    /// The verdict, made of those on what was asked.
-    pub(super) fn verdict(&self, verdicts: &mut dyn Iterator<Item = Verdict>) -> Option<Verdict> {
-        let mut whole = verdicts.next()?;
-        if !self.complete {
-            let none = f64::NAN;
-            whole = Verdict { measured: none, low: none, high: none, at: String::new(), ..whole };
-            whole.verdict = Ruling::NeedsFullRuns;
-        }
-        whole.setting.clone_from(&self.setting.label);
-        for Variant { parameter, label, claim } in &self.variants {
-            let seen = if claim.is_some() { verdicts.next() } else { None };
+    let needed: Vec<&Case> = needed.into_iter().map(|index| all[index]).collect();
+    for neighbour in neighbours {
+        for label in &neighbour.instead {
+            let Some(other) = with_choice(claim, neighbour, label) else { continue };
+            let can_be = has_cases(&needed, neighbour, label, cases);
+            let seen = can_be.then(|| verdict::verdict(&other, results, sweep));
             let of = |value: fn(&Verdict) -> f64| seen.as_ref().map_or(f64::NAN, value);
             let (measured, low, high) = (of(|v| v.measured), of(|v| v.low), of(|v| v.high));
             let verdict = seen.as_ref().map(|seen| seen.verdict);
-            if verdict.is_some_and(|verdict| verdict != whole.verdict) && !whole.depends_on.contains(parameter) {
+            let parameter = neighbour.parameter.clone();
+            if verdict.is_some_and(|verdict| verdict != whole.verdict) && !whole.depends_on.contains(&parameter) {
                 whole.depends_on.push(parameter.clone());
             }
-            let (parameter, label) = (parameter.clone(), label.clone());
-            whole.neighbours.push(Beside { parameter, label, measured, low, high, verdict });
+            whole.neighbours.push(Beside { parameter, label: label.clone(), measured, low, high, verdict });
         }
-        Some(whole)
     }
+    whole
 }
 
-impl Variant {
-    /// The claim with `label` in the place of the neighbour's label; none where it does not name that. `needed` are the
-    /// cases that the claim itself needs.
-    fn of(claim: &Claim, neighbour: &Neighbour, label: &str, needed: &[&Case], cases: &[&Case]) -> Option<Self> {
-        let Neighbour { parameter, axis, label: own, .. } = neighbour;
-        let mut other = claim.clone();
-        let mut named = false;
-        let tables = other.groups.values_mut().chain([&mut other.cases, &mut other.against]);
-        for labels in tables.filter_map(|labels| labels.get_mut(axis)) {
-            named |= labels.contains(own);
-            *labels = labels.with(own, label);
-        }
-        let has_neighbour = |case: &&Case| {
-            let mut wanted = (*case).clone();
-            wanted.insert(axis.clone(), label.to_owned());
-            cases.contains(&&wanted)
-        };
-        let run = needed.iter().filter(|case| case.get(axis) == Some(own)).all(has_neighbour);
-        let rest = needed.iter().filter(|case| case.get(axis) != Some(own)).all(|case| cases.contains(case));
-        let claim = (run && rest).then_some(other);
-        named.then(|| Self { parameter: parameter.clone(), label: label.to_owned(), claim })
+/// The claim with `label` in the place of the neighbour's label; none where it does not name that.
+fn with_choice(claim: &Claim, neighbour: &Neighbour, label: &str) -> Option<Claim> {
+    let mut other = claim.clone();
+    let mut named = false;
+    let tables = other.groups.values_mut().chain([&mut other.cases, &mut other.against]);
+    for labels in tables.filter_map(|labels| labels.get_mut(&neighbour.axis)) {
+        named |= labels.contains(&neighbour.label);
+        *labels = labels.with(&neighbour.label, label);
     }
+    named.then_some(other)
+}
+
+/// True where every case that a claim needs was run, with `label` in the place of the neighbour's.
+fn has_cases(needed: &[&Case], neighbour: &Neighbour, label: &str, cases: &[&Case]) -> bool {
+    needed.iter().all(|case| {
+        let mut wanted = (*case).clone();
+        if case.get(&neighbour.axis) == Some(&neighbour.label) {
+            wanted.insert(neighbour.axis.clone(), label.to_owned());
+        }
+        cases.contains(&&wanted)
+    })
 }
 
 impl Labels {

@@ -1,21 +1,23 @@
 //! From the values of the seeds to a verdict.
 
 use super::condition::ZERO_AT_MOST;
-use super::{Answer, Condition, Question, Sweep, extreme};
+use super::results::{Answer, Results};
+use super::{Condition, Question, Sweep, extreme};
 use crate::measure;
 use crate::statistics::interval;
-use crate::study::{Claim, Compare, Extent, OverSeeds, Ruling, Run, Side, Statistic, Take, Unit, Verdict};
+use crate::study::{Claim, Compare, Extent, OverSeeds, Ruling, Statistic, Take, Unit, Verdict};
 use std::collections::BTreeSet;
 
-/// The verdict on a claim whose question has this answer.
-pub(super) fn verdict(claim: &Claim, question: &Question, answer: &Answer, sweep: &Sweep) -> Verdict {
-    let &Sweep { seeds, runs, extent, .. } = sweep;
-    let rule = Rule::new(claim, extent);
-    let (judged, place) = if rule.apart() {
-        worst(&rule, answer)
+/// The verdict on a claim by these results.
+pub(super) fn verdict(claim: &Claim, results: &Results, sweep: &Sweep) -> Verdict {
+    let question = Question::from(claim);
+    let answer = results.answer(&question);
+    let extent = sweep.extent;
+    let (judged, place) = if claim.statistic == Statistic::Each || claim.condition() == Some(Condition::Zero) {
+        worst(claim, &answer, extent)
     } else {
         let of_seed = |rows: &Vec<Vec<f64>>| reduce(claim.statistic, rows);
-        (rule.judge(&answer.by_seed.iter().map(of_seed).collect::<Vec<_>>()), None)
+        (judge(claim, extent, &answer.by_seed.iter().map(of_seed).collect::<Vec<_>>()), None)
     };
     // A shorter run may end before a window of a series.
     let needs_more = extent == Extent::Reduced && (claim.full || (claim.series.is_some() && judged.measured.is_nan()));
@@ -29,9 +31,9 @@ pub(super) fn verdict(claim: &Claim, question: &Question, answer: &Answer, sweep
         measured: judged.measured,
         low: judged.low,
         high: judged.high,
-        unit: unit(claim, question),
+        unit: unit(claim, &question),
         seeds: claim.seeds,
-        at: at(question, answer, place, judged.seed, seeds, runs),
+        at: at(&question, &answer, place, judged.seed.map(|seed| sweep.seeds[seed]), results),
         verdict: if needs_more { Ruling::NeedsFullRuns } else { judged.ruling },
         headline: claim.headline,
         statement: claim.statement,
@@ -40,16 +42,6 @@ pub(super) fn verdict(claim: &Claim, question: &Question, answer: &Answer, sweep
         neighbours: Vec::new(),
         depends_on: Vec::new(),
     }
-}
-
-/// How values of seeds are ruled on.
-struct Rule {
-    condition: Option<Condition>,
-    share_of_runs: Option<Condition>,
-    seeds: OverSeeds,
-    statistic: Statistic,
-    better: Option<Side>,
-    extent: Extent,
 }
 
 /// What came of one value of each seed.
@@ -65,115 +57,6 @@ struct Judgement {
     excess: f64,
 }
 
-impl Rule {
-    fn new(claim: &Claim, extent: Extent) -> Self {
-        let read = |text: &String| text.parse::<Condition>().ok();
-        Self {
-            condition: read(&claim.holds),
-            share_of_runs: claim.share_of_runs.as_ref().and_then(read),
-            seeds: claim.seeds,
-            statistic: claim.statistic,
-            better: claim.better,
-            extent,
-        }
-    }
-
-    /// True where every value is ruled on by itself.
-    fn apart(&self) -> bool {
-        self.statistic == Statistic::Each || self.condition == Some(Condition::Zero)
-    }
-
-    fn judge(&self, values: &[f64]) -> Judgement {
-        let judged = self.against_window(values);
-        let is_better = judged.ruling == Ruling::Differs && self.is_better(judged.measured);
-        Judgement { ruling: if is_better { Ruling::Better } else { judged.ruling }, ..judged }
-    }
-
-    /// True for a value outside the window on the side that is better than the document says.
-    fn is_better(&self, value: f64) -> bool {
-        let (Some(condition), Some(side)) = (self.condition, self.better) else { return false };
-        condition.beyond(value) == Some(side)
-    }
-
-    fn against_window(&self, values: &[f64]) -> Judgement {
-        let Some(condition) = self.condition else { return Judgement::none() };
-        if condition == Condition::Zero {
-            return self.zero(values);
-        }
-        let holding = |value: &f64| self.share_of_runs.map_or(*value, |when| f64::from(u8::from(when.holds(*value))));
-        let values: Vec<f64> = values.iter().map(holding).collect();
-        let seen = interval(&values);
-        // One of several seeds has no interval that could confirm anything.
-        let lone = self.extent == Extent::Reduced && values.len() == 1;
-        let judgement = Judgement {
-            ruling: if lone { Ruling::NotConfirmed } else { condition.rule(seen.low, seen.high) },
-            measured: seen.mean,
-            low: seen.low,
-            high: seen.high,
-            seed: None,
-            excess: condition.excess(seen.mean),
-        };
-        match self.seeds {
-            OverSeeds::Mean => judgement,
-            OverSeeds::NotRefuted if lone => judgement,
-            OverSeeds::NotRefuted => Judgement {
-                ruling: match judgement.ruling {
-                    Ruling::NotConfirmed => Ruling::NotRefuted,
-                    settled => settled,
-                },
-                ..judgement
-            },
-            OverSeeds::Every => self.by_seed(condition, &values, |a, b| a > b),
-            OverSeeds::Some => self.by_seed(condition, &values, |a, b| a < b),
-            OverSeeds::Deviation => self.single(condition, deviation(&values)),
-            OverSeeds::RelativeDeviation => self.single(condition, deviation(&values) / seen.mean),
-        }
-    }
-
-    /// No packet: zero in the median seed and next to nothing over all. Seeds that were not run may have had some.
-    fn zero(&self, values: &[f64]) -> Judgement {
-        let median = median(values.to_vec());
-        let mean = interval(values).mean;
-        let ruling = match self.extent {
-            Extent::Reduced => Ruling::NotConfirmed,
-            Extent::Full if median == 0.0 && mean <= ZERO_AT_MOST => Ruling::Holds,
-            Extent::Full => Ruling::Differs,
-        };
-        let (low, high) = range(values);
-        Judgement { ruling, measured: mean, low, high, seed: None, excess: mean }
-    }
-
-    /// The seed that lies farthest outside, or farthest inside, decides; `before` says which of two excesses comes first.
-    fn by_seed(&self, condition: Condition, values: &[f64], before: fn(f64, f64) -> bool) -> Judgement {
-        let (low, high) = range(values);
-        // A value on the better side counts as one at the border.
-        let excess = |value: f64| if self.is_better(value) { 0.0 } else { condition.excess(value) };
-        let with_excess = values.iter().map(|value| excess(*value)).enumerate();
-        let pick = |a: (usize, f64), b: (usize, f64)| if before(b.1, a.1) { b } else { a };
-        let Some((seed, excess)) = with_excess.reduce(pick) else { return Judgement::none() };
-        let measured = values[seed];
-        let holds = condition.holds(measured);
-        // Seeds that were not run could be worse than the worst, or better than the best.
-        let settled = self.extent == Extent::Full || holds == (self.seeds == OverSeeds::Some);
-        let ruling = match (settled, holds) {
-            (false, _) => Ruling::NotConfirmed,
-            (true, true) => Ruling::Holds,
-            (true, false) => Ruling::Differs,
-        };
-        Judgement { ruling, measured, low, high, seed: Some(seed), excess }
-    }
-
-    /// One number of all seeds, whose own spread is not known.
-    fn single(&self, condition: Condition, value: f64) -> Judgement {
-        let ruling = match self.extent {
-            Extent::Reduced => Ruling::NotConfirmed,
-            Extent::Full if condition.holds(value) => Ruling::Holds,
-            Extent::Full => Ruling::Differs,
-        };
-        Judgement { ruling, measured: value, low: value, high: value, seed: None, excess: condition.excess(value) }
-    }
-}
-
 impl Judgement {
     /// The judgement where there is no value: it differs.
     fn none() -> Self {
@@ -182,14 +65,105 @@ impl Judgement {
     }
 }
 
+impl Claim {
+    /// When it holds; none where that cannot be read, which is refused when a scenario is.
+    fn condition(&self) -> Option<Condition> {
+        self.holds.parse().ok()
+    }
+
+    /// True for a value outside the window on the side that is better than the document says.
+    fn is_better(&self, condition: Condition, value: f64) -> bool {
+        self.better.is_some() && condition.beyond(value) == self.better
+    }
+}
+
+/// Rules on one value of each seed.
+fn judge(claim: &Claim, extent: Extent, values: &[f64]) -> Judgement {
+    let Some(condition) = claim.condition() else { return Judgement::none() };
+    if condition == Condition::Zero {
+        return zero(extent, values);
+    }
+    let when = claim.share_of_runs.as_ref().and_then(|text| text.parse::<Condition>().ok());
+    let holding = |value: &f64| when.map_or(*value, |when| f64::from(u8::from(when.holds(*value))));
+    let values: Vec<f64> = values.iter().map(holding).collect();
+    let seen = interval(&values);
+    let mut judged = match claim.seeds {
+        OverSeeds::Every => by_seed(claim, condition, extent, &values, |a, b| a > b),
+        OverSeeds::Some => by_seed(claim, condition, extent, &values, |a, b| a < b),
+        OverSeeds::Deviation => single(condition, extent, deviation(&values)),
+        OverSeeds::RelativeDeviation => single(condition, extent, deviation(&values) / seen.mean),
+        OverSeeds::Mean | OverSeeds::NotRefuted => {
+            // One of several seeds has no interval that could confirm anything.
+            let lone = extent == Extent::Reduced && values.len() == 1;
+            let ruling = match condition.rule(seen.low, seen.high) {
+                _ if lone => Ruling::NotConfirmed,
+                Ruling::NotConfirmed if claim.seeds == OverSeeds::NotRefuted => Ruling::NotRefuted,
+                settled => settled,
+            };
+            let excess = condition.excess(seen.mean);
+            Judgement { ruling, measured: seen.mean, low: seen.low, high: seen.high, seed: None, excess }
+        }
+    };
+    if judged.ruling == Ruling::Differs && claim.is_better(condition, judged.measured) {
+        judged.ruling = Ruling::Better;
+    }
+    judged
+}
+
+/// No packet: zero in the median seed and next to nothing over all. Seeds that were not run may have had some.
+fn zero(extent: Extent, values: &[f64]) -> Judgement {
+    let median = median(values.to_vec());
+    let mean = interval(values).mean;
+    let (low, high) = range(values);
+    let ruling = settled(extent, median == 0.0 && mean <= ZERO_AT_MOST);
+    Judgement { ruling, measured: mean, low, high, seed: None, excess: mean }
+}
+
+/// The seed that lies farthest outside, or farthest inside, decides; `before` says which of two excesses comes first.
+fn by_seed(
+    claim: &Claim,
+    condition: Condition,
+    extent: Extent,
+    values: &[f64],
+    before: fn(f64, f64) -> bool,
+) -> Judgement {
+    let (low, high) = range(values);
+    // A value on the better side counts as one at the border.
+    let excess = |value: f64| if claim.is_better(condition, value) { 0.0 } else { condition.excess(value) };
+    let with_excess = values.iter().map(|value| excess(*value)).enumerate();
+    let pick = |a: (usize, f64), b: (usize, f64)| if before(b.1, a.1) { b } else { a };
+    let Some((seed, excess)) = with_excess.reduce(pick) else { return Judgement::none() };
+    let measured = values[seed];
+    let holds = condition.holds(measured);
+    // Seeds that were not run could be worse than the worst, or better than the best.
+    let decided = holds == (claim.seeds == OverSeeds::Some);
+    let ruling = settled(if decided { Extent::Full } else { extent }, holds);
+    Judgement { ruling, measured, low, high, seed: Some(seed), excess }
+}
+
+/// One number of all seeds, whose own spread is not known.
+fn single(condition: Condition, extent: Extent, value: f64) -> Judgement {
+    let ruling = settled(extent, condition.holds(value));
+    Judgement { ruling, measured: value, low: value, high: value, seed: None, excess: condition.excess(value) }
+}
+
+/// The ruling on what all seeds decide.
+fn settled(extent: Extent, holds: bool) -> Ruling {
+    match extent {
+        Extent::Reduced => Ruling::NotConfirmed,
+        Extent::Full if holds => Ruling::Holds,
+        Extent::Full => Ruling::Differs,
+    }
+}
+
 /// Rules on every value by itself; the one that decides, with its row and its place in it.
-fn worst(rule: &Rule, answer: &Answer) -> (Judgement, Option<(usize, usize)>) {
+fn worst(claim: &Claim, answer: &Answer, extent: Extent) -> (Judgement, Option<(usize, usize)>) {
     let mut decides: Option<(Judgement, (usize, usize))> = None;
     let Some(first) = answer.by_seed.first() else { return (Judgement::none(), None) };
     for (row, values) in first.iter().enumerate() {
         for column in 0..values.len() {
             let of_seed = |rows: &Vec<Vec<f64>>| rows[row].get(column).copied().unwrap_or(f64::NAN);
-            let judged = rule.judge(&answer.by_seed.iter().map(of_seed).collect::<Vec<_>>());
+            let judged = judge(claim, extent, &answer.by_seed.iter().map(of_seed).collect::<Vec<_>>());
             let worse = |than: &Judgement| (judged.ruling, judged.excess) > (than.ruling, than.excess);
             if decides.as_ref().is_none_or(|(than, _)| worse(than)) {
                 decides = Some((judged, (row, column)));
@@ -204,7 +178,6 @@ pub(super) fn reduce(statistic: Statistic, rows: &[Vec<f64>]) -> f64 {
     let all = || rows.iter().flatten().copied();
     match statistic {
         Statistic::Mean | Statistic::Each => all().sum::<f64>() / all().count() as f64,
-        Statistic::Sum => all().sum(),
         Statistic::Max => extreme(all(), f64::max),
         Statistic::Min => extreme(all(), f64::min),
         Statistic::Median => median(all().collect()),
@@ -238,7 +211,7 @@ pub(crate) fn unit(claim: &Claim, question: &Question) -> Unit {
         Some((Take::Settling | Take::Reaches | Take::Stays, window)) => {
             window.counting.as_deref().map_or(Unit::Seconds, Unit::of)
         }
-        Some((Take::Swing | Take::Slope | Take::Periodicity, _)) => Unit::Number,
+        Some((Take::Swing | Take::Periodicity, _)) => Unit::Number,
         Some((_, window)) if window.relative_to.is_some() => Unit::Number,
         _ => question.measure.unit(),
     };
@@ -256,19 +229,17 @@ fn at(
     question: &Question,
     answer: &Answer,
     place: Option<(usize, usize)>,
-    seed: Option<usize>,
-    seeds: &[u64],
-    runs: &[Run],
+    seed: Option<u64>,
+    results: &Results,
 ) -> String {
-    let case_of = |index: usize| &runs[index * seeds.len()];
+    let run_of = |case: usize| results.first_run(case);
     let mut words = Vec::new();
     if let Some((row, column)) = place {
-        let run = case_of(answer.cases[row]);
+        let run = run_of(answer.cases[row]);
         for (axis, label) in &run.case {
-            let labels: BTreeSet<_> = answer.cases.iter().filter_map(|&index| case_of(index).case.get(axis)).collect();
-            let before =
-                answer.before.get(row).map(|&index| &case_of(index).case[axis]).filter(|before| *before != label);
-            match before {
+            let labels: BTreeSet<_> = answer.cases.iter().filter_map(|&case| run_of(case).case.get(axis)).collect();
+            let before = answer.before.get(row).map(|&case| &run_of(case).case[axis]);
+            match before.filter(|before| *before != label) {
                 Some(before) => words.push(format!("{axis} = {before} to {label}")),
                 None if labels.len() > 1 => words.push(format!("{axis} = {label}")),
                 None => {}
@@ -285,10 +256,7 @@ fn at(
         };
         words.extend(names.get(column).filter(|name| names.len() > 1 && !name.is_empty()).cloned());
     }
-    let seed = seed.filter(|_| seeds.len() > 1).map(|seed| format!("seed {}", seeds[seed]));
-    [words.join(", "), seed.unwrap_or_default()]
-        .into_iter()
-        .filter(|part| !part.is_empty())
-        .collect::<Vec<_>>()
-        .join("; ")
+    let seed = seed.filter(|_| results.seeds() > 1).map(|seed| format!("seed {seed}"));
+    let parts = [words.join(", "), seed.unwrap_or_default()];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
 }

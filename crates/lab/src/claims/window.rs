@@ -145,12 +145,8 @@ fn simple(take: Take, seen: &[Step]) -> f64 {
                 all().sum()
             }
         }
-        Take::P5 => percentile(all().collect(), 0.05),
-        Take::P50 => percentile(all().collect(), 0.5),
-        Take::P95 => percentile(all().collect(), 0.95),
-        Take::P99 => percentile(all().collect(), 0.99),
+        Take::P50 => median(all().collect()),
         Take::Fall => fall(seen, None),
-        Take::Slope => slope(seen),
         Take::Periodicity => periodicity(&all().collect::<Vec<_>>()),
         Take::Settling | Take::Reaches | Take::Stays | Take::Share => f64::NAN,
     }
@@ -172,11 +168,7 @@ fn settling(seen: &[Step], window: &Window) -> Option<f64> {
     let tail = &seen[seen.len() - seen.len().div_ceil(5)..];
     let last = tail.iter().map(|(_, value)| value).sum::<f64>() / tail.len() as f64;
     let (_, first) = seen.first()?;
-    let near = match (window.within, window.covered) {
-        (Some(within), _) => within * last.abs(),
-        (None, Some(covered)) => (1.0 - covered) * (last - first).abs(),
-        (None, None) => return None,
-    };
+    let near = (1.0 - window.covered?) * (last - first).abs();
     seen.iter().find(|(_, value)| (value - last).abs() <= near).map(|(time, _)| *time)
 }
 
@@ -188,18 +180,10 @@ fn stays(seen: &[Step], when: Condition, from: f64) -> Option<f64> {
     }
 }
 
-/// The smallest value that this share of them does not exceed.
-fn percentile(mut values: Vec<f64>, share: f64) -> f64 {
+/// The middle value; of two the smaller.
+fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
-    let rank = whole((share * values.len() as f64).ceil()).max(1);
-    values.get(rank - 1).copied().unwrap_or(f64::NAN)
-}
-
-fn slope(seen: &[Step]) -> f64 {
-    let n = seen.len() as f64;
-    let (time, value) = seen.iter().fold((0.0, 0.0), |(t, v), (time, value)| (t + time / n, v + value / n));
-    let both: f64 = seen.iter().map(|(t, v)| (t - time) * (v - value)).sum();
-    both / seen.iter().map(|(t, _)| (t - time).powi(2)).sum::<f64>()
+    values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// The coefficient over the steps that both have; NaN where one does not change.
@@ -287,13 +271,12 @@ mod tests {
 
     #[test]
     fn settling_is_the_time_to_come_near_the_end() {
-        // Final value 4. Within a quarter of it: 5 or less, at the end of the ninth step. Half the way from 10: 7.
-        let quarter = Window { within: Some(0.25), ..window(Take::Settling) };
-        near(value(&falling(), 0.5, &quarter, None), 4.5);
+        // Final value 4, first 10. Half the way: 7, at the end of the seventh step.
         let half = Window { covered: Some(0.5), ..window(Take::Settling) };
         near(value(&falling(), 0.5, &half, None), 3.5);
-        let later = Window { from: Duration::from_secs(2), ..quarter };
-        near(value(&falling(), 0.5, &later, None), 2.5);
+        // From 9 on: 6.5, at the end of the eighth.
+        let later = Window { from: Duration::from_secs(2), ..half };
+        near(value(&falling(), 0.5, &later, None), 2.0);
     }
 
     #[test]
@@ -336,13 +319,9 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_slopes_and_sums() {
+    fn medians_and_sums() {
         let rising: Vec<Option<f64>> = (1..=20).map(|k| Some(f64::from(k))).collect();
-        near(value(&rising, 0.5, &window(Take::P5), None), 1.0);
         near(value(&rising, 0.5, &window(Take::P50), None), 10.0);
-        near(value(&rising, 0.5, &window(Take::P95), None), 19.0);
-        near(value(&rising, 0.5, &window(Take::P99), None), 20.0);
-        near(value(&rising, 0.5, &window(Take::Slope), None), 2.0);
         near(value(&rising, 0.5, &window(Take::Sum), None), 210.0);
         assert!(value(&[None], 0.5, &window(Take::Sum), None).is_nan());
     }

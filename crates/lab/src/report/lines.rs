@@ -4,7 +4,7 @@ use super::distribution::{self, Values};
 use super::picture::{Data, Line, Panel, Picture, Rule, Style, Track, Tracks, Y, elements};
 use super::text::{count, ranges, seconds};
 use super::words::words;
-use crate::claims::{self, Expression, Question};
+use crate::claims::{self, Expression, Question, Results};
 use crate::label::{Scale, short};
 use crate::measure;
 use crate::statistics::{Interval, interval};
@@ -204,9 +204,9 @@ impl Maker<'_> {
         }
         let question = Question::plain(path, chart.together, &chart.cases, &chart.against, chart.compare);
         let seeds = self.study.seeds.len();
-        let answers = claims::answers(&[question], seeds, &self.study.runs);
+        let answer = Results::new(seeds, &self.study.runs).answer(&question);
         let mut values = Vec::new();
-        for (rank, index) in answers[0].cases.iter().enumerate() {
+        for (rank, index) in answer.cases.iter().enumerate() {
             let Some(case) = cases.iter().find(|case| case.first == index * seeds) else { continue };
             let elements = |path: &str| {
                 let tree = measure::branch(&case.runs[0], path);
@@ -215,7 +215,7 @@ impl Maker<'_> {
             let names = if chart.together.is_some() { vec![String::new()] } else { measure.names(&elements) };
             for (number, name) in names.into_iter().enumerate() {
                 let of_seeds: Vec<f64> =
-                    answers[0].by_seed.iter().filter_map(|rows| rows[rank].get(number).copied()).collect();
+                    answer.by_seed.iter().filter_map(|rows| rows[rank].get(number).copied()).collect();
                 values.push((*case, name, interval(&of_seeds)));
             }
         }

@@ -3,7 +3,7 @@
 use super::draft::Draft;
 use super::file::read;
 use super::missing;
-use super::source::Refusal;
+use super::refusal::Refusal;
 use sim::config::Network;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;

@@ -2,7 +2,8 @@
 
 use super::document;
 use super::file::{LARGEST_FILE, opened, read, utf8};
-use super::source::{Refusal, Source};
+use super::refusal::Refusal;
+use super::source::Source;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use toml::Spanned;

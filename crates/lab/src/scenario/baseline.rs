@@ -1,8 +1,8 @@
 //! Baselines: controllers that are no part of Sluice, beside a scenario's own.
 
+use super::cases::{Baseline, Case, Scenario};
 use super::hints;
-use super::ready::{Baseline, Case, Scenario};
-use super::source::Refusal;
+use super::refusal::Refusal;
 use crate::run::Outside;
 use crate::study::Axis;
 use sim::{Governed, World};

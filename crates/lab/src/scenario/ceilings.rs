@@ -1,6 +1,7 @@
 //! What can be simulated but hardly be meant: it would take for ever, fill the memory, or say nothing.
 
-use super::source::{Refusal, Source};
+use super::refusal::Refusal;
+use super::source::Source;
 use sim::config::{Flow, Lengths, Load, Network, Traffic, TrafficKind, Transport};
 use toml::de::DeTable;
 use units::{Bytes, Duration};

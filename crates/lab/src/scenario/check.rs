@@ -1,9 +1,9 @@
 //! What can be known to be wrong before anything runs: networks that cannot be built, parameters that nobody uses, claims
 //! and charts about results that will not exist.
 
+use super::cases::Scenario;
 use super::draft::Draft;
-use super::ready::Scenario;
-use super::source::Refusal;
+use super::refusal::Refusal;
 use super::{ceilings, document, hints};
 use crate::answer;
 use crate::claims::{self, Case, Condition, Expression, Question};
@@ -209,7 +209,7 @@ impl Future<'_, '_> {
         let cases: Vec<_> = self.scenario.cases.iter().map(|case| &case.labels).collect();
         let all: Vec<_> = cases.iter().copied().chain(&self.scenario.left_out).collect();
         let settings = claims::settings(claim, &self.scenario.rulings, &all);
-        settings.iter().try_for_each(|setting| self.check_setting(&at, &setting.claim, &cases, &all))
+        settings.iter().try_for_each(|(_, claim)| self.check_setting(&at, claim, &cases, &all))
     }
 
     /// Groups have labels that exist, and the formula names groups.
@@ -401,10 +401,10 @@ impl Future<'_, '_> {
             }
         }
         let good = |share: Option<f64>| share.is_none_or(|share| share > 0.0 && share < 1.0);
-        if good(window.within) && good(window.covered) {
+        if good(window.covered) {
             return Ok(());
         }
-        Err(self.draft.refuse_at(at, "`within` and `covered` are shares between 0 and 1"))
+        Err(self.draft.refuse_at(&format!("{at}.covered"), "a share between 0 and 1 is expected"))
     }
 
     fn check_series(&self, at: &str, path: &str, blank: &Value) -> Result<(), Refusal> {

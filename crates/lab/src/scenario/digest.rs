@@ -5,7 +5,7 @@
 
 use super::document::Value;
 use super::draft::Draft;
-use super::source::Refusal;
+use super::refusal::Refusal;
 use crate::sweep::fingerprint;
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
@@ -27,18 +27,23 @@ pub struct Digest {
 pub(super) fn of(draft: &Draft) -> Result<Digest, Refusal> {
     let claims = draft.root.get("claim").and_then(|claims| claims.get_ref().as_array());
     let Some(claims) = claims else { return Ok(Digest::default()) };
-    let mut sweep = Map::new();
-    sweep.insert("network".to_owned(), table(&draft.network_with(&[])?, &[]));
-    for key in ["vary", "rulings", "model"] {
-        sweep.insert(key.to_owned(), draft.root.get(key).map_or(Json::Null, value));
-    }
-    let sweep = Json::Object(sweep);
+    let sweep = sweep(draft)?;
     let rules = claims.iter().filter_map(|claim| claim.get_ref().as_table());
     let of_claim = |claim: &DeTable| {
         let id = claim.get("id").and_then(|id| id.get_ref().as_str()).unwrap_or_default().to_owned();
         (id, hash(&json!([sweep, table(claim, &WORDS)])))
     };
-    Ok(Digest { claims: rules.map(of_claim).collect(), sweep: hash(&sweep) })
+    Ok(Digest { claims: rules.map(of_claim).collect(), sweep })
+}
+
+/// The hash of the network, the sweep and the conventions.
+pub(super) fn sweep(draft: &Draft) -> Result<String, Refusal> {
+    let mut sweep = Map::new();
+    sweep.insert("network".to_owned(), table(&draft.network_with(&[])?, &[]));
+    for key in ["vary", "rulings", "model"] {
+        sweep.insert(key.to_owned(), draft.root.get(key).map_or(Json::Null, value));
+    }
+    Ok(hash(&Json::Object(sweep)))
 }
 
 /// Sixteen hexadecimal digits.

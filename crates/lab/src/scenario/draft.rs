@@ -1,12 +1,13 @@
 //! A scenario as it is read: its words still know their places.
 
+use super::cases::{Case, Scenario, Wishes};
+use super::change::Change;
 use super::conventions::{self, Choice as ConventionsKey};
 use super::digest::{self, Digest};
-use super::document::{self, Change};
-use super::head::{Head, LAB_KEYS, NETWORK_KEYS};
-use super::reading::{apply, deserialize, table};
-use super::ready::{Case, Scenario, Wishes};
-use super::source::{Refusal, Source};
+use super::document;
+use super::keys::{Head, LAB_KEYS, NETWORK_KEYS};
+use super::refusal::Refusal;
+use super::source::Source;
 use super::vary::{self, Vary};
 use super::{base, ceilings, conditions, hints};
 use crate::claims;
@@ -40,54 +41,56 @@ pub(super) struct Draft<'s> {
 }
 
 impl<'s> Draft<'s> {
+    /// Reads a scenario: the lab's keys, the sweep, and the network with the keys set from outside.
     pub(super) fn read(source: Source<'s>, wishes: &Wishes) -> Result<Self, Refusal> {
-        let root = table(&source)?;
+        Self::of(source, source.parse()?, wishes)
+    }
+
+    /// The same of tables that were parsed.
+    pub(super) fn of(source: Source<'s>, root: DeTable<'s>, wishes: &Wishes) -> Result<Self, Refusal> {
         known_at_top(&source, &root)?;
         ceilings::few_tables(&source, &root)?;
-        let (mut lab, mut network) = (root.clone(), root.clone());
-        for key in root.keys().map(|key| key.get_ref().as_ref()) {
-            if LAB_KEYS.contains(&key) {
-                network.remove(key)
-            } else {
-                lab.remove(key)
-            };
-        }
-        lab.remove("vary");
-        lab.remove("quick");
-        conditions::as_labels(&source, &mut lab);
-        let mut head: Head = deserialize(&source, lab)?;
-        let mut vary = vary::read(&source, &root)?;
-        let mut extent = Extent::Full;
-        if let Some(count) = wishes.seeds {
-            // A short run has no more seeds than the file.
-            let count = if wishes.quick { count.min(vary.seeds.len()) } else { count };
-            if count < vary.seeds.len() {
-                extent = Extent::Reduced;
-            }
-            vary.limit_seeds(count);
-        }
-        let asked = vary.seeds.len();
-        let mut set = if wishes.quick { vary::quick(&source, &root, &mut vary)? } else { Vec::new() };
-        if !set.is_empty() || vary.seeds.len() < asked {
-            extent = Extent::Reduced;
-        }
-        for change in &set {
-            apply(&source, &mut network, change)?;
-        }
+        let (lab, network) = parted(&root);
+        let head = lab_keys(&source, lab)?;
+        let vary = vary::read(&source, &root)?;
+        let mut draft = Self { source, root, network, set: Vec::new(), extent: Extent::Full, head, vary };
+        draft.shorten(wishes)?;
         for k in 0..wishes.set.len() {
-            let change = vary::read_set(&source, k)?;
-            apply(&source, &mut network, &change)?;
-            set.push(change);
+            draft.set(Change::asked(&source, k)?)?;
         }
         if let Some(over) = &wishes.over {
-            vary = vary::asked(&source, over, wishes.set.len())?;
-            head.forget_variations();
+            draft.vary = vary::asked(&source, over, wishes.set.len())?;
+            draft.head.forget_variations();
         }
-        let draft = Self { source, root, network, set, extent, head, vary };
         if !wishes.base_only {
             draft.no_change_is_lost()?;
         }
         Ok(draft)
+    }
+
+    /// Takes as many seeds as are wished for, and if time is short what `[quick]` sets.
+    fn shorten(&mut self, wishes: &Wishes) -> Result<(), Refusal> {
+        let asked = self.vary.seeds.len();
+        if let Some(count) = wishes.seeds {
+            // A short run has no more seeds than the file.
+            self.vary.limit_seeds(if wishes.quick { count.min(asked) } else { count });
+        }
+        if wishes.quick {
+            for change in vary::quick(&self.source, &self.root, &mut self.vary)? {
+                self.set(change)?;
+            }
+        }
+        if !self.set.is_empty() || self.vary.seeds.len() < asked {
+            self.extent = Extent::Reduced;
+        }
+        Ok(())
+    }
+
+    /// Sets a key of the network from outside.
+    fn set(&mut self, change: Change<'s>) -> Result<(), Refusal> {
+        change.apply(&self.source, &mut self.network)?;
+        self.set.push(change);
+        Ok(())
     }
 
     /// What an axis sets anew in every case cannot be set from outside or by an axis before it: the wish would be lost in
@@ -266,7 +269,7 @@ impl<'s> Draft<'s> {
     fn with(&self, mut network: DeTable<'s>, chosen: &[usize]) -> Result<DeTable<'s>, Refusal> {
         for (axis, &index) in self.vary.axes.iter().zip(chosen) {
             for change in &axis.choices[index].changes {
-                apply(&self.source, &mut network, change)?;
+                change.apply(&self.source, &mut network)?;
             }
         }
         document::inherit_queue(&mut network);
@@ -278,13 +281,13 @@ impl<'s> Draft<'s> {
     fn follow_conventions(&self, network: &mut DeTable<'s>) -> Result<(), Refusal> {
         let Some((key, value)) = network.remove_entry(conventions::KEY) else { return Ok(()) };
         let span = value.span();
-        let chosen: ConventionsKey = deserialize(&self.source, DeTable::from_iter([(key, value)]))?;
+        let chosen: ConventionsKey = self.source.read(DeTable::from_iter([(key, value)]))?;
         conventions::fill(network, chosen.conventions, &span);
         Ok(())
     }
 
     fn deserialize_network(&self, table: DeTable<'s>) -> Result<Network, Refusal> {
-        deserialize(&self.source, table)
+        self.source.read(table)
     }
 
     /// A refusal that points at the key at `path`, or at what is around it.
@@ -294,6 +297,19 @@ impl<'s> Draft<'s> {
             None => self.source.refuse_file(message),
         }
     }
+}
+
+/// The keys that are the lab's, and those of the network. `[vary]` and `[quick]` are read by themselves.
+fn parted<'s>(root: &DeTable<'s>) -> (DeTable<'s>, DeTable<'s>) {
+    let (lab, network): (DeTable, DeTable) =
+        root.clone().into_iter().partition(|(key, _)| LAB_KEYS.contains(&key.get_ref().as_ref()));
+    let by_itself = |key: &str| matches!(key, "vary" | "quick");
+    (lab.into_iter().filter(|(key, _)| !by_itself(key.get_ref())).collect(), network)
+}
+
+fn lab_keys<'s>(source: &Source<'s>, mut lab: DeTable<'s>) -> Result<Head, Refusal> {
+    conditions::as_labels(source, &mut lab);
+    source.read(lab)
 }
 
 fn known_at_top(source: &Source, root: &DeTable) -> Result<(), Refusal> {

@@ -1,7 +1,10 @@
-//! What a file holds, as bytes and as text, and what is said of one that cannot be read.
+//! Files: their bytes, their text, what is said of one that cannot be read; and TOML files that are no scenarios, refused in
+//! the words of scenarios.
 
 use super::missing;
-use super::source::Refusal;
+use super::refusal::Refusal;
+use super::source::Source;
+use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -31,7 +34,7 @@ pub(super) fn opened(path: &Path, name: &str, most: u64) -> Result<Vec<u8>, Refu
     Ok(bytes)
 }
 
-pub(super) fn text<'b>(name: &str, bytes: &'b [u8]) -> Result<&'b str, Refusal> {
+fn text<'b>(name: &str, bytes: &'b [u8]) -> Result<&'b str, Refusal> {
     str::from_utf8(bytes).map_err(|error| {
         let line = String::from_utf8_lossy(&bytes[..error.valid_up_to()]).matches('\n').count() + 1;
         Refusal::file(name, format!("is not text: line {line} is not UTF-8"))
@@ -46,4 +49,45 @@ pub(super) fn utf8<'b>(name: &str, bytes: &'b [u8]) -> Result<&'b str, Refusal> 
         );
     }
     Ok(text)
+}
+
+/// Reads a TOML file that is no scenario as a `T`.
+///
+/// # Errors
+/// What is wrong with the file, and where.
+pub fn load<T: DeserializeOwned>(path: &Path) -> Result<T, Refusal> {
+    let name = path.display().to_string();
+    parse(&name, &opened(path, &name, LARGEST_FILE)?)
+}
+
+/// Reads bytes that are no scenario as a `T`. `name` stands in refusals.
+///
+/// # Errors
+/// What is wrong with the text, and where.
+pub fn parse<T: DeserializeOwned>(name: &str, bytes: &[u8]) -> Result<T, Refusal> {
+    let source = Source::alone(name, text(name, bytes)?, &[]);
+    source.read(source.parse()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use queue::Settings;
+    use std::collections::BTreeMap;
+
+    fn refusal(text: &str) -> String {
+        parse::<BTreeMap<String, Settings>>("agent.toml", text.as_bytes()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_is_wrong_is_pointed_at_and_the_nearest_name_told() {
+        let said = refusal("[queue]\nlimt = 5\n");
+        assert!(said.starts_with("agent.toml:2:1: unknown key `limt`"), "{said}");
+        assert!(said.contains("did you mean `limit`?"), "{said}");
+        let said = refusal("[queue]\ncontroller = \"adht\"\n");
+        assert!(said.starts_with("agent.toml:2:14: unknown value `adht`"), "{said}");
+        assert!(said.contains("did you mean `adth`?"), "{said}");
+        assert!(refusal("[queue\n").starts_with("agent.toml:1:7: not TOML"));
+        assert!(parse::<Settings>("a", &[0xff]).unwrap_err().to_string().contains("is not UTF-8"));
+    }
 }

@@ -1,7 +1,7 @@
 //! What was probably meant: the nearest right name, and where a misplaced key belongs.
 
-use super::head::LAB_KEYS;
-use super::source::Refusal;
+use super::keys::LAB_KEYS;
+use super::refusal::Refusal;
 use crate::schema::Tables;
 
 /// Of `known`, the name that `name` was most probably meant to be.

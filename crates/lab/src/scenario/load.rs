@@ -1,10 +1,11 @@
 //! From a file to a scenario that can be run.
 
+use super::cases::{Scenario, Wishes};
 use super::draft::Draft;
 use super::file::{LARGEST_FILE, opened, utf8};
-use super::ready::{Scenario, Wishes};
-use super::source::{Refusal, Source};
-use super::{attachments, base, check};
+use super::refusal::Refusal;
+use super::source::Source;
+use super::{attachments, base, check, digest};
 use std::path::Path;
 
 impl Scenario {
@@ -55,6 +56,19 @@ impl Scenario {
         base::refuse(&source)?;
         Draft::read(source, wishes)?.scenario(name.strip_suffix(".toml").unwrap_or(name))
     }
+}
+
+/// The hash of what claims are ruled on in a text that an earlier version may have read: its network, sweep and conventions.
+/// Its claims need not be such as this version reads.
+///
+/// # Errors
+/// What is wrong with the text, and where.
+pub fn sweep_of(name: &str, bytes: &[u8], wishes: &Wishes) -> Result<String, Refusal> {
+    let sets = wishes.changes();
+    let source = Source::alone(name, utf8(name, bytes)?, &sets);
+    let about_results = |key: &str| matches!(key, "claim" | "chart" | "table" | "answer");
+    let root = source.parse()?.into_iter().filter(|(key, _)| !about_results(key.get_ref())).collect();
+    digest::sweep(&Draft::of(source, root, wishes)?)
 }
 
 /// What a file is called in refusals, and the default id of its scenario.

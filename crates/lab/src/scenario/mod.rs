@@ -3,7 +3,9 @@
 mod attachments;
 mod base;
 mod baseline;
+mod cases;
 mod ceilings;
+mod change;
 mod check;
 mod conditions;
 mod conventions;
@@ -11,23 +13,23 @@ mod digest;
 mod document;
 mod draft;
 mod file;
-mod head;
 mod hints;
+mod keys;
 mod load;
 pub mod missing;
-mod other;
-mod reading;
-mod ready;
+mod refusal;
+
 mod source;
 #[cfg(test)]
 mod tests;
 mod vary;
 
 pub use base::{Outline, outline};
+pub use cases::{Baseline, Case, Over, Scenario, Varied, Wishes};
 pub(crate) use conventions::{Choice as ConventionsKey, markdown as conventions};
 pub use digest::Digest;
-pub(crate) use head::Head;
+pub use file::{load, parse};
 pub use hints::nearest;
-pub use other::{load, parse};
-pub use ready::{Baseline, Case, Over, Scenario, Varied, Wishes};
-pub use source::Refusal;
+pub(crate) use keys::Head;
+pub use load::sweep_of;
+pub use refusal::Refusal;

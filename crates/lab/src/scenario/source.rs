@@ -1,14 +1,13 @@
-//! Where a scenario's words came from, so that every refusal can point at its place.
+//! The text of a scenario: parsed into tables, read into structs, and known by the place of every word.
 
-use crate::printable::shown;
-use std::fmt;
+use super::document;
+use super::refusal::{Line, Refusal};
+use super::{base, hints};
+use crate::schema::Tables;
+use serde::Deserialize;
 use std::ops::Range;
-
-/// How the nearest right name is told.
-pub(super) const DID_YOU_MEAN: &str = "did you mean `";
-
-/// The widest piece of a line that a refusal quotes, in characters.
-const QUOTED: usize = 110;
+use toml::Spanned;
+use toml::de::DeTable;
 
 /// A scenario file's name and text, the text of its base, and the `--set` arguments laid over both.
 ///
@@ -43,14 +42,13 @@ impl<'s> Source<'s> {
 
     /// A refusal that points at `span`.
     pub(super) fn refuse(&self, span: Range<usize>, message: impl Into<String>) -> Refusal {
-        let place = match span.start.checked_sub(self.text.len() + 1) {
+        match span.start.checked_sub(self.text.len() + 1) {
+            None => Refusal::line(self.line(span), message),
             Some(k) => match self.sets.get(k) {
-                Some(set) => Place::Set(sentence(set)),
-                None => Place::File(self.name.to_owned()),
+                Some(set) => Refusal::set(set, message),
+                None => self.refuse_file(message),
             },
-            None => Place::Line(self.line(span)),
-        };
-        Refusal { place, message: sentence(&message.into()), notes: Vec::new() }
+        }
     }
 
     /// A refusal of the file as a whole.
@@ -81,143 +79,44 @@ impl<'s> Source<'s> {
             number: before.matches('\n').count() + 1,
             column,
             width,
-            content: printable(content),
-        }
-    }
-}
-
-/// One character for each character, none of which moves the cursor or colours the terminal: the caret must stay under its
-/// word, and a file must not write on the screen as it likes.
-fn printable(line: &str) -> String {
-    line.chars().map(|c| if c == '\t' { ' ' } else { shown(c) }).collect()
-}
-
-/// What is said of a place, printable; of a text as long as a file, its beginning and its end.
-fn sentence(text: &str) -> String {
-    const MOST: usize = 2_000;
-    let length = text.chars().count();
-    if length <= MOST {
-        return printable(text);
-    }
-    let part = |from: usize| text.chars().skip(from).take(MOST / 2).collect::<String>();
-    printable(&format!("{} ... {}", part(0), part(length - MOST / 2)))
-}
-
-/// Why a scenario is not run: what is wrong, where, what was expected, and the nearest right name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    place: Place,
-    message: String,
-    notes: Vec<String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Place {
-    File(String),
-    Line(Line),
-    Set(String),
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Line {
-    name: String,
-    number: usize,
-    /// Characters before the place.
-    column: usize,
-    /// Characters to underline.
-    width: usize,
-    content: String,
-}
-
-impl Refusal {
-    /// A refusal of a file as a whole.
-    pub fn file(name: &str, message: impl Into<String>) -> Self {
-        Self { place: Place::File(name.to_owned()), message: sentence(&message.into()), notes: Vec::new() }
-    }
-
-    /// What is wrong, without the place.
-    pub fn message(&self) -> &str {
-        &self.message
-    }
-
-    /// The file that it is about; none where it is about a key set from outside.
-    pub fn file_name(&self) -> Option<&str> {
-        match &self.place {
-            Place::File(name) => Some(name),
-            Place::Line(line) => Some(&line.name),
-            Place::Set(_) => None,
+            content: content.to_owned(),
         }
     }
 
-    /// Line and column of the place in that file, both from 1.
-    pub fn position(&self) -> Option<(usize, usize)> {
-        match &self.place {
-            Place::Line(line) => Some((line.number, line.column + 1)),
-            Place::File(_) | Place::Set(_) => None,
+    /// Parses the file, laid over its base where it has one.
+    pub(super) fn parse(&self) -> Result<DeTable<'s>, Refusal> {
+        let mut root = self.parsed(self.own()..self.text.len())?;
+        if let Some((_, end)) = self.base {
+            base::lay_under(self, &mut root, self.parsed(0..end)?)?;
         }
+        Ok(root)
     }
 
-    /// The key set from outside that it is about, with its value: `queue.limit=x`.
-    pub fn change(&self) -> Option<&str> {
-        match &self.place {
-            Place::Set(set) => Some(set),
-            Place::File(_) | Place::Line(_) => None,
-        }
+    /// Parses a part of the text; its words keep their places in the whole.
+    fn parsed(&self, part: Range<usize>) -> Result<DeTable<'s>, Refusal> {
+        let first = part.start;
+        let text = &self.text[part];
+        let root = DeTable::parse(text).map_err(|error| {
+            let deep = error.message().contains("recurs");
+            let message = if deep { "tables or keys within each other, too many deep" } else { error.message() };
+            let span = error.span().unwrap_or(text.len()..text.len());
+            self.refuse(first + span.start..first + span.end, format!("not TOML: {message}"))
+        })?;
+        Ok(document::moved(root.into_inner(), &|span| first + span.start..first + span.end))
     }
 
-    /// The nearest right name, where one is near.
-    pub fn nearest(&self) -> Option<&str> {
-        let told = self.notes.iter().chain([&self.message]).find_map(|note| note.split_once(DID_YOU_MEAN));
-        told?.1.split('`').next()
-    }
-
-    /// Adds a line below the quoted place.
-    #[must_use]
-    pub(super) fn note(mut self, note: impl Into<String>) -> Self {
-        let note = note.into();
-        if !note.is_empty() {
-            self.notes.push(sentence(&note));
-        }
-        self
-    }
-}
-
-impl std::error::Error for Refusal {}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let indent = match &self.place {
-            Place::File(name) => {
-                write!(f, "{name}: {}", self.message)?;
-                1
-            }
-            Place::Set(set) => {
-                write!(f, "--set '{set}': {}", self.message)?;
-                1
-            }
-            Place::Line(line) => {
-                write!(f, "{}:{}:{}: {}", line.name, line.number, line.column + 1, self.message)?;
-                line.quote(f)?;
-                line.number.to_string().len() + 1
-            }
-        };
-        for note in &self.notes {
-            write!(f, "\n{:indent$} = {note}", "")?;
-        }
-        Ok(())
-    }
-}
-
-impl Line {
-    /// The line with a caret under the place; a long line only around it.
-    fn quote(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let skipped = if self.column + self.width > QUOTED { self.column.saturating_sub(QUOTED / 2) } else { 0 };
-        let shown: String = self.content.chars().skip(skipped).take(QUOTED).collect();
-        let number = self.number.to_string();
-        let gutter = number.len();
-        let before = self.column - skipped;
-        let width = self.width.min(shown.chars().count().saturating_sub(before)).max(1);
-        write!(f, "\n{:gutter$} |\n{number} | {shown}\n{:gutter$} | {:before$}{}", "", "", "", "^".repeat(width))
+    /// Reads a struct from its table; every error is told in the words of scenarios, with hints.
+    pub(super) fn read<T: Deserialize<'s>>(&self, table: DeTable<'s>) -> Result<T, Refusal> {
+        let whole = 0..self.text.len();
+        let kept = table.clone();
+        let reader = toml::de::Deserializer::from(Spanned::new(whole.clone(), table));
+        T::deserialize(reader).map_err(|error| {
+            let span = error.span().unwrap_or_else(|| whole.clone());
+            let paths = if span == whole { Vec::new() } else { document::paths_at(&kept, &span) };
+            let (message, notes) = hints::explain(error.message(), &paths, Tables::get());
+            let refusal = if span == whole { self.refuse_file(message) } else { self.refuse(span, message) };
+            notes.into_iter().fold(refusal, Refusal::note)
+        })
     }
 }
 

@@ -1,6 +1,6 @@
+use super::cases::{Case, Scenario, Wishes};
 use super::check;
 use super::draft::Draft;
-use super::ready::{Case, Scenario, Wishes};
 use super::source::Source;
 
 const CHAIN: &str = include_str!("../../../cli/tests/fixtures/chain.toml");

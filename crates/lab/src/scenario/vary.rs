@@ -1,12 +1,13 @@
 //! `[vary]`: the axes of a sweep, their values, and the seeds.
 
-use super::document::{Change, Value, number};
-use super::head::{LAB_KEYS, NETWORK_KEYS};
+use super::cases::Over;
+use super::change::Change;
+use super::document::{Value, number};
 use super::hints;
-use super::ready::Over;
-use super::source::{Refusal, Source};
+use super::keys::{LAB_KEYS, NETWORK_KEYS};
+use super::refusal::Refusal;
+use super::source::Source;
 use std::ops::Range;
-use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// No sweep needs more seeds, and a slip of the keyboard should not start a million runs.
@@ -327,29 +328,10 @@ pub(super) fn asked<'s>(source: &Source<'s>, over: &Over, first: usize) -> Resul
             let numbers = next..next + changes.len();
             next = numbers.end;
             let span = source.set_span(numbers.start);
-            let changes = numbers.map(|k| read_set(source, k)).collect::<Result<_, _>>()?;
+            let changes = numbers.map(|k| Change::asked(source, k)).collect::<Result<_, _>>()?;
             choices.push(Choice { label: label.clone(), only: Vec::new(), changes, span });
         }
         axes.push(Axis { name: axis.name.clone(), choices });
     }
     Ok(Vary { axes, seeds: over.seeds.clone(), kept: Vec::new() })
-}
-
-/// Reads `key=value` of the command line: the value as TOML, or else as a plain word.
-pub(super) fn read_set<'s>(source: &Source<'s>, k: usize) -> Result<Change<'s>, Refusal> {
-    let span = source.set_span(k);
-    let argument = source.sets[k].as_str();
-    let Some((path, text)) = argument.split_once('=') else {
-        return Err(source.refuse(span, "expected KEY=VALUE").note("for example --set 'queue.limit=50'"));
-    };
-    let (path, text) = (path.trim(), text.trim());
-    let value = match DeValue::parse(text) {
-        Ok(value) => value,
-        Err(error) if text.starts_with(['"', '\'', '[', '{']) => {
-            return Err(source.refuse(span, format!("the value is not TOML: {}", error.message())));
-        }
-        Err(_) => Spanned::new(span.clone(), DeValue::String(text.into())),
-    };
-    let value = super::document::placed_at(value, &span);
-    Ok(Change { path: path.trim_matches('"').to_owned(), span, value, text: text.to_owned() })
 }

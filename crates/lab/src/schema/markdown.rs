@@ -15,12 +15,17 @@ pub struct Page {
 }
 
 const INDEX: &str = "README";
-const CONVENTIONS: &str = "conventions";
 const MARK: &str = "<!-- Written by `sluice docs`; edit the comments of the structs that read the file instead. -->";
 
 /// Tables that share a page, and what it is about. Every other one has a page of its own, with the tables in it.
 const GROUPS: &[(&str, &[&str], &str)] = &[
-    ("nodes", &["nodes", "node", "wired"], "Nodes, placed by rule or one by one, and links beside the radio."),
+    ("radio", &["radio"], "The radio, its errors and fading, and the conventions of other simulators."),
+    (
+        "nodes",
+        &["nodes", "node", "wired", "mobility", "consumption"],
+        "Nodes, placed by rule or one by one, links beside the radio, movement, and the power that radios draw.",
+    ),
+    ("flow", &["flow", "tcp"], "Flows, and how TCP behaves."),
     (
         "queue",
         &["queue", "category_queue", "class_queue"],
@@ -33,8 +38,8 @@ const GROUPS: &[(&str, &[&str], &str)] = &[
     ),
     (
         "report",
-        &["answer", "chart", "table", "record"],
-        "The answer, charts and tables of the report, and what runs record for them.",
+        &["answer", "chart", "table", "record", "model"],
+        "The answer, charts and tables of the report, what runs record for them, and models beside runs.",
     ),
 ];
 
@@ -138,7 +143,7 @@ What the report and the terminal show besides verdicts, and what runs record for
 `compare` mean what they mean in [a claim](claim.md), with `choose = \"largest\"`.
 ";
 
-/// The reference: the index, the conventions, and the other pages in the order of their first tables.
+/// The reference: the index, and the other pages in the order of their first tables.
 pub fn pages() -> Vec<Page> {
     let tables = Tables::get();
     let mut names: Vec<&str> = Vec::new();
@@ -148,9 +153,7 @@ pub fn pages() -> Vec<Page> {
             names.push(name);
         }
     }
-    let conventions = format!("{ABOUT_CONVENTIONS}\n{}", crate::scenario::conventions());
-    let mut pages =
-        vec![page(INDEX, "The scenario file", &index(tables, &names)), page(CONVENTIONS, "Conventions", &conventions)];
+    let mut pages = vec![page(INDEX, "The scenario file", &index(tables, &names))];
     pages.extend(names.into_iter().map(|name| page(name, &title(tables, name), &sections(tables, name))));
     pages
 }
@@ -183,7 +186,7 @@ fn index(tables: &Tables, names: &[&str]) -> String {
         let about = of_group.or(of_table).unwrap_or_default().trim_end();
         let _ = writeln!(text, "- [{}]({name}.md): {about}", title(tables, name));
     }
-    let _ = writeln!(text, "- [Conventions]({CONVENTIONS}.md): the rules of ns-3 and ns-2, key by key.\n");
+    text.push('\n');
     text.push_str(&sections(tables, INDEX));
     text
 }
@@ -196,6 +199,9 @@ fn sections(tables: &Tables, page: &str) -> String {
     };
     for table in tables.iter().filter(|table| page_of(table) == page) {
         section(&mut text, tables, table);
+    }
+    if page == "radio" {
+        let _ = write!(text, "## Conventions\n\n{ABOUT_CONVENTIONS}\n{}", crate::scenario::conventions());
     }
     text
 }
@@ -217,9 +223,11 @@ fn section(page: &mut String, tables: &Tables, table: &Table) {
         row(page, tables, key);
     }
     page.push('\n');
-    for key in table.keys.iter().filter(|key| key.choices.iter().any(|(_, about)| !about.is_empty())) {
+    // A choice that has a table of its own is described there.
+    let told = |about: &str| about.is_empty() || table.keys.iter().any(|key| key.is_table && key.about == about);
+    for key in table.keys.iter().filter(|key| key.choices.iter().any(|(_, about)| !told(about))) {
         let _ = write!(page, "`{}`:\n\n", key.name);
-        for (value, about) in &key.choices {
+        for (value, about) in key.choices.iter().filter(|(_, about)| !told(about)) {
             let _ = writeln!(page, "- {value}: {about}");
         }
         page.push('\n');
@@ -234,13 +242,26 @@ fn row(page: &mut String, tables: &Tables, key: &Key) {
     };
     let cell = |text: &str| text.replace('|', "\\|");
     let kind = if key.name == "vary" { "table, see above".to_owned() } else { linked(tables, key) };
-    let _ = writeln!(page, "| `{}` | {} | {} | {} |", key.name, cell(&kind), cell(&default), cell(&key.about));
+    let about = if default.starts_with('`') { without_default(&key.about) } else { &key.about };
+    let _ = writeln!(page, "| `{}` | {} | {} | {} |", key.name, cell(&kind), cell(&default), cell(about));
+}
+
+/// A description without a last sentence that only repeats the default, which has a column of its own.
+fn without_default(about: &str) -> &str {
+    let last = about.trim_end_matches('.').rfind(". Default ").map(|dot| dot + 1);
+    match last.filter(|&at| !about[at..].contains(':') && !about[at..].contains(';')) {
+        Some(at) => about[..at].trim_end(),
+        None => about,
+    }
 }
 
 /// What may stand at a key; a table as a link to its keys.
 fn linked(tables: &Tables, key: &Key) -> String {
     let of_header = |header: &str| tables.iter().find(|table| table.header == header);
-    let Some(table) = key.kind.split('`').find_map(of_header).filter(|_| key.is_table) else { return key.kind.clone() };
+    let Some(table) = key.kind.split('`').find_map(of_header).filter(|_| key.is_table) else {
+        // The example of a quantity is for hints: the page on scenarios has one for each kind.
+        return key.kind.split(", as `").next().unwrap_or_default().to_owned();
+    };
     let header = format!("`{}`", table.header);
     // As GitHub and mdBook name a heading.
     let anchor: String = table.header.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();

@@ -1,7 +1,7 @@
-//! Packets of real time that arrive marked (CE), as the kernel's interfaces see them: a packet socket that a filter lets see
-//! nothing else. To open it takes `CAP_NET_RAW`, to read it nothing.
+//! Detects real-time packets that arrive with a congestion mark (CE), by a packet socket whose kernel filter passes
+//! nothing else. Opening it takes `CAP_NET_RAW`, reading it nothing.
 
-use crate::admission::peer::Flow;
+use crate::admission::message::Flow;
 use crate::error::Error;
 use crate::kernel::netlink::failed;
 use crate::kernel::socket::{LOAD, LOAD_BYTE, PACKET_TYPE, RETURN, attach_filter, jump, statement};
@@ -14,25 +14,26 @@ use std::num::NonZeroU32;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use units::{Duration, Instant};
 
-/// Time between two looks: under an overload of marked packets most of them are not looked at, which says the same.
+/// Pause between two reads. Under an overload of marked packets most are not read, which makes no difference: they ask
+/// for the same.
 const PAUSE: Duration = Duration::from_millis(100);
-/// Packets that are read in a look.
+/// Most packets read at once.
 const TURN: usize = 256;
-/// Of each packet so much is kept: the longest header of IPv4, and the ports.
+/// Bytes kept of each packet: the longest IPv4 header, and the ports.
 const KEPT: usize = 64;
-/// What waits at most, in bytes.
+/// Size of the receive buffer, in bytes.
 const ROOM: usize = 64 * 1_024;
 
-/// The type-of-service bytes of DSCP 46, and 47 for a newly admitted flow, with the mark.
+/// The type-of-service bytes of DSCP 46, and 47 for a newly admitted flow, both with CE.
 const MARKED: [u8; 2] = [46 << 2 | 3, 47 << 2 | 3];
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// What sees marked packets. Readable when one has come.
+/// The packet socket. Readable when a marked packet has come.
 #[derive(Debug)]
 pub(crate) struct Marks {
     socket: OwnedFd,
-    /// Nothing is read before this moment.
+    /// Nothing is read before this instant.
     pub(crate) rests: Option<Instant>,
 }
 
@@ -43,10 +44,10 @@ impl AsFd for Marks {
 }
 
 impl Marks {
-    /// Looks at all interfaces from now on.
+    /// Opens the socket, for all interfaces.
     ///
     /// # Errors
-    /// No privilege, or no such sockets in this kernel.
+    /// The privilege is missing, or the kernel has no such sockets.
     pub(crate) fn open() -> Result<Self, Error> {
         let open = || {
             // `ETH_P_IP`, in network byte order.
@@ -57,7 +58,7 @@ impl Marks {
             set_socket_recv_buffer_size(&socket, ROOM)?;
             Ok(socket)
         };
-        let socket = open().map_err(|errno: Errno| failed("see packets that arrive marked", errno))?;
+        let socket = open().map_err(|errno: Errno| failed("receive packets that arrive marked", errno))?;
         Ok(Self { socket, rests: None })
     }
 
@@ -65,7 +66,7 @@ impl Marks {
         if self.rests.is_some() { EventFlags::empty() } else { EventFlags::IN }
     }
 
-    /// The flows of which a marked packet has come since the last look, and rests for a while after that.
+    /// Returns the flows of which a marked packet has come since the last call, then rests for [`PAUSE`].
     pub(crate) fn look(&mut self, now: Instant) -> Vec<Flow> {
         if self.rests.is_some_and(|until| now < until) {
             return Vec::new();
@@ -82,7 +83,7 @@ impl Marks {
     }
 }
 
-/// Lets pass what was sent to this machine with one of the type-of-service bytes.
+/// Passes packets to this machine that have one of the type-of-service bytes.
 fn filter() -> [crate::kernel::socket::Statement; 7] {
     [
         statement(LOAD, PACKET_TYPE),
@@ -96,14 +97,14 @@ fn filter() -> [crate::kernel::socket::Statement; 7] {
     ]
 }
 
-/// The flow of a packet of IPv4, if that is real time and marked. Whatever the bytes are, reading them ends.
+/// Returns the flow of an IPv4 packet that is real time and marked. Accepts any bytes.
 fn marked(packet: &[u8]) -> Option<Flow> {
     let header: &[u8; 20] = packet.first_chunk()?;
     if header[0] >> 4 != 4 || !MARKED.contains(&header[1]) {
         return None;
     }
     let address = |at: usize| Some(Ipv4Addr::from(<[u8; 4]>::try_from(header.get(at..at + 4)?).ok()?));
-    // Of fragments only the first has ports: its offset, after three flags, is zero.
+    // Only the first fragment has ports: its offset, after three flags, is zero.
     let is_first = u16::from_be_bytes([header[6], header[7]]) << 3 == 0;
     let ports = packet.get(usize::from(header[0] & 0xf) * 4..).filter(|_| is_first && [TCP, UDP].contains(&header[9]));
     let port = ports.and_then(|ports| Some(u16::from_be_bytes(ports.get(2..4)?.try_into().ok()?)));

@@ -1,4 +1,4 @@
-//! The messages of admission as bytes: one layout of one size for all of them, so that no answer is longer than what it answers.
+//! Layout of the messages of admission. All have the same length, so that no answer is longer than its request.
 //!
 //! | bytes | field |
 //! |---|---|
@@ -16,80 +16,81 @@
 //!
 //! Numbers are big-endian. An address takes 16 bytes; one of IPv4 is mapped into IPv6 (RFC 4291, section 2.5.5.2).
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use units::Rate;
 
 /// Length of every message, in bytes.
 pub const LENGTH: usize = 60;
-/// A message that has passed so many agents goes no further: more than any path of a mesh, and the end of a loop.
+/// Most agents that a message may pass: more than any path of a mesh, and the end of a loop.
 pub const MOST_HOPS: u8 = 32;
 
 const MAGIC: [u8; 4] = *b"SWAN";
 const VERSION: u8 = 1;
 
-/// What is asked for or told.
+/// Kinds of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// On its way to the destination: what can each node still admit?
+    /// On its way to the destination: asks each node for its available rate.
     Probe,
-    /// On its way back to the source, with the least that a node can admit.
+    /// On its way back to the source, with the least rate that a node of the path can admit.
     Answer,
     /// On its way to the source: packets of the flow arrive marked.
     Regulate,
-    /// Within the source's machine only: the flow is still there, and wants to be told.
+    /// Within the source's machine only: the flow still exists and wants to be told of requests to regulate.
     Present,
 }
 
 /// One message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// What it is.
+    /// Kind of the message.
     pub kind: Kind,
-    /// How many agents it has passed, at most [`MOST_HOPS`].
+    /// Agents that it has passed, at most [`MOST_HOPS`].
     pub hops: u8,
-    /// The probe's, which its answer repeats. Zero in requests to regulate.
+    /// Number of the probe, which its answer repeats. Zero in requests to regulate.
     pub number: u64,
-    /// The least that a node of the path can still admit, in network-layer bytes; [`UNBOUNDED`] where no node set a bound.
+    /// Least rate that a node of the path can still admit, in network-layer bytes; [`UNBOUNDED`] if no node set a
+    /// bound.
     pub bottleneck: Rate,
-    /// Who sends the flow. Unspecified between a program and the agent of its own machine, which knows it.
+    /// Source of the flow. Unspecified between a program and the agent of its own machine, which knows it.
     pub source: IpAddr,
-    /// Who receives the flow.
+    /// Destination of the flow.
     pub destination: IpAddr,
-    /// The flow's port at its destination, zero where it is not known.
+    /// The flow's port at its destination; zero if it is not known.
     pub port: u16,
 }
 
 /// The bottleneck of a path on which no node set a bound.
 pub const UNBOUNDED: Rate = Rate::bps(u64::MAX);
 
-/// Why bytes are no message.
+/// Reasons why bytes are not a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
-    /// Longer or shorter than every message is.
+    /// The length differs from [`LENGTH`].
     #[error("{0} bytes are not a message of {LENGTH}")]
     Length(usize),
-    /// Something else than a message of admission.
+    /// It does not begin as messages of admission do.
     #[error("it is not a message of admission")]
     Foreign,
-    /// Of a version that this agent does not know.
+    /// The version is not known to this agent.
     #[error("version {0} is not known")]
     Version(u8),
-    /// Of no known kind.
+    /// The kind is not known.
     #[error("kind {0} is not known")]
     Kind(u8),
-    /// It has been under way for too long.
+    /// It has passed more than [`MOST_HOPS`] agents.
     #[error("{0} hops are more than {MOST_HOPS}")]
     Hops(u8),
-    /// What must be zero is not.
+    /// A byte that must be zero is not.
     #[error("a reserved byte is not zero")]
     Reserved,
 }
 
 impl Message {
-    /// The message that these bytes are.
+    /// Parses a message.
     ///
     /// # Errors
-    /// They are none; whatever they are, reading them ends and panics nowhere.
+    /// The bytes are not a message. Any bytes are read without a panic.
     pub fn read(bytes: &[u8]) -> Result<Self, Malformed> {
         let bytes: &[u8; LENGTH] = bytes.try_into().map_err(|_| Malformed::Length(bytes.len()))?;
         if part::<4>(bytes, 0) != MAGIC {
@@ -118,7 +119,7 @@ impl Message {
         })
     }
 
-    /// Its bytes.
+    /// Serialises the message.
     pub fn write(&self) -> [u8; LENGTH] {
         let Self { kind, hops, number, bottleneck, source, destination, port } = *self;
         let address = |address| match address {
@@ -136,7 +137,7 @@ impl Message {
         bytes
     }
 
-    /// The message after one more agent; none where it has passed too many.
+    /// Returns the message after one more agent, or `None` if it has passed too many.
     #[must_use]
     pub fn passed(self) -> Option<Self> {
         let hops = self.hops.checked_add(1).filter(|hops| *hops <= MOST_HOPS)?;
@@ -159,6 +160,32 @@ impl Kind {
 
 fn part<const N: usize>(bytes: &[u8; LENGTH], at: usize) -> [u8; N] {
     bytes[at..at + N].try_into().expect("every field lies within the message")
+}
+
+/// The other end of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Peer {
+    /// A program of this machine, by its port on loopback.
+    Program(u16),
+    /// A node on the link.
+    Neighbour(Neighbour),
+}
+
+/// A node on the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Neighbour {
+    /// Number of the interface.
+    pub(crate) index: u32,
+    pub(crate) address: Ipv4Addr,
+}
+
+/// Packets from one machine to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Flow {
+    pub(crate) source: Ipv4Addr,
+    pub(crate) destination: Ipv4Addr,
+    /// Port at the destination; zero if they have none.
+    pub(crate) port: u16,
 }
 
 #[cfg(test)]
@@ -184,7 +211,7 @@ mod tests {
         )
     }
 
-    /// Written out by hand from the table above.
+    /// Written by hand from the table above.
     #[test]
     fn every_field_has_its_place() {
         let message = Message {
@@ -261,7 +288,7 @@ mod tests {
             prop_assert_eq!(Message::read(&bytes), Err(Malformed::Length(length)));
         }
 
-        /// Each byte says something of its own: none can change and leave the message as it was.
+        /// Every byte carries information: changing one changes the message.
         #[test]
         fn every_byte_that_is_flipped_is_noticed(message in messages(), bits in 1_u8..) {
             for at in 0..LENGTH {
@@ -276,7 +303,7 @@ mod tests {
             let _ = Message::read(&bytes);
         }
 
-        /// Only what may vary: most inputs are messages.
+        /// Varies only what may vary, so that most inputs are messages.
         #[test]
         fn what_is_read_is_written_as_it_was(mut bytes in prop::collection::vec(any::<u8>(), LENGTH), kind in 1..=4_u8) {
             bytes[..5].copy_from_slice(b"SWAN\x01");

@@ -1,16 +1,16 @@
-//! How many messages an agent takes: from each sender, and from all together.
+//! Limits how many messages an agent accepts: from each sender, and from all together.
 
-use crate::admission::peer::Peer;
+use crate::admission::message::Peer;
 use units::{Duration, Instant};
 
-/// Messages a second of one sender in the long run, and at once.
+/// Messages per second of one sender, and its burst.
 const OF_ONE: u64 = 50;
-/// Messages a second of all senders in the long run, and at once.
+/// Messages per second of all senders, and their burst.
 const OF_ALL: u64 = 200;
-/// Senders that are told apart at once; with more, the one that was quiet for longest begins anew.
+/// Most senders told apart; beyond that the one that was quiet for longest starts anew.
 const MOST_SENDERS: usize = 64;
 
-/// What is allowed.
+/// The two limits.
 #[derive(Debug)]
 pub(crate) struct Pace {
     all: Bucket,
@@ -24,7 +24,7 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// Whether one more message of a sender is allowed, and counts it.
+    /// Tells whether one more message of a sender is allowed, and counts it.
     pub(crate) fn allows(&mut self, now: Instant, from: Peer) -> bool {
         let place = match self.senders.iter().position(|(sender, _)| *sender == from) {
             Some(place) => place,
@@ -39,24 +39,24 @@ impl Pace {
                 place
             }
         };
-        // One who sends too much takes nothing from the others.
+        // A sender that exceeds its limit takes nothing from the others.
         self.senders[place].1.take(now) && self.all.take(now)
     }
 
-    /// When there is room for a message again.
+    /// Returns the instant from which a message is allowed again.
     pub(crate) fn rests_until(&self, now: Instant) -> Instant {
         self.all.next(now)
     }
 }
 
-/// A token bucket that holds what a second brings.
+/// A token bucket that holds the tokens of one second.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
-    /// Time that one token takes to come.
+    /// Time in which one token arrives.
     each: Duration,
-    /// Tokens that it holds at most.
+    /// Capacity in tokens.
     most: u64,
-    /// How far the bucket was full: a token is there for each `each` between this and now.
+    /// Fill level: one token for each `each` between this instant and now.
     filled: Instant,
 }
 
@@ -65,7 +65,7 @@ impl Bucket {
         Self { each: Duration::from_nanos(1_000_000_000 / rate), most: rate, filled: Instant::ZERO }
     }
 
-    /// The earliest moment from which tokens are counted.
+    /// The earliest instant from which tokens are counted.
     fn begins(&self, now: Instant) -> Instant {
         let full = Instant::from_nanos(now.as_nanos().saturating_sub((self.each * self.most).as_nanos()));
         self.filled.max(full)
@@ -102,7 +102,7 @@ mod tests {
         assert!(!pace.allows(later(19), program(1)));
         assert!(pace.allows(later(20), program(1)));
         assert!(!pace.allows(later(39), program(1)));
-        // After a minute of silence it has a second's worth, not a minute's.
+        // After a minute of silence it has the tokens of a second, not of a minute.
         let taken = (0..100).filter(|_| pace.allows(later(60_000), program(1))).count();
         assert_eq!(taken, 50);
     }

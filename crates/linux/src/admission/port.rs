@@ -1,11 +1,11 @@
-//! The sockets at which an agent takes part in admission: one UDP port at each named interface and at loopback, and where it
-//! may, what sees packets that arrive marked. Nothing blocks, and each turn reads a bounded number of messages.
+//! Sockets of admission: one UDP port at each named interface and at loopback and, if allowed, a packet socket that
+//! sees marked packets. Nothing blocks, and each turn reads a bounded number of messages.
 
+use crate::admission::Settings;
 use crate::admission::marks::Marks;
 use crate::admission::message::{LENGTH, Message};
-use crate::admission::peer::{Neighbour, Peer};
+use crate::admission::message::{Neighbour, Peer};
 use crate::admission::relay::{Hop, Posted, Relay, Routes};
-use crate::admission::settings::Settings;
 use crate::error::Error;
 use crate::kernel::routes::{self, NextHop};
 use crate::kernel::socket::{
@@ -18,12 +18,12 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use units::{Instant, Rate};
 
-/// As the kernel calls it in every network namespace.
+/// Name of loopback, which is the same in every network namespace.
 const LOOPBACK: &str = "lo";
-/// Messages that are read in a turn.
+/// Most messages read in a turn.
 const TURN: usize = 64;
 
-/// An agent's place in admission. Its descriptor ([`AsFd`]) is readable while there is something to do.
+/// The sockets of an agent. Its descriptor ([`AsFd`]) is readable while there is something to do.
 pub(crate) struct Port {
     settings: Settings,
     epoll: OwnedFd,
@@ -32,7 +32,7 @@ pub(crate) struct Port {
     marks: Option<Marks>,
     relay: Relay,
     routes: Table,
-    /// Nothing is read before this moment: there was too much.
+    /// Nothing is read before this instant, because there was too much.
     rests: Option<Instant>,
 }
 
@@ -49,7 +49,7 @@ impl AsFd for Port {
 }
 
 impl Port {
-    /// Listens at loopback, for programs of this machine. Says why packets that arrive marked are not noticed, if so.
+    /// Listens at loopback, for programs of this machine. Also returns why marked packets cannot be noticed, if so.
     ///
     /// # Errors
     /// Another agent listens there, or the kernel refuses.
@@ -57,7 +57,7 @@ impl Port {
         let address = SocketAddrV4::new(Ipv4Addr::LOCALHOST, settings.port.get());
         let failed = |errno: Errno| Error::Kernel { what: format!("listen at {address} (UDP)"), source: errno.into() };
         let programs = datagrams().map_err(failed)?;
-        // One that is bound to no interface would stand in the way of those that are.
+        // A socket that is bound to no interface would get in the way of those that are.
         bind_to_interface(&programs, LOOPBACK).map_err(failed)?;
         bind(&programs, &address).map_err(failed)?;
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?;
@@ -74,17 +74,17 @@ impl Port {
         Ok((Self { settings, epoll, programs, interfaces: Vec::new(), marks, relay, routes, rests: None }, blind))
     }
 
-    /// Other settings hold from now on, but for the port, which stays what it is. Without any no interface is listened at.
+    /// Applies other settings, except for the port, which stays. `None`: listens at no interface.
     pub(crate) fn change(&mut self, settings: Option<&Settings>) {
         let port = self.settings.port;
         let (interfaces, at_most) = settings.map(|to| (to.interfaces.clone(), to.at_most)).unwrap_or_default();
         self.settings = Settings { interfaces, port, at_most };
     }
 
-    /// Listens at those named interfaces that there are, by their numbers. Tells what is new of each.
+    /// Listens at those named interfaces that exist, by their numbers. Returns the events.
     pub(crate) fn follow(&mut self, number: impl Fn(&str) -> Option<u32>) -> Vec<(String, Result<(), Error>)> {
         let names = &self.settings.interfaces;
-        // Closing a socket takes it out of the epoll.
+        // Closing a socket removes it from the epoll.
         self.interfaces.retain(|open| names.contains(&open.name) && number(&open.name) == Some(open.index));
         let mut news = Vec::new();
         for name in names {
@@ -108,7 +108,7 @@ impl Port {
         let socket = datagrams()?;
         bind_to_interface(&socket, name)?;
         let length = u32::try_from(LENGTH + 8).map_err(|_| Errno::INVAL)?;
-        // Straight from a neighbour, and of a message's length with the header of UDP.
+        // Straight from a neighbour, and of a message's length with the UDP header.
         let program = [
             statement(LOAD_BYTE, NETWORK_HEADER + 8),
             jump(TTL.into(), 0, 3),
@@ -123,13 +123,13 @@ impl Port {
         Ok(socket)
     }
 
-    /// When there is something to do without anybody's asking.
+    /// Returns the next instant at which there is something to do without a message.
     pub(crate) fn next(&self) -> Instant {
         let of_marks = self.marks.as_ref().and_then(|marks| marks.rests);
         self.rests.into_iter().chain(of_marks).min().unwrap_or(Instant::NEVER)
     }
 
-    /// Takes what has come. `available` is what the controllers of this node can still admit.
+    /// Handles what has arrived. `available` is what the controllers of this node can still admit.
     pub(crate) fn work(&mut self, now: Instant, available: Option<Rate>) {
         let available = [available, self.settings.at_most].into_iter().flatten().min();
         let mut until = self.relay.rests_until(now);
@@ -149,14 +149,14 @@ impl Port {
         self.look(now);
     }
 
-    /// Asks the sources of what has come marked to regulate.
+    /// Asks the sources of marked packets to regulate.
     fn look(&mut self, now: Instant) {
         let Some(marks) = &mut self.marks else { return };
         let was_resting = marks.rests.is_some();
         let flows = marks.look(now);
         let (rests, interest) = (marks.rests.is_some(), marks.interest());
         if rests != was_resting {
-            // One that could not be changed wakes the agent, which looks, and that is all.
+            // If this fails, the agent only wakes up once too often.
             let _ = epoll::modify(&self.epoll, marks, EventData::new_u64(0), interest);
         }
         for flow in flows {
@@ -166,7 +166,7 @@ impl Port {
         }
     }
 
-    /// Reads nothing until then: the kernel drops what its buffers have no room for.
+    /// Pauses reading until then: the kernel drops what its buffers have no room for.
     fn rest(&mut self, until: Option<Instant>) {
         let before = std::mem::replace(&mut self.rests, until);
         if before.is_some() == until.is_some() {
@@ -182,12 +182,12 @@ impl Port {
         if self.rests.is_some() { EventFlags::empty() } else { EventFlags::IN }
     }
 
-    /// One datagram, from whichever socket has one. Too long a one keeps its length's mistake.
+    /// Reads one datagram from any socket. One that is too long keeps a length that makes it invalid.
     fn receive(&self) -> Option<(Peer, Vec<u8>)> {
         let mut buffer = [0; LENGTH + 1];
         let mut from = |socket: &OwnedFd| {
             let received = recvfrom(socket, &mut buffer[..], RecvFlags::empty());
-            // What the kernel tells of an earlier message that could not be delivered is read so, too, and is nothing here.
+            // Errors that the kernel reports for earlier messages are read here, too, and ignored.
             let (_, length, address) = received.ok()?;
             let address = SocketAddrV4::try_from(address?).ok()?;
             Some((address, buffer[..length].to_vec()))
@@ -201,7 +201,7 @@ impl Port {
         })
     }
 
-    /// Sends a message; one that cannot be sent is lost like any other.
+    /// Sends a message. One that cannot be sent is lost like any other.
     fn send(&self, posted: &Posted) {
         let (socket, address) = match posted.to {
             Peer::Program(port) => (&self.programs, SocketAddrV4::new(Ipv4Addr::LOCALHOST, port)),
@@ -214,7 +214,7 @@ impl Port {
     }
 }
 
-/// The kernel's routes.
+/// Routes of the kernel.
 struct Table(routes::Routes);
 
 impl Routes for Table {

@@ -1,36 +1,36 @@
-//! What an agent does with a message of admission: the decision alone, without sockets and clocks.
+//! The decisions of an agent about messages of admission, without sockets and clocks.
 //!
-//! A message is taken only from a neighbour through which the sender that it names is reached: so an answer goes to who
-//! asked, and nobody can name another as the source of a probe, or as the destination of an answer.
+//! A message is accepted only from a neighbour through which the sender that it names is reached. So an answer goes to
+//! who asked, and nobody can name another as the source of a probe or as the destination of an answer.
 
+use crate::admission::message::{Flow, Neighbour, Peer};
 use crate::admission::message::{Kind, Message, UNBOUNDED};
 use crate::admission::pace::Pace;
-use crate::admission::peer::{Flow, Neighbour, Peer};
 use std::net::{IpAddr, Ipv4Addr};
 use units::{Duration, Instant, Rate};
 
-/// Programs of this machine that are remembered at once.
+/// Most programs of this machine that are remembered.
 const MOST_PROGRAMS: usize = 64;
-/// A program that has not been heard for so long is forgotten: it says every third of this that it is there.
+/// A program is forgotten after this much silence. It says that it is there three times in that time.
 pub(crate) const FORGOTTEN_AFTER: Duration = Duration::from_secs(30);
-/// A source is asked to regulate so often at most, as in the simulator: a flow of fifty packets a second would bring as many
-/// requests otherwise, which say the same.
+/// Least time between two requests to regulate of one flow, as in the simulator. Without it a flow of fifty packets per
+/// second would bring as many requests, which all say the same.
 const REGULATION_EVERY: Duration = Duration::from_millis(100);
-/// Flows whose last request to regulate is remembered.
+/// Most flows whose last request to regulate is remembered.
 const MOST_MARKED: usize = 64;
 
-/// Where a route begins.
+/// First hop of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hop {
     /// The address is this machine's.
     Here,
-    /// The next node, and which address of this machine packets to it carry.
+    /// The next node, and the address of this machine that packets to it carry.
     Via(Neighbour, Ipv4Addr),
 }
 
-/// What knows routes: the kernel.
+/// Source of routes: the kernel.
 pub(crate) trait Routes {
-    /// Where the route to an address begins; none where there is none.
+    /// Returns the first hop of the route to an address, or `None` if there is no route.
     fn to(&mut self, address: Ipv4Addr) -> Option<Hop>;
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Posted {
     pub(crate) message: Message,
 }
 
-/// An agent's part in admission.
+/// The state of an agent in admission.
 #[derive(Debug, Default)]
 pub(crate) struct Relay {
     programs: Vec<Program>,
@@ -54,7 +54,7 @@ pub(crate) struct Relay {
 struct Program {
     port: u16,
     destination: Ipv4Addr,
-    /// The flow's, zero where it is not known.
+    /// Port of the flow; zero if it is not known.
     flow_port: u16,
     number: u64,
     heard: Instant,
@@ -68,7 +68,7 @@ struct Marked {
 }
 
 impl Relay {
-    /// What to send for a message. `available` is what this node can still admit.
+    /// Returns the messages to send for one that has come. `available` is what this node can still admit.
     pub(crate) fn take(
         &mut self,
         now: Instant,
@@ -89,13 +89,13 @@ impl Relay {
             Peer::Neighbour(neighbour) => match message.kind {
                 Kind::Probe => pass(neighbour, lowered, message, source, destination, routes).into_iter().collect(),
                 Kind::Answer | Kind::Regulate => self.hand_back(now, neighbour, message, source, destination, routes),
-                // Programs of this machine say that, and nobody else.
+                // Only programs of this machine may say that.
                 Kind::Present => Vec::new(),
             },
         }
     }
 
-    /// A program of this machine asks, or says that it is there.
+    /// Handles a program of this machine that asks or says that it is there.
     fn ask(
         &mut self,
         now: Instant,
@@ -121,13 +121,13 @@ impl Relay {
         }
     }
 
-    /// Remembers a program; false where there are too many.
+    /// Remembers a program; returns false if there are too many.
     fn remember(&mut self, now: Instant, port: u16, destination: Ipv4Addr, message: &Message) -> bool {
         self.programs.retain(|program| now.since(program.heard) < FORGOTTEN_AFTER);
         let mut program = Program { port, destination, flow_port: message.port, number: message.number, heard: now };
         match self.programs.iter().position(|known| known.port == port) {
             Some(place) => {
-                // That it is there does not change which probe it waits for.
+                // Saying that it is there does not change which probe it waits for.
                 if message.kind != Kind::Probe {
                     program.number = self.programs[place].number;
                 }
@@ -139,7 +139,7 @@ impl Relay {
         true
     }
 
-    /// An answer, or a request to regulate, on its way to the source.
+    /// Forwards an answer, or a request to regulate, towards the source.
     fn hand_back(
         &self,
         now: Instant,
@@ -170,7 +170,7 @@ impl Relay {
         }
     }
 
-    /// A packet of a flow to this machine has arrived marked: whom to ask to regulate.
+    /// Handles a marked packet of a flow to this machine: returns the request to regulate, if one is due.
     pub(crate) fn marked(&mut self, now: Instant, flow: Flow, routes: &mut dyn Routes) -> Option<Posted> {
         let Flow { source, destination, port } = flow;
         self.marked.retain(|marked| now.since(marked.asked) < REGULATION_EVERY);
@@ -178,7 +178,7 @@ impl Relay {
             return None;
         }
         self.marked.push(Marked { flow, asked: now });
-        // What is forwarded is not ours to speak for.
+        // The agent does not speak for packets that this machine only forwards.
         if routes.to(destination) != Some(Hop::Here) {
             return None;
         }
@@ -198,13 +198,13 @@ impl Relay {
         Some(Posted { to: Peer::Neighbour(next), message })
     }
 
-    /// When it can take messages again; the present moment where it can now.
+    /// Returns when messages are accepted again; `now` if they are.
     pub(crate) fn rests_until(&self, now: Instant) -> Instant {
         self.pace.rests_until(now)
     }
 }
 
-/// A probe of a neighbour: lowered and passed on, or answered where it has arrived.
+/// Handles a probe of a neighbour: lowers its bottleneck and forwards it, or answers it if it has arrived.
 fn pass(
     from: Neighbour,
     lowered: Message,
@@ -217,7 +217,8 @@ fn pass(
         return None;
     }
     match routes.to(destination)? {
-        // The destination sends it back as it came, as in the document: what it hears itself, its last neighbour hears, too.
+        // The destination returns it unchanged, as in the document: what the destination hears, its last neighbour
+        // hears, too.
         Hop::Here => {
             let answer = Message { kind: Kind::Answer, hops: 1, ..message };
             Some(Posted { to: Peer::Neighbour(from), message: answer })
@@ -226,7 +227,7 @@ fn pass(
     }
 }
 
-/// Passed on, unless back to where it came from.
+/// Forwards a message, unless that would send it back to where it came from.
 fn forward(from: Neighbour, next: Neighbour, message: Message) -> Option<Posted> {
     if next == from {
         return None;
@@ -234,7 +235,7 @@ fn forward(from: Neighbour, next: Neighbour, message: Message) -> Option<Posted>
     Some(Posted { to: Peer::Neighbour(next), message: message.passed()? })
 }
 
-/// Whether the route to an address begins with this neighbour, who is in reach.
+/// Tells whether the route to an address begins with this neighbour, who is on the link.
 fn is_via(neighbour: Neighbour, address: Ipv4Addr, routes: &mut dyn Routes) -> bool {
     let mut begins = |address| matches!(routes.to(address), Some(Hop::Via(next, _)) if next == neighbour);
     begins(address) && (address == neighbour.address || begins(neighbour.address))

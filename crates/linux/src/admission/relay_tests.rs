@@ -1,5 +1,5 @@
-//! A node B (10.9.1.2 and 10.9.2.1) between A (10.9.1.1), in reach over interface 1, and C (10.9.2.2), over interface 2, behind
-//! which D (10.9.3.3) is.
+//! A node B (10.9.1.2 and 10.9.2.1) between A (10.9.1.1), on the link of interface 1, and C (10.9.2.2), on that of
+//! interface 2, behind which D (10.9.3.3) is.
 
 use super::*;
 use proptest::prelude::*;
@@ -32,7 +32,7 @@ fn message(kind: Kind, source: Ipv4Addr, destination: Ipv4Addr) -> Message {
     Message { kind, hops: 1, number: 7, bottleneck: Rate::mbps(1), source, destination, port: 0 }
 }
 
-/// Of a relay that has seen nothing before.
+/// A relay that has seen nothing before.
 fn taken(from: Peer, message: Message) -> Vec<Posted> {
     Relay::default().take(START, from, message, ROOM, &mut OfB)
 }
@@ -70,13 +70,13 @@ fn the_destination_answers_the_neighbour_that_asked_and_lowers_nothing() {
     assert_eq!(taken(FROM_A, probe), [Posted { to: FROM_A, message: answer }]);
 }
 
-/// So that nobody gets an answer who has not asked, and no more than one message leaves for one that came.
+/// Nobody gets an answer who has not asked, and no more than one message leaves for one that came.
 #[test]
 fn who_names_another_as_source_or_destination_is_not_heard() {
     for (source, destination) in [(C, A), (D, A), (NOWHERE, D), (B[1], D), (A, A)] {
         assert_eq!(taken(FROM_A, message(Kind::Probe, source, destination)), [], "{source} {destination}");
     }
-    // A answers for itself only, and says to nobody that it is there.
+    // A answers only for itself, and tells nobody that it is there.
     for kind in [Kind::Answer, Kind::Regulate, Kind::Present] {
         for destination in [C, D, NOWHERE, B[1]] {
             assert_eq!(taken(FROM_A, message(kind, C, destination)), [], "{kind:?} {destination}");
@@ -107,7 +107,7 @@ fn a_program_gets_the_answer_to_its_last_probe_and_requests_for_its_flow() {
     let posted = relay.take(START, Peer::Program(40_000), asked, ROOM, &mut OfB);
     let sent = Message { hops: 1, bottleneck: Rate::kbps(300), source: B[1].into(), ..asked };
     assert_eq!(posted, [Posted { to: FROM_C, message: sent }]);
-    // Another program with a flow to the same place.
+    // Another program with a flow to the same destination.
     let other = Message { number: 8, port: 0, ..asked };
     relay.take(START, Peer::Program(40_001), other, ROOM, &mut OfB);
 
@@ -166,7 +166,7 @@ fn the_source_of_marked_packets_is_asked_ten_times_a_second_at_most() {
     assert_eq!(relay.marked(at(99), flow, &mut OfB), None);
     assert_eq!(relay.marked(at(99), Flow { port: 5_006, ..flow }, &mut OfB).map(|posted| posted.to), Some(FROM_A));
     assert_eq!(relay.marked(at(100), flow, &mut OfB), expected);
-    // What only passes through, and what comes from nowhere.
+    // Packets that are only forwarded, and those without a route.
     assert_eq!(relay.marked(at(500), Flow { destination: D, ..flow }, &mut OfB), None);
     assert_eq!(relay.marked(at(900), Flow { source: NOWHERE, ..flow }, &mut OfB), None);
 }
@@ -176,13 +176,13 @@ fn flows_that_are_too_many_are_asked_later() {
     let mut relay = Relay::default();
     let flow = |port| Flow { source: A, destination: B[0], port };
     let asked = (0..1_000).filter(|port| relay.marked(START, flow(*port), &mut OfB).is_some()).count();
-    // What one neighbour may be sent at once.
+    // Limit of what one neighbour may be sent at once.
     assert_eq!(asked, 50);
 }
 
 proptest! {
-    /// No amplification: for a message of a neighbour at most one leaves for neighbours, of the same length as all are, and one
-    /// for each program of this machine. A probe is answered to who asked.
+    /// No amplification: for a message of a neighbour at most one leaves for neighbours, of the same length, and one
+    /// for each program of this machine. The answer to a probe goes to who asked.
     #[test]
     fn one_message_leaves_for_one_that_comes_and_an_answer_to_who_asked(
         kind in prop::sample::select(vec![Kind::Probe, Kind::Answer, Kind::Regulate, Kind::Present]),

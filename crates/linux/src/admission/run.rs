@@ -1,9 +1,9 @@
-//! A command that runs while the path can carry its flow.
+//! Runs a command while the path can carry its flow.
 
 use crate::admission::source::{News, Source, Wanted, Why};
 use crate::admission::supervised::{Class, NotStarted, Supervised};
 use crate::error::Error;
-use crate::kernel::clock::now;
+use crate::kernel::now;
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -19,33 +19,32 @@ use units::Instant;
 const PASSED_ON: [Signal; 6] =
     [Signal::SIGINT, Signal::SIGTERM, Signal::SIGQUIT, Signal::SIGHUP, Signal::SIGUSR1, Signal::SIGUSR2];
 
-/// What becomes of a flow that is refused.
+/// Treatment of a flow that is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// The command does not run, or is ended.
     Stop,
-    /// It runs, without the class.
+    /// The command runs without the class.
     BestEffort,
 }
 
-/// How it ended.
+/// How the run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// The command, with this status.
+    /// The command ended with this status.
     Exited(i32),
-    /// The command, by this signal.
+    /// The command was ended by this signal.
     Signalled(i32),
-    /// The flow was refused: the command did not run, or was ended for that.
+    /// The flow was refused: the command did not run, or was ended.
     Refused(Why),
-    /// This process was sent a signal while it asked.
+    /// This process got a signal while it asked.
     Interrupted(i32),
 }
 
-/// Asks, runs the command, and probes again when the destination asks to regulate. Each thing that
-/// happens is told.
+/// Asks, runs the command, and probes again when the destination asks to regulate. Calls `tell` for each event.
 ///
 /// # Errors
-/// The command cannot be run or not be supervised, or the kernel refuses what this needs.
+/// The command cannot be run or supervised, or the kernel refuses a needed call.
 pub fn run(
     wanted: Wanted,
     refused: Refused,
@@ -54,7 +53,8 @@ pub fn run(
 ) -> Result<Ended, NotStarted> {
     let failed = |errno: Errno| NotStarted::Supervision(failed(errno));
     let signals = take_over().map_err(NotStarted::Supervision)?;
-    // What the command leaves behind when one of its processes ends stays below this process, and can be given another class.
+    // Orphaned processes of the command become children of this process, so that their sockets can be given another
+    // class.
     set_child_subreaper(Some(rustix::process::getpid())).map_err(failed)?;
     let source = Source::open(wanted, seed().map_err(failed)?).map_err(NotStarted::Supervision)?;
     let mut admission =
@@ -87,11 +87,11 @@ pub fn run(
 struct Admission {
     source: Source,
     refused: Refused,
-    /// Until it runs.
+    /// Present until it runs.
     command: Option<Command>,
     running: Option<Supervised>,
     class: Class,
-    /// It was told to end, for this.
+    /// Why it was told to end.
     stopped: Option<Why>,
 }
 
@@ -103,7 +103,7 @@ impl Admission {
                 (Refused::Stop, None) => return Ok(Some(Ended::Refused(why))),
                 (Refused::Stop, Some(running)) => {
                     self.stopped = Some(why);
-                    // Where it has ended, its end is about to be heard of.
+                    // If it has ended already, SIGCHLD is about to arrive.
                     let _ = kill_process(running.process, rustix::process::Signal::TERM);
                 }
                 (Refused::BestEffort, _) => self.start()?,
@@ -113,7 +113,7 @@ impl Admission {
         Ok(None)
     }
 
-    /// Starts the command, if it does not run yet.
+    /// Starts the command unless it runs already.
     fn start(&mut self) -> Result<(), NotStarted> {
         let Some(command) = self.command.take() else { return Ok(()) };
         self.class = self.source.class(now());
@@ -121,7 +121,7 @@ impl Admission {
         Ok(())
     }
 
-    /// The command's sockets get the class that the flow has now.
+    /// Gives the command's sockets the class that the flow has now.
     fn reclass(&mut self) -> Option<News> {
         let class = self.source.class(now());
         let running = self.running.as_mut().filter(|_| class != self.class)?;
@@ -135,7 +135,7 @@ impl Admission {
         while let Ok(Some(told)) = signals.read_signal() {
             let number = told.ssi_signo.cast_signed();
             let Some(running) = &self.running else { return Some(Ended::Interrupted(number)) };
-            // The kernel sends what is typed at a terminal to the command, too.
+            // The kernel sends signals that are typed at a terminal to the command, too.
             if number != Signal::SIGCHLD as i32
                 && told.ssi_code <= 0
                 && let Some(signal) = rustix::process::Signal::from_named_raw(number)
@@ -155,7 +155,7 @@ impl Admission {
     }
 }
 
-/// Takes the remains of all processes that have ended; how that one did.
+/// Reaps all processes that have ended; returns the status of the given one.
 fn reap(process: Pid) -> Option<WaitStatus> {
     let mut found = None;
     while let Ok(Some((ended, status))) = rustix::process::wait(WaitOptions::NOHANG) {
@@ -170,7 +170,7 @@ struct Woken {
     by_command: bool,
 }
 
-/// Waits for a signal, a message, a socket that is wanted, or the source's next moment.
+/// Waits for a signal, a message, a request for a socket, or the source's next deadline.
 fn wait(signals: &SignalFd, admission: &Admission) -> Result<Woken, Errno> {
     let until = admission.source.next();
     let left = std::time::Duration::from_nanos(until.since(now()).as_nanos());
@@ -185,7 +185,7 @@ fn wait(signals: &SignalFd, admission: &Admission) -> Result<Woken, Errno> {
     Ok(Woken { by_command })
 }
 
-/// From now on these signals wait to be read, in this thread and in those that it starts.
+/// Blocks these signals in this thread and in those that it starts; they are read from the descriptor.
 fn take_over() -> Result<SignalFd, Error> {
     let mut set = SigSet::empty();
     PASSED_ON.into_iter().chain([Signal::SIGCHLD]).for_each(|signal| set.add(signal));
@@ -194,7 +194,7 @@ fn take_over() -> Result<SignalFd, Error> {
     SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).map_err(refused)
 }
 
-/// Nobody who has not seen a probe can know its number.
+/// Random, so that a probe's number cannot be known without having seen the probe.
 fn seed() -> Result<u64, Errno> {
     let mut seed = [0; 8];
     getrandom(&mut seed, GetRandomFlags::empty())?;

@@ -11,61 +11,61 @@ use std::num::NonZeroU16;
 use std::os::fd::{AsFd, BorrowedFd};
 use units::{Instant, Rate};
 
-/// Messages that are read at once.
+/// Most messages read at once.
 const TURN: usize = 64;
 
-/// What a program asks for.
+/// The request of a program.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// Needed, in network-layer bytes: with headers of UDP and IP.
+    /// Rate that it needs, in network-layer bytes: with headers of UDP and IP.
     pub rate: Rate,
-    /// Who receives the flow.
+    /// Destination of the flow.
     pub destination: Ipv4Addr,
-    /// At which port; zero where that is not known.
+    /// Port at the destination; zero if it is not known.
     pub port: u16,
-    /// The port of agents.
+    /// UDP port of agents.
     pub agent: NonZeroU16,
-    /// The gate's parameters.
+    /// Parameters of the gate.
     pub gate: GateParams,
 }
 
-/// What happened to the flow.
+/// Events of the flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
     /// A probe was sent.
     Probe,
     /// The flow is admitted.
     Admit(Path),
-    /// It may go on: it was asked to regulate, and there is room.
+    /// The flow may go on: it was asked to regulate, and there is room.
     Confirm(Path),
     /// It was asked to regulate.
     Regulate,
-    /// It is refused, or may not go on.
+    /// The flow is refused, or may not go on.
     Refuse(Why),
-    /// Sockets of its command keep the class that they had.
+    /// Sockets of the command could not be changed and keep their class.
     Unreached {
-        /// How many.
+        /// Number of these sockets.
         sockets: usize,
     },
 }
 
-/// What an answer says of the path.
+/// Contents of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
-    /// The least that a node can admit; none where no node set a bound.
+    /// Least rate that a node can admit; `None` if no node set a bound.
     pub bottleneck: Option<Rate>,
     /// Agents that the answer has passed.
     pub hops: u8,
 }
 
-/// Why a flow is refused.
+/// Reasons for a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
     /// The path cannot carry it.
     Bottleneck(Path),
-    /// No answer came; whether this machine's agent is there.
+    /// No answer came.
     NoAnswer {
-        /// Somebody listens at the agent's port.
+        /// Whether an agent listens on this machine.
         has_agent: bool,
     },
 }
@@ -77,9 +77,9 @@ pub struct Source {
     socket: UdpSocket,
     gate: FlowGate,
     has_agent: bool,
-    /// When the flow is no longer a new one.
+    /// Until then the flow counts as newly admitted.
     new_until: Instant,
-    /// When to say next that it is there.
+    /// When to tell the agent next that the program is there.
     present: Instant,
 }
 
@@ -90,7 +90,7 @@ impl AsFd for Source {
 }
 
 impl Source {
-    /// A source that has not asked yet. The numbers of its probes follow from the seed.
+    /// Makes a source that has not asked yet. The numbers of its probes follow from the seed.
     ///
     /// # Errors
     /// The kernel gives no socket.
@@ -104,21 +104,21 @@ impl Source {
         Ok(Self { wanted, socket, gate, has_agent: true, new_until, present })
     }
 
-    /// Asks.
+    /// Sends the first probe.
     pub fn ask(&mut self, now: Instant) -> Vec<News> {
         let act = self.gate.open(now, self.wanted.rate);
         self.present = now + FORGOTTEN_AFTER / 3;
         self.follow(now, act, None).into_iter().collect()
     }
 
-    /// When something is to be done without a message's coming.
+    /// Returns the next instant at which there is something to do without a message.
     pub fn next(&self) -> Instant {
         let changes =
             if self.gate.is_admitted() && self.new_until != Instant::ZERO { self.new_until } else { Instant::NEVER };
         self.gate.deadline().min(self.present).min(changes)
     }
 
-    /// The class that the flow's packets have now.
+    /// Returns the class of the flow's packets.
     pub fn class(&self, now: Instant) -> Class {
         match (self.gate.is_admitted(), self.gate.is_new(now)) {
             (false, _) => Class::BestEffort,
@@ -127,7 +127,7 @@ impl Source {
         }
     }
 
-    /// Takes what has come, and does what is due.
+    /// Handles messages that have come and deadlines that have passed.
     pub fn work(&mut self, now: Instant) -> Vec<News> {
         let mut news = Vec::new();
         for _ in 0..TURN {
@@ -167,7 +167,7 @@ impl Source {
                 let waited = self.gate.deadline();
                 let act = self.gate.answered(now, message.number, message.bottleneck);
                 news.extend(self.follow(now, act, Some(path)));
-                // A gate that waits no longer has taken the answer.
+                // A gate that no longer waits has accepted the answer.
                 if act == Act::Keep && waited != Instant::NEVER && self.gate.deadline() == Instant::NEVER {
                     news.push(News::Confirm(path));
                 }
@@ -184,7 +184,7 @@ impl Source {
         }
     }
 
-    /// Carries out what the gate says.
+    /// Carries out the gate's decision.
     fn follow(&mut self, now: Instant, act: Act, answer: Option<Path>) -> Option<News> {
         match act {
             Act::Keep => None,
@@ -204,7 +204,7 @@ impl Source {
         }
     }
 
-    /// A message that cannot be sent is lost like any other.
+    /// Sends a message. One that cannot be sent is lost like any other.
     fn send(&mut self, kind: Kind, number: u64) {
         let Wanted { destination, port, .. } = self.wanted;
         let (source, destination) = (Ipv4Addr::UNSPECIFIED.into(), destination.into());

@@ -1,12 +1,15 @@
-//! A command whose sockets carry the class that this process gives them, without any privilege.
+//! Runs a command whose sockets have a given class, without privileges.
 //!
-//! The command and all that it starts run under a filter of system calls (seccomp) that asks this process for each socket of
-//! TCP or UDP: it makes the socket with the class, hands it over, and keeps nothing of it. What a running command has open
-//! gets another class by copies of its descriptors (`pidfd_getfd`), which a process may make of those below it. Where a
-//! program chooses a class itself (`IP_TOS`, `IPV6_TCLASS`), that has no effect and no error.
+//! The command and its children run under a filter of system calls (seccomp) that asks this process for each new TCP or
+//! UDP socket. This process makes the socket with the class and hands it over. Sockets that are open already get
+//! another class through copies of their descriptors (`pidfd_getfd`), which a process may make of its descendants. If a
+//! program sets a class itself (`IP_TOS`, `IPV6_TCLASS`), that has no effect, and no error.
 //!
-//! Needs Linux 5.14, and that nobody forbids seccomp. What a filter cannot see keeps the class zero until the next change:
-//! sockets of `io_uring`, of 32-bit programs, and of per-packet options.
+//! Needs Linux 5.14 with seccomp. Sockets that the filter does not see keep class zero until the next change: those of
+//! `io_uring` and of 32-bit programs; per-packet options are not seen either.
+//!
+//! Known gap: sockets are made in the network namespace and with the credentials of this process, also where the
+//! command has others.
 
 use crate::error::Error;
 use crate::kernel::socket::Statement;
@@ -25,20 +28,20 @@ use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 use std::sync::mpsc;
 
-/// The class of a socket's packets: the byte of IPv4's type of service, or IPv6's traffic class.
+/// Class of a socket's packets: the type-of-service byte of IPv4, the traffic class of IPv6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// Admitted a short time ago: DSCP 47, ECN-capable.
     RealTimeNew,
     /// Admitted: DSCP 46, ECN-capable.
     RealTime,
-    /// Neither asked for nor admitted: zero.
+    /// Neither requested nor admitted: zero.
     BestEffort,
 }
 
 impl Class {
     const fn byte(self) -> u8 {
-        // ECT(0), which TCP sets itself where both ends understand it.
+        // ECT(0); TCP sets it itself if both ends support ECN.
         const ECN_CAPABLE: u8 = 2;
         match self {
             Self::RealTimeNew => 47 << 2 | ECN_CAPABLE,
@@ -48,11 +51,12 @@ impl Class {
     }
 }
 
-/// A running command. Its descriptor ([`AsFd`]) is readable when a socket is wanted; it hangs up when all have ended.
+/// A running command. Its descriptor ([`AsFd`]) is readable when a socket is requested; it hangs up when all processes
+/// have ended.
 #[derive(Debug)]
 pub struct Supervised {
     listener: OwnedFd,
-    /// Its first process.
+    /// The first process of the command.
     pub process: Pid,
     class: Class,
 }
@@ -63,12 +67,12 @@ impl AsFd for Supervised {
     }
 }
 
-/// Why a command does not run.
+/// Reasons why a command does not run.
 #[derive(Debug)]
 pub enum NotStarted {
-    /// The program is not there, or cannot be run.
+    /// The program does not exist or cannot be run.
     Program(std::io::Error),
-    /// The kernel lets nobody supervise it.
+    /// The kernel does not allow supervision.
     Supervision(Error),
 }
 
@@ -76,10 +80,11 @@ impl Supervised {
     /// Starts a command whose sockets have this class. It gets SIGTERM if this process is killed.
     ///
     /// # Errors
-    /// It cannot be run, or not be supervised.
+    /// The command cannot be run or supervised.
     pub fn start(command: Command, class: Class) -> Result<Self, NotStarted> {
         let (tell, told) = mpsc::channel();
-        // The filter is the thread's that starts the command. The command would be ended with that thread, which therefore stays.
+        // The filter belongs to the thread that starts the command, and the command would end with that thread, so the
+        // thread stays.
         let supervising = move || {
             let _ = tell.send(start(command));
             loop {
@@ -93,12 +98,13 @@ impl Supervised {
         Ok(Self { listener, process, class })
     }
 
-    /// Makes the socket that is wanted. That nobody waits for it any more is no error.
+    /// Makes the requested socket. A requester that has ended is no error.
     ///
     /// # Errors
-    /// The kernel does not say what is wanted.
+    /// The kernel does not deliver the request.
     pub fn serve(&self) -> Result<(), Error> {
-        let Some(wanted) = receive(&self.listener).map_err(|errno| failed("hear what a command wants", errno))? else {
+        let Some(wanted) = receive(&self.listener).map_err(|errno| failed("read a request for a socket", errno))?
+        else {
             return Ok(());
         };
         match self.make(&wanted) {
@@ -118,7 +124,7 @@ impl Supervised {
         Ok(socket)
     }
 
-    /// Gives all sockets another class, those that there are and those that come. How many could not be reached.
+    /// Gives all present and future sockets another class. Returns how many could not be changed.
     pub fn change(&mut self, class: Class) -> usize {
         self.class = class;
         descendants().into_iter().map(|process| change_sockets(process, class)).sum()
@@ -129,10 +135,10 @@ fn failed(what: &str, errno: Errno) -> Error {
     Error::Kernel { what: what.into(), source: errno.into() }
 }
 
-/// Within the thread whose filter the command gets.
+/// Runs in the thread whose filter the command inherits.
 fn start(mut command: Command) -> Result<(Pid, OwnedFd), NotStarted> {
     let supervised = |errno| NotStarted::Supervision(failed("supervise the sockets of a command", errno));
-    // An unprivileged filter is only for those who can get no privileges by it.
+    // The kernel allows unprivileged filters only to processes that can gain no privileges.
     rustix::thread::set_no_new_privs(true).map_err(supervised)?;
     let listener = install(&filter().ok_or(Errno::NOSYS).map_err(supervised)?).map_err(supervised)?;
     // SAFETY: between fork and exec the closure makes two system calls and allocates nothing.
@@ -149,7 +155,7 @@ fn start(mut command: Command) -> Result<(Pid, OwnedFd), NotStarted> {
     Ok((process, listener))
 }
 
-/// A socket of IPv4 takes its class from one option, one of IPv6 from another, and from the first where it speaks IPv4.
+/// An IPv4 socket takes its class from one option, an IPv6 socket from another, and from the first when it speaks IPv4.
 fn set_class(socket: &OwnedFd, class: Class) -> Result<(), Errno> {
     match socket_domain(socket)? {
         AddressFamily::INET => set_ip_tos(socket, class.byte()),
@@ -161,7 +167,7 @@ fn set_class(socket: &OwnedFd, class: Class) -> Result<(), Errno> {
     }
 }
 
-/// The class of a process's sockets; how many could not be changed.
+/// Sets the class of a process's sockets; returns how many could not be changed.
 fn change_sockets(process: Pid, class: Class) -> usize {
     let Ok(handle) = pidfd_open(process, PidfdFlags::empty()) else { return 0 };
     let Ok(entries) = std::fs::read_dir(format!("/proc/{}/fd", process.as_raw_nonzero())) else { return 1 };
@@ -179,14 +185,14 @@ fn change_sockets(process: Pid, class: Class) -> usize {
     numbers.filter(|number| !change(*number)).count()
 }
 
-/// All processes below this one, in no order. One whose parent has ended is below this one, too, see [`run`](super::run).
+/// Returns all descendants of this process, in no order. Orphans are among them, see [`run`](super::run).
 fn descendants() -> Vec<Pid> {
     let own = rustix::process::getpid();
     let mut children: BTreeMap<i32, Vec<Pid>> = BTreeMap::new();
     for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
         let Some(process) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
         let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
-        // The second field is the program's name in parentheses, whatever that contains; the fourth is the parent.
+        // The second field is the program's name in parentheses, which may contain anything; the fourth is the parent.
         let parent = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(1)?.parse().ok());
         if let (Some(parent), Some(process)) = (parent, Pid::from_raw(process)) {
             children.entry(parent).or_default().push(process);
@@ -201,28 +207,28 @@ fn descendants() -> Vec<Pid> {
     found
 }
 
-/// A socket that a process waits for.
+/// A request for a socket.
 struct Wanted {
-    /// The kernel's number of the request.
+    /// Number of the request, from the kernel.
     id: u64,
     family: u32,
     kind: u32,
     protocol: u32,
 }
 
-/// The bits of a socket's kind that are no flags (`SOCK_TYPE_MASK`).
+/// Bits of a socket's kind that are not flags (`SOCK_TYPE_MASK`).
 const KIND: u32 = 0xf;
 
 /// `BPF_ALU | BPF_AND | BPF_K`
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const AND: u16 = 0x54;
 
-/// Asks for each socket of TCP and UDP, and pretends that options for a class were set.
+/// Builds the filter: asks for each TCP or UDP socket, and pretends that options for a class were set.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn filter() -> Option<[Statement; 27]> {
     /// `AUDIT_ARCH_X86_64` or `AUDIT_ARCH_AARCH64` (`linux/audit.h`).
     const ARCHITECTURE: u32 = if cfg!(target_arch = "x86_64") { 0xc000_003e } else { 0xc000_00b7 };
-    /// Where `struct seccomp_data` has the call's number, the architecture, and the lower half of an argument.
+    /// Offsets in `struct seccomp_data` of the call's number, the architecture, and the lower half of an argument.
     const NUMBER: u32 = 0;
     const ARCH: u32 = 4;
     const fn argument(n: u32) -> u32 {
@@ -237,7 +243,7 @@ fn filter() -> Option<[Statement; 27]> {
         statement(LOAD, NUMBER),
         jump(socket, 1, 0),
         jump(setsockopt, 12, 19),
-        // 5: a socket's family, kind and protocol. Not those of ICMP, which may be sockets for datagrams, too.
+        // 5: a socket's family, kind and protocol. ICMP is left out, whose sockets may be datagram sockets, too.
         statement(LOAD, argument(0)),
         jump(value(libc::AF_INET), 1, 0),
         jump(value(libc::AF_INET6), 0, 16),
@@ -250,7 +256,7 @@ fn filter() -> Option<[Statement; 27]> {
         jump(value(libc::IPPROTO_TCP), 10, 0),
         jump(value(libc::IPPROTO_UDP), 9, 0),
         jump(value(libc::IPPROTO_MPTCP), 8, 7),
-        // 17: an option's level and name.
+        // 17: level and name of an option.
         statement(LOAD, argument(1)),
         jump(value(libc::IPPROTO_IP), 1, 0),
         jump(value(libc::IPPROTO_IPV6), 2, 4),
@@ -269,12 +275,12 @@ fn filter() -> Option<[Statement; 0]> {
     None
 }
 
-/// This thread, and what it starts, are under the filter from now on; the descriptor at which it asks.
+/// Puts this thread, and all that it starts, under the filter. Returns the descriptor of its requests.
 fn install(filter: &[Statement]) -> Result<OwnedFd, Errno> {
     let length = u16::try_from(filter.len()).map_err(|_| Errno::INVAL)?;
     let program = libc::sock_fprog { len: length, filter: filter.as_ptr().cast_mut() };
-    // SAFETY: the kernel reads a `sock_fprog` and the statements that it points to, and keeps neither. What it returns is a
-    // new descriptor, or an error.
+    // SAFETY: the kernel reads a `sock_fprog` and the statements that it points to, and keeps neither. It returns a new
+    // descriptor, or an error.
     #[expect(unsafe_code, reason = "no crate of ours installs a filter that asks")]
     unsafe {
         let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
@@ -285,23 +291,23 @@ fn install(filter: &[Statement]) -> Result<OwnedFd, Errno> {
     }
 }
 
-/// The next request; none where its process has ended.
+/// Reads the next request, or `None` if its process has ended.
 fn receive(listener: &OwnedFd) -> Result<Option<Wanted>, Errno> {
-    // `struct seccomp_notif`: number, process, flags, and `struct seccomp_data`, with room for what later kernels may add.
-    // It must be zero.
+    // `struct seccomp_notif`: number, process, flags, and `struct seccomp_data`, with room for later kernels. It must
+    // be zero.
     let mut request = [0_u64; 64];
     match control(listener, libc::SECCOMP_IOCTL_NOTIF_RECV, request.as_mut_ptr().cast()) {
         Ok(_) => {}
         Err(Errno::NOENT | Errno::INTR | Errno::AGAIN) => return Ok(None),
         Err(errno) => return Err(errno),
     }
-    // Arguments that are `int`: the lower half of a register.
+    // Arguments of type `int`: the lower half of a register.
     #[expect(clippy::cast_possible_truncation, reason = "the kernel takes no more of it either")]
     let argument = |n: usize| request[4 + n] as u32;
     Ok(Some(Wanted { id: request[0], family: argument(0), kind: argument(1), protocol: argument(2) }))
 }
 
-/// The process gets the socket. Where it has ended meanwhile, nobody does.
+/// Hands the socket to the process, unless that has ended.
 fn hand_over(listener: &OwnedFd, wanted: &Wanted, socket: &OwnedFd) {
     let closes = wanted.kind & SocketFlags::CLOEXEC.bits();
     let mut answer = libc::seccomp_notif_addfd {
@@ -313,7 +319,7 @@ fn hand_over(listener: &OwnedFd, wanted: &Wanted, socket: &OwnedFd) {
     };
     match control(listener, libc::SECCOMP_IOCTL_NOTIF_ADDFD, (&raw mut answer).cast()) {
         Ok(_) | Err(Errno::NOENT) => {}
-        // It has no room for one more, or the kernel is older than 5.14.
+        // The process has no free descriptor, or the kernel is older than 5.14.
         Err(errno) => refuse(listener, wanted, errno),
     }
 }
@@ -342,7 +348,7 @@ fn last_error() -> Errno {
 mod tests {
     use super::*;
 
-    /// What the filter says about a call, by its statements.
+    /// Interprets the filter's statements for a call.
     fn says(architecture: u32, call: libc::c_long, arguments: [libc::c_int; 3]) -> u32 {
         let filter = filter().unwrap();
         let (mut at, mut loaded) = (0, 0);
@@ -378,7 +384,7 @@ mod tests {
                 }
                 assert_eq!(socket(family, kind, libc::IPPROTO_ICMP), allow);
             }
-            // Whoever may not open these must not get them from one who may.
+            // A process that may not open these must not get them from one that may.
             assert_eq!(socket(family, libc::SOCK_RAW, libc::IPPROTO_UDP), allow);
         }
         assert_eq!(socket(libc::AF_UNIX, libc::SOCK_STREAM, 0), allow);

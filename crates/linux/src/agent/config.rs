@@ -1,8 +1,8 @@
 //! The agent's configuration: which interfaces it governs, and how.
 
-use crate::admission::settings::Settings as Admission;
-use crate::device::place::{Place, class};
+use crate::admission::Settings as Admission;
 use crate::device::wish::{Backend, Wish};
+use crate::device::wish::{Place, class};
 use crate::kernel::rtnetlink::ROOT;
 use crate::telemetry::serve::address::Address;
 use queue::Settings;
@@ -15,18 +15,18 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Which interfaces, by their names.
+    /// Interfaces by their names.
     #[serde(default)]
     pub interface: BTreeMap<String, Interface>,
-    /// Metrics for Prometheus. Absent: none.
+    /// Metrics for Prometheus. Default: none.
     #[serde(default)]
     pub metrics: Option<Metrics>,
-    /// Probes of flows that ask for admission are answered and forwarded. Absent: they are not.
+    /// Answers and forwards probes of flows that ask for admission. Default: none.
     #[serde(default)]
     pub admission: Option<Admission>,
 }
 
-/// How an interface's queue is governed.
+/// Settings of one interface's queue.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a key of its own")]
@@ -34,7 +34,7 @@ pub struct Interface {
     /// The keys of a scenario's `[queue]`.
     #[serde(default)]
     pub queue: Settings,
-    /// What holds the packets. Default `auto`.
+    /// The queue that holds the packets. Default `auto`.
     #[serde(default)]
     pub backend: Backend,
     /// Where on the interface: `root`, or a class of a shaper such as `1:10`. Default `root`.
@@ -43,48 +43,46 @@ pub struct Interface {
     /// Measure and decide; change nothing. Default false.
     #[serde(default)]
     pub dry_run: bool,
-    /// Go on even if the former queue cannot be restored as it is, or if nothing ever waits. Default false.
+    /// Go on even if the former queue cannot be restored, or if nothing ever waits. Default false.
     #[serde(default)]
     pub force: bool,
-    /// How many segments (GSO) a packet of the interface may hold while it is governed: with 1 a limit in packets
-    /// counts the link's packets. Default: unchanged.
+    /// Largest number of segments (GSO) in a packet while the interface is governed: with 1 a limit in packets counts
+    /// the link's packets. Default: unchanged.
     #[serde(default)]
     pub gso_segments: Option<NonZeroU32>,
-    /// Give packets of real time a queue of their own, which comes before all others. Default false; always done for a
-    /// controller that governs one of the two classes.
+    /// Give real-time packets a queue of their own, with strict priority. Default false; always done for a controller
+    /// that governs one of the two classes.
     #[serde(default)]
     pub classes: bool,
-    /// Tell the controller's notes to agents of neighbours at the interface, by UDP multicast, and hear theirs. Default false.
+    /// Exchange the controller's notes with agents of neighbours at the interface, by UDP multicast. Default false.
     #[serde(default)]
     pub notes: bool,
-    /// The file for intervals and decisions, for `sluice replay`. Default: none.
+    /// File for intervals and decisions, for `sluice replay`. Default: none.
     #[serde(default)]
     pub record: Option<PathBuf>,
 }
 
-/// The table `[metrics]`: where Prometheus may ask.
+/// The table `[metrics]`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metrics {
-    /// The address that serves them: the path of a socket, or an address and port of this machine.
+    /// Where metrics are served: the path of a UNIX socket, or a loopback address and port.
     pub listen: Address,
 }
 
 impl Config {
-    /// What is wanted of each queue; agents keep their state in `folder`.
+    /// Returns the queues to govern; agents keep their state in `folder`.
     ///
     /// # Errors
-    /// There is nothing to do, a name is none, or a controller cannot be built from its parameters.
+    /// The file names no interface, a name is invalid, or a controller cannot be built from its parameters.
     pub fn wishes(&self, folder: &Path) -> Result<Vec<Wish>, String> {
         if let Some(admission) = &self.admission {
             if admission.interfaces.is_empty() {
-                return Err("admission.interfaces: name at least one interface, or leave the table out".into());
+                return Err("admission.interfaces: name at least one interface, or leave out the table".into());
             }
             admission.interfaces.iter().try_for_each(|device| named("admission.interfaces", device))?;
             if admission.interfaces.iter().any(|device| device == "lo") {
-                return Err(
-                    "admission.interfaces: programs of this machine are listened to anyway; leave lo out".into()
-                );
+                return Err("admission.interfaces: programs of this machine are always heard; leave out lo".into());
             }
         } else if self.interface.is_empty() {
             return Err("no interface is named: give at least one table [interface.NAME]".into());
@@ -94,7 +92,7 @@ impl Config {
             let Interface { queue: settings, backend, parent, dry_run, force, gso_segments, classes, notes, record: _ } =
                 interface.clone();
             if notes && dry_run {
-                return Err(format!("interface.{device}: a dry run tells no notes: leave notes or dry_run out"));
+                return Err(format!("interface.{device}: a dry run exchanges no notes: leave out notes or dry_run"));
             }
             settings.build_controller(0).map_err(|why| format!("interface.{device}.queue: {why}"))?;
             let place = Place { device: device.clone(), parent, state_folder: folder.into() };
@@ -104,7 +102,7 @@ impl Config {
     }
 }
 
-/// A name that the kernel gives to interfaces: it becomes part of a file's name, too.
+/// Checks a name against the kernel's rules for interfaces: it becomes part of a file's name, too.
 fn named(table: &str, device: &str) -> Result<(), String> {
     let fits = (1..16).contains(&device.len()) && device != "." && device != "..";
     if fits && !device.contains(|c: char| c == '/' || c == ':' || c.is_whitespace()) {

@@ -12,12 +12,12 @@ use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, clear_ambient_capability_set, set_capabilities, set_no_new_privs,
 };
 
-/// Which sockets the agent opens.
+/// Sockets that a running agent may open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Opens {
-    /// None but to the kernel.
+    /// Only netlink.
     Netlink,
-    /// Also for datagrams of IPv4, as interfaces come back: it takes part in admission, or tells notes.
+    /// Also IPv4 datagrams, because interfaces come back: the agent takes part in admission or exchanges notes.
     Datagrams,
 }
 
@@ -25,19 +25,19 @@ pub(crate) enum Opens {
 /// architecture or the kernel has no filter.
 ///
 /// # Errors
-/// The kernel does not take powers away.
+/// The kernel does not drop the privileges.
 pub(crate) fn confine(keeps: Keeps, opens: Opens) -> Result<Option<String>, Error> {
-    let failed = |errno: Errno| Error::Kernel { what: "give up powers".into(), source: errno.into() };
+    let failed = |errno: Errno| Error::Kernel { what: "give up privileges".into(), source: errno.into() };
     set_no_new_privs(true).map_err(failed)?;
     let permitted = capabilities(None).map_err(failed)?.permitted & capabilities_of(keeps);
     let sets = CapabilitySets { effective: permitted, permitted, inheritable: CapabilitySet::empty() };
-    // Those that a service manager gave this way are no longer inheritable, and go with that; older kernels have none.
+    // Ambient capabilities, from a service manager, end with the inheritable ones; older kernels have none.
     let _ = clear_ambient_capability_set();
     set_capabilities(None, sets).map_err(failed)?;
     Ok(filter::apply(keeps, opens).err())
 }
 
-/// What a process needs to do that.
+/// Capabilities that a process needs for that.
 fn capabilities_of(keeps: Keeps) -> CapabilitySet {
     match keeps {
         Keeps::Nothing => CapabilitySet::empty(),
@@ -57,7 +57,7 @@ mod filter {
     };
     use std::collections::BTreeMap;
 
-    /// Memory, time, signals, and the end.
+    /// Memory, time, signals, and exit.
     const PROCESS: [i64; 28] = [
         libc::SYS_brk,
         libc::SYS_clock_gettime,
@@ -118,7 +118,7 @@ mod filter {
         libc::SYS_write,
         libc::SYS_writev,
     ];
-    /// Netlink, clients, the service manager, and waiting for them. To listen is done with.
+    /// Netlink, clients, the service manager, and waiting for them. `listen` is no longer needed.
     const SOCKETS: [i64; 16] = [
         libc::SYS_accept4,
         libc::SYS_bind,
@@ -137,7 +137,7 @@ mod filter {
         libc::SYS_shutdown,
         libc::SYS_timerfd_settime,
     ];
-    /// The same by their older names, which libraries still use.
+    /// The same calls under older names, which libraries still use.
     #[cfg(target_arch = "x86_64")]
     const OLDER: [i64; 12] = [
         libc::SYS_access,
@@ -155,11 +155,11 @@ mod filter {
     ];
     #[cfg(target_arch = "aarch64")]
     const OLDER: [i64; 0] = [];
-    /// To load programs and read their maps; libbpf holds the places of descriptors with empty files in memory.
+    /// Loads programs and reads their maps; libbpf reserves descriptors with empty files in memory.
     const BPF: [i64; 4] = [libc::SYS_bpf, libc::SYS_dup3, libc::SYS_memfd_create, libc::SYS_perf_event_open];
 
     /// # Errors
-    /// Why there is no filter.
+    /// Reasons for a missing filter.
     pub(super) fn apply(keeps: Keeps, opens: Opens) -> Result<(), String> {
         let program = program(keeps, opens).map_err(|error| error.to_string())?;
         apply_filter(&program).map_err(|error| error.to_string())
@@ -172,7 +172,7 @@ mod filter {
         let only = |number, width, is, value| -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
             Ok(vec![SeccompRule::new(vec![SeccompCondition::new(number, width, is, value)?])?])
         };
-        // No connection to anybody, but with the kernel.
+        // No connections except to the kernel.
         let netlink = u64::from(libc::AF_NETLINK.unsigned_abs());
         let mut sockets = only(0, Width::Dword, Is::Eq, netlink)?;
         if opens == Opens::Datagrams {
@@ -180,17 +180,17 @@ mod filter {
             let equal = |number, value: libc::c_int| {
                 SeccompCondition::new(number, Width::Dword, Is::Eq, u64::from(value.unsigned_abs()))
             };
-            // The protocol of datagrams, UDP: not ICMP's, which is a socket for datagrams, too.
+            // Protocol of datagrams: UDP, not ICMP, which also has datagram sockets.
             let conditions = vec![equal(0, libc::AF_INET)?, equal(1, datagrams)?, equal(2, 0)?];
             sockets.push(SeccompRule::new(conditions)?);
         }
         rules.insert(libc::SYS_socket, sockets);
-        // No memory with code that was not there from the start.
+        // No executable memory that was not there from the start.
         let code = u64::from(libc::PROT_EXEC.unsigned_abs());
         for call in [libc::SYS_mmap, libc::SYS_mprotect] {
             rules.insert(call, only(2, Width::Dword, Is::MaskedEq(code), 0)?);
         }
-        // To abort is to signal oneself.
+        // `abort` signals the process itself.
         rules.insert(libc::SYS_tgkill, only(0, Width::Dword, Is::Eq, std::process::id().into())?);
         let refused = SeccompAction::Errno(libc::ENOSYS.unsigned_abs());
         SeccompFilter::new(rules, refused, SeccompAction::Allow, std::env::consts::ARCH.try_into()?)?.try_into()
@@ -218,7 +218,7 @@ mod filter {
     use crate::device::contract::Keeps;
 
     /// # Errors
-    /// Why there is no filter.
+    /// Reasons for a missing filter.
     pub(super) fn apply(_: Keeps, _: Opens) -> Result<(), String> {
         Err(format!("there is no list of them for {}", std::env::consts::ARCH))
     }
@@ -232,7 +232,7 @@ mod tests {
     use std::net::UdpSocket;
     use std::process::Command;
 
-    /// Powers and filters are a thread's.
+    /// Capabilities and filters belong to a thread.
     #[test]
     fn a_confined_thread_opens_files_and_netlink_and_neither_programs_nor_sockets_nor_others() {
         let told = std::thread::spawn(|| {

@@ -1,8 +1,8 @@
-//! The end of a governed queue from outside: its agent is ended, or the work of one that was killed is done.
+//! Ends a governed queue from outside: ends its agent, or does the work of one that was killed.
 
 use crate::device::claim::put_back;
-use crate::device::place::{Place, shown_place};
 use crate::device::state::{AgentProcess, State, agent_at, detach_command, other_places};
+use crate::device::wish::{Place, shown_place};
 use crate::error::{Error, Taken};
 use crate::kernel::rtnetlink::Route;
 use crate::telemetry::ask;
@@ -10,14 +10,15 @@ use rustix::io::Errno;
 use std::path::Path;
 use units::Duration;
 
-/// How long an agent may take to put the former queue back.
+/// Longest time that an agent may take to restore the former queue.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Puts back what stood in a place before it was governed: ends the agent that governs it, or does the work of one that
-/// was killed. Tells whether there was anything to do.
+/// Restores the former queue of a place: ends the agent that governs it, or does the work of one that was killed.
+/// Returns whether there was anything to do.
 ///
 /// # Errors
-/// No such interface; no privilege; an agent that does not end; a former queue that could not be put back.
+/// There is no such interface, the privilege is missing, the agent does not end, or the former queue cannot be
+/// restored.
 pub fn detach(place: &Place) -> Result<bool, Error> {
     let Place { device, parent, state_folder } = place;
     ask::forget_killed(state_folder);
@@ -32,7 +33,7 @@ pub fn detach(place: &Place) -> Result<bool, Error> {
         let (device, detach) = (device.clone(), detach_command(device, other));
         return Err(Taken::Elsewhere { device, here, there, detach }.into());
     }
-    // What governed an interface that is gone may be put back, and was; a name that nothing has is a mistake.
+    // An interface that is gone may have been governed, and has been cleaned up; a name that nothing has is a mistake.
     Route::open()?.link(device).map(|_| false)
 }
 
@@ -48,13 +49,13 @@ fn end(agent: AgentProcess, folder: &Path, device: &str, parent: u32) -> Result<
         if agent_at(folder, device, parent)?.is_none() {
             return Ok(());
         }
-        // A pause that a signal cuts short is short, no more.
+        // If a signal cuts the pause short, it is only shorter.
         let _ = rustix::thread::nanosleep(&pause);
     }
     Err(Taken::Stays { process: agent.process, device: device.into(), waited: PATIENCE }.into())
 }
 
-/// What an agent that was killed has left is put back. Tells whether there was anything.
+/// Restores what a killed agent left. Returns whether there was anything.
 fn restore_left(folder: &Path, device: &str, parent: u32) -> Result<bool, Error> {
     let (state, left) = State::lock(folder, device, parent)?;
     if let Some(left) = &left {

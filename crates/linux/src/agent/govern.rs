@@ -1,45 +1,48 @@
-//! The agent's loop: one thread, one epoll, any number of queues. It follows interfaces that go and come back, and puts
-//! every former queue back at its end.
+//! The agent's loop: one thread, one epoll, any number of queues. It follows interfaces that disappear and return, and
+//! restores every former queue at its end.
 
 use crate::admission::port::Port;
+use crate::agent::Host;
 use crate::agent::confine::{Opens, confine};
 use crate::agent::governor::{Done, Governor, Round};
-use crate::agent::host::Host;
 use crate::agent::links::Links;
-use crate::agent::notify::Manager;
 use crate::agent::signals::Signals;
 use crate::agent::wakes::Wakes;
 use crate::device::contract::Keeps;
 use crate::device::looks::Looks;
 use crate::device::wish::Wish;
 use crate::error::Error;
-use crate::kernel::clock::{now, slept};
 use crate::kernel::rtnetlink::Route;
+use crate::kernel::{now, slept};
 use crate::notes::port::Port as Notes;
 use crate::telemetry::events::{AgentEvent, AgentEventKind, clock};
 use crate::telemetry::serve::{Address, Server, Serves};
 use crate::telemetry::status::Status;
 use nix::sys::signal::Signal;
 use rustix::rand::{GetRandomFlags, getrandom};
+use std::ffi::OsStr;
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
 use units::{Duration, Instant};
 
-/// Clients are looked after at least so often.
+/// Longest time between two looks at the clients.
 const HOUSEKEEPING: Duration = Duration::from_secs(1);
 /// The machine slept if its clocks moved apart by more than this.
 const SLEEP: Duration = Duration::from_millis(100);
 
-/// What an agent does when a queue is lost.
+/// Behaviour when a queue is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patience {
-    /// It ends, with the reason as its error.
+    /// The agent ends, with the reason as its error.
     End,
-    /// It goes on with the others, and waits for the interface to return.
+    /// The agent continues with the other queues, and waits for the interface to return.
     Wait,
 }
 
-/// Governs what is wished for until a signal comes or the host breaks off, then puts the former queues back, also after an
-/// error. Status and metrics are served at `listen`. Once all queues are taken up this thread gives up what powers it does
-/// not need, for good.
+/// Governs queues until a signal comes or the host breaks off, then restores the former queues, also after an error.
+/// Serves status and metrics at `listen`. Once all queues are taken up, this thread permanently gives up the privileges
+/// that it does not need.
 ///
 /// # Errors
 /// With [`Patience::End`] the first failure; with [`Patience::Wait`] a missing privilege at the start, or the failure
@@ -61,16 +64,16 @@ pub fn govern(
 
 struct Agent {
     governors: Vec<Governor>,
-    /// Theirs, as servers take them.
+    /// Clients, as servers number them.
     statuses: Vec<Status>,
     patience: Patience,
     links: Links,
     looks: Looks,
     wakes: Wakes,
     servers: Vec<Server>,
-    /// Where admission is configured.
+    /// Present if admission is configured.
     port: Option<Port>,
-    /// Where a queue's controller tells notes.
+    /// Present if a queue's controller exchanges notes.
     notes: Option<Notes>,
     manager: Manager,
     next_news: Instant,
@@ -107,7 +110,7 @@ impl Agent {
         let (mut first, mut refused) = (None, 0);
         for at in 0..self.governors.len() {
             if self.patience == Patience::End {
-                // Where it is not there, the user is told which are.
+                // If an interface does not exist, the user is told which ones do.
                 Route::open()?.link(&self.governors[at].wish.place.device)?;
             }
             let Err(error) = self.with(at, now(), host, Governor::take_up) else { continue };
@@ -130,7 +133,7 @@ impl Agent {
         self.open_port(host)
     }
 
-    /// Tells notes and hears them, where that is wished for.
+    /// Opens the sockets of notes, if any queue wants them.
     fn open_notes(&mut self, host: &mut dyn Host) -> Result<(), Error> {
         if self.governors.iter().all(|governor| !governor.wish.notes) {
             return Ok(());
@@ -142,7 +145,7 @@ impl Agent {
         if self.patience == Patience::End { failed } else { Ok(()) }
     }
 
-    /// Tells notes at those interfaces of them that there are. The first failure has been told, too.
+    /// Exchanges notes at those of the interfaces that exist. The first failure has been reported, too.
     fn follow_notes(&mut self, host: &mut dyn Host) -> Result<(), Error> {
         let Some(notes) = &mut self.notes else { return Ok(()) };
         let wishes = self.governors.iter().map(|governor| &governor.wish).filter(|wish| wish.notes);
@@ -150,7 +153,7 @@ impl Agent {
         let mut all = Ok(());
         for (device, opened) in notes.follow(&names, |name| self.links.named(name).map(|link| link.index)) {
             let (what, words) = match &opened {
-                Ok(()) => (AgentEventKind::Notes, "notes are told to neighbours, and theirs are heard".to_owned()),
+                Ok(()) => (AgentEventKind::Notes, "notes are exchanged with neighbours".to_owned()),
                 Err(error) => (AgentEventKind::Failed, error.to_string()),
             };
             host.happened(&AgentEvent::new(clock(), device, what, words));
@@ -159,21 +162,21 @@ impl Agent {
         all
     }
 
-    /// Takes part in admission, if that is wished for.
+    /// Opens the sockets of admission, if it is configured.
     fn open_port(&mut self, host: &mut dyn Host) -> Result<(), Error> {
         let Some(admission) = host.admission() else { return Ok(()) };
         let (port, blind) = Port::open(&admission)?;
         self.wakes.add_admission(&port)?;
         self.port = Some(port);
         if let Some(why) = blind {
-            let words = format!("goes on without noticing packets that arrive marked: {why}");
+            let words = format!("continues without detecting packets that arrive marked: {why}");
             host.happened(&AgentEvent::new(clock(), "", AgentEventKind::Failed, words));
         }
         self.follow_admission(host);
         Ok(())
     }
 
-    /// Listens at those interfaces of admission that there are.
+    /// Listens at those interfaces of admission that exist.
     fn follow_admission(&mut self, host: &mut dyn Host) {
         let Some(port) = &mut self.port else { return };
         for (device, opened) in port.follow(|name| self.links.named(name).map(|link| link.index)) {
@@ -185,15 +188,15 @@ impl Agent {
         }
     }
 
-    /// Gives up what is not needed from now on, then tells the service manager that all is ready.
+    /// Gives up what is no longer needed, then tells the service manager that the agent is ready.
     fn confine(&mut self, host: &mut dyn Host) -> Result<(), Error> {
         let of_queues = self.governors.iter().map(Governor::keeps).max().unwrap_or(Keeps::Nothing);
-        // An agent that waits may be told to take up any.
+        // An agent that waits may have to take up any of them later.
         let keeps = if self.patience == Patience::Wait { Keeps::most() } else { of_queues };
         let talks = self.port.is_some() || self.notes.is_some();
         let opens = if talks { Opens::Datagrams } else { Opens::Netlink };
         if let Some(why) = confine(keeps, opens)? {
-            let words = format!("goes on without a filter of its system calls ({why})");
+            let words = format!("continues without a filter of its system calls ({why})");
             host.happened(&AgentEvent::new(clock(), "", AgentEventKind::Failed, words));
         }
         self.manager.tell(&format!("READY=1\n{}", self.news()));
@@ -217,7 +220,7 @@ impl Agent {
             if woken.by_links {
                 self.links.refresh()?;
                 self.follow_admission(host);
-                // What fails has been told; the queue goes on without notes.
+                // A failure has been reported; the queue continues without notes.
                 let _ = self.follow_notes(host);
                 for at in 0..self.governors.len() {
                     self.check(at, host, Governor::follow)?;
@@ -238,7 +241,7 @@ impl Agent {
         }
     }
 
-    /// When something is to be done next.
+    /// Returns the next deadline.
     fn next(&self) -> Instant {
         let due = self.governors.iter().map(Governor::next).min().unwrap_or(Instant::NEVER);
         let told = if self.manager.patience.is_some() { self.next_news } else { Instant::NEVER };
@@ -249,7 +252,7 @@ impl Agent {
         due.min(told).min(clients).min(admission).min(notes)
     }
 
-    /// What is due: intervals, looks, attempts.
+    /// Handles everything that is due: intervals, looks, attempts.
     fn work(&mut self, now: Instant, host: &mut dyn Host) -> Result<Done, Error> {
         let slept = slept();
         if slept.saturating_sub(self.slept) > SLEEP {
@@ -261,7 +264,7 @@ impl Agent {
             if self.governors[at].next() > now {
                 continue;
             }
-            // A queue that is lost is something, too.
+            // A lost queue counts, too.
             let mut done = Done::Something;
             self.check_at(at, now, host, |governor, round| governor.work(round).map(|it| done = it))?;
             match done {
@@ -296,7 +299,7 @@ impl Agent {
         }
     }
 
-    /// Other wishes apply from now on.
+    /// Applies other settings.
     fn reload(&mut self, wishes: Result<Vec<Wish>, String>, host: &mut dyn Host) -> Result<(), Error> {
         let begun = now();
         self.manager.tell(&format!("RELOADING=1\nMONOTONIC_USEC={}", begun.as_nanos() / 1_000));
@@ -321,7 +324,7 @@ impl Agent {
         self.governors.retain_mut(|governor| {
             let stays = wishes.iter().any(|wish| wish.place == governor.wish.place);
             if !stays {
-                // Whatever comes of it has been told.
+                // The result has been reported.
                 let _ = governor.end(true, host);
             }
             stays
@@ -335,23 +338,24 @@ impl Agent {
         Ok(())
     }
 
-    /// Notes are told where that is wished for now. What was off at the start stays off, as with admission.
+    /// Exchanges notes where the settings say so. What was off at the start stays off, as with admission.
     fn change_notes(&mut self, host: &mut dyn Host) {
         if self.notes.is_none() && self.governors.iter().any(|governor| governor.wish.notes) {
-            let words = "notes take effect at the next start: until then none is told or heard";
+            let words = "notes take effect at the next start";
             host.happened(&AgentEvent::new(clock(), "", AgentEventKind::Failed, words));
         }
         let _ = self.follow_notes(host);
     }
 
-    /// Other settings of admission apply from now on. What was off at the start stays off: its sockets cannot be opened any more.
+    /// Applies other settings of admission. If it was off at the start it stays off: its sockets can no longer be
+    /// opened.
     fn change_admission(&mut self, host: &mut dyn Host) {
         let Some(port) = &mut self.port else { return };
         port.change(host.admission().as_ref());
         self.follow_admission(host);
     }
 
-    /// Does something with a governor, which loses its queue if that fails.
+    /// Calls a governor, which loses its queue if the call fails.
     fn check(
         &mut self,
         at: usize,
@@ -394,18 +398,53 @@ impl Agent {
         self.with(at, now(), host, |governor, round| governor.fail(error, round));
     }
 
-    /// What the service manager shows.
+    /// The text that the service manager shows.
     fn news(&self) -> String {
         let governed = self.governors.iter().filter(|governor| governor.is_governing()).count();
         format!("STATUS=governs {governed} of {} queues", self.governors.len())
     }
 }
 
-/// A number of 32 bits that is not zero and, with the greatest likelihood, no other machine's.
+/// Returns a random number of 32 bits, not zero, that very likely no other machine has.
 fn random() -> Result<u64, Error> {
     let mut bytes = [0; 4];
-    // So few come whole, or not at all.
+    // The kernel returns so few bytes whole or not at all.
     getrandom(&mut bytes, GetRandomFlags::empty())
         .map_err(|errno| Error::Kernel { what: "take a random number".into(), source: errno.into() })?;
     Ok(u64::from(u32::from_ne_bytes(bytes)).max(1))
+}
+
+/// The service manager, if there is one: systemd's protocol of datagrams (`sd_notify(3)`).
+#[derive(Debug)]
+struct Manager {
+    socket: Option<(UnixDatagram, SocketAddr)>,
+    /// Longest time between two messages before its watchdog fires.
+    patience: Option<Duration>,
+}
+
+impl Manager {
+    /// Finds the service manager that the environment names.
+    fn find() -> Self {
+        let address = std::env::var_os("NOTIFY_SOCKET").and_then(|path| address(&path));
+        let socket = address.and_then(|address| Some((UnixDatagram::unbound().ok()?, address)));
+        let number = |name: &str| std::env::var_os(name)?.to_str()?.parse::<u64>().ok();
+        let is_ours = number("WATCHDOG_PID").is_none_or(|process| process == u64::from(std::process::id()));
+        let patience = number("WATCHDOG_USEC").filter(|micros| *micros > 0 && is_ours && socket.is_some());
+        Self { socket, patience: patience.map(Duration::from_micros) }
+    }
+
+    /// Sends it a message. It may be gone or busy, which is no failure of the agent.
+    fn tell(&self, news: &str) {
+        if let Some((socket, address)) = &self.socket {
+            let _ = socket.send_to_addr(news.as_bytes(), address);
+        }
+    }
+}
+
+/// An address: a path, or a name that begins with `@` and is in no file system.
+fn address(path: &OsStr) -> Option<SocketAddr> {
+    match path.as_bytes().split_first()? {
+        (b'@', name) => SocketAddr::from_abstract_name(name).ok(),
+        _ => SocketAddr::from_pathname(path).ok(),
+    }
 }

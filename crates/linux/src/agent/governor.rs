@@ -1,6 +1,6 @@
-//! One queue and what the agent does with it: takes it up, governs it, waits for its interface, lets go of it.
+//! One queue in the hands of the agent: taken up, governed, waiting for its interface, released.
 
-use crate::agent::host::Host;
+use crate::agent::Host;
 use crate::agent::links::Links;
 use crate::agent::needs::{classes, estimated, has_notes, interval, look_every, radio, suits};
 use crate::agent::pace::{Pace, WORTH};
@@ -8,8 +8,8 @@ use crate::agent::wakes::on_grid;
 use crate::device::attach::{Attached, attach};
 use crate::device::contract::{Device, Keeps, LONGEST_INTERVAL};
 use crate::device::looks::Looks;
-use crate::device::place::shown_place;
 use crate::device::radio::Radiometer;
+use crate::device::wish::shown_place;
 use crate::device::wish::{Start, Wish};
 use crate::error::{Error, Unfit};
 use crate::notes::port::Port as Notes;
@@ -19,15 +19,15 @@ use crate::telemetry::status::{State, Status};
 use control::{AnyController, Controller as _, Limit, Orders, Reads, Seen, Sets};
 use units::{Duration, Instant, Rate};
 
-/// An interval that ends later than this plus one interval says nothing about the present queue.
+/// An interval that ends later than this plus one interval is skipped: it says nothing about the present queue.
 const LATE: Duration = Duration::from_millis(250);
-/// Time until the next attempt after one that failed for another reason than the interface's absence.
+/// Time until the next attempt after a failure other than the interface's absence.
 const NEXT_ATTEMPT: Duration = Duration::from_secs(10);
 
-/// What governs one queue for as long as the agent runs, also while its interface is gone.
+/// Governs one queue for as long as the agent runs, also while its interface is gone.
 pub(super) struct Governor {
     pub(super) wish: Wish,
-    /// What the controller draws follows from it.
+    /// Seed of the controller's random draws.
     seed: u64,
     controller: AnyController,
     pub(super) status: Status,
@@ -37,12 +37,12 @@ pub(super) struct Governor {
 }
 
 enum Phase {
-    /// For the interface, and for a time where an attempt has failed.
+    /// Waits for the interface and, if an attempt has failed, for a time.
     Waiting {
         until: Instant,
     },
     Governing(Box<Governing>),
-    /// Left alone while the interface is the one with this number.
+    /// Leaves the queue alone while the interface has this number.
     Ended {
         index: u32,
     },
@@ -50,43 +50,42 @@ enum Phase {
 
 struct Governing {
     device: Box<dyn Device>,
-    /// For a controller that looks at it.
+    /// Present if the controller reads the radio.
     radio: Option<Box<Radiometer>>,
     index: u32,
-    /// The orders that the device carries out now.
+    /// Orders that the device carries out now.
     orders: Orders,
     interval: Duration,
-    /// Time between looks; absent where the device needs none.
+    /// Time between looks; `None` if the device needs none.
     every: Option<Duration>,
     next_interval: Instant,
     next_look: Instant,
-    /// The agent was not awake during the present interval.
+    /// Whether the agent slept during the present interval.
     slept: bool,
 }
 
-/// What a governor did.
+/// Result of a governor's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Done {
     /// It looked at its queue: nothing that a client would see.
     Look,
     Something,
-    /// The host wants no more.
+    /// The host wants to end.
     Enough,
 }
 
-/// What a governor works with: the host that is told, and the moment.
+/// Context of a governor: the host, and the present instant.
 pub(super) struct Round<'a> {
     pub(super) host: &'a mut dyn Host,
     pub(super) links: &'a Links,
     pub(super) looks: &'a Looks,
-    /// Where notes are told and heard anywhere.
+    /// Present if notes are exchanged anywhere.
     pub(super) notes: Option<&'a mut Notes>,
     pub(super) now: Instant,
 }
 
 impl Governor {
-    /// What a controller draws that tells notes follows from `seed`, as nodes are told apart by that; others draw the same
-    /// each time.
+    /// A controller that orders notes draws by `seed`, by which nodes are told apart; others draw the same each time.
     pub(super) fn new(wish: Wish, seed: u64, now: Instant) -> Result<Self, Error> {
         let seed = if wish.notes { seed } else { 0 };
         let controller = controller(&wish, seed)?;
@@ -95,7 +94,7 @@ impl Governor {
         Ok(Self { wish, seed, controller, status, phase: Phase::Waiting { until: now }, pace: Pace::new(), began: now })
     }
 
-    /// When it has something to do next.
+    /// Returns the next deadline.
     pub(super) fn next(&self) -> Instant {
         match &self.phase {
             Phase::Waiting { until } => *until,
@@ -107,7 +106,7 @@ impl Governor {
         }
     }
 
-    /// What can still be admitted here, where a controller governs that says so.
+    /// Returns the rate that can still be admitted here, if the controller says so.
     pub(super) fn available(&self) -> Option<Rate> {
         self.controller.available().filter(|_| self.is_governing())
     }
@@ -116,7 +115,7 @@ impl Governor {
         self.governed_index().is_some()
     }
 
-    /// What its queue needs; nothing where there is none.
+    /// Returns what its queue needs, if there is one.
     pub(super) fn keeps(&self) -> Keeps {
         match &self.phase {
             Phase::Governing(governing) => governing.device.keeps(),
@@ -124,14 +123,14 @@ impl Governor {
         }
     }
 
-    /// Takes the queue up where its interface is there.
+    /// Takes up the queue if its interface exists.
     pub(super) fn take_up(&mut self, round: &mut Round) -> Result<(), Error> {
         let device = &self.wish.place.device;
         let Some(link) = round.links.named(device).cloned() else {
             self.wait(Instant::NEVER, format!("no interface {device}"), round);
             return Ok(());
         };
-        // The controller begins anew: what it knew was of another queue.
+        // The controller starts anew: its knowledge was of another queue.
         self.controller = controller(&self.wish, self.seed)?;
         self.pace = Pace::new();
         let start = start(&self.wish, &self.controller, round.now);
@@ -167,7 +166,7 @@ impl Governor {
         Ok(())
     }
 
-    /// Does what is due.
+    /// Handles what is due.
     pub(super) fn work(&mut self, round: &mut Round) -> Result<Done, Error> {
         let Phase::Governing(governing) = &mut self.phase else {
             return self.take_up(round).map(|()| Done::Something);
@@ -190,7 +189,7 @@ impl Governor {
         let radio = looks_at_radio.then(|| beside.radio(told));
         if std::mem::take(&mut governing.slept) || late > governing.interval.max(LATE) {
             self.status.pass_over(&seen, &beside);
-            let words = format!("an interval of {} is skipped: the agent did not run all that time", seen.length);
+            let words = format!("an interval of {} is skipped: the agent did not run for a part of it", seen.length);
             self.tell(AgentEventKind::Resumed, words, round.host);
             return Ok(Done::Something);
         }
@@ -200,7 +199,7 @@ impl Governor {
         let heard = notes.map_or(&[][..], |notes| notes.heard(now, governing.index));
         let all = Seen { queue: seen, radio, heard };
         let ordered = self.controller.update(&all);
-        // What neighbours shall know is not the device's to carry out.
+        // Notes are not the device's to carry out.
         let orders = Orders { note: None, ..ordered };
         let decision = Decision { seed: self.seed, ..Decision::new(now.since(self.began), &all, &ordered) };
         if let (Some(notes), Some(note)) = (&mut round.notes, &ordered.note) {
@@ -225,14 +224,14 @@ impl Governor {
         Ok(if told.is_break() { Done::Enough } else { Done::Something })
     }
 
-    /// The machine has slept: the present interval must not be shown to the controller.
+    /// Notes that the machine has slept: the controller must not see the present interval.
     pub(super) fn has_slept(&mut self) {
         if let Phase::Governing(governing) = &mut self.phase {
             governing.slept = true;
         }
     }
 
-    /// Interfaces came, went or changed their names. An error is why the queue is lost.
+    /// Handles changes of interfaces. An error is the reason why the queue is lost.
     pub(super) fn follow(&mut self, round: &mut Round) -> Result<(), Error> {
         let name = &self.wish.place.device;
         let named = round.links.named(name).map(|link| link.index);
@@ -252,7 +251,7 @@ impl Governor {
         }
     }
 
-    /// Something failed: the former queue is restored if possible, and the agent waits, or leaves the queue alone.
+    /// Handles a failure: restores the former queue if possible, then waits, or leaves the queue alone.
     pub(super) fn fail(&mut self, error: &Error, round: &mut Round) {
         let (what, until) = match error {
             Error::Gone { .. } => (AgentEventKind::Gone, Instant::NEVER),
@@ -261,8 +260,8 @@ impl Governor {
             _ => (AgentEventKind::Failed, round.now + NEXT_ATTEMPT),
         };
         let index = self.governed_index();
-        // Where the interface is gone or its queue another's, there is nothing to put back. Whatever comes of it is told, and
-        // the next attempt begins with it.
+        // If the interface is gone or its queue another's, there is nothing to restore. The result is reported, and the
+        // next attempt begins with it.
         let _ = self.let_go(!matches!(what, AgentEventKind::Gone | AgentEventKind::Replaced), round.host);
         if what == AgentEventKind::Failed {
             self.wait(until, error.to_string(), round);
@@ -276,13 +275,13 @@ impl Governor {
             }
             _ => self.wait(until, format!("no interface {}", self.wish.place.device), round),
         }
-        // The name may be another interface's already.
+        // The name may already belong to another interface.
         if what != AgentEventKind::Replaced && round.links.named(&self.wish.place.device).is_some() {
             self.phase = Phase::Waiting { until: round.now };
         }
     }
 
-    /// Other settings apply from now on. Waiting packets are kept if the device can do that.
+    /// Applies other settings. Waiting packets are kept if the device can do that.
     pub(super) fn change(&mut self, wish: Wish, round: &mut Round) -> Result<(), Error> {
         if let Phase::Ended { .. } = self.phase {
             self.phase = Phase::Waiting { until: round.now };
@@ -302,7 +301,7 @@ impl Governor {
         let radio = radio(&controller, governing.index)?;
         suits(&controller, governing.device.as_ref(), radio.as_deref())?;
         governing.radio = radio;
-        // What was counted under the old settings is not for the new controller.
+        // The new controller must not see what was counted under the old settings.
         let seen = governing.device.take_interval(round.now)?;
         self.status.pass_over(&seen, &governing.device.beside());
         let adapted = wish.gso_segments == self.wish.gso_segments && governing.device.adapt(&wish, &start)?;
@@ -325,7 +324,7 @@ impl Governor {
         Ok(())
     }
 
-    /// The number of the interface whose queue is governed.
+    /// Returns the number of the governed interface.
     fn governed_index(&self) -> Option<u32> {
         match &self.phase {
             Phase::Governing(governing) => Some(governing.index),
@@ -350,7 +349,8 @@ impl Governor {
         Ok(())
     }
 
-    /// The end. The error is the reason why the former queue is not restored; that it is, is reported if it `is_news`.
+    /// Ends governing. The error is the reason why the former queue is not restored; success is reported if it
+    /// `is_news`.
     pub(super) fn end(&mut self, is_news: bool, host: &mut dyn Host) -> Result<(), Error> {
         self.status.state = State::Ended;
         self.let_go(is_news, host)
@@ -371,7 +371,7 @@ impl Governor {
     }
 }
 
-/// The controller that is wished for.
+/// Builds the wanted controller.
 fn controller(wish: &Wish, seed: u64) -> Result<AnyController, Error> {
     let device = || wish.place.device.clone();
     let invalid = |invalid| Unfit::Parameters { device: device(), invalid };
@@ -385,7 +385,7 @@ fn controller(wish: &Wish, seed: u64) -> Result<AnyController, Error> {
     Ok(controller)
 }
 
-/// The remark that packets with many `segments` make a limit in packets imprecise, if that is so.
+/// Returns the remark that packets of many `segments` make a limit in packets imprecise, if so.
 fn rough(wish: &Wish, segments: u32) -> Option<String> {
     let is_rough = matches!(wish.settings.limit, Limit::Packets(_)) && wish.gso_segments.is_none();
     (is_rough && segments > 1 && !wish.dry_run).then(|| {
@@ -395,15 +395,16 @@ fn rough(wish: &Wish, segments: u32) -> Option<String> {
     })
 }
 
-/// The remark that the controller begins with an arbitrary size until the link's rate is known, if that is so.
+/// Returns the remark that the controller begins with an arbitrary size until the link's rate is known, if so.
 fn blind(controller: &AnyController) -> Option<String> {
     let (name, first) = (controller.name(), controller.begin().limit);
     let is_blind = controller.clone().begin_from(first);
-    is_blind
-        .then(|| format!("{name} begins with {first}; as soon as packets wait, from what the link sends in {WORTH}"))
+    is_blind.then(|| {
+        format!("{name} begins with {first}; once packets wait, it restarts from what the link sends in {WORTH}")
+    })
 }
 
-/// How a queue begins under a controller.
+/// Returns the start of a queue under a controller.
 fn start(wish: &Wish, controller: &AnyController, at: Instant) -> Start {
     let (orders, needs) = (controller.begin(), controller.needs());
     let (measures, late_after, classes) = (needs.measures, needs.late_after, classes(wish, controller));
@@ -411,7 +412,7 @@ fn start(wish: &Wish, controller: &AnyController, at: Instant) -> Start {
     Start { orders, measures, late_after, classes, marks, hops, every: look_every(controller), at }
 }
 
-/// The ends of the first interval and the first look. Intervals of queues with the same interval end together, so that
+/// Returns the ends of the first interval and the first look. Queues with the same interval end it together, so that
 /// they wake the agent once.
 fn first(now: Instant, interval: Duration, every: Duration) -> (Instant, Instant) {
     (on_grid(now + interval, every), on_grid(now, every))
@@ -464,6 +465,6 @@ mod tests {
     #[test]
     fn one_that_would_be_called_too_rarely_is_refused() {
         let message = controller(&every(Duration::from_secs(3)), 0).unwrap_err().to_string();
-        assert_eq!(message, "eth0: alt would be called every 3 s; on a live queue that is at most 2 s");
+        assert_eq!(message, "eth0: alt would be called every 3 s; the longest interval of a live queue is 2 s");
     }
 }

@@ -1,4 +1,4 @@
-//! News of interfaces: that some came, went or changed, and how they are called now.
+//! Follows the interfaces of the machine: which exist, and their names.
 
 use crate::error::Error;
 use crate::kernel::rtnetlink::{Link, Route};
@@ -25,9 +25,10 @@ impl AsFd for Links {
 }
 
 impl Links {
-    /// Listens, then lists: nothing falls between the two.
+    /// Listens, then lists, so that no change is missed between the two.
     pub(crate) fn open() -> Result<Self, Error> {
-        let failed = |source: Errno| Error::Kernel { what: "hear of interfaces".into(), source: source.into() };
+        let failed =
+            |source: Errno| Error::Kernel { what: "follow changes of interfaces".into(), source: source.into() };
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         // Protocol 0 is `NETLINK_ROUTE`.
         let news = rustix::net::socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, None).map_err(failed)?;
@@ -37,22 +38,22 @@ impl Links {
         Ok(Self { news, route, all })
     }
 
-    /// Takes what was told and lists the interfaces anew: what a message says may be out of date, or lost.
+    /// Reads the messages and lists the interfaces anew: a message may be out of date or lost.
     pub(crate) fn refresh(&mut self) -> Result<(), Error> {
         let mut buffer = [0; 64];
         let mut more = || rustix::net::recv(&self.news, &mut buffer[..], RecvFlags::TRUNC);
-        // Where the kernel had no room for all news, the list has them.
+        // If the kernel had no room for all messages, the list has the changes.
         while let Ok(_) | Err(Errno::INTR | Errno::NOBUFS) = more() {}
         self.all = self.route.links()?;
         Ok(())
     }
 
-    /// The interface that is called so.
+    /// Returns the interface with this name.
     pub(crate) fn named(&self, name: &str) -> Option<&Link> {
         self.all.iter().find(|link| link.name == name)
     }
 
-    /// The interface with this number.
+    /// Returns the interface with this number.
     pub(crate) fn numbered(&self, index: u32) -> Option<&Link> {
         self.all.iter().find(|link| link.index == index)
     }

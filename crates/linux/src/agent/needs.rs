@@ -1,4 +1,4 @@
-//! What a controller asks of its host on a live queue: to be called, and a device that can serve it.
+//! Needs of a controller on a live queue: how often it is called, and a device that can serve it.
 
 use crate::device::contract::Device;
 use crate::device::radio::Radiometer;
@@ -7,27 +7,27 @@ use crate::error::{Error, Unfit};
 use control::{AnyController, Controller as _, Reads, Sets};
 use units::Duration;
 
-/// How often what goes on is told where the controller never needs to be called.
+/// Interval of reports if the controller never needs to be called.
 const WITHOUT_CONTROLLER: Duration = Duration::from_secs(1);
-/// Looks in an interval, where a queue must be looked at.
+/// Looks per interval, for a queue that is measured by looking.
 const LOOKS: u64 = 16;
 
-/// Time between two calls of the controller.
+/// Returns the time between two calls of the controller.
 pub(super) fn interval(controller: &AnyController) -> Duration {
     let interval = controller.needs().interval;
     if interval == Duration::MAX { WITHOUT_CONTROLLER } else { interval }
 }
 
-/// Time between two looks at a queue that is measured by looking: a sixteenth of the controller's interval, from 10 to
-/// 50 ms. To wake up and look costs some 60 µs, nearly all of it the kernel's and hardly more with many queues: a hundred
-/// a second take about half a percent of a core.
+/// Returns the time between two looks at a queue that is measured by looking: a sixteenth of the controller's interval,
+/// from 10 to 50 ms. A wake-up costs about 60 µs, nearly all of it in the kernel and hardly more with many queues: a
+/// hundred per second take about half a percent of a core.
 pub(super) fn look_every(controller: &AnyController) -> Duration {
     let part = Duration::from_nanos(interval(controller).as_nanos() / LOOKS);
     part.clamp(Duration::from_millis(10), Duration::from_millis(50))
 }
 
-/// Whether a queue tells packets of real time from others: where that is wished for, for a controller that governs one of the
-/// two classes, and for one that orders notes, which must not wait for the queue to empty that they tell of.
+/// Tells whether a queue separates real-time packets: if the user wants it, if the controller governs one of the two
+/// classes, or if it orders notes, which must not wait for the queue that they describe.
 pub(super) fn classes(wish: &Wish, controller: &AnyController) -> bool {
     let needs = controller.needs();
     wish.classes
@@ -35,7 +35,7 @@ pub(super) fn classes(wish: &Wish, controller: &AnyController) -> bool {
         || needs.sets.any_of(Sets::RATE.and(Sets::MARK).and(Sets::NOTE))
 }
 
-/// The radio of the interface with this number, for a controller that looks at what only that tells.
+/// Opens the radio of the interface with this number, if the controller reads it.
 ///
 /// # Errors
 /// The interface is gone, or the kernel does not answer.
@@ -46,27 +46,27 @@ pub(super) fn radio(controller: &AnyController, index: u32) -> Result<Option<Box
     Ok(Radiometer::open(index)?.map(Box::new))
 }
 
-/// What a user should know of the radio's quantities that a controller reads and that are only estimated.
+/// Returns remarks on the radio's quantities that the controller reads and that are only estimated.
 pub(super) fn estimated(controller: &AnyController, device: &dyn Device) -> Vec<String> {
     let of_device = device.capabilities().estimates.iter().filter(|(of, _)| Reads::RADIO.contains(*of));
     let all = Radiometer::ESTIMATES.iter().chain(of_device);
     all.filter(|(of, _)| controller.needs().reads.contains(*of)).map(|(_, how)| (*how).to_owned()).collect()
 }
 
-/// Whether what a controller needs of neighbours' agents is there.
+/// Checks that the notes that a controller needs are on.
 ///
 /// # Errors
-/// It needs their notes, which are off.
+/// The controller needs notes, which are off.
 pub(super) fn has_notes(controller: &AnyController, notes: bool) -> Result<(), Error> {
     let needs = controller.needs();
     let needs_notes = needs.reads.any_of(Reads::NOTES) || needs.sets.any_of(Sets::NOTE);
     if needs_notes && !notes { Err(Unfit::Notes { controller: controller.name() }.into()) } else { Ok(()) }
 }
 
-/// Whether a controller can work with a device, and with the radio of its interface. Notes are the agent's.
+/// Checks that a controller can work with a device and with the radio of its interface. Notes are the agent's.
 ///
 /// # Errors
-/// It needs what is not measured there, or orders what is not possible.
+/// The controller needs what is not measured there, or orders what is not possible.
 pub(super) fn suits(controller: &AnyController, device: &dyn Device, radio: Option<&Radiometer>) -> Result<(), Error> {
     let able = device.capabilities();
     let reads = able.reads.and(radio.map_or(Reads::NONE, Radiometer::reads)).and(Reads::NOTES);

@@ -1,18 +1,18 @@
-//! The signals that an agent is sent.
+//! Signals of the agent.
 
 use crate::error::Error;
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// The signals that end the agent, blocked for this thread and those that it starts, so that they come to
+/// The signals that end the agent. They are blocked for this thread and those that it starts, and read by
 /// [`govern`](crate::agent::govern::govern).
 #[derive(Debug)]
 pub struct Signals(SignalFd);
 
 impl Signals {
-    /// Takes over SIGINT, SIGTERM, SIGQUIT and SIGHUP. Before anything is changed: a signal must not come between a change and
-    /// its undoing.
+    /// Takes over SIGINT, SIGTERM, SIGQUIT and SIGHUP. Call it before anything is changed, so that no signal comes
+    /// between a change and its undoing.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -26,7 +26,7 @@ impl Signals {
         SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).map(Self).map_err(failed)
     }
 
-    /// The signal that has come, if one has.
+    /// Returns the signal that has come, if any.
     ///
     /// # Errors
     /// The kernel refuses.

@@ -1,4 +1,5 @@
-//! What the agent waits for: a moment, signals, news of interfaces, clients, messages of other agents. One descriptor for all.
+//! One descriptor for everything that the agent waits for: deadlines, signals, interface changes, clients, messages of
+//! other agents.
 
 use crate::error::Error;
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -9,9 +10,9 @@ use rustix::time::{
 use std::os::fd::{AsFd, OwnedFd};
 use units::Instant;
 
-/// Who woke the agent.
+/// Sources that wake the agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "any of them may have, at once")]
+#[expect(clippy::struct_excessive_bools, reason = "several can be true at once")]
 pub(super) struct Woken {
     pub(super) by_signal: bool,
     pub(super) by_links: bool,
@@ -20,7 +21,7 @@ pub(super) struct Woken {
     pub(super) by_notes: bool,
 }
 
-/// What is waited for.
+/// The epoll and its members.
 pub(super) struct Wakes {
     epoll: OwnedFd,
     timer: OwnedFd,
@@ -40,7 +41,7 @@ impl Wakes {
         let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
         let timer = timerfd_create(TimerfdClockId::Monotonic, flags).map_err(failed)?;
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?;
-        // Edges: the timer is set anew each time, and need not be read.
+        // Edge-triggered: the timer is set anew each time and need not be read.
         let once = EventFlags::IN | EventFlags::ET;
         epoll::add(&epoll, &timer, EventData::new_u64(Self::TIMER), once).map_err(failed)?;
         epoll::add(&epoll, signals, EventData::new_u64(Self::SIGNALS), EventFlags::IN).map_err(failed)?;
@@ -48,22 +49,22 @@ impl Wakes {
         Ok(Self { epoll, timer, until: Instant::ZERO, events: Vec::with_capacity(8) })
     }
 
-    /// Clients at a descriptor wake the agent from now on, until that is closed.
+    /// Adds a descriptor of clients, until it is closed.
     pub(super) fn add_clients(&self, of: impl AsFd) -> Result<(), Error> {
         epoll::add(&self.epoll, of, EventData::new_u64(Self::CLIENTS), EventFlags::IN).map_err(failed)
     }
 
-    /// Messages of admission at a descriptor wake the agent from now on.
+    /// Adds a descriptor of admission.
     pub(super) fn add_admission(&self, at: impl AsFd) -> Result<(), Error> {
         epoll::add(&self.epoll, at, EventData::new_u64(Self::ADMISSION), EventFlags::IN).map_err(failed)
     }
 
-    /// Notes at a descriptor wake the agent from now on.
+    /// Adds a descriptor of notes.
     pub(super) fn add_notes(&self, at: impl AsFd) -> Result<(), Error> {
         epoll::add(&self.epoll, at, EventData::new_u64(Self::NOTES), EventFlags::IN).map_err(failed)
     }
 
-    /// Waits until a moment, or until somebody wakes the agent.
+    /// Waits until an instant, or until a source wakes the agent.
     pub(super) fn wait(&mut self, until: Instant) -> Result<Woken, Error> {
         if until != self.until {
             self.set(until)?;
@@ -84,7 +85,7 @@ impl Wakes {
     }
 
     fn set(&mut self, until: Instant) -> Result<(), Error> {
-        // A moment that is past wakes at once; a time of zero would wake never.
+        // A time in the past wakes at once; zero would never wake.
         let moment = std::time::Duration::from_nanos(until.as_nanos().max(1));
         let moment = Timespec::try_from(moment).expect("2^64 nanoseconds are fewer than 2^63 seconds");
         let once = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -95,7 +96,7 @@ impl Wakes {
     }
 }
 
-/// The next moment of a grid of `every`, after `now`: those who share a grid wake the agent together.
+/// Returns the next instant after `now` on a grid of `every`: tasks on one grid wake the agent together.
 pub(super) fn on_grid(now: Instant, every: units::Duration) -> Instant {
     let every = every.as_nanos().max(1);
     Instant::from_nanos((now.as_nanos() / every + 1).saturating_mul(every))

@@ -1,4 +1,4 @@
-//! What holds the packets: which of the devices serves a queue, and why not another.
+//! Chooses the device that serves a queue, and says why not another.
 
 use crate::device::contract::Device;
 use crate::device::driver::{self, Idle};
@@ -12,18 +12,18 @@ use crate::kernel::rtnetlink::ROOT;
 
 /// A queue that was taken up.
 pub struct Attached {
-    /// The device that measures, limits and puts back the queue.
+    /// Device that measures, limits and restores the queue.
     pub device: Box<dyn Device>,
-    /// What a user should know of that: that nothing ever waits in it, and why it is not another that would be better.
+    /// Remarks for the user: that nothing ever waits in the queue, and why a better device is not possible.
     pub remarks: Vec<String>,
 }
 
-/// Takes up a queue. With [`Backend::Auto`] our own discipline comes first; where that fails the queues of mac80211, if it
-/// holds the interface's packets, and the kernel's FIFO elsewhere.
+/// Takes up a queue. [`Backend::Auto`] tries Sluice's own discipline first, then the queues of mac80211 if it holds the
+/// interface's packets, else the kernel's FIFO.
 ///
 /// # Errors
-/// No such interface; no privilege; settings that the device cannot hold; another agent is there; a former queue that
-/// could not be put back, or a queue in which nothing ever waits, unless that is forced.
+/// There is no such interface, the privilege is missing, the device cannot hold the settings, another agent is there,
+/// or (unless forced) the former queue could not be restored or nothing ever waits in the queue.
 pub fn attach(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> {
     let mut attached = choose(wish, start, looks)?;
     if let Some(segments) = wish.gso_segments {
@@ -61,8 +61,8 @@ fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> 
     Ok(Attached { device: Box::new(Fifo::attach(place, Kind::of(settings)?, start, looks, *force)?), remarks })
 }
 
-/// A queue in which nothing ever waits is taken up only where that is `force`d, and then with that remark. Where what a
-/// user made would be lost by it, the device refuses, and says that.
+/// Takes up a queue in which nothing ever waits only if it is `force`d, and then returns that remark. If a user's queue
+/// would be lost, the device refuses and says that instead.
 fn in_vain(idle: Option<&Idle>, force: bool) -> Result<Vec<String>, Error> {
     match idle {
         Some(idle) if !force && !idle.is_precious => Err(Unforced::Idle { why: idle.why.clone() }.into()),
@@ -71,7 +71,7 @@ fn in_vain(idle: Option<&Idle>, force: bool) -> Result<Vec<String>, Error> {
 }
 
 fn txq(wish: &Wish, start: &Start) -> Result<Box<dyn Device>, Error> {
-    // mac80211 has an order and a choice of what to drop of its own.
+    // mac80211 has its own order and its own choice of drops.
     Kind::of(&wish.settings)?;
     Ok(Box::new(Txq::attach(&wish.place, start)?))
 }

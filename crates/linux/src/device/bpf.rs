@@ -1,14 +1,13 @@
-//! Our own queue discipline, in BPF: it holds packets as crate `queue`'s first-in-first-out queue does, under a limit that
-//! the agent moves, and times each packet.
+//! Sluice's own queue discipline, in BPF: holds packets as crate `queue`'s first-in-first-out queue does, under a limit
+//! that the agent moves, and times each packet.
 //!
-//! The mechanism is `bpf/fifo.h`, with `bpf/shaper.h` for a rate, and where a device never pushes back `bpf/flight.h`, with
-//! `bpf/completion.bpf.c` to tell that the device is done with a packet. `bpf/class.h` tells packets of real time from others,
-//! and `bpf/mark.bpf.c` marks them. `bpf/sluice.bpf.c` makes a discipline of it, which Linux from 6.16 takes where it was
-//! built with `CONFIG_NET_SCH_BPF`. `bpf/conformance.bpf.c` makes a program of it that runs on any recent kernel: a test
-//! drives that one beside crate `queue` and holds every decision and counter to be equal.
+//! The mechanism is `bpf/fifo.h`, with `bpf/shaper.h` for a rate. For devices that never push back, `bpf/flight.h` and
+//! `bpf/completion.bpf.c` detect when the device is done with a packet. `bpf/class.h` separates real-time packets, and
+//! `bpf/mark.bpf.c` marks them. `bpf/sluice.bpf.c` makes a discipline of these, for Linux 6.16 and later with
+//! `CONFIG_NET_SCH_BPF`. `bpf/conformance.bpf.c` makes a program of them that runs on any recent kernel: a test drives
+//! it beside crate `queue` and requires every decision and counter to be equal.
 
 mod completions;
-mod credit;
 mod discipline;
 mod governed;
 mod load;
@@ -32,8 +31,8 @@ mod conformance_many;
 #[cfg(test)]
 mod conformance_shaper;
 
-pub use credit::{Below, Credit};
 pub use discipline::Discipline;
 pub use governed::{FOLDER, Governed};
 pub use mechanism::Mechanism;
+pub use shared::{Below, Credit};
 pub use slot::Slot;

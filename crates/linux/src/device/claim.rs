@@ -1,20 +1,20 @@
-//! A place is taken: locked, what a killed agent left put back, what stands there read; then ours is put there.
+//! Takes a place: locks it, restores what a killed agent left, reads the present queue, and installs ours.
 
 use crate::device::former::Former;
-use crate::device::place::Place;
 use crate::device::state::{Kept, State};
+use crate::device::wish::Place;
 use crate::error::{Error, Unforced};
 use crate::kernel::rtnetlink::{Link, Route};
 
-/// Locks a place and reads what stands there. What a killed agent left is put back first. A queue that could not be put
-/// back later is refused, unless `force`d: then the kernel's default is to come back.
+/// Locks a place and reads its present queue. First restores what a killed agent left. Refuses a queue that could not
+/// be restored later, unless `force`d: then the kernel's default comes back.
 pub(crate) fn claim(place: &Place, route: &mut Route, link: &Link, force: bool) -> Result<(Former, State), Error> {
     let (state, left) = State::lock(&place.state_folder, &place.device, place.parent)?;
     claim_locked(state, left, route, link, place.parent, force)
 }
 
-/// As [`claim`]; but where a killed agent left a discipline of `kind` in its place, that stays, and what stood there before
-/// it is still what is to come back. True in that case.
+/// As [`claim`]; but a discipline of `kind` that a killed agent left stays, and the queue before it is still the one to
+/// restore. Returns true in that case.
 #[cfg(feature = "bpf")]
 pub(crate) fn claim_or_keep(
     place: &Place,
@@ -55,7 +55,7 @@ fn claim_locked(
     Ok((former, state))
 }
 
-/// Writes down what to put back, then puts our discipline of a kind in its place.
+/// Writes down what to restore, then installs our discipline of a kind.
 pub(crate) fn make_way(
     former: &Former,
     mut state: State,
@@ -71,7 +71,7 @@ pub(crate) fn make_way(
     Ok(state)
 }
 
-/// Puts back what a killed agent left. Where another program has put a queue there since, that one stays.
+/// Restores what a killed agent left. If another program has put a queue there since, that one stays.
 pub(crate) fn put_back(former: &Former, route: &mut Route) -> Result<(), Error> {
     match former.restore(route) {
         Err(Error::Replaced { .. }) => Ok(()),

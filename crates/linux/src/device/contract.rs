@@ -1,53 +1,54 @@
-//! What the agent asks of an interface, whatever holds its queue.
+//! The contract between the agent and an interface, whatever holds its queue.
 
 use crate::device::wish::{Start, Wish};
 use crate::error::{Error, Unfit};
 use control::{Interval, Orders, Radio, Reads, Sets};
 use units::{Bytes, Duration, Instant};
 
-/// A controller of a live queue is called at least so often: by that a device knows that its agent lives.
+/// Longest time between two calls of a live queue's controller: it tells a device that its agent lives.
 pub(crate) const LONGEST_INTERVAL: Duration = Duration::from_secs(2);
 
 /// An interface whose queue is measured and limited.
 pub trait Device {
-    /// The interface, as `ip link` calls it.
+    /// Returns the interface's name, as `ip link` shows it.
     fn name(&self) -> &str;
 
-    /// What was measured since the last call, or since the device was made. What the device cannot measure is zero or
-    /// absent; [`capabilities`](Self::capabilities) says which.
+    /// Returns the measurements since the last call, or since the device was made. What the device cannot measure is
+    /// zero or absent; see [`capabilities`](Self::capabilities).
     ///
     /// # Errors
     /// The interface is gone, or its queue is no longer the one that was installed.
     fn take_interval(&mut self, now: Instant) -> Result<Interval, Error>;
 
-    /// What was measured beside the queue, in the interval that [`take_interval`](Self::take_interval) ended last.
+    /// Returns what was measured beside the queue, in the interval that [`take_interval`](Self::take_interval) ended
+    /// last.
     fn beside(&self) -> Beside {
         Beside::default()
     }
 
-    /// Carries out orders, which hold from now on. What waits above a lower limit goes only where [`Capabilities::purges`]
-    /// says so.
+    /// Carries out orders from now on. Packets above a lower limit are discarded only if [`Capabilities::purges`] is
+    /// set.
     ///
     /// # Errors
-    /// As [`take_interval`](Self::take_interval); an order that is not among [`Capabilities::sets`], and then none of them is
-    /// carried out; a limit in a unit that the device cannot hold.
+    /// As [`take_interval`](Self::take_interval); an order is not in [`Capabilities::sets`], in which case none is
+    /// carried out; a limit has a unit that the device cannot hold.
     fn apply(&mut self, orders: &Orders) -> Result<(), Error>;
 
-    /// Puts the former queue back. Does nothing where it is back already.
+    /// Restores the former queue. Does nothing if it is restored already.
     ///
     /// # Errors
-    /// The former queue cannot be put back, or what the kernel made of it differs.
+    /// The former queue cannot be restored, or what the kernel made of it differs.
     fn restore(&mut self) -> Result<(), Error>;
 
-    /// What the device can measure and do. Constant over its life.
+    /// Returns what the device can measure and do. Constant over its life.
     fn capabilities(&self) -> Capabilities;
 
-    /// What it needs of the process's powers from now on until it is back.
+    /// Returns the privileges that it needs from now on until the queue is restored.
     fn keeps(&self) -> Keeps {
         Keeps::Queues
     }
 
-    /// Packets of the interface hold at most so many segments (GSO) until [`restore`](Self::restore), so that a limit in
+    /// Limits packets of the interface to so many segments (GSO) until [`restore`](Self::restore), so that a limit in
     /// packets counts what the link carries. A device that changes nothing does nothing.
     ///
     /// # Errors
@@ -57,8 +58,8 @@ pub trait Device {
         Ok(())
     }
 
-    /// Takes other settings over and touches no packet that waits; `start` as for a new device. False where that cannot be
-    /// done: then the queue must be made anew, and what waits is lost.
+    /// Changes settings without touching waiting packets; `start` as for a new device. Returns false if that is not
+    /// possible: then the queue must be made anew, and waiting packets are lost.
     ///
     /// # Errors
     /// As [`apply`](Self::apply).
@@ -67,7 +68,7 @@ pub trait Device {
         Ok(false)
     }
 
-    /// Looks at a queue that is only seen by looking, see [`Capabilities::look_every`].
+    /// Reads the counters of a queue that is measured by looking, see [`Capabilities::look_every`].
     ///
     /// # Errors
     /// As [`take_interval`](Self::take_interval).
@@ -77,78 +78,77 @@ pub trait Device {
     }
 }
 
-/// What a device measures beside the queue of its controller. Zero or absent where it does not;
-/// [`Capabilities::reads`] says which.
+/// Measurements beside the controller's queue. Zero or absent if the device has none; see [`Capabilities::reads`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Beside {
-    /// As [`Radio::late`]: packets whose MAC delay was longer than the controller asked to be told of.
+    /// As [`Radio::late`]: packets whose MAC delay exceeded the controller's bound.
     pub late: u64,
-    /// As [`Radio::real_time`], of what leaves by this interface: others are not heard.
+    /// As [`Radio::real_time`], for what leaves by this interface: others are not overheard.
     pub real_time: Bytes,
-    /// As [`Radio::real_time_new`], likewise.
+    /// As [`Radio::real_time_new`], for what leaves by this interface.
     pub real_time_new: Bytes,
-    /// As [`Radio::hops`], of what came to the queue, as far as packets show it.
+    /// As [`Radio::hops`], for what came to the queue, as far as packets show it.
     pub hops: u8,
-    /// By the queue of real time, where there is one.
+    /// Measurements of the real-time queue, if there is one.
     pub class: Option<Interval>,
 }
 
 impl Beside {
-    /// What a controller sees of it, with what the radio itself told.
+    /// Adds these measurements to those of the radio.
     pub(crate) fn radio(&self, told: Option<Radio>) -> Radio {
         let Self { late, real_time, real_time_new, hops, class: _ } = *self;
         Radio { late, real_time, real_time_new, hops, ..told.unwrap_or_default() }
     }
 }
 
-/// What a device needs while it is governed.
+/// Privileges that a device needs while it is governed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Keeps {
-    /// No privilege: it only looks.
+    /// None: it only looks.
     Nothing,
-    /// It changes queues through rtnetlink or nl80211.
+    /// CAP_NET_ADMIN: it changes queues through rtnetlink or nl80211.
     Queues,
-    /// It also loads and reads BPF programs.
+    /// Also CAP_BPF and CAP_PERFMON: it loads and reads BPF programs.
     QueuesAndBpf,
 }
 
 impl Keeps {
-    /// What an agent needs that may take up any queue later.
+    /// Returns the privileges of an agent that may take up any queue later.
     pub(crate) const fn most() -> Self {
         if cfg!(feature = "bpf") { Self::QueuesAndBpf } else { Self::Queues }
     }
 }
 
-/// How well a device knows a quantity of [`Interval`].
+/// How a quantity of [`Interval`] is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quality {
-    /// Counted or timed, a packet at a time.
+    /// Counted or timed per packet.
     Measured,
-    /// Computed from counters that were read now and then; how, in a few words.
+    /// Estimated from counters that are read from time to time; the text says how.
     Estimated(&'static str),
     /// Not known: zero or absent in every interval.
     Absent,
 }
 
-/// What a device can measure and do.
+/// Abilities of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// What holds the packets, as `tc qdisc` calls it: `pfifo_head_drop`, `sluice`.
+    /// Kind of queue, as `tc qdisc` calls it: `pfifo_head_drop`, `sluice`.
     pub kind: &'static str,
     /// Whether packets above a lowered limit are discarded at once. Otherwise they leave as the link takes them.
     pub purges: bool,
-    /// How often [`Device::look`] must be called for estimates to hold; absent where packets are measured one at a time.
+    /// How often [`Device::look`] must be called for estimates to hold; `None` if every packet is measured.
     pub look_every: Option<Duration>,
-    /// What a controller can look at here: measured or estimated.
+    /// Quantities that a controller can read here, measured or estimated.
     pub reads: Reads,
-    /// Which of that is estimated, and how, in a few words.
+    /// Which of them are estimated, and how.
     pub estimates: &'static [(Reads, &'static str)],
-    /// Which orders the device can carry out.
+    /// Orders that the device can carry out.
     pub sets: Sets,
 }
 
 impl Capabilities {
-    /// How well a quantity, one bit of [`Reads`], is known.
+    /// Returns how a quantity, one bit of [`Reads`], is known.
     pub fn quality(&self, of: Reads) -> Quality {
         match self.estimates.iter().find(|(reads, _)| reads.contains(of)) {
             _ if !self.reads.contains(of) => Quality::Absent,
@@ -157,7 +157,7 @@ impl Capabilities {
         }
     }
 
-    /// Refuses orders of which the device cannot carry out one.
+    /// Refuses orders if the device cannot carry out one of them.
     pub(crate) fn allow(&self, orders: &Orders) -> Result<(), Error> {
         match orders.kinds().without(self.sets).next() {
             None => Ok(()),

@@ -1,26 +1,26 @@
-//! Whether packets ever wait in a queue, which only happens where something below it refuses them for a while.
+//! Tells whether packets ever wait in a queue, which happens only if something below it refuses them for a while.
 
 use crate::device::former::Former;
-use crate::device::place::Place;
+use crate::device::wish::Place;
 use crate::error::Error;
 use crate::kernel::rtnetlink::{Link, Qdisc, ROOT, Route};
 use std::fs;
 use std::path::Path;
 
-/// Kinds of interfaces whose drivers take every packet at once. Which ones they are the kernel shows by giving them no
-/// queue; where somebody has put one there, only the kind is left to be seen. It gives `tun` a queue, which its driver used
-/// to drop from rather than to stop.
+/// Kinds of interfaces whose drivers take every packet at once. The kernel gives such an interface no queue; if
+/// somebody has put one there, only the kind is left to go by. TUN, which has a queue by default, is among them,
+/// because in most kernels its driver drops packets instead of stopping.
 const TAKE_ALL: [&str; 13] =
     ["batadv", "bond", "bridge", "dsa", "dummy", "macvlan", "team", "tun", "veth", "vlan", "vrf", "vxlan", "wireguard"];
 /// `ARPHRD_LOOPBACK` (`linux/if_arp.h`).
 const LOOPBACK: u16 = 772;
-/// Disciplines that hand a packet down whenever what is below them takes one.
+/// Disciplines that hold nothing back: they hand a packet down whenever what is below them takes one.
 const WORK_CONSERVING: [&str; 7] = ["drr", "ets", "mq", "mqprio", "multiq", "prio", "qfq"];
 
-/// What an interface does with a packet for which it has no room.
+/// Behaviour of an interface when it has no room for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Driver {
-    /// It makes the queue wait.
+    /// It pushes back: the queue waits.
     PushesBack,
     /// It takes every packet, and mac80211 holds them.
     Mac80211,
@@ -29,7 +29,7 @@ pub(crate) enum Driver {
 }
 
 impl Driver {
-    /// That of an interface with the disciplines `qdiscs`, and through what it is known.
+    /// Returns the driver's behaviour for an interface with the disciplines `qdiscs`, and how it is known.
     pub(crate) fn of(link: &Link, qdiscs: &[Qdisc]) -> (Self, String) {
         let name = &link.name;
         let (driver, module) = (linked(name, "device/driver"), linked(name, "device/driver/module"));
@@ -62,7 +62,7 @@ impl Driver {
     }
 }
 
-/// What a link of sysfs below an interface points to.
+/// Returns the last part of a link in the interface's folder of sysfs.
 pub(crate) fn linked(device: &str, path: &str) -> Option<String> {
     let target = fs::read_link(Path::new("/sys/class/net").join(device).join(path)).ok()?;
     target.file_name().map(|name| name.to_string_lossy().into_owned())
@@ -70,15 +70,15 @@ pub(crate) fn linked(device: &str, path: &str) -> Option<String> {
 
 fn takes_all(link: &Link, qdiscs: &[Qdisc]) -> bool {
     let known = link.hardware == LOOPBACK || link.kind.as_deref().is_some_and(|kind| TAKE_ALL.contains(&kind));
-    // What the kernel put there by itself has no handle.
+    // Disciplines that the kernel put there by itself have no handle.
     let by_default = qdiscs.iter().any(|root| root.parent == ROOT && root.handle == 0 && root.kind == "noqueue");
     known || by_default
 }
 
-/// Whether a discipline above the class `parent` holds packets back, whatever the driver does.
+/// Tells whether a discipline above the class `parent` holds packets back, whatever the driver does.
 fn is_shaped(qdiscs: &[Qdisc], parent: u32) -> bool {
     let mut parent = parent;
-    // Each is below the one before; a list that the kernel changed meanwhile could go round.
+    // A list that the kernel changed meanwhile could go round.
     for _ in 0..=qdiscs.len() {
         let above = qdiscs.iter().find(|qdisc| parent != ROOT && qdisc.handle >> 16 == parent >> 16);
         match above {
@@ -95,16 +95,16 @@ fn is_shaped(qdiscs: &[Qdisc], parent: u32) -> bool {
 pub(crate) struct Idle {
     /// Whether release by credit would make packets wait.
     pub(crate) but_by_credit: bool,
-    /// Whether putting something else in its place would lose what a user made, which is the more to be told.
+    /// Whether replacing the queue would lose what a user made.
     pub(crate) is_precious: bool,
-    /// Why, and what would help.
+    /// The reason, and what would help.
     pub(crate) why: String,
 }
 
-/// Why nothing ever waits in the queue at a place, if so.
+/// Returns why nothing ever waits in the queue at a place, if so.
 ///
 /// # Errors
-/// No such interface.
+/// There is no such interface.
 pub(crate) fn idle(place: &Place) -> Result<Option<Idle>, Error> {
     let mut route = Route::open()?;
     let link = route.link(&place.device)?;
@@ -116,8 +116,8 @@ pub(crate) fn idle(place: &Place) -> Result<Option<Idle>, Error> {
     let (_, obstacle) = Former::read(&mut route, &link, place.parent)?;
     let name = &link.name;
     let why = format!(
-        "nothing ever waits in this queue of {name}, and no limit of it does anything (driver: {how}); `sluice doctor {name}` \
-         says what would"
+        "nothing ever waits in this queue of {name}, so a limit has no effect (driver: {how}); `sluice doctor {name}` says \
+         what would"
     );
     Ok(Some(Idle { but_by_credit: driver == Driver::Mac80211, is_precious: obstacle.is_some(), why }))
 }
@@ -147,7 +147,7 @@ mod tests {
             (None, 1, Some(&given), Driver::PushesBack),
             (None, 1, Some(&users), Driver::PushesBack),
             (Some("ifb"), 1, Some(&given), Driver::PushesBack),
-            // Down, it has no queue yet, and that says nothing.
+            // An interface that is down has no queue yet, which says nothing.
             (None, 1, None, Driver::PushesBack),
         ] {
             let qdiscs: Vec<Qdisc> = root.into_iter().cloned().collect();

@@ -1,4 +1,4 @@
-//! Intervals of a queue that can only be observed: from its counters, read many times per interval.
+//! Estimates the intervals of a queue that can only be observed, from counters that are read many times per interval.
 //!
 //! - *Sojourn* by Little's law (Little 1961): the backlog in bytes, integrated over time, divided by the bytes that
 //!   left. It uses bytes because the kernel counts a large packet once while it waits, and by its segments when it
@@ -7,11 +7,11 @@
 //!   waited at both readings, so that the link was never idle.
 //! - *Idle and busy time*: each reading stands for half of the time to the next.
 
-use crate::kernel::counters::Counters;
+use crate::kernel::Counters;
 use control::{Count, Interval, Measures, Reads, Stat};
 use units::{Bytes, Duration, Instant};
 
-/// What is computed from counters instead of being measured packet by packet.
+/// Quantities that are computed from counters instead of being measured per packet.
 pub(crate) const ESTIMATED: Reads = Reads::SOJOURN.and(Reads::GAP).and(Reads::AVERAGE).and(Reads::OCCUPANCY);
 /// How, in a few words.
 pub(crate) const ESTIMATES: [(Reads, &str); 3] = [
@@ -23,7 +23,7 @@ pub(crate) const ESTIMATES: [(Reads, &str); 3] = [
     (Reads::OCCUPANCY, "each reading stands for half the time to the next"),
 ];
 
-/// What is known of a queue between two intervals.
+/// State of a queue between two intervals.
 #[derive(Clone, Debug)]
 pub(crate) struct Estimator {
     measures: Measures,
@@ -31,12 +31,12 @@ pub(crate) struct Estimator {
     header: u64,
     drops_at_head: bool,
     last: (Instant, Counters),
-    /// At the last interval's end.
+    /// Counters at the last interval's end.
     base: (Instant, Counters),
     backlog_max: u32,
     sojourn: Samples,
     gap: Samples,
-    /// Bytes times nanoseconds that waited since the last departure.
+    /// Backlog integrated since the last departure, in byte nanoseconds.
     waiting: u128,
     /// Time since the last departure in which packets waited.
     serving: u64,
@@ -45,7 +45,7 @@ pub(crate) struct Estimator {
 }
 
 impl Estimator {
-    /// Of a queue with the counters `first` at `now`. Packets are `header` bytes longer there than at the network layer.
+    /// Starts with the counters `first` at `now`. Packets are `header` bytes longer there than at the network layer.
     pub(crate) fn new(measures: Measures, header: u64, drops_at_head: bool, now: Instant, first: Counters) -> Self {
         Self {
             measures,
@@ -63,12 +63,12 @@ impl Estimator {
         }
     }
 
-    /// Measures in another way from now on.
+    /// Changes what is measured.
     pub(crate) fn measure(&mut self, measures: Measures) {
         self.measures = measures;
     }
 
-    /// The counters as they are now.
+    /// Adds a reading of the counters.
     pub(crate) fn look(&mut self, now: Instant, counters: Counters) {
         let (then, before) = std::mem::replace(&mut self.last, (now, counters));
         let time = now.as_nanos().saturating_sub(then.as_nanos());
@@ -98,14 +98,14 @@ impl Estimator {
         }
     }
 
-    /// Moves the average of service times by so many packets of one service time.
+    /// Moves the average of service times by `packets` packets of one service time.
     fn average(&mut self, packets: u64, service: f64) {
         let Some(weight) = self.measures.service_weight else { return };
         let kept = libm::pow(1.0 - weight, packets as f64);
         self.service_nanos = Some(self.service_nanos.map_or(service, |mean| service + kept * (mean - service)));
     }
 
-    /// What happened since the last call, up to the last look.
+    /// Returns the interval since the last call, up to the last reading.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a mean of times, rounded")]
     pub(crate) fn take(&mut self) -> Interval {
         let (now, counters) = self.last;
@@ -132,8 +132,9 @@ fn backlog(counters: &Counters, header: u64) -> Count {
     Count { packets, bytes: Bytes::new(u64::from(counters.backlog_bytes).saturating_sub(packets * header)) }
 }
 
-/// Arrivals, departures and drops between two looks. The kernel counts dropped packets and not their bytes: they are
-/// taken to be as long as those that left, or those that wait. Counters that went back belong to another queue.
+/// Computes arrivals, departures and drops between two readings. The kernel counts dropped packets but not their bytes:
+/// they are assumed to be as long as those that left, or those that wait. Counters that decrease belong to another
+/// queue.
 fn passed(before: &Counters, after: &Counters, header: u64) -> Interval {
     let (old, waiting) = (backlog(before, header), backlog(after, header));
     let packets = after.sent_packets.saturating_sub(before.sent_packets);
@@ -151,7 +152,7 @@ fn passed(before: &Counters, after: &Counters, header: u64) -> Interval {
     Interval { arrived: Count { packets, bytes: Bytes::new(bytes) }, sent, dropped, ..Interval::default() }
 }
 
-/// Estimates, each standing for some packets.
+/// Statistics of estimates, each of which stands for several packets.
 #[derive(Clone, Copy, Debug, Default)]
 struct Samples {
     n: u64,

@@ -1,4 +1,4 @@
-//! The kernel's own FIFO disciplines as devices, for kernels without BPF disciplines.
+//! The kernel's FIFO disciplines as devices, for kernels without BPF disciplines.
 
 use crate::device::claim::{claim, make_way};
 use crate::device::contract::{Capabilities, Device};
@@ -6,26 +6,26 @@ use crate::device::estimate::Estimator;
 use crate::device::former::Former;
 use crate::device::looks::Looks;
 use crate::device::observed::{Watched, header};
-use crate::device::place::Place;
 use crate::device::state::State;
+use crate::device::wish::Place;
 use crate::device::wish::{Backend, Start, Wish};
 use crate::error::{Error, Unfit};
-use crate::kernel::counters::Counters;
+use crate::kernel::Counters;
 use crate::kernel::rtnetlink::{Qdisc, Route};
 use control::{Interval, Limit, Orders};
 use queue::{DisciplineName, Settings};
 use units::Instant;
 
-/// A FIFO of the kernel. None of them discards what waits when its limit is lowered.
+/// A FIFO of the kernel. None of them discards waiting packets when its limit is lowered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
-    /// Packets; the one that comes to a full queue goes.
+    /// Limit in packets; an arriving packet is dropped when the queue is full.
     #[default]
     Pfifo,
-    /// Bytes with link headers; the packet that comes to a full queue goes.
+    /// Limit in bytes with link headers; an arriving packet is dropped when the queue is full.
     Bfifo,
-    /// Packets; the one that waited longest goes. A full queue stays as long as it is when its limit is lowered, until
-    /// fewer come than leave.
+    /// Limit in packets; the oldest packet is dropped when the queue is full. A full queue keeps its length when its
+    /// limit is lowered, until fewer packets come than leave.
     PfifoHeadDrop,
 }
 
@@ -33,7 +33,7 @@ impl Kind {
     /// Every FIFO of the kernel.
     pub const ALL: [Self; 3] = [Self::Pfifo, Self::Bfifo, Self::PfifoHeadDrop];
 
-    /// As `tc qdisc` calls it.
+    /// Returns its name in `tc qdisc`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Pfifo => "pfifo",
@@ -42,10 +42,10 @@ impl Kind {
         }
     }
 
-    /// The one that holds a queue of these settings.
+    /// Returns the FIFO for these settings.
     ///
     /// # Errors
-    /// There is none: what the kernel's FIFOs cannot hold, and what to ask for instead.
+    /// No FIFO of the kernel can hold them; the error says what to use instead.
     pub fn of(settings: &Settings) -> Result<Self, Error> {
         match (settings.discipline, settings.limit) {
             (DisciplineName::DropTail, Limit::Packets(_)) => Ok(Self::Pfifo),
@@ -58,7 +58,7 @@ impl Kind {
         }
     }
 
-    /// The options that set `limit`: `struct tc_fifo_qopt`.
+    /// Returns the options that set `limit`: `struct tc_fifo_qopt`.
     fn options(self, limit: Limit) -> Result<Vec<u8>, Error> {
         let number = match (self, limit) {
             (Self::Bfifo, Limit::Bytes(bytes)) => u32::try_from(bytes.count()).unwrap_or(u32::MAX),
@@ -71,7 +71,7 @@ impl Kind {
     }
 }
 
-/// One of the kernel's FIFOs, put in place of what was there.
+/// One of the kernel's FIFOs in place of the former queue.
 #[derive(Debug)]
 pub struct Fifo {
     watched: Watched,
@@ -82,12 +82,12 @@ pub struct Fifo {
 }
 
 impl Fifo {
-    /// Puts a FIFO of `kind` in its place. What waited in the former queue is lost, as with any change of a
-    /// discipline. What a killed agent left is put back first.
+    /// Installs a FIFO of `kind`. Packets that wait in the former queue are lost, as with any change of a discipline.
+    /// First restores what a killed agent left.
     ///
     /// # Errors
-    /// No such interface; no privilege; another agent is there; a former queue that could not be put back, unless
-    /// `force`d: then the kernel's default comes back in its place.
+    /// There is no such interface, the privilege is missing, another agent is there, or the former queue could not be
+    /// restored (unless `force`d: then the kernel's default comes back).
     pub fn attach(place: &Place, kind: Kind, start: &Start, looks: &Looks, force: bool) -> Result<Self, Error> {
         let options = kind.options(start.orders.limit)?;
         let mut route = Route::open()?;
@@ -154,7 +154,7 @@ impl Device for Fifo {
 
 impl Drop for Fifo {
     fn drop(&mut self) {
-        // Nobody is left to be told; the state file stays, and the next agent or `sluice detach` tries again.
+        // No caller is left to be told; the state file stays, and the next agent or `sluice detach` tries again.
         let _ = self.restore();
     }
 }

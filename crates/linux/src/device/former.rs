@@ -1,4 +1,4 @@
-//! The queue that an interface had before, and how it gets it back, even from an agent that was killed.
+//! The former queue of an interface, and how it is restored, even after an agent was killed.
 
 use crate::device::options::to_make_again;
 use crate::error::Error;
@@ -6,27 +6,27 @@ use crate::kernel::nl80211::Wireless;
 use crate::kernel::rtnetlink::{Link, Qdisc, ROOT, Route, shown};
 use serde::{Deserialize, Serialize};
 
-/// Disciplines that the kernel makes again, equal, from the options that it shows. All but codel and fq are tested so; of
-/// those the kernel's source says it.
+/// Disciplines that can be created again from the options that the kernel shows. All but codel and fq are tested; for
+/// those two it follows from the kernel's source.
 const RESTORABLE: [&str; 9] =
     ["pfifo", "bfifo", "pfifo_head_drop", "pfifo_fast", "noqueue", "fq_codel", "codel", "fq", "cake"];
 
-/// What stood in a place before, and what stands there now.
+/// The former queue of a place, and ours.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Former {
-    /// The interface's name, for messages.
+    /// Name of the interface, for messages.
     device: String,
     index: u32,
     parent: u32,
-    /// Absent where the kernel's default stood there, which comes back by itself.
+    /// The former discipline; `None` if the kernel's default was there, which comes back by itself.
     qdisc: Option<Saved>,
-    /// The handle of ours.
+    /// Handle of our discipline.
     ours: u32,
-    /// How many segments a packet of the interface's could hold, where the agent changed that.
+    /// Former largest number of segments in a packet, if the agent changed it.
     #[serde(default)]
     segments: Option<u32>,
-    /// Where no discipline is replaced: the limit that was moved.
+    /// Former limit, if no discipline is replaced.
     #[serde(default)]
     phy: Option<FormerPhy>,
 }
@@ -39,7 +39,7 @@ struct Saved {
     options: Option<Vec<u8>>,
 }
 
-/// The limit that the queues of a phy had.
+/// Former limit of a phy's queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FormerPhy {
@@ -48,7 +48,7 @@ struct FormerPhy {
 }
 
 impl Former {
-    /// What stands at `parent` of an interface, and why it could not be put back as it is, if so.
+    /// Reads the queue at `parent` of an interface, and why it could not be restored, if so.
     pub(crate) fn read(route: &mut Route, link: &Link, parent: u32) -> Result<(Self, Option<String>), Error> {
         let qdiscs = route.qdiscs(link.index)?;
         let here = qdiscs.iter().find(|qdisc| qdisc.parent == parent);
@@ -73,37 +73,37 @@ impl Former {
         Ok((former, obstacle))
     }
 
-    /// The limit of a phy's queues: no discipline is replaced.
+    /// For the limit of a phy's queues: no discipline is replaced.
     pub(crate) fn of_phy(link: &Link, number: u32, limit: u32) -> Self {
         let (device, index, phy) = (link.name.clone(), link.index, Some(FormerPhy { number, limit }));
         Self { device, index, parent: ROOT, qdisc: None, ours: 0, segments: None, phy }
     }
 
-    /// The handle that our discipline gets.
+    /// Returns the handle that our discipline gets.
     pub(crate) fn ours(&self) -> u32 {
         self.ours
     }
 
-    /// Our discipline gets a handle of its own choice.
+    /// Lets our discipline choose its handle.
     #[cfg(feature = "bpf")]
     pub(crate) fn governed_by(self, ours: u32) -> Self {
         Self { ours, ..self }
     }
 
-    /// Our discipline in its place: of a kind, with options as the kernel takes them.
+    /// Installs our discipline of a kind, with options as the kernel takes them.
     pub(crate) fn replacement(&self, kind: &str, options: Option<Vec<u8>>) -> Qdisc {
         let Self { index, parent, ours: handle, .. } = *self;
         Qdisc { index, handle, parent, kind: kind.into(), options, ..Qdisc::default() }
     }
 
-    /// Whether `here` is our discipline of that kind, which replaced this on an interface.
+    /// Tells whether `here` is our discipline of that kind, which replaced the former one on an interface.
     #[cfg(feature = "bpf")]
     pub(crate) fn is_replaced_by(&self, here: Option<&Qdisc>, link: &Link, kind: &str) -> bool {
         let is_ours = here.is_some_and(|here| here.handle == self.ours && here.kind == kind);
         self.index == link.index && self.phy.is_none() && is_ours
     }
 
-    /// Packets of the interface could hold so many segments. What was written down first stays.
+    /// Notes the former number of segments. The first value stays.
     pub(crate) fn remember_segments(&mut self, segments: u32) {
         self.segments.get_or_insert(segments);
     }
@@ -113,12 +113,12 @@ impl Former {
         self.qdisc = None;
     }
 
-    /// Puts it back, and looks whether it is as it was. A discipline that is not ours is left alone.
+    /// Restores the former queue, and checks that it equals what it was. A discipline that is not ours is left alone.
     pub(crate) fn restore(&self, route: &mut Route) -> Result<(), Error> {
         let restored = self.restore_queue(route);
         let Some(segments) = self.segments else { return restored };
         match route.set_segments(self.index, segments) {
-            // With its interface.
+            // It disappeared with its interface.
             Err(Error::Gone { .. }) => restored,
             set => restored.and(set),
         }
@@ -173,12 +173,12 @@ fn restore_phy(number: u32, limit: u32) -> Result<(), Error> {
     }
 }
 
-/// `Qu` with a place's number: nothing else gives such handles, and a child's differs from its parent's.
+/// Handle `Qu` with a place's number: nothing else uses such handles, and a child's differs from its parent's.
 const fn our_handle(parent: u32) -> u32 {
     if parent == ROOT { 0x51ce_0000 } else { 0x5100_0000 | ((parent & 0x7f) << 16) }
 }
 
-/// Under a root that the kernel made by itself (`mq`) somebody may have put a queue of his own.
+/// Tells whether somebody has put a queue of his own under a root that the kernel made by itself (`mq`).
 fn default_obstacle(qdiscs: &[Qdisc]) -> Option<String> {
     let own = qdiscs.iter().find(|qdisc| qdisc.handle != 0 && qdisc.parent < 0xffff_0000)?;
     Some(format!("{} is below its root and would be lost", shown(Some(own))))

@@ -1,36 +1,36 @@
-//! The counters of all queues of this network namespace, read once for all devices that look at the same moment.
+//! Counters of all queues of this network namespace, read once for all devices that look at the same instant.
 
-use crate::device::place::shown_place;
+use crate::device::wish::shown_place;
 use crate::error::Error;
-use crate::kernel::counters::Counters;
+use crate::kernel::Counters;
 use crate::kernel::rtnetlink::{Link, Route, Tally, shown};
 use std::cell::RefCell;
 use std::rc::Rc;
 use units::Instant;
 
-/// Where devices look. A copy looks at the same.
+/// A shared cache of counters. Copies share it.
 #[derive(Clone, Debug)]
 pub struct Looks(Rc<RefCell<Seen>>);
 
 #[derive(Debug)]
 struct Seen {
     route: Route,
-    /// When it was read; absent before the first time and after a failure.
+    /// Instant of the reading; `None` before the first one and after a failure.
     at: Option<Instant>,
     tallies: Vec<Tally>,
 }
 
 impl Looks {
-    /// At the network namespace of this thread. Needs no privilege.
+    /// Opens it for the network namespace of this thread. Needs no privilege.
     ///
     /// # Errors
-    /// The kernel gives no socket for it.
+    /// The kernel gives no socket.
     pub fn open() -> Result<Self, Error> {
         Ok(Self(Rc::new(RefCell::new(Seen { route: Route::open()?, at: None, tallies: Vec::new() }))))
     }
 
-    /// The counters of the queue at `parent` of an interface; nothing where the kernel keeps none. With a `handle`, that
-    /// must be the queue's.
+    /// Returns the counters of the queue at `parent` of an interface; `None` if the kernel has none. With a `handle`,
+    /// the queue must have it.
     pub(crate) fn counters(
         &self,
         now: Instant,

@@ -1,9 +1,9 @@
-//! A queue whose counters are looked at; and any discipline as a device, only looked at.
+//! A queue whose counters are read, and any discipline as a device that is only observed.
 
 use crate::device::contract::{Capabilities, Device, Keeps};
 use crate::device::estimate::{ESTIMATED, ESTIMATES, Estimator};
 use crate::device::looks::Looks;
-use crate::device::place::Place;
+use crate::device::wish::Place;
 use crate::device::wish::{Start, Wish};
 use crate::error::Error;
 use crate::kernel::rtnetlink::{Link, Route};
@@ -19,7 +19,7 @@ pub(crate) struct Watched {
     pub(crate) looks: Looks,
     pub(crate) link: Link,
     pub(crate) parent: u32,
-    /// The handle that must be found; absent where any may be.
+    /// Handle that the queue must have; `None`: any.
     pub(crate) handle: Option<u32>,
     pub(crate) estimator: Estimator,
     pub(crate) every: Duration,
@@ -32,7 +32,7 @@ impl Watched {
         Ok(())
     }
 
-    /// Measures as is asked for from now on.
+    /// Changes what is measured.
     pub(crate) fn measure(&mut self, start: &Start) {
         self.every = start.every;
         self.estimator.measure(start.measures);
@@ -55,15 +55,15 @@ pub(crate) fn header(link: &Link) -> u64 {
     if link.hardware == ETHERNET { 14 } else { 0 }
 }
 
-/// The queue that is there, looked at and never changed.
+/// The present queue, observed and never changed.
 #[derive(Debug)]
 pub struct Observed(Watched);
 
 impl Observed {
-    /// Looks at the queue in a place. Needs no privilege.
+    /// Observes the queue in a place. Needs no privilege.
     ///
     /// # Errors
-    /// No such interface.
+    /// There is no such interface.
     pub fn new(place: &Place, start: &Start, looks: &Looks) -> Result<Self, Error> {
         let (link, looks) = (Route::open()?.link(&place.device)?, looks.clone());
         let first = looks.counters(start.at, &link, place.parent, None)?;
@@ -86,7 +86,7 @@ impl Device for Observed {
         Ok(self.0.estimator.take())
     }
 
-    /// Nothing: the queue is only looked at. What a queue that is governed would refuse is refused.
+    /// Changes nothing. Orders that a governed queue would refuse are refused.
     fn apply(&mut self, orders: &Orders) -> Result<(), Error> {
         self.capabilities().allow(orders)
     }

@@ -1,15 +1,15 @@
-//! Options of disciplines: what makes one again is not always what the kernel shows of it.
+//! Options of disciplines: those that create one again can differ from those that the kernel shows.
 
 use crate::kernel::wire::{u16_at, u32_at};
 
-/// Types of the attributes that are CoDel times (`linux/pkt_sched.h`): target, interval, threshold for marks.
+/// Attributes that are CoDel times (`linux/pkt_sched.h`): target, interval, threshold for marks.
 const CODEL_TIMES: [u16; 3] = [1, 3, 5];
 const FQ_CODEL_TIMES: [u16; 3] = [1, 3, 7];
 /// Length of an attribute's header, and of one that holds 32 bits.
 const HEADER: usize = 4;
 const WITH_32_BITS: u16 = 8;
 
-/// The options that make a discipline of a kind again, from those that the kernel shows.
+/// Returns the options that create a discipline of a kind again, from those that the kernel shows.
 ///
 /// CoDel keeps a time as `v` units of 1024 ns and shows it as `s` microseconds, both rounded down, so that what it shows
 /// would come back smaller. One microsecond more is exact: `s <= 1.024 v < s + 1`, so that `(s + 1) / 1.024` is above `v`
@@ -29,7 +29,7 @@ pub(crate) fn to_make_again(kind: &str, shown: &[u8]) -> Vec<u8> {
         {
             made[at + HEADER..at + HEADER + 4].copy_from_slice(&time.saturating_add(1).to_ne_bytes());
         }
-        // A length that lies ends the reading at the latest where the bytes end.
+        // A wrong length ends the reading at the end of the bytes at the latest.
         at += usize::from(length).max(HEADER).next_multiple_of(4);
     }
     made

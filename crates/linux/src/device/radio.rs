@@ -1,15 +1,15 @@
-//! What the driver of a Wi-Fi interface tells of its radio by nl80211, for controllers that look at that.
+//! Readings of a Wi-Fi interface's radio from nl80211, for controllers that need them.
 //!
-//! - *Channel time*: the survey of the channel in use, to a millisecond. Drivers that sense the channel count how long it was
-//!   busy, own frames included, and how long they sent. Where a driver does not, nothing stands in for it: what stations say of
-//!   their own airtime is less than what the channel carries.
-//! - *Link rate*: of each station the bitrate of the last frame to it, weighted by the bytes that went to it.
-//! - *Stations heard*: those of the interface from which something came. Others on the channel are not in the kernel's list.
-//! - *Aggregates*: MPDUs and their repetitions are counted for each station. No driver tells how many of them shared a frame, nor
-//!   how many may: frames are taken for as large as they may be, by the limits of their format ([`largest`]) and by a time
-//!   ([`LONGEST_FRAME`]).
+//! - *Channel time*: the survey of the channel in use, to a millisecond. Drivers that sense the channel count how long
+//!   it was busy, own frames included, and how long they sent. Nothing replaces a missing survey: the airtime of
+//!   stations is less than what the channel carries.
+//! - *Link rate*: the bitrate of the last frame to each station, weighted by the bytes sent to it.
+//! - *Stations heard*: stations of the interface from which a frame came. Others on the channel are not in the kernel's
+//!   list.
+//! - *Aggregates*: MPDUs and retransmissions are counted per station. No driver tells how many of them shared a frame,
+//!   nor how many may, so frames count as large as their format ([`largest`]) and [`LONGEST_FRAME`] allow.
 //!
-//! MAC delays, hops and own real-time traffic are the queue's to tell ([`Beside`](super::contract::Beside)).
+//! MAC delays, hops and own real-time traffic come from the queue ([`Beside`](super::contract::Beside)).
 
 use crate::error::Error;
 use crate::kernel::nl80211::{Format, Peer, Survey, Wireless};
@@ -17,32 +17,32 @@ use control::{Radio, Reads};
 use std::collections::BTreeMap;
 use units::{Bytes, Duration, Rate};
 
-/// No aggregate is longer: so Linux' drivers ath9k and iwlwifi bound them. The standard allows 5.484 ms.
+/// Longest aggregate, as Linux's drivers ath9k and iwlwifi bound it. The standard allows 5.484 ms.
 const LONGEST_FRAME: Duration = Duration::from_millis(4);
-/// Of each MPDU in an aggregate beside what mac80211 counts: check sum and delimiter.
+/// Bytes of each MPDU in an aggregate beside what mac80211 counts: checksum and delimiter.
 const FRAMING: u64 = 8;
 
 /// The radio of an interface.
 #[derive(Debug)]
 pub(crate) struct Radiometer {
     wireless: Wireless,
-    /// The interface's number.
+    /// Number of the interface.
     index: u32,
     reads: Reads,
     before: Reading,
 }
 
-/// What the driver had counted at a moment.
+/// Counters of the driver at one instant.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Reading {
     survey: Survey,
-    /// Of those of which all is known that follows here.
+    /// Stations for which all of the following is known.
     stations: BTreeMap<[u8; 6], Counted>,
-    /// MPDUs that came from each station.
+    /// MPDUs received from each station.
     received: BTreeMap<[u8; 6], u32>,
 }
 
-/// What went to a station until a moment, and how its last frame went.
+/// Counters of what was sent to a station, and the rate and format of the last frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Counted {
     bytes: u64,
@@ -53,23 +53,23 @@ struct Counted {
 }
 
 impl Radiometer {
-    /// What drivers may tell.
+    /// Quantities that drivers may report.
     pub(crate) const READS: Reads = Reads::MEDIUM.and(Reads::LINK).and(Reads::CONTENDERS).and(Reads::AGGREGATES);
-    /// Which of that is estimated, and how, in words.
+    /// Which of them are estimated, and how.
     pub(crate) const ESTIMATES: [(Reads, &str); 2] = [
         (Reads::CONTENDERS, "stations heard: those of this interface; others on the channel are not counted"),
         (
             Reads::AGGREGATES,
-            "aggregates: taken for as large as their format and 4 ms allow; no driver tells their size",
+            "aggregates: assumed as large as their format and 4 ms allow; no driver reports their size",
         ),
     ];
 
-    /// Of the interface with this number; none where it is no Wi-Fi.
+    /// Opens the radio of the interface with this number; `None` if it is not Wi-Fi.
     ///
     /// # Errors
     /// The interface is gone, or the kernel does not answer.
     pub(crate) fn open(index: u32) -> Result<Option<Self>, Error> {
-        // Without nl80211 nothing is Wi-Fi.
+        // Without nl80211 there is no Wi-Fi.
         let Ok(mut wireless) = Wireless::open() else { return Ok(None) };
         if wireless.phy_of(index)?.is_none() {
             return Ok(None);
@@ -78,12 +78,12 @@ impl Radiometer {
         Ok(Some(Self { wireless, index, reads: before.reads(), before }))
     }
 
-    /// What of a radio is told here. A link has no rate before the first frame to a station.
+    /// Radio readings that this driver supports. A link has no rate before the first frame to a station.
     pub(crate) fn reads(&self) -> Reads {
         self.reads
     }
 
-    /// What was seen since the last call.
+    /// Returns the readings since the last call.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -99,7 +99,7 @@ impl Reading {
     fn of(survey: &Survey, peers: &[Peer]) -> Self {
         let counted = |peer: &Peer| {
             let (bytes, rate, frames) = (peer.sent_bytes?, peer.sent_at?, peer.sent_frames?);
-            // A driver that tells of no repetitions leaves them out.
+            // A driver that does not report retransmissions leaves them out.
             let (repeated, format) = (peer.repeated_frames.unwrap_or(0), peer.format);
             Some((peer.address, Counted { bytes, frames, repeated, rate, format }))
         };
@@ -125,7 +125,7 @@ impl Reading {
             of(&self.survey).zip(before).map_or(Duration::ZERO, |(now, then)| now.saturating_sub(then))
         };
         let (busy, sending) = (grown(|survey| survey.busy), grown(|survey| survey.sending));
-        // A station that comes anew has been heard.
+        // A new station has been heard.
         let is_heard =
             |(address, now): &(&[u8; 6], &u32)| before.received.get(*address).is_none_or(|then| then != *now);
         let contenders = u32::try_from(self.received.iter().filter(is_heard).count()).unwrap_or(u32::MAX);
@@ -150,11 +150,11 @@ impl Reading {
     }
 }
 
-/// What went to a station in an interval.
+/// Traffic sent to a station in an interval.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     bytes: u64,
-    /// Without repetitions.
+    /// Without retransmissions.
     packets: u64,
     mpdus: u64,
     rate: Rate,
@@ -162,7 +162,7 @@ struct Sent {
 }
 
 impl Counted {
-    /// A station that left and came again counts from zero.
+    /// A station that left and returned counts from zero.
     fn since(&self, before: Option<&Self>) -> Sent {
         let before = before.filter(|before| before.bytes <= self.bytes).copied().unwrap_or_default();
         let packets = u64::from(self.frames.wrapping_sub(before.frames));
@@ -172,7 +172,7 @@ impl Counted {
 }
 
 impl Sent {
-    /// Frames that these MPDUs make where each is as large as it may be.
+    /// Returns the number of frames that these MPDUs make if each frame is as large as it may be.
     fn frames(&self) -> u64 {
         let (bytes, most) = largest(self.format, self.rate);
         let one = self.bytes.checked_div(self.packets).unwrap_or(0) + FRAMING;
@@ -180,8 +180,8 @@ impl Sent {
     }
 }
 
-/// The largest frame in a format and at a rate: its bytes, by the longest A-MPDU that stations of the format can say they take,
-/// and its MPDUs, by the window of block acknowledgements. Before 802.11n the longest MPDU.
+/// Returns the largest frame in a format and at a rate: its bytes, by the longest A-MPDU that stations of the format
+/// can announce, and its MPDUs, by the window of block acknowledgements. Before 802.11n the longest MPDU.
 fn largest(format: Format, rate: Rate) -> (Bytes, u64) {
     let (bytes, most) = match format {
         Format::NonHt => return (Bytes::new(2_346), 1),
@@ -202,7 +202,7 @@ mod tests {
         Survey { frequency: Some(frequency), busy, sending, ..Survey::default() }
     }
 
-    /// In frames of 1000 B, none repeated.
+    /// In frames of 1000 B, none retransmitted.
     fn peer(number: u8, bytes: u64, mbps: u64) -> Peer {
         let (sent_bytes, sent_at) = (Some(bytes), Some(Rate::mbps(mbps)));
         let sent_frames = u32::try_from(bytes / 1_000).ok();
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(now.reads(), Reads::MEDIUM);
         let seen = now.since(&before);
         assert_eq!([seen.busy, seen.sending], [40, 30].map(Duration::from_millis));
-        // After a change of the channel, and where a driver began to count anew.
+        // After a change of the channel, and if a driver starts to count anew.
         for other in [survey(2_412, 5, 1), survey(2_437, 5, 1)] {
             assert_eq!(Reading::of(&other, &[]).since(&before), Radio::default());
         }
@@ -229,7 +229,7 @@ mod tests {
         // 30, 10 and 20 kB at 54, 6 and 24 Mb/s.
         assert_eq!(now.since(&before).phy_rate, Rate::mbps((30 * 54 + 10 * 6 + 20 * 24) / 60));
         assert_eq!(now.since(&now).phy_rate, Rate::bps(0), "nothing was sent");
-        // A station that left and came again: all that it counts is new.
+        // A station that left and returned: all that it counts is new.
         assert_eq!(Reading::of(&Survey::default(), &[peer(1, 5, 11)]).since(&now).phy_rate, Rate::mbps(11));
     }
 

@@ -1,11 +1,11 @@
-//! The files in which running agents write down what to put back, and who may be believed about them.
+//! Files in which running agents write down what to restore, and checks that such a file can be trusted.
 //!
 //! The folder belongs to the agents: nobody else may enter it, except the group, which may ask agents there. A file is
-//! accepted as ours only if it is a plain file of our user and was not reached by a link. A process is signalled only
-//! if it is still the one that wrote its number down.
+//! accepted only if it is a plain file of this user that was not reached by a link. A process is signalled only if it
+//! is still the one that wrote its number down.
 
 use crate::device::former::Former;
-use crate::device::place::shown_place;
+use crate::device::wish::shown_place;
 use crate::error::{Error, Taken};
 use crate::kernel::rtnetlink::{Link, ROOT, Route};
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags, fchmod, flock, fstat, lstat};
@@ -17,36 +17,36 @@ use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-/// Where agents write down what to put back.
+/// Default folder in which agents write down what to restore.
 pub const STATE_FOLDER: &str = "/run/sluice";
 
-/// Of that folder: its owner's, and the group may open the sockets in it.
+/// Mode of that folder: for its owner, and the group may open the sockets in it.
 pub(crate) const FOLDER_MODE: u32 = 0o710;
-/// The longest name of an interface (`IFNAMSIZ` less one).
+/// Longest name of an interface (`IFNAMSIZ` less one).
 const LONGEST_NAME: usize = 15;
 
-/// The file in which a running agent keeps a [`Former`]. It is locked while the agent lives, so that one that is not
-/// locked was left by an agent that was killed.
+/// The file in which a running agent keeps a [`Former`]. It is locked while the agent lives, so an unlocked one was
+/// left by a killed agent.
 #[derive(Debug)]
 pub(crate) struct State {
     path: PathBuf,
     file: File,
 }
 
-/// What a state file says.
+/// Contents of a state file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Kept {
     /// The agent's process.
     pub(crate) process: u32,
-    /// When it started, in the kernel's ticks since boot: numbers are given again.
+    /// Start time of the process, in the kernel's ticks since boot, because process numbers are reused.
     #[serde(default)]
     started: Option<u64>,
     pub(crate) former: Former,
 }
 
 impl State {
-    /// Opens and locks the file for a place; also what a killed agent left in it.
+    /// Opens and locks the file for a place; also returns what a killed agent left in it.
     pub(crate) fn lock(folder: &Path, device: &str, parent: u32) -> Result<(Self, Option<Kept>), Error> {
         let path = path(folder, device, parent)?;
         make_state_folder(folder)?;
@@ -70,13 +70,13 @@ impl State {
         }
         let mut state = Self { path, file };
         if let Some(left) = &kept {
-            // From now on the process in the file is this one: `detach` must not signal a number that is anybody's now.
+            // From now on the file names this process: `detach` must not signal a number that may belong to anybody.
             state.keep(&left.former)?;
         }
         Ok((state, kept))
     }
 
-    /// Writes down what to put back, before anything is changed.
+    /// Writes down what to restore, before anything is changed.
     pub(crate) fn keep(&mut self, former: &Former) -> Result<(), Error> {
         let process = std::process::id();
         let kept = Kept { process, started: started(process), former: former.clone() };
@@ -90,7 +90,7 @@ impl State {
         write(&mut self.file).map_err(|error| failed(&self.path, error))
     }
 
-    /// Packets of the interface hold at most so many segments from now on. What it was is written down first.
+    /// Limits packets of the interface to so many segments. The former number is written down first.
     pub(crate) fn limit_segments(
         &mut self,
         former: &mut Former,
@@ -98,15 +98,14 @@ impl State {
         link: &Link,
         segments: u32,
     ) -> Result<(), Error> {
-        // Of a killed agent whose queue goes on it stands there already.
-        // Read now: `link` may be older than what a killed agent changed and this one has put back.
+        // A killed agent whose queue continues has written it down already. It is read now, because `link` may be older
+        // than what a killed agent changed and this one has restored.
         former.remember_segments(route.link(&link.name)?.gso_max_segs);
         self.keep(former)?;
         route.set_segments(link.index, segments)
     }
 
-    /// Puts the former queue back and takes the file away. Where another program has put a queue there, that one stays, and
-    /// there is nothing to put back later.
+    /// Restores the former queue and removes the file. If another program has put a queue there, that one stays.
     pub(crate) fn end(self, former: &Former, route: &mut Route) -> Result<(), Error> {
         let restored = former.restore(route);
         match restored {
@@ -115,13 +114,13 @@ impl State {
         }
     }
 
-    /// Takes the file away: there is nothing to put back any more.
+    /// Removes the file: there is nothing to restore any more.
     pub(crate) fn forget(self) -> Result<(), Error> {
         fs::remove_file(&self.path).map_err(|error| failed(&self.path, error))
     }
 }
 
-/// Puts a former queue back from outside the device that replaced it: for a panic, when the device is out of reach.
+/// Restores a former queue from outside the device that replaced it: for a panic, when the device is out of reach.
 #[derive(Debug)]
 pub struct Restorer(Result<PathBuf, Error>);
 
@@ -131,10 +130,10 @@ impl Restorer {
         Self(path(folder, device, parent))
     }
 
-    /// Puts back what this process wrote down when it attached. Does nothing where nothing was replaced.
+    /// Restores what this process wrote down when it attached. Does nothing if nothing was replaced.
     ///
     /// # Errors
-    /// The former queue cannot be put back.
+    /// The former queue cannot be restored.
     pub fn restore(&self) -> Result<(), Error> {
         let Ok(path) = &self.0 else { return Ok(()) };
         let mut text = String::new();
@@ -151,20 +150,20 @@ impl Restorer {
     }
 }
 
-/// A process that governs a place, as it wrote itself down.
+/// A process that governs a place, from its state file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AgentProcess {
-    /// The number of its process.
+    /// Number of the process.
     pub(crate) process: u32,
     started: Option<u64>,
 }
 
 impl AgentProcess {
-    /// Asks it to end. A process that has taken its number since is left alone.
+    /// Tells it to end. A process that has taken over its number is left alone.
     pub(crate) fn terminate(self) -> Result<(), Errno> {
         let pid = i32::try_from(self.process).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
-        // From here on the descriptor means this very process, so that the start time that is read is that of the one that
-        // gets the signal.
+        // From here on the descriptor refers to this very process, so that the start time that is read is that of the
+        // process that gets the signal.
         let process = match pidfd_open(pid, PidfdFlags::empty()) {
             Err(Errno::SRCH) => return Ok(()),
             process => process?,
@@ -179,7 +178,7 @@ impl AgentProcess {
     }
 }
 
-/// The process that governs a place now, if one does.
+/// Returns the process that governs a place now, if any.
 pub(crate) fn agent_at(folder: &Path, device: &str, parent: u32) -> Result<Option<AgentProcess>, Error> {
     let path = path(folder, device, parent)?;
     if matches!(lstat(&path), Err(Errno::NOENT)) {
@@ -200,7 +199,7 @@ pub(crate) fn agent_at(folder: &Path, device: &str, parent: u32) -> Result<Optio
     }
 }
 
-/// The other places of a device that are written down: governed ones, and what killed agents left.
+/// Returns the other places of a device that have state files: governed ones, and those of killed agents.
 pub(crate) fn other_places(folder: &Path, device: &str, parent: u32) -> Result<Vec<u32>, Error> {
     let this = path(folder, device, parent)?;
     let namespace = format!("{device}.{}.", namespace()?);
@@ -219,23 +218,23 @@ pub(crate) fn other_places(folder: &Path, device: &str, parent: u32) -> Result<V
     Ok(places)
 }
 
-/// How a user ends what governs a place.
+/// Returns the command that ends the governing of a place.
 pub(crate) fn detach_command(device: &str, parent: u32) -> String {
     let place = if parent == ROOT { String::new() } else { format!(" --parent {}", shown_place(parent)) };
     format!("sluice detach {device}{place}")
 }
 
-/// When a process started, in the kernel's ticks since boot (`proc(5)`, stat, field 22).
+/// Returns when a process started, in the kernel's ticks since boot (`proc(5)`, stat, field 22).
 fn started(process: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The second field is the program's name in parentheses, with whatever characters it has.
+    // The second field is the program's name in parentheses, which may contain anything.
     stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
 }
 
 /// Makes the folder, for this user and the sockets' group; refuses one in which others could put files.
 ///
 /// # Errors
-/// It cannot be made, or is not for this user alone to write to.
+/// The folder cannot be made, or others may write to it.
 pub fn make_state_folder(folder: &Path) -> Result<(), Error> {
     if let Some(above) = folder.parent() {
         fs::create_dir_all(above).map_err(|error| failed(folder, error))?;
@@ -251,7 +250,7 @@ pub fn make_state_folder(folder: &Path) -> Result<(), Error> {
     }
     match (stat.st_uid, geteuid().as_raw()) {
         (owner, user) if owner == user => {}
-        // There is nothing wrong with it: it is this user who may not.
+        // The folder is in order; this user may not use it.
         (0, _) => return Err(failed(folder, io::ErrorKind::PermissionDenied.into())),
         _ => return refuse("belongs to another user: no state is kept there"),
     }
@@ -261,13 +260,13 @@ pub fn make_state_folder(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Opens a state file, which must be a plain file of this user's. Neither a link nor a pipe holds it up.
+/// Opens a state file, which must be a plain file of this user. A link or a pipe does not block it.
 pub(crate) fn open(path: &Path, flags: OFlags) -> Result<File, Error> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let refuse = |why| Err(Error::Distrusted { path: path.into(), why });
     let file = match rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR) {
         Err(Errno::LOOP) => return refuse("is a symbolic link: it is not our state"),
-        // A pipe that nobody reads, or a socket.
+        // A pipe without a reader, or a socket.
         Err(Errno::NXIO) => return refuse("is not a plain file: it is not our state"),
         file => file.map_err(|errno| failed(path, errno.into()))?,
     };
@@ -281,12 +280,12 @@ pub(crate) fn open(path: &Path, flags: OFlags) -> Result<File, Error> {
     if stat.st_nlink > 1 {
         return refuse("has another name: it is not our state");
     }
-    // Whoever may read a file may lock it, and would keep it from being put back.
+    // Whoever may read a file may lock it, and could prevent the restoring.
     fchmod(&file, Mode::RUSR | Mode::WUSR).map_err(|errno| failed(path, errno.into()))?;
     Ok(File::from(file))
 }
 
-/// Interfaces of different network namespaces may have one name.
+/// Interfaces of different network namespaces may have the same name.
 fn path(folder: &Path, device: &str, parent: u32) -> Result<PathBuf, Error> {
     let is_name = !matches!(device, "" | "." | "..")
         && device.len() <= LONGEST_NAME
@@ -298,7 +297,7 @@ fn path(folder: &Path, device: &str, parent: u32) -> Result<PathBuf, Error> {
     Ok(folder.join(format!("{device}.{}.{place}.json", namespace()?)))
 }
 
-/// The number of this thread's network namespace.
+/// Returns the number of this thread's network namespace.
 fn namespace() -> Result<u64, Error> {
     const NAMESPACE: &str = "/proc/thread-self/ns/net";
     let stat = rustix::fs::stat(NAMESPACE).map_err(|errno| failed(Path::new(NAMESPACE), errno.into()))?;

@@ -1,16 +1,16 @@
-//! The queues of mac80211 as a device: their common limit is moved, what they count is read. For Wi-Fi without our own
-//! discipline.
+//! The queues of mac80211 as a device: moves their common limit and reads their counters. For Wi-Fi without Sluice's
+//! own discipline.
 //!
-//! mac80211 keeps its order (a queue for each station and traffic identifier, `FQ-CoDel` within) and discards from the
-//! longest flow where the limit is reached, also what waits above a lower limit once the next packet comes. The limit is
-//! that of a phy: packets of all of its interfaces count, and one of them is governed.
+//! mac80211 keeps its order (a queue for each station and traffic identifier, `FQ-CoDel` within) and, at the limit,
+//! discards from the longest flow, also packets above a lowered limit once the next packet comes. The limit belongs to
+//! a phy: packets of all of its interfaces count, and only one of them is governed.
 
 use crate::device::claim::put_back;
 use crate::device::contract::{Capabilities, Device};
 use crate::device::estimate::{ESTIMATED, ESTIMATES, Estimator};
 use crate::device::former::Former;
-use crate::device::place::Place;
 use crate::device::state::{State, open};
+use crate::device::wish::Place;
 use crate::device::wish::{Backend, Start, Wish};
 use crate::error::{Error, Taken, Unfit, Unsupported};
 use crate::kernel::nl80211::{Phy, Wireless, counters};
@@ -21,12 +21,12 @@ use std::fs::File;
 use std::path::Path;
 use units::{Duration, Instant};
 
-/// As devices are called.
+/// Name of the device.
 pub(crate) const KIND: &str = "txq";
-/// What a frame has beside the packet: the header of a QoS data frame (IEEE Std 802.11-2020, 9.3.2.1) and LLC.
+/// Bytes of a frame beside the packet: the header of a QoS data frame (IEEE Std 802.11-2020, 9.3.2.1) and LLC.
 const HEADER: u64 = 34;
 
-/// How the counts are taken, too.
+/// How counts are read, too.
 const ALL_ESTIMATES: [(Reads, &str); 1 + ESTIMATES.len()] = {
     let counts = (Reads::COUNTS, "sent: to this interface's stations; waiting and dropped: of its whole phy");
     let [sojourn, gap, occupancy] = ESTIMATES;
@@ -40,23 +40,23 @@ pub struct Txq {
     route: Route,
     link: Link,
     phy: u32,
-    /// As it was set last.
+    /// The limit that was set last.
     limit: u32,
     former: Former,
     state: Option<State>,
-    /// Locked: one interface of a phy is governed.
+    /// Lock of the phy: only one of its interfaces is governed.
     _lock: File,
     estimator: Estimator,
     every: Duration,
 }
 
 impl Txq {
-    /// Takes up the queues of the phy of an interface. Nothing that waits in them is lost, unless it is above the limit.
-    /// What a killed agent left is put back first.
+    /// Takes up the queues of an interface's phy. Waiting packets are kept, unless they exceed the limit. First
+    /// restores what a killed agent left.
     ///
     /// # Errors
-    /// No such interface, or none of Wi-Fi; a driver that does not leave its queues to mac80211; no privilege; another
-    /// agent is there, or governs another interface of the phy; a limit in bytes.
+    /// There is no such interface, or it is not Wi-Fi; its driver does not leave its queues to mac80211; the privilege
+    /// is missing; another agent is there, or governs another interface of the phy; the limit is in bytes.
     pub fn attach(place: &Place, start: &Start) -> Result<Self, Error> {
         let Place { device, parent, state_folder } = place;
         if *parent != ROOT {
@@ -91,18 +91,18 @@ impl Txq {
     }
 }
 
-/// Whether mac80211 holds the packets of an interface, and has a limit for them.
+/// Tells whether mac80211 holds the packets of an interface, and has a limit for them.
 ///
 /// # Errors
-/// No such interface.
+/// There is no such interface.
 pub(crate) fn holds(device: &str) -> Result<bool, Error> {
     let link = Route::open()?.link(device)?;
-    // Without nl80211 nothing is Wi-Fi.
+    // Without nl80211 there is no Wi-Fi.
     let Ok(mut wireless) = Wireless::open() else { return Ok(false) };
     Ok(wireless.phy_of(link.index)?.is_some_and(|phy| phy.limit.is_some()))
 }
 
-/// The phy, its limit, and the lock that no other interface of it can have.
+/// Returns the phy, its limit, and the lock that only one of its interfaces can have.
 fn claim(wireless: &mut Wireless, link: &Link, folder: &Path) -> Result<(Phy, u32, File), Error> {
     let name = || link.name.clone();
     let phy = wireless.phy_of(link.index)?.ok_or_else(|| Unsupported::NotWifi { name: name() })?;
@@ -117,7 +117,7 @@ fn claim(wireless: &mut Wireless, link: &Link, folder: &Path) -> Result<(Phy, u3
     }
 }
 
-/// A limit as the phy has it.
+/// Converts a limit to the phy's.
 fn packets(limit: Limit) -> Result<u32, Error> {
     match limit {
         Limit::Packets(packets) => Ok(packets),
@@ -182,7 +182,7 @@ impl Device for Txq {
 
 impl Drop for Txq {
     fn drop(&mut self) {
-        // Nobody is left to be told; the state file stays, and the next agent or `sluice detach` tries again.
+        // No caller is left to be told; the state file stays, and the next agent or `sluice detach` tries again.
         let _ = self.restore();
     }
 }

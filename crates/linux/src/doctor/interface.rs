@@ -1,14 +1,14 @@
-//! What is possible with the queue of an interface.
+//! Findings about the queue of an interface.
 
 use crate::device::driver::Driver;
 use crate::device::former::Former;
-use crate::device::place::shown_place;
 use crate::device::txq;
-use crate::doctor::finding::Finding;
+use crate::device::wish::shown_place;
+use crate::doctor::machine::Finding;
 use crate::error::Error;
 use crate::kernel::rtnetlink::{Link, ROOT, Route, shown};
 
-/// Disciplines with classes, or a place for another below them.
+/// Disciplines with classes, or with a place for another below them.
 const CLASSFUL: [&str; 11] = ["cbq", "drr", "ets", "hfsc", "htb", "mqprio", "multiq", "netem", "prio", "qfq", "tbf"];
 pub(super) fn findings(link: &Link, parent: u32, route: &mut Route, can_bpf: bool) -> Result<Vec<Finding>, Error> {
     let here = route.qdisc(link.index, parent)?;
@@ -26,7 +26,7 @@ pub(super) fn findings(link: &Link, parent: u32, route: &mut Route, can_bpf: boo
     findings.push(match obstacle {
         None if here.is_none() => Finding::good("former queue", "none (noqueue); it can be restored as it is"),
         None => Finding::good("former queue", format!("{}; it can be restored as it is", shown(here.as_ref()))),
-        // What a user made is never given up on our advice.
+        // Never advise to give up what a user made.
         Some(why) if classes.is_some() => Finding::bad("former queue", why, "govern a class of it, as above"),
         Some(why) if parent != ROOT => Finding::bad("former queue", why, "as above"),
         Some(why) => Finding::bad("former queue", why, "attach --force, after which the kernel's default comes back"),
@@ -42,8 +42,8 @@ pub(super) fn findings(link: &Link, parent: u32, route: &mut Route, can_bpf: boo
     Ok(findings)
 }
 
-/// The classes of a shaper that a user set up, and whose queues can be governed; none if the root is the kernel's or
-/// has no classes.
+/// Returns the classes of a shaper that a user set up, and whose queues can be governed; `None` if the root is the
+/// kernel's or has no classes.
 fn users_classes(link: &Link, route: &mut Route) -> Result<Option<Vec<u32>>, Error> {
     let qdiscs = route.qdiscs(link.index)?;
     let Some(root) = qdiscs.iter().find(|qdisc| qdisc.parent == ROOT && qdisc.handle != 0) else { return Ok(None) };
@@ -60,7 +60,7 @@ fn users_classes(link: &Link, route: &mut Route) -> Result<Option<Vec<u32>>, Err
     Ok(Some(classes))
 }
 
-/// The advice for a shaper, which must not be removed.
+/// Returns the advice for a shaper, which must not be removed.
 fn in_a_class(link: &Link, classes: &[u32]) -> Finding {
     const TOPIC: &str = "possible";
     let name = &link.name;
@@ -81,7 +81,7 @@ fn in_a_class(link: &Link, classes: &[u32]) -> Finding {
     Finding::good(TOPIC, format!("the kernel's FIFO in a class of the shaper: {}", commands.join(", or ")))
 }
 
-/// What `sluice attach` would do with this interface, and the command for it.
+/// Returns what `sluice attach` would do with this interface, and the command for it.
 fn possible(link: &Link, driver: Driver, can_bpf: bool) -> Finding {
     const TOPIC: &str = "possible";
     let name = &link.name;

@@ -1,6 +1,6 @@
-//! What the machine and this process can do.
+//! Findings about the machine and this process.
 
-use crate::doctor::finding::Finding;
+use serde::Serialize;
 use std::fs;
 use std::path::Path;
 
@@ -45,7 +45,7 @@ pub(super) fn privilege() -> Finding {
     }
 }
 
-/// Whether the text of `/proc/self/status` grants the capability `bit`.
+/// Tells whether the text of `/proc/self/status` grants the capability `bit`.
 fn has_capability(status: &str, bit: u32) -> bool {
     let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     effective.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).is_some_and(|set| set >> bit & 1 == 1)
@@ -72,7 +72,7 @@ pub(super) fn bpf(kernel: &str) -> Finding {
     }
 }
 
-/// The first two numbers of a kernel's release.
+/// Returns the first two numbers of a kernel's release.
 fn version(release: &str) -> Option<(u32, u32)> {
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse);
     Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
@@ -102,8 +102,32 @@ pub(super) fn disciplines(kernel: &str) -> Finding {
             format!("{}; Sluice moves the limits of pfifo, bfifo, pfifo_head_drop", there.join(", ")),
         )
     } else {
-        let found = "the kernel does not show which it has (/proc/kallsyms); pfifo is in every kernel with queues";
+        let found = "/proc/kallsyms does not show which the kernel has; pfifo is in every kernel with queues";
         Finding::bad("disciplines", found, "sluice doctor as root")
+    }
+}
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// Topic: `BPF queue discipline`.
+    pub topic: &'static str,
+    /// Whether it serves live use as it is.
+    pub good: bool,
+    /// What was found, for a user.
+    pub found: String,
+    /// A command or a step that would mend it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cure: Option<String>,
+}
+
+impl Finding {
+    pub(crate) fn good(topic: &'static str, found: impl Into<String>) -> Self {
+        Self { topic, good: true, found: found.into(), cure: None }
+    }
+
+    pub(crate) fn bad(topic: &'static str, found: impl Into<String>, cure: impl Into<String>) -> Self {
+        Self { topic, good: false, found: found.into(), cure: Some(cure.into()) }
     }
 }
 

@@ -1,23 +1,22 @@
 //! Findings about a Wi-Fi interface: how its driver and mac80211 share the airtime between stations.
 
-use crate::doctor::finding::Finding;
+use crate::doctor::machine::Finding;
 use crate::error::Error;
 use crate::kernel::nl80211::Survey;
 use crate::telemetry::stations::{CATEGORIES, DEBUGFS, Stations, look};
 use std::path::PathBuf;
 use units::Duration;
 
-/// How often, and how far apart, AQL is read before it is called stuck: a second is many times what it allows to be
-/// pending.
+/// Number and spacing of readings before AQL is called stuck: a second is many times what it allows to be pending.
 const LOOKS: usize = 5;
 const BETWEEN: std::time::Duration = std::time::Duration::from_millis(200);
 
-/// The advice for a channel without a survey.
-const OTHER_CARD: &str = "another driver or card, if the time on the channel is to be known; wqm goes without it where \
-                          each station's share counts as equal: --set wqm.share=equal";
+/// Advice for a channel without a survey.
+const OTHER_CARD: &str = "another driver or card, for the channel's time; wqm works without it if all stations count \
+                          as equal: --set wqm.share=equal";
 
-/// Findings about an interface: whether its driver reports airtime, and the state of its AQL. `module` is the driver's.
-/// Reads again for a second if AQL may be stuck.
+/// Examines an interface: whether its driver reports airtime, and the state of its AQL. `module` is the driver's. Reads
+/// again for a second if AQL may be stuck.
 pub(super) fn findings(device: &str, module: Option<&str>) -> Result<(Vec<Finding>, Option<Stations>), Error> {
     let Some(first) = look(device)? else { return Ok((Vec::new(), None)) };
     let mut looks = vec![first];
@@ -32,7 +31,7 @@ pub(super) fn findings(device: &str, module: Option<&str>) -> Result<(Vec<Findin
     Ok((found.to_vec(), looks.pop()))
 }
 
-#[expect(clippy::disallowed_methods, reason = "what stands still is told from what moves by looking twice")]
+#[expect(clippy::disallowed_methods, reason = "two readings show whether something changes")]
 fn wait(time: std::time::Duration) {
     std::thread::sleep(time);
 }
@@ -79,8 +78,8 @@ fn link(stations: &Stations) -> Finding {
 }
 
 fn aggregates() -> Finding {
-    const SIZE: &str = "drivers do not report their size: wqm and dnb take them for as large as the frames' format and 4 ms \
-                        allow, and count as heard only the stations of this interface";
+    const SIZE: &str = "drivers do not report their size: wqm and dnb assume that they are as large as the frames' format and \
+                        4 ms allow, and count only the stations of this interface";
     Finding::good("aggregates", SIZE)
 }
 
@@ -122,8 +121,8 @@ fn aql(looks: &[Stations], module: Option<&str>) -> Finding {
     }
 }
 
-/// Why AQL is stuck, if it is in all of these readings: more than the phy's threshold is pending but not for any
-/// station, so that nothing will ever take it off; or a station stays above its limit without any change.
+/// Returns why AQL is stuck, if it is in all of these readings: more than the phy's threshold is pending but not for
+/// any station, so that nothing will ever take it off; or a station stays above its limit without any change.
 fn stuck(looks: &[Stations]) -> Option<String> {
     let first = looks.first()?;
     let lost = |look: &Stations| {
@@ -169,7 +168,7 @@ mod tests {
     use super::*;
     use crate::telemetry::stations::tests::{look, ms};
 
-    /// The figures of mt76's issue 518: 189 ms pending for the phy, 24 allowed, and its one station has 0 to 1.6 of them.
+    /// Figures of mt76's issue 518: 189 ms pending for the phy, 24 allowed, and its one station has 0 to 1.6 of them.
     #[test]
     fn time_that_no_station_has_is_stuck_and_time_that_stations_have_is_not() {
         let leak = [ms(0), Duration::from_micros(1_596), ms(0)].map(|station| look(ms(189) + station, station));
@@ -185,7 +184,7 @@ mod tests {
 
         // Busy stations together may have more than the threshold: each has its lower limit in any case.
         assert_eq!(stuck(&[look(ms(40), ms(39)), look(ms(38), ms(38))]), None);
-        // It is over in the second look.
+        // It is over in the second reading.
         assert_eq!(stuck(&[look(ms(189), ms(0)), look(ms(3), ms(3))]), None);
         let mut off = leak.clone();
         for look in &mut off {

@@ -1,4 +1,4 @@
-//! A connection to the kernel over netlink (`linux/netlink.h`): one request at a time, blocking, each with its answers.
+//! A connection to the kernel over netlink (`linux/netlink.h`): one request at a time, blocking.
 
 use crate::error::Error;
 use crate::kernel::wire::{Message, Request, messages, u32_at};
@@ -25,7 +25,8 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Opens one in the network namespace of this thread, of rtnetlink where no `protocol` is given. Needs no privilege.
+    /// Opens a socket in the network namespace of this thread, of rtnetlink if no `protocol` is given. Needs no
+    /// privilege.
     pub(crate) fn open(protocol: Option<Protocol>) -> Result<Self, Error> {
         let failed = |source: Errno| Error::Kernel { what: "open a netlink socket".into(), source: source.into() };
         let socket = rustix::net::socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, protocol);
@@ -36,7 +37,7 @@ impl Connection {
         Ok(Self { socket, sequence: 0, buffer: vec![0; 1 << 16] })
     }
 
-    /// Sends a request and hands each answer to `take` until the kernel says that there are no more.
+    /// Sends a request and hands each answer to `take` until the kernel reports the last one.
     pub(crate) fn ask(&mut self, request: Request, mut take: impl FnMut(&Message)) -> Result<(), Errno> {
         self.sequence = self.sequence.wrapping_add(1);
         rustix::net::send(&self.socket, &request.finish(self.sequence), SendFlags::empty())?;
@@ -56,8 +57,8 @@ impl Connection {
         }
     }
 
-    /// Asks for a list and hands each message to `take`, after a `None` with which the list begins. A list in which
-    /// something changed meanwhile is made again; on a machine on which it always does it is given up.
+    /// Requests a list and hands each message to `take`, after a `None` that begins the list. A list that changed
+    /// meanwhile is requested again, a bounded number of times.
     pub(crate) fn dump(&mut self, request: &Request, mut take: impl FnMut(Option<&Message>)) -> Result<(), Errno> {
         for _ in 0..16 {
             take(None);
@@ -74,17 +75,17 @@ impl Connection {
     }
 }
 
-/// What an `NLMSG_ERROR` says: zero is an acknowledgement.
+/// Reads an `NLMSG_ERROR`: zero is an acknowledgement.
 fn refusal(payload: &[u8]) -> Result<(), Errno> {
     match u32_at(payload, 0).map(u32::cast_signed) {
         Some(0) => Ok(()),
-        // The kernel's error numbers; any other is not one of its messages.
+        // The kernel's error numbers; other values do not come from it.
         Some(code @ -4095..=-1) => Err(Errno::from_raw_os_error(-code)),
         _ => Err(Errno::BADMSG),
     }
 }
 
-/// The error of a request that was to do `what`.
+/// Returns the error of a request for the action `what`.
 pub(crate) fn failed(what: &str, errno: Errno) -> Error {
     match errno {
         Errno::PERM | Errno::ACCESS => Error::NotPermitted { what: what.into() },

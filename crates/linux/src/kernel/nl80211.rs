@@ -1,8 +1,8 @@
-//! The queues and stations of mac80211 by nl80211 (`linux/nl80211.h`) over generic netlink: the queues' common limit, what
-//! they count, and what is known of each station.
+//! mac80211's queues and stations from nl80211 (`linux/nl80211.h`) over generic netlink: the queues' common limit and
+//! counters, and readings of each station.
 //!
-//! mac80211 holds packets in a queue for each station and traffic identifier (TXQ), with one limit of packets for all of a
-//! phy, whatever interface they belong to. Blocking, one request at a time.
+//! mac80211 holds packets in a queue for each station and traffic identifier (TXQ), with one limit in packets for all
+//! interfaces of a phy. Blocking, one request at a time.
 
 mod reading;
 mod survey;
@@ -21,7 +21,7 @@ use rustix::io::Errno;
 use rustix::net::netlink::GENERIC;
 use survey::survey;
 
-/// `GENL_ID_CTRL` (`linux/genetlink.h`): who knows the numbers of families.
+/// `GENL_ID_CTRL` (`linux/genetlink.h`): it knows the numbers of families.
 const CONTROLLER: u16 = 0x10;
 const CTRL_CMD_GETFAMILY: u8 = 3;
 const CTRL_ATTR_FAMILY_ID: u16 = 1;
@@ -41,7 +41,7 @@ pub struct Wireless {
 }
 
 impl Wireless {
-    /// Opens it, in the network namespace of this thread. Needs no privilege.
+    /// Opens it in the network namespace of this thread. Needs no privilege.
     ///
     /// # Errors
     /// This kernel has no nl80211, or its module is not loaded.
@@ -57,12 +57,12 @@ impl Wireless {
         }
     }
 
-    /// The phy of the interface with this number; `None` where that is gone or no interface of Wi-Fi.
+    /// Returns the phy of the interface with this number; `None` if the interface is gone or not Wi-Fi.
     ///
     /// # Errors
     /// The kernel does not answer.
     pub fn phy_of(&mut self, index: u32) -> Result<Option<Phy>, Error> {
-        // A list of phys by an interface that has none would be a list of all.
+        // A list of phys for an interface without one would be a list of all.
         let mut number = None;
         let request = self.request(GET_INTERFACE, F_ACK, ATTR_IFINDEX, index);
         match self.connection.ask(request, |message| number = number.or(phy_number(message.payload))) {
@@ -72,7 +72,7 @@ impl Wireless {
         }
     }
 
-    /// The phy with this number; `None` where it is gone.
+    /// Returns the phy with this number; `None` if it is gone.
     ///
     /// # Errors
     /// The kernel does not answer.
@@ -91,14 +91,14 @@ impl Wireless {
         match asked {
             Ok(()) => Ok(found.then_some(phy)),
             Err(Errno::NODEV | Errno::INVAL) => Ok(None),
-            Err(errno) => Err(failed("look at the queues of its phy", errno)),
+            Err(errno) => Err(failed("read the queues of its phy", errno)),
         }
     }
 
-    /// What the queues for the stations of an interface count together.
+    /// Returns the sum of the counters of the queues for an interface's stations.
     ///
     /// # Errors
-    /// It is no interface of Wi-Fi, or it is gone.
+    /// The interface is not Wi-Fi, or it is gone.
     pub fn stations(&mut self, index: u32) -> Result<TxqCounts, Error> {
         let request = self.request(GET_STATION, F_DUMP, ATTR_IFINDEX, index);
         let mut counts = TxqCounts::default();
@@ -106,14 +106,14 @@ impl Wireless {
             None => counts = TxqCounts::default(),
             Some(message) => add_station(&mut counts, message.payload),
         });
-        asked.map_err(|errno| failed("look at the queues of its stations", errno))?;
+        asked.map_err(|errno| failed("read the queues of its stations", errno))?;
         Ok(counts)
     }
 
-    /// The stations of an interface, by their addresses.
+    /// Returns the stations of an interface, sorted by address.
     ///
     /// # Errors
-    /// It is no interface of Wi-Fi, or it is gone.
+    /// The interface is not Wi-Fi, or it is gone.
     pub fn peers(&mut self, index: u32) -> Result<Vec<Peer>, Error> {
         let request = self.request(GET_STATION, F_DUMP, ATTR_IFINDEX, index);
         let mut peers = Vec::new();
@@ -126,7 +126,7 @@ impl Wireless {
         Ok(peers)
     }
 
-    /// What the driver tells of the channel that an interface is on. Nothing is known where it surveys none.
+    /// Returns the driver's survey of the channel that an interface is on. Empty if the driver surveys none.
     ///
     /// # Errors
     /// The interface is gone, or the kernel does not answer.
@@ -146,7 +146,7 @@ impl Wireless {
     /// Sets the limit of a phy's queues, in packets.
     pub(crate) fn set_limit(&mut self, phy: u32, packets: u32) -> Result<(), Error> {
         let request = self.request(SET_WIPHY, F_ACK, ATTR_WIPHY, phy).with(ATTR_TXQ_LIMIT, &packets.to_ne_bytes());
-        self.connection.ask(request, |_| ()).map_err(|errno| failed("move the limit of its phy", errno))
+        self.connection.ask(request, |_| ()).map_err(|errno| failed("set the limit of its phy", errno))
     }
 
     fn request(&self, command: u8, flags: u16, by: u16, number: u32) -> Request {
@@ -154,20 +154,20 @@ impl Wireless {
     }
 }
 
-/// What a datagram tells.
+/// Contents of a datagram.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
-    /// What it tells of a phy, over all messages.
+    /// The phy, over all messages.
     pub phy: Phy,
-    /// Of the queues of stations together.
+    /// Sum over the queues of stations.
     pub stations: TxqCounts,
-    /// What it tells of each station.
+    /// Each station.
     pub peers: Vec<Peer>,
-    /// Of the channel in use.
+    /// Survey of the channel in use.
     pub survey: Option<Survey>,
 }
 
-/// What a datagram of nl80211 tells. Whatever its bytes are, reading them ends.
+/// Parses a datagram of nl80211. Accepts any bytes.
 pub fn told(datagram: &[u8]) -> Contents {
     let mut contents = Contents::default();
     for message in messages(datagram) {

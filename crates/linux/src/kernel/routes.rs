@@ -1,4 +1,4 @@
-//! Which way the kernel sends packets of IPv4 (`linux/rtnetlink.h`).
+//! The kernel's routes for IPv4 packets (`linux/rtnetlink.h`).
 
 use crate::error::Error;
 use crate::kernel::netlink::{Connection, F_ACK, F_REQUEST, failed};
@@ -23,33 +23,33 @@ const RTA_GATEWAY: u16 = 5;
 const RTA_PREFSRC: u16 = 7;
 const RTA_VIA: u16 = 18;
 
-/// Where a packet goes first.
+/// First hop of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NextHop {
-    /// It is for this machine.
+    /// The packet is for this machine.
     Here,
     /// Over a link.
     Via {
-        /// The interface's number.
+        /// Number of the interface.
         index: u32,
-        /// The router that it goes to; none where the address itself is in reach.
+        /// Next router; `None` if the address itself is on the link.
         gateway: Option<Ipv4Addr>,
-        /// The address of this machine that packets carry as their source.
+        /// Address of this machine that packets carry as their source.
         source: Ipv4Addr,
     },
 }
 
-/// The routes of this thread's network namespace.
+/// Routes of this thread's network namespace.
 #[derive(Debug)]
 pub(crate) struct Routes(Connection);
 
 impl Routes {
-    /// Needs no privilege.
+    /// Opens them. Needs no privilege.
     pub(crate) fn open() -> Result<Self, Error> {
         Connection::open(None).map(Self)
     }
 
-    /// Where packets to an address go; none where they go nowhere, or to many.
+    /// Returns the first hop of packets to an address; `None` if there is no route, or several destinations.
     pub(crate) fn next_hop(&mut self, address: Ipv4Addr) -> Result<Option<NextHop>, Error> {
         let mut body = [0; BODY];
         (body[0], body[1]) = (INET, 32);
@@ -62,14 +62,14 @@ impl Routes {
         });
         match asked {
             Ok(()) => Ok(found),
-            // Routes that say so, and none.
+            // Errors of the kernel that mean that there is no route.
             Err(Errno::NETUNREACH | Errno::HOSTUNREACH | Errno::ACCESS | Errno::INVAL) => Ok(None),
             Err(errno) => Err(failed("look up a route", errno)),
         }
     }
 }
 
-/// What a route says. Whatever the bytes are, reading them ends.
+/// Parses a route. Accepts any bytes.
 fn next_hop(payload: &[u8]) -> Option<NextHop> {
     let (mut index, mut gateway, mut source) = (None, None, None);
     for (kind, value) in attributes(payload.get(BODY..)?) {
@@ -78,7 +78,7 @@ fn next_hop(payload: &[u8]) -> Option<NextHop> {
             RTA_OIF => index = u32_at(value, 0),
             RTA_GATEWAY => gateway = address(),
             RTA_PREFSRC => source = address(),
-            // A router that has an address of IPv6 only.
+            // A router that has only an IPv6 address.
             RTA_VIA => return None,
             _ => {}
         }

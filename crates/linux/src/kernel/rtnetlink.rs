@@ -1,8 +1,8 @@
-//! Links and queue disciplines by rtnetlink (`linux/rtnetlink.h`, `linux/pkt_sched.h`): what is there, what it counted,
-//! and putting another in its place. Blocking, one request at a time.
+//! Links and queue disciplines from rtnetlink (`linux/rtnetlink.h`, `linux/pkt_sched.h`): their state and counters, and
+//! replacing a discipline. Blocking, one request at a time.
 
 use crate::error::Error;
-use crate::kernel::counters::Counters;
+use crate::kernel::Counters;
 use crate::kernel::netlink::{Connection, F_ACK, F_DUMP, F_REQUEST, failed};
 use crate::kernel::wire::{Request, attributes, messages, text, u16_at, u32_at, u64_at};
 use rustix::io::Errno;
@@ -41,63 +41,63 @@ const TCA_STATS_BASIC: u16 = 1;
 const TCA_STATS_QUEUE: u16 = 3;
 const TCA_STATS_PKT64: u16 = 8;
 
-/// What the kernel tells of a network interface.
+/// A network interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Link {
-    /// Its number, which no other interface of this network namespace gets while it lives.
+    /// Number, which no other interface of this network namespace gets while it lives.
     pub index: u32,
-    /// Its name: `wlan0`. It may change while the interface lives.
+    /// Name: `wlan0`. It may change while the interface lives.
     pub name: String,
-    /// What made it, where it is not a driver of hardware: `veth`, `tun`, `bridge`.
+    /// Kind of a software interface: `veth`, `tun`, `bridge`; `None` for hardware.
     pub kind: Option<String>,
-    /// Its hardware type (`ARPHRD_` in `linux/if_arp.h`): 1 is Ethernet.
+    /// Hardware type (`ARPHRD_` in `linux/if_arp.h`): 1 is Ethernet.
     pub hardware: u16,
-    /// The kind of its root queue discipline: `fq_codel`.
+    /// Kind of its root queue discipline: `fq_codel`.
     pub qdisc: String,
-    /// Its transmit queues; with more than one the root is `mq` on most drivers.
+    /// Number of transmit queues; with more than one the root is `mq` on most drivers.
     pub tx_queues: u32,
-    /// How many segments one packet of its queue may hold.
+    /// Most segments (GSO) in a packet.
     pub gso_max_segs: u32,
 }
 
 /// A queue discipline at its place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Qdisc {
-    /// The interface's number.
+    /// Number of the interface.
     pub index: u32,
-    /// Its handle: `8001:` is `0x8001_0000`. Zero where the kernel put it there by itself.
+    /// Handle: `8001:` is `0x8001_0000`. Zero if the kernel put it there by itself.
     pub handle: u32,
-    /// The class that it stands in, or [`ROOT`].
+    /// Parent: the class in which it stands, or [`ROOT`].
     pub parent: u32,
-    /// `pfifo`, `fq_codel`, `mq`.
+    /// Kind: `pfifo`, `fq_codel`, `mq`.
     pub kind: String,
-    /// Its options, as the kernel wrote them.
+    /// Options, as the kernel wrote them.
     pub options: Option<Vec<u8>>,
-    /// What it has counted since it was put there.
+    /// Counters since it was installed.
     pub counters: Counters,
 }
 
-/// A discipline as `tc` shows it.
+/// Returns a discipline as `tc` shows it.
 pub(crate) fn shown(qdisc: Option<&Qdisc>) -> String {
     qdisc.map_or_else(|| "none".into(), |qdisc| format!("{} {:x}:", qdisc.kind, qdisc.handle >> 16))
 }
 
-/// What a queue counted, and which it is.
+/// Counters of a queue, and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tally {
-    /// The interface's number; this and the two below are as in [`Qdisc`].
+    /// Number of the interface; this and the next two are as in [`Qdisc`].
     pub(crate) index: u32,
     pub(crate) handle: u32,
     pub(crate) parent: u32,
     pub(crate) counters: Counters,
 }
 
-/// A connection to the kernel's routing messages.
+/// A connection for the kernel's routing messages.
 #[derive(Debug)]
 pub struct Route(Connection);
 
 impl Route {
-    /// Opens it, in the network namespace of this thread. Needs no privilege.
+    /// Opens it in the network namespace of this thread. Needs no privilege.
     ///
     /// # Errors
     /// The kernel gives no such socket.
@@ -105,7 +105,7 @@ impl Route {
         Connection::open(None).map(Self)
     }
 
-    /// Every interface of this network namespace, in the kernel's order.
+    /// Returns all interfaces of this network namespace, in the kernel's order.
     ///
     /// # Errors
     /// The kernel does not answer.
@@ -113,10 +113,10 @@ impl Route {
         self.dump(RTM_GETLINK, RTM_NEWLINK, &[0; LINK_BODY], link)
     }
 
-    /// The interface called `name`.
+    /// Returns the interface with this name.
     ///
     /// # Errors
-    /// There is none; the error lists those that there are.
+    /// There is none; the error lists the present ones.
     pub fn link(&mut self, name: &str) -> Result<Link, Error> {
         let links = self.links()?;
         if let Some(found) = links.iter().find(|link| link.name == name) {
@@ -126,7 +126,7 @@ impl Route {
         Err(Error::NoInterface { name: name.into(), known: known.join(", ") })
     }
 
-    /// The disciplines of interface `index`, as `tc qdisc` lists them.
+    /// Returns the disciplines of interface `index`, as `tc qdisc` lists them.
     ///
     /// # Errors
     /// The kernel does not answer.
@@ -135,26 +135,26 @@ impl Route {
         Ok(all.into_iter().filter(|qdisc| qdisc.index == index).collect())
     }
 
-    /// The discipline in the place `parent` of interface `index`, if there is one.
+    /// Returns the discipline in the place `parent` of interface `index`, if any.
     ///
     /// # Errors
     /// The interface is gone, or the kernel does not answer.
     pub fn qdisc(&mut self, index: u32, parent: u32) -> Result<Option<Qdisc>, Error> {
-        // All of the machine are listed: one that is asked for by itself would be told to every listener of the machine.
+        // All of the machine are listed: a request for a single one would be sent to every listener of the machine.
         let qdiscs = self.qdiscs(index)?;
-        // One that is up has at least `noqueue`; one that is down may show none.
+        // An interface that is up has at least `noqueue`; one that is down may show none.
         if qdiscs.is_empty() && self.links()?.iter().all(|link| link.index != index) {
             return Err(Error::Gone { name: format!("interface {index}") });
         }
         Ok(qdiscs.into_iter().find(|qdisc| qdisc.parent == parent))
     }
 
-    /// The counters of all queues of the machine. `found` is overwritten, so that its memory serves again.
+    /// Reads the counters of all queues of the machine into `found`, whose memory is reused.
     pub(crate) fn tallies(&mut self, found: &mut Vec<Tally>) -> Result<(), Error> {
         self.dump_into(found, RTM_GETQDISC, RTM_NEWQDISC, &tc_body(0, 0, 0), tally)
     }
 
-    /// Whether filters stand at the discipline `handle` of interface `index`.
+    /// Tells whether filters are attached to the discipline `handle` of interface `index`.
     ///
     /// # Errors
     /// The kernel does not answer.
@@ -163,7 +163,7 @@ impl Route {
         Ok(!self.dump(RTM_GETTFILTER, RTM_NEWTFILTER, &body, |_| Some(()))?.is_empty())
     }
 
-    /// Puts the discipline `new` in its place, in which `options` are the kernel's bytes.
+    /// Installs the discipline `new` in its place; its `options` are the kernel's bytes.
     pub(crate) fn replace(&mut self, new: &Qdisc) -> Result<(), Error> {
         self.put(new, F_CREATE | F_REPLACE, "change the queue")
     }
@@ -184,13 +184,13 @@ impl Route {
         self.0.ask(request, |_| ()).map_err(|errno| failed(what, errno))
     }
 
-    /// Takes the discipline away from `parent`; the kernel puts its default there.
+    /// Removes the discipline from `parent`; the kernel puts its default there.
     pub(crate) fn delete(&mut self, index: u32, parent: u32) -> Result<(), Error> {
         let request = Request::new(RTM_DELQDISC, F_REQUEST | F_ACK, &tc_body(index, 0, parent));
         self.0.ask(request, |_| ()).map_err(|errno| failed("take the queue away", errno))
     }
 
-    /// How many segments a packet of interface `index` may hold from now on.
+    /// Sets the most segments of a packet of interface `index`.
     pub(crate) fn set_segments(&mut self, index: u32, segments: u32) -> Result<(), Error> {
         let mut body = [0; LINK_BODY];
         body[4..8].copy_from_slice(&index.to_ne_bytes());
@@ -235,7 +235,7 @@ fn tc_body(index: u32, handle: u32, parent: u32) -> [u8; TC_BODY] {
     body
 }
 
-/// What a datagram of the kernel tells of interfaces and queues. Whatever its bytes are, reading them ends.
+/// Parses a datagram about interfaces and queues. Accepts any bytes.
 pub fn told(datagram: &[u8]) -> (Vec<Link>, Vec<Qdisc>) {
     let of = |kind| messages(datagram).filter(move |message| message.kind == kind);
     let links = of(RTM_NEWLINK).filter_map(|message| link(message.payload)).collect();
@@ -281,7 +281,7 @@ fn qdisc(payload: &[u8]) -> Option<Qdisc> {
 }
 
 /// `struct gnet_stats_basic` and `gnet_stats_queue` (`linux/gen_stats.h`). The 64-bit count of packets comes after the
-/// 32-bit one, and only where that has overflowed.
+/// 32-bit one, and only after that has overflowed.
 fn counters(nest: &[u8]) -> Counters {
     let mut counters = Counters::default();
     for (kind, value) in attributes(nest) {

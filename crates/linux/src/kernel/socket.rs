@@ -1,5 +1,5 @@
-//! Sockets at which agents of neighbours hear each other, and options that no crate of ours has safe calls for: filters of
-//! what a socket receives, and its interface.
+//! Sockets for messages between agents, and socket options for which none of our crates has safe calls: filters of what
+//! a socket receives, and its interface.
 
 use nix::libc;
 use rustix::io::Errno;
@@ -10,28 +10,28 @@ use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
 /// A statement of classic BPF (`linux/filter.h`).
 pub(crate) use libc::sock_filter as Statement;
 
-/// `BPF_LD | BPF_W | BPF_ABS`, and the same for two bytes and for one: load what stands there.
+/// `BPF_LD | BPF_W | BPF_ABS`, and the same for two bytes and for one: load from an offset.
 pub(crate) const LOAD: u16 = 0x20;
 pub(crate) const LOAD_HALF: u16 = 0x28;
 pub(crate) const LOAD_BYTE: u16 = 0x30;
-/// `BPF_JMP | BPF_JEQ | BPF_K`: is it equal?
+/// `BPF_JMP | BPF_JEQ | BPF_K`: compare.
 pub(crate) const EQUAL: u16 = 0x15;
 /// `BPF_RET | BPF_K`
 pub(crate) const RETURN: u16 = 0x06;
-/// `SKF_NET_OFF`: from here on an offset counts from the IP header.
+/// `SKF_NET_OFF`: offsets from here on count from the IP header.
 pub(crate) const NETWORK_HEADER: u32 = 0xfff0_0000;
-/// `SKF_AD_OFF + SKF_AD_PKTTYPE`: to whom the packet was sent, as seen from the interface.
+/// `SKF_AD_OFF + SKF_AD_PKTTYPE`: receiver of the packet, as the interface sees it.
 pub(crate) const PACKET_TYPE: u32 = 0xffff_f004;
 
-/// A message between agents has this time to live, and only with it is it taken: routers lower it, so that it has come from
-/// a neighbour (RFC 5082).
+/// Time to live of messages between agents; no other is accepted. Routers lower it, so that a message comes from a
+/// neighbour (RFC 5082).
 pub(crate) const TTL: u8 = 255;
 /// The type-of-service byte of messages between agents: DSCP 40, signalling, as in the simulator.
 const SIGNALLING: u8 = 40 << 2;
-/// What waits at a socket at most, in bytes: some hundred messages.
+/// Size of a socket's receive buffer, in bytes: some hundred messages.
 const ROOM: usize = 64 * 1_024;
 
-/// A socket for messages between agents, over IPv4.
+/// Opens a socket for messages between agents, over IPv4.
 pub(crate) fn datagrams() -> Result<OwnedFd, Errno> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, flags, None)?;
@@ -41,17 +41,17 @@ pub(crate) fn datagrams() -> Result<OwnedFd, Errno> {
     Ok(socket)
 }
 
-/// A statement without a jump.
+/// Makes a statement without a jump.
 pub(crate) const fn statement(code: u16, k: u32) -> Statement {
     Statement { code, jt: 0, jf: 0, k }
 }
 
-/// A jump: past so many statements if what was loaded equals `k`, past so many if not.
+/// Makes a jump: skips `equal` statements if the loaded value equals `k`, else `other`.
 pub(crate) const fn jump(k: u32, if_equal: u8, if_not: u8) -> Statement {
     Statement { code: EQUAL, jt: if_equal, jf: if_not, k }
 }
 
-/// From now on the socket receives only packets of which the program returns how many bytes to keep.
+/// Installs a filter: the program returns how many bytes of a packet the socket keeps.
 pub(crate) fn attach_filter(socket: impl AsFd, program: &[Statement]) -> Result<(), Errno> {
     let length = u16::try_from(program.len()).map_err(|_| Errno::INVAL)?;
     let program = libc::sock_fprog { len: length, filter: program.as_ptr().cast_mut() };
@@ -69,7 +69,7 @@ pub(crate) fn attach_filter(socket: impl AsFd, program: &[Statement]) -> Result<
     result(done)
 }
 
-/// The socket receives and sends through this interface only. Needs no privilege where it was bound to none before.
+/// Binds the socket to this interface. Needs no privilege if it was bound to none before.
 pub(crate) fn bind_to_interface(socket: impl AsFd, name: &str) -> Result<(), Errno> {
     let length = libc::socklen_t::try_from(name.len()).map_err(|_| Errno::INVAL)?;
     // SAFETY: the kernel reads the bytes of the name, `length` of them, and keeps no pointer.

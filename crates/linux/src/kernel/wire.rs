@@ -1,17 +1,17 @@
-//! Netlink messages as bytes (`linux/netlink.h`): cut into headers and attributes, and put together. Whatever the bytes
-//! are, reading them ends and panics nowhere: what is cut off is left out.
+//! Reads and writes netlink messages (`linux/netlink.h`): headers and attributes. Accepts any bytes without a panic;
+//! what is cut off is left out.
 //!
-//! Written here and not taken from a crate because a discipline that Sluice does not know must be put back with the very
-//! bytes of its options, which typed messages do not keep.
+//! This is not taken from a crate because a discipline that Sluice does not know must be restored with the exact bytes
+//! of its options, which typed messages do not keep.
 
 /// Length of `struct nlmsghdr`.
 const HEADER: usize = 16;
-/// Everything is aligned to so many bytes.
+/// Alignment in bytes.
 const ALIGN: usize = 4;
 /// Flags of an attribute's type: nested, and in network byte order.
 const TYPE_FLAGS: u16 = 0xc000;
 
-/// One message that was received.
+/// A received message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Message<'a> {
     pub(crate) kind: u16,
@@ -20,7 +20,7 @@ pub(crate) struct Message<'a> {
     pub(crate) payload: &'a [u8],
 }
 
-/// The messages of a datagram.
+/// Returns the messages of a datagram.
 pub(crate) fn messages(mut bytes: &[u8]) -> impl Iterator<Item = Message<'_>> {
     std::iter::from_fn(move || {
         let length = u32_at(bytes, 0)? as usize;
@@ -31,7 +31,7 @@ pub(crate) fn messages(mut bytes: &[u8]) -> impl Iterator<Item = Message<'_>> {
     })
 }
 
-/// The attributes that stand in `bytes`: their types without flags, and their values.
+/// Returns the attributes in `bytes`: their types without flags, and their values.
 pub(crate) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
         let length = usize::from(u16_at(bytes, 0)?);
@@ -42,7 +42,7 @@ pub(crate) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])>
     })
 }
 
-/// The text of a value that the kernel ends with a zero byte.
+/// Returns the text of a value that the kernel ends with a zero byte.
 pub(crate) fn text(value: &[u8]) -> String {
     let end = value.iter().position(|&byte| byte == 0).unwrap_or(value.len());
     String::from_utf8_lossy(&value[..end]).into_owned()
@@ -69,7 +69,7 @@ fn array_at<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
 pub(crate) struct Request(Vec<u8>);
 
 impl Request {
-    /// A message of type `kind` that begins with the structure `body`.
+    /// Starts a message of type `kind` with the structure `body`.
     pub(crate) fn new(kind: u16, flags: u16, body: &[u8]) -> Self {
         let mut bytes = vec![0; HEADER];
         bytes[4..6].copy_from_slice(&kind.to_ne_bytes());
@@ -79,7 +79,7 @@ impl Request {
         Self(bytes)
     }
 
-    /// The message with one attribute more. A value is at most 65531 bytes long; the kernel writes none longer.
+    /// Adds an attribute. A value has at most 65531 bytes; the kernel writes none longer.
     pub(crate) fn with(mut self, kind: u16, value: &[u8]) -> Self {
         let length =
             u16::try_from(ALIGN + value.len()).expect("an attribute that the kernel wrote or that is a few bytes");
@@ -90,7 +90,7 @@ impl Request {
         self
     }
 
-    /// The message's bytes, numbered `sequence`.
+    /// Returns the message's bytes, with the number `sequence`.
     pub(crate) fn finish(mut self, sequence: u32) -> Vec<u8> {
         let length = u32::try_from(self.0.len()).expect("a message of a few attributes");
         self.0[..4].copy_from_slice(&length.to_ne_bytes());

@@ -1,4 +1,4 @@
-//! Notes as bytes, in as many as the simulator counts for them.
+//! Layout of notes, of the same size as in the simulator.
 //!
 //! | bytes | field |
 //! |---|---|
@@ -18,14 +18,14 @@
 //! | 8 to 10 | packets that it sends in a second |
 //! | 11 | the most hops that these have come |
 //!
-//! Numbers are big-endian. What is larger than its field has room for is told as the largest that it has.
+//! Numbers are big-endian. A value that is too large for its field is sent as the largest that fits.
 
 use control::{Count, Link, Links, Note};
 use units::{Bytes, Duration, Rate};
 
 /// Length of a note without links, in bytes.
 pub const FIELDS: usize = 28;
-/// Each link takes so many more.
+/// Length of a link, in bytes.
 pub const LINK: usize = 12;
 /// Length of the longest note.
 pub const LONGEST: usize = FIELDS + Links::MOST * LINK;
@@ -33,24 +33,24 @@ pub const LONGEST: usize = FIELDS + Links::MOST * LINK;
 const VERSION: u8 = 1;
 const MOST_PACKETS: u32 = (1 << 24) - 1;
 
-/// Why bytes are no note.
+/// Reasons why bytes are not a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// No note has this length.
     #[error("no note has {0} bytes")]
     Length(usize),
-    /// Of a version that this agent does not know.
+    /// The version is not known to this agent.
     #[error("version {0} is not known")]
     Version(u8),
-    /// Two links are of one node.
+    /// Two links belong to one node.
     #[error("node {0} is there twice")]
     Twice(u32),
 }
 
-/// The note that these bytes are.
+/// Parses a note.
 ///
 /// # Errors
-/// They are none; whatever they are, reading them ends and panics nowhere.
+/// The bytes are not a note. Any bytes are read without a panic.
 pub fn read(bytes: &[u8]) -> Result<Note, Malformed> {
     let length = bytes.len();
     let (fields, more) = bytes.split_first_chunk::<FIELDS>().ok_or(Malformed::Length(length))?;
@@ -85,7 +85,7 @@ fn read_link(bytes: &[u8; LINK]) -> Link {
     }
 }
 
-/// The bytes of a note.
+/// Serialises a note.
 pub fn write(note: &Note) -> Vec<u8> {
     let Note { domain, hops, rate, backlog, links } = note;
     let mut bytes = Vec::with_capacity(FIELDS + LINK * links.len());
@@ -130,7 +130,7 @@ mod tests {
         )
     }
 
-    /// Written out by hand from the tables above.
+    /// Written by hand from the tables above.
     #[test]
     fn every_field_has_its_place() {
         let link = Link { node: 0x0102_0304, time: Duration::from_micros(3_100), packets: 322, hops: 2 };
@@ -190,7 +190,7 @@ mod tests {
             let _ = read(&bytes);
         }
 
-        /// Only what may vary: nearly all inputs are notes.
+        /// Varies only what may vary: nearly all inputs are notes.
         #[test]
         fn what_is_read_is_written_as_it_was(links in 0..=Links::MOST, mut bytes in prop::collection::vec(any::<u8>(), LONGEST)) {
             bytes[0] = VERSION;

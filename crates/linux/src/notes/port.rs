@@ -1,9 +1,9 @@
-//! The sockets at which an agent tells notes and hears them: one at each interface that is named for it. They are datagrams
-//! to a multicast address of the link. Nothing blocks, and each turn reads a bounded number of them.
+//! Sockets that send and receive notes: one at each named interface, for datagrams to a multicast address of the link.
+//! Nothing blocks, and each turn reads a bounded number of them.
 
 use super::message::{LONGEST, read, write};
+use crate::admission::message::{Neighbour, Peer};
 use crate::admission::pace::Pace;
-use crate::admission::peer::{Neighbour, Peer};
 use crate::error::Error;
 use crate::kernel::socket::{
     LOAD_BYTE, NETWORK_HEADER, RETURN, TTL, attach_filter, bind_to_interface, datagrams, jump, statement,
@@ -17,22 +17,22 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use units::{Duration, Instant};
 
-/// Where notes go: all routers of a mobile ad-hoc network that are on the link (RFC 5498). No router passes on what is sent to
-/// an address of this kind (RFC 5771, section 4).
+/// Destination of notes: all routers of a mobile ad hoc network on the link (RFC 5498). No router forwards to such an
+/// address (RFC 5771, section 4).
 const GROUP: Ipv4Addr = Ipv4Addr::new(224, 0, 0, 109);
-/// The UDP port of notes, the one above admission's.
+/// UDP port of notes, the one above admission's.
 const PORT: u16 = 9_479;
-/// Notes that are read in a turn.
+/// Most notes read in a turn.
 const TURN: usize = 64;
 
-/// An agent's place among its neighbours. Its descriptor ([`AsFd`]) is readable while there is something to read.
+/// The sockets of an agent. Its descriptor ([`AsFd`]) is readable while there is something to read.
 pub(crate) struct Port {
     epoll: OwnedFd,
     interfaces: Vec<Interface>,
     pace: Pace,
-    /// Puts notes off.
+    /// Draws the jitter of notes.
     chance: Random,
-    /// Nothing is read before this moment: there was too much.
+    /// Nothing is read before this instant, because there was too much.
     rests: Option<Instant>,
 }
 
@@ -41,7 +41,7 @@ struct Interface {
     index: u32,
     socket: OwnedFd,
     neighbours: Box<Neighbours>,
-    /// When the next note is told.
+    /// When the next note is sent.
     due: Option<Instant>,
 }
 
@@ -52,7 +52,7 @@ impl AsFd for Port {
 }
 
 impl Port {
-    /// At no interface yet. Notes are put off by what follows from `seed`.
+    /// Starts without interfaces. `seed` sets the send jitter.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -63,13 +63,13 @@ impl Port {
         Ok(Self { epoll, interfaces, pace, chance, rests: None })
     }
 
-    /// Tells and hears at these interfaces from now on, as far as they are there, by their numbers. Tells what is new of each.
+    /// Sends and receives at those of these interfaces that exist, by their numbers. Returns the events.
     pub(crate) fn follow(
         &mut self,
         names: &[&str],
         number: impl Fn(&str) -> Option<u32>,
     ) -> Vec<(String, Result<(), Error>)> {
-        // Closing a socket takes it out of the epoll.
+        // Closing a socket removes it from the epoll.
         self.interfaces.retain(|open| names.contains(&open.name.as_str()) && number(&open.name) == Some(open.index));
         let mut news = Vec::new();
         for &name in names {
@@ -78,7 +78,7 @@ impl Port {
                 continue;
             }
             let opened = self.listen(name, index).map_err(|errno| {
-                let what = format!("tell notes to neighbours at {name} (UDP port {PORT} of {GROUP})");
+                let what = format!("exchange notes with neighbours at {name} (UDP port {PORT} of {GROUP})");
                 Error::Kernel { what, source: errno.into() }
             });
             let add = |socket| {
@@ -104,25 +104,25 @@ impl Port {
         set_ip_multicast_ttl(&socket, TTL.into())?;
         set_ip_multicast_loop(&socket, false)?;
         set_ip_add_membership_with_ifindex(&socket, &GROUP, &Ipv4Addr::UNSPECIFIED, index)?;
-        // What is sent to this machine alone is not heard.
+        // Messages to this machine alone are not heard.
         bind(&socket, &SocketAddrV4::new(GROUP, PORT))?;
         epoll::add(&self.epoll, &socket, EventData::new_u64(0), self.interest())?;
         Ok(socket)
     }
 
-    /// When there is something to do without anybody's asking.
+    /// Returns the next instant at which there is something to do without a message.
     pub(crate) fn next(&self) -> Instant {
         let due = self.interfaces.iter().filter_map(|open| open.due);
         self.rests.into_iter().chain(due).min().unwrap_or(Instant::NEVER)
     }
 
-    /// Takes what has come, and tells what is due.
+    /// Handles notes that have come, and sends those that are due.
     pub(crate) fn work(&mut self, now: Instant) {
         self.hear(now);
         for Interface { socket, neighbours, due, .. } in &mut self.interfaces {
             if due.is_some_and(|due| due <= now) {
                 *due = None;
-                // One that cannot be sent is lost, like any other.
+                // One that cannot be sent is lost like any other.
                 let _ = sendto(
                     socket.as_fd(),
                     &write(&neighbours.due()),
@@ -152,7 +152,7 @@ impl Port {
         self.rest((until > now).then_some(until));
     }
 
-    /// Reads nothing until then: the kernel drops what its buffers have no room for.
+    /// Pauses reading until then: the kernel drops what its buffers have no room for.
     fn rest(&mut self, until: Option<Instant>) {
         let before = std::mem::replace(&mut self.rests, until);
         if before.is_some() == until.is_some() {
@@ -168,13 +168,13 @@ impl Port {
         if self.rests.is_some() { EventFlags::empty() } else { EventFlags::IN }
     }
 
-    /// The newest note of each neighbour at the interface with this number; none where it is not named.
+    /// Returns the newest note of each neighbour at the interface with this number; empty if it is not named.
     pub(crate) fn heard(&mut self, now: Instant, index: u32) -> &[Heard] {
         let open = self.interfaces.iter_mut().find(|open| open.index == index);
         open.map_or(&[], |open| open.neighbours.heard(now))
     }
 
-    /// The neighbours at the interface with this number shall know this.
+    /// Orders a note to the neighbours at the interface with this number.
     pub(crate) fn order(&mut self, now: Instant, index: u32, note: &Note) {
         let Some(open) = self.interfaces.iter_mut().find(|open| open.index == index) else { return };
         let chance = &mut self.chance;
@@ -185,7 +185,7 @@ impl Port {
     }
 }
 
-/// One datagram and who sent it. Too long a one keeps its length's mistake.
+/// Reads one datagram and its sender. One that is too long keeps a length that makes it invalid.
 fn receive(socket: &OwnedFd) -> Option<(Ipv4Addr, Vec<u8>)> {
     let mut buffer = [0; LONGEST + 1];
     let (_, length, address) = recvfrom(socket, &mut buffer[..], RecvFlags::empty()).ok()?;
@@ -196,7 +196,7 @@ fn receive(socket: &OwnedFd) -> Option<(Ipv4Addr, Vec<u8>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::clock::now;
+    use crate::kernel::now;
     use crate::kernel::rtnetlink::Route;
     use control::Link;
     use rustix::net::sockopt::set_ip_multicast_if;
@@ -211,10 +211,10 @@ mod tests {
         Note { hops, links: [link].into_iter().collect(), ..Note::default() }
     }
 
-    /// Runs a test in a network namespace of its own, where that needs no privilege.
+    /// Runs a test in a network namespace of its own, if that needs no privilege.
     ///
-    /// The first end of a link starts later than the command that brings up the second one returns: a worker of the kernel does
-    /// that, and what is sent before is lost.
+    /// The first end of a link starts later than the command that brings up the second one returns: a worker of the
+    /// kernel does that, and what is sent before is lost.
     #[test]
     fn notes_reach_the_neighbours_at_named_interfaces_and_nothing_else_is_heard() {
         let inside = "ip link add va type veth peer name vb && ip addr add 10.9.1.1/24 dev va && ip addr add 10.9.1.2/24 dev vb \
@@ -230,7 +230,7 @@ mod tests {
         assert!(output.status.success() && said.contains("1 passed"), "{said}");
     }
 
-    /// At both ends of a link, which this namespace has both.
+    /// At both ends of a link, which are both in this namespace.
     #[test]
     #[ignore = "runs in a namespace"]
     fn inner() {
@@ -252,7 +252,7 @@ mod tests {
             heard
         };
 
-        // The last that is ordered is told, within the largest jitter, to whom is at the other end.
+        // The last ordered note is sent, within the largest jitter, to the other end.
         at_a.order(now(), va, &note(1));
         at_a.order(now(), va, &note(2));
         at_a.order(now(), 77, &note(3));
@@ -263,7 +263,7 @@ mod tests {
         at_a.work(now());
         assert!(at_a.heard(now(), va).is_empty(), "it does not hear itself");
 
-        // As if a router had passed it on; to this machine alone; cut off; of another version. Then one that is right.
+        // As if a router had forwarded it; to this machine alone; cut off; of another version. Then a valid one.
         let stranger = UdpSocket::bind((B, 0)).unwrap();
         set_ip_multicast_if(&stranger, &B).unwrap();
         let group = (GROUP, PORT);
@@ -277,7 +277,7 @@ mod tests {
         stranger.send_to(&write(&note(5)), group).unwrap();
         assert_eq!(hear(&mut at_a, va), [(B.to_bits(), note(5))]);
 
-        // Fifty at once of one sender, and fifty a second; it goes on after that.
+        // Fifty at once of one sender, and fifty per second; it continues after that.
         for hops in 0..=200 {
             stranger.send_to(&write(&note(hops)), group).unwrap();
         }
@@ -288,7 +288,7 @@ mod tests {
         let newest = at_a.heard(now(), va)[0].note.hops;
         assert!(newest < 200, "the last of 201 was taken");
 
-        // An interface that is no longer named is deaf.
+        // An interface that is no longer named hears nothing.
         assert!(at_b.follow(&[], number).is_empty());
         assert!(at_b.heard(now(), vb).is_empty());
     }

@@ -1,4 +1,4 @@
-//! The agents that run on this machine, asked over their sockets; the other side of [`serve`](crate::telemetry::serve).
+//! Asks the agents that run on this machine over their sockets; the client of [`serve`](crate::telemetry::serve).
 
 use crate::error::Error;
 use crate::telemetry::status::Status;
@@ -10,18 +10,18 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-/// The longest answer that is read: some thousand queues.
+/// Longest answer that is read: some thousand queues.
 const LONGEST: usize = 16 << 20;
-/// How long an agent may take for an answer: it has a second at most between two rounds of its loop.
+/// Longest time for an answer: an agent's loop takes at most a second for a round.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(3);
 
-/// The socket of the agent with the process number `process` that keeps its state in `folder`.
+/// Returns the socket's path of the agent with this process number and state folder.
 pub fn socket(folder: &Path, process: u32) -> PathBuf {
     folder.join(format!("agent-{process}.sock"))
 }
 
-/// The sockets of agents in `folder`, of running and of killed ones, in the order of their names. None where there is no
-/// such folder.
+/// Returns the sockets of agents in `folder`, of running and of killed ones, sorted by name. Empty if the folder does
+/// not exist.
 ///
 /// # Errors
 /// The folder cannot be read.
@@ -39,8 +39,7 @@ pub fn sockets(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(found)
 }
 
-/// Takes away the sockets in `folder` whose agents were killed: their processes are no more. What cannot be taken away
-/// stays.
+/// Removes the sockets in `folder` whose processes no longer exist. Those that cannot be removed stay.
 pub fn forget_killed(folder: &Path) {
     let is_left = |socket: &PathBuf| {
         let name = socket.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
@@ -53,10 +52,10 @@ pub fn forget_killed(folder: &Path) {
     }
 }
 
-/// What the agent behind `socket` governs; `None` where no agent listens there any longer.
+/// Returns the status of the agent behind `socket`; `None` if no agent listens there any longer.
 ///
 /// # Errors
-/// It is not for this user, does not answer, or answers something else.
+/// The socket is not for this user, or nothing valid is answered.
 pub fn status(socket: &Path) -> Result<Option<Vec<Status>>, Error> {
     let Some(stream) = connect(socket, b"status\n")? else { return Ok(None) };
     let mut answer = Vec::new();
@@ -66,7 +65,7 @@ pub fn status(socket: &Path) -> Result<Option<Vec<Status>>, Error> {
     statuses(socket, &answer).map(Some)
 }
 
-/// Asks the agent behind `socket`; `None` where no agent listens there any longer.
+/// Sends a request to the agent behind `socket`; `None` if no agent listens there any longer.
 fn connect(socket: &Path, request: &[u8]) -> Result<Option<UnixStream>, Error> {
     let shown = socket.display();
     let mut stream = match UnixStream::connect(socket) {
@@ -99,13 +98,12 @@ fn statuses(socket: &Path, answer: &[u8]) -> Result<Vec<Status>, Error> {
     })
 }
 
-/// A connection over which an agent tells its status again and again. Its descriptor ([`AsFd`]) is readable when there
-/// is something new.
+/// A connection over which an agent repeats its status. Its descriptor ([`AsFd`]) is readable when there is a new one.
 #[derive(Debug)]
 pub struct Watching {
     socket: PathBuf,
     stream: UnixStream,
-    /// The beginning of a line.
+    /// Start of a line.
     pending: Vec<u8>,
 }
 
@@ -116,7 +114,7 @@ impl AsFd for Watching {
 }
 
 impl Watching {
-    /// Begins to watch the agent behind `socket`; `None` where no agent listens there any longer.
+    /// Watches the agent behind `socket`; `None` if no agent listens there any longer.
     ///
     /// # Errors
     /// As [`status`].
@@ -127,15 +125,15 @@ impl Watching {
         Ok(Some(Self { socket: socket.into(), stream, pending: Vec::new() }))
     }
 
-    /// The socket that it was asked to watch.
+    /// Returns the path of the socket.
     pub fn socket(&self) -> &Path {
         &self.socket
     }
 
-    /// The newest status, if there is a new one. Does not wait.
+    /// Returns the newest status, if there is a new one. Does not wait.
     ///
     /// # Errors
-    /// [`Error::Gone`] when the agent has ended; or what it sent is no status.
+    /// [`Error::Gone`] if the agent has ended, or it sent no valid status.
     pub fn newest(&mut self) -> Result<Option<Vec<Status>>, Error> {
         let gone = || Error::Gone { name: format!("the agent at {}", self.socket.display()) };
         let mut part = [0; 1 << 14];
@@ -166,7 +164,7 @@ fn failed(what: &str, source: io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::clock::now;
+    use crate::kernel::now;
     use crate::telemetry::serve::{Address, Server, Serves, WATCH_EVERY};
     use crate::telemetry::status::tests::busy;
     use std::os::unix::net::UnixListener;
@@ -191,7 +189,7 @@ mod tests {
     #[test]
     fn a_socket_goes_with_the_process_that_made_it() {
         let folder = tempfile::tempdir().unwrap();
-        // Linux counts processes up to 4194304.
+        // Linux numbers processes up to 4194304.
         let no_process = i32::MAX.cast_unsigned();
         for process in [std::process::id(), no_process] {
             drop(UnixListener::bind(socket(folder.path(), process)).unwrap());

@@ -1,19 +1,20 @@
-//! What happens to governed queues: told once to a log, and kept for a while in each [`Status`](crate::telemetry::status::Status).
+//! Events of governed queues: written once to a log, and kept for a while in each
+//! [`Status`](crate::telemetry::status::Status).
 
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Something that happened to a governed queue. In a log for machines one JSON object a line.
+/// An event of a governed queue. In a log for machines, one JSON object per line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentEvent {
-    /// When, as RFC 3339 has it: UTC, with milliseconds.
+    /// Time in RFC 3339: UTC, with milliseconds.
     pub at: String,
     /// The interface.
     pub device: String,
-    /// What kind of thing.
+    /// Kind of the event.
     pub what: AgentEventKind,
-    /// What exactly, in words for a person.
+    /// Description for a person.
     pub words: String,
 }
 
@@ -23,27 +24,27 @@ pub struct AgentEvent {
 pub enum AgentEventKind {
     /// The queue was taken up.
     Attached,
-    /// The interface went: deleted, moved to another network namespace, its driver removed.
+    /// The interface disappeared: deleted, moved to another network namespace, its driver removed.
     Gone,
-    /// The interface got another name.
+    /// The interface was renamed.
     Renamed,
-    /// Another program put its own queue in place of ours.
+    /// Another program replaced our queue.
     Replaced,
-    /// The agent cannot take the queue up now and tries again.
+    /// The agent cannot take up the queue now and tries again.
     Waiting,
-    /// How fast the link is was measured, and the controller begins anew from what that justifies.
+    /// The link's rate was measured, and the controller restarts from the limit that follows from it.
     Measured,
-    /// The settings were read again and hold from now on.
+    /// The settings were read again and apply now.
     Changed,
     /// The machine slept, or the agent was stopped, for longer than an interval.
     Resumed,
-    /// Something failed that the agent goes on without.
+    /// Something failed that the agent can do without.
     Failed,
-    /// The former queue is back.
+    /// The former queue is restored.
     Restored,
-    /// Probes of flows that ask for admission are answered and forwarded at the interface.
+    /// Probes of admission are answered and forwarded at the interface.
     Admission,
-    /// Notes are told to neighbours at the interface, and theirs are heard.
+    /// Notes are exchanged with neighbours at the interface.
     Notes,
 }
 
@@ -68,13 +69,13 @@ impl AgentEventKind {
 }
 
 impl AgentEvent {
-    /// An event at `millis` milliseconds after the beginning of 1970 (UTC), see [`clock`].
+    /// Makes an event at `millis` milliseconds after the beginning of 1970 (UTC), see [`clock`].
     pub fn new(millis: u64, device: impl Into<String>, what: AgentEventKind, words: impl Into<String>) -> Self {
         Self { at: utc(millis), device: device.into(), what, words: words.into() }
     }
 }
 
-/// A line for a person: `2026-11-21T20:55:59.000Z wlan0 gone: its driver was removed`.
+/// Returns a line for a person: `2026-11-21T20:55:59.000Z wlan0 gone: its driver was removed`.
 impl fmt::Display for AgentEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { at, device, what, words } = self;
@@ -82,15 +83,15 @@ impl fmt::Display for AgentEvent {
     }
 }
 
-/// Milliseconds since the beginning of 1970 (UTC), by the machine's calendar clock. For logs; nothing is measured by it.
+/// Returns milliseconds since the beginning of 1970 (UTC), by the calendar clock. Only for logs.
 pub fn clock() -> u64 {
     let time = clock_gettime(ClockId::Realtime);
     let (seconds, nanos) = (u64::try_from(time.tv_sec), u64::try_from(time.tv_nsec));
-    // A clock that stands before 1970 has not been set.
+    // A clock before 1970 has not been set.
     seconds.unwrap_or_default().saturating_mul(1_000).saturating_add(nanos.unwrap_or_default() / 1_000_000)
 }
 
-/// An instant of the Gregorian calendar. Days are counted in years that begin in March, so that the leap day is the last
+/// Converts to the Gregorian calendar. Days are counted in years that begin in March, so that the leap day is the last
 /// of its year; 400 years have 146,097 days.
 fn utc(millis: u64) -> String {
     const DAY: u64 = 86_400_000;

@@ -9,29 +9,29 @@ use units::Duration;
 /// The media type of [`text`].
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// What a metric is.
+/// Types of metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     /// Moves up and down.
     Gauge,
-    /// Only grows, until the agent starts anew.
+    /// Only grows, until the agent restarts.
     Counter,
 }
 
-/// A family of samples as Prometheus has it: a name, a type and a line of help.
+/// A family of samples: a name, a type and a line of help.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
-    /// Its name with the unit: `sluice_queue_limit_packets`.
+    /// Name with the unit: `sluice_queue_limit_packets`.
     pub name: &'static str,
     /// Counter or gauge.
     pub kind: Type,
-    /// What it says, in a sentence.
+    /// Help: one sentence.
     pub help: &'static str,
-    /// Its value for a queue; absent where it is not known, and then not written.
+    /// Value for a queue; `None` if it is not known, in which case it is not written.
     value: fn(&Status) -> Option<f64>,
 }
 
-/// All metrics of a queue, in the order in which they are written.
+/// All metrics of a queue, in the order of writing.
 pub const ALL: &[Metric] = &[
     gauge("sluice_queue_governed", "Whether a controller sees the queue now: 1, or 0 while it waits.", governed),
     gauge("sluice_queue_limit_packets", "The present limit, if it is a number of packets.", |status| {
@@ -119,7 +119,7 @@ pub const ALL: &[Metric] = &[
     }),
 ];
 
-/// The metrics of all queues. Each series has the labels `device`, `place` (`root`, or a class of a shaper) and
+/// Writes the metrics of all queues. Each series has the labels `device`, `place` (`root`, or a class of a shaper) and
 /// `controller`.
 pub fn text(statuses: &[Status]) -> String {
     let mut text = String::new();
@@ -148,7 +148,7 @@ fn family(text: &mut String, metric: &Metric, statuses: &[Status]) {
     }
 }
 
-/// A label's value: backslash, quotation mark and line feed are escaped.
+/// Escapes a label's value: backslash, quotation mark and line feed.
 fn escaped(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
@@ -166,17 +166,17 @@ fn governed(status: &Status) -> Option<f64> {
     Some(if live(status) { 1.0 } else { 0.0 })
 }
 
-/// Whether there is a queue now.
+/// Tells whether there is a queue now.
 fn live(status: &Status) -> bool {
     matches!(status.state, State::Governing | State::DryRun)
 }
 
-/// The newest interval, while there is a queue and if it knows `quantity`.
+/// Returns the newest interval, if there is a queue and it measures `quantity`.
 fn seen(status: &Status, quantity: Quantity) -> Option<&Interval> {
     status.last.as_ref().filter(|_| live(status) && status.measures(quantity))
 }
 
-/// The queue of real time, while there is one.
+/// Returns the real-time queue, if there is one.
 fn real_time(status: &Status) -> Option<RealTime> {
     status.real_time.filter(|_| live(status))
 }
@@ -206,8 +206,8 @@ mod tests {
     use std::collections::BTreeSet;
     use units::Bytes;
 
-    /// Holds a text to the format's rules: each family's HELP and TYPE come once and before its samples, which stand
-    /// together; no series twice; a line feed at the end. Gives the series.
+    /// Checks a text against the format: each family's HELP and TYPE come once and before its samples, which stand
+    /// together; no series twice; a line feed at the end. Returns the series.
     fn checked(text: &str) -> BTreeSet<(String, String)> {
         assert!(text.is_empty() || text.ends_with('\n'));
         let (mut series, mut families, mut family) = (BTreeSet::new(), BTreeSet::new(), "");
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(super::text(&[]), "");
     }
 
-    /// But for `governed` and `busy_ratio`, which no status has as a number.
+    /// Not for `governed` and `busy_ratio`, which no status has as a number.
     #[test]
     fn a_metric_is_a_number_of_the_status() {
         let mut full = busy();
@@ -337,7 +337,7 @@ mod tests {
         assert_eq!(compared, 2 * (ALL.len() - 3), "one of the limits is absent");
     }
 
-    /// Whatever begins with `sluice_` in a text.
+    /// Returns all words of a text that begin with `sluice_`.
     fn named(text: &str) -> BTreeSet<&str> {
         let part_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let words = text.split(|c| !part_of_name(c));

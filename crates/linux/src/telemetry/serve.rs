@@ -1,5 +1,5 @@
-//! Serving status and metrics to whoever asks, on a UNIX socket or on loopback, from within the agent's own loop: no
-//! thread, nothing that blocks, memory for a fixed number of clients. A client that is slow, silent or hostile is dropped.
+//! Serves status and metrics on a UNIX socket or on loopback from within the agent's loop: no thread, nothing that
+//! blocks, memory for a fixed number of clients. Slow, silent and hostile clients are dropped.
 //!
 //! A client sends a line, `status` or `watch`, or an HTTP request for `/metrics`; see [`Request`].
 
@@ -27,27 +27,28 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use units::Instant;
 
-/// Clients at once. For one more the oldest that does not watch is dropped; if all watch, the new one is turned away.
+/// Most clients at once. For one more, the oldest that does not watch is dropped; if all watch, the new one is turned
+/// away.
 pub const MOST_CLIENTS: usize = 16;
 
 const LISTENER: u64 = u64::MAX;
-/// The owner and the group may ask; nobody else.
+/// Mode of the socket: for owner and group.
 const MODE: Mode = Mode::RUSR.union(Mode::WUSR).union(Mode::RGRP).union(Mode::WGRP);
 
 /// A listening socket and its clients. Its descriptor ([`AsFd`]) is readable while there is something to do: put it into
 /// the loop's epoll once, and call [`ready`](Self::ready) then.
 #[derive(Debug)]
 pub struct Server {
-    /// Holds the listener and the clients: one descriptor for the loop, whatever comes and goes.
+    /// Epoll of the listener and the clients: one descriptor for the loop.
     epoll: OwnedFd,
     listener: OwnedFd,
     serves: Serves,
     clients: [Option<Client>; MOST_CLIENTS],
-    /// How many clients there were.
+    /// Number of clients accepted so far.
     came: u64,
     /// The system gave no descriptor for a client; the listener is left alone until the next [`tell`](Self::tell).
     resting: bool,
-    /// The socket's file and its inode, to take away at the end.
+    /// The socket's file and its inode, to be removed at the end.
     file: Option<(PathBuf, u64)>,
 }
 
@@ -58,11 +59,10 @@ impl AsFd for Server {
 }
 
 impl Server {
-    /// Listens at `address`. A socket file may be read and written by its owner and group (0660), and one that a killed
-    /// process has left is replaced.
+    /// Listens at `address`. A socket file has mode 0660, and replaces one that a killed process left.
     ///
     /// # Errors
-    /// Somebody listens there already, or the system refuses.
+    /// Another process listens there, or the system refuses.
     pub fn bind(address: &Address, serves: Serves) -> Result<Self, Error> {
         let failed = |errno: Errno| Error::Kernel { what: format!("listen at {address}"), source: errno.into() };
         let (listener, file) = match address {
@@ -77,33 +77,34 @@ impl Server {
         Ok(Self { epoll, listener, serves, clients: [const { None }; MOST_CLIENTS], came: 0, resting: false, file })
     }
 
-    /// Does what can be done at once: takes clients, reads requests, sends answers. `now` is [`now`](crate::kernel::clock::now).
+    /// Does what can be done without waiting: accepts clients, reads requests, sends answers. `now` is
+    /// [`now`](crate::kernel::now).
     pub fn ready(&mut self, now: Instant, statuses: &[Status]) {
         let mut events = Vec::with_capacity(MOST_CLIENTS + 1);
         let at_once = Some(&rustix::time::Timespec { tv_sec: 0, tv_nsec: 0 });
-        // The loop calls again for what is left, also after a failure.
+        // The loop calls again for the rest, also after a failure.
         if epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), at_once).is_err() {
             return;
         }
         let mut comes = false;
         for event in events {
-            // The event is packed: a part of it is copied before it is asked.
+            // The event is packed: its parts are copied before use.
             let flags = event.flags;
             match usize::try_from(event.data.u64()).ok().filter(|slot| *slot < MOST_CLIENTS) {
-                // The client has gone altogether: nobody is left to be answered.
+                // The client is gone: nobody is left to answer.
                 Some(slot) if flags.intersects(EventFlags::HUP | EventFlags::ERR) => self.clients[slot] = None,
                 Some(slot) => self.serve(slot, |client, serves| client.serve(now, serves, statuses)),
                 None => comes = true,
             }
         }
-        // Last: a client that comes may get the slot of one of whom there was an event.
+        // Last, because a new client may get the slot of one that had an event.
         if comes {
             self.accept(now, statuses);
         }
     }
 
-    /// Gives watching clients their next line and drops those whose time is over. To be called after each interval, and
-    /// at least once a second.
+    /// Gives watching clients their next line and drops those whose time is over. Call it after each interval, and at
+    /// least once per second.
     pub fn tell(&mut self, now: Instant, statuses: &[Status]) {
         if self.resting {
             self.listen(true);
@@ -113,12 +114,12 @@ impl Server {
         }
     }
 
-    /// How many clients there are.
+    /// Returns the number of clients.
     pub fn clients(&self) -> usize {
         self.clients.iter().flatten().count()
     }
 
-    /// Does something with the client in a slot, and lets it go when it is done with.
+    /// Calls a function on the client in a slot, and drops the client when it is done.
     fn serve(&mut self, slot: usize, what: impl FnOnce(&mut Client, Serves) -> Result<(), Done>) {
         let Some(client) = &mut self.clients[slot] else { return };
         let before = client.interest();
@@ -128,7 +129,7 @@ impl Server {
             done = epoll::modify(&self.epoll, &client.socket, EventData::new_u64(slot as u64), after).is_err();
         }
         if done {
-            // Closing the socket takes it out of the epoll.
+            // Closing the socket removes it from the epoll.
             self.clients[slot] = None;
         }
     }
@@ -139,27 +140,27 @@ impl Server {
         self.resting = done.is_ok() != on;
     }
 
-    /// Accepts one client. One that cannot be accepted is closed, so that it does not wake the loop again and again.
+    /// Accepts one client. One that cannot be served is closed, so that it does not wake the loop again.
     fn accept(&mut self, now: Instant, statuses: &[Status]) {
         let socket = match accept_with(&self.listener, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
             Ok(socket) => socket,
             Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => return,
-            // Out of descriptors or memory: whoever waits would wake the loop without end.
+            // Out of descriptors or memory: a waiting client would wake the loop without end.
             Err(_) => return self.listen(false),
         };
         let Some(slot) = self.clients.iter().position(Option::is_none).or_else(|| self.oldest()) else { return };
         let client = Client::new(socket, now, self.came);
         self.came += 1;
-        // Closing the socket of the one that was there takes it out of the epoll.
+        // Closing the former client's socket removes it from the epoll.
         self.clients[slot] = None;
         if epoll::add(&self.epoll, &client.socket, EventData::new_u64(slot as u64), client.interest()).is_ok() {
             self.clients[slot] = Some(client);
-            // Whoever has asked already is answered before others can take his place.
+            // A client that has sent its request is answered before others can take its place.
             self.serve(slot, |client, serves| client.serve(now, serves, statuses));
         }
     }
 
-    /// The slot of the oldest client that is not watching. Clients that ask and read finish in no time.
+    /// Returns the slot of the oldest client that does not watch. Clients that ask and read are done in no time.
     fn oldest(&self) -> Option<usize> {
         let clients = self.clients.iter().enumerate();
         let others = clients.filter_map(|(slot, client)| Some((client.as_ref()?.age()?, slot)));
@@ -172,7 +173,7 @@ impl Drop for Server {
         if let Some((path, inode)) = &self.file
             && stat(path).is_ok_and(|found| found.st_ino == *inode)
         {
-            // What is left is replaced by the next server.
+            // The next server replaces what is left.
             let _ = std::fs::remove_file(path);
         }
     }
@@ -181,14 +182,14 @@ impl Drop for Server {
 fn listen_on_loopback(address: SocketAddr) -> Result<OwnedFd, Errno> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let socket = stream(family)?;
-    // A port that a former agent's clients left waiting can be taken at once.
+    // Lets the port be taken at once, also if clients of a former agent left connections waiting.
     rustix::net::sockopt::set_socket_reuseaddr(&socket, true)?;
     bind(&socket, &address)?;
     listen(&socket, 16)?;
     Ok(socket)
 }
 
-/// Listens at `path`; gives the file's inode too. The file appears there with its mode, ready to be connected to.
+/// Listens at `path`; returns the file's inode, too. The file appears with its mode, ready for connections.
 fn listen_in_folder(path: &Path) -> Result<(OwnedFd, u64), Error> {
     let shown = path.display();
     let failed = |errno: Errno| Error::Kernel { what: format!("listen at {shown}"), source: errno.into() };
@@ -223,10 +224,10 @@ fn is_socket(found: &std::fs::Metadata) -> bool {
     found.file_type().is_socket()
 }
 
-/// Whether somebody listens at `path`.
+/// Tells whether a process listens at `path`.
 fn answers(path: &Path) -> bool {
     let connected = stream(AddressFamily::UNIX).and_then(|socket| connect(&socket, &SocketAddrUnix::new(path)?));
-    // A full queue of clients is somebody's.
+    // A full queue of clients belongs to a process.
     matches!(connected, Ok(()) | Err(Errno::AGAIN))
 }
 

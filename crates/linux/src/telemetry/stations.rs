@@ -1,6 +1,6 @@
-//! The stations of a Wi-Fi interface as mac80211 reports them: bit rates and airtime by nl80211, and by debugfs the
-//! airtime that is pending for each below mac80211 (airtime queue limits, AQL; `net/mac80211/debugfs.c` and
-//! `debugfs_sta.c`, read in Linux 7.2). It only reads. For a value that is not available it gives the reason.
+//! Reads the stations of a Wi-Fi interface: bit rates and airtime from nl80211, and from debugfs the airtime that is
+//! pending for each below mac80211 (airtime queue limits, AQL; `net/mac80211/debugfs.c` and `debugfs_sta.c`, read in
+//! Linux 7.2). For a value that is not available it gives the reason.
 
 use crate::error::Error;
 use crate::kernel::nl80211::{Peer, Phy, Survey, Wireless};
@@ -14,89 +14,89 @@ use units::{Duration, Rate};
 
 /// Where debugfs is mounted.
 pub(crate) const DEBUGFS: &str = "/sys/kernel/debug";
-/// No file that is read here is longer.
+/// Longest file that is read here.
 const LONGEST: u64 = 4_096;
-/// mac80211's access categories in its order, which is that of these files.
+/// Access categories in the order of mac80211, which is that of these files.
 pub(crate) const CATEGORIES: [&str; 4] = ["vo", "vi", "be", "bk"];
-/// Why a time of a channel is not available.
+/// Reason why a channel's time is not available.
 pub const NO_SURVEY: &str = "its driver does not survey that";
 
-/// A value, or why it is not available.
+/// A value, or the reason why it is not available.
 pub type Told<T> = Result<T, String>;
 
 /// A Wi-Fi interface and its stations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stations {
-    /// Its phy, as `iw` calls it.
+    /// Phy, as `iw` calls it.
     pub phy: String,
-    /// Its driver reports how long stations were on the air.
+    /// Whether the driver reports airtime of stations.
     pub has_airtime_reports: bool,
-    /// Its driver has mac80211 bound what is below it by time on the air (AQL).
+    /// Whether the driver uses airtime queue limits (AQL).
     pub has_aql: bool,
-    /// How the time on its channel went by.
+    /// Times of its channel.
     pub channel: Survey,
-    /// Of the whole phy.
+    /// AQL of the whole phy.
     pub aql: Told<PhyAql>,
-    /// The stations of the interface, in the order of their addresses.
+    /// Stations of the interface, sorted by address.
     pub stations: Vec<Station>,
 }
 
-/// Time on the air that is pending below mac80211 for a phy.
+/// Airtime that is pending below mac80211 for a phy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PhyAql {
     /// Whether AQL is switched on.
     pub is_on: bool,
-    /// Time on the air of every frame that was handed down and is not yet sent.
+    /// Airtime of all frames that were handed down and are not yet sent.
     pub pending: Duration,
-    /// Of that, what stations have that are there, and what goes to all at once, where the kernel counts that.
+    /// The part of it that belongs to present stations and, if the kernel counts it, to multicast.
     pub accounted: Duration,
-    /// With more than this pending, stations get their lower limit.
+    /// Above this, stations get their lower limit.
     pub threshold: Duration,
 }
 
-/// What nl80211 and debugfs tell of one station.
+/// Readings of one station from nl80211 and debugfs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Station {
-    /// Its MAC address: `02:00:00:00:01:00`.
+    /// MAC address: `02:00:00:00:01:00`.
     pub address: String,
     /// Bitrate of the last frame to it.
     pub sent_at: Told<Rate>,
     /// Bitrate of the last frame from it.
     pub received_at: Told<Rate>,
-    /// Time on the air of all frames to it.
+    /// Airtime of all frames to it.
     pub sent_for: Told<Duration>,
-    /// Time on the air of all frames from it.
+    /// Airtime of all frames from it.
     pub received_for: Told<Duration>,
-    /// Time on the air that is pending for it.
+    /// Airtime that is pending for it.
     pub aql: Told<StationAql>,
 }
 
-/// Time on the air that is pending below mac80211 for a station, and how much may be; by access category: voice, video,
-/// best effort, background.
+/// Airtime that is pending below mac80211 for a station and its limits, by access category: voice, video, best effort,
+/// background.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StationAql {
-    /// Time on the air of frames that were handed down and are not yet sent.
+    /// Airtime of frames that were handed down and are not yet sent.
     pub pending: [Duration; 4],
-    /// Below this a category always sends.
+    /// Below this a category may always send.
     pub low: [Duration; 4],
-    /// Below this it sends while the phy is below its threshold.
+    /// Below this it may send while the phy is below its threshold.
     pub high: [Duration; 4],
 }
 
 impl StationAql {
-    /// Pending in all categories.
+    /// Sum over all categories.
     pub fn total(&self) -> Duration {
         self.pending.iter().copied().sum()
     }
 }
 
-/// The stations of an interface; `None` where it is no interface of Wi-Fi.
+/// Reads the stations of an interface; `None` if it is not a Wi-Fi interface.
 ///
 /// # Errors
 /// No such interface in this network namespace; the kernel does not answer.
 pub fn look(device: &str) -> Result<Option<Stations>, Error> {
     let index = Route::open()?.link(device)?.index;
-    // Without nl80211 nothing is Wi-Fi.
+    // Without nl80211 there is no Wi-Fi.
     let Ok(mut wireless) = Wireless::open() else { return Ok(None) };
     let Some(phy) = wireless.phy_of(index)? else { return Ok(None) };
     let name = format!("/sys/class/net/{device}/phy80211/name");
@@ -114,13 +114,13 @@ fn no_aql() -> String {
     "its driver has no airtime queue limits".into()
 }
 
-/// `folder` is that of the interface in debugfs.
+/// `folder` is the interface's in debugfs.
 fn station(peer: &Peer, phy: &Phy, folder: &Path) -> Station {
     let address = peer.address.map(|byte| format!("{byte:02x}")).join(":");
     let rate = |rate: Option<Rate>, way| {
         rate.ok_or_else(|| format!("nothing was sent {way} it yet, or its driver does not report it"))
     };
-    // A driver without reports may tell times of its own: mac80211 fills in zeros for the others.
+    // A driver without reports may give times of its own: mac80211 fills in zeros for the others.
     let airtime = |time: Option<Duration>| match time {
         Some(time) if phy.has_airtime_reports || !time.is_zero() => Ok(time),
         _ => Err("its driver reports no airtime".to_owned()),
@@ -141,7 +141,7 @@ fn station(peer: &Peer, phy: &Phy, folder: &Path) -> Station {
     }
 }
 
-/// Of the phy whose folder in debugfs this is.
+/// Reads the phy whose folder in debugfs this is.
 fn phy_aql(folder: &Path) -> Told<PhyAql> {
     let file = |name| folder.join(name);
     let number = |name| text(&file(name)).and_then(|text| read_number(&text).ok_or_else(|| strange(&file(name))));
@@ -152,12 +152,12 @@ fn phy_aql(folder: &Path) -> Told<PhyAql> {
     Ok(PhyAql { is_on: number("aql_enable")? != 0, pending, accounted, threshold })
 }
 
-/// What is pending for the stations of all of a phy's interfaces.
+/// Sums what is pending for the stations of all of a phy's interfaces.
 fn of_all_stations(folder: &Path) -> Told<Duration> {
     let mut sum = Duration::ZERO;
     for interface in entries(folder)?.iter().filter(|path| path.to_string_lossy().contains("netdev:")) {
         for station in entries(&interface.join("stations")).unwrap_or_default() {
-            // One that leaves meanwhile has none.
+            // A station that leaves meanwhile has none.
             let aql = text(&station.join("aql")).ok().and_then(|text| read_station(&text));
             sum += aql.unwrap_or_default().total();
         }
@@ -170,7 +170,7 @@ fn entries(folder: &Path) -> Told<Vec<PathBuf>> {
     Ok(list.filter_map(|entry| Some(entry.ok()?.path())).collect())
 }
 
-/// The text of a file, or why there is none.
+/// Reads a file, or gives the reason why it is not available.
 fn text(file: &Path) -> Told<String> {
     let mut text = String::new();
     let name = file.file_name().unwrap_or_default().display();
@@ -198,8 +198,8 @@ fn read_number(text: &str) -> Option<u32> {
     text.trim().parse().ok()
 }
 
-/// `aql_pending` of a phy: a line for each access category, for what goes to all (`MC`, or `BC/MC`) where the kernel counts
-/// that, and the total. The total, and what goes to all.
+/// Parses `aql_pending` of a phy: a line for each access category, for multicast (`MC`, or `BC/MC`) if the kernel
+/// counts it, and the total. Returns the total and the multicast part.
 fn read_pending(text: &str) -> Option<(Duration, Duration)> {
     let (mut total, mut for_all) = (None, Duration::ZERO);
     for line in text.lines() {
@@ -217,7 +217,7 @@ fn read_pending(text: &str) -> Option<(Duration, Duration)> {
     Some((total?, for_all))
 }
 
-/// `aql` of a station: what is pending in microseconds, and the limits as `low/high`.
+/// Parses `aql` of a station: pending time in microseconds, and the limits as `low/high`.
 fn read_station(text: &str) -> Option<StationAql> {
     let after = |head| text.lines().find_map(|line| line.strip_prefix(head));
     let mut aql = StationAql::default();
@@ -238,12 +238,12 @@ fn read_station(text: &str) -> Option<StationAql> {
     Some(aql)
 }
 
-/// What a file of mac80211's says, whichever it is: pending time of a phy, of a station. Reading ends whatever the text is.
+/// Parses either kind of file: pending time of a phy, of a station. Accepts any text.
 pub fn read(text: &str) -> (Option<(Duration, Duration)>, Option<StationAql>) {
     (read_pending(text), read_station(text))
 }
 
-/// Writes what is known under its keys, and why the rest is not under `not_available`.
+/// Writes known values under their keys, and the reasons for the others under `not_available`.
 struct Entries<M> {
     map: M,
     missing: BTreeMap<&'static str, String>,
@@ -278,7 +278,7 @@ impl<M: SerializeMap> Entries<M> {
     }
 }
 
-/// As JSON has it.
+/// Name in JSON.
 enum Shown {
     One(f64),
     Count(u64),

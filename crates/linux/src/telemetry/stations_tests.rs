@@ -1,4 +1,5 @@
-//! Texts are those of `scnprintf` in Linux 7.2's `net/mac80211`, with the numbers of each test.
+//! Tests of the readers of stations. Texts are those of `scnprintf` in Linux 7.2's `net/mac80211`, with the numbers of
+//! each test.
 
 use super::*;
 use proptest::prelude::*;
@@ -17,7 +18,7 @@ pub(crate) fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// A look at a phy with one station.
+/// A reading of a phy with one station.
 pub(crate) fn look(pending: Duration, of_station: Duration) -> Stations {
     let aql = PhyAql { is_on: true, pending, accounted: of_station, threshold: ms(24) };
     let of_station = StationAql {
@@ -64,7 +65,7 @@ fn a_file_of_another_form_is_not_half_read() {
     }
 }
 
-/// A phy of two interfaces: what belongs to stations of the other is theirs, too.
+/// A phy of two interfaces: stations of the other one count, too.
 #[test]
 fn what_all_stations_of_a_phy_have_is_accounted_for() {
     let folder = tempfile::tempdir().unwrap();
@@ -129,7 +130,7 @@ proptest! {
         let _ = read(&text);
     }
 
-    /// Random text seldom gets far: a right one is broken in one place, or cut.
+    /// Random text seldom gets far, so a valid one is broken in one place, or cut.
     #[test]
     fn broken_files_are_read_to_their_end(at in 0_usize..400, to in any::<char>(), cut in 0_usize..400) {
         for text in [STATION.to_owned(), pending(189_276)] {

@@ -1,4 +1,4 @@
-//! What an agent tells of the queues that it governs: a value that it keeps current and others read.
+//! Status of the queues that an agent governs: a value that it keeps current and others read.
 
 mod json;
 
@@ -9,34 +9,34 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Rate};
 
-/// How many of the newest events a status keeps.
+/// Most events that a status keeps, the newest ones.
 pub const EVENTS_KEPT: usize = 32;
 
-/// A governed queue as it is now. One JSON object, of numbers with their units in their keys (`target_delay_s`,
-/// `limit_packets`); a reader passes over fields that it does not know, so that an older reader understands a newer agent.
+/// Present state of a governed queue. One JSON object, of numbers with their units in their keys (`target_delay_s`,
+/// `limit_packets`); readers ignore fields that they do not know, so that an older reader understands a newer agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// The interface, as `ip link` calls it.
+    /// Interface, as `ip link` calls it.
     pub device: String,
-    /// Where on the interface: `root`, or a class of a shaper as `tc` writes it, `1:10`.
+    /// Place on the interface: `root`, or a class of a shaper as `tc` writes it, `1:10`.
     pub place: String,
-    /// What the agent is doing with it.
+    /// State of governing.
     pub state: State,
-    /// What holds the packets, as `tc qdisc` calls it; empty while there is nothing.
+    /// Kind of queue that holds the packets, as `tc qdisc` calls it; empty while there is none.
     pub kind: String,
-    /// What the device cannot measure: zero or absent in [`last`](Self::last).
+    /// Quantities that the device cannot measure: zero or absent in [`last`](Self::last).
     pub unmeasured: Vec<Quantity>,
-    /// The controller that moves the limit.
+    /// Controller that moves the limit.
     pub controller: String,
-    /// The queueing delay that the controller aims at, where it aims at one.
+    /// Queueing delay at which the controller aims, if any.
     pub target_delay: Option<Duration>,
-    /// The limit that holds now; with a dry run, the one that would.
+    /// Limit that holds now; with a dry run, the one that would hold.
     pub limit: Limit,
-    /// How fast best effort may leave; absent: as the link takes it.
+    /// Rate of best effort; `None`: as the link takes it.
     pub rate: Option<Rate>,
-    /// The queue of real time beside this one, where there is one.
+    /// The real-time queue beside this one, if there is one.
     pub real_time: Option<RealTime>,
-    /// Time since the agent began with this queue, without the time that the machine slept.
+    /// Time since the agent began with this queue, without sleep of the machine.
     pub at: Duration,
     /// The newest interval; absent before the first.
     pub last: Option<Interval>,
@@ -46,12 +46,12 @@ pub struct Status {
     pub events: VecDeque<AgentEvent>,
 }
 
-/// The queue of real time: its newest interval, and sums since the agent began.
+/// The real-time queue: its newest interval, and sums since the agent began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RealTime {
     /// The newest interval.
     pub last: Interval,
-    /// Packets that came, whether kept or not.
+    /// Packets that arrived, whether kept or not.
     pub arrived: Count,
     /// Packets that left for the driver.
     pub sent: Count,
@@ -59,25 +59,25 @@ pub struct RealTime {
     pub dropped: Count,
 }
 
-/// What an agent does with a queue. In JSON the key `state`, and `why` beside it.
+/// State of governing. In JSON the key `state`, and `why` beside it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "kebab-case")]
 pub enum State {
-    /// Measures it and moves its limit.
+    /// Measures the queue and moves its limit.
     Governing,
-    /// Measures it and decides; changes nothing.
+    /// Measures and decides; changes nothing.
     DryRun,
-    /// Cannot govern it now and tries again.
+    /// Cannot govern the queue now and tries again.
     Waiting {
-        /// For what: `no interface wlan0`.
+        /// The reason: `no interface wlan0`.
         why: String,
     },
-    /// Has let go of it; the former queue is back.
+    /// Has released the queue; the former one is restored.
     Ended,
 }
 
 impl State {
-    /// As JSON has it.
+    /// Name in JSON.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Governing => "governing",
@@ -107,7 +107,7 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// Each, as controllers name it.
+    /// Names of the quantities, as controllers use them.
     const ALL: [(Self, Reads); 6] = [
         (Self::Counts, Reads::COUNTS),
         (Self::Sojourn, Reads::SOJOURN),
@@ -117,30 +117,30 @@ impl Quantity {
         (Self::Occupancy, Reads::OCCUPANCY),
     ];
 
-    /// Those that a device cannot measure on which controllers can look at `reads`.
+    /// Returns the quantities that a device cannot measure that provides `reads`.
     pub fn absent(reads: Reads) -> Vec<Self> {
         let absent = Self::ALL.iter().filter(|(_, of)| !reads.contains(*of));
         absent.map(|(quantity, _)| *quantity).collect()
     }
 }
 
-/// Sums over intervals. They only grow, and stay at the largest number.
+/// Sums over intervals. They only grow, and saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Packets that came, whether kept or not.
+    /// Packets that arrived, whether kept or not.
     pub arrived: Count,
     /// Packets that left for the driver.
     pub sent: Count,
     /// Packets discarded by the queue.
     pub dropped: Count,
-    /// How often the limit moved.
+    /// Number of changes of the limit.
     pub limit_changes: u64,
-    /// How often the queue was taken up again, after its interface had gone or another program had replaced it.
+    /// Number of restarts, after the interface was gone or another program had replaced the queue.
     pub restarts: u64,
 }
 
 impl Status {
-    /// Of the queue `place` of `device` before its first interval, waiting for its interface.
+    /// Makes the status of a queue before its first interval, waiting for its interface.
     pub fn new(device: impl Into<String>, place: impl Into<String>, controller: &AnyController, limit: Limit) -> Self {
         Self {
             device: device.into(),
@@ -160,13 +160,13 @@ impl Status {
         }
     }
 
-    /// The queue is held by a device that can do so much.
+    /// Sets what the device that holds the queue can do.
     pub fn held_by(&mut self, capabilities: &Capabilities) {
         capabilities.kind.clone_into(&mut self.kind);
         self.unmeasured = Quantity::absent(capabilities.reads);
     }
 
-    /// An interval has ended at `at`, and `orders` follow it.
+    /// Adds an interval that ended at `at`, and the orders that follow it.
     pub fn advance(&mut self, at: Duration, seen: &Interval, beside: &Beside, orders: &Orders) {
         self.pass_over(seen, beside);
         let Orders { limit, rate, .. } = *orders;
@@ -177,7 +177,7 @@ impl Status {
         self.last = Some(*seen);
     }
 
-    /// An interval that is no one's to judge: its packets count, and it is not shown.
+    /// Counts the packets of an interval that no controller saw; it is not shown.
     pub fn pass_over(&mut self, seen: &Interval, beside: &Beside) {
         let totals = &mut self.totals;
         add(&mut totals.arrived, seen.arrived);
@@ -192,7 +192,7 @@ impl Status {
         });
     }
 
-    /// Keeps an event, and drops the oldest where there are too many.
+    /// Adds an event, and drops the oldest if there are too many.
     pub fn note(&mut self, event: AgentEvent) {
         if self.events.len() == EVENTS_KEPT {
             self.events.pop_front();
@@ -200,7 +200,7 @@ impl Status {
         self.events.push_back(event);
     }
 
-    /// Whether the device measures `quantity`.
+    /// Tells whether the device measures `quantity`.
     pub fn measures(&self, quantity: Quantity) -> bool {
         !self.unmeasured.contains(&quantity)
     }
@@ -286,7 +286,7 @@ pub(crate) mod tests {
                         let words = ["device", "place", "state", "kind", "controller"];
                         assert!(words.contains(&key.as_str()), "{key}: {text}");
                     }
-                    // What is not measured, and events, which are words.
+                    // Not compared: what is not measured, and events, which are words.
                     value => assert!(value.is_array(), "{key}: {value}"),
                 }
             }

@@ -1,5 +1,5 @@
-//! Mesh nodes in a row (802.11s), of which those between the ends pass packets on. They do so as IP routers: a mesh point
-//! that forwards by itself never shows those packets to a queue discipline.
+//! Mesh nodes in a row (802.11s), whose inner nodes forward as IP routers: a mesh point that forwards by itself never
+//! shows those packets to a queue discipline.
 
 use super::medium::{Choices, Medium, SLOWEST};
 use super::{now, pause_until, shell};
@@ -15,10 +15,10 @@ use units::{Duration, Instant};
 /// Nodes of most tests; the first is in the namespace of the tests, the others are in `n1` and `n2`. They are 10.8.0.1 to
 /// 10.8.0.3.
 pub(super) const NODES: usize = 3;
-/// Of UDP.
+/// Payload of a UDP packet, in bytes.
 pub(super) const PAYLOAD: usize = 1_000;
 const PORT: u16 = 4_000;
-/// Until all neighbours know each other: they do after a beacon of each that nothing destroyed, one a second.
+/// Longest time until all neighbours know each other: one undisturbed beacon of each, one per second.
 const ACQUAINTED_WITHIN: Duration = Duration::from_secs(30);
 
 pub(super) struct Chain {
@@ -27,8 +27,8 @@ pub(super) struct Chain {
     former: Former,
 }
 
-/// Settings of the machine's own network namespace, which come back when this is dropped: the first node is in it, and new
-/// namespaces take TCP's settings from there.
+/// Settings of the machine's own network namespace, restored on drop: the first node is in it, and new namespaces take
+/// TCP's settings from there.
 #[derive(Default)]
 struct Former(Vec<(String, String)>);
 
@@ -45,7 +45,7 @@ impl Chain {
         Self::of(NODES, SLOWEST)
     }
 
-    /// A chain of so many nodes.
+    /// Makes a chain of `nodes` nodes.
     pub(super) fn of(nodes: usize, choices: Choices) -> Self {
         // A test that failed left its own.
         shell("for n in $(ls /run/netns); do case $n in n?) ip netns del $n;; esac; done");
@@ -59,7 +59,7 @@ impl Chain {
         }
         for node in 0..nodes {
             let device = format!("wlan{node}");
-            // Few beacons and no search for a path that is known: the model of the chain has neither. The rates of 802.11b, any of
+            // Few beacons, and paths that stay known: the model of the chain has neither. The rates of 802.11b, any of
             // which a test may choose.
             let join = "mesh join chain freq 2412 NOHT basic-rates 1,2,5.5,11 beacon-interval 1000 mesh_fwding=0 \
                         mesh_hwmp_active_path_timeout=600000";
@@ -97,7 +97,7 @@ impl Chain {
     }
 
     pub(super) fn end(self) {
-        // While there is a medium, the radios wait for what it says.
+        // While there is a medium, the radios wait for its answers.
         drop(self.medium);
         for node in 1..self.nodes {
             shell(&format!("ip netns del n{node}"));
@@ -114,7 +114,7 @@ pub(super) fn at(node: usize, line: &str) -> String {
     }
 }
 
-/// Does something in the network namespace of a node.
+/// Calls a function in the network namespace of a node.
 pub(super) fn inside<T: Send>(node: usize, what: impl FnOnce() -> T + Send) -> T {
     let enter = || {
         if node > 0 {
@@ -126,7 +126,7 @@ pub(super) fn inside<T: Send>(node: usize, what: impl FnOnce() -> T + Send) -> T
     std::thread::scope(|scope| scope.spawn(enter).join().unwrap())
 }
 
-/// Receives at the end of the chain until it is told to stop.
+/// Receives at the end of the chain until it is stopped.
 pub(super) struct Sink {
     thread: JoinHandle<Vec<(Instant, Duration)>>,
     ends: Arc<AtomicBool>,
@@ -153,16 +153,16 @@ impl Sink {
         Self { thread: spawn(receive), ends }
     }
 
-    /// When each packet was sent, and how long it took.
+    /// Send time and delay of each packet.
     pub(super) fn end(self) -> Vec<(Instant, Duration)> {
         self.ends.store(true, Ordering::Relaxed);
         self.thread.join().unwrap()
     }
 }
 
-/// Sends from the first node to the last; `each` runs before every packet. How many packets were sent.
+/// Sends from the first node to the last; `each` runs before every packet. Returns how many packets were sent.
 pub(super) fn send(every: Duration, until: Instant, mut each: impl FnMut()) -> u64 {
-    // Enough for all that waits in a queue, or the socket would hold the sender back.
+    // Enough for all packets of a queue; otherwise the socket would hold the sender back.
     std::fs::write("/proc/sys/net/core/wmem_default", "16777216").unwrap();
     let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
     socket.connect(("10.8.0.3", PORT)).unwrap();

@@ -1,7 +1,7 @@
-//! Real time goes before best effort, and best effort keeps to its rate.
+//! Strict priority of real time, and the rate of best effort.
 //!
-//! The bounds follow from the link and the bucket; they were set before anything was measured. The link takes packets in chunks
-//! of up to 4 KiB, 3.3 ms at 10 Mb/s: so long may a packet wait that finds the terminal full.
+//! The bounds follow from the link and the bucket; they were set before anything was measured. The link takes packets
+//! in chunks of up to 4 KiB, 3.3 ms at 10 Mb/s, which is the longest wait of a packet that finds the terminal full.
 
 use super::overload::LEN;
 use super::program::{Program, nothing_is_left, queue, run, said};
@@ -19,10 +19,10 @@ const LINK: u64 = 1_250_000;
 const REAL_TIME: u8 = 46;
 const REAL_TIME_NEW: u8 = 47;
 const SMALL: usize = 108;
-/// Between two packets of best effort, 16 Mb/s, and of real time.
+/// Time between two packets of best effort (16 Mb/s), and of real time.
 const OFFERED_EVERY: Duration = Duration::from_micros(500);
 const REAL_TIME_EVERY: Duration = Duration::from_millis(20);
-/// Of the discipline.
+/// Burst of the discipline's leaky bucket, in bytes.
 const BURST: u64 = 2_304;
 
 fn begin(discipline: &Discipline, rate: Option<Rate>, late_after: Option<Duration>) -> Slot {
@@ -52,7 +52,7 @@ fn send(socket: &UdpSocket, length: usize) {
     socket.send(&payload[..length - HEADERS]).unwrap();
 }
 
-/// Both classes until a time: how many packets of each.
+/// Sends both classes until a time; returns how many packets of each.
 fn offer(until: Instant, sockets: [&UdpSocket; 2]) -> [u64; 2] {
     let (mut next, mut next_real_time, mut offered) = (now(), now(), [0; 2]);
     while now() < until {
@@ -70,14 +70,14 @@ fn offer(until: Instant, sockets: [&UdpSocket; 2]) -> [u64; 2] {
 }
 
 impl Received {
-    /// When packets of a class were sent, and when they came.
+    /// Times at which packets of a class were sent and received.
     fn of(&self, dscp: u8) -> Vec<(Instant, Instant)> {
         let both = self.delays.iter().zip(&self.tos);
         both.filter(|(_, tos)| **tos >> 2 == dscp).map(|((sent, delay), _)| (*sent, *sent + *delay)).collect()
     }
 }
 
-/// Bytes that came in a span of time, each packet of this length.
+/// Returns the bytes received in a span of time; all packets have this length.
 fn came(packets: &[(Instant, Instant)], from: Instant, to: Instant) -> u64 {
     packets.iter().filter(|(_, came)| (from..to).contains(came)).count() as u64 * LEN as u64
 }
@@ -124,12 +124,12 @@ fn best_effort_keeps_to_its_rate_and_real_time_does_not_wait_behind_it() {
     for (rate, begun, ended) in phases {
         let expected = rate.as_bps() as f64 / 8.0 * ended.since(begun).as_secs_f64();
         let came = came(&best_effort, begun, ended) as f64;
-        // A burst, a packet, what the terminal holds, and one percent.
+        // A burst, a packet, the terminal's contents, and one percent.
         let slack = (BURST + LEN as u64 + BELOW_THE_QUEUE) as f64 + expected / 100.0;
         println!("rate {rate}: {came} B came, {expected} B expected");
         assert!((came - expected).abs() <= slack, "rate {rate}: {came} B came, {expected} B expected");
     }
-    // A packet of each class that are in the terminal, and the reader's chunk.
+    // Packets of each class in the terminal, and the reader's chunk.
     let longest = real_time.iter().map(|(sent, came)| came.since(*sent)).max().unwrap();
     let waiting = best_effort.iter().map(|(sent, came)| came.since(*sent)).max().unwrap();
     println!("longest delay: real time {longest:?}, best effort {waiting:?}");
@@ -151,9 +151,9 @@ fn after_a_pause_a_burst_and_a_packet_leave_at_once() {
     }
     // A packet takes 80 ms at this rate.
     pause_until(begun + Duration::from_millis(20));
-    // 0, 1000 and 2000 B are within the burst, 3000 B are not: the fourth waits.
+    // 0, 1000 and 2000 B are within the burst, 3000 B are not: the fourth packet waits.
     assert_eq!(slot.backlog().unwrap().packets, 7);
-    // 696 B are to drain until it leaves: 55.7 ms.
+    // 696 B must drain until it leaves: 55.7 ms.
     pause_until(begun + Duration::from_millis(54));
     assert_eq!(slot.backlog().unwrap().packets, 7);
     pause_until(begun + Duration::from_millis(58));
@@ -172,7 +172,8 @@ fn with_an_agent_that_is_silent_nothing_is_shaped_or_told_apart() {
     for _ in 0..20 {
         send(&best_effort, LEN);
     }
-    // A packet a second leaves, and after the first five the agent counts as dead: then all leave, though none comes.
+    // One packet per second leaves, and after the first five the agent counts as dead: then all leave, though none
+    // comes.
     pause_until(now() + Duration::from_millis(4_500));
     let held = slot.backlog().unwrap().packets;
     assert!((10..20).contains(&held), "{held}");
@@ -192,10 +193,10 @@ fn packets_that_the_driver_kept_waiting_count_as_late() {
     let mut slot = begin(&discipline, None, Some(Duration::from_millis(5)));
     let (best_effort, real_time) = (of_class(0), of_class(REAL_TIME));
     offer(now() + Duration::from_secs(1), [&best_effort, &real_time]);
-    // A chunk takes 3.3 ms at the most.
+    // A chunk takes at most 3.3 ms.
     slot.take_interval(now()).unwrap();
     assert_eq!(slot.beside().late, 0);
-    // And now up to 33 ms, and a packet alone 8 ms: at the least the first of each chunk is late.
+    // Now up to 33 ms, and a single packet 8 ms: at least the first of each chunk is late.
     link.set_rate(LINK / 10);
     pause_until(now() + Duration::from_millis(200));
     slot.take_interval(now()).unwrap();
@@ -207,7 +208,7 @@ fn packets_that_the_driver_kept_waiting_count_as_late() {
         (chunks - 1..=seen.sent.packets + slot.beside().class.unwrap().sent.packets).contains(&late),
         "{late} packets"
     );
-    // Of those that keep to a rate that the link carries none is late, however long they wait for their turn.
+    // Of packets at a rate that the link carries none is late, however long they wait for their turn.
     obey(&mut slot, Rate::kbps(400));
     pause_until(now() + Duration::from_millis(200));
     slot.take_interval(now()).unwrap();
@@ -219,7 +220,7 @@ fn packets_that_the_driver_kept_waiting_count_as_late() {
     discipline.unload().unwrap();
 }
 
-/// Sends from sockets of these code points and ECN fields, ten packets each. How many of each came marked.
+/// Sends ten packets from each socket of these code points and ECN fields. Returns how many of each arrived marked.
 fn marked(discipline: &Discipline, slot: &mut Slot, mark: Mark, tos: &[u8]) -> Vec<usize> {
     let link = SlowLink::new(LINK);
     install(slot, "sl0");
@@ -262,7 +263,7 @@ fn real_time_that_is_capable_of_it_is_marked_as_ordered() {
     assert_eq!(marked(Mark::None, &tos), [0, 0, 0, 0, 0]);
     assert_eq!(marked(Mark::All, &tos), [10, 10, 0, 0, 0]);
     assert_eq!(marked(Mark::NewOfSet { of: 1, index: 0 }, &tos), [0, 10, 0, 0, 0]);
-    // A flow is of one set: all of its packets or none, and about one flow in four.
+    // All packets of a flow belong to one set, and about one flow in four to this set.
     let flows = vec![REAL_TIME << 2 | CAPABLE; 64];
     let of_set = marked(Mark::Set { of: 4, index: 1 }, &flows);
     let hit = of_set.iter().filter(|packets| **packets == 10).count();
@@ -323,7 +324,7 @@ fn swan_rate_governs_an_interface_and_all_of_it_goes_with_its_agent() {
     let status: serde_json::Value = serde_json::from_str(&std::fs::read_to_string("/tmp/status").unwrap()).unwrap();
     let status = &status[0];
     let rate = status["rate_bps"].as_f64().unwrap();
-    // No packet is late, so that the rate grows by 35 kb/s or to a tenth above what left, whichever is less: the latter.
+    // No packet is late, so the rate grows by 35 kb/s or to a tenth above what left, whichever is less: the latter.
     let left = status["last"]["sent_bytes"].as_f64().unwrap() * 8.0 / status["last"]["length_s"].as_f64().unwrap();
     assert!((rate - left * 1.1).abs() <= 1.0 && rate > 35_000.0, "{rate} bit/s, {left} left");
     let sent = status["real_time"]["totals"]["sent_packets"].as_u64().unwrap();

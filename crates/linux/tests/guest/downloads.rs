@@ -1,18 +1,18 @@
-//! A download by the kernel's CUBIC over a link of 5 Mb/s, under each of the controllers: goodput, and the round trip
+//! Downloads by the kernel's CUBIC over a link of 5 Mb/s, under each of the controllers: goodput, and the round trip
 //! while it runs.
 //!
 //! The bounds were set before anything was measured. A packet of 1500 bytes takes 1502 on the link, 2.4032 ms; without
-//! load the round trip is 40 ms and what the link takes for the packet itself.
+//! load the round trip is 40 ms and the link's time for the packet itself.
 //!
 //! - CUBIC fills whatever there is: the queue reaches its limit. After a loss its window falls to 0.7 of what is on the
 //!   way, and the queue still holds `0.7 (limit + bdp) - bdp`: with the bandwidth-delay product `bdp` of 17 packets 695 of
 //!   1000 packets, 57 of 88.
 //! - eBDP's limit is `T_max / T_serv + c`: 83.2 and 5. The average service time is right within 2 %: it keeps the share
-//!   `exp(-n / 1000)` of its first sample, and 8,300 packets in the first 20 s leave nothing of that; one packet in 84 is
-//!   a small one that asks for the round trip, 1.2 %; chunks of the terminal (3 packets) move it by 3 in 1000.
-//! - ALT shrinks by a packet a second while the queue is never empty, from the limit that it begins with. It grows by ten a
-//!   second while it is empty, which the link is for less than half a second of the slow start and for a hundredth of the
-//!   time after it: 45 at most are left after 20 s, and 17 to 20 fewer after 20 s more. A limit that stands still fails.
+//!   `exp(-n / 1000)` of its first sample, of which nothing is left after 8,300 packets in the first 20 s; one packet
+//!   in 84 is a small one of the ping, 1.2 %; chunks of the terminal (3 packets) move it by 3 in 1000.
+//! - ALT shrinks by one packet per second while the queue is never empty, from its initial limit. It grows by ten per
+//!   second while it is empty, which is less than half a second of the slow start and a hundredth of the time after it:
+//!   at most 45 are left after 20 s, and 17 to 20 fewer after 20 s more. A limit that stands still fails.
 //! - A*'s limit is the smaller of the two at each moment.
 
 use super::holder::{Holder, Kind};
@@ -30,7 +30,7 @@ use units::{Duration, Instant};
 /// 5 Mb/s.
 pub(super) const LINK: u64 = 625_000;
 const WIRE: u64 = 1_502;
-/// Of a packet, without IP and TCP headers and the time stamp.
+/// Payload bytes of a packet: without IP and TCP headers and the time stamp.
 const PAYLOAD: u64 = 1_448;
 pub(super) const ROUND_TRIP: Duration = Duration::from_millis(40);
 pub(super) const WARM_UP: Duration = Duration::from_secs(20);
@@ -38,19 +38,20 @@ pub(super) const RUN: Duration = Duration::from_secs(40);
 const PING_EVERY: Duration = Duration::from_millis(200);
 /// Longer than a full FIFO takes, 2.4 s.
 const LONGEST_TRIP: std::time::Duration = std::time::Duration::from_secs(4);
-/// Where ALT begins, in packets: it has nothing to show in less than a minute from its default, the largest.
+/// Initial limit of ALT, in packets: from its default, the largest, nothing would happen within a minute.
 const ALT_FROM: u32 = 60;
 
 pub(super) struct Outcome {
-    /// Payload bytes a second from the first to the last that the client read, of those that the link can carry.
+    /// Goodput: payload bytes per second from the first to the last that the client read, relative to what the link can
+    /// carry.
     pub(super) goodput: f64,
-    /// Of small UDP packets through the same queue.
+    /// Round trips of small UDP packets through the same queue.
     pub(super) pings: Vec<Duration>,
     pub(super) pings_lost: usize,
-    /// The kernel's smoothed round trip of the connection, once a second, in milliseconds.
+    /// The kernel's smoothed round trip of the connection, once per second, in milliseconds.
     tcp: Vec<f64>,
-    /// The limit in packets at the end of each interval after the warm-up. Empty for the kernel's disciplines, as what
-    /// waited at most is zero.
+    /// Limit in packets at the end of each interval after the warm-up. Empty for the kernel's disciplines, whose
+    /// largest backlog is zero.
     limits: Vec<u32>,
     backlog_max: u64,
 }
@@ -69,7 +70,7 @@ impl Outcome {
     }
 }
 
-/// The bytes that the client reads until the server ends, and how long that takes.
+/// Bytes that the client reads until the server ends, and the time for that.
 fn client() -> (u64, Duration) {
     let listener = TcpListener::bind((CLIENT, 5_001)).unwrap();
     let echo = UdpSocket::bind((CLIENT, 5_002)).unwrap();
@@ -98,7 +99,7 @@ fn server(enough: &Arc<AtomicBool>) {
     }
 }
 
-/// Round trips of pings from one time to another, and how many were lost.
+/// Returns the round trips of pings between two times, and how many were lost.
 fn ping(from: Instant, to: Instant) -> (Vec<Duration>, usize) {
     let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
     socket.connect((CLIENT, 5_002)).unwrap();
@@ -127,14 +128,14 @@ fn ping(from: Instant, to: Instant) -> (Vec<Duration>, usize) {
     (trips, lost)
 }
 
-/// The kernel's smoothed round trip of the server's connection, in milliseconds.
+/// Returns the kernel's smoothed round trip of the server's connection, in milliseconds.
 fn tcp_round_trip() -> f64 {
     let shown = shell("ip netns exec server ss -tinH dport = :5001");
     let after = shown.split(" rtt:").nth(1).unwrap();
     after.split('/').next().unwrap().parse().unwrap()
 }
 
-/// How long the queue has to settle, and until when it is measured.
+/// Time for the queue to settle, and the end of the measurement.
 #[derive(Clone, Copy)]
 pub(super) struct Times {
     pub(super) warm_up: Duration,
@@ -157,7 +158,7 @@ pub(super) fn download(kind: &Kind, times: Times) -> Outcome {
     let pinging = within(SERVER, move || ping(start, end));
     let (mut tcp, mut limits, mut backlog_max) = (Vec::new(), Vec::new(), 0);
     let mut next_look = start;
-    // What the server has written leaves first.
+    // Everything that the server has written leaves first.
     while !at_client.is_finished() {
         let is_measured = (start..end).contains(&now());
         if let Some(seen) = holder.turn()
@@ -195,12 +196,12 @@ fn show(outcome: &Outcome, name: &str) {
     );
 }
 
-/// The time that so many packets take on the link, in milliseconds.
+/// Returns the time of so many packets on the link, in milliseconds.
 pub(super) fn wait(packets: f64) -> f64 {
     packets * WIRE as f64 * 1e3 / LINK as f64
 }
 
-/// Round trips between what CUBIC leaves in the queue and all that fits, with what the terminal holds.
+/// Returns the round trips between CUBIC's least queue and a full one, with the terminal's contents.
 fn is_between(outcome: &Outcome, least: f64, most: f64) {
     let empty = ROUND_TRIP.as_secs_f64() * 1e3;
     let below = BELOW_THE_QUEUE as f64 * 1e3 / LINK as f64;

@@ -1,5 +1,5 @@
-//! A program may give its packets any time to leave (`SO_TXTIME`, no privilege needed), where our queue marks packets that
-//! it hands down. It must not pass for the device.
+//! Forged departure times (`SO_TXTIME`, which needs no privilege) must not pass for completions: the field in which the
+//! queue marks packets that it hands down is open to programs. Guesses are tried here; a mark that was read is not.
 
 use super::chain::{Chain, at};
 use super::{MECHANISM, dummy, load, now, pause_until, shell, towards};
@@ -13,11 +13,11 @@ use std::mem::MaybeUninit;
 use std::net::UdpSocket;
 use units::Duration;
 
-/// Of `shared.h` and `flight.h`: what a mark begins with, and how many packets may be below.
+/// From `shared.h` and `flight.h`: the first bits of a mark, and the most packets below.
 const FIRST_MAJOR: u64 = 0x51c0;
 const FLIGHTS: u64 = 256;
 
-/// A packet that says when it is to leave.
+/// Sends a packet with a departure time.
 fn send_at(socket: &UdpSocket, time: u64) {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(TxTime(1))];
     let mut control = SendAncillaryBuffer::new(&mut space);
@@ -36,7 +36,7 @@ fn a_program_cannot_complete_packets_that_the_device_still_has() {
     let credit = Credit { expiry: Duration::from_secs(100), ..Credit::default() };
     discipline.release_by(&mut slot, Some(credit)).unwrap();
     let before = slot.below().unwrap().taken;
-    // The radio is silent about data from now on.
+    // The radio reports no more data frames.
     chain.medium.swallow_one_in(1);
     at(0, &format!("tc qdisc replace dev wlan0 root handle {:x}: sluice", slot.handle() >> 16));
     let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
@@ -51,7 +51,7 @@ fn a_program_cannot_complete_packets_that_the_device_still_has() {
 
     let forger = towards(1);
     set_txtime(&forger, ClockId::Monotonic, TxTimeFlags::empty()).unwrap();
-    // Every place of the queue, counted on as it was handed down since the discipline was loaded.
+    // Every place of the queue, with positions counted as since the discipline was loaded.
     for place in 0..4 * FLIGHTS {
         send_at(&forger, FIRST_MAJOR << 48 | place);
     }

@@ -1,4 +1,4 @@
-//! A controller that governs a queue of the discipline, turned by the test.
+//! A controller that governs a queue of the discipline, driven by the test.
 
 use super::{MECHANISM, install, now};
 use control::{AnyController, Controller as _, Interval, Limit, Name, Parameters};
@@ -14,12 +14,12 @@ pub(super) struct Governor {
 }
 
 impl Governor {
-    /// Puts our queue on an interface. Commands are done when it returns: the clock runs evenly from here.
+    /// Installs our queue on an interface. Commands are done when it returns: the clock runs evenly from here.
     pub(super) fn new(discipline: &Discipline, name: Name, parameters: &Parameters, interface: &str) -> Self {
         let controller = AnyController::new(name, parameters, &MECHANISM.hard.into()).unwrap();
         let mut slot = discipline.free_slot(MECHANISM, controller.needs().measures, now()).unwrap();
         install(&slot, interface);
-        // What the kernel says on a new interface is not ours to count.
+        // The kernel's own packets on a new interface are not counted.
         slot.take_interval(now()).unwrap();
         Self { slot, controller, next: now(), seen: Interval::default(), limit: MECHANISM.hard }
     }
@@ -28,17 +28,17 @@ impl Governor {
         self.controller.needs().interval.min(Duration::from_secs(1))
     }
 
-    /// When it decides next.
+    /// Time of the next decision.
     pub(super) fn next(&self) -> Instant {
         self.next
     }
 
-    /// What it decided last.
+    /// The last decision.
     pub(super) fn limit(&self) -> Limit {
         self.limit
     }
 
-    /// Decides where it is time to; what was seen then.
+    /// Decides if it is time to; returns what was seen then.
     pub(super) fn turn(&mut self) -> Option<Interval> {
         if self.next > now() {
             return None;
@@ -51,7 +51,7 @@ impl Governor {
         Some(interval)
     }
 
-    /// All that was seen until now.
+    /// Sums of everything seen until now.
     pub(super) fn seen(mut self) -> Interval {
         let last = self.slot.take_interval(now()).unwrap();
         self.add(&last);

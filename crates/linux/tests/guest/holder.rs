@@ -1,4 +1,4 @@
-//! What holds the packets of an interface in a comparison: our discipline under a controller, or one of the kernel's.
+//! Queues compared with each other: our discipline under a controller, or one of the kernel's.
 
 use super::governor::Governor;
 use super::{load, now, shell};
@@ -6,14 +6,14 @@ use control::{Interval, Limit, Name, Parameters};
 use linux::device::bpf::Discipline;
 use units::{Duration, Instant};
 
-/// How often a test looks round while nothing governs.
+/// Interval at which a test looks if nothing governs.
 const IDLE: Duration = Duration::from_millis(100);
 
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
-    /// Our discipline, drop-tail, 1000 packets at most.
+    /// Sluice's discipline, drop-tail, at most 1000 packets.
     Ours(Name, Box<Parameters>),
-    /// As `tc qdisc` has it.
+    /// A discipline of the kernel, as `tc qdisc` has it.
     Kernel(&'static str),
 }
 
@@ -29,7 +29,7 @@ pub(super) enum Holder {
 }
 
 impl Holder {
-    /// Puts it on an interface. Commands are done when it returns.
+    /// Installs it on an interface. Commands are done when it returns.
     pub(super) fn new(kind: &Kind, interface: &str) -> Self {
         match kind {
             Kind::Ours(name, parameters) => {
@@ -43,7 +43,7 @@ impl Holder {
         }
     }
 
-    /// Decides where it is time to; what was seen then.
+    /// Decides if it is time to; returns what was seen then.
     pub(super) fn turn(&mut self) -> Option<Interval> {
         match self {
             Self::Ours(ours) => ours.0.turn(),
@@ -56,7 +56,7 @@ impl Holder {
         }
     }
 
-    /// When it decides next.
+    /// Time of the next decision.
     pub(super) fn next(&self) -> Instant {
         match self {
             Self::Ours(ours) => ours.0.next(),
@@ -64,7 +64,7 @@ impl Holder {
         }
     }
 
-    /// What it decided last, where it decides.
+    /// The last decision, if a controller decides.
     pub(super) fn limit(&self) -> Option<Limit> {
         match self {
             Self::Ours(ours) => Some(ours.0.limit()),
@@ -72,7 +72,7 @@ impl Holder {
         }
     }
 
-    /// After its interface has gone.
+    /// After its interface is gone.
     pub(super) fn end(self) {
         if let Self::Ours(ours) = self {
             ours.1.unload().unwrap();

@@ -1,5 +1,5 @@
-//! The driver `mac80211_hwsim`: its radios hand their frames to a process, which says what becomes of them (generic
-//! netlink family `MAC80211_HWSIM`, Linux' `mac80211_hwsim.h`).
+//! The driver `mac80211_hwsim`: its radios hand their frames to a process, which decides their fate (generic netlink
+//! family `MAC80211_HWSIM`, Linux's `mac80211_hwsim.h`).
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -24,19 +24,19 @@ const SIGNAL: u16 = 6;
 const RATES: u16 = 7;
 const COOKIE: u16 = 8;
 const FREQUENCY: u16 = 19;
-/// Of a status: the frame was acknowledged.
+/// Flag of a status: the frame was acknowledged.
 const ACKNOWLEDGED: u32 = 4;
 const SIGNAL_DBM: i32 = -50;
-/// Lengths of `nlmsghdr`, and of that and `genlmsghdr`.
+/// Length of `nlmsghdr`, and of that and `genlmsghdr`.
 const HEADER: usize = 16;
 const GENERIC_HEADER: usize = 20;
 
 /// A frame that a radio sends.
 #[derive(Debug, Default)]
 pub(super) struct Frame {
-    /// The radio's number.
+    /// Number of the radio.
     pub(super) from: usize,
-    /// From the MAC header on, without a check sum.
+    /// Bytes from the MAC header on, without checksum.
     pub(super) content: Vec<u8>,
     rates: Vec<u8>,
     cookie: Vec<u8>,
@@ -44,18 +44,18 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Neither management nor control.
+    /// Tells whether it is a data frame.
     pub(super) fn is_data(&self) -> bool {
         self.content[0] & 0x0c == 8
     }
 
-    /// None where it is for all.
+    /// Returns the receiver; `None` for a broadcast.
     pub(super) fn to(&self) -> Option<usize> {
         (self.content[4] & 1 == 0).then(|| usize::from(self.content[8]))
     }
 }
 
-/// The driver, as the process that is its medium sees it.
+/// The driver, as its medium sees it.
 #[derive(Debug)]
 pub(super) struct Driver {
     socket: OwnedFd,
@@ -64,7 +64,7 @@ pub(super) struct Driver {
 }
 
 impl Driver {
-    /// From now on the frames of all radios that were made in this network namespace come here.
+    /// Registers this process for the frames of all radios in this network namespace.
     pub(super) fn register() -> Self {
         let kind = Some(netlink::GENERIC);
         let socket = rustix::net::socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, kind);
@@ -92,7 +92,7 @@ impl Driver {
         rustix::net::recv(&self.socket, &mut self.buffer[..], RecvFlags::DONTWAIT).map(|(length, _)| length)
     }
 
-    /// Waits so long for a frame, and takes one.
+    /// Waits up to this time for a frame, and takes one.
     pub(super) fn next(&mut self, wait: Duration) -> Option<Frame> {
         let nanos = i64::try_from(wait.as_nanos()).unwrap();
         let timeout = Timespec { tv_sec: nanos / 1_000_000_000, tv_nsec: nanos % 1_000_000_000 };
@@ -103,7 +103,7 @@ impl Driver {
         let length = self.receive().ok()?;
         let message = &self.buffer[..length];
         let kind = u16::from_ne_bytes([message[4], message[5]]);
-        // Others tell of addresses that a radio has, or that one which is about to go no longer takes what it was sent.
+        // Other messages are about a radio's addresses, or about one that goes and takes no more frames.
         if kind != self.family || message[HEADER] != FRAME {
             return None;
         }
@@ -112,7 +112,7 @@ impl Driver {
         Some(Frame { from, content: of(CONTENT), rates: of(RATES), cookie: of(COOKIE), frequency: of(FREQUENCY) })
     }
 
-    /// The frame reaches a radio.
+    /// Delivers the frame to a radio.
     pub(super) fn deliver(&self, frame: &Frame, to: usize) {
         let receiver = [0x42, 0, 0, 0, u8::try_from(to).unwrap(), 0];
         let message = Message::new(FRAME).with(RECEIVER, &receiver).with(CONTENT, &frame.content);
@@ -120,7 +120,7 @@ impl Driver {
         self.send(&message.with(FREQUENCY, &frame.frequency));
     }
 
-    /// The radio that sent the frame is told how it went.
+    /// Reports the frame's fate to the radio that sent it.
     pub(super) fn report(&self, frame: &Frame, is_acknowledged: bool) {
         let transmitter = [0x42, 0, 0, 0, u8::try_from(frame.from).unwrap(), 0];
         let flags = if is_acknowledged { ACKNOWLEDGED } else { 0 };
@@ -130,13 +130,13 @@ impl Driver {
     }
 }
 
-/// A message of generic netlink, but for its length and family.
+/// Makes a message of generic netlink, without its length and family.
 struct Message(Vec<u8>);
 
 impl Message {
     fn new(command: u8) -> Self {
         let mut bytes = vec![0; GENERIC_HEADER];
-        // A request, without an answer where nothing is wrong.
+        // A request without an answer if nothing is wrong.
         bytes[6] = 1;
         bytes[HEADER] = command;
         bytes[HEADER + 1] = 1;

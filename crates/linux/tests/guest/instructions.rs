@@ -1,4 +1,4 @@
-//! What a packet costs, in executed instructions: for the guest's clock `instructions`, on which one takes 1 ns.
+//! Cost of a packet in executed instructions: for the guest's clock `instructions`, on which one takes 1 ns.
 
 use super::slow_link::SlowLink;
 use super::{HEADERS, MECHANISM, dummy, install, load, now, pause_until, shell, towards, unsent};
@@ -11,14 +11,14 @@ use std::path::Path;
 use units::{Duration, Instant};
 
 const PACKETS: usize = 2_000;
-/// The aim, set before there was anything to measure: over pfifo, with everything on.
+/// The aim over pfifo, with everything on, set before there was anything to measure.
 const MOST_OVER_PFIFO: u64 = 1_300;
-/// By credit the aim is missed since the discipline tells service classes apart. This is what it costs there on this kernel and
-/// a hundredth, so that it grows no further; it is no aim.
+/// Cost by credit on this kernel and a hundredth, as a bound against growth. It exceeds the aim since the discipline
+/// has service classes.
 const ON_RECORD_BY_CREDIT: u64 = 1_343;
 
-/// The median of a `send` of 1000 bytes into an empty queue, until the device has the packet. Reading the clock is in
-/// it, as often for every discipline.
+/// Returns the median time of a `send` of 1000 bytes into an empty queue, until the device has the packet. It includes
+/// one reading of the clock, for every discipline alike.
 fn median(network: u8) -> u64 {
     let socket = towards(network);
     let cost = |_| {
@@ -26,7 +26,7 @@ fn median(network: u8) -> u64 {
         socket.send(&[0; 1_000 - HEADERS]).unwrap();
         now().since(before)
     };
-    // The first packets fill caches of the kernel's.
+    // The first packets fill the kernel's caches.
     let mut costs: Vec<Duration> = (0..PACKETS + 64).map(cost).skip(64).collect();
     costs.sort_unstable();
     costs[PACKETS / 2].as_nanos()
@@ -71,13 +71,13 @@ fn a_packet_costs_at_most_1300_instructions_more_than_in_pfifo_but_by_credit_as_
     assert!(by_credit <= plain + ON_RECORD_BY_CREDIT, "{by_credit} by credit, against {plain}");
 }
 
-/// The most packets that a queue has room for.
+/// The largest hard limit, in packets.
 const ROOM: u32 = 65_536;
-/// A processor that receives may go on for so long (`net.core.netdev_budget_usecs`), at an instruction a nanosecond. Nothing
-/// may hold off what else it does for longer.
+/// Time for which a processor may receive without pause (`net.core.netdev_budget_usecs`), at one instruction per
+/// nanosecond. Nothing may delay its other work for longer.
 const LONGEST_HOLD: u64 = 2_000_000;
 
-/// Time and calls of a program of ours until now, as the kernel counts them.
+/// Time and calls of one of our programs until now, as the kernel counts them.
 fn spent(program: &str) -> (u64, u64) {
     let found = ProgInfoIter::default().find(|one| one.name == program).unwrap();
     let program = Program::fd_from_id(found.id).unwrap();
@@ -89,7 +89,7 @@ fn spent(program: &str) -> (u64, u64) {
     (value("run_time_ns"), value("run_cnt"))
 }
 
-/// What the calls of a program took during something, one with another, and how many they were.
+/// Calls a function; returns the mean time of a program's calls meanwhile, and their number.
 fn calls(program: &str, during: impl FnOnce()) -> (u64, u64) {
     let before = spent(program);
     during();
@@ -104,7 +104,7 @@ fn no_call_holds_the_processor_for_long_however_much_waits() {
     let many = Limit::Packets(ROOM);
     let mechanism = Mechanism { hard: many, fallback: many, ..MECHANISM };
     let discipline = Discipline::load(Path::new(FOLDER), many).unwrap();
-    // Next to nothing leaves.
+    // Almost nothing leaves.
     let link = SlowLink::new(1_000);
     let mut slot = discipline.free_slot(mechanism, Measures::default(), now()).unwrap();
     install(&slot, "sl0");

@@ -1,4 +1,4 @@
-//! What the kernel says of itself: warnings, and what its own checks found.
+//! Warnings of the kernel, and findings of its own checks.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -7,11 +7,11 @@ use std::sync::Mutex;
 
 /// Messages of this level and below are warnings and errors (syslog).
 const WARNING: u64 = 4;
-/// Of `/proc/sys/kernel/tainted`: a warning, an oops, a bad page, a lock-up.
+/// Bits of `/proc/sys/kernel/tainted`: a warning, an oops, a bad page, a lock-up.
 const HARMED: u64 = 1 << 9 | 1 << 7 | 1 << 5 | 1 << 14;
 const KFENCE: &str = "/sys/kernel/debug/kfence/stats";
 
-/// The kernel's messages from a moment on.
+/// The kernel's messages from an instant on.
 pub(super) struct Log {
     messages: Mutex<File>,
 }
@@ -25,7 +25,7 @@ impl Log {
         Self { messages: Mutex::new(messages) }
     }
 
-    /// Warnings and errors since the last call.
+    /// Returns warnings and errors since the last call.
     pub(super) fn complaints(&self) -> Vec<String> {
         let mut messages = self.messages.lock().unwrap();
         let mut complaints = Vec::new();
@@ -47,7 +47,7 @@ impl Log {
     }
 }
 
-/// What the kernel's sampling check of memory did (KFENCE), where it is switched on; see `guest.py`.
+/// Counts of the kernel's sampling check of memory (KFENCE), if it is on; see `guest.py`.
 pub(super) fn checks() -> String {
     super::shell("mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug");
     let stats = std::fs::read_to_string(KFENCE).unwrap_or_default();
@@ -55,7 +55,7 @@ pub(super) fn checks() -> String {
     format!("KFENCE {}", counts.join(", "))
 }
 
-/// No warning, oops, bad page or lock-up since it started, and no access beyond memory that was seen.
+/// Checks that there was no warning, oops, bad page or lock-up since the start, and that no invalid access was seen.
 pub(super) fn is_unharmed() {
     let tainted: u64 = std::fs::read_to_string("/proc/sys/kernel/tainted").unwrap().trim().parse().unwrap();
     assert_eq!(tainted & HARMED, 0, "tainted {tainted}");

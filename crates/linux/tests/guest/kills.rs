@@ -10,22 +10,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use units::Duration;
 
-/// Unless `KILLS` says another number.
+/// Default number of kills; `KILLS` sets another.
 const KILLS: u64 = 200;
-/// Bytes a second; a packet takes 8 ms.
+/// Bytes per second; a packet takes 8 ms.
 const LINK: u64 = 125_000;
 /// 1.6 Mb/s.
 const OFFERED_EVERY: Duration = Duration::from_millis(5);
-/// Until a packet leaves, in chunks of 4 KiB that take 33 ms each, twice for good measure.
+/// Longest time until a packet leaves: a chunk of 4 KiB takes 33 ms, twice for safety.
 const GOES_ON_WITHIN: Duration = Duration::from_millis(66);
 /// The heartbeat's time, and a second in which the next packet comes.
 const FALLS_BACK_WITHIN: Duration = Duration::from_secs(6);
-/// Packets that the fall-back limit allows at most.
+/// Most packets that the fall-back limit allows.
 const FALLBACK: u64 = 100;
-/// ADTH at 200 ms looks every 100 ms, in which the link takes 12.5 KB and a chunk of 4 KiB more at the most: 33 packets in
-/// 200 ms.
+/// ADTH at 200 ms decides every 100 ms, in which the link takes 12.5 KB and at most one chunk of 4 KiB more: 33 packets
+/// in 200 ms.
 const GOVERNED: u64 = 33;
-/// Of the moments; any will do.
+/// Seed of the moments; any will do.
 const SEED: u64 = 20_261_121;
 
 /// Numbers that are spread well enough (Knuth's MMIX generator; its high bits).
@@ -43,7 +43,7 @@ fn traffic(enough: Arc<AtomicBool>) -> JoinHandle<()> {
         let socket = towards(9);
         let mut next = now();
         while !enough.load(Ordering::Relaxed) {
-            // The kernel has no queue for a moment while one takes the place of another.
+            // The kernel has no queue for a moment while one replaces another.
             let _ = socket.send(&[0; LEN - HEADERS]);
             next += OFFERED_EVERY;
             pause_until(next);
@@ -51,7 +51,7 @@ fn traffic(enough: Arc<AtomicBool>) -> JoinHandle<()> {
     })
 }
 
-/// Packets that the link took.
+/// Number of packets that the link took.
 fn sent() -> u64 {
     std::fs::read_to_string("/sys/class/net/sl0/statistics/tx_packets").unwrap().trim().parse().unwrap()
 }
@@ -95,7 +95,7 @@ fn traffic_survives_kills_and_the_last_agent_finds_and_leaves_all_in_order() {
     println!("{kills} kills within {} ms; after {attached} the queue was ours", span.as_nanos() / 1_000_000);
     assert!(attached > 0);
 
-    // A limit above the fall-back is what an agent leaves that dies.
+    // An agent that dies leaves a limit above the fall-back.
     let high = Program::attached("attach sl0 --backend bpf --set controller=none --set limit=1000", "sl0");
     pause_until(now() + Duration::from_secs(3));
     high.kill();

@@ -1,11 +1,11 @@
-//! What is left of the real `sluice` when it ends, whatever ends it.
+//! The real `sluice` leaves nothing behind when it ends, however it ends.
 
 use super::program::{Program, nothing_is_left, queue, run, said};
 use super::slow_link::Terminal;
 use super::{dummy, now, pause_until, shell};
 use units::Duration;
 
-/// Nothing ever waits on a dummy interface, which is no matter here.
+/// Nothing ever waits on a dummy interface, which does not matter here.
 const ATTACH: &str = "--force --backend bpf --set controller=adth --set adth.target_delay=50ms";
 
 fn attached(interface: &str) -> Program {
@@ -40,7 +40,7 @@ fn a_clean_exit_restores_the_former_discipline_exactly() {
     shell("ip link del one");
 }
 
-/// It ends by itself, with status 3 and these words, and leaves nothing behind.
+/// Checks that it ends by itself, with status 3 and these words, and leaves nothing behind.
 fn ends(program: Program, words: &str) {
     assert_eq!(program.end(), Some(3), "{}", said());
     assert!(said().contains(words), "{}", said());
@@ -132,7 +132,7 @@ fn what_a_killed_agent_left_is_put_back_by_detach() {
     shell("ip link del one");
 }
 
-/// What it has given up it does not miss: programs are loaded anew after that, read, and taken away.
+/// It does not need the privileges that it has given up: programs are then loaded again, read, and removed.
 #[test]
 #[ignore = "needs the guest"]
 fn an_agent_with_few_powers_left_reloads_follows_an_interface_that_returns_and_restores() {

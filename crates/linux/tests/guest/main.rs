@@ -1,5 +1,5 @@
-//! The queue discipline in a kernel that takes it. These tests change the machine's network: they run in the guest of
-//! `tests/live` only.
+//! Tests of the queue discipline in a kernel that takes it. They change the machine's network and run only in the guest
+//! of `tests/live`.
 #![cfg(feature = "bpf")]
 #![expect(clippy::unwrap_used, reason = "all of this is tests")]
 
@@ -62,7 +62,7 @@ fn pause_until(then: Instant) {
     std::thread::sleep(std::time::Duration::from_nanos(then.since(now().min(then)).as_nanos()));
 }
 
-/// Which of several runs this is, where a comparison makes several: what chance decides follows from it.
+/// Number of this run, if a comparison makes several: its random choices follow from it.
 fn run_number() -> u64 {
     std::fs::read_to_string("/tmp/run").map_or(0, |text| text.trim().parse().unwrap())
 }
@@ -85,16 +85,16 @@ fn install(slot: &Slot, name: &str) {
     shell(&format!("tc qdisc replace dev {name} root handle {:x}: sluice", slot.handle() >> 16));
 }
 
-/// A socket whose packets leave by the interface of this network.
+/// Opens a socket whose packets leave by the interface of this network.
 fn towards(network: u8) -> UdpSocket {
-    // Enough for all that waits in a queue, or the socket would hold the sender back.
+    // Enough for all packets of a queue; otherwise the socket would hold the sender back.
     std::fs::write("/proc/sys/net/core/wmem_default", "16777216").unwrap();
     let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
     socket.connect(format!("10.9.{network}.2:9")).unwrap();
     socket
 }
 
-/// Bytes of memory that packets of all UDP sockets hold until they are freed.
+/// Returns the bytes of memory that packets of all UDP sockets hold until they are freed.
 fn unsent() -> u64 {
     let sockets = std::fs::read_to_string("/proc/net/udp").unwrap();
     let queues = sockets.lines().skip(1).map(|line| line.split_whitespace().nth(4).unwrap());

@@ -1,5 +1,5 @@
 //! The air between hwsim's radios: one channel of 802.11b on which all hear each other, and each decodes only its
-//! neighbours in a chain, or all. Contention is the DCF's, slot by slot, as docs/mac-conventions.md has it.
+//! neighbours in a chain, or all. Contention is the DCF's, slot by slot, as in docs/mac-conventions.md.
 
 use super::hwsim::{Driver, Frame};
 use super::{now, run_number};
@@ -16,27 +16,27 @@ const DIFS: Duration = Duration::from_micros(50);
 const CHECK_SUM: u64 = 4;
 const CW_MIN: u64 = 31;
 const CW_MAX: u64 = 1_023;
-/// Bits in 11 microseconds, for each at all, and to one.
+/// Bits in 11 microseconds: of broadcasts, and of frames to one radio.
 const SLOW: u64 = 11;
 const FAST: u64 = 121;
-/// How long the thread sleeps at most.
+/// Longest sleep of the thread.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// What may be chosen of the air.
+/// Settings of the air.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Choices {
-    /// Of frames to one radio. Those to all have the long one.
+    /// Preamble of frames to one radio. Broadcasts have the long one.
     preamble: Duration,
     ack: Duration,
     attempts: u32,
-    /// A frame is decoded by radios up to so many places further along the row.
+    /// A frame is decoded by radios up to this many places away in the row.
     reach: usize,
 }
 
 /// The long preamble, ACKs of 14 B at 1 Mb/s.
 pub(super) const SLOWEST: Choices =
     Choices { preamble: LONG, ack: Duration::from_micros(192 + 112), attempts: 7, reach: 1 };
-/// The short preamble, ACKs of 14 B at 11 Mb/s: what ADTH's testbed is simulated with.
+/// The short preamble, ACKs of 14 B at 11 Mb/s, as ADTH's testbed is simulated.
 pub(super) const FASTEST: Choices =
     Choices { preamble: Duration::from_micros(96), ack: Duration::from_micros(96 + 11), attempts: 9, reach: 1 };
 /// As [`SLOWEST`], and all decode all.
@@ -44,17 +44,17 @@ pub(super) const CELL: Choices = Choices { reach: Medium::MOST, ..SLOWEST };
 const LONG: Duration = Duration::from_micros(192);
 
 impl Choices {
-    /// Whether a radio decodes what another sends.
+    /// Tells whether a radio decodes what another sends.
     pub(super) fn reaches(&self, from: usize, to: usize) -> bool {
         from != to && to.abs_diff(from) <= self.reach
     }
 
-    /// From the end of a frame until the ACK is given up.
+    /// Time from the end of a frame until the ACK is given up.
     fn no_ack(&self) -> Duration {
         SIFS + SLOT + self.preamble
     }
 
-    /// How long a frame is on the air: at 11 Mb/s, at 1 Mb/s where it is for all.
+    /// Duration of a frame: at 11 Mb/s, at 1 Mb/s for a broadcast.
     fn duration(&self, frame: &Frame) -> Duration {
         let bits = (frame.content.len() as u64 + CHECK_SUM) * 8;
         let (preamble, in_11_us) = if frame.to().is_some() { (self.preamble, FAST) } else { (LONG, SLOW) };
@@ -62,16 +62,16 @@ impl Choices {
     }
 }
 
-/// What the air carried.
+/// Counters of the air.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
-    /// Frames to one radio that were acknowledged, by the radio that sent them.
+    /// Frames to one radio that were acknowledged, by the sending radio.
     pub(super) delivered: [AtomicU64; Medium::MOST],
     /// Data frames to one radio that were given up.
     pub(super) failed: AtomicU64,
-    /// Times that two or more radios sent at once.
+    /// Times at which two or more radios sent at once.
     pub(super) collisions: AtomicU64,
-    /// Frames without an ACK to come: beacons, search for paths.
+    /// Frames that expect no ACK: beacons, search for paths.
     pub(super) to_all: AtomicU64,
     /// Statuses that were not reported, see [`Medium::swallow_one_in`].
     pub(super) swallowed: AtomicU64,
@@ -89,7 +89,7 @@ pub(super) struct Medium {
 impl Medium {
     pub(super) const MOST: usize = 8;
 
-    /// Under the radios that were made in this network namespace.
+    /// Starts for the radios that were made in this network namespace.
     pub(super) fn new(radios: usize, choices: Choices) -> Self {
         let ends = Arc::new(AtomicBool::new(false));
         let (counts, swallow_one_in) = <(Arc<Counts>, Arc<AtomicU64>)>::default();
@@ -105,7 +105,7 @@ impl Medium {
         Self { thread: Some(spawn(|| air.run())), ends, counts, swallow_one_in }
     }
 
-    /// From now on the status of one data frame in so many is never reported; zero: all are.
+    /// Never reports the status of one data frame in `n` from now on; zero: reports all.
     pub(super) fn swallow_one_in(&self, frames: u64) {
         self.swallow_one_in.store(frames, Ordering::Relaxed);
     }
@@ -123,7 +123,7 @@ impl Drop for Medium {
 #[derive(Debug)]
 struct Radio {
     waiting: VecDeque<(Instant, Frame)>,
-    /// Slots that the radio lets pass, counted from then on.
+    /// Backoff slots that the radio lets pass, counted from then on.
     slots: u64,
     from: Instant,
     window: u64,
@@ -137,13 +137,13 @@ impl Default for Radio {
 }
 
 impl Radio {
-    /// When it sends, if nobody does before.
+    /// Returns when it sends, if nobody does before.
     fn sends_at(&self) -> Option<Instant> {
         let (came, _) = self.waiting.front()?;
         Some((self.from + SLOT * self.slots).max(*came))
     }
 
-    /// Somebody sends: the slots that have passed need not pass again, and the next count from `from`.
+    /// Another radio sends: slots that have passed count, and the next count from `from`.
     fn freezes(&mut self, at: Instant, from: Instant) {
         if self.from < at {
             self.slots -= self.slots.min(at.since(self.from).as_nanos() / SLOT.as_nanos());
@@ -177,7 +177,7 @@ impl Air {
         }
     }
 
-    /// Takes frames from the radios until a time, or until one came. Whether one came.
+    /// Takes frames from the radios until a time, or until one came. Returns whether one came.
     fn listen(&mut self, until: Instant, only_one: bool) -> bool {
         loop {
             let Some(frame) = self.driver.next(until.since(now().min(until))) else {
@@ -209,7 +209,7 @@ impl Air {
         let end = if is_answered { sent + SIFS + self.choices.ack } else { sent };
         for (one, radio) in self.radios.iter_mut().enumerate() {
             radio.freezes(start, end + DIFS);
-            // Its frame came after the medium had become busy and before this thread saw that.
+            // Its frame came after the medium had become busy and before this thread noticed.
             if !senders.contains(&one) && !radio.waiting.is_empty() && radio.slots == 0 {
                 radio.slots = draw(&mut self.draws, radio.window);
             }
@@ -226,7 +226,7 @@ impl Air {
         }
     }
 
-    /// To the radios that decode it and that it is for.
+    /// Delivers to the radios that decode it and that it is for.
     fn deliver(&mut self, from: usize) {
         let frame = &self.radios[from].waiting[0].1;
         for to in 0..self.radios.len() {
@@ -236,7 +236,7 @@ impl Air {
         }
     }
 
-    /// A radio is done with an attempt that ended then.
+    /// Ends an attempt of a radio.
     fn finish(&mut self, sender: usize, is_alone: bool, end: Instant) {
         let radio = &mut self.radios[sender];
         let is_for_all = radio.waiting[0].1.to().is_none();
@@ -274,7 +274,7 @@ impl Air {
     }
 }
 
-/// A number from 0 to `most`, by `SplitMix64` (Steele, Lea, Flood 2014).
+/// Returns a number from 0 to `most`, by `SplitMix64` (Steele, Lea, Flood 2014).
 pub(super) fn draw(state: &mut u64, most: u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut mixed = *state;

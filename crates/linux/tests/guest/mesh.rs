@@ -1,4 +1,4 @@
-//! Queues of mac80211 interfaces: released by credit, or nothing would ever wait in them.
+//! Queues of mac80211 interfaces under release by credit.
 
 use super::chain::{Chain, NODES, Sink, at, send};
 use super::queues::start;
@@ -11,11 +11,11 @@ use linux::{Device, Place, STATE_FOLDER};
 use std::sync::atomic::Ordering;
 use units::{Duration, Instant, Positive};
 
-/// One exchange with a packet of the tests, but for the back-off: DIFS, a frame of 1078 B at 11 Mb/s, SIFS, ACK.
+/// One exchange with a packet of the tests, without backoff: DIFS, a frame of 1078 B at 11 Mb/s, SIFS, ACK.
 const EXCHANGE: Duration = Duration::from_micros(50 + 192 + 784 + 10 + 304);
-/// The longest first back-off, 31 slots of 20 us, on average half of it.
+/// The longest first backoff, 31 slots of 20 us; half of it on average.
 const BACK_OFF: Duration = Duration::from_micros(620);
-/// What the kernel and the tests may take for a packet and a hop: 100 000 instructions.
+/// Allowance for the kernel and the tests per packet and hop: 100 000 instructions.
 const COMPUTING: Duration = Duration::from_micros(200);
 /// 6.2 Mb/s on the air, of which the first hop carries less than half.
 pub(super) const OFFERED_EVERY: Duration = Duration::from_micros(1_400);
@@ -23,28 +23,28 @@ pub(super) const WARM_UP: Duration = Duration::from_secs(5);
 const RUN: Duration = Duration::from_secs(60);
 /// The nodes that send data.
 pub(super) const SENDERS: usize = NODES - 1;
-/// ADTH section 4.2.1 and its claim adth-s1a: it loses at most so much more than a FIFO, of what is offered.
+/// ADTH section 4.2.1 and its claim adth-s1a: its loss exceeds a FIFO's by at most this share of the offered packets.
 const MORE_LOSS: f64 = 0.08;
 
-/// Packets without a completion: of the last ones at most one a node, and of those that were given up while others came
-/// one in so many.
+/// Packets without a completion: at the end at most one per node, and one in this many of those given up while others
+/// came.
 const UNANSWERED: u64 = 1;
 const ONE_IN: u64 = 1_000;
 
-/// Of `scenarios/live/chain.toml`, means of ten seeds: packets that come in the 55 seconds after the warm-up, and a service
-/// time. May differ by a tenth: docs/live-vs-simulated.md.
+/// From `scenarios/live/chain.toml`, means of ten seeds: packets that come in the 55 seconds after the warm-up, and a
+/// service time. Tolerance: a tenth (docs/live-safety.md).
 const SIMULATED_PACKETS: u64 = 17_600;
 const SIMULATED_SERVICE: Duration = Duration::from_micros(3_090);
 
-/// A node's queue with what moves its limit, and what was measured after the warm-up.
+/// A node's queue with its controller, and its measurements after the warm-up.
 struct Node {
     slot: Slot,
     controller: AnyController,
     next_update: Instant,
-    /// When the test began.
+    /// Start of the test.
     below: Below,
     seen: Interval,
-    /// Sum over packets, and how many.
+    /// Sum over packets, and their number.
     nodal: (Duration, u64),
     service: (Duration, u64),
 }
@@ -59,7 +59,7 @@ impl Node {
         Self { slot, controller, next_update: now(), below, seen, nodal, service }
     }
 
-    /// What was until now does not count.
+    /// Discards all earlier measurements.
     fn begin(&mut self) {
         self.slot.take_interval(now()).unwrap();
         self.below = self.slot.below().unwrap();
@@ -94,16 +94,17 @@ impl Node {
 pub(super) struct Outcome {
     offered: u64,
     received: u64,
-    /// Of what came after the warm-up and before the end: the mean, and how many.
+    /// Packets that came after the warm-up and before the end: mean delay and number.
     delay: Duration,
     pub(super) timely: u64,
-    /// Of the same packets.
+    /// Delays of the same packets.
     pub(super) delays: Vec<Duration>,
     nodes: Vec<Node>,
 }
 
 impl Outcome {
-    /// Of what was offered after the warm-up of a run of [`RUN`]. What leaves a full queue after the end is no gain.
+    /// Share of the packets offered after the warm-up of a run of [`RUN`] that was lost. Packets that leave a full
+    /// queue after the end do not count.
     fn loss(&self) -> f64 {
         let offered = (RUN - WARM_UP).as_nanos() / OFFERED_EVERY.as_nanos();
         #[expect(clippy::cast_precision_loss, reason = "thousands")]
@@ -123,7 +124,7 @@ impl Outcome {
         println!();
     }
 
-    /// `delay` is the simulated one, in milliseconds, from which this may differ by a fifth.
+    /// `delay` is the simulated one, in milliseconds; tolerance: a fifth.
     fn is_as_simulated(&self, delay: u64) {
         let (simulated, within) = (Duration::from_millis(delay), Duration::from_millis(delay) / 5);
         assert!(self.delay + within >= simulated && self.delay <= simulated + within, "{:?}, {delay} ms", self.delay);
@@ -135,8 +136,8 @@ impl Outcome {
         }
     }
 
-    /// Every packet is somewhere: what the medium gave up is in `failed`. A completion that comes while the same processor
-    /// is at another is not seen, `unseen` of them: the kernel lets no BPF program interrupt itself.
+    /// Accounts for every packet: those that the medium gave up are in `failed`. A completion that comes while the same
+    /// processor handles another is not seen, `unseen` of them: the kernel lets no BPF program interrupt itself.
     fn is_accounted_for(&self, failed: u64, unseen: u64) {
         let mut came = self.offered;
         for (number, node) in self.nodes.iter().enumerate() {
@@ -159,13 +160,13 @@ impl Outcome {
     }
 }
 
-/// How often the programs that see packets being freed were left out.
+/// Number of times at which the programs that see packets being freed were left out.
 fn unseen() -> u64 {
     let ours = |program: &ProgramInfo| program.name == "sluice_consumed" || program.name == "sluice_dropped";
     ProgInfoIter::default().filter(ours).map(|program| program.recursion_misses).sum()
 }
 
-/// Offers too much to the chain for so long, under a controller at each node.
+/// Offers too much to the chain for a time, under a controller at each node.
 pub(super) fn overload(chain: &Chain, name: Name, parameters: &Parameters, length: Duration) -> Outcome {
     let failed = || chain.medium.counts.failed.load(Ordering::Relaxed);
     let before = failed();
@@ -219,7 +220,7 @@ fn a_packet_takes_the_time_on_the_air_of_both_its_hops() {
     assert_eq!(received.len() as u64, sent);
     let mean = received.iter().map(|(_, delay)| *delay).sum::<Duration>() / sent;
     println!("two hops, alone: {:.3} ms", mean.as_secs_f64() * 1e3);
-    // The first hop goes out at once, without DIFS; the relay draws a back-off. The last ACK is not waited for.
+    // The first hop goes out at once, without DIFS; the relay draws a backoff. The last ACK is not waited for.
     let least = EXCHANGE * 2 - Duration::from_micros(50 + 10 + 304);
     assert!(mean >= least && mean <= least + BACK_OFF / 2 + COMPUTING * 2, "{mean:?}, {least:?}");
 }
@@ -301,10 +302,10 @@ fn attaching_to_an_interface_of_mac80211_makes_packets_wait_there() {
     });
     device.restore().unwrap();
     assert_eq!(shell("tc -j qdisc show dev wlan0"), before);
-    // More than half of what is offered is more than the air carries.
+    // More than half of the offered load exceeds what the air carries.
     let offered = Duration::from_secs(2).as_nanos() / OFFERED_EVERY.as_nanos();
     assert!(most > offered / 4, "{most} of {offered}");
-    // What waited went down to the radio before the queue went.
+    // Waiting packets went down to the radio before the queue was removed.
     pause_until(now() + Duration::from_secs(5));
     assert_eq!(sink.end().len() as u64, sent - chain.medium.counts.failed.load(Ordering::Relaxed));
     chain.end();

@@ -1,5 +1,5 @@
-//! A server and a client in namespaces of their own, with this machine as the router between them and a slow link to the
-//! client: a sender on the router itself would not fill its queue (TCP small queues).
+//! A server and a client in namespaces of their own, with this machine as the router between them and a slow link to
+//! the client: a sender on the router itself would not fill its queue (TCP small queues).
 
 use super::slow_link::{Pace, Terminal};
 use super::{now, pause_until, shell};
@@ -13,11 +13,11 @@ use std::sync::mpsc::channel;
 use std::thread::{JoinHandle, spawn};
 use units::{Duration, Instant};
 
-/// Where the client can be reached.
+/// Address of the client.
 pub(super) const CLIENT: &str = "10.8.2.2";
 pub(super) const SERVER: &str = "server";
 pub(super) const AT_CLIENT: &str = "client";
-/// Bytes that are carried at once.
+/// Most bytes carried at once.
 const PART: usize = 1_500;
 
 /// The server, the router's interface `sl0`, the link, and the client.
@@ -27,12 +27,12 @@ pub(super) struct Network {
 }
 
 impl Network {
-    /// A link that carries so many bytes a second to the client, and as much as comes back, so much later.
+    /// Makes a link that carries so many bytes per second to the client, and everything back after a delay.
     pub(super) fn new(bytes_per_second: u64, round_trip: Duration) -> Self {
         let (to, near) = Terminal::new("sl0");
         let (from, far) = Terminal::new("sl1");
         shell("ip netns add server; ip netns add client; sysctl -qw net.ipv4.ip_forward=1");
-        // Packets of 1500 bytes, not large ones that a card would cut up.
+        // Packets of 1500 bytes, not large ones that a card would split.
         shell("ip link add lan type veth peer name eth0 netns server; ip link set lan gso_max_segs 1 up");
         shell("ip addr add 10.8.1.1/24 dev lan");
         shell("ip -n server addr add 10.8.1.2/24 dev eth0; ip -n server link set eth0 gso_max_segs 1 up");
@@ -56,7 +56,7 @@ impl Network {
     }
 }
 
-/// Runs something on a thread in a namespace.
+/// Runs a function on a thread in a namespace.
 pub(super) fn within<T: Send + 'static>(namespace: &str, run: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
     let place = File::open(format!("/run/netns/{namespace}")).unwrap();
     spawn(move || {
@@ -65,7 +65,7 @@ pub(super) fn within<T: Send + 'static>(namespace: &str, run: impl FnOnce() -> T
     })
 }
 
-/// The way of the link that has its rate.
+/// The direction of the link that has its rate.
 fn carry(mut from: File, mut to: File, bytes_per_second: u64) {
     let mut pace = Pace::new(Arc::new(AtomicU64::new(bytes_per_second)));
     let mut buffer = [0; PART];
@@ -76,7 +76,7 @@ fn carry(mut from: File, mut to: File, bytes_per_second: u64) {
     }
 }
 
-/// The way back, which takes its time and has no rate.
+/// The way back, which has a delay and no rate.
 fn delay(mut from: File, mut to: File, by: Duration) {
     let (sender, receiver) = channel::<(Instant, Vec<u8>)>();
     let writer = spawn(move || {

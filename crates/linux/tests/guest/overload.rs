@@ -1,4 +1,4 @@
-//! The controllers on a link that is offered more than it carries.
+//! Controllers on a link that is offered more than it carries.
 
 use super::governor::Governor;
 use super::slow_link::{BELOW_THE_QUEUE, SlowLink};
@@ -9,15 +9,15 @@ use units::{Duration, Instant, Positive};
 /// 10 Mb/s.
 const LINK: u64 = 1_250_000;
 pub(super) const LEN: usize = 1_000;
-/// One packet on the link.
+/// Time of one packet on the link.
 const SERVICE: Duration = Duration::from_micros(800);
-/// Between two packets that are offered: 16 Mb/s.
+/// Time between two offered packets: 16 Mb/s.
 pub(super) const OFFERED_EVERY: Duration = Duration::from_micros(500);
 const WARM_UP: Duration = Duration::from_secs(2);
 const RUN: Duration = Duration::from_secs(6);
 
 struct Outcome {
-    /// Mean over the packets that were sent after the warm-up, from `send` to the far end of the link.
+    /// Mean delay of the packets sent after the warm-up, from `send` to the far end of the link.
     delay: Duration,
     offered: u64,
     /// Sums over the run.
@@ -25,7 +25,7 @@ struct Outcome {
     received: u64,
 }
 
-/// Offers 16 Mb/s to the link until a time; `each` runs before every packet. How many packets it offered.
+/// Offers 16 Mb/s to the link until a time; `each` runs before every packet. Returns how many packets it offered.
 pub(super) fn offer(until: Instant, mut each: impl FnMut()) -> u64 {
     let socket = towards(9);
     let mut offered = 0;
@@ -89,7 +89,7 @@ fn adth_holds_the_delay_at_its_target_where_a_fifo_fills_up() {
         // whole number of packets.
         let below = Duration::from_nanos(BELOW_THE_QUEUE * 1_000_000_000 / LINK);
         assert!(governed.delay <= target + below + SERVICE, "{:?} at {target:?}", governed.delay);
-        // The link is never idle for want of packets: what is missing is at most what the fuller queue held at the end.
+        // The link never lacks packets: at most the contents of the fuller queue at the end are missing.
         assert!(governed.received + 1_000 >= fifo.received, "{} and {}", governed.received, fifo.received);
     }
 }

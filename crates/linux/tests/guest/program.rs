@@ -11,7 +11,7 @@ use units::Duration;
 
 pub(super) const PROGRAM: &str = "/tmp/sluice";
 const SAID: &str = "/tmp/said";
-/// To begin or to end takes a small part of that.
+/// Longest time to begin or to end; both take a small part of it.
 const LONGEST: Duration = Duration::from_secs(20);
 
 pub(super) struct Program(Child);
@@ -35,7 +35,7 @@ impl Program {
         program
     }
 
-    /// Starts it at a node of a chain, and waits until an interface of that has our queue.
+    /// Starts it at a node of a chain, and waits until an interface of that node has our queue.
     pub(super) fn attached_at(node: usize, words: &str, interface: &str) -> Self {
         let said = format!("{SAID}{node}");
         let mut command = Command::new(if node == 0 { "sh" } else { "ip" });
@@ -43,7 +43,7 @@ impl Program {
             format!("exec {PROGRAM} {words}")
         } else {
             command.args(["netns", "exec", &format!("n{node}"), "sh"]);
-            // In another network namespace the folder /sys is another one, too.
+            // Another network namespace has another /sys.
             format!("mount --bind /bpf /sys/fs/bpf; exec {PROGRAM} {words}")
         };
         command.args(["-ec", &line]).stdin(Stdio::null()).stdout(Stdio::null());
@@ -57,7 +57,7 @@ impl Program {
         program
     }
 
-    /// What the kernel says of it.
+    /// Returns the kernel's status of the process.
     pub(super) fn held(&self) -> String {
         std::fs::read_to_string(format!("/proc/{}/status", self.0.id())).unwrap()
     }
@@ -71,7 +71,7 @@ impl Program {
         self.0.wait().unwrap();
     }
 
-    /// Waits for its end; the exit status.
+    /// Waits for its end; returns the exit status.
     pub(super) fn end(mut self) -> Option<i32> {
         let until = now() + LONGEST;
         loop {
@@ -86,28 +86,28 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // Of a test that failed; one that has ended does not mind.
+        // After a failed test; one that has ended already is no error.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// What the program that was started last wrote for its user.
+/// Returns the messages of the program that was started last.
 pub(super) fn said() -> String {
     std::fs::read_to_string(SAID).unwrap()
 }
 
-/// Runs it to its end; the exit status.
+/// Runs it to its end; returns the exit status.
 pub(super) fn run(words: &str) -> Option<i32> {
     Program::start(words).end()
 }
 
-/// The queue at the root of an interface, as the kernel shows it.
+/// Returns the queue at the root of an interface, as the kernel shows it.
 pub(super) fn queue(interface: &str) -> String {
     shell(&format!("tc -j qdisc show dev {interface} root"))
 }
 
-/// Nothing of an agent is left: no state, no socket, no discipline.
+/// Checks that nothing of an agent is left: no state, no socket, no discipline.
 pub(super) fn nothing_is_left() {
     let left = |folder: &str| -> Vec<String> {
         let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! Counters, slots, what is left behind.
+//! Counters and slots of the discipline, and what it leaves behind.
 
 use super::slow_link::SlowLink;
 use super::{HEADERS, MECHANISM, dummy, install, load, now, pause_until, shell, towards};
@@ -18,7 +18,7 @@ fn send(network: u8, packets: u32) {
     }
 }
 
-/// As [`MECHANISM`] begins.
+/// Start of a queue as in [`MECHANISM`].
 pub(super) fn start() -> Start {
     let (orders, every) = (MECHANISM.hard.into(), Duration::from_millis(1));
     Start {
@@ -72,7 +72,7 @@ fn the_next_agent_finds_the_queue_as_it_was_left() {
     let slot = discipline.free_slot(MECHANISM, Measures::default(), now()).unwrap();
     install(&slot, "one");
     let handle = slot.handle();
-    // What the end of a process does, whatever ends it: the pins and the queue stay.
+    // As at the end of a process, whatever ends it: the pins and the queue stay.
     drop((slot, discipline));
     send(1, 5);
     let discipline = load();
@@ -107,7 +107,7 @@ fn a_queue_that_is_refused_leaves_the_slot_to_whom_it_serves() {
     let mut one = discipline.free_slot(MECHANISM, Measures::default(), now()).unwrap();
     install(&one, "one");
     send(1, 5);
-    // The slot is taken: the kernel refuses this queue, and destroys what it had begun of it.
+    // The slot is taken: the kernel refuses this queue, and destroys the part that it had begun.
     shell(&format!("! tc qdisc replace dev two root handle {:x}: sluice", one.handle() >> 16));
     assert!(one.interface().unwrap().is_some());
     let two = discipline.free_slot(MECHANISM, Measures::default(), now()).unwrap();
@@ -161,7 +161,7 @@ fn a_queue_that_goes_while_it_is_full_frees_its_packets_and_its_slot() {
     for how_it_goes in
         ["tc qdisc replace dev sl0 root pfifo", "ip link set sl0 down; tc qdisc del dev sl0 root", "true"]
     {
-        // So slow that next to nothing leaves.
+        // So slow that almost nothing leaves.
         let link = SlowLink::new(1_000);
         let mut slot = discipline.free_slot(MECHANISM, Measures::default(), now()).unwrap();
         install(&slot, "sl0");
@@ -170,7 +170,7 @@ fn a_queue_that_goes_while_it_is_full_frees_its_packets_and_its_slot() {
         send(9, 500);
         assert!(slot.backlog().unwrap().packets > 400);
         shell(how_it_goes);
-        // This takes the interface away, and with it a queue that is still there.
+        // This removes the interface, and with it a queue that is still there.
         link.end();
         assert_eq!(slot.interface().unwrap(), None);
         assert_eq!(slot.backlog().unwrap().packets, 0);
@@ -222,12 +222,12 @@ fn a_governed_interface_gets_its_former_queue_back_and_nothing_stays_loaded() {
 #[ignore = "needs the guest"]
 fn what_an_agent_left_that_was_killed_while_it_loaded_or_unloaded_is_taken_away() {
     let folder = Path::new(FOLDER);
-    // The first thing that is made, and the last that goes.
+    // The first thing that is made, and the last that is removed.
     std::fs::create_dir(folder).unwrap();
     Discipline::unload_unused(folder).unwrap();
     assert!(!folder.exists());
     drop(load());
-    // The last thing that is made, and the first that goes.
+    // The last thing that is made, and the first that is removed.
     std::fs::remove_file(folder.join("link")).unwrap();
     Discipline::unload_unused(folder).unwrap();
     assert!(!folder.exists());
@@ -287,7 +287,7 @@ fn what_an_agent_wrote_down_is_enough_to_put_the_former_queue_back() {
 #[ignore = "needs the guest"]
 fn what_waits_survives_attaching_new_settings_and_detaching() {
     const PACKETS: u32 = 100;
-    // A tenth of a second for what waits at each change, and none is lost.
+    // A tenth of a second for waiting packets at each change, and none is lost.
     let link = SlowLink::new(1_250_000);
     shell("tc qdisc replace dev sl0 root handle 7: pfifo limit 1000");
     let place = Place { device: "sl0".into(), parent: ROOT, state_folder: STATE_FOLDER.into() };

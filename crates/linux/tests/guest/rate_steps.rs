@@ -4,12 +4,11 @@
 //!
 //! - A queue of `limit` packets takes `limit * packet / rate` to leave. Without a controller that is 8 s at 1 Mb/s.
 //! - Below the queue the terminal holds up to 12 KiB: 98 ms at 1 Mb/s.
-//! - The link takes packets from the queue in chunks of up to 4 KiB. ADTH's estimate is what was sent in an interval, so
-//!   that an interval may see one chunk more than the rate gives: by that part a single packet may exceed the target.
-//!   The mean may not.
-//! - ADTH knows the new rate after the first interval that lies behind the step as a whole: two intervals at the most. A
-//!   packet that comes then is in time. One that came before was at most so old at that moment, and leaves within what
-//!   the new limit allows.
+//! - The link takes packets from the queue in chunks of up to 4 KiB. ADTH estimates from the bytes sent in an interval,
+//!   which may include one chunk more than the rate gives: by that part a single packet may exceed the target. The mean
+//!   may not.
+//! - ADTH knows the new rate after the first interval that lies entirely behind the step: two intervals at most. A
+//!   packet that comes then is in time. One that came before leaves within the new limit's time.
 
 use super::governor::Governor;
 use super::overload::{LEN, OFFERED_EVERY, offer};
@@ -18,30 +17,30 @@ use super::{MECHANISM, load, now, pause_until};
 use control::{Limit, Name, Parameters, adth};
 use units::{Duration, Instant, Positive};
 
-/// Bytes a second, and for how long.
+/// Bytes per second, and duration.
 const PHASES: [(u64, Duration); 3] = [
     (1_250_000, Duration::from_secs(3)),
-    // A packet that comes at the step waits for 1000 others where nothing governs.
+    // A packet that comes at the step waits for 1000 others if nothing governs.
     (125_000, Duration::from_secs(10)),
     (625_000, Duration::from_secs(3)),
 ];
 const WARM_UP: Duration = Duration::from_secs(1);
 const TARGET: Duration = Duration::from_millis(100);
-/// ADTH's default, and by how much the test may call it late: it looks before it sends.
+/// ADTH's default interval, and the largest delay of its calls by the test, which looks before it sends.
 const INTERVAL: Duration = Duration::from_millis(50);
 /// With the two bytes that end it on the link.
 const WIRE: u64 = LEN as u64 + 2;
 
 struct Outcome {
-    /// When each phase began, and when the last one ended.
+    /// Start of each phase, and end of the last one.
     at: [Instant; 4],
-    /// When a packet was sent, and how long it took.
+    /// Send time and delay of each packet.
     delays: Vec<(Instant, Duration)>,
     received: u64,
 }
 
 impl Outcome {
-    /// Of the packets sent between two times.
+    /// Packets sent between two times.
     fn between(&self, from: Instant, to: Instant) -> impl Iterator<Item = (Instant, Duration)> {
         self.delays.iter().copied().filter(move |(sent, _)| (from..to).contains(sent))
     }
@@ -56,7 +55,7 @@ impl Outcome {
         self.between(from, to).map(|(_, delay)| delay).max().unwrap_or_default()
     }
 
-    /// How long after a phase began the last packet came that took longer than that, whenever it was sent.
+    /// Time after the start of a phase at which the last packet came with a longer delay, whenever it was sent.
     fn late_until(&self, phase: usize, bound: Duration) -> Duration {
         let [from, to] = [self.at[phase], self.at[phase + 1]];
         let came = |(sent, delay): (Instant, Duration)| sent + delay;
@@ -64,7 +63,7 @@ impl Outcome {
         late.map_or(Duration::ZERO, |last| last.since(from.min(last)))
     }
 
-    /// How long after a phase began the last packet was sent that took longer than that.
+    /// Time after the start of a phase at which the last packet with a longer delay was sent.
     fn late_for(&self, phase: usize, bound: Duration) -> Duration {
         let [from, to] = [self.at[phase], self.at[phase + 1]];
         self.between(from, to)
@@ -100,12 +99,12 @@ fn time_of(bytes: u64, rate: u64) -> Duration {
     Duration::from_nanos(bytes * 1_000_000_000 / rate)
 }
 
-/// What the terminal holds, and the packet itself.
+/// Contents of the terminal, and the packet itself.
 fn below(phase: usize) -> Duration {
     time_of(BELOW_THE_QUEUE + WIRE, PHASES[phase].0)
 }
 
-/// The longest that a packet waits under a limit from one interval at the rate of a phase.
+/// Longest wait of a packet under a limit from one interval at the rate of a phase.
 fn longest(phase: usize) -> Duration {
     TARGET + time_of(TARGET.as_nanos() * CHUNK / INTERVAL.as_nanos(), PHASES[phase].0)
 }
@@ -130,8 +129,8 @@ fn show(outcome: &Outcome, name: &str) {
     }
 }
 
-/// The link never waits for packets: what it could carry has come but for one in a hundred, for bytes that SLIP writes
-/// as two and for the first packets.
+/// The link never waits for packets: it has carried all but one in a hundred of what it could, for bytes that SLIP
+/// writes as two and for the first packets.
 fn is_used(outcome: &Outcome) {
     let carried: u64 = PHASES.iter().map(|(rate, length)| rate * length.as_nanos() / 1_000_000_000 / WIRE).sum();
     assert!(outcome.received * 100 >= carried * 99, "{} of {carried}", outcome.received);
@@ -152,10 +151,10 @@ fn adth_keeps_its_target_when_the_rate_steps_down_and_up() {
     let peak = longest(0) + turn * 2 + longest(1) + below(1);
     assert!(outcome.most(start + WARM_UP, down + turn * 2) <= peak, "{peak:?}");
     assert!(outcome.late_for(1, longest(1) + below(1)) <= turn * 2);
-    // What came before the limit fell is gone when the link has carried what the limit allows.
+    // Packets from before the fall of the limit are gone when the link has carried what the limit allows.
     assert!(outcome.late_until(1, longest(1) + below(1)) <= turn * 2 + longest(1) + below(1));
     assert!(outcome.mean(down + turn * 2, up) <= TARGET + below(1));
-    // What waits leaves faster after the step up, and a larger limit comes of a larger rate.
+    // Waiting packets leave faster after the step up, and a larger rate gives a larger limit.
     assert!(outcome.late_for(2, longest(1) + below(1)).is_zero());
     assert!(outcome.late_for(2, longest(2) + below(2)) <= turn * 2);
     assert!(outcome.mean(up + turn * 2, end) <= TARGET + below(2));

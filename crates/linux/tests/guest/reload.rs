@@ -1,4 +1,5 @@
-//! A full queue while the settings of the real `sluice` change, or another takes the place of one that was killed.
+//! A full queue while the settings of the real `sluice` change, or another agent takes the place of one that was
+//! killed.
 
 use super::program::{Program, nothing_is_left, queue, said};
 use super::slow_link::SlowLink;
@@ -32,7 +33,7 @@ fn backlog(status: &Status) -> u64 {
 #[test]
 #[ignore = "needs the guest"]
 fn settings_that_are_read_again_cost_no_packet_that_waits() {
-    // Two packets a second.
+    // Two packets per second.
     let link = SlowLink::new(2 * LEN as u64);
     configure("limit = 1000");
     let program = Program::attached("agent --config /tmp/agent.toml", "sl0");
@@ -43,7 +44,7 @@ fn settings_that_are_read_again_cost_no_packet_that_waits() {
     pause_until(now() + SEEN);
     let (mut before, handle) = (status(), queue("sl0"));
     assert!(backlog(&before) > SENT - 50, "{before:?}");
-    // Another limit; another end to drop from; another controller, that measures in another way.
+    // Another limit; another end to drop from; another controller, with other measurements.
     for (settings, limit) in [
         ("limit = 900", 900),
         ("limit = 900\ndiscipline = \"drop-head\"\npurge = \"none\"", 900),

@@ -4,13 +4,13 @@
 //! download 2.4032 ms; the terminal below the queue holds up to 12 KiB, 19.7 ms.
 //!
 //! - A FIFO of 1000 packets is full within three seconds, and each packet waits for those before it.
-//! - ADTH's target is the queue's; what the terminal holds and a packet come on top.
-//! - The link is never idle for want of packets, whatever holds them, and hands over a chunk of the terminal (4 KiB) at a
-//!   time. In ten seconds of one run there may be a chunk more than in those of another, and at either end a packet that is
-//!   only partly in them.
-//! - `fq_codel` and `cake` give each flow a queue, and one that sends little goes first: it waits for what the terminal holds
-//!   and for the packet that is being taken, whatever the download does. A chunk is taken at once: 4 KiB and that packet are
-//!   in it.
+//! - ADTH's target is the queue's; the terminal's contents and a packet come on top.
+//! - The link never lacks packets, whatever holds them, and takes one chunk of the terminal (4 KiB) at a time. Ten
+//!   seconds of one run may contain one chunk more than those of another, and at either end a packet that is only
+//!   partly in them.
+//! - `fq_codel` and `cake` give each flow a queue, and a flow that sends little goes first: it waits for the terminal's
+//!   contents and the packet that is being taken, whatever the download does. A chunk is taken at once: 4 KiB and that
+//!   packet.
 
 use super::downloads::{LINK, ROUND_TRIP, Times, download, wait};
 use super::holder::{Holder, Kind};
@@ -22,21 +22,21 @@ use control::{Name, Parameters, adth};
 use std::net::UdpSocket;
 use units::{Duration, Instant, Positive};
 
-/// Of IP.
+/// Length of an IP packet, in bytes.
 const LEN: usize = 1_000;
 const WIRE: u64 = LEN as u64 + 2;
 /// 8 Mb/s.
 const OFFERED_EVERY: Duration = Duration::from_millis(1);
-/// Until a FIFO of 1000 packets is full.
+/// Time until a FIFO of 1000 packets is full.
 const WARM_UP: Duration = Duration::from_secs(4);
-/// How long the receiver waits after the last packet.
+/// Time for which the receiver waits after the last packet.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(3);
 
-/// What came of a flow that is more than the link carries.
+/// Result of a flow that offers more than the link carries.
 pub(super) struct Udp {
-    /// From `send` to the far end, of what was sent while it was measured; in order of their length.
+    /// Delays from `send` to the far end of packets sent during the measurement, sorted.
     pub(super) delays: Vec<Duration>,
-    /// Bytes that came then, of those that the link can carry.
+    /// Bytes that came in that time, relative to what the link can carry.
     pub(super) goodput: f64,
 }
 
@@ -50,7 +50,7 @@ impl Udp {
     }
 }
 
-/// Of times in order.
+/// Percentile of sorted times.
 pub(super) fn percentile(times: &[Duration], percent: usize) -> Duration {
     times[(times.len() * percent / 100).min(times.len() - 1)]
 }
@@ -61,7 +61,7 @@ pub(super) fn adth(target: u64) -> Kind {
     Kind::ours(Name::Adth, Parameters { adth: Some(params), ..Parameters::default() })
 }
 
-/// Offers 8 Mb/s for so long after the warm-up.
+/// Offers 8 Mb/s for a time after the warm-up.
 pub(super) fn udp(kind: &Kind, measured: Duration) -> Udp {
     std::fs::write("/proc/sys/net/core/rmem_default", "4194304").unwrap();
     let network = Network::new(LINK, Duration::ZERO);
@@ -76,7 +76,7 @@ pub(super) fn udp(kind: &Kind, measured: Duration) -> Udp {
         }
         came
     });
-    // Where in the terminal's rhythm the flow begins is chance.
+    // The flow's start within the terminal's rhythm is random.
     let begin = now() + Duration::from_millis(500) + Duration::from_micros(draw(&mut run_number(), 50_000));
     let (start, end) = (begin + WARM_UP, begin + WARM_UP + measured);
     let sender = within(SERVER, move || {

@@ -1,5 +1,5 @@
-//! A slow link with back-pressure: SLIP over a pseudo-terminal whose other end is read at a given rate. The driver takes
-//! no packet while one does not fit into the terminal, so that the queue forms in the discipline.
+//! A slow link with back-pressure: SLIP over a pseudo-terminal whose other end is read at a given rate. The driver
+//! stops while a packet does not fit into the terminal, so that the queue builds up in the discipline.
 
 use super::{now, pause_until, shell};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -15,14 +15,14 @@ use units::{Duration, Instant};
 const END: u8 = 0xc0;
 const ESC: u8 = 0xdb;
 const ESC_END: u8 = 0xdc;
-/// What a pseudo-terminal holds at most: 8 KiB on the way and 4 KiB to be read.
+/// Most bytes that a pseudo-terminal holds: 8 KiB on the way and 4 KiB to be read.
 pub(super) const BELOW_THE_QUEUE: u64 = 12 * 1_024;
-/// The terminal asks for more when 128 bytes are left to be read, so that the driver takes up to so many at once (`n_tty`,
-/// since what is to be read fits into a page).
+/// The terminal asks for more when 128 bytes are left to be read, so the driver takes at most this many at once
+/// (`n_tty`, since what is to be read fits into a page).
 pub(super) const CHUNK: u64 = 4 * 1_024;
-/// How late a reader may wake up.
+/// Largest delay of a reader's wake-up.
 const LATE: Duration = Duration::from_millis(5);
-/// Where the payload of a UDP packet begins: no options.
+/// Offset of the payload of a UDP packet: no options.
 const PAYLOAD: usize = 28;
 
 /// An interface `sl0`, `sl1`, ... over a pseudo-terminal. It goes when this and the end where its bytes come out are
@@ -32,7 +32,7 @@ pub(super) struct Terminal {
 }
 
 impl Terminal {
-    /// Makes interface `name`, which must be the first that is free, and the end where its bytes come out.
+    /// Makes interface `name`, which must be the first free one, and the end where its bytes come out.
     pub(super) fn new(name: &str) -> (Self, File) {
         shell("modprobe slip");
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
@@ -67,7 +67,7 @@ impl Pace {
         Self { bytes_per_second, due: now() }
     }
 
-    /// Some bytes, once the link has carried them; none when the interface is gone.
+    /// Returns some bytes, once the link has carried them; none when the interface is gone.
     pub(super) fn read<'a>(&mut self, from: &mut File, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
         // An error is the end: nobody holds the other side any more.
         let Ok(length @ 1..) = from.read(buffer) else { return None };
@@ -87,22 +87,22 @@ pub(super) struct SlowLink {
     terminal: Terminal,
 }
 
-/// What came out of the link.
+/// Packets that came out of the link.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Received {
     pub(super) packets: u64,
-    /// When each was sent, and from then until its last byte came.
+    /// Send time of each, and time until its last byte came.
     pub(super) delays: Vec<(Instant, Duration)>,
-    /// Of each of those, the second byte of its header: code point and ECN.
+    /// Second byte of each header: code point and ECN.
     pub(super) tos: Vec<u8>,
-    /// And the port that sent it.
+    /// Port that sent each.
     pub(super) port: Vec<u16>,
-    /// Headers whose sum is wrong.
+    /// Headers whose checksum is wrong.
     pub(super) wrong: u64,
 }
 
 impl SlowLink {
-    /// Makes interface `sl0` with the address 10.9.9.1, that carries so many bytes a second.
+    /// Makes interface `sl0` with the address 10.9.9.1, at this rate in bytes per second.
     pub(super) fn new(bytes_per_second: u64) -> Self {
         let (terminal, master) = Terminal::new("sl0");
         shell("ip addr add 10.9.9.1 peer 10.9.9.2 dev sl0");
@@ -111,12 +111,12 @@ impl SlowLink {
         Self { reader: spawn(move || receive(master, pace)), bytes_per_second, terminal }
     }
 
-    /// From now on it carries so many bytes a second.
+    /// Sets the rate in bytes per second.
     pub(super) fn set_rate(&self, bytes_per_second: u64) {
         self.bytes_per_second.store(bytes_per_second, Ordering::Relaxed);
     }
 
-    /// Ends the link, which takes its interface away.
+    /// Ends the link, which removes its interface.
     pub(super) fn end(self) -> Received {
         drop(self.terminal);
         self.reader.join().unwrap()
@@ -162,7 +162,7 @@ impl Received {
         self.wrong += u64::from((sum & 0xffff) + (sum >> 16) != 0xffff);
     }
 
-    /// Of the packets that were sent at or after a time.
+    /// Packets that were sent at or after a time.
     pub(super) fn mean_delay(&self, from: Instant) -> Duration {
         let (n, sum) = self
             .delays

@@ -1,4 +1,4 @@
-//! What is shown of the stations of a mac80211 interface is what the kernel says.
+//! Readings of the stations of a mac80211 interface, compared with the kernel's tools.
 
 use super::chain::{Chain, Sink, send};
 use super::program::Program;
@@ -6,7 +6,7 @@ use super::{now, pause_until, shell};
 use linux::telemetry::stations::look;
 use units::{Duration, Rate};
 
-/// The rate of the relay in a line of `iw dev wlan0 station get`: `tx bitrate: 11.0 MBit/s`.
+/// Rate of the relay in a line of `iw dev wlan0 station get`: `tx bitrate: 11.0 MBit/s`.
 fn shown_by_iw(line: &str) -> Rate {
     let dump = shell("iw dev wlan0 station get 02:00:00:00:01:00");
     let value = dump.lines().find_map(|text| text.trim().strip_prefix(line)).unwrap();
@@ -34,7 +34,7 @@ fn stations_are_shown_as_the_kernel_has_them() {
     assert!(status.contains(&format!("\"sent_rate_bps\":{rate}")), "{status}");
     let doctor = shell("/tmp/sluice doctor wlan0");
     println!("{doctor}");
-    // The driver of these radios can none of it.
+    // The driver of these radios supports none of it.
     assert!(doctor.contains("no   airtime: the driver reports no airtime"), "{doctor}");
     assert!(doctor.contains("no   AQL: the driver has no airtime queue limits"), "{doctor}");
     assert!(doctor.contains("airtime not available: its driver reports no airtime"), "{doctor}");

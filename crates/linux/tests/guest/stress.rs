@@ -1,8 +1,7 @@
-//! All that an operator, two agents and the kernel may do to queues of ours, at random moments beside each other, under
-//! traffic; for two processors. Afterwards every packet is accounted for, nothing is left, and the kernel has not
-//! complained.
+//! Random actions of an operator, two agents and the kernel on our queues, at the same time and under traffic; for two
+//! processors. Afterwards every packet is accounted for, nothing is left, and the kernel has not complained.
 //!
-//! `STRESS_SECONDS` says how long (the guest's clock), `STRESS_SEED` which choices; that one is printed.
+//! `STRESS_SECONDS` gives the duration (the guest's clock), `STRESS_SEED` the choices; the seed is printed.
 
 use super::kernel_log::{self, Log};
 use super::program::{PROGRAM, nothing_is_left};
@@ -17,18 +16,18 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use units::Duration;
 
-/// What is shared with the discipline; the second struct is what it measures.
+/// Structs shared with the discipline; the second one is its measurements.
 const SHARED: &str = include_str!("../../src/device/bpf/shared.h");
 const SECONDS: u64 = 10;
 const SEED: u64 = 1;
-/// Between two actions, at most.
+/// Longest time between two actions.
 const PAUSE: Duration = Duration::from_millis(250);
-/// To begin or to end takes a small part of that, also where two of them wait for each other.
+/// Longest time to begin or to end; both take a small part of it, also if two agents wait for each other.
 const LONGEST: Duration = Duration::from_secs(60);
-/// Interfaces that take packets at once: two without another end, of which the second is renamed and moved now and then,
+/// Interfaces that take packets at once: two without another end, of which the second is renamed and moved sometimes,
 /// and one to namespace `far`; and a slow one that pushes back.
 const INTERFACES: [&str; 5] = ["d0", "d1", "r1", "v0", "sl0"];
-/// Bytes a second of the slow link.
+/// Bytes per second of the slow link.
 const RATES: [u64; 4] = [2_000, 20_000, 200_000, 2_000_000];
 
 /// Numbers below a bound, by `SplitMix64` (Steele, Lea, Flood 2014).
@@ -82,7 +81,7 @@ impl Agent {
         }
     }
 
-    /// Lets it put back what it took.
+    /// Lets it restore what it took.
     fn end(&mut self) {
         self.signal("CONT");
         self.signal("TERM");
@@ -97,7 +96,7 @@ impl Agent {
         }
     }
 
-    /// No panic (101), and no signal but ours: it has no status then.
+    /// Checks that there was no panic (101) and no signal but ours, in which case there is no status.
     fn is_orderly(&self, status: Option<i32>) {
         let said = std::fs::read_to_string(&self.said).unwrap();
         assert!(matches!(status, None | Some(0..=4)), "status {status:?}: {said}");
@@ -105,7 +104,7 @@ impl Agent {
     }
 }
 
-/// Does not fail where the interface has another name just now, or is away.
+/// Does not fail if the interface has another name just now, or is away.
 fn attempt(line: &str) {
     let _ = Command::new("sh").arg("-c").arg(line).stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
 }
@@ -202,14 +201,14 @@ impl Stress {
     }
 }
 
-/// The place of a member in what the discipline measures.
+/// Offset of a member of the discipline's measurements.
 fn place_of(member: &str) -> usize {
     let (_, measured) = SHARED.split_once("struct sluice_measured {").unwrap();
     let line = format!("__u64 {member};");
     measured.lines().filter(|line| line.trim().starts_with("__u64 ")).position(|one| one.trim() == line).unwrap()
 }
 
-/// Of every queue: what came was sent, dropped or waits. Asked again where a packet moves just then.
+/// Checks that every queue has sent, dropped or still holds what came. Asks again if a packet moves just then.
 fn queues_are_balanced() {
     use libbpf_rs::{MapCore, MapFlags, MapHandle};
     let members = ["arrived_packets", "sent_packets", "dropped_packets", "backlog_packets"].map(place_of);
@@ -271,7 +270,7 @@ fn queues_survive_all_that_is_done_to_them_at_once() {
         attempt(&format!("ip link set {names}"));
     }
     attempt(&format!("timeout 60 {PROGRAM} detach d1"));
-    // What waits in whatever queue stands there leaves.
+    // Waiting packets leave, whatever queue holds them.
     stress.link.set_rate(100 * RATES[3]);
     let drained = now() + LONGEST;
     while unsent() > 0 {
@@ -291,7 +290,7 @@ fn queues_survive_all_that_is_done_to_them_at_once() {
         let (taken, dropped) = witness.freed(socket);
         println!("socket {socket}: {packets} sent, {refused} refused; {taken} taken by devices, dropped {dropped:?}");
         let freed = taken + dropped.values().sum::<u64>();
-        // Where a send failed there may have been a packet already.
+        // If a send failed there may have been a packet already.
         assert!(freed <= packets + refused && freed + missed >= packets, "{freed} freed, {missed} not seen");
         if socket == 1 {
             println!("the slow link: {handed} handed to it, {delivered} came out of it");

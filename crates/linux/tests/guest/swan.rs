@@ -1,6 +1,6 @@
-//! SWAN's testbed on a real kernel (section VI of the document): five stations that all hear each other, of which four send TCP
-//! in a ring and one sends UDP of 80 bytes every 20 ms to one of them, with and without rate control. `tests/live/swan.py`
-//! makes the runs and judges the document's statements on them; a short one is a test.
+//! SWAN's testbed on a real kernel (section VI of the document): five stations that all hear each other, of which four
+//! send TCP in a ring and one sends UDP of 80 bytes every 20 ms to one of them, with and without rate control.
+//! `tests/live/swan.py` makes the runs and judges the document's statements on them; a short one is a test.
 
 use super::chain::{Chain, at, inside};
 use super::medium::CELL;
@@ -17,33 +17,33 @@ use std::thread::{JoinHandle, spawn};
 use units::{Duration, Instant, Positive};
 
 const STATIONS: usize = 5;
-/// Of UDP: 32 kb/s.
+/// Payload of UDP in bytes: 32 kb/s.
 const PAYLOAD: usize = 80;
 const EVERY: Duration = Duration::from_millis(20);
 const PORT: u16 = 5_000;
-/// As many packets as Linux gave an interface then (`txqueuelen`).
+/// Packets that Linux gave an interface at that time (`txqueuelen`).
 const LIMIT: Limit = Limit::Packets(100);
 const MECHANISM: Mechanism = Mechanism { hard: LIMIT, fallback: LIMIT, overflow: End::Tail, purge: Purge::Tail };
 const WARM_UP: Duration = Duration::from_secs(10);
 const REAL_TIME: u8 = 46;
 
-/// What the stations do.
+/// Traffic of the stations.
 #[derive(Clone, Copy)]
 enum Case {
-    /// UDP alone, for which packets are counted that take longer than each of these times.
+    /// UDP alone; counts the packets that take longer than each of these times.
     Alone,
     /// With TCP that nothing holds back.
     Original,
-    /// With TCP under rate control, and so long a MAC delay before a packet is late.
+    /// With TCP under rate control, with this bound of the MAC delay.
     Controlled(Duration),
 }
 
-/// A station with what governs its best effort.
+/// A station with the controller of its best effort.
 struct Station {
     slot: Slot,
     controller: Option<AnyController>,
     next: Instant,
-    /// Of each period: the rate that held, and at which best effort left; bit/s.
+    /// Rates of each period, in bit/s: the one that held, and the one at which best effort left.
     rates: Vec<(f64, f64)>,
     late: u64,
     rate: f64,
@@ -80,7 +80,7 @@ impl Station {
         Self { slot, controller, next: now() + interval, rates: Vec::new(), late: 0, rate: f64::INFINITY }
     }
 
-    /// The end of a period.
+    /// Ends a period.
     fn turn(&mut self) {
         let queue = self.slot.take_interval(now()).unwrap();
         let beside = self.slot.beside();
@@ -123,20 +123,21 @@ impl Flow {
         Self { stream, threads: [send, receive] }
     }
 
-    /// Bytes that came in all.
+    /// Returns all bytes received.
     fn end(self) -> u64 {
         self.stream.shutdown(Shutdown::Both).unwrap();
         self.threads.map(|thread| thread.join().unwrap()).iter().sum()
     }
 }
 
-/// What a run measured.
+/// Measurements of a run.
 struct Outcome {
     /// MAC delay of each packet of UDP after the warm-up.
     delays: Vec<Duration>,
-    /// Of the stations that send TCP.
+    /// Rates of each station that sends TCP, by period: the one that held, and the actual one; bit/s.
     rates: Vec<Vec<(f64, f64)>>,
-    /// Packets of UDP that were settled after the warm-up. Of three or more that were completed together, delays are fewer.
+    /// Packets of UDP that were settled after the warm-up. If three or more were completed together, there are fewer
+    /// delays.
     settled: u64,
     late: u64,
     /// Bytes that TCP delivered, warm-up included.
@@ -185,7 +186,7 @@ fn run(case: Case, length: Duration) -> Outcome {
             let service = stations[0].slot.beside().class.unwrap().service;
             if service.n > 0 && now() > warm_at {
                 settled += service.n;
-                // Of two that were completed together the first one's time is what the mean leaves.
+                // If two were completed together, the first one's time follows from the mean.
                 delays.extend((service.n > 1).then(|| service.mean * service.n - service.last));
                 delays.push(service.last);
             }
@@ -214,7 +215,7 @@ fn run(case: Case, length: Duration) -> Outcome {
 fn cell() -> Chain {
     std::fs::write("/proc/sys/net/core/wmem_default", "262144").unwrap();
     let mut cell = Chain::of(STATIONS, CELL);
-    // What TCP of that time did, and its window.
+    // TCP of that time, and its window.
     cell.set("tcp_congestion_control", "reno");
     cell.set("tcp_rmem", "4096 65536 65536");
     // Until all that talk to each other are peers.
@@ -229,7 +230,7 @@ fn mean(delays: &[Duration]) -> Duration {
     delays.iter().copied().sum::<Duration>() / (delays.len() as u64).max(1)
 }
 
-/// Of 1000, so many packets wait no longer than this.
+/// Returns the time that so many of 1000 packets do not exceed.
 fn permille(delays: &[Duration], of: usize) -> Duration {
     let mut sorted = delays.to_vec();
     sorted.sort_unstable();

@@ -1,4 +1,4 @@
-//! Figures for the tables of docs/live-tables.md, a line of JSON a row: one run, of which `tests/live/measure.py` makes several.
+//! Figures of one run, one line of JSON per row; `tests/live/measure.py` makes several runs and prints tables.
 
 use super::chain::{Chain, Sink, at, send};
 use super::downloads::{self, Times, alt, download};
@@ -10,7 +10,7 @@ use serde_json::json;
 use std::sync::atomic::Ordering;
 use units::Duration;
 
-/// How long the mesh is offered too much, five seconds of warm-up with it.
+/// Time for which the mesh is overloaded, with five seconds of warm-up.
 const MESH: Duration = Duration::from_secs(30);
 const RIVALS: [&str; 2] = ["fq_codel", "cake"];
 
@@ -57,7 +57,7 @@ fn a_download_with_a_ping() {
     }
 }
 
-/// What the mesh gives where a discipline of the kernel's is at the root: mac80211 takes every packet from it at once.
+/// Measures the mesh with a kernel's discipline at the root: mac80211 takes every packet from it at once.
 fn over_the_mesh(chain: &Chain, kind: &str) -> (Vec<Duration>, String) {
     for node in 0..mesh::SENDERS {
         at(node, &format!("modprobe -a sch_fq_codel sch_cake; tc qdisc replace dev wlan{node} root {kind}"));
@@ -68,8 +68,8 @@ fn over_the_mesh(chain: &Chain, kind: &str) -> (Vec<Duration>, String) {
     let start = now();
     send(mesh::OFFERED_EVERY, start + MESH, || ());
     let shown = at(0, "tc -s qdisc show dev wlan0");
-    // The radio holds what the air has not carried: the next one begins when all of it has gone. A mesh node sends little of
-    // its own.
+    // The radio holds what the air has not carried: the next run begins when all of it is gone. A mesh node sends
+    // little of its own.
     let delivered = || chain.medium.counts.delivered.iter().map(|count| count.load(Ordering::Relaxed)).sum::<u64>();
     let mut before = delivered();
     loop {

@@ -1,5 +1,5 @@
-//! ADTH's testbed on a real kernel: runs of a plan that `tests/live/testbed.py` makes from the scenarios `adth-e1`, `e3`, `e4` and
-//! `e6`, and leaves in /tmp/plan.jsonl. What each run measured is a line of JSON.
+//! ADTH's testbed on a real kernel: runs of a plan that `tests/live/testbed.py` makes from the scenarios `adth-e1`,
+//! `e3`, `e4` and `e6`, and leaves in /tmp/plan.jsonl. Each run prints its measurements as a line of JSON.
 
 use super::chain::{Chain, at, inside};
 use super::medium::{FASTEST, draw};
@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{JoinHandle, spawn};
 use units::{Duration, Instant};
 
-/// A mesh frame has so many bytes more than an ad-hoc one: two addresses less, mesh control and `QoS` more. Payloads are
-/// shorter by it, so that frames are as long on the air as the scenario's.
+/// Bytes by which a mesh frame is longer than an ad hoc one: two addresses less, mesh control and `QoS` more. Payloads
+/// are shorter by it, so that frames have the scenario's length on the air.
 const MESH: usize = 14;
 const LARGEST: usize = 1_518;
 const PORT: u16 = 4_100;
@@ -41,17 +41,17 @@ struct FlowPlan {
     name: String,
     from: usize,
     to: usize,
-    /// One after another, each for so long.
+    /// Rates, one after another, each for `every_s` seconds.
     rates_bps: Vec<f64>,
     every_s: f64,
-    /// Shortest and longest; of these bytes so many are headers.
+    /// Shortest and longest packet; this many bytes are headers.
     frame_bytes: [u64; 2],
     overhead_bytes: usize,
     jitter_s: f64,
     deadline_s: f64,
 }
 
-/// A node's queue, what moves its limit, and sums of what was measured.
+/// A node's queue, its controller, and sums of measurements.
 struct Station {
     slot: Slot,
     controller: AnyController,
@@ -59,7 +59,7 @@ struct Station {
     next: Instant,
     seen: Interval,
     backlog_max: u64,
-    /// Each a sum of seconds, and of how many.
+    /// Sums of seconds, and their counts.
     sojourn: (f64, u64),
     service: (f64, u64),
     /// Packets times seconds.
@@ -91,7 +91,7 @@ impl Station {
         let interval = self.look();
         self.limit = self.controller.update(&interval.into()).limit;
         self.slot.set_limit(self.limit).unwrap();
-        // A late turn makes the next no earlier.
+        // A late turn does not make the next one earlier.
         self.next = now() + self.interval();
     }
 
@@ -122,7 +122,7 @@ impl Station {
     }
 }
 
-/// What comes of a flow: when it was sent, when it came, and the payload as the scenario has it.
+/// Result of a flow: send time, arrival time, and the scenario's payload of each packet.
 type Came = Vec<(Instant, Instant, usize)>;
 
 struct Source {
@@ -149,7 +149,7 @@ fn receive(node: usize, port: u16, enough: &Arc<AtomicBool>) -> JoinHandle<Came>
 }
 
 impl FlowPlan {
-    /// Sends a packet; the next follows as long after it as the rate gives it.
+    /// Sends a packet; the next follows after the time that the rate gives it.
     fn send(&self, source: &mut Source, draws: &mut u64) {
         let [least, most] = self.frame_bytes;
         let frame = usize::try_from(least + draw(draws, most - least)).unwrap();
@@ -176,7 +176,7 @@ impl FlowPlan {
     }
 }
 
-/// One run of the plan, on a chain that stands.
+/// Makes one run of the plan on a chain.
 fn run(plan: &Plan) -> Value {
     let discipline = load();
     let mut stations: Vec<Station> =

@@ -11,18 +11,18 @@ use units::Duration;
 
 /// As in `witness.bpf.c`.
 const FIRST_PORT: u16 = 40_000;
-/// Where the streams go.
+/// Destination of the streams.
 const SERVER: &str = "10.9.3.2:5000";
-/// A stream that stands still for so long begins anew.
+/// A stream that stands still for this long begins anew.
 const PATIENCE: std::time::Duration = std::time::Duration::from_millis(500);
 
 pub(super) struct Sent {
-    /// Of each socket: packets that the kernel took, and calls that failed.
+    /// Counts of each socket: packets that the kernel took, and calls that failed.
     pub(super) packets: [u64; 2],
     pub(super) refused: [u64; 2],
-    /// Bytes that came at the other end.
+    /// Bytes received at the other end.
     pub(super) streamed: u64,
-    /// Open, so that `unsent` tells what waits still.
+    /// Kept open, so that `unsent` tells what still waits.
     pub(super) sockets: [UdpSocket; 2],
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Traffic {
 
 impl Traffic {
     pub(super) fn start(seed: u64) -> Self {
-        // Enough for all that waits in a queue, or the socket would hold the sender back.
+        // Enough for all packets of a queue; otherwise the socket would hold the sender back.
         std::fs::write("/proc/sys/net/core/wmem_default", "60000000").unwrap();
         let enough = Arc::new(AtomicBool::new(false));
         let bursts = [&["10.9.1.2:9", "10.9.2.2:9"] as &[&str], &["10.9.9.2:9"]];
@@ -63,7 +63,7 @@ impl Traffic {
     }
 }
 
-/// Packets and failed calls.
+/// Returns packets and failed calls.
 fn burst(socket: UdpSocket, to: &[&str], mut choices: Choices, enough: &AtomicBool) -> (UdpSocket, u64, u64) {
     let (mut sent, mut refused) = (0, 0);
     while !enough.load(Ordering::Relaxed) {
@@ -93,7 +93,7 @@ fn stream(enough: &AtomicBool) {
     }
 }
 
-/// Bytes that came.
+/// Returns the bytes received.
 fn serve(enough: &AtomicBool) -> u64 {
     let listener = TcpListener::bind(SERVER).unwrap();
     listener.set_nonblocking(true).unwrap();

@@ -1,9 +1,11 @@
-//! A transfer over the chain under the real `sluice attach` at each node: WQM, and DNB with its notes between the agents.
+//! A transfer over the chain under the real `sluice attach` at each node: WQM, and DNB with its notes between the
+//! agents.
 //!
-//! Bounds are those of docs/live-vs-simulated.md beside `scenarios/live/transfers.toml`, means of ten seeds: segments a second may
-//! differ by a tenth, round trips by a fifth. Those may be 24 ms longer in addition: by credit each of the three queues that a
-//! segment and its acknowledgement pass may have up to 8 ms of packets below it, which the simulator's MAC has not. Where limits
-//! are of two to four packets, which is coarse, round trips may be half of the shortest that was simulated, 9 ms.
+//! Bounds come from `scenarios/live/transfers.toml`, means of ten seeds, and were set before: segments per second may
+//! differ by a tenth, round trips by a fifth. Round trips may be 24 ms longer in addition: by credit each of the three
+//! queues that a segment and its acknowledgement pass may have up to 8 ms of packets below it, which the simulator's
+//! MAC has not. Limits of two to four packets are coarse: with them round trips may be half of the shortest simulated
+//! one, 9 ms.
 
 use super::chain::{Chain, NODES, at, inside};
 use super::medium::CELL;
@@ -26,7 +28,7 @@ const MTU: u64 = SEGMENT + 52;
 const WINDOW: u64 = 252 * SEGMENT;
 const PORT: u16 = 5_001;
 
-/// What governs every node, and what the simulated transfer has under it: segments a second, and the round trip.
+/// Controller of every node, and the simulated transfer under it: segments per second, and the round trip.
 struct Case {
     name: &'static str,
     words: &'static str,
@@ -46,20 +48,21 @@ const CASES: [Case; 3] = [
         name: "dnb",
         words: "--controller dnb --notes --set dnb.overhead=866us",
         segments: 233,
-        // With three packets at the first node; 9 ms with two. Which it has follows from a number that is drawn.
+        // With three packets at the first node; 9 ms with two. The random number of the nodes decides which.
         round_trip: Duration::from_millis(21),
     },
 ];
 
-/// Where the sender is: on a machine of its own, as the queue of a node's own sender stays short by itself (TCP small queues).
+/// Node of the sender: a machine of its own, because the queue of a node's own sender stays short by itself (TCP small
+/// queues).
 const SOURCE: &str = "source";
 
 fn set_up(chain: &Chain) {
     for node in 0..NODES {
-        // The rate of the medium: what is told of a link must be what it is.
+        // The rate of the medium, so that the reported link rate is the real one.
         at(node, &format!("iw dev wlan{node} set bitrates legacy-2.4 11; ip link set wlan{node} mtu {MTU}"));
     }
-    // All hear each other, and pass packets on by the middle one.
+    // All hear each other, and the middle one forwards.
     at(0, "ip route add 10.8.0.3/32 via 10.8.0.2");
     at(2, "ip route add 10.8.0.1/32 via 10.8.0.2");
     shell(&format!("ip netns add {SOURCE}; ip link add lan type veth peer name eth0 netns {SOURCE}"));
@@ -84,7 +87,7 @@ fn recording(node: usize) -> String {
     format!("/tmp/transfer{node}.jsonl")
 }
 
-/// Segments a second that come after the warm-up, and the mean of the smoothed round trips.
+/// Returns segments per second after the warm-up, and the mean of the smoothed round trips.
 fn transfer() -> (u64, Duration) {
     let (ends, came) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
     let listener = inside(2, || TcpListener::bind(("0.0.0.0", PORT)).unwrap());
@@ -120,14 +123,14 @@ fn transfer() -> (u64, Duration) {
     (u64::try_from(segments).unwrap(), trips.iter().copied().sum::<Duration>() / trips.len() as u64)
 }
 
-/// The kernel's smoothed round trip of the sender's connection.
+/// Returns the kernel's smoothed round trip of the sender's connection.
 fn round_trip() -> Duration {
     let shown = shell(&format!("ip netns exec {SOURCE} ss -tinH dport = :{PORT}"));
     let millis: f64 = shown.split(" rtt:").nth(1).unwrap().split('/').next().unwrap().parse().unwrap();
     Duration::from_secs_f64(millis / 1e3)
 }
 
-/// The recording of a node says the same when it is replayed.
+/// Checks that the recording of a node gives the same decisions when it is replayed.
 fn is_replayed(case: &Case, node: usize) -> Vec<serde_json::Value> {
     let recorded = std::fs::read_to_string(recording(node)).unwrap();
     let words = case.words.replace(" --notes", "");
@@ -136,13 +139,13 @@ fn is_replayed(case: &Case, node: usize) -> Vec<serde_json::Value> {
     recorded.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// What DNB learnt: each node of the two others, and that all three share one domain.
+/// Checks what DNB learnt: each node of the two others, and that all three share one domain.
 fn knows_the_others(node: usize, decisions: &[serde_json::Value]) {
     let last = decisions.last().unwrap();
     let heard = last["heard"].as_array().unwrap();
     assert_eq!(heard.len(), NODES - 1, "node {node}: {last}");
     assert_eq!(last["note"]["links"].as_array().unwrap().len(), NODES, "node {node}: {last}");
-    // Of data: the first node sends what has come one hop, the second two; acknowledgements have come one and two.
+    // Data: the first node sends what has come one hop, the second two; acknowledgements have come one and two.
     let hops = [1, 2, 1][node];
     assert_eq!(last["radio"]["hops"], hops, "node {node}: {last}");
     let packets: Vec<u64> = decisions[5..].iter().map(|decision| decision["limit"].as_u64().unwrap()).collect();
@@ -164,7 +167,7 @@ fn wqm_and_dnb_shorten_the_round_trip_of_a_transfer_as_simulated() {
     }
 }
 
-/// Segments a second and the round trip, with the same controller at every node.
+/// Returns segments per second and the round trip, with the same controller at every node.
 fn run(case: &Case) -> (u64, Duration) {
     let attach = |node: usize| {
         let words = format!("attach wlan{node} --backend bpf --record {} {}", recording(node), case.words);

@@ -8,7 +8,7 @@ use linux::kernel::rtnetlink::ROOT;
 use linux::{Device, Place, STATE_FOLDER, Txq, detach};
 use units::Duration;
 
-/// The limit of wlan0's phy, as `iw` shows it.
+/// Returns the limit of wlan0's phy, as `iw` shows it.
 fn limit() -> String {
     shell("iw phy $(cat /sys/class/net/wlan0/phy80211/name) get txq | sed -n 's/.*[Pp]acket limit:[^0-9]*\\([0-9]*\\).*/\\1/p'")
         .trim()
@@ -58,8 +58,8 @@ fn the_limit_of_a_phy_is_moved_read_back_and_put_back() {
     shell("ip link del d9; modprobe -r mac80211_hwsim");
 }
 
-/// The air carries far more than one packet in 10 ms. Besides them a mesh node sends a frame now and then of its own, in none
-/// of these queues or in one.
+/// The air carries far more than one packet in 10 ms. A mesh node also sends a frame of its own sometimes, in none of
+/// these queues or in one.
 #[test]
 #[ignore = "needs the guest"]
 fn what_leaves_for_a_station_is_counted() {
@@ -73,7 +73,7 @@ fn what_leaves_for_a_station_is_counted() {
     println!("{sent} packets: {seen:?}");
     assert_eq!(sink.end().len() as u64, sent);
     assert!((sent..sent + 10).contains(&seen.sent.packets), "{seen:?}");
-    // With the headers of UDP and IP; those of a mesh are longer than those that are taken off.
+    // With the headers of UDP and IP; those of a mesh are longer than those that are subtracted.
     let mean = seen.sent.bytes.count() / seen.sent.packets;
     assert!((1_000..1_060).contains(&mean), "{mean} B");
     assert_eq!((seen.dropped.packets, seen.backlog.packets), (0, 0));

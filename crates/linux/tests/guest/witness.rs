@@ -1,4 +1,4 @@
-//! What became of every packet of two sockets, as `witness.bpf.c` sees it.
+//! Fate of every packet of two sockets, as `witness.bpf.c` sees it.
 
 use libbpf_rs::query::ProgInfoIter;
 use libbpf_rs::{Link, MapCore, MapFlags, Object, ObjectBuilder};
@@ -20,7 +20,7 @@ impl Witness {
         Self { object, _links: links }
     }
 
-    /// Packets of a socket that devices were done with, and those that were dropped, by the kernel's number of the reason.
+    /// Packets of a socket that devices completed, and dropped ones by the kernel's number of the reason.
     pub(super) fn freed(&self, socket: usize) -> (u64, BTreeMap<usize, u64>) {
         let map = self.object.maps().find(|map| map.name() == "freed").unwrap();
         let count = |reason: usize| {
@@ -33,7 +33,7 @@ impl Witness {
     }
 }
 
-/// How often the kernel left its programs out, whatever packet that was: it lets no BPF program interrupt itself.
+/// Number of times at which the kernel left its programs out, for any packet: it lets no BPF program interrupt itself.
 pub(super) fn missed() -> u64 {
     let ours = ProgInfoIter::default().filter(|one| one.name == "consumed" || one.name == "dropped");
     ours.map(|one| one.recursion_misses).sum()

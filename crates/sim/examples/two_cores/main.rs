@@ -11,7 +11,11 @@
 //! on the order of all that it heard. Left out are the few events that are not at a listener and what decoded frames lead to.
 //!
 //! On a busy machine only the least of many repetitions means anything, of each part on its own, all sides in turn.
-#![expect(clippy::disallowed_methods, reason = "it measures how long things take on this machine")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "it measures how long things take on this machine"
+)]
 #![expect(clippy::cast_possible_truncation, reason = "nodes, passages and listeners are fewer than 2^32")]
 
 mod replay;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Who decides about the mode of data frames: see `docs/rate-control.md`.
+/// Who decides about the mode of data frames: see `docs/phy.md`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Service classes of packets, by their DSCP (RFC 2474). A packet says of itself what it likes: what cannot be read is best
- * effort. What keeps the network going goes with real time, or a full queue of best effort would stop real time, too:
- * signalling, routing, and the search for neighbours (ARP, IPv6). */
+ * Service classes of packets, by their DSCP (RFC 2474), which is believed; unreadable packets are best effort.
+ * Signalling, routing and neighbour discovery (ARP, IPv6) go with real time: otherwise a full queue of best effort
+ * would stop real time, too. */
 #include "network.h"
 
 #define DSCP_REAL_TIME 46
-/* Of a flow that was admitted a short time ago. */
+/* A flow that was admitted a short time ago. */
 #define DSCP_REAL_TIME_NEW 47
 #define DSCP_SIGNALLING 40
 #define DSCP_ROUTING 48

@@ -1,4 +1,4 @@
-//! Service classes and hops of made-up packets, by `class.h` in the kernel and once more in Rust.
+//! Tests service classes and hops of made-up packets: `class.h` in the kernel against the same rules in Rust.
 
 use super::conformance::draw;
 use libbpf_rs::{Object, ObjectBuilder, ProgramInput};
@@ -11,7 +11,7 @@ const KEEPS_GOING: u32 = 1;
 const REAL_TIME: u32 = 2;
 const REAL_TIME_NEW: u32 = 3;
 
-/// None where this user may not load programs.
+/// `None` if this user may not load programs.
 fn load(constants: Option<[u32; 2]>) -> Option<Object> {
     let mut open = ObjectBuilder::default().open_memory(PROGRAM).unwrap();
     if let Some(constants) = constants {
@@ -38,7 +38,7 @@ fn run(object: &Object, name: &str, frame: &[u8]) -> u32 {
     program.test_run(ProgramInput { data_in: Some(frame), ..ProgramInput::default() }).unwrap().return_value
 }
 
-/// A frame of Ethernet: two addresses, tags, a protocol, what follows.
+/// Makes an Ethernet frame: two addresses, tags, a protocol, the rest.
 fn frame(tags: &[u16], protocol: u16, rest: &[u8]) -> Vec<u8> {
     let mut frame = vec![2; 12];
     for tag in tags {
@@ -73,7 +73,7 @@ fn a_packet_is_of_the_class_that_its_code_point_says() {
             40 | 48 => KEEPS_GOING,
             _ => BEST_EFFORT,
         };
-        // ECN does not matter, nor do one tag or two.
+        // Neither ECN nor one or two tags make a difference.
         for ecn in 0..4 {
             for tags in [&[][..], &[0x8100], &[0x88a8, 0x8100]] {
                 assert_eq!(class(&object, &frame(tags, 0x0800, &ipv4(dscp, ecn))), expected, "{dscp}");
@@ -88,7 +88,7 @@ fn hops_follow_from_the_time_to_live() {
     let Some(object) = load(None) else { return };
     let hops = |frame: &[u8]| run(&object, "hops", frame);
     for ttl in 0..=255_u8 {
-        // Of 64, 128 and 255 at most 31 are gone.
+        // At most 31 of 64, 128 and 255 are used up.
         let expected = match ttl {
             33..=64 => 65 - u32::from(ttl),
             97..=128 => 129 - u32::from(ttl),
@@ -120,7 +120,7 @@ fn what_looks_for_neighbours_keeps_the_network_going() {
 fn what_cannot_be_read_is_best_effort() {
     let Some(object) = load(None) else { return };
     let is_best_effort = |frame: &[u8]| assert_eq!(class(&object, frame), BEST_EFFORT, "{frame:02x?}");
-    // The kernel's test takes no packet of IP that is shorter than its header, unless it has a tag.
+    // The kernel's test run takes no IP packet that is shorter than its header, unless it has a tag.
     is_best_effort(&frame(&[0x8100], 0x0800, &ipv4(46, 0)[..19]));
     is_best_effort(&frame(&[0x8100], 0x86dd, &ipv6(46, 0, 17, 0)[..39]));
     is_best_effort(&frame(&[0x8100], 0x86dd, &ipv6(0, 0, 58, 135)[..40]));
@@ -172,7 +172,7 @@ fn any_bytes_have_the_class_that_the_same_rules_give_them_in_rust() {
     for _ in 0..20_000 {
         let mut one_of = |bytes: &[u16]| bytes[usize::try_from(draw(&mut state, bytes.len() as u64)).unwrap()];
         let is_cut = one_of(&[0, 0, 1]) == 1;
-        // The kernel's test takes no packet of IP that is shorter than its header, unless it has a tag.
+        // The kernel's test run takes no IP packet that is shorter than its header, unless it has a tag.
         let tags = one_of(if is_cut { &[1, 2, 3] } else { &[0, 0, 1, 2, 3] });
         let tags: Vec<u16> = (0..tags).map(|_| one_of(&[0x8100, 0x88a8])).collect();
         let protocol = one_of(&[0x0800, 0x0800, 0x86dd, 0x86dd, 0x0806, 0x8100, 0xffff]);
@@ -195,7 +195,7 @@ fn any_bytes_have_the_class_that_the_same_rules_give_them_in_rust() {
 
 #[test]
 fn on_other_links_the_packets_description_says_its_protocol() {
-    // The test's packets begin with a header of Ethernet, whose protocol is in their description.
+    // Test packets begin with an Ethernet header, whose protocol is in their description.
     let Some(object) = load(Some([0xfffe, 14])) else { return };
     assert_eq!(class(&object, &frame(&[], 0x0800, &ipv4(46, 0))), REAL_TIME);
     assert_eq!(class(&object, &frame(&[], 0x86dd, &ipv6(47, 0, 17, 0))), REAL_TIME_NEW);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * A device is done with a packet when the packet is freed: for mac80211 that is when its status came, whether it was
- * acknowledged or given up, or when it was dropped on the way. So this sees every packet that is freed on the machine,
- * and knows ours by their mark. Loaded where there is a queue that releases by credit; shares the maps of sluice.bpf.c. */
+ * Detects completions. A device is done with a packet when the packet is freed: for mac80211 when its status has
+ * come, acknowledged or given up, or when it was dropped below. The program sees every packet that the machine frees,
+ * and recognises ours by their mark. It is loaded while a queue releases by credit, and shares the maps of
+ * sluice.bpf.c. */
 #include "kernel.h"
 #include "shared.h"
 #include "flight.h"

@@ -1,4 +1,4 @@
-//! Who tells that a device is done with a packet: a program that sees packets being freed, beside the discipline.
+//! Detects when a device is done with a packet: a program, beside the discipline, that sees packets being freed.
 
 use super::maps::{FLIGHTS, MEASURED, refused};
 use crate::error::Error;
@@ -7,10 +7,10 @@ use std::io;
 use std::path::Path;
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/completion.bpf.o"));
-/// Links of its two programs, as they are kept.
+/// Pinned links of its two programs.
 const LINKS: [(&str, &str); 2] = [("sluice_consumed", "consumed"), ("sluice_dropped", "dropped")];
 
-/// Loads it, unless it is there. The kernel keeps it under `folder`, where the discipline's maps are.
+/// Loads it, unless it is loaded. The kernel keeps it under `folder`, with the discipline's maps.
 pub(super) fn watch(folder: &Path) -> std::result::Result<(), Error> {
     if LINKS.iter().all(|(_, link)| folder.join(link).exists()) {
         return Ok(());
@@ -37,7 +37,7 @@ fn load(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Takes it away, if it is there.
+/// Unloads it, if it is loaded.
 pub(super) fn forget(folder: &Path) -> io::Result<()> {
     for (_, link) in LINKS {
         match std::fs::remove_file(folder.join(link)) {

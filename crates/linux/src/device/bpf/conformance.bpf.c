@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * The mechanism of fifo.h without a queue of the kernel, driven a step at a time by the test that holds it to crate
+ * The mechanism of fifo.h without a queue of the kernel, driven step by step by the test that compares it with crate
  * queue: packets are numbers, and time is given. Runs on any kernel with programs of type "syscall". */
 #include "kernel.h"
 #include "shared.h"
@@ -9,10 +9,10 @@
 /* Set by the loader. */
 const volatile __u32 discards_at_once = RING_MASK + 1;
 
-/* A call: a packet is taken (0), comes (1) or is completed (2) at a time, or the limit is `packet` packets and `len` bytes
- * from now on (3); or the bucket alone is asked, filled with `len` bytes (4) or given a rate (5), when a packet may leave next.
- * Answer: was it kept or what was taken, how many were dropped, and the mark of what was taken; the one
- * that is completed is named by its mark. The first of those that were dropped stands at `before`. */
+/* A call: a packet is taken (0), comes (1) or is completed (2) at a time, or the limit becomes `packet` packets and
+ * `len` bytes (3); or the bucket alone is asked, filled with `len` bytes (4) or given a rate (5), when a packet may
+ * leave next. Answer: whether it was kept or what was taken, how many were dropped, and the mark of what was taken; the
+ * completed packet is named by its mark. The first dropped one is at `before`. */
 struct step {
 	__u64 call, now, len, packet, answer, dropped, mark, before;
 };
@@ -157,7 +157,7 @@ int steps(void *context)
 	(void)context;
 	if (!steps || !q.set || !q.is)
 		return -1;
-	/* A number that the verifier does not know: then it need not walk the loop as often as it runs. */
+	/* A number that the verifier does not know, so that it need not walk the loop as often as it runs. */
 	bpf_iter_num_new(&number, 0, CALLS);
 	while ((at = bpf_iter_num_next(&number))) {
 		struct step *step = &steps->of[(__u32)*at % CALLS];

@@ -1,4 +1,4 @@
-//! The mechanism in C and crate `queue`'s, driven side by side: equal decisions, equal intervals.
+//! Drives the mechanism in C and crate `queue` side by side: equal decisions, equal intervals.
 
 use super::mechanism::Mechanism;
 use super::reading::Reading;
@@ -10,12 +10,12 @@ use units::{Bytes, Duration, Instant};
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/conformance.bpf.o"));
 pub(super) const STEPS: u32 = 4_000;
-/// In 1/32768, so that both sides have the very same weight.
+/// Weight in 1/32768, so that both sides have exactly the same.
 pub(super) const WEIGHT: f64 = 655.0 / 32_768.0;
 /// The mechanism in C rounds its average down by at most 1/256 ns a packet, of which the weight forgets its part each
 /// time: 1/256 ns over 0.02, a fifth of a nanosecond. Both round to a whole one at the end.
 const AVERAGE_WITHIN_NANOS: u64 = 1;
-/// When the queues begin: the C side takes time zero for 'never'.
+/// Start of the queues: the C side reads time zero as 'never'.
 pub(super) const START: Instant = Instant::from_nanos(1_000_000_000);
 
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ impl Packet for Numbered {
     fn mark(&mut self) {}
 }
 
-/// What a call did: the packet that was kept or taken, and those that were dropped, in order.
+/// Result of a call: the packet that was kept or taken, and the dropped ones in order.
 pub(super) type Decision = (Option<u64>, Vec<u64>);
 
 /// The mechanism in C, in the kernel.
@@ -51,13 +51,13 @@ pub(super) struct InKernel {
 }
 
 impl InKernel {
-    /// None where this user may not load programs.
+    /// `None` if this user may not load programs.
     pub(super) fn new(mechanism: Mechanism, measures: Measures) -> Option<Self> {
         Self::driven_by("step", None, mechanism, measures)
     }
 
-    /// By the program that takes one call, `step`, or the one that takes many, `steps`. A call discards so many packets at
-    /// most, for each of its reasons; none: as many as there may be.
+    /// Uses the program that takes one call, `step`, or the one that takes many, `steps`. A call discards at most
+    /// `discards` packets for each of its reasons; `None`: any number.
     pub(super) fn driven_by(
         program: &str,
         at_once: Option<u32>,
@@ -65,7 +65,7 @@ impl InKernel {
         measures: Measures,
     ) -> Option<Self> {
         let mut open = ObjectBuilder::default().open_memory(PROGRAM).unwrap();
-        // The kernel takes its time to look through a program.
+        // The verifier needs its time for a program.
         for mut one in open.progs_mut() {
             let is_used = one.name() == program;
             one.set_autoload(is_used);
@@ -103,7 +103,7 @@ impl InKernel {
         self.step_by_credit(comes, now).0
     }
 
-    /// And the mark that a packet which was taken has to bear.
+    /// Also returns the mark that a taken packet must bear.
     pub(super) fn step_by_credit(&self, comes: Option<Numbered>, now: Instant) -> (Decision, u64) {
         let packet = comes.map_or(0, |packet| packet.number);
         let len = comes.map_or(0, |packet| packet.len.count());
@@ -117,7 +117,7 @@ impl InKernel {
         ((decided, numbers[..usize::try_from(dropped).unwrap()].to_vec()), mark)
     }
 
-    /// The device is done with a packet.
+    /// Completes a packet.
     pub(super) fn complete(&self, mark: u64, now: Instant) {
         self.call([2, now.as_nanos(), 1_000, 0, 0, 0, mark, 0]);
     }
@@ -127,7 +127,7 @@ impl InKernel {
         self.words("call").try_into().unwrap()
     }
 
-    /// Runs a program on what a map holds then.
+    /// Runs a program on the contents of a map.
     pub(super) fn run(&self, program: &str, map: &str, words: &[u64]) {
         let bytes: Vec<u8> = words.iter().copied().flat_map(u64::to_ne_bytes).collect();
         self.map(map).update(&[0; 4], &bytes, MapFlags::ANY).unwrap();
@@ -135,7 +135,7 @@ impl InKernel {
         assert_eq!(program.test_run(ProgramInput::default()).unwrap().return_value, 0);
     }
 
-    /// What a map of one element holds.
+    /// Reads a map of one element.
     pub(super) fn words(&self, map: &str) -> Vec<u64> {
         let bytes = self.map(map).lookup(&[0; 4], MapFlags::ANY).unwrap().unwrap();
         bytes.chunks(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap())).collect()
@@ -155,12 +155,12 @@ impl InKernel {
     }
 }
 
-/// Crate `queue`'s, as the kernel's queue is driven: a lower limit is noticed when the next packet comes or leaves, and
-/// the MAC is done with a packet when it takes the next.
+/// Crate `queue`'s queue, driven as the kernel drives one: a lower limit is noticed when the next packet comes or
+/// leaves, and the MAC is done with a packet when it takes the next.
 pub(super) struct InRust {
     pub(super) queue: Queue<Numbered>,
     pub(super) limit: Option<Limit>,
-    /// The last departure and how long that packet had waited, if the queue has not been empty since.
+    /// The last departure and that packet's wait, if the queue has not been empty since.
     busy: Option<(Instant, Duration)>,
 }
 
@@ -195,7 +195,7 @@ impl InRust {
     }
 }
 
-/// A number below `bound`, by `SplitMix64` (Steele, Lea, Flood 2014).
+/// Returns a number below `bound`, by `SplitMix64` (Steele, Lea, Flood 2014).
 pub(super) fn draw(state: &mut u64, bound: u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut mixed = *state;
@@ -204,7 +204,7 @@ pub(super) fn draw(state: &mut u64, bound: u64) -> u64 {
     (mixed ^ (mixed >> 31)) % bound
 }
 
-/// A limit about as large as `hard`, in either unit, and now and then a very small one.
+/// Returns a limit about as large as `hard`, in either unit, and sometimes a very small one.
 pub(super) fn some_limit(state: &mut u64) -> Limit {
     let packets = if draw(state, 4) == 0 { draw(state, 3) } else { draw(state, 80) };
     match draw(state, 2) {
@@ -220,7 +220,7 @@ pub(super) fn compare(kernel: &Interval, rust: &Interval, context: &str) {
     assert_eq!(kernel, &Interval { service_ewma: kernel.service_ewma, ..*rust }, "{context}");
 }
 
-/// Returns how many steps were compared; none where programs cannot be loaded.
+/// Returns how many steps were compared; `None` if programs cannot be loaded.
 fn drive(mechanism: Mechanism, seed: u64) -> u32 {
     let measures = Measures { service_weight: Some(WEIGHT), idle_threshold: u32::try_from(seed % 3).unwrap() };
     let Some(mut kernel) = InKernel::new(mechanism, measures) else { return 0 };
@@ -232,7 +232,7 @@ fn drive(mechanism: Mechanism, seed: u64) -> u32 {
         if draw(&mut state, 8) > 0 {
             now += Duration::from_nanos(draw(&mut state, 3_000_000));
         }
-        // Phases in which the queue grows and in which it shrinks.
+        // Phases in which the queue grows, and in which it shrinks.
         let arrivals = if step / 200 % 2 == 0 { 60 } else { 35 };
         match draw(&mut state, 100) {
             0..4 => {

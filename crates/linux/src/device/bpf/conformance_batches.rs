@@ -1,4 +1,4 @@
-//! A limit that falls far: what no longer fits goes over several calls, so that no call takes long.
+//! A limit that falls far: the excess is discarded over several calls, so that no call takes long.
 
 use super::conformance::{Decision, InKernel, Numbered, START, STEPS, draw};
 use super::mechanism::Mechanism;
@@ -7,10 +7,10 @@ use queue::{End, Purge};
 use std::collections::VecDeque;
 use units::{Bytes, Duration};
 
-/// Few, so that a call often has more to discard.
+/// Small, so that a call often has more to discard.
 const AT_ONCE: usize = 5;
 
-/// What `fifo.h` says, with a limit in packets.
+/// The rule of `fifo.h`, for a limit in packets.
 struct Plain {
     waiting: VecDeque<u64>,
     limit: usize,
@@ -51,7 +51,7 @@ impl Plain {
     }
 }
 
-/// How many calls had more to discard than they may; none where programs cannot be loaded.
+/// Returns how many calls had more to discard than they may; `None` if programs cannot be loaded.
 fn drive(mechanism: Mechanism, seed: u64) -> Option<u32> {
     let at_once = u32::try_from(AT_ONCE).unwrap();
     let mut kernel = InKernel::driven_by("step", Some(at_once), mechanism, Measures::default())?;

@@ -1,4 +1,4 @@
-//! Release by credit in C, and the same said once more in Rust: equal decisions, equal intervals.
+//! Release by credit in C against the same in Rust: equal decisions, equal intervals.
 
 use super::Credit;
 use super::conformance::{Decision, InKernel, Numbered, START, STEPS, WEIGHT, compare, draw, some_limit};
@@ -18,13 +18,13 @@ const CREDIT: Credit = Credit {
     look_every: Duration::from_millis(1),
 };
 
-/// A packet that the device has, or had.
+/// A packet that was handed to the device.
 #[derive(Clone, Copy, Debug)]
 struct Below {
     mark: u64,
     arrived: Instant,
     handed: Instant,
-    /// When it was completed, and its service time.
+    /// Time of its completion, and its service time.
     done: Option<(Instant, Duration)>,
 }
 
@@ -34,7 +34,7 @@ struct InRust {
     limit: Option<Limit>,
     credit: Credit,
     below: VecDeque<Below>,
-    /// Of those, how many are not completed.
+    /// Number of them that are not completed.
     open: u32,
     lost: u32,
     completed_at: Instant,
@@ -144,8 +144,8 @@ fn stat(times: &[Duration]) -> Stat {
     Stat { n, mean: sum / n.max(1), max: max.unwrap_or_default(), last: last.unwrap_or_default() }
 }
 
-/// How many steps were compared; none where programs cannot be loaded. Credit was used up and completions were missing in
-/// all of them.
+/// Returns how many steps were compared; `None` if programs cannot be loaded. Credit was used up and completions were
+/// missing in all of them.
 fn drive(mechanism: Mechanism, seed: u64) -> u32 {
     let measures = Measures { service_weight: Some(WEIGHT), idle_threshold: 1 };
     let Some(mut kernel) = InKernel::new(mechanism, measures) else { return 0 };
@@ -176,7 +176,7 @@ fn drive(mechanism: Mechanism, seed: u64) -> u32 {
                     held += 1;
                 }
             }
-            // Now and then one that is done with already; some are never.
+            // Sometimes one that is completed already; some are never.
             _ if rust.below.is_empty() => {}
             _ => {
                 let among = if draw(&mut state, 4) == 0 { rust.below.len() as u64 } else { 1 };
@@ -237,7 +237,7 @@ fn with_an_agent_that_is_silent_packets_leave_without_credit() {
         let ((number, _), mark) = kernel.step_by_credit(None, now);
         (number, mark != 0)
     };
-    // Nothing is known of the device yet: two, and no more.
+    // Nothing is known of the device yet: two packets, no more.
     assert_eq!([START; 3].map(leaves), [(Some(1), true), (Some(2), true), (None, false)]);
     assert_eq!([silent_from; 3].map(leaves), [(Some(3), false), (Some(4), false), (Some(5), false)]);
 }

@@ -1,4 +1,4 @@
-//! The mechanism in C beside crate `queue`'s for as many packets as one likes: `make conformance`. It goes on where it was
+//! Compares the mechanism in C with crate `queue` for any number of packets: `make conformance`. Continues where it was
 //! interrupted.
 
 use super::conformance::{InKernel, InRust, Numbered, START, WEIGHT, compare, draw, some_limit};
@@ -9,13 +9,13 @@ use queue::{End, Purge};
 use std::path::Path;
 use units::{Bytes, Duration};
 
-/// As in `conformance.bpf.c`: calls in one, and the words of each.
+/// As in `conformance.bpf.c`: calls per run, and the words of each.
 const CALLS: u64 = 512;
 const WORDS: usize = 8;
 /// Calls of a piece, after which its seed and all counts are written down.
 const PIECE: u64 = 2_048 * CALLS;
 
-/// What has been compared, kept in a file: the next piece's seed, all calls, and packets that came.
+/// Progress, kept in a file: the next piece's seed, all calls, and packets that came.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Progress {
     seed: u64,
@@ -31,7 +31,7 @@ impl Progress {
         Self { seed, calls, packets }
     }
 
-    /// As a whole, or not at all.
+    /// Written as a whole, or not at all.
     fn write(self, file: &Path) {
         let Self { seed, calls, packets } = self;
         let new = file.with_extension("new");
@@ -40,7 +40,7 @@ impl Progress {
     }
 }
 
-/// Of all combinations one, by the seed.
+/// Configuration picked by the seed.
 fn mechanism(seed: u64) -> Mechanism {
     let mut rest = seed;
     let mut one_of = |count: u64| {
@@ -54,7 +54,7 @@ fn mechanism(seed: u64) -> Mechanism {
     Mechanism { hard, fallback: hard, overflow, purge }
 }
 
-/// Compares so many calls; how many packets came. None where programs cannot be loaded.
+/// Compares this many calls; returns how many packets came, or `None` if programs cannot be loaded.
 fn piece(seed: u64, calls: u64) -> Option<u64> {
     let mechanism = mechanism(seed);
     let measures = Measures { service_weight: Some(WEIGHT), idle_threshold: u32::try_from(seed % 5).unwrap() };
@@ -65,7 +65,7 @@ fn piece(seed: u64, calls: u64) -> Option<u64> {
     for round in 0..calls / CALLS {
         let mut expected = Vec::new();
         words.clear();
-        // Rounds in which the queue grows and in which it shrinks.
+        // Rounds in which the queue grows, and in which it shrinks.
         let arrivals = [45, 52, 70][usize::try_from(draw(&mut state, 3)).unwrap()];
         for _ in 0..CALLS {
             now += Duration::from_nanos(draw(&mut state, 3_000_000));
@@ -109,7 +109,7 @@ fn piece(seed: u64, calls: u64) -> Option<u64> {
     Some(packets)
 }
 
-/// Seconds since the machine started.
+/// Returns seconds since the machine started.
 fn seconds() -> i64 {
     rustix::time::clock_gettime(rustix::time::ClockId::Monotonic).tv_sec
 }
@@ -144,7 +144,7 @@ fn what_was_compared_is_kept() {
     assert_eq!(Progress::read(&file), progress);
 }
 
-/// `CONFORMANCE_SECONDS` says how long, `CONFORMANCE_STATE` where what was compared is kept.
+/// `CONFORMANCE_SECONDS` gives the time, `CONFORMANCE_STATE` the file of the progress.
 #[test]
 #[ignore = "takes as long as one likes: make conformance"]
 fn as_many_packets_as_one_likes_are_decided_alike() {
@@ -163,5 +163,5 @@ fn as_many_packets_as_one_likes_are_decided_alike() {
     let (packets, calls) = (now.packets - before.packets, now.calls - before.calls);
     let took = (seconds() - begin).max(1).unsigned_abs();
     println!("{packets} packets in {calls} calls, {took} s: {} packets a second", packets / took);
-    println!("all in all {} packets in {} calls, pieces 0 to {}", now.packets, now.calls, now.seed.saturating_sub(1));
+    println!("in total {} packets in {} calls, pieces 0 to {}", now.packets, now.calls, now.seed.saturating_sub(1));
 }

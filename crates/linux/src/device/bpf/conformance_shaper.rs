@@ -1,4 +1,4 @@
-//! The leaky bucket in C and crate `queue`'s, driven side by side: equal times.
+//! Drives the leaky bucket in C and crate `queue`'s side by side: equal times.
 
 use super::conformance::{InKernel, START, STEPS, draw};
 use super::mechanism::Mechanism;
@@ -9,7 +9,7 @@ use units::{Bytes, Duration, Instant, Rate};
 const MECHANISM: Mechanism =
     Mechanism { hard: Limit::Packets(9), fallback: Limit::Packets(9), overflow: End::Tail, purge: Purge::Tail };
 
-/// Steps that were compared; none where programs cannot be loaded.
+/// Returns how many steps were compared; `None` if programs cannot be loaded.
 fn drive(burst: Bytes, seed: u64) -> u32 {
     let Some(mut kernel) = InKernel::new(MECHANISM, Measures::default()) else { return 0 };
     kernel.settings.burst = burst.bits();
@@ -19,13 +19,13 @@ fn drive(burst: Bytes, seed: u64) -> u32 {
     for step in 0..STEPS {
         now += Duration::from_nanos(draw(&mut state, 20_000_000));
         let ready_at = if draw(&mut state, 40) == 0 {
-            // From one bit a second to 100 Gb/s; zero: none.
+            // From one bit per second to 100 Gb/s; zero: none.
             let digits = u32::try_from(draw(&mut state, 12)).unwrap();
             let rate = draw(&mut state, 10_u64.pow(digits));
             rust.set_rate(now, (rate > 0).then_some(Rate::bps(rate)));
             kernel.call([5, now.as_nanos(), 0, rate, 0, 0, 0, 0])[4]
         } else {
-            // Now and then a large one that the card cuts up.
+            // Sometimes a large one that the card splits.
             let most = if draw(&mut state, 20) == 0 { 65_536 } else { 1_500 };
             let len = 1 + draw(&mut state, most);
             rust.leaves(now, Bytes::new(len));

@@ -1,11 +1,11 @@
-//! The discipline in the kernel: loaded once a machine, found again by the next agent.
+//! The discipline in the kernel: loaded once per machine, found again by the next agent.
 
 use super::completions;
-use super::credit::Credit;
 use super::load::{alone, pin, prepared, take_away};
 use super::maps::{ELEMENTS, FIRST, KIND, LINK, MEASURED, QUEUES, RING, SETTINGS, places, read_measured, refused};
 use super::marking;
 use super::mechanism::Mechanism;
+use super::shared::Credit;
 use super::shared::{Measured, Settings};
 use super::slot::Slot;
 use crate::error::{Error, Taken, Unfit, Unsupported};
@@ -16,7 +16,7 @@ use libbpf_rs::{MapCore, MapHandle, OpenObject};
 use std::path::{Path, PathBuf};
 use units::Instant;
 
-/// The discipline as `tc qdisc` knows it, and the maps that its queues share with the agent.
+/// The discipline as `tc qdisc` shows it, and the maps that its queues share with the agent.
 ///
 /// It outlives the agent: the kernel keeps it under a folder of a file system of type `bpf` until
 /// [`unload`](Self::unload).
@@ -28,10 +28,11 @@ pub struct Discipline {
 }
 
 impl Discipline {
-    /// Whether this kernel takes queue disciplines in BPF.
+    /// Checks that this kernel supports queue disciplines in BPF.
     ///
     /// # Errors
-    /// The kernel tells no types (BTF), or those that a discipline needs are not among them. The message has the cure.
+    /// The kernel has no type information (BTF), or the types that a discipline needs are missing. The message has the
+    /// cure.
     pub fn is_possible() -> Result<(), Error> {
         let types = Btf::from_vmlinux().map_err(|_| Unsupported::KernelWithoutTypes)?;
         match types.type_by_name::<Func<'_>>("bpf_qdisc_bstats_update") {
@@ -40,11 +41,11 @@ impl Discipline {
         }
     }
 
-    /// The discipline that is loaded, or else loads it with room for `most` in each queue. `folder` is in a file system
-    /// of type `bpf`.
+    /// Opens the loaded discipline, or loads it with room for `most` packets in each queue. `folder` is in a file
+    /// system of type `bpf`.
     ///
     /// # Errors
-    /// The kernel does not take it; what is loaded is of another version or has not enough room.
+    /// The kernel refuses it; the loaded one is of another version or has not enough room.
     pub fn load(folder: &Path, most: Limit) -> Result<Self, Error> {
         let places = places(most)?;
         let loaded = || Self::find(folder);
@@ -62,17 +63,17 @@ impl Discipline {
         Ok(found)
     }
 
-    /// Takes the kind away where it serves no interface any more: agents that were killed leave it, or a part of it where
-    /// they were killed while they loaded or unloaded it.
+    /// Unloads the discipline if it serves no interface any more: killed agents leave it, or parts of it if they were
+    /// killed while they loaded or unloaded it.
     ///
     /// # Errors
-    /// The maps cannot be read, or the folder not be removed.
+    /// The maps cannot be read, or the folder cannot be removed.
     pub fn unload_unused(folder: &Path) -> Result<(), Error> {
         if !folder.exists() {
             return Ok(());
         }
         let _alone = alone(folder)?;
-        // Where the link is, all is.
+        // If the link is there, everything is.
         if folder.join(LINK).exists() {
             let found = Self::find(folder)?;
             if !found.is_unused()? {
@@ -107,13 +108,13 @@ impl Discipline {
         Ok(Self { folder: folder.into(), settings, measured })
     }
 
-    /// Takes the first slot that serves no interface, for a queue that measures as its controller asks for. The queue is
-    /// then to be made: kind `sluice`, handle [`Slot::handle`].
+    /// Takes the first slot that serves no interface, for a queue that measures what its controller asks for. The queue
+    /// must then be made: kind `sluice`, handle [`Slot::handle`].
     ///
-    /// `now` is the kernel's monotonic clock, here and in all that follows.
+    /// `now` is the kernel's monotonic clock, here and in all other functions.
     ///
     /// # Errors
-    /// All are in use.
+    /// All slots are in use.
     pub fn free_slot(&self, mechanism: Mechanism, measures: Measures, now: Instant) -> Result<Slot, Error> {
         for number in 0..QUEUES {
             if read_measured(&self.measured, number)?.interface == 0 {
@@ -123,10 +124,10 @@ impl Discipline {
         Err(Taken::Slots { most: QUEUES }.into())
     }
 
-    /// Takes over the queue with this handle, which goes on under other settings.
+    /// Takes over the queue with this handle, under other settings.
     ///
     /// # Errors
-    /// It is no handle of ours.
+    /// The handle is not one of ours.
     pub fn take_over(
         &self,
         handle: u32,
@@ -145,11 +146,11 @@ impl Discipline {
         Slot::take(number, mechanism, measures, now, copy(&self.settings)?, copy(&self.measured)?)
     }
 
-    /// From now on packets of this queue leave by credit: its device never pushes back. Without `credit` the device takes
-    /// as many as it likes. What waits stays where it is.
+    /// Releases packets of this queue by credit from now on: its device never pushes back. Without `credit` the device
+    /// takes as many as it likes. Waiting packets stay.
     ///
     /// # Errors
-    /// The kernel does not say when packets are freed: it was built without tracepoints for BPF.
+    /// The kernel does not report when packets are freed: it was built without tracepoints for BPF.
     pub fn release_by(&self, slot: &mut Slot, credit: Option<Credit>) -> Result<(), Error> {
         if credit.is_some() {
             completions::watch(&self.folder)?;
@@ -157,11 +158,11 @@ impl Discipline {
         slot.set_credit(credit)
     }
 
-    /// From now on packets of real time are marked on their way to this queue, as its orders say, or never. `interface` is
-    /// the number of its interface.
+    /// Marks real-time packets on their way to this queue from now on, as its orders say, or never. `interface` is the
+    /// number of its interface.
     ///
     /// # Errors
-    /// The kernel takes no program there: it is older than 6.6.
+    /// The kernel is older than 6.6 and takes no program there.
     pub fn mark(&self, slot: &Slot, interface: Option<u32>) -> Result<(), Error> {
         match interface {
             Some(interface) => marking::watch(&self.folder, slot.number(), interface),
@@ -170,7 +171,7 @@ impl Discipline {
         }
     }
 
-    /// True where it serves no interface.
+    /// Tells whether it serves no interface.
     ///
     /// # Errors
     /// The maps cannot be read.
@@ -183,7 +184,7 @@ impl Discipline {
         Ok(true)
     }
 
-    /// Takes the kind away. Queues of it that are installed still pass packets, by their fall-back limit.
+    /// Unloads the discipline. Installed queues of it still pass packets, by their fall-back limit.
     ///
     /// # Errors
     /// The folder cannot be removed.

@@ -17,14 +17,14 @@
 struct queue {
 	struct sluice_settings *set;
 	struct sluice_measured *is;
-	/* Accounts for what the device has: `is` itself, but for a queue of real time that of the other queue. */
+	/* Account of what the device has: `is` itself, but for a real-time queue that of the other queue. */
 	struct sluice_measured *port;
 	__u32 slot;
-	/* Its agent lives, as of this call. */
+	/* Whether its agent is alive, as of this call. */
 	int governed;
 };
 
-/* Is it the queue of real time, beside another? */
+/* Is it the real-time queue beside another? */
 static ALWAYS_INLINE int is_real_time(struct queue q)
 {
 	return q.slot >= MOST_QUEUES;
@@ -34,13 +34,13 @@ struct limit {
 	__u64 packets, bytes;
 };
 
-/* The agent was heard of late. */
+/* Tells whether the agent was heard recently. */
 static ALWAYS_INLINE int is_governed(const struct sluice_settings *set, __u64 now)
 {
 	return likely(now < set->valid_until);
 }
 
-/* Which limit holds: that of an agent that lives, or the fall-back. */
+/* Limit that holds: that of a living agent, or the fall-back. */
 static ALWAYS_INLINE struct limit limit_of(struct queue q)
 {
 	const struct sluice_settings *set = q.set;
@@ -66,7 +66,7 @@ static ALWAYS_INLINE void raise_to(__u64 *max, __u64 value)
 		*max = value;
 }
 
-/* The queue is as long as it is from now on. */
+/* Accounts for idle time after the queue's length has changed. */
 static ALWAYS_INLINE void occupancy(struct queue q, __u64 now)
 {
 	struct sluice_measured *is = q.is;
@@ -84,8 +84,8 @@ static ALWAYS_INLINE void occupancy(struct queue q, __u64 now)
 
 #include "shaper.h"
 
-/* An empty queue begins. What counts up goes on from what the one before left: who reads it sees no step. The time without
- * a queue is idle. */
+/* Begins an empty queue. Counters continue from those of the one before, so that a reader sees no step. The time
+ * without a queue counts as idle. */
 static ALWAYS_INLINE void begin(struct queue q, __u64 now)
 {
 	struct sluice_measured *is = q.is;
@@ -99,7 +99,7 @@ static ALWAYS_INLINE void begin(struct queue q, __u64 now)
 	is->bucket = is->bucket_rate = is->ready_at = 0;
 }
 
-/* The agent has read: maxima are those of its next interval. */
+/* The agent has read: maxima begin anew. */
 static ALWAYS_INLINE void interval(struct queue q)
 {
 	struct sluice_measured *is = q.is;
@@ -142,7 +142,7 @@ static ALWAYS_INLINE void discard(struct queue q, int tail, host_t host)
 	entry_drop(q, gone, host);
 }
 
-/* After packets were discarded. */
+/* Updates the counters after packets were discarded. */
 static ALWAYS_INLINE void settle(struct queue q, __u64 now)
 {
 	if (!q.is->backlog_packets)
@@ -150,7 +150,7 @@ static ALWAYS_INLINE void settle(struct queue q, __u64 now)
 	occupancy(q, now);
 }
 
-/* All that waits goes. It leaves the account at once; its places are the host's to empty. */
+/* Discards all packets. They leave the account at once; the host empties their places. */
 static ALWAYS_INLINE void abandon(struct queue q, __u64 now)
 {
 	struct sluice_measured *is = q.is;
@@ -162,7 +162,7 @@ static ALWAYS_INLINE void abandon(struct queue q, __u64 now)
 	settle(q, now);
 }
 
-/* The limit may have been lowered, or fallen back: what no longer fits goes, over as many calls as it takes. */
+/* Discards what no longer fits after the limit was lowered or fell back, over as many calls as it takes. */
 static ALWAYS_INLINE void purge(struct queue q, struct limit limit, __u64 now, host_t host)
 {
 	if (likely(!is_over(q.is, limit)) || !q.set->purge)
@@ -175,7 +175,7 @@ static ALWAYS_INLINE void purge(struct queue q, struct limit limit, __u64 now, h
 	settle(q, now);
 }
 
-/* A packet comes. Returns the place where the host must put it, or null: then the host drops it. */
+/* A packet arrives. Returns the place where the host must put it, or null: then the host drops it. */
 static ALWAYS_INLINE struct entry *arrive(struct queue q, __u64 now, __u64 len, host_t host)
 {
 	struct sluice_measured *is = q.is;
@@ -212,7 +212,7 @@ static ALWAYS_INLINE struct entry *arrive(struct queue q, __u64 now, __u64 len, 
 	return place;
 }
 
-/* A packet has left that waited so long. */
+/* Records the wait of a packet that has left. */
 static ALWAYS_INLINE void waited(struct sluice_measured *is, __u64 sojourn)
 {
 	is->sojourn_count++;
@@ -221,13 +221,13 @@ static ALWAYS_INLINE void waited(struct sluice_measured *is, __u64 sojourn)
 	raise_to(&is->sojourn_max, sojourn);
 }
 
-/* The device took so long for the packet that waited last. */
+/* Records the service time of the packet that waited last. */
 static ALWAYS_INLINE void served(const struct sluice_settings *set, struct sluice_measured *is, __u64 service)
 {
 	__u64 nodal = is->sojourn_last + service;
 
 	if (set->weight) {
-		/* Nine minutes and more count as nine minutes: then nothing overflows. */
+		/* Nine minutes and more count as nine minutes, so that nothing overflows. */
 		__s64 capped = service < 1ull << 39 ? service : 1ull << 39;
 		__s64 average = is->service_average;
 
@@ -251,9 +251,9 @@ static ALWAYS_INLINE void late_if(struct queue q, __u64 mac_delay)
 		q.port->late_packets++;
 }
 
-/* The oldest packet below leaves the account, if the device is done with it or it is overdue. Those behind it may be done
- * with earlier: their credit is free at once, their times are counted in their turn. They are the times of the queue that
- * it came from, this one or that of real time. */
+/* Takes the oldest packet below out of the account, if the device is done with it or it is overdue. Packets behind it
+ * may be done earlier: their credit is free at once, their times are counted in their turn, for the queue that they came
+ * from, this one or the real-time queue. */
 static ALWAYS_INLINE void settle_oldest(struct queue q, struct sluice_measured *real_time, __u64 now)
 {
 	struct sluice_measured *is = q.is, *its = is;
@@ -279,7 +279,7 @@ static ALWAYS_INLINE void settle_oldest(struct queue q, struct sluice_measured *
 
 		if (!is_full && since(now, oldest->handed) < q.set->credit_expiry)
 			return;
-		/* It is being completed at this very moment. */
+		/* It is being completed at this instant. */
 		if (!mark || !take_mark(oldest, mark))
 			return;
 		is->lost_packets++;
@@ -292,7 +292,7 @@ static ALWAYS_INLINE int is_by_credit(struct queue q)
 	return q.governed && q.set->credit_packets;
 }
 
-/* What the device has done leaves the account: two packets at most, one for one that may enter it, and one more. */
+/* Takes completed packets out of the account: at most two, one for one that may enter it, and one more. */
 static ALWAYS_INLINE void look_below(struct queue q, struct sluice_measured *real_time, __u64 now)
 {
 	if (is_by_credit(q)) {
@@ -301,7 +301,7 @@ static ALWAYS_INLINE void look_below(struct queue q, struct sluice_measured *rea
 	}
 }
 
-/* No more may be handed down for now. Real time waits for a place only. */
+/* Whether no more may be handed down for now. Real time waits only for a place. */
 static ALWAYS_INLINE int is_credit_used(struct queue q)
 {
 	const struct sluice_measured *is = q.port;
@@ -314,7 +314,7 @@ static ALWAYS_INLINE int is_credit_used(struct queue q)
 	return below >= q.set->credit_packets || !is->pace || below * is->pace >= q.set->credit_time;
 }
 
-/* The packet at the head goes down to a device that tells when it is done with it. Returns its mark. */
+/* Hands the packet at the head to a device that reports completions. Returns its mark. */
 static ALWAYS_INLINE __u64 hand_down(struct queue q, const struct entry *first, __u64 now)
 {
 	__u64 position = q.port->handed_packets;
@@ -333,7 +333,7 @@ static ALWAYS_INLINE __u64 hand_down(struct queue q, const struct entry *first, 
 	return flight->mark;
 }
 
-/* The packet at the head goes to a device that pushes back: it was done with the packet that left last when it took this
+/* Hands the packet at the head to a device that pushes back: it was done with the packet before when it took this
  * one. */
 static ALWAYS_INLINE void hand_over(struct queue q, const struct entry *first, __u64 now)
 {
@@ -345,8 +345,8 @@ static ALWAYS_INLINE void hand_over(struct queue q, const struct entry *first, _
 	is->departed = is->backlog_packets ? now : 0;
 }
 
-/* How long such a device has kept the packet at the head waiting: since it could have left, as far as this queue goes, and
- * the one that left last was out of its way. */
+/* Returns how long such a device has kept the packet at the head waiting: since it could have left, as far as this
+ * queue goes, and the packet before was out of its way. */
 static ALWAYS_INLINE __u64 kept_waiting(struct queue q, const struct entry *first, __u64 now)
 {
 	__u64 could = first->since;
@@ -358,8 +358,9 @@ static ALWAYS_INLINE __u64 kept_waiting(struct queue q, const struct entry *firs
 	return since(now, could);
 }
 
-/* The device takes a packet. Returns its place, from which the host hands it out, or null: nothing waits, or what waits
- * must wait for credit, or to keep to the rate. By credit the packet has to bear the mark. interval() and look_below() come before. */
+/* The device takes a packet. Returns its place, from which the host hands it out, or null: nothing waits, or what
+ * waits must wait for credit or for the rate. By credit the packet must bear the mark. Call interval() and look_below()
+ * before. */
 static ALWAYS_INLINE struct entry *depart(struct queue q, __u64 now, __u64 *mark, host_t host)
 {
 	int by_credit = is_by_credit(q);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Packets that were handed down to a device that never pushes back, until it is done with them. A packet bears a mark that
- * names its queue and its place here. Who completes a packet runs beside the queue, not under its lock: the two meet in
- * the mark, which one of them takes. */
+ * Packets that were handed down to a device that never pushes back, until it is done with them. A packet bears a mark
+ * that names its queue and its place here. Completions run in parallel to the queue, not under its lock: the two meet
+ * in the mark, which one of them takes. */
 
 /* Places for each queue. */
 #define PLACE_BITS 8
@@ -26,9 +26,9 @@ static ALWAYS_INLINE __u64 since(__u64 now, __u64 then)
 	return likely(now > then) ? now - then : 0;
 }
 
-/* A program may give its own packets any time to leave (SO_TXTIME), and so any mark; what it cannot know is the 40 bits of
- * this one that the secret makes. They are those of SplitMix64 (Steele, Lea, Flood 2014), and no mark is shown to
- * anybody. The place is in the lowest bits. */
+/* A program may give its own packets any departure time (SO_TXTIME), and so any mark; 40 bits of it come from a
+ * secret, by SplitMix64 (Steele, Lea, Flood 2014). Known gap: a packet's mark is returned to its sender as a time stamp,
+ * and the secret can be computed from it. The place is in the lowest bits. */
 static ALWAYS_INLINE __u64 mark_of(__u32 slot, __u64 position, __u64 secret)
 {
 	__u64 mixed = secret + position * 0x9e3779b97f4a7c15;
@@ -39,7 +39,7 @@ static ALWAYS_INLINE __u64 mark_of(__u32 slot, __u64 position, __u64 secret)
 	return (__u64)(FIRST_MAJOR + slot) << MARK_BITS | mixed | position % FLIGHTS;
 }
 
-/* Whose packet it is; MOST_QUEUES or more: nobody's. */
+/* Returns the queue of a mark; MOST_QUEUES or more: none. */
 static ALWAYS_INLINE __u32 slot_of(__u64 mark)
 {
 	return (__u32)(mark >> MARK_BITS) - FIRST_MAJOR;
@@ -50,8 +50,8 @@ static ALWAYS_INLINE int take_mark(struct flight *flight, __u64 mark)
 	return __sync_val_compare_and_swap(&flight->mark, mark, 0) == mark;
 }
 
-/* The device is done with a packet of so many bytes. A large one that was cut up is freed before its pieces, which bear
- * its mark: the first of those counts. */
+/* The device is done with a packet of `len` bytes. A GSO packet is freed before its pieces, which bear its mark: the
+ * first of those counts. */
 static ALWAYS_INLINE void complete(struct sluice_measured *is, struct flight *flight, __u64 mark, __u64 len, __u64 now)
 {
 	__u64 before;

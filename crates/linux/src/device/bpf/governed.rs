@@ -1,16 +1,16 @@
-//! A queue of the discipline as a device: put in place of what was there, measured, limited, taken away.
+//! A queue of the discipline as a device: installed, measured, limited, removed.
 
-use super::credit::Credit;
 use super::discipline::Discipline;
 use super::load::alone;
 use super::maps::KIND;
 use super::mechanism::Mechanism;
+use super::shared::Credit;
 use super::slot::Slot;
 use crate::device::claim::{claim_or_keep, make_way};
 use crate::device::contract::{Beside, Capabilities, Device, Keeps};
 use crate::device::former::Former;
-use crate::device::place::Place;
 use crate::device::state::State;
+use crate::device::wish::Place;
 use crate::device::wish::{Backend, Start, Wish};
 use crate::error::{Error, Unfit};
 use crate::kernel::rtnetlink::{Link, ROOT, Route, shown};
@@ -23,19 +23,19 @@ use units::Instant;
 /// Where the kernel keeps the discipline while there are agents.
 pub const FOLDER: &str = "/sys/fs/bpf/sluice";
 
-/// What is heard of real time by credit, where the rest is measured.
+/// Estimates under release by credit, where everything else is measured.
 const BY_CREDIT: [(Reads, &str); 2] = [(Reads::OVERHEARD, OWN_ONLY), (Reads::HOPS, BY_TIME_TO_LIVE)];
-/// How service times are known of a device that does not tell when it is done with a packet.
+/// Estimates for a device that does not report when it is done with a packet.
 const BY_DEPARTURES: [(Reads, &str); 4] = [
     (Reads::SERVICE.and(Reads::AVERAGE), "time between two departures while packets wait"),
     (Reads::LATE, "time from when a packet could leave until the driver took it"),
     (Reads::OVERHEARD, OWN_ONLY),
     (Reads::HOPS, BY_TIME_TO_LIVE),
 ];
-const BY_TIME_TO_LIVE: &str = "hops: by the time to live of IP packets, taken to have begun with 64, 128 or 255";
-const OWN_ONLY: &str = "of real time what leaves by this interface";
+const BY_TIME_TO_LIVE: &str = "hops: from the time to live of IP packets, assumed to begin with 64, 128 or 255";
+const OWN_ONLY: &str = "real time: only what leaves by this interface";
 
-/// Milliseconds that a queue which is to go has for what waits in it.
+/// Longest wait, in milliseconds, for the packets of a queue that is about to be removed.
 const MOST_PAUSES: u32 = 250;
 
 /// An interface with our queue.
@@ -46,19 +46,19 @@ pub struct Governed {
     slot: Slot,
     credit: Option<Credit>,
     former: Former,
-    /// Both are absent once the former queue is back.
+    /// Both are `None` once the former queue is restored.
     state: Option<State>,
     discipline: Option<Discipline>,
 }
 
 impl Governed {
-    /// Puts our queue in its place, which must be the root, at a moment at which nothing waits in the former queue, or
-    /// after a quarter of a second: what waits then is lost, as with any change of a discipline. A queue that a killed agent
-    /// left goes on, and no packet of it is lost.
+    /// Installs our queue at the root of an interface, at an instant at which nothing waits in the former queue, or
+    /// after a quarter of a second: packets that still wait then are lost, as with any change of a discipline. A queue
+    /// that a killed agent left is taken over with all its packets.
     ///
     /// # Errors
-    /// No such interface; no privilege; a kernel without such disciplines; another agent is there; a former queue that
-    /// could not be put back, unless `force`d: then the kernel's default comes back in its place.
+    /// There is no such interface, the privilege is missing, the kernel has no such disciplines, another agent is
+    /// there, or the former queue could not be restored (unless `force`d: then the kernel's default comes back).
     pub fn attach(place: &Place, mechanism: Mechanism, start: &Start, force: bool) -> Result<Self, Error> {
         if place.parent != ROOT {
             return Err(Unfit::Class { why: "the kernel allows a BPF queue only as the root of an interface" }.into());
@@ -72,11 +72,11 @@ impl Governed {
         match installed {
             Ok((slot, former, state)) => {
                 let new = Self { route, link, slot, credit, former, state: Some(state), discipline: Some(discipline) };
-                // Where that fails the former queue comes back.
+                // If that fails the former queue comes back.
                 new.mark_if(start.marks).map(|()| new)
             }
             Err(error) => {
-                // Nothing is to stay of what was loaded in vain; what went wrong first is what is told.
+                // Nothing that was loaded in vain may stay; the first failure is the one that is reported.
                 if discipline.is_unused().unwrap_or_default() {
                     let _ = discipline.unload();
                 }
@@ -85,25 +85,25 @@ impl Governed {
         }
     }
 
-    /// Packets of real time are marked where the controller may order it.
+    /// Lets real-time packets be marked if the controller may order it.
     fn mark_if(&self, marks: bool) -> Result<(), Error> {
         let interface = marks.then_some(self.link.index);
         self.discipline.as_ref().map_or(Ok(()), |discipline| discipline.mark(&self.slot, interface))
     }
 
-    /// The device takes what waits as it likes, for as long as it is given.
+    /// Lets the device take waiting packets as it likes, for as long as it is given.
     fn drain(&mut self) {
         let index = self.link.index.into();
         if let Some(discipline) = &self.discipline
             && self.slot.interface().is_ok_and(|interface| interface == Some(index))
         {
-            // Where it fails, credit goes on: then less drains.
+            // If this fails, release by credit continues and less drains.
             let _ = discipline.release_by(&mut self.slot, None);
             let_drain(|| Ok(self.slot.backlog()?.packets == 0));
         }
     }
 
-    /// Why the slot no longer serves this interface.
+    /// Returns why the slot no longer serves this interface.
     fn lost(&mut self) -> Error {
         let name = self.link.name.clone();
         match self.route.qdisc(self.link.index, ROOT) {
@@ -114,17 +114,17 @@ impl Governed {
     }
 }
 
-/// What a queue is to be.
+/// Settings of a new queue.
 struct Plan<'s> {
     mechanism: Mechanism,
-    /// Of an interface that never pushes back.
+    /// For an interface that never pushes back.
     credit: Option<Credit>,
     start: &'s Start,
-    /// Takes the place of a former queue that could not be put back.
+    /// Replaces a former queue that could not be restored.
     force: bool,
 }
 
-/// Puts a queue of the loaded discipline in its place.
+/// Installs a queue of the loaded discipline.
 fn install(
     place: &Place,
     route: &mut Route,
@@ -140,7 +140,7 @@ fn install(
         Ok(slot)
     };
     if stands {
-        // No packet that waits is lost with the agent that was killed.
+        // No waiting packet of the killed agent's queue is lost.
         let slot = discipline.take_over(former.ours(), mechanism, start.measures, start.at).and_then(begin)?;
         return Ok((slot, former, state));
     }
@@ -158,20 +158,20 @@ fn install(
     Ok((slot, former, state))
 }
 
-/// Waits for a queue to be empty, not for long: what waits when a discipline goes is lost. A queue that cannot be read is
-/// taken as empty.
+/// Waits a short time for a queue to be empty, because packets that wait when a discipline goes are lost. A queue that
+/// cannot be read counts as empty.
 fn let_drain(mut is_empty: impl FnMut() -> Result<bool, Error>) {
     let pause = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
     for _ in 0..MOST_PAUSES {
         if is_empty().unwrap_or(true) {
             break;
         }
-        // A pause that a signal cuts short is short, no more.
+        // If a signal cuts the pause short, it is only shorter.
         let _ = nanosleep(&pause);
     }
 }
 
-/// Whether the interface is one of mac80211, which takes every packet at once.
+/// Tells whether the interface belongs to mac80211, which takes every packet at once.
 fn never_pushes_back(device: &str) -> bool {
     Path::new("/sys/class/net").join(device).join("phy80211").exists()
 }
@@ -226,7 +226,7 @@ impl Device for Governed {
             return Ok(false);
         };
         let mechanism = Mechanism::of(&wish.settings)?;
-        // Looks whether there is room for the hard limit.
+        // Checks that there is room for the hard limit.
         Discipline::load(Path::new(FOLDER), mechanism.hard)?;
         let mut slot = discipline.take_over(self.slot.handle(), mechanism, start.measures, start.at)?;
         self.capabilities().allow(&start.orders)?;
@@ -247,7 +247,7 @@ impl Device for Governed {
                 .and(Reads::LATE)
                 .and(Reads::OVERHEARD)
                 .and(Reads::HOPS),
-            // By credit it is told when the device is done with a packet.
+            // Under release by credit the device reports completions.
             estimates: if self.credit.is_some() { &BY_CREDIT } else { &BY_DEPARTURES },
             sets: Sets::LIMIT.and(Sets::RATE).and(Sets::MARK),
         }
@@ -256,7 +256,7 @@ impl Device for Governed {
 
 impl Drop for Governed {
     fn drop(&mut self) {
-        // Nobody is left to be told; the state file stays, and the next agent or `sluice detach` tries again.
+        // No caller is left to be told; the state file stays, and the next agent or `sluice detach` tries again.
         let _ = self.restore();
     }
 }

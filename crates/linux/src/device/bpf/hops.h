@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * The hops that packets have come, by their time to live. A packet says of itself what it likes. */
+ * Hops that packets have travelled, by their time to live, which is believed. */
 #include "network.h"
 
-/* No path has more; a time to live that says more began with another number. */
+/* Longest path; a time to live that means more began with another number. */
 #define MOST_HOPS 32
 
 /* Senders begin with a time to live of 64, 128 or 255, and each router takes one off. */
@@ -14,7 +14,7 @@ static ALWAYS_INLINE __u64 hops_by(unsigned int time_to_live)
 	return hops <= MOST_HOPS ? hops : 0;
 }
 
-/* The hops that a packet has come, the one that it is about to take included; zero where it does not say. */
+/* Returns the hops that a packet has travelled, including the one that it is about to take; zero if it does not say. */
 static APART __u64 hops_of(struct __sk_buff *skb, unsigned int protocol, __u64 link, __u64 link_header)
 {
 	__u8 buffer[IPV6_HEADER];

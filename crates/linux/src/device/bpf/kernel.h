@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * The kernel's types and functions that a queue discipline touches. Only members that are used: the loader finds their
- * places in the running kernel (CO-RE), so that the program is built without a kernel's headers. */
+ * Types and functions of the kernel that a queue discipline uses. Only members that are used: the loader finds their
+ * offsets in the running kernel (CO-RE), so that the program is built without a kernel's headers. */
 typedef unsigned char __u8;
 typedef unsigned int __u32;
 typedef unsigned long long __u64;
@@ -8,7 +8,7 @@ typedef long long __s64;
 
 #define SEC(name) __attribute__((section(name), used))
 #define ALWAYS_INLINE inline __attribute__((always_inline))
-/* A function of its own: what is seldom called takes no registers from the rest. */
+/* Not inlined: rarely called code takes no registers from the rest. */
 #define APART __attribute__((noinline))
 #define likely(condition) __builtin_expect(!!(condition), 1)
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
@@ -23,9 +23,8 @@ typedef long long __s64;
 	} name SEC(".maps")
 #define ARRAY 2
 
-/* A read before all that the program reads after it, also on processors that would change their order (ARM). Atomic
- * operations that return a value are fully ordered in BPF; instructions that load with acquire semantics need Linux 6.15
- * and Clang 21. */
+/* A read before all later reads of the program, also on processors that would reorder them (ARM). Atomic operations
+ * that return a value are fully ordered in BPF; loads with acquire semantics need Linux 6.15 and Clang 21. */
 static ALWAYS_INLINE __u64 read_first(__u64 *place)
 {
 	return __sync_fetch_and_or(place, 0);
@@ -35,7 +34,7 @@ static void *(*const bpf_map_lookup_elem)(void *map, const void *key) = (void *)
 static __u64 (*const bpf_ktime_get_ns)(void) = (void *)5;
 static void *(*const bpf_kptr_xchg)(void *place, void *object) = (void *)194;
 
-/* A bounded loop of which the verifier walks the body a few times, not as often as it may run. */
+/* A bounded loop whose body the verifier walks a few times only. */
 struct bpf_iter_num {
 	__u64 opaque;
 };

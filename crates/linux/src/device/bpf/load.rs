@@ -1,4 +1,4 @@
-//! The discipline is loaded and registered, kept under a folder, and taken away.
+//! Loads the discipline, registers it, keeps it under a folder, and removes it.
 
 use super::completions;
 use super::maps::{ELEMENTS, FLIGHTS, KIND, LINK, MEASURED, MOST_BELOW, QUEUES, RING, SETTINGS, SHARED, refused};
@@ -13,10 +13,10 @@ use std::io;
 use std::path::Path;
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sluice.bpf.o"));
-/// How often, a millisecond apart, an agent asks for what others hold for a small part of a second each.
+/// How often, a millisecond apart, an agent tries to get what others hold for a small part of a second each.
 const LONGEST_WAIT: u32 = 30_000;
 
-/// The program with rings of so many places.
+/// Prepares the program with rings of `places` places.
 pub(super) fn prepared(places: u32) -> libbpf_rs::Result<OpenObject> {
     // Its messages are for developers of BPF; ours say what the user can do.
     libbpf_rs::set_print(None);
@@ -39,14 +39,14 @@ pub(super) fn prepared(places: u32) -> libbpf_rs::Result<OpenObject> {
     Ok(open)
 }
 
-/// Registers the kind and keeps it, and what the agent needs, under `folder`.
+/// Registers the kind and pins it, and what the agent needs, under `folder`.
 pub(super) fn pin(mut object: Object, folder: &Path) -> Result<(), Error> {
     let make = |source| Error::Kernel {
         what: format!("make {} (is a file system of type bpf there?)", folder.display()),
         source,
     };
     std::fs::create_dir_all(folder).map_err(make)?;
-    // Of one that was killed while it did this.
+    // Left by an agent that was killed while it did this.
     for name in SHARED {
         if let Err(source) = std::fs::remove_file(folder.join(name))
             && source.kind() != io::ErrorKind::NotFound
@@ -54,7 +54,7 @@ pub(super) fn pin(mut object: Object, folder: &Path) -> Result<(), Error> {
             return Err(make(source));
         }
     }
-    // The link comes last: where it is, the maps are.
+    // The link comes last: if it exists, the maps do.
     let keep = |map: &mut MapMut<'_>| match map.name().to_str() {
         Some(name) if SHARED.contains(&name) => map.pin(folder.join(name)),
         _ => Ok(()),
@@ -68,9 +68,9 @@ pub(super) fn pin(mut object: Object, folder: &Path) -> Result<(), Error> {
     registered.map_err(|error| refused("register", &error))
 }
 
-/// Waits until no other agent loads the discipline, takes a slot, makes a queue or unloads, and keeps all others from it for
-/// as long as this is held: a slot is another's until its queue stands, and what one has just pinned another must not take
-/// away. The lock is on the folder above, which stays.
+/// Waits until no other agent loads the discipline, takes a slot, makes a queue or unloads, and excludes all others
+/// while this is held: a slot must not be taken before its queue is installed, and new pins must not be removed. The
+/// lock is on the parent folder, which stays.
 pub(super) fn alone(folder: &Path) -> Result<File, Error> {
     let above = folder.parent().unwrap_or(folder);
     let failed = |source: io::Error| Error::Kernel { what: format!("lock {}", above.display()), source };
@@ -82,13 +82,13 @@ pub(super) fn alone(folder: &Path) -> Result<File, Error> {
             Err(Errno::WOULDBLOCK | Errno::INTR) => {}
             Err(errno) => return Err(failed(errno.into())),
         }
-        // A pause that a signal cuts short is short, no more.
+        // If a signal cuts the pause short, it is only shorter.
         let _ = nanosleep(&pause);
     }
     Err(Taken::Lock { path: above.into() }.into())
 }
 
-/// The kind, as far as it is there. The link goes first: without it nobody takes the rest for whole.
+/// Removes the kind, as far as it exists. The link goes first: without it nobody takes the rest for whole.
 pub(super) fn take_away(folder: &Path) -> Result<(), Error> {
     let is_gone = |removed: io::Result<()>| match removed {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

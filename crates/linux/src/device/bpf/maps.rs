@@ -1,4 +1,4 @@
-//! The maps of the discipline: their names, how much they hold, and reading them.
+//! Maps of the discipline: their names and sizes, and how they are read.
 
 use super::mechanism::room;
 use super::shared::{FIRST_MAJOR, MOST_QUEUES, Measured};
@@ -7,17 +7,17 @@ use control::Limit;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use std::io;
 
-/// The kind as `tc qdisc` calls it.
+/// Kind of the discipline, as `tc qdisc` shows it.
 pub(super) const KIND: &str = "sluice";
 /// Major number of the first queue's handle.
 #[expect(clippy::cast_possible_truncation, reason = "a major number has 16 bits")]
 pub(super) const FIRST: u32 = FIRST_MAJOR as u32;
-/// Queues that there is room for.
+/// Most queues.
 #[expect(clippy::cast_possible_truncation, reason = "there are 16")]
 pub(super) const QUEUES: u32 = MOST_QUEUES as u32;
-/// Elements of the maps: each queue has one for real time beside it, see `shared.h`.
+/// Elements of the maps: each queue has a second one for real time, see `shared.h`.
 pub(super) const ELEMENTS: u32 = QUEUES * 2;
-/// Places in the ring of each element: what the maps hold then is 50 MB.
+/// Places in the ring of each element: the maps then take 50 MB.
 const MOST_PLACES: u32 = 1 << 16;
 const FEWEST_PLACES: u32 = 1 << 10;
 pub(super) const LINK: &str = "link";
@@ -25,12 +25,12 @@ pub(super) const SETTINGS: &str = "settings";
 pub(super) const MEASURED: &str = "measured";
 pub(super) const FLIGHTS: &str = "flights";
 pub(super) const RING: &str = "ring";
-/// The maps that outlive the agent.
+/// Maps that outlive the agent.
 pub(super) const SHARED: [&str; 4] = [SETTINGS, MEASURED, RING, FLIGHTS];
-/// Places for packets of each queue that the device has; as in `flight.h`.
+/// Places of each queue for packets that the device has; as in `flight.h`.
 pub(super) const MOST_BELOW: u32 = 256;
 
-/// How many places a ring has for this hard limit: a power of two.
+/// Returns the number of places of a ring for this hard limit: a power of two.
 pub(super) fn places(most: Limit) -> Result<u32, Error> {
     let packets = match most {
         Limit::Packets(packets) => packets,
@@ -42,7 +42,7 @@ pub(super) fn places(most: Limit) -> Result<u32, Error> {
     }
 }
 
-/// The counters while no packet moves them: read twice alike.
+/// Reads the counters while no packet moves them: two equal readings.
 pub(super) fn read_measured(map: &MapHandle, number: u32) -> Result<Measured, Error> {
     let read = || {
         let bytes = map.lookup(&number.to_ne_bytes(), MapFlags::ANY).map_err(|error| refused("read", &error));
@@ -59,7 +59,7 @@ pub(super) fn read_measured(map: &MapHandle, number: u32) -> Result<Measured, Er
     Ok(last)
 }
 
-/// The error of libbpf where the discipline was to be `what`: loaded, found, read.
+/// Returns the error of libbpf for an action on the discipline: loaded, found, read.
 pub(super) fn refused(what: &str, error: &libbpf_rs::Error) -> Error {
     let what = format!("{what} the queue discipline");
     match error.kind() {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Marks packets of real time (ECN, RFC 3168) on their way to a queue of the discipline, by order of its agent: a discipline
- * itself may not write into packets. Shares the maps of sluice.bpf.c. */
+ * Marks real-time packets (ECN, RFC 3168) on their way to a queue of the discipline, by order of its agent: a
+ * discipline itself may not write into packets. Shares the maps of sluice.bpf.c. */
 #include "kernel.h"
 #include "shared.h"
 #include "class.h"
 
-/* The next program, or the queue. */
+/* Continues with the next program, or the queue. */
 #define TCX_NEXT (-1)
 
 MAP(settings, ARRAY, 1, struct sluice_settings);
 MAP(measured, ARRAY, 1, struct sluice_measured);
 
-/* Set by the loader: whose queue it is. */
+/* Set by the loader: the queue. */
 const volatile __u32 queue = 0;
 
-/* As the kernel knows the packet's flow: by addresses and ports. */
+/* The kernel's hash of the packet's flow: by addresses and ports. */
 static __u32 (*const bpf_get_hash_recalc)(struct __sk_buff *skb) = (void *)34;
-/* With the sum of an IPv4 header. 1 where the packet can be marked, or was. */
+/* Marks, and corrects the checksum of an IPv4 header. Returns 1 if the packet can be marked, or was. */
 static long (*const bpf_skb_ecn_set_ce)(struct __sk_buff *skb) = (void *)97;
 
 SEC("tcx/egress")

@@ -1,5 +1,5 @@
-//! Who marks packets of real time on their way to a queue: a program at the interface (tcx), because a discipline may not write
-//! into packets.
+//! Marks real-time packets on their way to a queue: a program at the interface (tcx), because a discipline may not
+//! write into packets.
 
 use super::maps::{MEASURED, SETTINGS, refused};
 use crate::error::Error;
@@ -10,15 +10,15 @@ use std::ptr::NonNull;
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/mark.bpf.o"));
 
-/// Where the kernel keeps the program of a queue.
+/// Pin of a queue's program.
 pub(super) fn kept(folder: &Path, number: u32) -> PathBuf {
     folder.join(format!("mark-{number}"))
 }
 
-/// Attaches it to the interface with this number, for the queue with that one. It stays under `folder`, where the maps of the
-/// discipline are, until [`forget`].
+/// Attaches the program to the interface with this number, for the queue with that one. It stays under `folder`, with
+/// the maps of the discipline, until [`forget`].
 pub(super) fn watch(folder: &Path, number: u32, interface: u32) -> std::result::Result<(), Error> {
-    // One that a killed agent left may be another interface's.
+    // One that a killed agent left may belong to another interface.
     forget(folder, number).map_err(|source| Error::Kernel { what: "mark packets".into(), source })?;
     load(folder, number, interface).map_err(|error| refused("mark the packets on their way to", &error))
 }
@@ -41,7 +41,7 @@ fn load(folder: &Path, number: u32, interface: u32) -> Result<()> {
     attach(&program, interface)?.pin(kept(folder, number))
 }
 
-/// Libbpf's own function, which libbpf-rs does not have.
+/// A function of libbpf that libbpf-rs does not have.
 #[expect(unsafe_code, reason = "libbpf-rs has no attachment of this kind")]
 fn attach(program: &ProgramMut<'_>, interface: u32) -> Result<Link> {
     let interface = i32::try_from(interface).map_err(io::Error::other)?;
@@ -55,7 +55,7 @@ fn attach(program: &ProgramMut<'_>, interface: u32) -> Result<Link> {
     Ok(unsafe { Link::from_ptr(link) })
 }
 
-/// Takes it away, if it is there.
+/// Removes the program, if it is there.
 pub(super) fn forget(folder: &Path, number: u32) -> io::Result<()> {
     match std::fs::remove_file(kept(folder, number)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

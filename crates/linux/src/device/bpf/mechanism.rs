@@ -1,4 +1,4 @@
-//! What the discipline is to do with its packets, in the terms of crate `queue`.
+//! Settings of the discipline, in the terms of crate `queue`.
 
 use crate::device::contract::LONGEST_INTERVAL;
 use crate::error::{Error, Unfit};
@@ -6,25 +6,25 @@ use control::Limit;
 use queue::{DisciplineName, End, MOST_PACKETS, Purge};
 use units::{Bytes, Duration};
 
-/// What a queue does without its agent, and how it drops.
+/// Limits of a queue with and without its agent, and its way of dropping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mechanism {
-    /// The hard limit: never exceeded, and the limit until [`Slot::set_limit`](super::Slot::set_limit).
+    /// Hard limit: never exceeded, and the limit until [`Slot::set_limit`](super::Slot::set_limit).
     pub hard: Limit,
-    /// The limit that holds while the agent is silent.
+    /// Limit while the agent is silent.
     pub fallback: Limit,
-    /// What makes way when a packet comes and the limit is reached.
+    /// End that makes way when a packet comes and the limit is reached.
     pub overflow: End,
-    /// Which packets go when the limit was lowered.
+    /// End that is discarded when the limit is lowered.
     pub purge: Purge,
 }
 
-/// Packets that the queue of a silent agent holds: enough for traffic to go on, and not more than some tens of
-/// milliseconds at the rates of today's links.
+/// Fall-back limit in packets: enough for traffic to continue, and not more than some tens of milliseconds at today's
+/// rates.
 const FALLBACK_PACKETS: u32 = 100;
 
 impl Mechanism {
-    /// What crate `queue` would do with these settings.
+    /// Returns what crate `queue` would do with these settings.
     ///
     /// # Errors
     /// A discipline whose limit does not move.
@@ -43,11 +43,12 @@ impl Mechanism {
     }
 }
 
-/// An agent that is silent for longer has died: it is heard at each interval, and would have missed two of the longest.
+/// Time after which a silent agent counts as dead: it is heard at each interval, and would have missed two of the
+/// longest.
 pub(super) const LONGEST_SILENCE: Duration = Duration::from_nanos(LONGEST_INTERVAL.as_nanos() / 2 * 5);
 
-/// The limits in packets and in bytes that hold together where the one that moves is `limit`, below the hard one, as in
-/// crate `queue`.
+/// Returns the limits in packets and in bytes that hold together if the one that moves is `limit`, below the hard one,
+/// as in crate `queue`.
 pub(super) fn limits(limit: Limit, hard: Limit) -> (u64, u64) {
     let (room, hard_bytes) = match hard {
         Limit::Packets(packets) => (packets.min(MOST_PACKETS), u64::MAX),
@@ -59,7 +60,7 @@ pub(super) fn limits(limit: Limit, hard: Limit) -> (u64, u64) {
     }
 }
 
-/// Packets of 40 B (an IP and a TCP header) that so many bytes hold.
+/// Returns how many packets of 40 B (an IP and a TCP header) these bytes hold.
 pub(super) fn room(bytes: Bytes) -> u32 {
     u32::try_from(bytes.count() / 40).unwrap_or(u32::MAX).clamp(1, MOST_PACKETS)
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Where in a packet the header of the network layer is. */
+ * Offset of the network layer's header in a packet. */
 #pragma once
 
 #define LINK_ETHERNET 1
@@ -14,15 +14,15 @@
 struct bpf_dynptr {
 	__u64 opaque[2];
 } __attribute__((aligned(8)));
-/* A packet as other programs see it, as far as it is used; the loader looks whether the kernel's functions take one. */
+/* A packet as other programs see it, as far as it is used; the loader checks that the kernel's functions take one. */
 struct __sk_buff {
 	__u32 len, pkt_type, mark, queue_mapping, protocol;
 };
 KERNEL(int bpf_dynptr_from_skb(struct __sk_buff *skb, __u64 flags, struct bpf_dynptr *bytes));
 KERNEL(void *bpf_dynptr_slice(const struct bpf_dynptr *bytes, __u64 from, void *buffer, __u64 buffer__szk));
 
-/* Where the header of the network layer begins, and its protocol: that of the packet's description, where the link's header of
- * so many bytes does not say it. False where that cannot be read. */
+/* Finds where the header of the network layer begins, and its protocol: that of the packet's description, unless the
+ * link's header of `header` bytes says it. False if it cannot be read. */
 static ALWAYS_INLINE int network(const struct bpf_dynptr *bytes, unsigned int *protocol, __u64 *at, __u64 link, __u64 link_header)
 {
 	const __u8 *header;

@@ -1,11 +1,11 @@
-//! What was measured between two readings of the discipline's counters.
+//! Differences between two readings of the discipline's counters.
 
 use super::shared::{Measured, NO_AVERAGE};
 use crate::device::contract::Beside;
 use control::{Count, Interval, Stat};
 use units::{Bytes, Duration, Instant};
 
-/// The last reading, from which the next interval is counted.
+/// The last reading, from which the next interval counts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
     at: Instant,
@@ -14,12 +14,13 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Of a queue as it is now.
+    /// Reads the present counters of a queue.
     pub(super) fn new(at: Instant, seen: &Measured) -> Self {
         Self { at, seen: *seen, idle: idle(seen, at) }
     }
 
-    /// What was counted beside the queue since the last reading. `epoch` is as for an [`interval`](Self::interval).
+    /// Returns what was counted beside the queue since the last reading. `epoch` is as for an
+    /// [`interval`](Self::interval).
     pub(super) fn beside(&self, seen: &Measured, epoch: u64) -> Beside {
         let hops = if seen.epoch == epoch { seen.hops_max } else { 0 };
         let counted = |one: fn(&Measured) -> u64| one(seen).wrapping_sub(one(&self.seen));
@@ -32,8 +33,8 @@ impl Reading {
         }
     }
 
-    /// The interval from the last reading to this one, which takes its place. `epoch` is that of the settings since the
-    /// last reading: maxima of an older one are of an interval before.
+    /// Returns the interval from the last reading to this one, which replaces it. `epoch` is that of the settings since
+    /// the last reading: maxima of an older one belong to an earlier interval.
     pub(super) fn interval(&mut self, now: Instant, seen: &Measured, epoch: u64) -> Interval {
         let next = Self::new(now, seen);
         let length = now.since(self.at);
@@ -78,7 +79,7 @@ impl Reading {
     }
 }
 
-/// Idle time since the queue was installed.
+/// Returns the idle time since the queue was installed.
 fn idle(seen: &Measured, now: Instant) -> u64 {
     let going_on = if seen.idle_since == 0 { 0 } else { now.as_nanos().saturating_sub(seen.idle_since) };
     seen.idle_sum.wrapping_add(going_on)

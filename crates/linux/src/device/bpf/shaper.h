@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * A leaky bucket, crate queue's Shaper in C: packets fill it as they leave, it drains at a rate, and none leaves while it
- * holds more than a burst. Held to the same times by a test. What it holds counts in bits times 10^9, so that at a rate in
- * bit/s the rate drains in a nanosecond; a burst of 64 MB and a packet do not overflow that. */
+ * A leaky bucket, crate queue's Shaper in C: packets fill it as they leave, it drains at a rate, and none leaves
+ * while it holds more than a burst. A test requires the same times. Its level counts in bits times 10^9, so that a
+ * rate in bit/s drains that number per nanosecond; a burst of 64 MB and a packet do not overflow it. */
 
 #define SECOND 1000000000ull
 
@@ -26,7 +26,7 @@ static ALWAYS_INLINE void look_ahead(struct queue q)
 		is->ready_at = is->bucket_at + (surplus + is->bucket_rate - 1) / is->bucket_rate;
 }
 
-/* Is it too early for the packet at the head? A rate that has changed is noticed here. */
+/* Is it too early for the packet at the head? A changed rate is noticed here. */
 static ALWAYS_INLINE int is_shaped(struct queue q, __u64 now)
 {
 	struct sluice_measured *is = q.is;

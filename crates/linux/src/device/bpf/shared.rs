@@ -1,20 +1,18 @@
-//! What the discipline and the agent share, see `shared.h`, from which the build makes the structs.
+//! Structs that the discipline and the agent share, made by the build from `shared.h`.
 
-use super::credit::Credit;
 use super::mechanism::{LONGEST_SILENCE, Mechanism, limits};
 use control::{Limit, Mark, Measures};
 use units::{Bytes, Duration, Instant, Rate};
 
 include!(concat!(env!("OUT_DIR"), "/shared.rs"));
 
-/// After a pause, or when the device came late for a packet, so much may leave faster than the rate: the longest packet of
-/// Wi-Fi, as in the simulator.
+/// Burst of the leaky bucket after a pause or a late departure: the longest packet of Wi-Fi, as in the simulator.
 const BURST: Bytes = Bytes::new(2_304);
-/// Of the average service time: its weight counts in 1/32768.
+/// Unit of the weight in the average service time: 1/32768.
 const WEIGHT_ONE: f64 = 32_768.0;
 
 impl Settings {
-    /// Of a queue that is about to be installed, whose agent lives at `now`.
+    /// Settings of a queue that is about to be installed; its agent is alive at `now`.
     pub(super) fn new(mechanism: Mechanism, measures: Measures, now: Instant) -> Self {
         let (limit_packets, limit_bytes) = limits(mechanism.hard, mechanism.hard);
         let (fallback_packets, fallback_bytes) = limits(mechanism.fallback, mechanism.hard);
@@ -38,12 +36,13 @@ impl Settings {
         settings
     }
 
-    /// The agent lives: the settings hold for [`LONGEST_SILENCE`] from `now`, then the discipline falls back.
+    /// Reports that the agent is alive: the settings hold for [`LONGEST_SILENCE`] from `now`, then the discipline falls
+    /// back.
     pub(super) fn alive(&mut self, now: Instant) {
         self.valid_until = now.as_nanos().saturating_add(LONGEST_SILENCE.as_nanos());
     }
 
-    /// Packets leave by credit; without, the device takes as many as it likes.
+    /// Releases packets by credit; with `None` the device takes as many as it likes.
     pub(super) fn set_credit(&mut self, credit: Option<Credit>) {
         let most = credit.map_or(0, |credit| credit.packets.into());
         let Credit { time, expiry, look_every, .. } = credit.unwrap_or_default();
@@ -52,7 +51,7 @@ impl Settings {
         self.credit_poll = look_every.as_nanos();
     }
 
-    /// As those of an agent before, whose packets may be below.
+    /// Copies the credit of a former agent, whose packets may be below.
     pub(super) fn keep_credit(&mut self, former: &Self) {
         self.secret = former.secret;
         self.credit_packets = former.credit_packets;
@@ -65,7 +64,8 @@ impl Settings {
         (self.limit_packets, self.limit_bytes) = limits(limit, hard);
     }
 
-    /// At a rate of zero no packet would ever leave, and no queue be seen to move: one bit a second is the least.
+    /// Sets the rate, at least one bit per second: at zero no packet would ever leave, and no queue would be seen to
+    /// move.
     pub(super) fn set_rate(&mut self, rate: Option<Rate>) {
         self.rate = rate.map_or(0, |rate| rate.as_bps().max(1));
     }
@@ -85,7 +85,7 @@ impl Settings {
         self.late_after = late_after.map_or(0, |time| time.as_nanos().max(1));
     }
 
-    /// Those of the queue of real time beside one with these: never shaped, and its limit is the hard one.
+    /// Returns the settings of the real-time queue beside one with these: never shaped, limited by the hard limit.
     pub(super) fn of_real_time(&self, hard: Limit) -> Self {
         let mut settings = Self { rate: 0, ..*self };
         settings.set_limit(hard, hard);
@@ -93,8 +93,43 @@ impl Settings {
     }
 }
 
-/// A weight as the discipline takes it: at least the smallest step, so that an average that was asked for is kept.
+/// Returns a weight as the discipline takes it: at least the smallest step, so that a requested average is kept.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and 32768")]
 fn weight(of_newest: Option<f64>) -> u64 {
     of_newest.map_or(0, |weight| ((weight * WEIGHT_ONE + 0.5) as u64).clamp(1, WEIGHT_ONE as u64))
+}
+
+/// Release by credit, for a device that never pushes back, such as mac80211: bounds the packets that were handed down
+/// and are not completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Credit {
+    /// Most packets below, up to 256.
+    pub packets: u32,
+    /// Most time below, by the recent service times; two packets are always allowed.
+    pub time: Duration,
+    /// A packet that is not completed after this time is given up, so that a lost completion stops nothing.
+    pub expiry: Duration,
+    /// Interval at which a queue that waits for credit checks it.
+    pub look_every: Duration,
+}
+
+impl Default for Credit {
+    /// The longest Wi-Fi frame lasts 5.5 ms (IEEE 802.11-2016, table 19-25): with 8 ms a whole frame waits while
+    /// another is on the air. A check every millisecond comes before the device runs dry. A retry chain is over long
+    /// before 250 ms.
+    fn default() -> Self {
+        let [time, expiry, look_every] = [8, 250, 1].map(Duration::from_millis);
+        Self { packets: 192, time, expiry, look_every }
+    }
+}
+
+/// Packets of a queue that leave by credit, counted since the discipline was loaded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Below {
+    /// Packets handed to the device.
+    pub taken: u64,
+    /// Packets that it has completed, whether sent or dropped.
+    pub completed: u64,
+    /// Packets given up without a completion. The others are still with the device.
+    pub lost: u64,
 }

@@ -1,9 +1,9 @@
 //! One queue of the discipline in the kernel.
 
-use super::credit::{Below, Credit};
 use super::maps::{FIRST, QUEUES, read_measured, refused};
 use super::mechanism::Mechanism;
 use super::reading::Reading;
+use super::shared::{Below, Credit};
 use super::shared::{Measured, Settings};
 use crate::device::contract::Beside;
 use crate::device::wish::Start;
@@ -22,14 +22,14 @@ pub struct Slot {
     settings_map: MapHandle,
     measured_map: MapHandle,
     reading: Reading,
-    /// Of the queue of real time, where there is one.
+    /// Slot of the real-time queue, if there is one.
     real_time: Option<Reading>,
     beside: Beside,
 }
 
 impl Slot {
-    /// The one with this number, for a queue of `mechanism`: a new one where it serves no interface, else the one that is
-    /// there goes on.
+    /// Opens the slot with this number, for a queue of `mechanism`: a new queue if it serves no interface, else the
+    /// present one continues.
     pub(super) fn take(
         number: u32,
         mechanism: Mechanism,
@@ -59,12 +59,12 @@ impl Slot {
         self.number
     }
 
-    /// The handle that the queue must have: `51c0:` is `0x51c0_0000`.
+    /// Returns the handle that the queue must have: `51c0:` is `0x51c0_0000`.
     pub fn handle(&self) -> u32 {
         (FIRST + self.number) << 16
     }
 
-    /// The number of the interface whose queue it is; none before the queue is made and after it is gone.
+    /// Returns the number of the interface that it serves; `None` before the queue is made and after it is gone.
     ///
     /// # Errors
     /// The maps cannot be read.
@@ -73,8 +73,8 @@ impl Slot {
         Ok((interface != 0).then_some(interface))
     }
 
-    /// What waits now. Unlike [`take_interval`](Self::take_interval) this does not tell the discipline that its agent
-    /// lives.
+    /// Returns the present backlog. Unlike [`take_interval`](Self::take_interval) this does not report that the agent
+    /// is alive.
     ///
     /// # Errors
     /// The maps cannot be read.
@@ -83,7 +83,7 @@ impl Slot {
         Ok(Count { packets: backlog_packets, bytes: Bytes::new(backlog_bytes) })
     }
 
-    /// Packets of real time that were marked, or were already, since the discipline was loaded.
+    /// Returns the real-time packets that were marked, here or before, since the discipline was loaded.
     ///
     /// # Errors
     /// The maps cannot be read.
@@ -91,7 +91,7 @@ impl Slot {
         Ok(read_measured(&self.measured_map, self.number)?.marked_packets)
     }
 
-    /// How packets fared that the device took, where they leave by credit.
+    /// Returns the counts of packets that the device took by credit.
     ///
     /// # Errors
     /// The maps cannot be read.
@@ -101,7 +101,8 @@ impl Slot {
         Ok(Below { taken, completed, lost })
     }
 
-    /// What was measured since the last call; and the agent lives. A maximum that falls between the two is lost.
+    /// Returns the interval since the last call, and reports that the agent is alive. A maximum that falls between the
+    /// two is lost.
     ///
     /// # Errors
     /// The maps cannot be read or written.
@@ -122,12 +123,12 @@ impl Slot {
         Ok(interval)
     }
 
-    /// What was measured beside the queue in that interval.
+    /// Returns what was measured beside the queue in that interval.
     pub fn beside(&self) -> Beside {
         self.beside
     }
 
-    /// Begins under a controller: with its first orders, and measuring what it asks for.
+    /// Begins under a controller: its first orders, and the measurements that it asks for.
     ///
     /// # Errors
     /// As [`take_interval`](Self::take_interval).
@@ -147,8 +148,8 @@ impl Slot {
         self.write()
     }
 
-    /// Carries out a limit, a rate and marks, which hold from the next packet on; see [`set_limit`](Self::set_limit).
-    /// Packets are marked where [`Discipline::mark`](super::Discipline::mark) was called.
+    /// Carries out a limit, a rate and marks from the next packet on; see [`set_limit`](Self::set_limit). Packets are
+    /// marked if [`Discipline::mark`](super::Discipline::mark) was called.
     ///
     /// # Errors
     /// The settings cannot be written.
@@ -158,7 +159,7 @@ impl Slot {
         self.set_limit(orders.limit)
     }
 
-    /// Moves the limit, never above the hard one. What no longer fits goes when the next packet comes or leaves.
+    /// Moves the limit, never above the hard one. The excess is discarded when the next packet comes or leaves.
     ///
     /// # Errors
     /// The settings cannot be written.
@@ -167,20 +168,20 @@ impl Slot {
         self.write()
     }
 
-    /// Counts go on from the last reading of `before`, of the same queue.
+    /// Counts from the last reading of `before`, of the same queue.
     pub(super) fn following(self, before: &Self) -> Self {
         let real_time = self.real_time.map(|new| before.real_time.unwrap_or(new));
         Self { reading: before.reading, real_time, ..self }
     }
 
-    /// Packets leave by credit from now on, or without.
+    /// Switches release by credit on or off.
     pub(super) fn set_credit(&mut self, credit: Option<Credit>) -> Result<(), Error> {
         self.settings.set_credit(credit);
         self.write()
     }
 
     fn write(&self) -> Result<(), Error> {
-        // Packets of real time may wait from when there was a queue for them.
+        // Real-time packets may wait since there is a queue for them.
         self.write_one(self.number + QUEUES, &self.settings.of_real_time(self.hard))?;
         self.write_one(self.number, &self.settings)
     }
@@ -191,10 +192,10 @@ impl Slot {
     }
 }
 
-/// A number that nobody can guess.
+/// Returns a random number.
 fn random() -> Result<u64, Error> {
     let mut number = [0; 8];
-    // So few bytes come whole, or not at all.
+    // The kernel returns so few bytes whole or not at all.
     getrandom(&mut number, GetRandomFlags::empty())
         .map_err(|errno| Error::Kernel { what: "take a random number".into(), source: errno.into() })?;
     Ok(u64::from_ne_bytes(number))

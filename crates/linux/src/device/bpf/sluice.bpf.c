@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * The queue discipline "sluice": mechanism only, its limit is moved by the agent. A queue is one element of the arrays,
- * by its handle. Enqueue and dequeue run under the lock of the queue; reset, too, but once more without it before destroy. */
+ * The queue discipline "sluice": mechanism only; the agent moves its limit. A queue is one element of the arrays, by
+ * its handle. Enqueue, dequeue and reset run under the lock of the queue; reset runs once more without it before
+ * destroy. */
 #include "kernel.h"
 #include "shared.h"
 
@@ -58,21 +59,21 @@ KERNEL(void bpf_qdisc_bstats_update(struct Qdisc *sch, const struct sk_buff *skb
 #define EBUSY 16
 #define EINVAL 22
 #define MOST_PLACES (1 << 16)
-/* A queue that keeps to a rate looks at least so often whether it has changed, ns. */
+/* Longest time, ns, until a queue with a rate notices that it has changed. */
 #define LONGEST_WAIT 10000000
 
-/* A packet that is freed costs some hundred nanoseconds, and all others of the queue wait meanwhile. Who sends pays for as
- * many as a transmitting processor sends at once (net.core.dev_weight). A reset has the processor for itself, but holds
- * off what else it receives: for less than half a millisecond, of the two that receiving may take at once
+/* Most packets freed in one call. Freeing one costs some hundred nanoseconds, while all others of the queue wait.
+ * Enqueue and dequeue free as many as a transmitting processor sends at once (net.core.dev_weight). A reset delays only
+ * what its processor receives, for less than half a millisecond of the two that receiving may take at once
  * (net.core.netdev_budget_usecs). */
 #define discards_at_once 64
 #define RESET_FREES 1024
 
-/* Set by the loader: how many queues there are room for, and of how many packets (a power of two). */
+/* Set by the loader: number of queues, and of packets in each (a power of two). */
 const volatile __u32 ring_mask = 1023;
 
 typedef struct sk_buff *packet_t;
-/* Where and how a discarded packet is freed: after the lock is let go, in enqueue, or at once. */
+/* Where and how a discarded packet is freed: after the lock is released, in enqueue, or at once. */
 typedef struct {
 	struct Qdisc *sch;
 	struct bpf_sk_buff_ptr *to_free;
@@ -112,7 +113,7 @@ static ALWAYS_INLINE struct flight *flight_at(struct queue q, __u64 position)
 	return bpf_map_lookup_elem(&flights, &index);
 }
 
-/* The kernel's own account, of what the link carries: a packet of so many bytes of the network layer comes or goes. */
+/* The kernel's own account, of what the link carries: adds or removes a packet of `len` bytes of the network layer. */
 static ALWAYS_INLINE void count(struct queue q, struct Qdisc *sch, __u64 len)
 {
 	sch->q.qlen++;
@@ -139,8 +140,8 @@ static ALWAYS_INLINE void entry_drop(struct queue q, struct entry *entry, host_t
 		bpf_kfree_skb(skb);
 }
 
-/* Frees packets that a reset has left in their places, the oldest first. Who puts packets into the ring calls this
- * before: no place is needed again until it is empty. */
+/* Frees packets that a reset has left in their places, the oldest first. Called before packets are put into the ring:
+ * no place is needed again until it is empty. */
 static ALWAYS_INLINE void free_left(struct queue q, __u32 most, struct bpf_sk_buff_ptr *to_free)
 {
 	AT_MOST(most) {
@@ -162,7 +163,7 @@ static ALWAYS_INLINE void free_left(struct queue q, __u32 most, struct bpf_sk_bu
 	}
 }
 
-/* False where the handle names no queue that there is room for. */
+/* False if the handle names no queue of ours. */
 static ALWAYS_INLINE int find(struct Qdisc *sch, struct queue *q)
 {
 	/* The key of a look-up is in memory; the rest need not be. */
@@ -176,7 +177,7 @@ static ALWAYS_INLINE int find(struct Qdisc *sch, struct queue *q)
 	return q->set && q->is;
 }
 
-/* From a queue to that of real time beside it. */
+/* From a queue to the real-time queue beside it. */
 static ALWAYS_INLINE int find_real_time(struct queue *q)
 {
 	__u32 slot = q->slot + MOST_QUEUES;
@@ -187,7 +188,7 @@ static ALWAYS_INLINE int find_real_time(struct queue *q)
 	return q->set && q->is;
 }
 
-/* A packet comes to a queue. */
+/* A packet arrives at a queue. */
 static ALWAYS_INLINE int put(struct queue q, struct sk_buff *skb, host_t host, enum class class, __u64 now)
 {
 	__u32 link_len = ((struct qdisc_skb_cb *)skb->cb)->pkt_len;
@@ -214,7 +215,7 @@ static ALWAYS_INLINE int put(struct queue q, struct sk_buff *skb, host_t host, e
 	return q.is->dropped_packets == dropped ? NET_XMIT_SUCCESS : NET_XMIT_CN;
 }
 
-/* To a queue that looks at headers: it tells classes apart, or counts hops. */
+/* Enqueue for a queue that reads headers, for classes or hops. */
 static APART int enqueue_looking(struct sk_buff *skb, struct Qdisc *sch, struct bpf_sk_buff_ptr *to_free, __u64 now)
 {
 	enum class class = BEST_EFFORT;
@@ -262,8 +263,8 @@ int sluice_enqueue(__u64 *context)
 	return put(q, skb, host, BEST_EFFORT, now);
 }
 
-/* When a queue in which packets wait tries again by itself. Nothing wakes it when a packet is completed, and so a completion
- * that never comes does not stop it; nor when it is given another rate, or its agent falls silent. */
+/* Returns when a queue with waiting packets tries again by itself. Nothing wakes it when a packet is completed, when
+ * its rate changes, or when its agent dies; so a missing completion does not stop it. */
 static ALWAYS_INLINE __u64 look_again_at(struct queue q, const struct Qdisc *sch, __u64 now)
 {
 	__u64 ready_at = q.is->ready_at;
@@ -283,14 +284,14 @@ static ALWAYS_INLINE struct sk_buff *hand_out(struct queue q, struct Qdisc *sch,
 	skb = bpf_kptr_xchg(&first->skb, 0);
 	if (!skb)
 		return 0;
-	/* No one below reads the time that a packet was to leave. */
+	/* Nothing below reads the time at which a packet was to leave. */
 	if (mark)
 		skb->tstamp = mark;
 	bpf_qdisc_bstats_update(sch, skb);
 	return skb;
 }
 
-/* Where packets of real time have, or had, a queue of their own. */
+/* For queues with, or formerly with, a real-time queue. */
 static APART struct sk_buff *dequeue_classes(struct Qdisc *sch, __u64 now)
 {
 	host_t host = { sch, 0 };
@@ -308,7 +309,7 @@ static APART struct sk_buff *dequeue_classes(struct Qdisc *sch, __u64 now)
 	interval(rt);
 	look_below(q, rt.is, now);
 	first = depart(rt, now, &mark, host);
-	/* Of a queue without classes it was the last. */
+	/* It was the last one of a queue without classes. */
 	if (!q.set->classes && !rt.is->backlog_packets)
 		q.is->split = 0;
 	if (first)
@@ -347,7 +348,7 @@ struct sk_buff *sluice_dequeue(__u64 *context)
 	return 0;
 }
 
-/* The kernel calls reset and destroy after an init that failed, too. Then the slot is another queue's. */
+/* The kernel calls reset and destroy after a failed init, too. Then the slot belongs to another queue. */
 static ALWAYS_INLINE int find_own(struct Qdisc *sch, struct queue *q)
 {
 	return sch->limit && find(sch, q);
@@ -379,13 +380,13 @@ int sluice_init(__u64 *context)
 	return 0;
 }
 
-/* All packets of a queue go. */
+/* Discards all packets of a queue. */
 static ALWAYS_INLINE void empty(struct queue q, struct Qdisc *sch)
 {
 	__u64 left;
 
-	/* Places between what an earlier reset left and the queue of now are empty. The kernel's own account begins with zeros
-	 * after this. */
+	/* Places between those of an earlier reset and the present queue are empty. The kernel's own account begins
+	 * with zeros after this. */
 	left = q.is->left_places ? q.is->head - q.is->left_end + q.is->left_places : 0;
 	left += q.is->backlog_packets;
 	sch->qstats.drops += q.is->backlog_packets;

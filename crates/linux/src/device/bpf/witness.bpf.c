@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Sees, for a test, what becomes of packets of two sockets: how many are freed, by why. */
+ * Counts, for a test, what happens to packets of two sockets: how many are freed, by reason. */
 #include "kernel.h"
 
-/* Of the socket whose port has number FIRST_PORT, and of the next. */
+/* For the socket whose port has number FIRST_PORT, and the next one. */
 #define FIRST_PORT 40000
 #define SOCKETS 2
-/* Reasons that have a number of their own; the last is for all others. A packet whose device is done with it has reason 0. */
+/* Reasons with a number of their own; the last is for all others. A packet that its device has completed has reason
+ * 0. */
 #define REASONS 256
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)

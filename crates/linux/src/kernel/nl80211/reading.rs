@@ -1,6 +1,6 @@
-//! What messages of nl80211 tell of a phy, of its queues and of stations.
+//! Parses messages of nl80211 about a phy, its queues and stations.
 
-use crate::kernel::counters::Counters;
+use crate::kernel::Counters;
 use crate::kernel::wire::{attributes, u16_at, u32_at, u64_at};
 use units::{Duration, Rate};
 
@@ -35,12 +35,12 @@ const TXQ_TX_PACKETS: u16 = 10;
 
 const RATE_INFO_BITRATE: u16 = 1;
 const RATE_INFO_BITRATE32: u16 = 5;
-/// Which of these a bitrate has says in which format the frame went.
+/// Attributes of a bitrate that give the format of the frame.
 const RATE_INFO_MCS: u16 = 2;
 const RATE_INFO_VHT_MCS: u16 = 6;
 const RATE_INFO_HE_MCS: u16 = 13;
 const RATE_INFO_EHT_MCS: u16 = 19;
-/// In units of which bitrates are told.
+/// Unit of bitrates.
 const BITRATE_UNIT: u64 = 100_000;
 
 /// Bits of `enum nl80211_ext_feature_index`.
@@ -50,47 +50,47 @@ const FEATURE_AQL: usize = 40;
 /// Length of `struct genlmsghdr`.
 const GENERIC_BODY: usize = 4;
 
-/// What is known of a phy's queues.
+/// Properties of a phy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Phy {
-    /// Its number: phy0 is 0.
+    /// Number: phy0 is 0.
     pub number: u32,
-    /// The most packets in all of its queues together; absent where its driver has none that mac80211 holds.
+    /// Most packets in all of its queues together; `None` if mac80211 holds none of its packets.
     pub limit: Option<u32>,
-    /// What waits in them, and what was discarded because they were full.
+    /// Packets waiting, and packets discarded because the queues were full.
     pub queues: TxqCounts,
-    /// Its driver reports how long stations were on the air.
+    /// Whether its driver reports airtime of stations.
     pub has_airtime_reports: bool,
-    /// Its driver has mac80211 bound what is below it by time on the air (AQL).
+    /// Whether its driver uses airtime queue limits (AQL).
     pub has_aql: bool,
 }
 
-/// What nl80211 tells of a station; `None` is what it does not tell.
+/// Readings of a station; `None` is not reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Peer {
-    /// Its MAC address.
+    /// MAC address.
     pub address: [u8; 6],
     /// Bytes of all frames to it, as the driver counts them.
     pub sent_bytes: Option<u64>,
-    /// MPDUs to it, as mac80211 counts them, repetitions left out. Wraps at 32 bits.
+    /// MPDUs to it, as mac80211 counts them, without retransmissions. Wraps at 32 bits.
     pub sent_frames: Option<u32>,
-    /// Their repetitions, where the driver tells of them. Wraps at 32 bits.
+    /// Retransmissions to it, if the driver reports them. Wraps at 32 bits.
     pub repeated_frames: Option<u32>,
     /// MPDUs from it, beacons included. Wraps at 32 bits.
     pub received_frames: Option<u32>,
-    /// Bitrate of the last frame that went to it.
+    /// Bitrate of the last frame to it.
     pub sent_at: Option<Rate>,
     /// Format of that frame.
     pub format: Format,
-    /// Bitrate of the last frame that came from it.
+    /// Bitrate of the last frame from it.
     pub received_at: Option<Rate>,
-    /// Time on the air of all frames to it. mac80211 tells zero where its driver reports none.
+    /// Airtime of all frames to it. mac80211 gives zero if its driver reports none.
     pub sent_for: Option<Duration>,
-    /// Time on the air of all frames from it, in the same way.
+    /// Airtime of all frames from it, likewise.
     pub received_for: Option<Duration>,
 }
 
-/// The format of a frame on the air (PPDU format of IEEE Std 802.11-2020), as far as aggregates depend on it.
+/// Format of a frame (PPDU format of IEEE Std 802.11-2020), as far as aggregates depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Format {
     /// Before 802.11n: no A-MPDUs.
@@ -104,12 +104,12 @@ pub enum Format {
     He,
 }
 
-/// What queues count. A queue that goes takes its counts with it.
+/// Counters of queues. A queue that disappears takes its counts with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TxqCounts {
-    /// Packets that wait in them now.
+    /// Packets waiting.
     pub backlog_packets: u32,
-    /// Their bytes with link headers.
+    /// Bytes waiting, with link headers.
     pub backlog_bytes: u32,
     /// Packets that `CoDel` discarded.
     pub drops: u32,
@@ -117,14 +117,14 @@ pub struct TxqCounts {
     pub overlimit: u32,
     /// Packets discarded because the memory limit was reached.
     pub overmemory: u32,
-    /// Packets that left for the driver. Wraps at 32 bits.
+    /// Packets sent to the driver. Wraps at 32 bits.
     pub sent_packets: u32,
-    /// Their bytes with link headers. Wraps at 32 bits.
+    /// Bytes sent, with link headers. Wraps at 32 bits.
     pub sent_bytes: u32,
 }
 
-/// The counters as of a queue discipline, so that they can be estimated from in the same way: what the phy holds, what
-/// left for the stations of an interface, and all that was discarded.
+/// Converts to the counters of a queue discipline, for the same estimates: packets that the phy holds, packets that
+/// left for the stations of an interface, and all discarded ones.
 pub(crate) fn counters(phy: &Phy, stations: &TxqCounts) -> Counters {
     let discarded = phy.queues.overlimit.wrapping_add(phy.queues.overmemory);
     Counters {
@@ -136,17 +136,17 @@ pub(crate) fn counters(phy: &Phy, stations: &TxqCounts) -> Counters {
     }
 }
 
-/// The attributes of a message, behind its header.
+/// Returns the attributes of a message, behind its header.
 pub(super) fn body(payload: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     attributes(payload.get(GENERIC_BODY..).unwrap_or_default())
 }
 
-/// The number of the phy that a message is about.
+/// Returns the number of the phy that a message is about.
 pub(super) fn phy_number(payload: &[u8]) -> Option<u32> {
     body(payload).find(|(kind, _)| *kind == ATTR_WIPHY).and_then(|(_, value)| u32_at(value, 0))
 }
 
-/// Adds what a message says of a phy.
+/// Adds a message about a phy.
 pub(super) fn add_phy(phy: &mut Phy, payload: &[u8]) {
     for (kind, value) in body(payload) {
         match kind {
@@ -162,7 +162,7 @@ pub(super) fn add_phy(phy: &mut Phy, payload: &[u8]) {
     }
 }
 
-/// The station that a message tells of.
+/// Parses a message about a station.
 pub(super) fn peer(payload: &[u8]) -> Option<Peer> {
     let (mut address, mut info) = (None, None);
     for (kind, value) in body(payload) {
@@ -190,7 +190,7 @@ pub(super) fn peer(payload: &[u8]) -> Option<Peer> {
     Some(peer)
 }
 
-/// The 32-bit form holds what the older one has no room for.
+/// The 32-bit form holds rates that are too large for the older one.
 fn bitrate(nest: &[u8]) -> Option<Rate> {
     let mut units = None;
     for (kind, value) in attributes(nest) {
@@ -203,7 +203,7 @@ fn bitrate(nest: &[u8]) -> Option<Rate> {
     units.filter(|&units| units > 0).map(|units| Rate::bps(units * BITRATE_UNIT))
 }
 
-/// Of the frame that went at a bitrate.
+/// Returns the format of the frame that went at a bitrate.
 fn format(nest: &[u8]) -> Format {
     let formats = attributes(nest).map(|(kind, _)| match kind {
         RATE_INFO_MCS => Format::Ht,
@@ -398,7 +398,7 @@ mod tests {
             let _ = phy_number(&bytes);
         }
 
-        /// Random bytes seldom reach the inner nests: a message that is right is broken in one place.
+        /// Random bytes seldom reach the inner nests, so a valid message is broken in one place.
         #[test]
         fn a_broken_station_is_read_to_its_end(at in 0_usize..120, to in any::<u8>(), cut in 0_usize..120) {
             let rate = nest(&[(RATE_INFO_BITRATE32, word(110))]);

@@ -1,4 +1,4 @@
-//! What a driver tells of the channel that it is on (`enum nl80211_survey_info`).
+//! Parses the survey of the channel that a driver is on (`enum nl80211_survey_info`).
 
 use super::reading::{ATTR_SURVEY_INFO, body};
 use crate::kernel::wire::{attributes, u32_at, u64_at};
@@ -11,22 +11,22 @@ const TIME_BUSY: u16 = 5;
 const TIME_RX: u16 = 7;
 const TIME_TX: u16 = 8;
 
-/// How the time on a channel went by, since the driver began to count; `None` is what it does not count. To a millisecond.
+/// Times of a channel since the driver began to count, to a millisecond; `None` is not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Survey {
-    /// The channel's centre, in MHz; absent where the driver surveys no channel that is in use.
+    /// Centre of the channel, in MHz; `None` if the driver surveys no channel in use.
     pub frequency: Option<u32>,
-    /// How long the radio was on the channel.
+    /// Time on the channel.
     pub active: Option<Duration>,
-    /// Of that, how long the channel was sensed busy, be it by others, by own frames or by energy without frames.
+    /// Part of it in which the channel was sensed busy: by others, by own frames, or by energy without frames.
     pub busy: Option<Duration>,
-    /// How long the radio received.
+    /// Part of it spent receiving.
     pub receiving: Option<Duration>,
-    /// How long it sent.
+    /// Part of it spent sending.
     pub sending: Option<Duration>,
 }
 
-/// What a message tells of the channel in use; nothing where it is about another one.
+/// Parses a message if it is about the channel in use.
 pub(super) fn survey(payload: &[u8]) -> Option<Survey> {
     let (_, info) = body(payload).find(|(kind, _)| *kind == ATTR_SURVEY_INFO)?;
     let (mut survey, mut in_use) = (Survey::default(), false);
@@ -54,7 +54,7 @@ mod tests {
 
     const NESTED: u16 = 0x8000;
 
-    /// The message of a channel; the values of its times are in milliseconds.
+    /// Makes the message of a channel; times are in milliseconds.
     fn message(frequency: u32, is_in_use: bool, times: &[(u16, u64)]) -> Vec<u8> {
         let info = Request::new(0, 0, &[]).with(FREQUENCY, &frequency.to_ne_bytes()).with(2, &[0xa1]);
         let info = if is_in_use { info.with(IN_USE, &[]) } else { info };
@@ -82,7 +82,7 @@ mod tests {
     }
 
     proptest! {
-        /// A message that is right is broken in one place, or cut.
+        /// A valid message is broken in one place, or cut.
         #[test]
         fn a_broken_survey_is_read_to_its_end(at in 0_usize..120, to in any::<u8>(), cut in 0_usize..120) {
             let mut bytes = message(2_437, true, &[(TIME, 120_000), (TIME_BUSY, 30_500)]);

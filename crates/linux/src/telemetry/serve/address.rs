@@ -1,4 +1,4 @@
-//! Where a server listens.
+//! Addresses of servers.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -12,7 +12,7 @@ use std::str::FromStr;
 pub enum Address {
     /// A UNIX socket.
     Path(PathBuf),
-    /// A port of this machine that only this machine reaches.
+    /// A loopback port.
     Loopback(SocketAddr),
 }
 

@@ -1,4 +1,4 @@
-//! One client of a server. It is given so much time and memory and no more.
+//! One client of a server, with bounded time and memory.
 
 use super::request::{self, LONGEST, Request, Serves};
 use crate::telemetry::metrics;
@@ -9,45 +9,45 @@ use rustix::net::{RecvFlags, SendFlags, Shutdown};
 use std::os::fd::OwnedFd;
 use units::{Duration, Instant};
 
-/// Time between two lines for a watching client, at least.
+/// Least time between two lines for a watching client.
 pub const WATCH_EVERY: Duration = Duration::from_millis(50);
-/// How long a client may take for its request, for reading its answer, and for going.
+/// Longest time for a client's request, for reading its answer, and for closing.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Where a client is.
+/// Progress of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Its request is not complete.
+    /// The request is not complete.
     Asking,
-    /// It is sent one answer.
+    /// One answer is being sent.
     Answered,
-    /// It is sent a line now and then.
+    /// A line is sent from time to time.
     Watching,
-    /// Everything is sent, and it is to close the connection. Closing first would lose what it has not read yet.
+    /// Everything is sent, and the client closes the connection. Closing first would lose what it has not read yet.
     Leaving,
 }
 
-/// A connection that was accepted. Its socket does not block.
+/// An accepted connection. Its socket does not block.
 #[derive(Debug)]
 pub(super) struct Client {
     pub(super) socket: OwnedFd,
     phase: Phase,
-    /// How many came before it.
+    /// Number of clients accepted before it.
     number: u64,
-    /// What it has sent, at most [`LONGEST`] bytes.
+    /// Bytes received, at most [`LONGEST`].
     input: Vec<u8>,
     output: Vec<u8>,
-    /// How much of `output` is sent.
+    /// Bytes of `output` already sent.
     sent: usize,
-    /// It has closed its sending side.
+    /// Whether it has closed its sending side.
     silent: bool,
-    /// When it is dropped unless it gets on.
+    /// When it is dropped unless it makes progress.
     deadline: Instant,
     /// When the next line is due.
     due: Instant,
 }
 
-/// The client is done with, or is not to be served any longer.
+/// The client is done, or must not be served any longer.
 pub(super) struct Done;
 
 impl Client {
@@ -65,12 +65,12 @@ impl Client {
         }
     }
 
-    /// How many came before it; none where it watches, which is nothing that comes to an end.
+    /// Returns its age rank; `None` if it watches, which never ends.
     pub(super) fn age(&self) -> Option<u64> {
         (self.phase != Phase::Watching).then_some(self.number)
     }
 
-    /// What the client is to be looked after for.
+    /// Returns the events to wait for.
     pub(super) fn interest(&self) -> EventFlags {
         let mut interest = if self.silent { EventFlags::empty() } else { EventFlags::IN };
         if self.sent < self.output.len() {
@@ -79,7 +79,7 @@ impl Client {
         interest
     }
 
-    /// Reads and writes as much as goes at once.
+    /// Reads and writes as much as possible without waiting.
     pub(super) fn serve(&mut self, now: Instant, serves: Serves, statuses: &[Status]) -> Result<(), Done> {
         if !self.silent {
             self.receive()?;
@@ -98,7 +98,7 @@ impl Client {
                 self.silent = true;
                 if matches!(self.phase, Phase::Asking | Phase::Leaving) { Err(Done) } else { Ok(()) }
             }
-            // Whoever goes on talking after a request is not to be listened to for ever.
+            // Drop clients that keep sending after a request.
             Ok(_) if room == 0 => Err(Done),
             Ok((_, length)) => {
                 self.input.extend_from_slice(&bytes[..length]);
@@ -134,7 +134,7 @@ impl Client {
         Ok(())
     }
 
-    /// Gives a watching client its next line, if that is due. One that has not read the last line misses this one.
+    /// Gives a watching client its next line, if that is due. A client that has not read the last line misses this one.
     pub(super) fn tell(&mut self, now: Instant, statuses: &[Status]) -> Result<(), Done> {
         if now >= self.deadline {
             return Err(Done);

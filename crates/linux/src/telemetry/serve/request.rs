@@ -1,20 +1,20 @@
-//! What a client asks for, read from its first bytes.
+//! Requests of clients, parsed from their first bytes.
 
-/// The most bytes of a request, with all of its header fields.
+/// Most bytes of a request, with all header fields.
 pub const LONGEST: usize = 4_096;
 
-/// Something that a client may ask for.
+/// Requests that a client may make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
     /// `status`: one JSON array of [`Status`](crate::telemetry::status::Status).
     Status,
-    /// `watch`: the same again and again, one array a line, until the client leaves.
+    /// `watch`: the same repeatedly, one array per line, until the client leaves.
     Watch,
     /// `GET /metrics` over HTTP: the metrics in Prometheus's text format.
     Metrics,
 }
 
-/// What a server answers.
+/// Which requests a server answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Serves {
     /// Every [`Request`].
@@ -23,20 +23,19 @@ pub enum Serves {
     Metrics,
 }
 
-/// Why a request is refused, in the protocol that it came in.
+/// Reasons for refusing a request, in the protocol in which it came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// A line that asks for nothing that there is.
+    /// A line that is no known request.
     Line(&'static str),
-    /// An HTTP request: the status code, its reason, and a sentence.
+    /// An HTTP error: status code, its reason, and a sentence.
     Http(u16, &'static str, &'static str),
 }
 
-/// Reads a request from the bytes that have come. `Ok(None)` when it is not complete; whatever the bytes are, it is
-/// complete or refused once [`LONGEST`] of them are there.
+/// Parses a request. `Ok(None)` if it is not complete; any [`LONGEST`] bytes are complete or refused.
 ///
 /// # Errors
-/// They ask for something else, or for too long.
+/// The bytes ask for something else, or for too long.
 pub fn read(bytes: &[u8]) -> Result<Option<Request>, Refusal> {
     let Some(end) = bytes.iter().position(|&byte| byte == b'\n') else {
         let refusal = Refusal::Line("expected a line: status, watch, or an HTTP request");
@@ -58,13 +57,13 @@ pub fn read(bytes: &[u8]) -> Result<Option<Request>, Refusal> {
     }
 }
 
-/// Whether header fields (RFC 9112 section 2.1) have ended.
+/// Tells whether header fields (RFC 9112 section 2.1) have ended.
 fn ends_with_empty_line(fields: &[u8]) -> bool {
     fields.split_inclusive(|&byte| byte == b'\n').any(|line| matches!(line, b"\n" | b"\r\n"))
 }
 
 fn http(method: &[u8], target: &[u8], version: &[u8]) -> Result<Option<Request>, Refusal> {
-    // What follows a question mark asks for a part of the metrics, which are few: all are given.
+    // A query would ask for a part of the metrics, which are few: all are given.
     let path = target.split(|&byte| byte == b'?').next().unwrap_or_default();
     match (version, method, path) {
         (b"HTTP/1.0" | b"HTTP/1.1", b"GET", b"/metrics") => Ok(Some(Request::Metrics)),
@@ -75,7 +74,7 @@ fn http(method: &[u8], target: &[u8], version: &[u8]) -> Result<Option<Request>,
 }
 
 impl Refusal {
-    /// What is sent to the client.
+    /// Returns what is sent to the client.
     pub(super) fn answer(self) -> Vec<u8> {
         match self {
             Self::Line(why) => format!("error: {why}\n").into_bytes(),
@@ -84,9 +83,9 @@ impl Refusal {
     }
 }
 
-/// A whole HTTP response, after which the connection is closed.
+/// Returns a whole HTTP response, after which the connection is closed.
 pub(super) fn response(code: u16, reason: &str, kind: &str, body: &str) -> Vec<u8> {
-    // RFC 9110 section 15.5.6 wants the methods that would be allowed.
+    // RFC 9110 section 15.5.6 requires the allowed methods.
     let allow = if code == 405 { "Allow: GET\r\n" } else { "" };
     let head = format!("HTTP/1.1 {code} {reason}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n", body.len());
     format!("{head}{allow}Connection: close\r\n\r\n{body}").into_bytes()

@@ -1,6 +1,6 @@
 use super::request::LONGEST;
 use super::*;
-use crate::kernel::clock::now;
+use crate::kernel::now;
 use crate::telemetry::status::tests::busy;
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
@@ -8,7 +8,7 @@ use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
 use units::Duration;
 
-/// A server that is driven by hand, on a clock of the test's own.
+/// A server driven by hand, on a clock of the test's own.
 struct Driven {
     server: Server,
     now: Instant,
@@ -29,7 +29,7 @@ impl Driven {
         client
     }
 
-    /// Serves until there is nothing to do; panics where that never comes.
+    /// Serves until there is nothing to do; panics if that never comes.
     fn turn(&mut self) {
         for _ in 0..10_000 {
             if !is_readable(&self.server) {
@@ -46,7 +46,7 @@ impl Driven {
         self.turn();
     }
 
-    /// What the server answers; it must close the connection.
+    /// Returns the server's answer; the server must close the connection.
     fn ask(&mut self, request: &[u8]) -> String {
         let mut client = self.connect();
         client.write_all(request).unwrap();
@@ -68,7 +68,7 @@ fn is_readable(server: &Server) -> bool {
     poll(&mut set, Some(&at_once)).unwrap() > 0
 }
 
-/// What has come by now; nothing where the connection is closed.
+/// Returns what has arrived; nothing if the connection is closed.
 fn received(client: &mut UnixStream) -> Option<Vec<u8>> {
     let (mut all, mut part) = (Vec::new(), [0; 4_096]);
     loop {
@@ -163,7 +163,7 @@ fn a_watching_client_that_does_not_read_costs_one_line_of_memory_and_is_dropped(
 fn as_many_silent_clients_as_there_is_room_for_keep_nobody_out() {
     const REQUEST: &[u8] = b"GET /metrics HTTP/1.1\r\n\r\n";
     let mut driven = Driven::new(Serves::Metrics);
-    // Some say nothing, others ask and do not go.
+    // Some send nothing, others ask and stay.
     let mut idle: Vec<UnixStream> = (0..MOST_CLIENTS).map(|_| driven.connect()).collect();
     for client in idle.iter_mut().step_by(2) {
         client.write_all(REQUEST).unwrap();
@@ -173,7 +173,7 @@ fn as_many_silent_clients_as_there_is_room_for_keep_nobody_out() {
     for number in 0..MOST_CLIENTS {
         let mut honest = driven.connect();
         honest.write_all(REQUEST).unwrap();
-        // As many again come with it.
+        // As many more come with it.
         let more: Vec<UnixStream> = (0..MOST_CLIENTS).map(|_| driven.connect()).collect();
         driven.turn();
         honest.set_nonblocking(false).unwrap();

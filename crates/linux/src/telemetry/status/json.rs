@@ -1,4 +1,4 @@
-//! A status as scripts read it: numbers in SI units, each with its unit in its key, by the names of simulated results.
+//! JSON of a status: numbers in SI units, each with its unit in its key, by the names of simulated results.
 
 use super::{Quantity, RealTime, State, Status, Totals};
 use crate::telemetry::events::AgentEvent;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Rate};
 
-/// The object of a queue.
+/// Writes the object of a queue.
 #[derive(Serialize, Deserialize)]
 struct QueueFields {
     device: String,
@@ -32,7 +32,7 @@ struct QueueFields {
     events: VecDeque<AgentEvent>,
 }
 
-/// The queue of real time beside it.
+/// Writes the real-time queue.
 #[derive(Serialize, Deserialize)]
 struct ClassFields {
     last: Last,
@@ -57,7 +57,7 @@ enum InItsUnit {
     Bytes(u64),
 }
 
-/// The newest interval. What was not measured in it is absent.
+/// Writes the newest interval. Quantities that were not measured are absent.
 #[derive(Serialize, Deserialize)]
 struct Last {
     length_s: f64,
@@ -84,7 +84,7 @@ struct Last {
     busy_s: f64,
 }
 
-/// Statistics of `n` samples, in seconds.
+/// Writes statistics of `n` samples, in seconds.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Spans {
     n: u64,

@@ -1,0 +1,105 @@
+//! The results that claims, charts and tables ask for.
+
+use super::{Case, Question};
+use crate::measure;
+use crate::study::Run;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// The results of all runs of a sweep: by case, then by seed. What was read once is kept: a run's whole tree is large.
+pub(crate) struct Results<'r> {
+    cases: Vec<&'r Case>,
+    seeds: usize,
+    runs: &'r [Run],
+    /// The numbers of a run at a path.
+    read: Box<dyn Fn(usize, &str) -> Vec<f64> + 'r>,
+    known: Vec<RefCell<BTreeMap<String, Rc<[f64]>>>>,
+}
+
+/// What was asked, of every case that was asked about.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Answer {
+    /// The cases, by index; of steps those that they lead to.
+    pub(crate) cases: Vec<usize>,
+    /// Of steps: the cases that they come from.
+    pub(super) before: Vec<usize>,
+    /// By seed, a row a case (a step), in it one value a flow or node.
+    pub(crate) by_seed: Vec<Vec<Vec<f64>>>,
+}
+
+impl<'r> Results<'r> {
+    /// Those of `runs`.
+    pub(crate) fn new(seeds: usize, runs: &'r [Run]) -> Self {
+        let cases = runs.iter().step_by(seeds.max(1)).map(|run| &run.case).collect();
+        let read = move |run: usize, path: &str| measure::numbers(&measure::branch(&runs[run], path), path);
+        Self { runs, ..Self::of(cases, seeds, Box::new(read)) }
+    }
+
+    /// Those of cases, as they are read by `read`.
+    pub(super) fn of(cases: Vec<&'r Case>, seeds: usize, read: Box<dyn Fn(usize, &str) -> Vec<f64> + 'r>) -> Self {
+        let known = (0..cases.len() * seeds).map(|_| RefCell::default()).collect();
+        Self { cases, seeds, runs: &[], read, known }
+    }
+
+    /// The answer to a question.
+    pub(crate) fn answer(&self, question: &Question) -> Answer {
+        let pairs = question.pairs(&self.cases);
+        let of_seed = |seed: usize| question.rows(&Seed { results: self, seed }, &pairs);
+        let by_seed = (0..self.seeds).map(of_seed).collect();
+        let case = |position: usize| pairs[position].0;
+        let (before, cases) = match question.neighbours(&pairs, &self.cases) {
+            Some(neighbours) => neighbours.into_iter().map(|(from, to)| (case(from), case(to))).unzip(),
+            None => (Vec::new(), (0..pairs.len()).map(case).collect()),
+        };
+        Answer { cases, before, by_seed }
+    }
+
+    /// The labels of the cases.
+    pub(super) fn cases(&self) -> &[&'r Case] {
+        &self.cases
+    }
+
+    /// How many seeds every case has.
+    pub(super) fn seeds(&self) -> usize {
+        self.seeds
+    }
+
+    /// The run of a case with the first seed.
+    pub(super) fn first_run(&self, case: usize) -> &'r Run {
+        &self.runs[case * self.seeds]
+    }
+}
+
+/// The results of one seed.
+pub(super) struct Seed<'r> {
+    pub(super) results: &'r Results<'r>,
+    pub(super) seed: usize,
+}
+
+impl<'r> Seed<'r> {
+    pub(super) fn cases(&self) -> &'r [&'r Case] {
+        &self.results.cases
+    }
+
+    /// The run of a case.
+    pub(super) fn run(&self, case: usize) -> &'r Run {
+        &self.results.runs[self.place(case)]
+    }
+
+    /// The numbers of a case at a path.
+    pub(super) fn numbers(&self, case: usize, path: &str) -> Rc<[f64]> {
+        let place = self.place(case);
+        let known = &self.results.known[place];
+        if let Some(numbers) = known.borrow().get(path) {
+            return Rc::clone(numbers);
+        }
+        let numbers: Rc<[f64]> = (self.results.read)(place, path).into();
+        known.borrow_mut().insert(path.to_owned(), Rc::clone(&numbers));
+        numbers
+    }
+
+    fn place(&self, case: usize) -> usize {
+        case * self.results.seeds + self.seed
+    }
+}

@@ -1,0 +1,160 @@
+//! Why a scenario is not run, and where: what is told of it.
+
+use crate::printable::shown;
+use std::fmt;
+
+/// How the nearest right name is told.
+const DID_YOU_MEAN: &str = "did you mean `";
+
+/// The widest piece of a line that a refusal quotes, in characters.
+const QUOTED: usize = 110;
+
+/// Why a scenario is not run: what is wrong, where, what was expected, and the nearest right name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    place: Place,
+    message: String,
+    notes: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Place {
+    File(String),
+    Line(Line),
+    Set(String),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Line {
+    pub(super) name: String,
+    pub(super) number: usize,
+    /// Characters before the place.
+    pub(super) column: usize,
+    /// Characters to underline.
+    pub(super) width: usize,
+    pub(super) content: String,
+}
+
+impl Refusal {
+    /// A refusal of a file as a whole.
+    pub fn file(name: &str, message: impl Into<String>) -> Self {
+        Self::at(Place::File(name.to_owned()), message)
+    }
+
+    /// A refusal of a place in a line.
+    pub(super) fn line(line: Line, message: impl Into<String>) -> Self {
+        let content = printable(&line.content);
+        Self::at(Place::Line(Line { content, ..line }), message)
+    }
+
+    /// A refusal of a key set from outside.
+    pub(super) fn set(set: &str, message: impl Into<String>) -> Self {
+        Self::at(Place::Set(sentence(set)), message)
+    }
+
+    fn at(place: Place, message: impl Into<String>) -> Self {
+        Self { place, message: sentence(&message.into()), notes: Vec::new() }
+    }
+
+    /// What is wrong, without the place.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The file that it is about; none where it is about a key set from outside.
+    pub fn file_name(&self) -> Option<&str> {
+        match &self.place {
+            Place::File(name) => Some(name),
+            Place::Line(line) => Some(&line.name),
+            Place::Set(_) => None,
+        }
+    }
+
+    /// Line and column of the place in that file, both from 1.
+    pub fn position(&self) -> Option<(usize, usize)> {
+        match &self.place {
+            Place::Line(line) => Some((line.number, line.column + 1)),
+            Place::File(_) | Place::Set(_) => None,
+        }
+    }
+
+    /// The key set from outside that it is about, with its value: `queue.limit=x`.
+    pub fn change(&self) -> Option<&str> {
+        match &self.place {
+            Place::Set(set) => Some(set),
+            Place::File(_) | Place::Line(_) => None,
+        }
+    }
+
+    /// The nearest right name, where one is near.
+    pub fn nearest(&self) -> Option<&str> {
+        let told = self.notes.iter().chain([&self.message]).find_map(|note| note.split_once(DID_YOU_MEAN));
+        told?.1.split('`').next()
+    }
+
+    /// Adds a line below the quoted place.
+    #[must_use]
+    pub(super) fn note(mut self, note: impl Into<String>) -> Self {
+        let note = note.into();
+        if !note.is_empty() {
+            self.notes.push(sentence(&note));
+        }
+        self
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let indent = match &self.place {
+            Place::File(name) => {
+                write!(f, "{name}: {}", self.message)?;
+                1
+            }
+            Place::Set(set) => {
+                write!(f, "--set '{set}': {}", self.message)?;
+                1
+            }
+            Place::Line(line) => {
+                write!(f, "{}:{}:{}: {}", line.name, line.number, line.column + 1, self.message)?;
+                line.quote(f)?;
+                line.number.to_string().len() + 1
+            }
+        };
+        for note in &self.notes {
+            write!(f, "\n{:indent$} = {note}", "")?;
+        }
+        Ok(())
+    }
+}
+
+impl Line {
+    /// The line with a caret under the place; a long line only around it.
+    fn quote(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let skipped = if self.column + self.width > QUOTED { self.column.saturating_sub(QUOTED / 2) } else { 0 };
+        let shown: String = self.content.chars().skip(skipped).take(QUOTED).collect();
+        let number = self.number.to_string();
+        let gutter = number.len();
+        let before = self.column - skipped;
+        let width = self.width.min(shown.chars().count().saturating_sub(before)).max(1);
+        write!(f, "\n{:gutter$} |\n{number} | {shown}\n{:gutter$} | {:before$}{}", "", "", "", "^".repeat(width))
+    }
+}
+
+/// One character for each character, none of which moves the cursor or colours the terminal: the caret must stay under its
+/// word, and a file must not write on the screen as it likes.
+fn printable(line: &str) -> String {
+    line.chars().map(|c| if c == '\t' { ' ' } else { shown(c) }).collect()
+}
+
+/// What is said of a place, printable; of a text as long as a file, its beginning and its end.
+fn sentence(text: &str) -> String {
+    const MOST: usize = 2_000;
+    let length = text.chars().count();
+    if length <= MOST {
+        return printable(text);
+    }
+    let part = |from: usize| text.chars().skip(from).take(MOST / 2).collect::<String>();
+    printable(&format!("{} ... {}", part(0), part(length - MOST / 2)))
+}
