@@ -186,8 +186,9 @@ fn ruled(verdict: &Verdict) -> String {
     };
     let ruling = verdict.verdict;
     format!(
-        "<span class=\"tag {}\"><span aria-hidden=\"true\">{} </span>{}</span>{depends}",
+        "<span class=\"tag {}\" data-verdict=\"{}\"><span aria-hidden=\"true\">{} </span>{}</span>{depends}",
         class(ruling),
+        key(ruling),
         sign(ruling),
         ruling.word()
     )
