@@ -2,12 +2,14 @@
 
 use super::lines::picture;
 use super::picture::{Data, Line, Picture, Tracks};
-use super::{ReportError, html, with_library};
+use super::{ReportError, html, sample, with_library};
+use crate::evidence;
+use crate::scenario::{Scenario, Wishes};
 use crate::study::{self, Cell, Chart, Compare, Labels, Study, Table, Together};
 use serde_json::Value;
 use std::collections::BTreeMap;
-
-use super::sample;
+use std::fs;
+use std::path::Path;
 
 const STUB: &str = "window.vegaEmbed = () => {};";
 
@@ -419,4 +421,44 @@ fn commands_replay_a_run() {
     ));
     // it's, inside single quotes of the shell.
     assert!(page.contains("title=&quot;it&#39;\\&#39;&#39;s&quot;&#39;"));
+}
+
+/// What `make picture` writes into the picture.
+#[derive(Debug, PartialEq, serde::Deserialize)]
+struct Shown {
+    experiment: String,
+    title: String,
+    says: Vec<String>,
+    chart: String,
+    claims: usize,
+    verdicts: BTreeMap<String, usize>,
+}
+
+#[test]
+fn the_picture_in_the_readme_is_of_the_present_report() {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let file = root.join("scenarios/adth/s1a.toml");
+    let scenario = Scenario::load(&file, &Wishes::default()).unwrap();
+    let record = fs::read_to_string(root.join("evidence/adth.csv")).unwrap();
+    let rows = evidence::read(&record).unwrap();
+    let mut verdicts = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.experiment() == scenario.id && row.conventions == "standard") {
+        let word = serde_json::to_value(row.verdict).unwrap().as_str().unwrap().to_owned();
+        *verdicts.entry(word).or_default() += 1;
+    }
+    let wanted = Shown {
+        experiment: scenario.id,
+        title: scenario.title,
+        says: scenario.answer.says,
+        chart: scenario.charts.iter().find(|chart| chart.first).unwrap().title.clone(),
+        claims: scenario.claims.len(),
+        verdicts,
+    };
+    let png = fs::read(root.join("docs/report.png")).unwrap();
+    let mark = b"tEXtDescription\0";
+    let at = png.windows(mark.len()).position(|window| window == mark).expect("`make picture` made the picture");
+    let text = at + mark.len();
+    let end = at + 4 + u32::from_be_bytes(png[at - 4..at].try_into().unwrap()) as usize;
+    let shown: Shown = serde_json::from_slice(&png[text..end]).unwrap();
+    assert_eq!(shown, wanted, "`make picture` draws docs/report.png again");
 }
