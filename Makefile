@@ -29,7 +29,7 @@ Other programs  peers, peers-tcp, peers-patched: the same networks in ns-3 and n
                 bench, bench-instructions, bench-optimised, bench-python, criterion: cost compared
 Deep tests      mutants (SHARD), fuzz (TIME), fuzz-on, wasm
 Packages        deb, deb-test, static (PROCESSOR), wheel, wheel-aarch64, pgo
-Pictures        theory-plots
+Pictures        picture (docs/report.png), theory-plots
 endef
 export HELP
 help:
@@ -185,9 +185,17 @@ instructions: build
 browser: claims
 	python3 tests/debian.py browser
 	python3 tests/browser/check_report.py target/claims/report.html target/screenshots
+	$(TESTED) report target/claims/adth-s1a
+	python3 tests/browser/check_report.py target/claims/adth-s1a/report.html target/screenshots/one
 	$(TESTED) run scenarios/adth/s1a.toml --set 'duration=30 s' --record-intervals target/n1.jsonl --node n1 > target/n1.txt
 	$(TESTED) replay target/n1.jsonl --controller adth --controller alt --report target/replay.html
 	python3 tests/browser/check_report.py target/replay.html
+
+# What stands first in the report of adth-s1a, for the README.
+picture: build
+	python3 tests/debian.py browser
+	$(SLUICE) reproduce adth-s1a --out target/picture || test $$? -eq 1
+	python3 tests/browser/picture.py target/picture docs/report.png
 
 # Continues where it was interrupted; outcomes are kept in target/peers.
 peers: build
