@@ -1,4 +1,4 @@
-//! What packets take in frames, for schemes that read link rates and aggregates.
+//! Airtime and frame sizes of packets, for schemes that use link rates and aggregates.
 
 use crate::Radio;
 

@@ -1,4 +1,5 @@
-//! What a queue tells a controller. Readable and writable, so that a recorded run can be replayed into a controller.
+//! Measurements of a queue for a controller. Readable and writable, so that a recorded run can be replayed into a
+//! controller.
 
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};

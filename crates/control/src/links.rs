@@ -1,4 +1,4 @@
-//! What nodes that send tell each other of their links.
+//! Link reports that sending nodes exchange.
 
 use core::fmt;
 use core::ops::Deref;

@@ -1,24 +1,25 @@
-//! What a controller asks of its host, and whether a host can serve it.
+//! Requirements of a controller on its host, and the check that a host meets them.
 
 use core::fmt;
 use units::{Duration, Within};
 
-/// No controller decides more often: no link serves a packet in so short a time that there would be news, and a host that
-/// is called at each nanosecond does nothing else.
+/// Shortest interval between two updates. No link serves packets fast enough for more frequent decisions to see
+/// anything new, and a host called every nanosecond would do nothing else.
 pub const SHORTEST_INTERVAL: Duration = Duration::from_micros(100);
 
 /// The time between two runs of a controller, as a parameter: at least [`SHORTEST_INTERVAL`].
 pub type Period = Within<Duration, { SHORTEST_INTERVAL.as_nanos() }>;
 
-/// What a controller asks of its host.
+/// Requirements of a controller on its host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Needs {
     /// Time between two calls of [`Controller::update`](crate::Controller::update), at least
     /// [`SHORTEST_INTERVAL`]; [`Duration::MAX`] where it need not be called at all.
     pub interval: Duration,
-    /// How the queue shall measure.
+    /// Optional measurements of the queue.
     pub measures: Measures,
-    /// Packets whose MAC delay is longer count in [`Radio::late`](crate::Radio::late). None are counted without it.
+    /// Threshold of the MAC delay beyond which packets count in [`Radio::late`](crate::Radio::late). None are counted
+    /// without it.
     pub late_after: Option<Duration>,
     /// What it looks at. What is not named here never changes its orders: a test holds every controller to that.
     pub reads: Reads,

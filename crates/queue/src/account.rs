@@ -1,4 +1,4 @@
-//! What a queue keeps account of, whatever its discipline: its limit, what waits, what went through, what was measured.
+//! Accounting of a queue, common to all disciplines: limit, backlog, counts and measurements.
 
 use crate::level::{Level, Meter};
 use crate::measure::{Counts, Measured, Occupancy, ServiceAverage, Tally, Totals};
@@ -12,7 +12,7 @@ pub const MOST_PACKETS: u32 = 1_000_000;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting<P> {
     pub(crate) packet: P,
-    /// When it came to the queue.
+    /// Arrival time at the queue.
     pub(crate) since: Instant,
 }
 

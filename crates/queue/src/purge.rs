@@ -1,8 +1,8 @@
-//! What a lower limit does to packets that wait.
+//! Purge order: the packets discarded when a lower limit no longer fits the backlog.
 
 use serde::{Deserialize, Serialize};
 
-/// Which packets go when the limit is lowered below what waits.
+/// Packets discarded when the limit is lowered below the backlog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

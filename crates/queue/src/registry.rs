@@ -35,7 +35,7 @@ macro_rules! disciplines {
             /// Every discipline, in the order of the list.
             pub const ALL: &'static [Self] = &[Self::DropTail, Self::DropHead, $(Self::$Kind),*];
 
-            /// As it is written in a scenario.
+            /// Returns the name as a scenario writes it.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     Self::DropTail => "drop-tail",

@@ -16,8 +16,8 @@ use units::{Bytes, Duration, Instant, Positive};
 pub struct Params {
     /// The wait that may stand (TARGET). Default 5 ms.
     pub target: Positive<Duration>,
-    /// How long packets have to wait longer than that before one is dropped (INTERVAL): about the largest round-trip time.
-    /// Default 100 ms.
+    /// Time for which the wait must exceed the target before a packet is dropped (INTERVAL): about the largest
+    /// round-trip time. Default 100 ms.
     pub interval: Positive<Duration>,
     /// While no more than this waits, nothing is dropped (the interface's MTU). Default 1514 B.
     pub mtu: Bytes,
@@ -36,7 +36,7 @@ impl Default for Params {
     }
 }
 
-/// What CoDel remembers of a queue.
+/// State of CoDel for one queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct State {
     /// Packets dropped since the dropping state began; sets the time to the next.
@@ -46,7 +46,7 @@ pub(crate) struct State {
     dropping: bool,
     /// If packets wait longer than the target: when they will have done so for an interval.
     first_above: Option<Instant>,
-    /// When to drop the next packet, in the dropping state.
+    /// Time of the next drop, in the dropping state.
     drop_next: Instant,
 }
 
@@ -57,7 +57,7 @@ impl State {
     }
 }
 
-/// Where the law gets packets from.
+/// Source of the packets that the control law judges.
 pub(crate) trait Source<P> {
     /// Takes out the next packet.
     fn next(&mut self) -> Option<Waiting<P>>;

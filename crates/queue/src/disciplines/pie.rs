@@ -20,7 +20,7 @@ pub struct Params {
     pub qdelay_ref: Positive<Duration>,
     /// Time between two updates of the drop probability (`T_UPDATE`), at least 1 ms. Default 15 ms.
     pub t_update: Within<Duration, 1_000_000>,
-    /// For so long a fresh queue drops nothing (`MAX_BURST`). Default 150 ms.
+    /// Time for which a fresh queue drops nothing (`MAX_BURST`). Default 150 ms.
     pub max_burst: Duration,
     /// Weight of the wait's distance from the reference, in 1/s. Default 0.125.
     pub alpha: Positive<f64>,
@@ -34,7 +34,7 @@ pub struct Params {
     pub cap_drop_adjustment: bool,
     /// Marks packets instead of dropping them where both ends understand ECN. Default false.
     pub ecn: bool,
-    /// From this drop probability on packets are dropped even so (`mark_ecnth`). Default 0.1.
+    /// Drop probability from which ECN-capable packets are dropped instead of marked (`mark_ecnth`). Default 0.1.
     pub mark_ecnth: Share,
 }
 
@@ -55,7 +55,7 @@ impl Default for Params {
     }
 }
 
-/// What an update changes.
+/// State that an update changes.
 #[derive(Clone, Copy, Debug)]
 struct State {
     drop_prob: f64,
@@ -175,7 +175,7 @@ impl Law for Pie {
     }
 }
 
-/// How much gentler the controller is while the probability is small (section 4.2).
+/// Returns the factor that scales the controller down while the probability is small (section 4.2).
 fn divisor(drop_prob: f64) -> f64 {
     match drop_prob {
         p if p < 0.000_001 => 2048.0,

@@ -65,7 +65,7 @@ pub(crate) struct Red {
     min_th: f64,
     max_th: f64,
     w_q: f64,
-    /// How long a typical packet takes.
+    /// Service time of a typical packet.
     packet_time: f64,
     adaptive: bool,
     interval: Duration,
@@ -74,7 +74,7 @@ pub(crate) struct Red {
     average: f64,
     /// Packets that came since the last drop; -1 while the average is below the lower threshold.
     count: i64,
-    /// When the queue became empty, or a packet last came to it when it was.
+    /// Time at which the queue became empty, or at which a packet last arrived while it was.
     idle_since: Instant,
     next_move: Instant,
 }
