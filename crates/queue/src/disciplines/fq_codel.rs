@@ -21,9 +21,9 @@ use units::{Bytes, Duration, Instant, Positive, Within};
 pub struct Params {
     /// The wait that may stand in a flow's queue (TARGET). Default 5 ms.
     pub target: Positive<Duration>,
-    /// Time for which the wait must exceed the target before a packet is dropped (INTERVAL). Default 100 ms.
+    /// How long packets have to wait longer than that before one is dropped (INTERVAL). Default 100 ms.
     pub interval: Positive<Duration>,
-    /// Backlog of a flow's queue up to which CoDel drops nothing there. Default 1514 B.
+    /// While no more than this waits in a flow's queue, CoDel drops nothing there. Default 1514 B.
     pub mtu: Bytes,
     /// Bytes that a flow may send before it is the next one's turn, at least 256 B. Default 1514 B.
     pub quantum: Within<Bytes, 256>,

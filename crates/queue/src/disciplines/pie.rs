@@ -20,7 +20,7 @@ pub struct Params {
     pub qdelay_ref: Positive<Duration>,
     /// Time between two updates of the drop probability (`T_UPDATE`), at least 1 ms. Default 15 ms.
     pub t_update: Within<Duration, 1_000_000>,
-    /// Time for which a fresh queue drops nothing (`MAX_BURST`). Default 150 ms.
+    /// For so long a fresh queue drops nothing (`MAX_BURST`). Default 150 ms.
     pub max_burst: Duration,
     /// Weight of the wait's distance from the reference, in 1/s. Default 0.125.
     pub alpha: Positive<f64>,
@@ -34,7 +34,7 @@ pub struct Params {
     pub cap_drop_adjustment: bool,
     /// Marks packets instead of dropping them where both ends understand ECN. Default false.
     pub ecn: bool,
-    /// Drop probability from which ECN-capable packets are dropped instead of marked (`mark_ecnth`). Default 0.1.
+    /// From this drop probability on packets are dropped even so (`mark_ecnth`). Default 0.1.
     pub mark_ecnth: Share,
 }
 
