@@ -2,15 +2,15 @@
 
 use crate::Radio;
 
-/// Of each packet in an aggregate, in bytes: MAC header with QoS control, LLC, check sum and delimiter (IEEE 802.11-2016, 9.2.4
-/// and 9.7).
+/// Overhead of each packet in an aggregate, in bytes: MAC header with QoS control, LLC, check sum and delimiter (IEEE
+/// 802.11-2016, 9.2.4 and 9.7).
 const FRAMING: f64 = (26 + 8 + 4 + 4) as f64;
 /// The longest frame of a single packet, in bytes: 2304 B of data, header and check sum (IEEE 802.11-2016, 9.2.4.7).
 const LONGEST_ALONE: u64 = 2_346;
 /// A block acknowledgement's window: no aggregate has more MPDUs.
 const WINDOW: u8 = 64;
 
-/// A packet of so many network-layer bytes with its framing, in bits.
+/// Returns the size of a packet of this many network-layer bytes with its framing, in bits.
 pub(crate) fn bits(bytes: f64) -> f64 {
     (bytes + FRAMING) * 8.0
 }

@@ -84,11 +84,11 @@ pub struct Cell {
     /// DIFS (or EIFS, where they saw a frame begin and could not read it) after it. No slot is inside. All frames are
     /// equally long. When the colliders resume is told by [`Freezing::Standard`].
     pub collision: Duration,
-    /// What a success counts for in the throughput.
+    /// Payload of a success, as counted in the throughput.
     pub payload: Bytes,
 }
 
-/// What happens to the back-off counters during a busy period.
+/// Convention for the back-off counters during a busy period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freezing {
     /// As in *Bianchi*: the busy period is one more slot, in which all counters go down by one; everybody resumes
@@ -106,14 +106,14 @@ pub enum Freezing {
     },
 }
 
-/// What a saturated cell comes to in the long run.
+/// Long-run outcome of a saturated cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Saturation {
     /// The probability that a station transmits in a slot that it may use. [`Freezing::Bianchi`]: any slot, busy ones
     /// included. [`Freezing::Standard`]: a slot other than the first after a busy period, of a station that did not
     /// collide just before.
     pub tau: f64,
-    /// Of the transmitted frames, the part that collides.
+    /// Share of the transmitted frames that collide, 0 to 1.
     pub collision_probability: f64,
     /// Of the frames, the part that is given up after [`Cell::attempts`] collisions (a frame's collisions taken as
     /// independent, as in the models).

@@ -9,7 +9,7 @@
 
 use units::Duration;
 
-/// How a codec takes losses (section 7.5); values from ITU-T G.113, Appendix I.
+/// Robustness of a codec to losses (section 7.5); values from ITU-T G.113, Appendix I.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Codec {
     /// `Ie`: the impairment without losses.

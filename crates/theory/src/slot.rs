@@ -1,4 +1,4 @@
-//! What a slot brings when classes of stations may transmit in it, each station independently of the others.
+//! Outcome of a slot when classes of stations may transmit in it, each station independently of the others.
 
 use units::Duration;
 
@@ -23,7 +23,7 @@ impl Contender {
     }
 }
 
-/// The probability that nobody transmits.
+/// Returns the probability of an idle slot.
 pub(crate) fn idle(contenders: &[Contender]) -> f64 {
     contenders.iter().map(Contender::silent).product()
 }

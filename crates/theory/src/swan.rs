@@ -54,7 +54,7 @@ use units::Duration;
 /// The most devices that are solved, of both classes together.
 pub const MAX_DEVICES: u32 = 1000;
 
-/// What all devices share.
+/// Parameters common to all devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Channel {
     /// `W - 1`: a back-off is drawn uniformly from `0..=cw_min` slots. At least 1.
@@ -94,7 +94,7 @@ impl Channel {
     }
 }
 
-/// What a slot brings when each of `devices[i]` transmits in it with probability `attempt[i]`.
+/// Outcome of a slot when each of `devices[i]` transmits in it with probability `attempt[i]`.
 struct Contention {
     devices: [f64; 2],
     tau: [f64; 2],

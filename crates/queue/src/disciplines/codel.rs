@@ -16,8 +16,8 @@ use units::{Bytes, Duration, Instant, Positive};
 pub struct Params {
     /// The wait that may stand (TARGET). Default 5 ms.
     pub target: Positive<Duration>,
-    /// Time for which the wait must exceed the target before a packet is dropped (INTERVAL): about the largest
-    /// round-trip time. Default 100 ms.
+    /// How long packets have to wait longer than that before one is dropped (INTERVAL): about the largest round-trip
+    /// time. Default 100 ms.
     pub interval: Positive<Duration>,
     /// While no more than this waits, nothing is dropped (the interface's MTU). Default 1514 B.
     pub mtu: Bytes,

@@ -22,11 +22,11 @@ pub(crate) struct Port {
     queue: Queue<Waiting>,
     controller: AnyController,
     shaper: Shaper,
-    /// Which packets are marked as they come, by order of the controller.
+    /// Packets that are marked on arrival, by order of the controller.
     mark: Mark,
     marked: u64,
     record: QueueRecord,
-    /// How often someone outside decides, in the controller's place.
+    /// Interval at which an external agent decides, in the controller's place.
     steered: Option<Duration>,
 }
 
@@ -53,7 +53,7 @@ impl Port {
         Self { queue, controller, shaper, mark: begin.mark, marked: 0, record: QueueRecord::default(), steered: None }
     }
 
-    /// What waits.
+    /// Backlog.
     #[inline]
     pub(crate) fn queue(&self) -> &Queue<Waiting> {
         &self.queue
@@ -90,7 +90,7 @@ impl Port {
         }
     }
 
-    /// When a packet may leave at the earliest; none where none waits.
+    /// Returns the time at which a packet may leave at the earliest; none where none waits.
     #[inline]
     pub(crate) fn ready_at(&self) -> Option<Instant> {
         (!self.queue.is_empty()).then(|| self.shaper.ready_at())
@@ -157,7 +157,7 @@ impl Port {
         self.record.complete(waited, service, packets, self.controller.target_delay());
     }
 
-    /// What was counted of its packets.
+    /// Returns the counts of its packets.
     pub(crate) fn record(&self) -> &QueueRecord {
         &self.record
     }
@@ -172,7 +172,7 @@ impl Port {
         self.queue.follow(params);
     }
 
-    /// What is `unwanted` leaves, wherever it waits.
+    /// Removes `unwanted` packets.
     pub(super) fn discard_where(
         &mut self,
         now: Instant,
@@ -218,7 +218,7 @@ impl Port {
         self.controller.available()
     }
 
-    /// What its controller asks for.
+    /// Returns its controller's requirements.
     pub(crate) fn needs(&self) -> Needs {
         self.controller.needs()
     }
@@ -233,12 +233,12 @@ impl Port {
         self.controller.target_delay()
     }
 
-    /// What holds until the controller's first decision.
+    /// Returns the orders in force until the controller's first decision.
     pub(crate) fn begin(&self) -> Orders {
         self.controller.begin()
     }
 
-    /// What its controller warns of.
+    /// Returns its controller's warning.
     pub(crate) fn warning(&self) -> Option<Warning> {
         self.controller.warning()
     }
@@ -250,7 +250,7 @@ impl Port {
         self.record = QueueRecord::default();
     }
 
-    /// How it stands, for a time series.
+    /// Returns its state, for a time series.
     pub(crate) fn standing(&self) -> Standing {
         let totals = self.queue.totals();
         Standing {
@@ -269,7 +269,7 @@ impl Port {
         }
     }
 
-    /// How the times of its packets are distributed.
+    /// Returns the distributions of its packets' times.
     pub(crate) fn distribution(&self, name: String, shares: &[f64]) -> NodeDistribution {
         self.record.distribution(name, shares)
     }

@@ -7,7 +7,8 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use units::Instant;
 
-/// A day lasts 2 to the power of so many nanoseconds: longer than a slot and SIFS, and shorter than most frames.
+/// Binary logarithm of a day of the calendar queue in nanoseconds: longer than a slot and SIFS, and shorter than most
+/// frames.
 const DAY: u32 = 17;
 /// The days that have a list, each its bit of a word.
 const DAYS: u64 = 64;
@@ -33,7 +34,7 @@ pub struct EventQueue<E> {
     pushed: u64,
     /// The time of the last event that was popped.
     now: Instant,
-    /// That of the earliest event, as it is asked for more often than it changes.
+    /// Cached time of the next event.
     next: Instant,
 }
 

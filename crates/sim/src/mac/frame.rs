@@ -12,7 +12,7 @@ const BLOCK_ACK_REQ: Bytes = Bytes::new(24);
 /// Length of a compressed BlockAck (9.3.1.9).
 pub(crate) const BLOCK_ACK: Bytes = Bytes::new(32);
 
-/// What a frame is for.
+/// Purpose of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Request to send.
@@ -41,7 +41,7 @@ pub(crate) struct Frame {
     pub(crate) kind: Kind,
     pub(crate) from: u32,
     pub(crate) to: u32,
-    /// How it is sent.
+    /// Mode of transmission.
     pub(crate) mode: Mode,
     /// The access category of a data frame.
     pub(crate) category: u8,

@@ -1,4 +1,4 @@
-//! Who hears whom: for every sender its listeners, nearest first.
+//! Links between nodes: the listeners of every sender, nearest first.
 //!
 //! Nodes that stand still are looked at once. The listeners of a node that may have moved, or from which others may have
 //! moved away, are found anew when it starts to send; a frame then keeps the distances of its first moment. Between two

@@ -1,4 +1,4 @@
-//! How signals weaken with distance, and from that how strongly one node hears another.
+//! Path loss over distance, and the received power that follows.
 
 use super::channel::Channel;
 use crate::config::{Capture, Propagation, Radio};

@@ -6,7 +6,7 @@
 
 use std::num::NonZeroU16;
 
-/// How many bits of a number its bin keeps below the leading one.
+/// Number of bits below the leading one that a bin keeps.
 const BITS: u32 = 10;
 /// From so many bins on, looking one up among the sorted costs more than the memory is worth.
 const FEW: usize = 64;
@@ -37,7 +37,7 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Counts a number so many times.
+    /// Counts a number `times` times.
     pub(super) fn record(&mut self, number: u64, times: u32) {
         self.add(bin(number), times);
     }

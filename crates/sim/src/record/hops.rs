@@ -1,4 +1,4 @@
-//! What is counted of every neighbour that a node sends to.
+//! Counts for each neighbour that a node sends to.
 
 use super::span::Span;
 use crate::results::Hop;

@@ -15,7 +15,7 @@ pub(crate) struct Overflows {
 /// Those of a node.
 #[derive(Clone, Debug, Default)]
 struct Of {
-    /// When the current one began, or the last one.
+    /// Time at which the current one began, or the last one.
     began: Option<Instant>,
     /// The flows that it has hit.
     hit: Vec<Hit>,

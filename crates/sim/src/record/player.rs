@@ -10,7 +10,7 @@ use units::{Duration, Instant};
 pub(crate) struct Player {
     /// It begins, and goes on after a stall, once it holds so much.
     buffer: Duration,
-    /// When the stream ends.
+    /// Time at which the stream ends.
     until: Instant,
     /// The last place that has arrived; none before the first packet.
     newest: Option<Instant>,

@@ -1,4 +1,4 @@
-//! What a finished run yields, and the accounts that must balance.
+//! Results of a finished run, and the accounts that must balance.
 
 use super::state::{self, Routing, Supply, Wire, World, port_name, port_names};
 use crate::egress::Port;

@@ -24,7 +24,7 @@ pub struct Closed {
 /// A node of a closed network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Member {
-    /// How often a packet comes by in a round, on average.
+    /// Number of times that a packet comes by in a round, on average.
     pub visits: f64,
     /// Packets per second with one packet there, with two, and so on: one rate for each packet of the network.
     pub rates: Vec<f64>,

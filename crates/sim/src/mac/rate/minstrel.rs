@@ -7,7 +7,7 @@ use crate::engine::Stream;
 use crate::radio::{Mode, Timing};
 use units::{Bytes, Duration, Instant};
 
-/// How often the success ratios are computed.
+/// Interval between two computations of the success ratios.
 const INTERVAL: Duration = Duration::from_millis(100);
 /// Weight of the past in them.
 const PAST: f64 = 0.75;
@@ -19,7 +19,7 @@ const GOOD: f64 = 0.9;
 const SURE: f64 = 0.95;
 /// A frame in this many looks around.
 const LOOK_AROUND: u32 = 10;
-/// How often a slower mode is passed over before it is sampled.
+/// Number of times that a slower mode is skipped before it is sampled.
 const PATIENCE: u8 = 20;
 /// Attempts with the fastest mode, the second and the safest: seven in all, which is the MAC's limit.
 const TRIES: [u8; 3] = [3, 2, 2];
@@ -224,7 +224,7 @@ impl Minstrel {
         candidate.throughput(ratio.unwrap_or(0.0), self.aggregate)
     }
 
-    /// What the best mode delivers, in bit/s; zero while nothing has arrived.
+    /// Returns the expected throughput of the best mode, in bit/s; zero while nothing has arrived.
     pub(super) fn expected(&self) -> f64 {
         bits(self.throughput(self.best[0]))
     }

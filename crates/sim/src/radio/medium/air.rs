@@ -68,7 +68,7 @@ impl<F: Copy> Medium<F> {
         (transmission, turned_idle)
     }
 
-    /// When the front of a frame reaches its first listener, if it has any, and its last.
+    /// Returns the time at which the front of a frame reaches its first listener, if it has any, and its last.
     #[inline]
     pub(crate) fn front_times(&self, of: Handle) -> Option<(Instant, Instant)> {
         let transmission = self.air.get_ref(of);
@@ -77,7 +77,7 @@ impl<F: Copy> Medium<F> {
         links.first().zip(links.last()).map(|(first, last)| (at(first), at(last)))
     }
 
-    /// When its tail does.
+    /// Returns the time at which its tail does.
     pub(crate) fn tail_time(&self, of: Handle) -> Option<Instant> {
         let transmission = self.air.get_ref(of);
         self.links.of(transmission.from).first().map(|link| transmission.end + link.delay)

@@ -1,4 +1,4 @@
-//! Which of several signals holds a receiver, where the convention is not that of the first frame.
+//! Capture: the signal that a receiver locks on to among several, where the convention is not first-frame.
 
 use super::receiver::{Arrival, Header, Lock, Preamble};
 use super::receivers::Receivers;
@@ -13,7 +13,7 @@ use units::{Duration, Instant};
 const DETECTION: Duration = Duration::from_micros(4);
 
 impl Preamble {
-    /// When it is decided whether this frame is decoded.
+    /// Returns the time at which it is decided whether this frame is decoded.
     #[inline]
     pub(super) fn chosen(&self) -> Instant {
         self.start + DETECTION

@@ -1,4 +1,4 @@
-//! What all nodes receive of the frames in the air.
+//! Receivers of all nodes, for the frames in the air.
 
 use super::margin::Margins;
 use super::receiver::{Arrival, Header, Lock, Preamble, Receiver};

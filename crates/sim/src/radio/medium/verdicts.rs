@@ -1,4 +1,4 @@
-//! What becomes of frames by error models and fading, where node 1 sends to node 0 and others disturb.
+//! Outcomes of frames under error models and fading, where node 1 sends to node 0 and others interfere.
 
 use super::{Medium, Signal};
 use crate::config::{Capture, ErrorModel, Errors, Fading, FadingModel, Radio, Standard};

@@ -41,16 +41,16 @@ struct Newest {
     rtt: Duration,
 }
 
-/// What a look for losses has found.
+/// Result of loss detection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
     /// A repetition is newly lost that was sent then, the latest of them.
     pub(super) repetition: Option<Instant>,
-    /// When to look again, because of what may only be late.
+    /// Time of the next loss detection, for segments that may only be late.
     pub(super) again: Option<Instant>,
 }
 
-/// When what is outstanding was last sent, and what that says about losses.
+/// Time at which what is outstanding was last sent, and what that says about losses.
 #[derive(Debug, Default)]
 pub(super) struct Rack {
     /// What is outstanding, without gaps, by its numbers.

@@ -37,7 +37,7 @@ pub(crate) struct Receiver {
     unacknowledged: u64,
     /// The acknowledgement number last sent (`Last.ACK.sent` of RFC 7323).
     acknowledged: u64,
-    /// When the delayed acknowledgement, or the SYN again, is due.
+    /// Time at which the delayed acknowledgement, or the SYN again, is due.
     timer: Instant,
     backoff: Backoff,
     /// The time stamp to echo (`TS.Recent` of RFC 7323, 4.3).
@@ -188,7 +188,7 @@ impl Receiver {
         self.arrived
     }
 
-    /// When [`Self::expire`] is to be called.
+    /// Returns the time at which [`Self::expire`] is to be called.
     pub(crate) fn deadline(&self) -> Instant {
         self.timer
     }

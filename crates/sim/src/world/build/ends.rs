@@ -1,4 +1,4 @@
-//! Where flows begin and end: by name, at all stations, or drawn at random.
+//! Sources and destinations of flows: by name, at all stations, or drawn at random.
 
 use super::infrastructure::Infrastructure;
 use crate::config::{self, HopRange, Network};

@@ -1,4 +1,4 @@
-//! Who may send to whom: access points and their stations, wired links.
+//! Infrastructure: access points with their stations, and wired links.
 
 use super::sites::Site;
 use crate::config::{Class, Network, Protocol, Queues, Role, Wired};

@@ -1,4 +1,4 @@
-//! What carries a flow: UDP, TCP or echo requests, refusing what does not go together.
+//! Builds the transport of flows: UDP, TCP or echo requests; rejects settings that contradict each other.
 
 use crate::config::{self, Category, Class, Network, Tcp, TrafficKind, Transport};
 use crate::engine::FlowId;

@@ -1,4 +1,4 @@
-//! What a frame in the air does to the stations that hear it.
+//! Delivers the fronts and tails of frames in the air to the stations that hear them.
 //!
 //! A front or tail passes its listeners in order of distance, each at its own time. Where no other event lies between
 //! two listeners, or between the sender and the first, the next one is served at once, without going through the event

@@ -87,7 +87,7 @@ impl World {
         }
     }
 
-    /// Counts so many packets that a station is done with now.
+    /// Counts packets that a station has now finished.
     #[inline(never)]
     fn count_all(&mut self, node: NodeId, passage: &Passage, packets: u32) {
         let &Passage { to, category, dscp, is_note, delivered, waited, taken, expected } = passage;

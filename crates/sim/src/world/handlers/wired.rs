@@ -1,4 +1,4 @@
-//! What goes over wired links.
+//! Sends packets over wired links.
 
 use crate::engine::{Handle, NodeId, WireId};
 use crate::mac::BROADCAST;

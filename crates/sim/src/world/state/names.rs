@@ -1,4 +1,4 @@
-//! What ports are called in results, traces and time series.
+//! Names of ports in results, traces and time series.
 
 use super::node::Node;
 use crate::engine::{List, NodeId, Number as _, PortId};

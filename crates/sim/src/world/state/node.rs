@@ -12,7 +12,7 @@ pub(crate) struct Node {
     pub(crate) name: String,
     pub(crate) access_point: bool,
     pub(crate) station: Station,
-    /// When the earliest pending `Deadline` event of the station fires; later ones are stale.
+    /// Time at which the earliest pending `Deadline` event of the station fires; later ones are stale.
     pub(crate) armed: Instant,
     pub(crate) egress: Egress,
     /// By port: saturated flows that begin there, while they last, with their payload. A packet that leaves is replaced at

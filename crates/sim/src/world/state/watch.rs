@@ -1,11 +1,11 @@
-//! What is told of the nodes that are watched, as it happens.
+//! Events of watched nodes, reported as they happen.
 
 use crate::egress::Port;
 use crate::engine::{List, NodeId};
 use crate::trace::{TraceEvent, TraceEventKind};
 use units::{Duration, Instant};
 
-/// How often the intervals of a port are told that no controller looks at.
+/// Number of times that the intervals of a port are told that no controller looks at.
 const UNCONTROLLED: Duration = Duration::from_secs(1);
 
 /// Time between two intervals of a port.

@@ -1,6 +1,7 @@
-//! Which packet has which discard priority (BQM thesis, section 3.1). Positions stand in figures only; these are derived.
+//! Pattern of discard priorities over packets (BQM thesis, section 3.1). Positions stand in figures only; these are
+//! derived.
 
-/// How many discard priorities there are, `k`.
+/// Number of discard priorities, `k`.
 pub(crate) const PRIORITIES: u8 = 4;
 
 /// A batch of packets with their priorities, repeated over the packets of a connection, of which the first has number 1.
@@ -37,7 +38,7 @@ impl Pattern {
         batch[place]
     }
 
-    /// How many packets from `first` to `last` have each priority.
+    /// Counts the packets from `first` to `last` of each priority.
     pub(super) fn count(self, first: u64, last: u64) -> [u64; PRIORITIES as usize] {
         let batch = self.batch();
         let packets = (last + 1).saturating_sub(first);

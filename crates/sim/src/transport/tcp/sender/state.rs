@@ -1,4 +1,4 @@
-//! What a sender knows.
+//! State of a sender.
 
 use crate::transport::tcp::bqm::Marks;
 use crate::transport::tcp::congestion::Window;
@@ -75,12 +75,12 @@ pub(crate) struct Sender {
     pub(super) due: Due,
     /// The retransmission timer or, with nothing outstanding, the persist timer.
     pub(super) timer: Instant,
-    /// When the reordering window has passed of what may be lost.
+    /// Time at which the reordering window has passed of what may be lost.
     pub(super) reordering: Instant,
     pub(super) tail: Tail,
-    /// When data were last sent.
+    /// Time at which data were last sent.
     pub(super) last_sent: Instant,
-    /// How often in a row a closed window was probed.
+    /// Number of times that in a row a closed window was probed.
     pub(super) probes: Backoff,
     /// The first octet outstanding when the retransmission timer last expired.
     pub(super) timed_out_at: u64,
@@ -89,7 +89,7 @@ pub(crate) struct Sender {
     pub(super) ecn: bool,
     /// One reduction a window: none until this is acknowledged (RFC 3168, 6.1.2).
     pub(super) reduced_at: u64,
-    /// When the window last fell because of a loss.
+    /// Time at which the window last fell because of a loss.
     pub(super) reduced_when: Instant,
     /// Without timestamps: an octet and when it was sent, for the round-trip time of its acknowledgement.
     pub(super) timed: Option<(u64, Instant)>,
@@ -105,7 +105,7 @@ pub(crate) struct Sender {
 /// The probe of a flight's tail.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tail {
-    /// When it is due (PTO).
+    /// Time at which it is due (PTO).
     pub(super) at: Instant,
     /// A probe is out, and this was SND.NXT then (`TLP.end_seq`); whether it was sent before (`TLP.is_retrans`).
     pub(super) out: Option<(u64, bool)>,
