@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(blind.update(&Interval::default().into()).limit, Limit::Packets(120));
     }
 
-    /// Starts ALT at so many packets.
+    /// Starts ALT at this many packets.
     fn from(packets: u32) -> Params {
         let alt = alt::Params { initial: NonZeroU32::new(packets), ..alt::Params::default() };
         Params { alt, ..Params::default() }

@@ -15,8 +15,8 @@ pub(crate) fn bits(bytes: f64) -> f64 {
     (bytes + FRAMING) * 8.0
 }
 
-/// How many packets of so many [`bits`] the largest frame has, a fraction of one left out: one where frames are not aggregates.
-/// An MPDU is taken for one packet, as it is without A-MSDUs.
+/// Returns the number of packets of this many [`bits`] in the largest frame, a fraction of one left out: one where
+/// frames are not aggregates. An MPDU is taken for one packet, as it is without A-MSDUs.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
 pub(crate) fn in_largest(radio: &Radio, bits: f64) -> f64 {
     if radio.aggregate_max.count() <= LONGEST_ALONE {

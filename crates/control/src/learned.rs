@@ -10,9 +10,9 @@ use units::{Bytes, Duration, Positive};
 
 /// The most bins on either side of a table.
 pub const MOST_BINS: usize = 8;
-/// To an agent delays beyond so many targets look alike.
+/// Largest delay that an agent distinguishes, in targets.
 const FAR: f64 = 10.0;
-/// In bytes a packet counts as so many.
+/// Bytes that a packet counts for in a limit of bytes.
 const PACKET_BYTES: u64 = 1_500;
 
 /// What separates bins; a value at an edge belongs to the bin above.

@@ -58,7 +58,7 @@ enum Admitted {
     No,
     /// Admitted at this moment.
     Yes(Instant),
-    /// Nobody knows since when: too long ago to be new.
+    /// Admitted at an unknown time: too long ago to be new.
     Long,
 }
 

@@ -124,7 +124,7 @@ impl SwanMark {
         self.heard += (bytes.bits() as f64 / length - self.heard) * length / (memory + length);
     }
 
-    /// Which set is marked after so long (S13).
+    /// Returns the set that is marked at this time (S13).
     fn choose(&mut self, length: Duration) -> Option<Chosen> {
         let sets = self.params.sets.get();
         match self.chosen {

@@ -89,7 +89,7 @@ impl Scheme for SwanRate {
 }
 
 impl SwanRate {
-    /// What is added after a period of so long, in bit/s.
+    /// Returns the rate added after a period of this length, in bit/s.
     fn step(&self, period: Duration) -> f64 {
         let periods = match self.params.increase_per {
             Per::Second => period.as_secs_f64(),

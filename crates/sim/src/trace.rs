@@ -52,7 +52,7 @@ pub enum TraceEventKind {
     Note {
         /// The node that tells it.
         from: u32,
-        /// What it says.
+        /// Contents.
         note: Box<Note>,
     },
 }
@@ -90,7 +90,7 @@ pub struct Decision {
 /// A frame as it was on the air.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
-    /// What it is for.
+    /// Purpose.
     pub kind: Kind,
     /// The node that sent it.
     pub from: u32,
@@ -127,7 +127,7 @@ pub enum Kind {
         /// Bit `i` is set where `start + i` was received.
         bitmap: u64,
     },
-    /// T-MAC's request to so many stations, the receiver included, for their grants.
+    /// T-MAC's request to several stations, the receiver included, for their grants.
     Request {
         /// Number of stations asked.
         asked: u8,
@@ -234,7 +234,7 @@ pub enum Owner {
     Flow(u32),
     /// The routing protocol's.
     Routing,
-    /// Nobody's: a note to neighbours.
+    /// A note to neighbours, of no flow.
     Note,
 }
 

@@ -77,12 +77,12 @@ pub struct Cell {
     pub attempts: Option<u32>,
     /// One back-off slot; not zero.
     pub slot: Duration,
-    /// From the start of a data frame that nobody else's overlaps to the moment from which back-off slots count again:
-    /// frame, SIFS, ACK and the DIFS after it. The same for all stations. No back-off slot is inside.
+    /// Duration of a success: from the start of a data frame without overlap to the moment from which back-off slots
+    /// count again: frame, SIFS, ACK and the DIFS after it. The same for all stations. No back-off slot is inside.
     pub success: Duration,
-    /// From the start of a collision to the moment from which the *bystanders* count slots again: the frame, and the
-    /// DIFS (or EIFS, where they saw a frame begin and could not read it) after it. No slot is inside. All frames are
-    /// equally long. When the colliders resume is told by [`Freezing::Standard`].
+    /// Duration of a collision: from its start to the moment from which the *bystanders* count slots again: the frame,
+    /// and the DIFS (or EIFS, where they saw a frame begin and could not read it) after it. No slot is inside. All
+    /// frames are equally long. When the colliders resume is told by [`Freezing::Standard`].
     pub collision: Duration,
     /// Payload of a success, as counted in the throughput.
     pub payload: Bytes,
@@ -98,10 +98,10 @@ pub enum Freezing {
     /// at least one, or it would have transmitted too) cannot use the first slot after a busy period. Only the winner
     /// can, by drawing 0, and then meets nobody.
     Standard {
-        /// From the start of a collision to the moment from which the *colliders* count slots again, if the medium
-        /// stays idle: the frame and the ACK time-out (and a DIFS, for a MAC that waits one after the time-out). May be
-        /// shorter or longer than [`Cell::collision`]; the two grids of slots coincide only where the difference is a
-        /// whole number of slots, to the nanosecond.
+        /// Duration of a collision: from its start to the moment from which the *colliders* count slots again, if the
+        /// medium stays idle: the frame and the ACK time-out (and a DIFS, for a MAC that waits one after the time-out).
+        /// May be shorter or longer than [`Cell::collision`]; the two grids of slots coincide only where the difference
+        /// is a whole number of slots, to the nanosecond.
         colliders_resume: Duration,
     },
 }

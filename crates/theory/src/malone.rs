@@ -93,7 +93,8 @@ pub struct Group {
     pub cw_min: u32,
     /// The window grows by `2 CW + 1` at each collision up to this one; `cw_min` to 65535.
     pub cw_max: u32,
-    /// From the start of a frame that nobody else's overlaps to the moment from which back-off slots count again.
+    /// Duration of a success: from the start of a frame without overlap to the moment from which back-off slots count
+    /// again.
     pub success: Duration,
     /// The same for a collision whose longest frame is of this group.
     pub collision: Duration,

@@ -17,7 +17,7 @@ impl Contender {
         libm::pow(1.0 - self.tau, f64::from(self.stations))
     }
 
-    /// The probability that one of them transmits and nobody else does, when a slot is idle with `idle`.
+    /// Returns the probability that one of them transmits and no other station does, when a slot is idle with `idle`.
     pub(crate) fn success(&self, idle: f64) -> f64 {
         f64::from(self.stations) * self.tau * idle / (1.0 - self.tau)
     }

@@ -63,8 +63,8 @@ pub struct Channel {
     pub cw_max: u32,
     /// `sigma`, one back-off slot.
     pub slot: Duration,
-    /// `T_s`: a frame that nobody else's overlaps and all that belongs to it, up to the DIFS after its ACK; the mean over
-    /// the packets' lengths.
+    /// `T_s`: duration of a frame without overlap and its exchange, up to the DIFS after its ACK; the mean over the
+    /// packets' lengths.
     pub success: Duration,
     /// `T_c`: the longer of two frames that overlap and the DIFS after it; the mean over the packets' lengths.
     pub collision: Duration,
@@ -103,7 +103,7 @@ struct Contention {
 }
 
 impl Contention {
-    /// The logarithm of the probability that nobody transmits: exact also where almost nobody ever does.
+    /// Returns the logarithm of the probability of an idle slot; exact also where transmissions are very rare.
     fn log_idle(&self) -> f64 {
         self.devices[0] * libm::log1p(-self.attempt[0]) + self.devices[1] * libm::log1p(-self.attempt[1])
     }

@@ -27,7 +27,7 @@ const HIGH: Duration = Duration::from_millis(12);
 const THRESHOLD: Duration = Duration::from_millis(24);
 /// The limit of broadcasts (`IEEE80211_DEFAULT_AQL_TXQ_LIMIT_BC`).
 const BROADCASTS: Duration = Duration::from_millis(50);
-/// A station pays for airtime until so long after it had something to get (`AIRTIME_ACTIVE_DURATION`).
+/// Time after a station's last packet for which it still pays for airtime (`AIRTIME_ACTIVE_DURATION`).
 const ACTIVE: Duration = Duration::from_millis(100);
 /// No packet is expected to take longer: Linux has ten bits for it, in steps of 4 us.
 const LONGEST: Duration = Duration::from_micros(4_092);

@@ -303,8 +303,8 @@ impl Egress {
         matches!(self.order, Order::Turns(_)) && self.ports[port].lets_pass(length)
     }
 
-    /// So many packets of a length, one at least, come to a port that [lets them pass](Self::lets_pass), and the MAC takes
-    /// one after another: see [`queue::Queue::pass`].
+    /// A batch of at least one packet of one length comes to a port that [lets them pass](Self::lets_pass), and the MAC
+    /// takes one after another: see [`queue::Queue::pass`].
     pub(crate) fn pass(&mut self, now: Instant, port: PortId, length: Bytes, packets: u64) {
         self.ports[port].pass(now, length, packets);
         if let Order::Turns(turns) = &mut self.order {
@@ -312,8 +312,8 @@ impl Egress {
         }
     }
 
-    /// The MAC, or a wired link, is done with so many packets of a port, `service` after each was taken. What each `waited` and
-    /// what airtime was `expected` of it was told then ([`Taken`]).
+    /// Completes packets of a port that the MAC or a wired link has finished, `service` after each was taken. What each
+    /// `waited` and what airtime was `expected` of it was told then ([`Taken`]).
     pub(crate) fn completed(
         &mut self,
         now: Instant,

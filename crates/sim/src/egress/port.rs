@@ -36,7 +36,7 @@ pub(crate) struct Taken {
     pub(crate) packet: Waiting,
     /// Time since it came.
     pub(crate) waited: Duration,
-    /// Airtime that was expected of it when it was let through; zero where nobody asked. To be told at its
+    /// Airtime that was expected of it when it was let through; zero without an estimate. To be told at its
     /// [completion](super::Egress::completed).
     pub(crate) expected: Duration,
     /// The port that it leaves now; none where it has left it [before](super::Egress::pull).
@@ -126,7 +126,7 @@ impl Port {
         self.shaper.rate().is_none() && self.mark == Mark::None && self.queue.lets_pass(length)
     }
 
-    /// So many packets of a length, one at least, come and leave one after another: see [`Queue::pass`].
+    /// Passes a batch of at least one packet of one length: see [`Queue::pass`].
     pub(super) fn pass(&mut self, now: Instant, length: Bytes, packets: u64) {
         self.queue.pass(now, length, packets);
     }
@@ -149,7 +149,7 @@ impl Port {
         passes
     }
 
-    /// So many packets that left after they `waited` are done with, `service` later.
+    /// Completes packets that left after they `waited`, `service` later.
     pub(super) fn completed(&mut self, now: Instant, waited: Duration, service: Duration, packets: u32) {
         if self.queue.is_watched() {
             self.queue.completed_all(now, waited, service, packets);
@@ -194,7 +194,7 @@ impl Port {
         self.queue.watch(now);
     }
 
-    /// An interval is over that someone outside decides upon: what was measured in it. None where nobody does.
+    /// Returns the measurements of an interval on which an external agent decides. None without an agent.
     pub(crate) fn steered(&mut self, now: Instant) -> Option<Interval> {
         self.steered.map(|_| self.queue.take_interval(now))
     }
@@ -213,7 +213,7 @@ impl Port {
         self.mark = orders.mark;
     }
 
-    /// How much more real-time traffic its controller would admit, if it says so.
+    /// Returns the rate of real-time traffic that its controller can still admit, if it has one.
     pub(crate) fn available(&self) -> Option<Rate> {
         self.controller.available()
     }

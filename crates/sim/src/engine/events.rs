@@ -14,7 +14,7 @@ const DAY: u32 = 17;
 const DAYS: u64 = 64;
 /// The most events of which all are kept in order. A network that has so few pending needs no calendar.
 const FEW: usize = 16;
-/// From so many events that are in order on, a new one's place is searched for by halves.
+/// Number of sorted events from which a new one's place is found by binary search.
 const MANY: usize = 32;
 
 /// A priority queue of events in a total order: (time, order of pushing). Time never runs back: an event earlier than one

@@ -1,4 +1,4 @@
-//! Random streams: one generator a (seed, name, purpose), so that a new node or a scheme that draws more moves nobody
+//! Random streams: one generator a (seed, name, purpose), so that a new node or a scheme that draws more changes nobody
 //! else's draws, and two schemes meet the same traffic and the same back-offs (common random numbers).
 
 use rand_core::{Rng, SeedableRng};

@@ -74,7 +74,7 @@ pub(super) struct Buffer {
     pub(super) mpdus: VecDeque<Mpdu>,
     /// The number after that of the newest, whether that is still here or not.
     next: u16,
-    /// So many of the first are in the frame that is being sent, or whose response is awaited.
+    /// Number of MPDUs, from the first, in the frame that is being sent or whose response is awaited.
     pub(super) in_flight: usize,
     /// A BlockAckReq is due.
     pub(super) request: Option<Request>,

@@ -29,7 +29,8 @@ pub(crate) enum Kind {
     BlockAckReq { start: u16 },
     /// Which frames have arrived: a first number, and a bit for it and each of the 63 after it.
     BlockAck { start: u16, arrived: u64 },
-    /// Asks so many stations for their grants, the receiver first; `then`: how long the exchange lasts that follows them.
+    /// Asks this many stations for their grants, the receiver first; `then`: duration of the exchange that follows the
+    /// grants.
     Request { asked: u8, then: Duration },
     /// Nothing older waits where it comes from.
     Grant,

@@ -557,7 +557,7 @@ impl Station {
         self.rates.expected_throughput(to, costs, mpdus)
     }
 
-    /// Returns the outcome of its last data frames may change how it sends the next ones.
+    /// Updates the mode of the next data frames from the outcome of the last ones.
     pub(crate) fn learn(&mut self, now: Instant, report: Report) {
         self.rates.learn(now, report);
     }

@@ -14,7 +14,7 @@ pub(crate) enum Fading {
     Nakagami(f64),
 }
 
-/// Shadowing by the names of two nodes, so that a new node moves nobody else's.
+/// Shadowing by the names of two nodes, so that a new node changes no other pair's.
 #[derive(Clone, Debug)]
 pub(crate) struct Shadowing {
     /// Standard deviation in decibels.

@@ -202,7 +202,7 @@ impl Judge {
         }
     }
 
-    /// The chance that so many bits survive which arrive with this power while the medium is quiet otherwise.
+    /// Returns the probability that this many bits survive at this power on an otherwise quiet medium.
     pub(super) fn chance_alone(&mut self, mode: Mode, power: u64, bits: f64) -> f64 {
         let (Errors::Snr(model), Some(tables)) = (&self.errors, &mut self.tables) else { return 1.0 };
         tables.success(mode, power as f64 / model.noise(mode), bits)
@@ -281,7 +281,7 @@ impl Decoded {
     }
 }
 
-/// The bits of so many MPDUs.
+/// Returns the bits of this many MPDUs.
 #[inline]
 pub(super) fn all(mpdus: usize) -> u64 {
     u64::MAX.unbounded_shr(u64::BITS - u32::try_from(mpdus).expect("at most 64 frames"))

@@ -117,7 +117,8 @@ impl EnergyAccount {
         }
     }
 
-    /// The packet that the MAC got is one of so many at the node. Does it go at the low level? None where there is none.
+    /// Chooses the level of the packet that the MAC got, from the number of packets at the node: true for low. None
+    /// without levels.
     pub(crate) fn chooses(&mut self, now: Instant, busy: Duration, packets: u64) -> Option<bool> {
         let drawn_then = self.joules(&self.spent(now, busy));
         let levels = self.levels.as_mut()?;

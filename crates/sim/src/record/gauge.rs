@@ -96,7 +96,7 @@ impl Gauge {
         }
     }
 
-    /// So many bytes of real-time packets have come in, for whomever, or were the node's own.
+    /// Counts bytes of real-time packets, overheard for any receiver or the node's own.
     pub(crate) fn real_time(&mut self, bytes: RealTime) {
         self.totals.real_time.all += bytes.all;
         self.totals.real_time.new += bytes.new;

@@ -8,7 +8,7 @@ use std::num::NonZeroU16;
 
 /// Number of bits below the leading one that a bin keeps.
 const BITS: u32 = 10;
-/// From so many bins on, looking one up among the sorted costs more than the memory is worth.
+/// Number of bins from which looking one up in sorted order costs more than the memory is worth.
 const FEW: usize = 64;
 /// Bins that are kept together: a cache line of counts.
 const PAGE: u32 = 16;
@@ -42,7 +42,7 @@ impl Histogram {
         self.add(bin(number), times);
     }
 
-    /// Counts so many numbers of a bin.
+    /// Adds several numbers to a bin.
     #[expect(clippy::inline_always, reason = "once a packet, where times differ: the call costs a download 0.5 %")]
     #[inline(always)]
     pub(super) fn add(&mut self, bin: u32, times: u32) {

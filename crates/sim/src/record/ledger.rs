@@ -31,7 +31,7 @@ pub(crate) struct FlowRecord {
     pub(crate) player: Option<Box<Player>>,
 }
 
-/// Where every packet of a flow went: made = finished + lost + on its way.
+/// Account of a flow's packets: made = finished + lost + on its way.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ledger {
     pub(crate) made: u64,
@@ -249,7 +249,7 @@ pub(crate) struct QueueRecord {
 }
 
 impl QueueRecord {
-    /// So many packets have waited so long each, and been with the MAC.
+    /// Records the waiting and service times of packets.
     pub(crate) fn complete(&mut self, waited: Duration, service: Duration, packets: u32, target: Option<Duration>) {
         let nodal = waited + service;
         self.completed += u64::from(packets);

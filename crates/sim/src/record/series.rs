@@ -90,7 +90,7 @@ impl Recorder {
         }
     }
 
-    /// Follows the routes of all flows from now on, in a network of so many nodes.
+    /// Follows the routes of all flows from now on, in a network of this many nodes.
     pub(crate) fn follow_routes(&mut self, nodes: usize) {
         self.routes = vec![Route::new(nodes); self.flows.len()];
     }
@@ -100,7 +100,7 @@ impl Recorder {
         self.routes.get_mut(flow.place())
     }
 
-    /// So many packets of a flow have arrived.
+    /// Counts arrived packets of a flow.
     pub(crate) fn arrived(&mut self, flow: FlowId, delay: Duration, packets: u32) {
         self.flows[flow.place()].delay.record_all(delay, packets);
     }
@@ -110,7 +110,7 @@ impl Recorder {
         self.flows[flow.place()].bytes += payload;
     }
 
-    /// So much of a TCP flow's data has arrived, in order or not.
+    /// Counts arrived data of a TCP flow, in order or not.
     pub(crate) fn carried(&mut self, flow: FlowId, payload: Bytes) {
         self.flows[flow.place()].carried += payload;
     }
@@ -137,7 +137,7 @@ impl Recorder {
         }
     }
 
-    /// So many packets of the `queue`-th queue have been completed.
+    /// Counts completed packets of the `queue`-th queue.
     pub(crate) fn completed(&mut self, queue: usize, waited: Duration, service: Duration, packets: u32) {
         let step = &mut self.nodes[queue];
         step.sojourn.record_all(waited, packets);

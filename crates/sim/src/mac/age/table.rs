@@ -68,7 +68,7 @@ impl Table {
         self.heard.iter().filter(older).count() as u64
     }
 
-    /// The strongest neighbours that were active within so long join `asked` until it has `most`.
+    /// Adds the strongest neighbours that were recently active to `asked`, until it has `most`.
     pub(in crate::mac) fn strongest(&self, now: Instant, activity: Duration, most: usize, asked: &mut Vec<u32>) {
         let active = |neighbour: &Neighbour| neighbour.active.is_some_and(|at| now.since(at) <= activity);
         while asked.len() < most {

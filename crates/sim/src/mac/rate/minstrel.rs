@@ -26,7 +26,7 @@ const TRIES: [u8; 3] = [3, 2, 2];
 /// The frame by whose airtime modes are compared.
 const REFERENCE: Bytes = Bytes::new(1_200);
 
-/// What a frame costs besides its payload, in a network.
+/// Overhead of a frame besides its payload, in a network.
 #[derive(Clone, Debug)]
 pub(crate) struct Costs {
     timing: Timing,
@@ -37,7 +37,7 @@ pub(crate) struct Costs {
 pub(super) struct Candidate {
     /// Airtime of the reference payload, in nanoseconds.
     payload: f64,
-    /// What comes on top for each frame, whatever it holds.
+    /// Overhead of each frame, independent of its contents.
     overhead: f64,
 }
 
@@ -55,14 +55,15 @@ impl Costs {
         Candidate { payload: payload.as_nanos() as f64, overhead: overhead.as_nanos() as f64 }
     }
 
-    /// What a mode would carry to a peer in bit/s, if frames of so many MPDUs all arrived: as [`Minstrel::expected`] counts.
+    /// Returns the throughput of a mode to a peer in bit/s if frames of this many MPDUs all arrived, counted as
+    /// [`Minstrel::expected`] counts.
     pub(super) fn clean(&self, mode: Mode, mpdus: f64) -> f64 {
         bits(self.of(mode).throughput(1.0, mpdus))
     }
 }
 
 impl Candidate {
-    /// MPDUs a nanosecond that a mode delivers at this success ratio, with so many in a frame.
+    /// Returns the MPDUs per nanosecond that a mode delivers at this success ratio and number of MPDUs in a frame.
     fn throughput(&self, ratio: f64, mpdus: f64) -> f64 {
         let time = self.payload + self.overhead / mpdus;
         if ratio < USEFUL { 0.0 } else { ratio.min(GOOD) / time }

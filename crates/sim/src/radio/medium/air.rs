@@ -125,7 +125,8 @@ impl<F: Copy> Medium<F> {
         self.links.of(from).iter().find(|link| link.to == to).map(|link| link.delay)
     }
 
-    /// The chance that so many bits of a frame survive the noise from one node to another that hears it, by the mean power.
+    /// Returns the probability that this many bits of a frame survive the noise from one node to another that hears it,
+    /// by the mean power.
     pub(crate) fn chance_alone(&mut self, from: u32, to: u32, mode: Mode, bits: f64) -> Option<f64> {
         let power = self.links.of(from).iter().find(|link| link.to == to)?.power;
         Some(self.receivers.judge.chance_alone(mode, power, bits))

@@ -103,8 +103,8 @@ impl World {
         self.pass_on(of, self.now + duration);
     }
 
-    /// A frame is on its way until `end`. Where no other event comes before it has been sent, it has been: its front passes
-    /// all listeners until then, and nothing comes of that.
+    /// A frame is on its way until `end`. Where no other event comes before it has been sent, it has been: its front
+    /// passes all listeners until then: no event needed.
     #[inline]
     fn pass_on(&mut self, of: Handle, end: Instant) {
         let (first, last) = self.medium.front_times(of).unzip();

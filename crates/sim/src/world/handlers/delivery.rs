@@ -17,8 +17,8 @@ impl World {
         }
     }
 
-    /// A node has got packets of data frames one after the other, given by the first of each frame, and nobody follows single
-    /// ones.
+    /// A node has got packets of data frames one after the other, given by the first of each frame, and no observer
+    /// follows single ones.
     pub(super) fn take_row(&mut self, node: NodeId, from: u32, firsts: impl Iterator<Item = Handle>) {
         let mut row = Row::default();
         for first in firsts {
@@ -136,8 +136,8 @@ impl World {
     }
 }
 
-/// Packets of a flow that reach their application one after the other and are alike in all that counts there, so that they are
-/// counted together: where nobody follows single ones.
+/// Packets of a flow that reach their application one after the other and are alike in all that counts there, so that
+/// they are counted together: where no observer follows single ones.
 #[derive(Default)]
 pub(super) struct Row {
     like: Option<(FlowId, Packet)>,

@@ -165,7 +165,7 @@ impl World {
         }
     }
 
-    /// So many packets that left a port after they `waited` are done with, `service` after each was taken.
+    /// Completes packets that left a port after they `waited`, `service` after each was taken.
     pub(super) fn complete(
         &mut self,
         node: NodeId,

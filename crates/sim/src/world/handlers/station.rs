@@ -1,4 +1,4 @@
-//! A station's deadlines, and what becomes of the frames that it is done with.
+//! Handles a station's deadlines, and the frames that it has finished.
 
 use crate::config::Dscp;
 use crate::engine::{Handle, NodeId};

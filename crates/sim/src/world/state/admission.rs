@@ -6,10 +6,10 @@ use crate::results;
 use control::{FlowGate, Gate as _};
 use units::{Duration, Instant, Rate};
 
-/// What a flow that asks for admission has besides.
+/// Additional state of a flow that asks for admission.
 pub(crate) struct Admission {
     pub(crate) gate: FlowGate,
-    /// What it asks for, in network-layer bytes.
+    /// Requested rate, in network-layer bytes.
     pub(crate) rate: Rate,
     pub(crate) refused: Refused,
     /// Its probes, the answers to them, and the messages that ask it to regulate: each a flow of its own.
@@ -29,7 +29,7 @@ pub(crate) struct Admission {
 /// Where a flow that asks for admission stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// It has asked for nothing yet.
+    /// No request yet.
     NotYet,
     /// It sends nothing until the first answer.
     Waiting,
@@ -50,7 +50,7 @@ pub(crate) struct Probe {
     pub(crate) bottleneck: Rate,
 }
 
-/// Outcome of it, for the results.
+/// Outcome of the admission, for the results.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AdmissionRecord {
     pub(crate) probes: u64,

@@ -5,7 +5,7 @@ use crate::engine::{List, NodeId};
 use crate::trace::{TraceEvent, TraceEventKind};
 use units::{Duration, Instant};
 
-/// Number of times that the intervals of a port are told that no controller looks at.
+/// Length of the intervals reported for a port without a controller.
 const UNCONTROLLED: Duration = Duration::from_secs(1);
 
 /// Time between two intervals of a port.

@@ -53,7 +53,7 @@ impl Pattern {
         counts
     }
 
-    /// One packet in so many has priority 0; none if no packet has.
+    /// Period of priority 0, in packets; none if no packet has it.
     pub(crate) fn every(self) -> Option<u32> {
         let (zeros, batch) = (self.up_to(0), self.batch().len());
         u32::try_from(batch).ok()?.checked_div(zeros)
@@ -65,7 +65,7 @@ impl Pattern {
         u64::from(self.up_to(priority)) * 16 / self.batch().len() as u64
     }
 
-    /// How many packets of a batch have this priority or a lower one.
+    /// Returns the number of packets of a batch with this priority or a lower one.
     fn up_to(self, priority: u8) -> u32 {
         self.batch().iter().map(|&of| u32::from(of <= priority)).sum()
     }

@@ -9,7 +9,7 @@ use crate::transport::tcp::scoreboard::Scoreboard;
 use crate::transport::tcp::{Block, Report, Settings};
 use units::{Duration, Instant};
 
-/// What a sender has done so far.
+/// Counts of a sender's actions so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     /// Segments with data or a FIN that were sent and had been sent before.
@@ -75,12 +75,12 @@ pub(crate) struct Sender {
     pub(super) due: Due,
     /// The retransmission timer or, with nothing outstanding, the persist timer.
     pub(super) timer: Instant,
-    /// Time at which the reordering window has passed of what may be lost.
+    /// Time at which the reordering window of possibly lost segments ends.
     pub(super) reordering: Instant,
     pub(super) tail: Tail,
     /// Time at which data were last sent.
     pub(super) last_sent: Instant,
-    /// Number of times that in a row a closed window was probed.
+    /// Number of consecutive probes of a closed window.
     pub(super) probes: Backoff,
     /// The first octet outstanding when the retransmission timer last expired.
     pub(super) timed_out_at: u64,
@@ -95,7 +95,7 @@ pub(crate) struct Sender {
     pub(super) timed: Option<(u64, Instant)>,
     pub(super) echo: Option<Instant>,
     pub(super) sample: Option<Duration>,
-    /// What the receiver last made of what is missing.
+    /// The receiver's last judgement of missing packets.
     pub(super) report: Option<Report>,
     /// Discard priorities, where packets have them.
     pub(super) marks: Option<Marks>,
@@ -167,7 +167,7 @@ impl Sender {
         self.state == State::Established && self.board.una() == self.last()
     }
 
-    /// What it has done so far.
+    /// Returns the counts of its actions so far.
     pub(crate) fn counts(&self) -> Counts {
         self.counts
     }
