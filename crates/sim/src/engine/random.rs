@@ -1,5 +1,5 @@
-//! Random streams: one generator a (seed, name, purpose), so that a new node or a scheme that draws more changes nobody
-//! else's draws, and two schemes meet the same traffic and the same back-offs (common random numbers).
+//! Random streams: one generator a (seed, name, purpose), so that a new node or a scheme that draws more changes no
+//! other stream's draws, and two schemes meet the same traffic and the same back-offs (common random numbers).
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -14,7 +14,7 @@ pub(crate) struct Gauge {
     totals: Totals,
     /// Time at which the frame that is being sent, or was sent last, is over.
     sent_by: Instant,
-    /// How the last data frame for one receiver was sent.
+    /// Mode of the last data frame for one receiver.
     mode: Option<Mode>,
 }
 
@@ -116,7 +116,7 @@ impl Gauge {
         }
     }
 
-    /// How the last data frame for one receiver was sent.
+    /// Mode of the last data frame for one receiver.
     pub(crate) fn mode(&self) -> Option<Mode> {
         self.mode
     }

@@ -47,7 +47,7 @@ impl Ledger {
     }
 }
 
-/// What a flow is, for its results.
+/// Description of a flow, for its results.
 #[derive(Debug)]
 pub(crate) struct Identity {
     pub(crate) name: String,

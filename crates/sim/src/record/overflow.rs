@@ -22,7 +22,7 @@ struct Of {
     counts: results::Overflows,
 }
 
-/// What an overflow has done to a flow.
+/// Effect of an overflow on a flow.
 #[derive(Clone, Copy, Debug)]
 struct Hit {
     flow: FlowId,

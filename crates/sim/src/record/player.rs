@@ -59,7 +59,8 @@ impl Player {
         }
     }
 
-    /// How it went until the stream or the run ends, whichever is first; a stall that has not ended counts until then.
+    /// Returns the playback statistics up to the end of the stream or the run, whichever is first; a stall that has not
+    /// ended counts until then.
     pub(crate) fn result(mut self, end: Instant) -> Played {
         let end = end.min(self.until);
         self.advance(end);

@@ -29,11 +29,11 @@ struct FlowStep {
 struct NodeStep {
     sojourn: Span,
     nodal: Span,
-    /// What had passed through the queue when the step began.
+    /// Counts of the queue at the start of the step.
     before: Passed,
 }
 
-/// What has passed through a queue since its statistics began.
+/// Counts of a queue since its statistics began.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Passed {
     pub(crate) arrived: u64,
@@ -43,12 +43,12 @@ pub(crate) struct Passed {
     pub(crate) marked: u64,
 }
 
-/// How it stands with a queue at the end of a step.
+/// State of a queue at the end of a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Standing {
-    /// In the unit of the limit.
+    /// Limit, in its own unit.
     pub(crate) limit: f64,
-    /// In packets.
+    /// Backlog, in packets.
     pub(crate) backlog: u64,
     pub(crate) passed: Passed,
     /// The shaper's.

@@ -30,7 +30,7 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// How many octets.
+    /// Number of octets.
     pub(crate) fn len(self) -> u64 {
         self.end.saturating_sub(self.start)
     }

@@ -21,7 +21,7 @@ const MOST_INITIAL_WINDOW: u32 = 10_000;
 /// The longest TCP header, with its options: four bits count its words (RFC 9293, 3.1).
 const LONGEST_HEADER: Bytes = Bytes::new(60);
 
-/// How the packets of a flow are answered, if they are.
+/// Transport of a flow: kind of answers to its packets, if any.
 #[derive(Clone, Copy)]
 pub(super) struct Answered {
     pub(super) service: Service,
@@ -31,7 +31,7 @@ pub(super) struct Answered {
     pub(super) category: Option<Category>,
 }
 
-/// How the packets of a flow are answered.
+/// Kind of answers to a flow's packets.
 ///
 /// # Errors
 /// A kind of traffic that its transport does not have, an answer to a broadcast, or settings of TCP that cannot be used.

@@ -4,7 +4,7 @@ use super::node::Node;
 use crate::engine::{List, NodeId, Number as _, PortId};
 use crate::mac::Conventions;
 
-/// What a port of a node is called among the others of the node.
+/// Returns the name of a port among those of its node.
 pub(crate) fn port_name(nodes: &List<NodeId, Node>, node: &Node, port: PortId, rules: &Conventions) -> String {
     node.egress.name(port, rules, |other| &nodes[other.into()].name)
 }

@@ -23,9 +23,9 @@ pub(crate) struct Node {
     /// Ports of the nodes before this one.
     pub(crate) ports_before: usize,
     pub(crate) record: NodeRecord,
-    /// What its radio sees, for controllers that look.
+    /// Radio statistics, for controllers that use them.
     pub(crate) gauge: Option<Box<Gauge>>,
-    /// What it draws, where joules are counted.
+    /// Energy account, where energy is counted.
     pub(crate) energy: Option<Box<EnergyAccount>>,
     /// What it has to tell its neighbours and has heard of them, for controllers that order notes or look at them.
     pub(crate) neighbours: Option<Box<Notes>>,
