@@ -443,6 +443,7 @@ pub enum Statistic {
 }
 
 /// A picture of the report.
+#[allow(clippy::struct_excessive_bools, reason = "each is a key of the scenario")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Chart {

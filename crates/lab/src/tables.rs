@@ -421,9 +421,9 @@ fn quantity(value: f64, unit: Unit) -> String {
 /// The same with three significant digits, for sentences and narrow tables.
 pub(crate) fn short_quantity(value: f64, unit: Unit) -> String {
     let short = |value: f64| {
-        let digits = if value == 0.0 { 0.0 } else { 2.0 - value.abs().log10().floor() };
         // Whole numbers stay as they are.
-        let scale = 10_f64.powi(digits.clamp(0.0, 12.0) as i32);
+        let digits = if value == 0.0 { 0.0 } else { (2.0 - value.abs().log10().floor()).clamp(0.0, 12.0) };
+        let scale = 10_f64.powf(digits);
         number((value * scale).round() / scale)
     };
     with_unit(value, unit, short)
