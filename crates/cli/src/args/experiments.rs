@@ -195,6 +195,7 @@ pub(crate) struct Reproduce {
 }
 
 /// Show what was measured for the statements of documents, from the record of full runs; nothing is simulated.
+#[allow(clippy::struct_excessive_bools, reason = "each is an option of the command")]
 #[derive(Debug, Group)]
 #[command(after_help = "\
 Examples:
