@@ -15,21 +15,21 @@ define HELP
 make run        build, reproduce adth-s1a, write the report and print where it is
 make check      between two edits: format, lints, unit tests of the crates that changed
 make test       for every change; about twelve minutes on two cores. Its stages, which are targets too:
-                format lint docs compile unit claims tutorials browser capture test-python test-live
+                format lint docs compile unit claims tutorials browser capture test-python live-quick
 make nightly    everything that `make test` leaves out; some hours. Its stages:
-                slow plain instructions claims-quick live-whole wheel-test
+                slow plain instructions claims-quick test-live wheel-test
 make live       build with our own queueing discipline in BPF; needs Clang 16 or newer, libelf, zlib
 make book       the pages of docs as a book: target/book; needs mdbook
 
 Claims          claims-all: every claim with all seeds, a night
-Live use        live-whole: all tests in a Linux guest (root)
+Live use        test-live: all tests in a Linux guest (root)
                 stress, kills, conformance, live-repeat: for as long as STRESS_SECONDS, KILLS, CONFORMANCE_SECONDS, LIVE_REPEAT say
                 tables-live, testbed-live, swan-live: the figures of docs
 Other programs  peers, peers-tcp, peers-patched: the same networks in ns-3 and ns-2, outcomes compared
                 bench, bench-instructions, bench-optimised, bench-python, criterion: cost compared
 Deep tests      mutants (SHARD), fuzz (TIME), fuzz-on, wasm
 Packages        deb, deb-test, static (PROCESSOR), wheel, wheel-aarch64, pgo
-Pictures        theory-plots
+Pictures        picture (docs/report.png), theory-plots
 endef
 export HELP
 help:
@@ -43,11 +43,11 @@ run: build
 test:
 	@MAKE="$(MAKE)" python3 tests/stages.py \
 		"format charts lint@tools compile docs unit claims tutorials" \
-		"tools environment programs guest test-live@compile test-python capture browser@claims"
+		"tools environment programs guest live-quick@compile test-python capture browser@claims"
 
 # What only this checks, whoever changed it runs before calling the work done: see CONTRIBUTING.md.
 nightly:
-	@MAKE="$(MAKE)" python3 tests/stages.py "tools slow plain instructions claims-quick live-whole wheel-test"
+	@MAKE="$(MAKE)" python3 tests/stages.py "tools slow plain instructions claims-quick test-live wheel-test"
 
 # Between two edits: less than three minutes once everything is built.
 check:
@@ -149,10 +149,11 @@ plain: charts
 	cargo test -p sluice-linux -p sluice-cli --locked
 
 # A few experiments of each document that are quick and that a change of a model is likely to move.
-CLAIMS := adth-s1a adth-pre2 adth-eifs buf-intro bqm-limits swan-choices-gap kaust-wqm-follows kaust-bloat
+CLAIMS := adth-s1a adth-s3 adth-routing buf-intro buf-fig2 swan-fig4 swan-choices-regulation swan-fig18-routes bqm-a1 \
+	kaust-bloat kaust-dnb-oneway kaust-wqm-follows
 # All of ADTH, SWAN and BQM, and those experiments of the buffer-sizing document and of KAUST's slides for which short runs are
 # meaningful.
-KAUST := kaust-audio kaust-bloat kaust-dnb kaust-dnb-oneway kaust-dnb-outside kaust-drain kaust-energy kaust-tmac kaust-video \
+KAUST := kaust-audio kaust-bloat kaust-dnb kaust-dnb-oneway kaust-dnb-outside kaust-energy kaust-tmac kaust-video \
 	kaust-wqm-1hop kaust-wqm-follows kaust-wqm-hops kaust-wqm-multihop
 QUICK := scenarios/adth scenarios/swan scenarios/bqm buf-intro buf-fig2 buf-fig4 buf-fig9 buf-fig21 $(KAUST)
 
@@ -184,9 +185,17 @@ instructions: build
 browser: claims
 	python3 tests/debian.py browser
 	python3 tests/browser/check_report.py target/claims/report.html target/screenshots
+	$(TESTED) report target/claims/adth-s1a
+	python3 tests/browser/check_report.py target/claims/adth-s1a/report.html target/screenshots/one
 	$(TESTED) run scenarios/adth/s1a.toml --set 'duration=30 s' --record-intervals target/n1.jsonl --node n1 > target/n1.txt
 	$(TESTED) replay target/n1.jsonl --controller adth --controller alt --report target/replay.html
 	python3 tests/browser/check_report.py target/replay.html
+
+# What stands first in the report of adth-s1a, for the README.
+picture: build
+	python3 tests/debian.py browser
+	$(SLUICE) reproduce adth-s1a --out target/picture || test $$? -eq 1
+	python3 tests/browser/picture.py target/picture docs/report.png
 
 # Continues where it was interrupted; outcomes are kept in target/peers.
 peers: build
@@ -208,10 +217,10 @@ capture: compile
 guest:
 	python3 tests/live/image.py
 
-test-live: charts
+live-quick: charts
 	python3 tests/live/check_live.py --quick
 
-live-whole: charts
+test-live: charts
 	python3 tests/live/check_live.py
 
 # Both continue where they were interrupted; runs are kept in target/measured.
@@ -237,7 +246,7 @@ kills: charts
 # Shows whether the guest's results depend on the host's load: counts how each test ended.
 live-repeat: export LIVE_REPEAT := $(or $(LIVE_REPEAT),5)
 live-repeat: export LIVE_LOAD := $(or $(LIVE_LOAD),2)
-live-repeat: live-whole
+live-repeat: test-live
 
 # Root or CAP_BPF. Progress is kept in target/conformance, from where it continues.
 conformance: export CONFORMANCE_SECONDS := $(or $(CONFORMANCE_SECONDS),600)
@@ -299,8 +308,13 @@ wheel-aarch64: wheel
 	python3 packaging/wheel.py
 
 # The pages of docs as a book: target/book/index.html.
-book:
+book: compile target/python/installed
 	@command -v mdbook > /dev/null || { echo "missing: cargo install mdbook"; exit 1; }
+	rm -rf target/book-pages
+	cp -r docs target/book-pages
+	cp target/debug/lib_sluice.so python/sluice/_sluice.abi3.so
+	cd python && PYTHONPATH=$(CURDIR)/python ../$(PYTHON) -m api ../target/book-pages/python/api.md
+	sed -i 's|^- \[Theory in Python\].*|&\n- [Python reference](python/api.md)|' target/book-pages/SUMMARY.md
 	mdbook build
 
 # Writes docs/theory/*.png.

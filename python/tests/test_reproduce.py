@@ -87,8 +87,8 @@ def test_a_baseline_leaves_all_else_as_the_command_has_it(root, file, tmp_path):
     }
     assert done.axes[0] == ("scheme", ["FIFO", "ADTH", "Drain", "again"])
     printed = str(done).strip().splitlines()
-    assert (printed[0], printed[-1]) == ("chain: Three nodes in a chain", "1 claim: 1 holds")
-    assert f"{printed[-1]}\n" in told
+    assert printed[0] == "chain: Three nodes in a chain" and "1 claim: 1 holds" in printed
+    assert "\n1 claim: 1 holds\n" in told
     limits = {}
     for row in done.queues.to_rows():
         limits.setdefault((row["scheme"], row["target"]), []).append(row["limit_packets.mean"])

@@ -3,37 +3,22 @@
 
     check_report.py REPORT.html [SCREENSHOTS]
 
-Checked, at 360 and 1280 pixels, in light and dark: the page's script runs without an error, nothing
-but the file itself is asked for, every chart is drawn, the page is not wider than the window, texts
-of the charts stand out from the page. On paper: every chart is there, in light. Exit status: 0 all
-is well, 1 something is not, 2 there is no Chromium or no report.
-
-Standard library only. Chromium is driven over its debugging pipe, so that no port is opened.
+Checked, at 360, 400 and 1280 pixels, in light and dark: the page's script runs without an error,
+nothing but the file itself is asked for, every chart is drawn, the page is not wider than the window,
+texts of the charts stand out from the page; each experiment begins with its answer and a chart, claims
+that do not hold are open and the others folded, each count filters the claims. On paper: every chart
+and claim is there, in light. Exit status: 0 all is well, 1 something is not, 2 there is no Chromium or
+no report.
 """
 
 import base64
-import json
-import os
 import pathlib
-import select
-import shutil
 import struct
-import subprocess
 import sys
-import tempfile
 import time
 import xml.etree.ElementTree
 
-INSTALL = "apt-get update && apt-get install -y --no-install-recommends chromium fonts-dejavu-core"
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = [
-    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--disable-dev-shm-usage", "--hide-scrollbars", "--remote-debugging-pipe",
-    # Whatever would be fetched cannot be.
-    "--host-resolver-rules=MAP * ~NOTFOUND", "--proxy-server=127.0.0.1:9",
-]  # fmt: skip
-PATIENCE = 120
+from chromium import Browser, Failure, chromium, open_drawn, screenshot, window
 
 # How the page looks from inside. Contrast is that of WCAG 2: 4.5 for text, 3 for lines.
 LOOK = """(() => {
@@ -74,94 +59,19 @@ LOOK = """(() => {
     pictures: data.pictures.length, window: document.documentElement.clientWidth,
     width: Math.max(document.documentElement.scrollWidth, document.body.scrollWidth),
     headings: [...document.querySelectorAll("h1, h2, h3, h4")].map((h) => Number(h.tagName[1])),
+    // What begins a study, in order: the answer, its chart, the counts of verdicts, the claims.
+    studies: [...document.querySelectorAll(".study:has(.facts)")].filter((s) => s.querySelector(".id")).map((study) => ({
+      id: study.querySelector(".id").textContent,
+      order: [...study.querySelectorAll(":scope > .answer, :scope > figure, :scope > .tally, :scope > .claims, :scope > .rest")]
+        .map((part) => part.classList[0] || part.tagName.toLowerCase()),
+      open: study.querySelectorAll(":scope > .claims > .claim").length,
+      failing: study.querySelectorAll(".claim:is([data-verdicts~=differs], [data-verdicts~=not-confirmed])").length,
+      folded: [...study.querySelectorAll(".rest")].every((rest) => !rest.open),
+    })),
+    answer: document.querySelector(".answer")?.getBoundingClientRect().top ?? null,
+    statement: Math.min(1e4, ...[...document.querySelectorAll(".claim th")].map((th) => th.clientWidth).filter((w) => w)),
   };
 })()"""
-
-
-class Failure(Exception):
-    """The browser did not do what it was asked to."""
-
-
-class Browser:
-    """One Chromium with one page, spoken to over file descriptors 3 and 4."""
-
-    def __init__(self, program: str, profile: str) -> None:
-        to_browser, self.writer = os.pipe()
-        self.reader, from_browser = os.pipe()
-
-        def connect() -> None:
-            # Through copies far above 3 and 4, which either end may be already.
-            high = [os.dup2(to_browser, 100), os.dup2(from_browser, 101)]
-            os.dup2(high[0], 3)
-            os.dup2(high[1], 4)
-
-        self.process = subprocess.Popen(
-            [program, *FLAGS, f"--user-data-dir={profile}", "about:blank"],
-            preexec_fn=connect, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        os.close(to_browser)
-        os.close(from_browser)
-        self.buffer = b""
-        self.events: list[dict] = []
-        self.last = 0
-        self.session = None
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(f"{domain}.enable")
-
-    def call(self, method: str, **params) -> dict:
-        """Sends a command and waits for its answer; events on the way are kept."""
-        number = self.send(method, params)
-        end = time.monotonic() + PATIENCE
-        while True:
-            answer = self.receive(end)
-            if answer.get("id") != number:
-                self.events.append(answer)
-                if answer.get("method") == "Page.javascriptDialogOpening":
-                    # The page stands still until it is closed.
-                    self.send("Page.handleJavaScriptDialog", {"accept": False})
-            elif "error" in answer:
-                raise Failure(f"{method}: {answer['error'].get('message')}")
-            else:
-                return answer["result"]
-
-    def send(self, method: str, params: dict) -> int:
-        """Sends a command and returns its number."""
-        self.last += 1
-        message = {"id": self.last, "method": method, "params": params}
-        if self.session:
-            message["sessionId"] = self.session
-        os.write(self.writer, json.dumps(message).encode() + b"\0")
-        return self.last
-
-    def receive(self, end: float) -> dict:
-        """The next message."""
-        while b"\0" not in self.buffer:
-            ready, _, _ = select.select([self.reader], [], [], max(0.0, end - time.monotonic()))
-            piece = os.read(self.reader, 1 << 16) if ready else b""
-            if not piece:
-                raise Failure("Chromium ended" if ready else f"Chromium did not answer within {PATIENCE} s")
-            self.buffer += piece
-        message, self.buffer = self.buffer.split(b"\0", 1)
-        return json.loads(message)
-
-    def evaluate(self, expression: str):
-        """The value of a JavaScript expression in the page."""
-        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        if "exceptionDetails" in result:
-            raise Failure(f"in the page: {result['exceptionDetails']['exception'].get('description')}")
-        return result["result"].get("value")
-
-    def close(self) -> None:
-        """Ends the browser."""
-        self.session = None
-        try:
-            self.call("Browser.close")
-            self.process.wait(timeout=10)
-        except (Failure, OSError, subprocess.TimeoutExpired):
-            self.process.kill()
-            self.process.wait()
 
 
 def messages(events: list[dict], url: str) -> list[str]:
@@ -202,6 +112,18 @@ def faults(look: dict, width: int, dark: bool) -> list[str]:
     headings = look["headings"]
     if headings[:1] != [1] or any(b > a + 1 for a, b in zip(headings, headings[1:])):
         found.append(f"heading levels {headings}")
+    if look["answer"] is not None and look["answer"] > 300:
+        found.append(f"the first answer begins at {look['answer']:.0f} px")
+    if look["statement"] < 240:
+        found.append(f"statements of claims have {look['statement']} px")
+    for study in look["studies"]:
+        order = study["order"]
+        first = [part for part, before in zip(order, ["", *order]) if part != before]
+        wanted = [part for part in ("answer", "figure", "tally", "claims", "rest", "figure") if part in order]
+        if first not in (wanted, wanted[:-1]):
+            found.append(f"{study['id']} begins with {', '.join(first)}")
+        if study["open"] != study["failing"] or not study["folded"]:
+            found.append(f"{study['id']}: {study['open']} claims are open where {study['failing']} do not hold")
     for plot in look["plots"]:
         wrong = []
         if not plot["marks"] or not plot["labels"] or plot["height"] < 100:
@@ -216,13 +138,32 @@ def faults(look: dict, width: int, dark: bool) -> list[str]:
     return found
 
 
-def wait_until_drawn(browser: Browser) -> None:
-    """Returns when the page's script has drawn everything or given up."""
-    end = time.monotonic() + PATIENCE
-    while not browser.evaluate("document.documentElement?.dataset.charts || ''"):
-        if time.monotonic() > end:
-            return
-        time.sleep(0.05)
+# Presses every count; gives those that do not leave as many verdicts as they count, and whether a second press shows all.
+FILTER = """(() => {
+  const claims = [...document.querySelectorAll(".claim")];
+  const shown = () => claims.filter((claim) => claim.checkVisibility());
+  const wrong = [];
+  const before = shown().length;
+  for (const button of document.querySelectorAll(".study .tally button, nav .tally button")) {
+    const { verdict, origin } = button.dataset;
+    const within = button.closest(".study") ?? document;
+    const wanted = [...within.querySelectorAll(`.claim[data-verdicts~=${verdict}][data-origin=${origin}]`)];
+    button.click();
+    const left = shown();
+    const verdicts = wanted.flatMap((claim) => [...claim.querySelectorAll(".tag")]).filter((tag) => tag.dataset.verdict === verdict);
+    const good = wanted.every((claim) => left.includes(claim)) && verdicts.length === parseInt(button.lastChild.textContent)
+      && left.every((claim) => claim.dataset.verdicts.split(" ").includes(verdict) && claim.dataset.origin === origin);
+    if (!good || button.getAttribute("aria-pressed") !== "true") wrong.push(button.textContent);
+    button.click();
+    if (shown().length !== before) wrong.push(`${button.textContent}, pressed twice`);
+  }
+  return wrong;
+})()"""
+
+
+def filters(browser: Browser) -> list[str]:
+    """Each count of verdicts shows the claims that it counts, and no other."""
+    return [f"'{count}' does not filter the claims" for count in browser.evaluate(FILTER)]
 
 
 def hover_and_toggle(browser: Browser) -> list[str]:
@@ -290,36 +231,25 @@ def saved(browser: Browser, folder: pathlib.Path | None) -> list[str]:
     return found
 
 
-def screenshot(browser: Browser, file: pathlib.Path) -> None:
-    """Writes a picture of the whole page."""
-    size = browser.call("Page.getLayoutMetrics")["cssContentSize"]
-    # Higher pictures than this exceed what Chromium draws in one piece.
-    clip = {"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], 12000), "scale": 1}
-    shot = browser.call("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)
-    file.write_bytes(base64.b64decode(shot["data"]))
-
-
 def check(browser: Browser, report: pathlib.Path, folder: pathlib.Path | None) -> list[str]:
     """All checks; returns what is wrong."""
     url = report.resolve().as_uri()
     found = []
     browser.call("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=0, uploadThroughput=0)
-    for width in (1280, 360):
+    for width in (1280, 400, 360):
         for scheme in ("light", "dark"):
             name = f"{scheme}-{width}"
-            media = [{"name": "prefers-color-scheme", "value": scheme}]
-            browser.call("Emulation.setEmulatedMedia", media="screen", features=media)
-            phone = {"deviceScaleFactor": 2 if width == 360 else 1, "mobile": width == 360}
-            browser.call("Emulation.setDeviceMetricsOverride", width=width, height=800, **phone)
+            window(browser, width, scheme)
             started = time.monotonic()
-            browser.call("Page.navigate", url=url)
-            wait_until_drawn(browser)
+            open_drawn(browser, url)
             took = time.monotonic() - started
             look = browser.evaluate(LOOK)
             wrong = faults(look, width, scheme == "dark")
             print(f"{name}: {len(look['plots'])} panels in {look['figures']} figures, drawn in {took:.1f} s")
             if folder:
                 screenshot(browser, folder / f"{name}.png")
+            if not wrong:
+                wrong = filters(browser)
             if look["plots"] and not wrong and width == 1280:
                 wrong = hover_and_toggle(browser) + saved(browser, folder)
             found += [f"{name}: {fault}" for fault in wrong]
@@ -332,12 +262,17 @@ def paper(browser: Browser, folder: pathlib.Path | None) -> list[str]:
     dark = [{"name": "prefers-color-scheme", "value": "dark"}]
     browser.call("Emulation.setEmulatedMedia", media="print", features=dark)
     look = browser.evaluate(LOOK)
+    browser.evaluate("dispatchEvent(new Event('beforeprint'))")
+    hidden = browser.evaluate("[...document.querySelectorAll('.claim')].filter((claim) => !claim.checkVisibility()).length")
+    browser.evaluate("dispatchEvent(new Event('afterprint'))")
     pdf = base64.b64decode(browser.call("Page.printToPDF", printBackground=False)["data"])
     if folder:
         (folder / "print.pdf").write_bytes(pdf)
     found = [f"print: {plot['id']} is missing" for plot in look["plots"] if plot["height"] < 100 or not plot["marks"]]
     if look["dark"]:
         found.append("print: the page is dark")
+    if hidden:
+        found.append(f"print: {hidden} claims are folded")
     if not pdf.startswith(b"%PDF") or len(pdf) < 5000:
         found.append("print: no document")
     return found
@@ -350,23 +285,20 @@ def main() -> int:
         return 2
     report = pathlib.Path(sys.argv[1])
     folder = pathlib.Path(sys.argv[2]) if len(sys.argv) == 3 else None
-    program = next(filter(None, map(shutil.which, NAMES)), None)
-    if not program:
-        print(f"check_report: no Chromium; on Debian: {INSTALL}", file=sys.stderr)
-        return 2
     if not report.is_file():
         print(f"check_report: no file {report}", file=sys.stderr)
         return 2
     if folder:
         folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="sluice-browser-", ignore_cleanup_errors=True) as profile:
-        browser = Browser(program, profile)
-        try:
-            found = check(browser, report, folder)
-        except Failure as failure:
-            found = [str(failure)]
-        finally:
-            browser.close()
+    try:
+        with chromium() as browser:
+            try:
+                found = check(browser, report, folder)
+            except Failure as failure:
+                found = [str(failure)]
+    except Failure as failure:
+        print(f"check_report: {failure}", file=sys.stderr)
+        return 2
     for fault in dict.fromkeys(found):
         print(f"FAILED {fault}", file=sys.stderr)
     print(f"{report}: {'FAILED' if found else 'ok'}")

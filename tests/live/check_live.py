@@ -2,9 +2,9 @@
 """Runs the tests of crate linux that need a kernel with queue disciplines in BPF, in the guest.
 
 With names, or parts of names, runs only tests that have one of them; with --quick those of `make test`: the tests of queues,
-and twenty kills. Where no guest is possible it says why and succeeds. Settings of tests are in the environment: STRESS_SECONDS, STRESS_SEED, KILLS. Two more say whether results depend
-on the host: LIVE_REPEAT runs everything so many times and counts how each test ended, LIVE_LOAD keeps so many processors busy
-meanwhile.
+and twenty kills. Where no guest is possible it says why and succeeds. Settings of tests are in the environment:
+STRESS_SECONDS, STRESS_SEED, KILLS. Two more say whether results depend on the host: LIVE_REPEAT runs everything so many times
+and counts how each test ended, LIVE_LOAD keeps so many processors busy meanwhile.
 """
 
 import argparse

@@ -130,7 +130,7 @@ fn a_claim_that_differs_decides_the_exit_status() {
     let output = sluice(folder.path()).args(["reproduce", "chain.toml", "--quick", "--out", "out"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(
-        stdout(&output).contains("DIFFERS") && stdout(&output).contains("2 claims: 1 holds, 1 differs"),
+        stdout(&output).contains("\ndiffers: ") && stdout(&output).contains("2 claims: 1 holds, 1 differs"),
         "{}",
         stdout(&output)
     );
@@ -142,7 +142,7 @@ fn a_table_shows_the_units_of_its_titles_and_a_line_says_how_claims_came_out() {
     let table = "[[table]]\ntitle = \"Figures\"\nrows = \"scheme\"\nwhere = { \"flow.*.traffic.rate\" = \"0.5 Mb/s\" }\ncell = [\
         { title = \"mean (ms)\", measure = \"flows.*.delay_s.mean\" }, { title = \"goodput (kb/s)\", measure = \"totals.goodput_bps\" }]\n";
     scenario(folder.path(), &CHAIN.replace("[[chart]]", &format!("{table}[[chart]]")).replace("<= 0.05", "> 0.5"));
-    let output = sluice(folder.path()).args(["reproduce", "chain.toml", "--out", "out"]).output().unwrap();
+    let output = sluice(folder.path()).args(["reproduce", "chain.toml", "--all", "--out", "out"]).output().unwrap();
     let text = stdout(&output);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(text.contains("\n2 claims: 1 holds, 1 differs\n"), "{text}");
@@ -185,6 +185,8 @@ fn experiments_are_found_by_id_and_have_their_own_folders() {
 #[test]
 fn every_scenario_of_the_project_is_right() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let checked = sluice(&root).args(["check", "scenarios"]).output().unwrap();
+    assert_eq!(checked.status.code(), Some(0), "{}", stderr(&checked));
     let output = sluice(&root).arg("list").output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let ids: Vec<_> =

@@ -47,18 +47,55 @@ pub(crate) fn full(experiment: &str, name: &str) -> String {
     if name.contains('.') { name.to_owned() } else { format!("{experiment}.{name}") }
 }
 
-/// The sentences of a study with the values of its verdicts; those about a claim without a value are left out.
+/// A part of a sentence with its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Piece {
+    /// Words.
+    Text(String),
+    /// A measured value with its unit.
+    Value(String),
+}
+
+impl Piece {
+    fn text(self) -> String {
+        match self {
+            Self::Text(text) | Self::Value(text) => text,
+        }
+    }
+}
+
+/// The sentences of a study with the values of its verdicts, as text. See [`pieces`].
 pub fn sentences(study: &Study) -> Vec<String> {
+    pieces(study).into_iter().map(|pieces| pieces.into_iter().map(Piece::text).collect()).collect()
+}
+
+/// The sentences of a study with the values of its verdicts, without those about a claim that has no value.
+pub(crate) fn pieces(study: &Study) -> Vec<Vec<Piece>> {
     study.answer.says.iter().filter_map(|sentence| filled(sentence, &study.id, &study.claims)).collect()
 }
 
 /// A sentence with the values of an experiment's verdicts; nothing where one of them has none.
-pub fn filled(sentence: &str, experiment: &str, verdicts: &[Verdict]) -> Option<String> {
+fn filled(sentence: &str, experiment: &str, verdicts: &[Verdict]) -> Option<Vec<Piece>> {
     let told = |part: Part| match part {
-        Part::Text(text) => Some(text.to_owned()),
-        Part::Value(name) => value(&full(experiment, name), verdicts),
+        Part::Text(text) => Some(Piece::Text(text.to_owned())),
+        Part::Value(name) => value(&full(experiment, name), verdicts).map(Piece::Value),
     };
     parts(sentence).ok()?.into_iter().map(told).collect()
+}
+
+/// The sentence for a study without others, which counts verdicts: "32 of 47 claims hold; 11 differ, 4 are not confirmed."
+pub(crate) fn counts(study: &Study) -> String {
+    let of = |ruling: Ruling| study.claims.iter().filter(|verdict| verdict.verdict == ruling).count();
+    let what = if study.claims.iter().any(|verdict| verdict.setting.is_some()) { "verdicts" } else { "claims" };
+    let others = Ruling::ALL.into_iter().filter(|ruling| *ruling != Ruling::Holds && of(*ruling) > 0);
+    let others: Vec<String> = others.map(|ruling| ruling.counted(of(ruling))).collect();
+    match (study.claims.len(), of(Ruling::Holds)) {
+        (0, _) => format!("{}, no claims.", tables::runs(study)),
+        (1, 1) => "The claim holds.".to_owned(),
+        (all, holding) if all == holding => format!("All {all} {what} hold."),
+        (all, 1) => format!("1 of {all} {what} holds; {}.", others.join(", ")),
+        (all, holding) => format!("{holding} of {all} {what} hold; {}.", others.join(", ")),
+    }
 }
 
 /// The value of a claim; of one with several settings each value with its setting.
@@ -116,7 +153,7 @@ mod tests {
             verdict("x.5", Some("RTS"), 1.5, Unit::Number),
             verdict("x.5", Some("basic"), 2.0, Unit::Number),
         ];
-        let told = |sentence| filled(sentence, "x", &verdicts);
+        let told = |sentence| Some(filled(sentence, "x", &verdicts)?.into_iter().map(Piece::text).collect::<String>());
         assert_eq!(told("FIFO {1}, ADTH {2}; {x-b.1}.").as_deref(), Some("FIFO 3.5 s, ADTH 82.5 %; 12345 packets."));
         assert_eq!(told("{5}").as_deref(), Some("1.5 (RTS), 2 (basic)"));
         assert_eq!((told("{4}"), told("{9}")), (None, None), "no value");

@@ -3,63 +3,106 @@
 use crate::answer;
 use crate::grid::Grid;
 use crate::statistics::Interval;
-use crate::study::{Reported, Ruling, Study, Table, Unit, Verdict};
+use crate::study::{Origin, Reported, Ruling, Study, Table, Unit, Verdict};
 use sim::results::Outcome;
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
-/// A study: what it is, its tables, and the verdicts on its claims with why they do not hold. At most `width` characters wide, if the words allow it.
-pub fn study(study: &Study, width: usize) -> String {
+/// A study as text of at most `width` columns, if the words allow it: the answer, the tables that the scenario asks for, the
+/// counts of verdicts, and a line for each claim that does not hold; with `all` a table of every claim and the reasons why
+/// claims do not hold.
+pub fn study(study: &Study, width: usize, all: bool) -> String {
+    let mut text = format!("{}: {}\n", study.id, study.title);
+    let answer = answer::sentences(study);
+    if !answer.is_empty() {
+        let sentences = answer.iter().map(|sentence| wrapped(sentence, width, 0) + "\n");
+        text += &format!("\n{}", sentences.collect::<String>());
+    }
+    for table in &study.tables {
+        text += &format!("\n{}", asked(study, table, width));
+    }
+    if all && !study.claims.is_empty() {
+        text += &format!("\n{}{}", claims(&study.claims, width), reasons(study, width));
+    }
+    let verdicts: Vec<&Verdict> = study.claims.iter().collect();
+    let tallies = by_origin(&verdicts).into_iter().map(|(whose, claims)| tallied_of(whose, &claims));
+    let tallies: String = tallies.map(|tally| wrapped(&tally, width, 2) + "\n").collect();
+    text += &format!("\n{}", if tallies.is_empty() { "no claims\n" } else { &tallies });
+    if !all {
+        text += &failing(&study.claims, width);
+    }
     let cpu: f64 = study.runs.iter().map(|run| run.cpu_s).sum();
     let simulated: f64 = study.runs.iter().map(|run| run.outcome.simulated_s).sum();
-    let mut judged = format!("{}\n", tally(&study.claims));
-    if !study.claims.is_empty() {
-        judged = format!("{}\n{judged}{}", claims(&study.claims, width), reasons(study, width));
-    }
-    let asked = study.tables.iter().map(|table| format!("{}\n", asked(study, table, width)));
-    let asked = asked.collect::<String>();
-    let (id, title, runs, seeds) = (&study.id, &study.title, study.runs.len(), study.seeds.len());
-    format!(
-        "{id}: {title}\n{runs} runs ({seeds} seeds per case), {simulated:.0} simulated seconds, {cpu:.1} s of CPU\n\n{asked}{judged}\n"
-    )
+    text + &format!("\n{}, {simulated:.0} simulated seconds, {cpu:.1} s of CPU\n", runs(study))
 }
 
-/// A study in a few lines: its answer, the verdicts counted, and the claims that do not hold, each in a line of at most
-/// `width` characters.
-pub fn outline(study: &Study, width: usize) -> String {
-    let mut text = format!("{}: {}\n\n", study.id, study.title);
-    for sentence in answer::sentences(study) {
-        text.push_str(&wrap(&sentence, width).join("\n"));
-        text.push('\n');
+/// "150 runs (10 seeds per case)".
+pub(crate) fn runs(study: &Study) -> String {
+    let count = |n: usize, thing: &str| format!("{n} {thing}{}", if n == 1 { "" } else { "s" });
+    format!("{} ({} per case)", count(study.runs.len(), "run"), count(study.seeds.len(), "seed"))
+}
+
+/// The verdicts by whose statements they are on: "" if all are the document's, else " of the document", " of our own" and so on.
+pub(crate) fn by_origin<'v>(verdicts: &[&'v Verdict]) -> Vec<(&'static str, Vec<&'v Verdict>)> {
+    let kinds = [
+        (None, " of the document"),
+        (Some(Origin::Ours), " of our own"),
+        (Some(Origin::Other), " of other papers"),
+        (Some(Origin::Duplicate), " that repeat another"),
+    ];
+    if verdicts.iter().all(|verdict| verdict.statement.is_none()) {
+        return if verdicts.is_empty() { Vec::new() } else { vec![("", verdicts.to_vec())] };
     }
-    text.push_str(&study.tables.iter().map(|table| format!("\n{}", asked(study, table, width))).collect::<String>());
-    let _ = write!(text, "\n{}\n", tally(&study.claims));
-    let failing = study.claims.iter().filter(|claim| claim.verdict.fails());
-    let name = |claim: &Verdict| {
-        claim.id.clone() + &claim.setting.as_ref().map_or_else(String::new, |setting| format!(" ({setting})"))
+    let of = |kind| verdicts.iter().filter(|verdict| verdict.statement == kind).copied().collect::<Vec<_>>();
+    kinds.into_iter().map(|(kind, whose)| (whose, of(kind))).filter(|(_, verdicts)| !verdicts.is_empty()).collect()
+}
+
+/// "41 claims of the document: 30 hold, 11 differ".
+fn tallied_of(whose: &str, verdicts: &[&Verdict]) -> String {
+    let tally = tally(verdicts.iter().copied());
+    tally.split_once(':').map_or_else(String::new, |(claims, counts)| format!("{claims}{whose}:{counts}"))
+}
+
+/// One line of at most `width` columns for each claim that does not hold, by verdict: its id and statement, cut where the line
+/// is too short, the document's value (else when the claim holds) and ours.
+fn failing(verdicts: &[Verdict], width: usize) -> String {
+    const MOST: usize = 17;
+    let line = |ruling: Ruling, of_claim: &[Verdict]| {
+        let failing: Vec<&Verdict> = of_claim.iter().filter(|verdict| verdict.verdict == ruling).collect();
+        let first = failing.first()?;
+        let settings: Vec<&str> = failing.iter().filter_map(|verdict| verdict.setting.as_deref()).collect();
+        let within = if settings.is_empty() { String::new() } else { format!("({}) ", settings.join(", ")) };
+        let document = if first.reported.is_some() { reported(first) } else { first.holds.clone() };
+        let ours = short_quantity(first.measured, first.unit);
+        Some([first.id.clone(), within + &first.says, cut(&document, MOST), cut(&ours, MOST)])
     };
-    let rows: Vec<[String; 4]> = failing
-        .map(|claim| {
-            let value = quantity(claim.measured, claim.unit);
-            [name(claim), claim.says.clone(), value, claim.verdict.word().to_owned()]
-        })
-        .collect();
-    let widest = |column: usize| rows.iter().map(|row| self::width(&row[column])).fold(0, usize::max);
-    let (names, values, words) = (widest(0), widest(2), widest(3));
-    let room = width.saturating_sub(names + values + words + 8).max(12);
-    for [name, says, value, word] in &rows {
-        let _ = writeln!(text, "  {name:names$}  {:room$}  {value:>values$}  {word}", cut(says, room));
+    let of = |ruling| -> Vec<[String; 4]> {
+        verdicts.chunk_by(|a, b| a.id == b.id).filter_map(|of_claim| line(ruling, of_claim)).collect()
+    };
+    let groups: Vec<(Ruling, Vec<[String; 4]>)> =
+        Ruling::ALL.into_iter().filter(|ruling| ruling.fails()).map(|ruling| (ruling, of(ruling))).collect();
+    let lines = || groups.iter().flat_map(|(_, lines)| lines);
+    let widest = |column: usize, least: usize| lines().map(|line| self::width(&line[column])).fold(least, usize::max);
+    let (id, document, ours) = (widest(0, 0), widest(2, "document".len()), widest(3, "ours".len()));
+    let room = width.saturating_sub(id + document + ours + 8).max(10);
+    let mut text = String::new();
+    for (ruling, lines) in groups.iter().filter(|(_, lines)| !lines.is_empty()) {
+        let head = format!("{}:", ruling.word());
+        text += &format!("\n{head:<0$}  {1:<document$}  ours\n", id + room + 4, "document");
+        for [name, says, reported, measured] in lines {
+            let says = cut(says, room);
+            let line = format!("  {name:<id$}  {says:<room$}  {reported:<document$}  {measured}");
+            text += &format!("{}\n", line.trim_end());
+        }
     }
-    text.push('\n');
     text
 }
 
-/// The text in at most `most` characters; an ellipsis stands for the rest.
-fn cut(text: &str, most: usize) -> String {
-    if width(text) <= most {
+/// A text cut to so many columns, with an ellipsis where something was cut off.
+fn cut(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
         return text.to_owned();
     }
-    let kept: String = text.chars().take(most.saturating_sub(1)).collect();
+    let kept: String = text.chars().take(columns.saturating_sub(1)).collect();
     format!("{}…", kept.trim_end())
 }
 
@@ -69,8 +112,7 @@ fn reasons(study: &Study, width: usize) -> String {
     for claims in study.claims.chunk_by(|a, b| a.id == b.id) {
         let fails = claims.iter().any(|claim| claim.verdict.fails());
         if let Some(why) = claims[0].why.as_ref().filter(|_| fails) {
-            let lines = wrap(&format!("{}: {why}", claims[0].id), width);
-            text.extend(lines.iter().flat_map(|line| [line.as_str(), "\n"]));
+            text += &format!("{}\n", wrapped(&format!("{}: {why}", claims[0].id), width, 2));
         }
     }
     text
@@ -470,6 +512,37 @@ mod tests {
         assert_eq!(quantity(-0.0241, Unit::Share), "-2.41 %");
         assert_eq!(quantity(4.7e6, Unit::BitsPerSecond), "4.7 Mb/s");
         assert_eq!(quantity(f64::NAN, Unit::Seconds), "none");
+    }
+
+    #[test]
+    fn a_claim_that_does_not_hold_has_one_line_that_fits() {
+        let mut study = crate::report::sample::targets();
+        study.answer.says = vec!["The FIFO reaches {2}.".to_owned(), "No value: {9}.".to_owned()];
+        study.claims[1].says = "the peak one-way delay of FIFO-DF is far above the bound of ADTH-DF".to_owned();
+        study.claims[2].statement = Some(Origin::Ours);
+        let text = super::study(&study, 80, false);
+        assert!(text.lines().all(|line| width(line) <= 80), "{text}");
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(
+            lines[2..6],
+            [
+                "The FIFO reaches 4.21 s.",
+                "",
+                "2 claims of the document: 1 holds, 1 differs",
+                "1 claim of our own: 1 holds"
+            ]
+        );
+        let of = |id: &str| lines.iter().filter(|line| line.contains(id)).copied().collect::<Vec<_>>();
+        assert!(of("sample-targets.1").is_empty() && of("sample-targets.3").is_empty(), "{text}");
+        let [line] = of("sample-targets.2")[..] else { panic!("{text}") };
+        assert!(line.starts_with("  sample-targets.2  the peak one-way") && line.contains("…  above 7 s"), "{text}");
+        assert!(line.ends_with("4.21 s"), "{text}");
+        assert!(lines.iter().any(|line| line.starts_with("differs: ") && line.ends_with("ours")), "{text}");
+        let all = super::study(&study, 80, true);
+        assert!(
+            ["sample-targets.1", "sample-targets.2", "sample-targets.3"].iter().all(|id| all.contains(id)),
+            "{all}"
+        );
     }
 
     #[test]

@@ -144,7 +144,7 @@ impl Study {
 
     /// What `sluice reproduce` prints of it, at most so many characters wide.
     fn text(&self, width: usize) -> String {
-        lab::tables::study(&self.study, width)
+        lab::tables::study(&self.study, width, false)
     }
 
     /// Writes the report to this file.

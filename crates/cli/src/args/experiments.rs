@@ -148,6 +148,7 @@ Examples:
   sluice reproduce buffer-sizing      all of a folder of scenarios
   sluice reproduce                    all there are
   sluice reproduce adth-s1a --quick   three seeds instead of all
+  sluice reproduce adth-s1a --all     and print every claim
   sluice reproduce my.toml --seeds 30 --out /tmp/my
   sluice reproduce my.toml --seeds 1 --trace events --event delivered
 
@@ -174,11 +175,11 @@ pub(crate) struct Reproduce {
     /// The number of threads [default: one for each core]. Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
     pub(crate) threads: Option<usize>,
-    /// Print every claim, not only those that do not hold, with the reasons.
+    /// Print every claim, not only those that do not hold.
     #[arg(long)]
     pub(crate) all: bool,
     /// Print one JSON object for each experiment, with its verdicts.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "all")]
     pub(crate) json: bool,
     /// Keep the results in this folder [default: results/ID].
     #[arg(long, value_name = "DIR")]

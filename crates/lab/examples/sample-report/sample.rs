@@ -36,6 +36,10 @@ pub(crate) fn targets() -> Study {
     }
     study.claims = claims();
     study.charts = target_charts();
+    study.answer.says = vec![
+        "ADTH-DF keeps the deadline: {1} of its packets are late.".to_owned(),
+        "With FIFO-DF the delay reaches {2}.".to_owned(),
+    ];
     study
 }
 
@@ -76,6 +80,7 @@ fn target_charts() -> Vec<Chart> {
         },
         Chart { cases: adth(), ..over("time", "Goodput of every flow", &["flows.*.goodput_bps"], "goodput (bit/s)") },
         Chart {
+            first: true,
             cases: adth(),
             deadline: true,
             about: "The deadline is twice the target.".to_owned(),

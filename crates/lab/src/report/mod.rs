@@ -4,13 +4,17 @@
 //! draws with the library that `build.rs` embeds. All text from scenarios is escaped.
 
 mod distribution;
+mod figure;
 mod lines;
 mod page;
 mod picture;
 mod text;
 pub mod timeline;
+mod verdicts;
 mod words;
 
+#[cfg(test)]
+use crate::study;
 use crate::study::Study;
 
 pub(crate) use lines::CDF;
@@ -42,5 +46,8 @@ fn with_library(studies: &[Study], library: &str) -> Result<String, ReportError>
     Ok(page::document(studies, library))
 }
 
+#[cfg(test)]
+#[path = "../../examples/sample-report/sample.rs"]
+pub(crate) mod sample;
 #[cfg(test)]
 mod tests;

@@ -262,6 +262,36 @@
     }
   }
 
+  // A press on a count shows the claims with this verdict alone, in all studies of the page; another press shows all again.
+  function filters() {
+    const buttons = [...document.querySelectorAll(".tally button")];
+    const claims = [...document.querySelectorAll(".claim")];
+    const folded = [...document.querySelectorAll(".rest")];
+    const show = (wanted) => {
+      const like = (button) => button.dataset.verdict === wanted.verdict && button.dataset.origin === wanted.origin;
+      for (const button of buttons) button.setAttribute("aria-pressed", Boolean(wanted) && like(button));
+      for (const claim of claims) {
+        const { origin, verdicts } = claim.dataset;
+        claim.hidden = Boolean(wanted) && !(origin === wanted.origin && verdicts.split(" ").includes(wanted.verdict));
+      }
+      for (const table of document.querySelectorAll("table.claims")) table.hidden = !table.querySelector(".claim:not([hidden])");
+      for (const rest of folded) {
+        rest.hidden = rest.querySelector("table").hidden;
+        rest.open = Boolean(wanted) && !rest.hidden;
+      }
+    };
+    for (const button of buttons) {
+      button.addEventListener("click", () => show(button.getAttribute("aria-pressed") === "true" ? null : button.dataset));
+    }
+    // On paper nothing can be unfolded.
+    let closed = [];
+    addEventListener("beforeprint", () => {
+      closed = folded.filter((rest) => !rest.open);
+      for (const rest of closed) rest.open = true;
+    });
+    addEventListener("afterprint", () => { for (const rest of closed) rest.open = false; });
+  }
+
   function copies() {
     if (!navigator.clipboard) return;
     for (const line of document.querySelectorAll(".command")) {
@@ -273,23 +303,6 @@
         button.textContent = "Copied";
       });
       line.append(button);
-    }
-  }
-
-  // A press on a verdict leaves only its claims; a second press shows all again.
-  function filters() {
-    for (const button of document.querySelectorAll(".filter")) {
-      button.addEventListener("click", () => {
-        const study = button.closest(".study");
-        const on = button.getAttribute("aria-pressed") !== "true";
-        for (const other of study.querySelectorAll(".filter")) other.setAttribute("aria-pressed", "false");
-        button.setAttribute("aria-pressed", on);
-        for (const row of study.querySelectorAll("tr[data-verdicts]")) {
-          row.hidden = on && !row.dataset.verdicts.split(" ").includes(button.dataset.verdict);
-        }
-        const others = study.querySelector(".others");
-        if (on && others) others.open = true;
-      });
     }
   }
 

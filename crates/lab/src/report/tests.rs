@@ -2,13 +2,14 @@
 
 use super::lines::picture;
 use super::picture::{Data, Line, Picture, Tracks};
-use super::{ReportError, html, with_library};
+use super::{ReportError, html, sample, with_library};
+use crate::evidence;
+use crate::scenario::{Scenario, Wishes};
 use crate::study::{self, Cell, Chart, Compare, Labels, Study, Table, Together};
 use serde_json::Value;
 use std::collections::BTreeMap;
-
-#[path = "../../examples/sample-report/sample.rs"]
-mod sample;
+use std::fs;
+use std::path::Path;
 
 const STUB: &str = "window.vegaEmbed = () => {};";
 
@@ -61,8 +62,9 @@ fn the_page_names_nothing_to_fetch() {
 fn claims_have_value_interval_source_and_verdict() {
     let page = page(&[sample::targets()]);
     let row = |id: &str| {
-        let start = page.find(&format!("<span class=\"id\">{id}</span>")).unwrap();
-        &page[start..start + page[start..].find("</tr>").unwrap()]
+        let start = page.find(&format!(">{id} · ")).unwrap();
+        let start = page[..start].rfind("<tbody").unwrap();
+        &page[start..start + page[start..].find("</tbody>").unwrap()]
     };
     let first = row("sample-targets.1");
     assert!(first.contains("no packet arrives after its deadline"));
@@ -70,19 +72,65 @@ fn claims_have_value_interval_source_and_verdict() {
     assert!(first.contains("<span class=\"value\">0.0059 %</span> <span class=\"interval\">0 % to 0.013 %</span>"));
     assert!(first.contains("&lt;= 0.001") && first.contains("</span>holds</span>"));
     let second = row("sample-targets.2");
-    assert!(second.contains(">above 7 s<") && second.contains("</span>differs</span>"));
+    assert!(second.contains("above 7 s <span") && second.contains("</span>differs</span>"));
     let third = row("sample-targets.3");
-    assert!(third.contains("no number") && !third.contains("class=\"interval\""), "one seed has no interval");
+    assert!(third.contains("no number") && !third.contains(" to 3"), "one seed has no interval");
 }
 
 #[test]
-fn several_studies_have_a_table_of_contents() {
+fn several_studies_begin_with_an_answer_each() {
     let page = page(&sample::studies());
     assert!(page.contains("<h1>Sluice: 3 experiments</h1>"));
-    assert!(page.contains("</span>2 hold</span>") && page.contains("</span>1 differs</span>"));
+    assert!(page.contains("</span>2 hold</button>") && page.contains("</span>1 differs</button>"));
     for n in 0..3 {
         assert!(page.contains(&format!("href=\"#study-{n}\"")) && page.contains(&format!("id=\"study-{n}\"")));
     }
+    let contents = &page[..page.find("</nav>").unwrap()];
+    assert_eq!(contents.matches("<p class=\"answer\">").count(), 3 + 1, "one of the three has two sentences");
+    assert!(
+        contents.contains("ADTH-DF keeps the deadline") && contents.contains("(3 seeds per case), no claims."),
+        "{contents}"
+    );
+}
+
+#[test]
+fn a_page_begins_with_the_answer_and_the_chart_that_shows_it() {
+    let page = page(&[sample::targets()]);
+    let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("no {text}"));
+    let order = [
+        at("<strong>0.0059 %</strong> of its packets are late"),
+        at("Largest one-way delay over the target"),
+        at("Made-up numbers in the shapes"),
+        at("<h2>Claims</h2>"),
+        at("data-verdicts=\"differs\""),
+        at("<details class=\"rest\"><summary>2 claims that hold</summary>"),
+        at("data-verdicts=\"holds\""),
+        at("<h2>More charts</h2>"),
+        at("One-way delay over time"),
+        at("<h2>What was run</h2>"),
+    ];
+    assert!(order.is_sorted(), "{order:?}");
+}
+
+#[test]
+fn a_study_without_an_answer_begins_with_counts_and_its_first_chart() {
+    let mut study = sample::targets();
+    study.answer.says = vec!["It takes {99}.".to_owned()];
+    study.charts.iter_mut().for_each(|chart| chart.first = false);
+    let page = page(&[study]);
+    assert!(page.contains(
+        "<p class=\"answer\">2 of 3 claims hold; 1 differs.</p>\n<figure>\n<figcaption><strong>One-way delay over time"
+    ));
+}
+
+#[test]
+fn statements_of_others_are_counted_apart() {
+    let mut study = sample::targets();
+    study.claims[2].statement = Some(study::Origin::Ours);
+    let page = page(&[study]);
+    let button = "<button type=\"button\" class=\"tag holds\" aria-pressed=\"false\" data-verdict=\"holds\" data-origin=\"ours\">";
+    assert!(page.contains("<p class=\"tally\">2 claims of the document: ") && page.contains(button), "{page}");
+    assert!(page.contains("<p class=\"tally\">1 claim of our own: ") && page.contains(" · our own statement</span>"));
 }
 
 #[test]
@@ -144,7 +192,7 @@ fn a_claim_that_differs_says_why() {
         claim.why = Some(if claim.verdict.fails() { "Frames <are> slow." } else { "Nobody asks." }.to_owned());
     }
     let page = page(&[study]);
-    assert!(page.contains("<summary>Why</summary>") && page.contains("<p>Frames &lt;are&gt; slow.</p>"));
+    assert!(page.contains("<strong>Why:</strong> Frames &lt;are&gt; slow."));
     assert!(!page.contains("Nobody asks."));
 }
 
@@ -373,4 +421,44 @@ fn commands_replay_a_run() {
     ));
     // it's, inside single quotes of the shell.
     assert!(page.contains("title=&quot;it&#39;\\&#39;&#39;s&quot;&#39;"));
+}
+
+/// What `make picture` writes into the picture.
+#[derive(Debug, PartialEq, serde::Deserialize)]
+struct Shown {
+    experiment: String,
+    title: String,
+    says: Vec<String>,
+    chart: String,
+    claims: usize,
+    verdicts: BTreeMap<String, usize>,
+}
+
+#[test]
+fn the_picture_in_the_readme_is_of_the_present_report() {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let file = root.join("scenarios/adth/s1a.toml");
+    let scenario = Scenario::load(&file, &Wishes::default()).unwrap();
+    let record = fs::read_to_string(root.join("evidence/adth.csv")).unwrap();
+    let rows = evidence::read(&record).unwrap();
+    let mut verdicts = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.experiment() == scenario.id && row.conventions == "standard") {
+        let word = serde_json::to_value(row.verdict).unwrap().as_str().unwrap().to_owned();
+        *verdicts.entry(word).or_default() += 1;
+    }
+    let wanted = Shown {
+        experiment: scenario.id,
+        title: scenario.title,
+        says: scenario.answer.says,
+        chart: scenario.charts.iter().find(|chart| chart.first).unwrap().title.clone(),
+        claims: scenario.claims.len(),
+        verdicts,
+    };
+    let png = fs::read(root.join("docs/report.png")).unwrap();
+    let mark = b"tEXtDescription\0";
+    let at = png.windows(mark.len()).position(|window| window == mark).expect("`make picture` made the picture");
+    let text = at + mark.len();
+    let end = at + 4 + u32::from_be_bytes(png[at - 4..at].try_into().unwrap()) as usize;
+    let shown: Shown = serde_json::from_slice(&png[text..end]).unwrap();
+    assert_eq!(shown, wanted, "`make picture` draws docs/report.png again");
 }

@@ -1,5 +1,6 @@
 //! Charts over time of values that come from anywhere, such as recordings of live queues: one HTML file, as a report is.
 
+use super::figure::figure;
 use super::lines::{COLOURS, readable_unit};
 use super::page;
 use super::picture::{Data, Line, Panel, Picture, Rule, Style, Track, Y};
@@ -66,7 +67,7 @@ fn with_library(page: &Page, library: &str) -> Result<String, ReportError> {
         let grid = Grid::over(page.charts.iter().flat_map(|chart| &chart.lines).map(|(_, points)| points.as_slice()));
         for (number, chart) in page.charts.iter().enumerate() {
             let picture = picture(chart, number, grid, data);
-            page::figure(out, &chart.title, &chart.about, picture, data)?;
+            figure(out, &chart.title, &chart.about, picture, data)?;
         }
         writeln!(
             out,

@@ -11,7 +11,7 @@ pub(super) fn list(targets: &[PathBuf]) -> Result<(), Failure> {
     let mut found = Vec::new();
     let mut wrong = Vec::new();
     for file in targets::files(targets)? {
-        match Scenario::load(&file, &Wishes::default()) {
+        match Scenario::skim(&file, &Wishes::default()) {
             Ok(scenario) => found.push(scenario),
             Err(refusal) => wrong.push(refusal.to_string()),
         }

@@ -45,15 +45,15 @@ pub(super) fn reproduce(mut args: args::Reproduce) -> Result<u8, Failure> {
         let study = done.map_err(|error| told(error, &experiment.folder))?;
         warn(&study.warnings());
         if !args.json {
-            let shown = if args.all { tables::study } else { tables::outline };
-            print(&shown(&study, width()))?;
+            let gap = if studies.is_empty() { "" } else { "\n" };
+            print(&format!("{gap}{}", tables::study(&study, width(), args.all)))?;
         }
         studies.push(study);
     }
     let out = report_path(args, &experiments);
     if !args.json && studies.len() > 1 {
         let claims = tables::tally(studies.iter().flat_map(|study| &study.claims));
-        print(&format!("{} experiments, {claims}\n", studies.len()))?;
+        print(&format!("\n{} experiments, {claims}\n", studies.len()))?;
     }
     // A build without the charting library still rules on claims.
     let report =

@@ -1,0 +1,119 @@
+//! A chart on the page: its title, the places where the script draws its panels, its legend, and its values as a table.
+
+use super::picture::{Data, Picture, Style};
+use super::text::{Escaped, number};
+use std::fmt::{self, Write as _};
+
+/// Dash patterns of the page's style and script.
+const DASHES: usize = 4;
+
+/// Digits of numbers in tables.
+pub(super) const DIGITS: usize = 4;
+
+/// A chart with its title and a remark; or why there is none.
+pub(super) fn figure(
+    out: &mut String,
+    title: &str,
+    about: &str,
+    picture: Result<Picture, String>,
+    data: &mut Data,
+) -> fmt::Result {
+    writeln!(out, "<figure>\n<figcaption><strong>{}</strong>", Escaped(title))?;
+    if !about.is_empty() {
+        write!(out, " {}", Escaped(about))?;
+    }
+    out.push_str("</figcaption>\n");
+    match picture {
+        Ok(picture) => {
+            frames(out, &picture, title)?;
+            data.pictures.push(picture);
+        }
+        Err(reason) => writeln!(out, "<p class=\"empty\">{}</p>", Escaped(&reason))?,
+    }
+    out.push_str("</figure>\n");
+    Ok(())
+}
+
+/// Legend, panels, notes and, over an axis, the values as a table.
+fn frames(out: &mut String, picture: &Picture, title: &str) -> fmt::Result {
+    if picture.legend.len() > 1 || picture.panels.len() > 1 {
+        legend(out, &picture.legend)?;
+    }
+    let class = if picture.panels.len() > 1 { "panels" } else { "panels single" };
+    writeln!(out, "<div class=\"{class}\">")?;
+    for (k, panel) in picture.panels.iter().enumerate() {
+        let lines = panel.lines.iter().map(|line| line.style.name.as_str()).collect::<Vec<_>>().join("; ");
+        let rules = panel.rules.iter().map(|rule| rule.name.as_str()).collect::<Vec<_>>().join("; ");
+        let shown = [title, panel.title.as_deref().unwrap_or_default(), &picture.y.title, &lines, &rules];
+        let told = shown.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(". ");
+        out.push_str("<div class=\"panel\">\n");
+        if let Some(title) = &panel.title {
+            writeln!(out, "<p class=\"panel-title\">{}</p>", Escaped(title))?;
+        }
+        writeln!(
+            out,
+            "<div class=\"plot\" id=\"{}-{k}\" role=\"img\" aria-label=\"{}\"></div>\n</div>",
+            picture.id,
+            Escaped(&told)
+        )?;
+    }
+    out.push_str("</div>\n");
+    if !picture.notes.is_empty() {
+        writeln!(out, "<p class=\"note\">{}</p>", Escaped(&picture.notes.join(" ")))?;
+    }
+    values(out, picture)
+}
+
+fn legend(out: &mut String, styles: &[Style]) -> fmt::Result {
+    out.push_str("<ul class=\"legend\">\n");
+    for (key, style) in styles.iter().enumerate() {
+        writeln!(
+            out,
+            "<li><button type=\"button\" aria-pressed=\"true\" data-key=\"{key}\">\
+             <svg width=\"26\" height=\"10\" aria-hidden=\"true\"><line x1=\"1\" x2=\"25\" y1=\"5\" y2=\"5\" \
+             class=\"stroke-{}{} dash-{}\"/></svg> {}</button></li>",
+            style.colour,
+            if style.dash % 2 == 1 { "-deep" } else { "" },
+            style.dash % DASHES,
+            Escaped(&style.name)
+        )?;
+    }
+    out.push_str("</ul>\n");
+    Ok(())
+}
+
+fn values(out: &mut String, picture: &Picture) -> fmt::Result {
+    let Some(scale) = &picture.x else { return Ok(()) };
+    let unit = &picture.y.title;
+    write!(
+        out,
+        "<details><summary>Values</summary>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
+         aria-label=\"Values\">\n<table class=\"values\">\n<thead><tr><th scope=\"col\">{}</th>",
+        Escaped(unit)
+    )?;
+    for label in &scale.labels {
+        write!(out, "<th scope=\"col\" class=\"number\">{}</th>", Escaped(label))?;
+    }
+    out.push_str("</tr></thead>\n<tbody>\n");
+    for panel in &picture.panels {
+        for line in &panel.lines {
+            let parts = [panel.title.as_deref(), Some(line.style.name.as_str())];
+            let name = parts.into_iter().flatten().collect::<Vec<_>>().join(": ");
+            write!(out, "<tr><th scope=\"row\">{}</th>", Escaped(&name))?;
+            for place in 0..scale.labels.len() {
+                let point = line.points.iter().find(|(at, _)| *at == place);
+                let cell = point.map_or_else(String::new, |(_, values)| cell(values, picture.y.factor));
+                write!(out, "<td class=\"number\">{cell}</td>")?;
+            }
+            out.push_str("</tr>\n");
+        }
+    }
+    out.push_str("</tbody></table>\n</div>\n</details>\n");
+    Ok(())
+}
+
+/// Mean and half the width of the interval, which is symmetric.
+pub(super) fn cell(&[mean, _, high]: &[f64; 3], factor: f64) -> String {
+    let (mean, half) = (mean * factor, (high - mean) * factor);
+    if half > 0.0 { format!("{} ± {}", number(mean, DIGITS), number(half, 2)) } else { number(mean, DIGITS) }
+}

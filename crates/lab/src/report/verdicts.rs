@@ -1,0 +1,245 @@
+//! Claims on the page: counts of verdicts that filter them, the claims that do not hold with their reasons, and the rest folded.
+
+use super::text::{Escaped, count, quantity};
+use crate::study::{Origin, Reported, Ruling, Study, Verdict};
+use crate::tables::{by_origin, counted};
+use std::fmt::{self, Write as _};
+
+/// Columns of the table of claims.
+const COLUMNS: [&str; 4] = ["Statement", "Document", "Ours", "Verdict"];
+
+/// The counts of verdicts, each a button that shows these claims alone: a line for the document's statements, and one for those
+/// of each other origin.
+pub(super) fn tally(out: &mut String, verdicts: &[&Verdict]) -> fmt::Result {
+    for (whose, verdicts) in by_origin(verdicts) {
+        let origin = origin(verdicts[0].statement);
+        let of = |ruling: &Ruling| verdicts.iter().filter(|claim| claim.verdict == *ruling).count();
+        let rulings = Ruling::ALL.iter().filter(|ruling| of(ruling) > 0);
+        let button = |ruling: &Ruling| {
+            let (word, sign) = (key(*ruling), sign(*ruling));
+            format!(
+                "<button type=\"button\" class=\"tag {}\" aria-pressed=\"false\" data-verdict=\"{word}\" \
+                 data-origin=\"{origin}\"><span aria-hidden=\"true\">{sign} </span>{}</button>",
+                class(*ruling),
+                ruling.counted(of(ruling))
+            )
+        };
+        let buttons = rulings.map(button).collect::<Vec<_>>().join(" ");
+        writeln!(out, "<p class=\"tally\">{}{whose}: {buttons}</p>", counted(verdicts.iter().copied()))?;
+    }
+    Ok(())
+}
+
+/// The claims of a study: those that do not hold, and the others folded.
+pub(super) fn claims(out: &mut String, study: &Study) -> fmt::Result {
+    let all: Vec<&[Verdict]> = study.claims.chunk_by(|a, b| a.id == b.id).collect();
+    let fails = |claim: &&[Verdict]| claim.iter().any(|verdict| verdict.verdict.fails());
+    let (failing, others): (Vec<_>, Vec<_>) = all.into_iter().partition(fails);
+    if !failing.is_empty() {
+        table(out, &failing, &format!("Claims of {} that do not hold", study.id))?;
+    }
+    if !others.is_empty() {
+        let all_hold = others.iter().flat_map(|claim| claim.iter()).all(|verdict| verdict.verdict == Ruling::Holds);
+        let what = match (failing.is_empty(), all_hold) {
+            (true, _) => count(others.len(), "claim"),
+            (false, true) => {
+                format!("{} that {}", count(others.len(), "claim"), if others.len() == 1 { "holds" } else { "hold" })
+            }
+            (false, false) => format!("{} more", count(others.len(), "claim")),
+        };
+        writeln!(out, "<details class=\"rest\"><summary>{what}</summary>")?;
+        table(out, &others, &format!("Other claims of {}", study.id))?;
+        out.push_str("</details>\n");
+    }
+    if study.seeds.len() > 1 {
+        writeln!(
+            out,
+            "<p class=\"note\">Ours: the mean over {} and its 95 % interval. The interval decides; if it contains the border, the \
+             claim is not confirmed. Where one seed decides: its value, then the smallest and the largest.</p>",
+            count(study.seeds.len(), "seed")
+        )?;
+    }
+    Ok(())
+}
+
+/// A table with a body per claim. A phone shows the bodies as cards, for which the style takes the table's roles away; the
+/// attributes give them back.
+fn table(out: &mut String, claims: &[&[Verdict]], caption: &str) -> fmt::Result {
+    write!(
+        out,
+        "<table class=\"claims\" role=\"table\"><caption class=\"unseen\">{}</caption>\n\
+         <thead role=\"rowgroup\"><tr role=\"row\">",
+        Escaped(caption)
+    )?;
+    for column in COLUMNS {
+        write!(out, "<th scope=\"col\" role=\"columnheader\">{column}</th>")?;
+    }
+    out.push_str("</tr></thead>\n");
+    for verdicts in claims {
+        claim(out, verdicts)?;
+    }
+    out.push_str("</table>\n");
+    Ok(())
+}
+
+/// A row per verdict, and one with the reason if the claim does not hold.
+fn claim(out: &mut String, verdicts: &[Verdict]) -> fmt::Result {
+    let first = &verdicts[0];
+    let mut keys: Vec<String> = verdicts.iter().map(|verdict| key(verdict.verdict)).collect();
+    keys.dedup();
+    writeln!(
+        out,
+        "<tbody role=\"rowgroup\" class=\"claim\" data-verdicts=\"{}\" data-origin=\"{}\">",
+        keys.join(" "),
+        origin(first.statement)
+    )?;
+    for (rank, verdict) in verdicts.iter().enumerate() {
+        out.push_str("<tr role=\"row\">");
+        if rank == 0 {
+            let rows = verdicts.len();
+            write!(
+                out,
+                "<th scope=\"rowgroup\" role=\"rowheader\" rowspan=\"{rows}\">{} <span class=\"source\">{} · {}{}</span></th>\
+                 <td role=\"cell\" rowspan=\"{rows}\" data-label=\"Document\"><div>{} \
+                 <span class=\"interval\">holds if {}</span></div></td>",
+                Escaped(&first.says),
+                Escaped(&first.id),
+                Escaped(&first.source),
+                whose(first.statement),
+                reported(first),
+                Escaped(&first.holds),
+            )?;
+        }
+        writeln!(
+            out,
+            "<td role=\"cell\" data-label=\"Ours\"><div>{}</div></td>\
+             <td role=\"cell\" data-label=\"Verdict\"><div>{}</div></td></tr>",
+            measured(verdict) + &beside(verdict),
+            ruled(verdict)
+        )?;
+    }
+    if let Some(why) = first.why.as_ref().filter(|_| verdicts.iter().any(|verdict| verdict.verdict.fails())) {
+        let cause = first.cause.map_or_else(String::new, |cause| {
+            format!(" <span class=\"source\">Cause: {}.</span>", Escaped(cause.words()))
+        });
+        writeln!(
+            out,
+            "<tr role=\"row\" class=\"why\"><td role=\"cell\" colspan=\"4\"><strong>Why:</strong> {}{cause}</td></tr>",
+            Escaped(why)
+        )?;
+    }
+    out.push_str("</tbody>\n");
+    Ok(())
+}
+
+/// The verdict's word as a name in attributes: `not-confirmed`.
+fn key(ruling: Ruling) -> String {
+    ruling.word().replace(' ', "-")
+}
+
+/// The class of a verdict's colour.
+fn class(ruling: Ruling) -> &'static str {
+    match ruling {
+        Ruling::Holds | Ruling::NotRefuted | Ruling::Better => "holds",
+        Ruling::Differs | Ruling::NotConfirmed => "differs",
+        Ruling::NeedsFullRuns => "open",
+    }
+}
+
+/// A verdict's sign, which tells it from the others without colour.
+fn sign(ruling: Ruling) -> char {
+    match ruling {
+        Ruling::Holds => '✓',
+        Ruling::NotRefuted => '~',
+        Ruling::Better => '+',
+        Ruling::Differs => '≠',
+        Ruling::NotConfirmed => '?',
+        Ruling::NeedsFullRuns => '–',
+    }
+}
+
+/// The origin of a statement as a name in attributes.
+fn origin(origin: Option<Origin>) -> &'static str {
+    match origin {
+        None => "document",
+        Some(Origin::Ours) => "ours",
+        Some(Origin::Other) => "other",
+        Some(Origin::Duplicate) => "duplicate",
+    }
+}
+
+/// Whose statement it is, where it is not the document's.
+fn whose(origin: Option<Origin>) -> &'static str {
+    match origin {
+        None => "",
+        Some(Origin::Ours) => " · our own statement",
+        Some(Origin::Other) => " · another paper’s statement",
+        Some(Origin::Duplicate) => " · repeats another claim",
+    }
+}
+
+/// The verdict with its sign, and the parameters with a neighbouring choice that has another verdict.
+fn ruled(verdict: &Verdict) -> String {
+    let depends = match verdict.depends_on.as_slice() {
+        [] => String::new(),
+        names => format!(" <span class=\"interval\">depends on {}</span>", Escaped(&names.join(", "))),
+    };
+    let ruling = verdict.verdict;
+    format!(
+        "<span class=\"tag {}\" data-verdict=\"{}\"><span aria-hidden=\"true\">{} </span>{}</span>{depends}",
+        class(ruling),
+        key(ruling),
+        sign(ruling),
+        ruling.word()
+    )
+}
+
+/// The range over the neighbouring choices of every parameter, and the choices that were left out.
+fn beside(verdict: &Verdict) -> String {
+    let value = |value: f64| quantity(value, verdict.unit);
+    let range = |name: &&str| match verdict.range(Some(name)) {
+        Some((low, high)) => format!("{}: {} to {}", Escaped(name), value(low), value(high)),
+        None => format!("{}: no value", Escaped(name)),
+    };
+    let ranges: Vec<String> = verdict.parameters().iter().map(range).collect();
+    if ranges.is_empty() {
+        return String::new();
+    }
+    let left_out = verdict.neighbours.iter().filter(|neighbour| neighbour.verdict.is_none());
+    let left_out: Vec<String> = left_out.map(|neighbour| Escaped(&neighbour.label).to_string()).collect();
+    let left_out = if left_out.is_empty() {
+        String::new()
+    } else {
+        format!("; left out, not all cases run: {}", left_out.join("; "))
+    };
+    format!(" <span class=\"interval\">over neighbours: {}{left_out}</span>", ranges.join("; "))
+}
+
+/// What the document reports.
+fn reported(claim: &Verdict) -> String {
+    match &claim.reported {
+        Some(Reported::Number(value)) => format!("<span class=\"value\">{}</span>", quantity(*value, claim.unit)),
+        Some(Reported::Words(words)) => Escaped(words).to_string(),
+        None => "<span class=\"absent\">no number</span>".to_owned(),
+    }
+}
+
+/// The setting, the value that was measured, its interval, and which of several values decided.
+fn measured(claim: &Verdict) -> String {
+    let mut text = String::new();
+    if let Some(setting) = &claim.setting {
+        let _ = write!(text, "<span class=\"source\">{}</span> ", Escaped(setting));
+    }
+    if claim.measured.is_nan() {
+        return text + "<span class=\"absent\">no value</span>";
+    }
+    let _ = write!(text, "<span class=\"value\">{}</span>", quantity(claim.measured, claim.unit));
+    if claim.low.total_cmp(&claim.high).is_ne() {
+        let (low, high) = (quantity(claim.low, claim.unit), quantity(claim.high, claim.unit));
+        let _ = write!(text, " <span class=\"interval\">{low} to {high}</span>");
+    }
+    if !claim.at.is_empty() {
+        let _ = write!(text, " <span class=\"interval\">{}</span>", Escaped(&claim.at));
+    }
+    text
+}
