@@ -281,7 +281,7 @@ bench-python: build wheel
 PYTHON := target/python/bin/python
 target/python/installed: python/requirements.lock
 	python3 -m venv --clear target/python
-	$(PYTHON) -m pip install --quiet --no-deps --disable-pip-version-check -r python/requirements.lock
+	$(PYTHON) -m pip install --quiet --no-deps --no-compile --disable-pip-version-check -r python/requirements.lock
 	@touch $@
 
 environment: target/python/installed

@@ -90,7 +90,7 @@ pub struct Run {
     pub model: Option<Modelled>,
 }
 
-/// One checkable statement about a scenario's results.
+/// A statement about the results that is checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
@@ -98,88 +98,86 @@ pub struct Claim {
     pub id: String,
     /// The statement, in words.
     pub says: String,
-    /// Where the document says so: "ADTH section 4.2.1".
+    /// The place in the document: "ADTH section 4.2.1".
     pub source: String,
-    /// The result that it speaks of: `flows.*.deadline_miss_ratio`, `nodes.n1.queues.*.nodal_delay_s.p999`,
-    /// `totals.loss_ratio`. A name of a flow or node, or `*` for all; `down*` for all whose names begin so, `down* be` for
-    /// those that end so, too. With `series`: the key of a time series. Or arithmetic on results, with spaces around `+ - * /`: `a / sum(b)`, with `sum`, `mean`,
-    /// `max`, `min`, `jain` (over flows or nodes; `max(a, b)` of two), `abs` and `before(series)`, the series one step earlier.
-    /// Values of several flows or nodes are taken one by one, a single value with each; in it a name that has spaces stands
-    /// in quotes: `'nodes.ap be.limit'`.
-    pub measure: String,
-    /// The claim speaks of a time series, of which one value is taken.
-    #[serde(default)]
-    pub series: Option<Window>,
-    /// The values of a case (of several flows or nodes) become one before cases are compared. Default: each stands by itself.
-    #[serde(default)]
-    pub together: Option<Together>,
-    /// Instead of the values: where along an axis they first come near the largest of them, or fulfil a condition.
-    #[serde(default)]
-    pub first: Option<First>,
-    /// The cases that it speaks of: axis = label, or axis = a list of labels, as `{ scheme = "ADTH" }`. Default: all.
-    #[serde(default, rename = "where")]
-    pub cases: BTreeMap<String, Labels>,
-    /// Compare each case with the one that differs from it only in these labels. With several labels (a list, or `*` for
-    /// all of the axis) it is compared with one of those: see `choose` and `reaching`.
-    #[serde(default)]
-    pub against: BTreeMap<String, Labels>,
-    /// Which of the cases of `against`: that with the `largest` or `smallest` value (of several, by their sum).
-    #[serde(default)]
-    pub choose: Choose,
-    /// Which of the cases of `against`, instead: the first, in the order of the labels, in which this result is as large as
-    /// in ours, or as the largest among them where that is less.
-    #[serde(default)]
-    pub reaching: Option<String>,
-    /// Compare with this other result of the same case, or of the case of `against`: each value with each.
-    #[serde(default)]
-    pub than: Option<String>,
-    /// With `against` or `than`: `difference` (ours - theirs) or `ratio` (ours / theirs); of two series also `correlation`, of two results over all cases `rank-correlation`.
-    #[serde(default)]
-    pub compare: Compare,
-    /// Several cases make one value: groups of them by name, each with its labels, laid over `where`. All cases that differ
-    /// only in the axes that groups name belong together. Each case has one value, if need be by `together`.
-    #[serde(default)]
-    pub groups: BTreeMap<String, BTreeMap<String, Labels>>,
-    /// The value that the groups make, arithmetic as in `measure` on their names: `max(c) - min(c)`. A group of several cases
-    /// stands within `max`, `min`, `mean` or `sum`.
-    #[serde(default)]
-    pub formula: Option<String>,
-    /// Each value becomes its difference from that of the label before it on this axis, with the same seed; with `compare =
-    /// "ratio"` and nothing else to compare with, its ratio to it.
-    #[serde(default)]
-    pub steps: Option<String>,
-    /// How the values of the matching flows or nodes and cases become one a seed; or that each stands by itself.
-    #[serde(default)]
-    pub statistic: Statistic,
-    /// Each seed's value becomes 1 where this condition holds and 0 elsewhere: their mean is the share of runs.
-    #[serde(default)]
-    pub share_of_runs: Option<String>,
-    /// How the seeds' values are ruled on.
-    #[serde(default)]
-    pub seeds: OverSeeds,
-    /// What the document reports: a number, or words where it gives none.
+    /// What the document reports: a number in the measure's unit, or words. It is shown beside ours.
     #[serde(default)]
     pub reported: Option<Reported>,
-    /// When the claim holds: "<= 400 ms", "> 4", "1.5 % .. 4.5 %", "!= 1"; a number without a unit is in SI units, a share without
-    /// `%` is one of 1. `zero`: no packet. Of each value the median over the seeds is 0 and their mean at most 0.003 %.
-    pub holds: String,
-    /// It takes all seeds and the full length of the runs: `--quick` does not rule on it.
+    /// The cases that it speaks of: axis = label, or a list of labels, as `{ scheme = "ADTH" }`. Default: all.
+    #[serde(default, rename = "where")]
+    pub cases: BTreeMap<String, Labels>,
+    /// The result that it speaks of: `flows.*.deadline_miss_ratio`, `nodes.n1.queues.*.nodal_delay_s.p999`. `*` stands for all
+    /// flows or nodes, `down*` for all whose names begin so, `down* be` for those that also end so. Or arithmetic with spaces
+    /// around `+ - * /`: `a / sum(b)`, with `sum`, `mean`, `max`, `min`, `jain`, `abs`, `max(a, b)` and `before(series)`, the
+    /// series one step earlier. Values of several flows or nodes are taken one by one. A name with spaces stands in quotes:
+    /// `'nodes.ap be.limit'`.
+    pub measure: String,
+    /// Take one value of a time series, which `measure` then names.
     #[serde(default)]
-    pub full: bool,
-    /// The side of the window on which ours is better than the document says: there the verdict is `better` instead of
-    /// `differs`.
+    pub series: Option<Window>,
+    /// Make one value of those of a case. Default: each flow or node stands by itself.
+    #[serde(default)]
+    pub together: Option<Together>,
+    /// Make one value of all cases along an axis: where they first come near the largest, or fulfil a condition. With `steps`
+    /// along the same axis: where their steps do.
+    #[serde(default)]
+    pub first: Option<First>,
+    /// Compare each case with the one that differs from it in these labels only, with the same seed. Of several labels (a list,
+    /// or `*` for all) `choose` or `reaching` picks one.
+    #[serde(default)]
+    pub against: BTreeMap<String, Labels>,
+    /// Which of the cases of `against`: by its value, of several values by their sum.
+    #[serde(default)]
+    pub choose: Choose,
+    /// Which of the cases of `against`, instead: the first in which this result is as large as in ours, or as the largest
+    /// among them if that is less.
+    #[serde(default)]
+    pub reaching: Option<String>,
+    /// Compare with this result of the same case, or of the case of `against`: each value with each.
+    #[serde(default)]
+    pub than: Option<String>,
+    /// How to compare, with `against` or `than`.
+    #[serde(default)]
+    pub compare: Compare,
+    /// Make one value of several cases: groups of them by name, each with its labels, laid over `where`. Cases that differ in
+    /// other axes make values of their own.
+    #[serde(default)]
+    pub groups: BTreeMap<String, BTreeMap<String, Labels>>,
+    /// That value: arithmetic as in `measure` on the groups' names, as `max(c) - min(c)`.
+    #[serde(default)]
+    pub formula: Option<String>,
+    /// Take the difference of each value from that of the label before it on this axis; with `compare = "ratio"` alone, the
+    /// ratio.
+    #[serde(default)]
+    pub steps: Option<String>,
+    /// Make one number of all values of a seed.
+    #[serde(default)]
+    pub statistic: Statistic,
+    /// Make each number 1 where this condition holds and 0 elsewhere; their mean is the share of runs.
+    #[serde(default)]
+    pub share_of_runs: Option<String>,
+    /// How the numbers of the seeds are ruled on.
+    #[serde(default)]
+    pub seeds: OverSeeds,
+    /// The window in which the number has to lie: "<= 400 ms", "> 4", "1.5 % .. 4.5 %", "!= 1". A number without a unit is in SI
+    /// units, a share without `%` is one of 1. `zero`: no packet in the median seed, and at most 0.003 % over all seeds.
+    pub holds: String,
+    /// The side of the window on which ours is better than the document says: the verdict is `better` there.
     #[serde(default)]
     pub better: Option<Side>,
-    /// One of the six to ten statements for which the document stands. They come first in lists of claims.
+    /// Rule on it by full runs only, not with `--quick`.
+    #[serde(default)]
+    pub full: bool,
+    /// One of the six to ten statements for which the document stands. Lists of claims begin with them.
     #[serde(default)]
     pub headline: bool,
-    /// Whose statement it is. Default: the document's.
+    /// Whose statement it is. Default: the document's. Others are not counted among the document's.
     #[serde(default)]
     pub statement: Option<Origin>,
-    /// Why it does not hold, in one or two sentences, with the experiment that shows it (a command, or a claim's id).
+    /// Why it does not hold, in one or two sentences, with the command or the claim that shows it.
     #[serde(default)]
     pub why: Option<String>,
-    /// Where the difference comes from. Goes with `why`.
+    /// Where the difference comes from.
     #[serde(default)]
     pub cause: Option<Cause>,
 }
@@ -246,15 +244,15 @@ pub struct Answer {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OverSeeds {
-    /// By the 95 % interval of their mean: it holds if all of it lies where the claim says, differs if none does, and else
-    /// is not confirmed.
+    /// By the 95 % interval of their mean: the claim holds if all of it lies in the window, differs if none does, and is not
+    /// confirmed otherwise.
     #[default]
     Mean,
-    /// As by the mean, but it holds as long as the interval reaches where the claim says.
+    /// By the mean, but an interval that reaches the window is enough: then the claim is not refuted.
     NotRefuted,
-    /// Every seed must hold: the worst decides. For never, always, within, largest.
+    /// The worst seed decides. For statements with never, always, within, largest.
     Every,
-    /// One seed that holds is enough: the best decides.
+    /// The best seed decides.
     Some,
     /// By their standard deviation.
     Deviation,
@@ -275,26 +273,25 @@ pub struct Window {
     /// Up to this time. Default: the end.
     #[serde(default)]
     pub to: Option<Duration>,
-    /// Only in the steps in which this series of the same run, or what is computed of several, is above zero:
-    /// `nodes.ap.dropped_packets`.
+    /// Only steps in which this series of the same run is above zero: `nodes.ap.dropped_packets`.
     #[serde(default)]
     pub during: Option<String>,
-    /// Every series is averaged over bins of this length first, from time 0 on.
+    /// Average the series over bins of this length first, from time 0 on.
     #[serde(default)]
     pub bin: Option<Duration>,
-    /// `reaches`, `stays` and `share`: the condition, as in `holds`.
+    /// The condition of `reaches`, `stays` and `share`, as in `holds`.
     #[serde(default)]
     pub when: Option<String>,
-    /// Divide by this other value of the same series: with `when` the series, else the value.
+    /// Divide by this other value of the same series: the value, with `when` the series.
     #[serde(default)]
     pub relative_to: Option<Base>,
-    /// `reaches`, `stays` and `settling`: count not seconds but the sum of this series of the same run.
+    /// Count this series of the same run instead of seconds, in `reaches`, `stays` and `settling`.
     #[serde(default)]
     pub counting: Option<String>,
-    /// `settling`: near means that this share of the way from the first to the final value is covered.
+    /// The share of the way from the first to the final value that `settling` waits for.
     #[serde(default)]
     pub covered: Option<f64>,
-    /// `fall`: within so long. Default: the whole window.
+    /// The longest time that a `fall` takes. Default: the whole window.
     #[serde(default)]
     pub over: Option<Duration>,
 }
@@ -318,9 +315,9 @@ pub enum Take {
     Sum,
     /// The median.
     P50,
-    /// The largest fall from a step to a later one, at most `over` later where that is given; zero where nothing falls.
+    /// The largest fall from a step to a later one; zero where nothing falls.
     Fall,
-    /// Seconds from `from` until it is first near its final value, the mean of the last fifth of the window.
+    /// Seconds from `from` until it is near its final value, the mean of the last fifth of the window.
     Settling,
     /// Seconds from `from` until the end of the first step that fulfils `when`.
     Reaches,
@@ -416,9 +413,9 @@ pub enum Compare {
     Difference,
     /// Ours over theirs.
     Ratio,
-    /// Of two series: their correlation coefficient, step by step of the window.
+    /// The correlation coefficient of two series, step by step.
     Correlation,
-    /// Of two results with one value a case: Spearman's coefficient over all cases, the correlation of their ranks.
+    /// Spearman's coefficient of two results over all cases.
     RankCorrelation,
 }
 
@@ -433,16 +430,17 @@ pub enum Statistic {
     Max,
     /// The smallest.
     Min,
-    /// The middle one: above a border if more than half of them are.
+    /// The middle one; of two the larger.
     Median,
     /// The largest less the smallest.
     Range,
-    /// None: each value is ruled on by itself, with its own interval, and all must hold. With `steps` or `against` this is
-    /// an order.
+    /// None: each value is ruled on by itself, with its own interval, and all must hold. With `steps` or `against` it is an
+    /// order.
     Each,
 }
 
 /// A picture of the report.
+#[allow(clippy::struct_excessive_bools, reason = "each is a key of the scenario")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Chart {

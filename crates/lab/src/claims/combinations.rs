@@ -8,13 +8,13 @@ use crate::study::{Choose, Claim, Compare, OverSeeds, Side, Statistic, Take, Win
 pub(crate) struct Rule {
     /// Where it is broken, within the claim: `series.take`.
     pub(crate) key: &'static str,
-    /// What it says, as a refusal and in the reference.
+    /// What it says, as a refusal.
     pub(crate) sentence: &'static str,
     is_broken: fn(&Claim) -> bool,
 }
 
 /// All of them, in the order in which a claim's value is computed.
-pub(crate) const RULES: &[Rule] = &[
+const RULES: &[Rule] = &[
     Rule {
         key: "series.take",
         sentence: "`reaches`, `stays` and `share`, and nothing else, need a condition `when`",

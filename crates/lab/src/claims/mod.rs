@@ -14,7 +14,7 @@ mod values;
 mod verdict;
 mod window;
 
-pub(crate) use combinations::{RULES, broken};
+pub(crate) use combinations::broken;
 pub(crate) use condition::Condition;
 pub(crate) use expression::Expression;
 pub(crate) use question::Question;

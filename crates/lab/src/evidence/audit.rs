@@ -48,7 +48,7 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
                     other.scenario.id == named.scenario.id && other.scenario.conventions == row.conventions
                 };
                 let ruled = std::iter::once(named).chain(others).find(ruled_with);
-                let hash = ruled.and_then(|named| named.scenario.digest.claims.get(&claim.id));
+                let hash = ruled.and_then(|named| named.scenario.hashes.get(&claim.id));
                 if hash != Some(&row.hash) {
                     found.push(format!("{}: stale; run `{}` and record it", claim.id, row.command));
                 }

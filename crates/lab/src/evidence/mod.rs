@@ -11,11 +11,12 @@ pub use show::{claim, counts, data, documents, headline, json, markdown, table};
 
 use crate::claims;
 use crate::csv;
-use crate::scenario::Scenario;
-use crate::study::{Cause, Claim, Extent, Origin, Reported, Ruling, Study, Unit, Verdict};
+use crate::scenario::{Case, Scenario};
+use crate::study::{Cause, Claim, Extent, Origin, Reported, Ruling, Run, Study, Unit, Verdict};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// A verdict on record.
 #[derive(Clone, Debug, PartialEq)]
@@ -229,16 +230,33 @@ pub fn command(scenario: &Scenario) -> String {
 }
 
 /// The rows of a scenario's full runs, by claim in the scenario's order. Claims are ruled on anew from the runs that are
-/// kept, so that a claim may be younger than they are.
+/// kept, so that a claim may be younger than they are. `then` is the scenario that the runs were made with: those of the
+/// same network with the same seed are taken, whatever their labels were.
 ///
 /// # Errors
-/// When the runs are not all those of the scenario.
-pub fn rows(scenario: &Scenario, study: &Study, date: &str) -> Result<Vec<Row>, String> {
-    let runs = scenario.cases.iter().flat_map(|case| scenario.seeds.iter().map(move |seed| (&case.labels, seed)));
-    if !runs.eq(study.runs.iter().map(|run| (&run.case, &run.seed))) {
-        return Err(format!("the runs are not all those of `{}`", scenario.id));
+/// When a run is missing.
+pub fn rows(scenario: &Scenario, then: &Scenario, study: &Study, date: &str) -> Result<Vec<Row>, String> {
+    let network = |case: &Case| serde_json::to_string(&case.network).map_err(|error| error.to_string());
+    let mut made: BTreeMap<(String, u64), &Run> = BTreeMap::new();
+    for (case, runs) in then.cases.iter().zip(study.runs.chunks(then.seeds.len().max(1))) {
+        if runs.iter().any(|run| run.case != case.labels) {
+            return Err("its runs are not those of its scenario".to_owned());
+        }
+        let network = network(case)?;
+        made.extend(runs.iter().map(|run| ((network.clone(), run.seed), run)));
     }
-    let sweep = claims::Sweep { seeds: &scenario.seeds, runs: &study.runs, extent: Extent::Full, left_out: &[] };
+    let mut runs = Vec::new();
+    for case in &scenario.cases {
+        let network = network(case)?;
+        for seed in &scenario.seeds {
+            let Some(run) = made.get(&(network.clone(), *seed)) else {
+                let labels: Vec<&str> = case.labels.values().map(String::as_str).collect();
+                return Err(format!("no run with seed {seed} of the network that is {} today", labels.join(", ")));
+            };
+            runs.push(Run { case: case.labels.clone(), ..(*run).clone() });
+        }
+    }
+    let sweep = claims::Sweep { seeds: &scenario.seeds, runs: &runs, extent: Extent::Full, left_out: &[] };
     let verdicts = claims::judge(&scenario.claims, &scenario.rulings, &sweep);
     let row = |verdict: Verdict| {
         let claim = scenario.claims.iter().find(|claim| claim.id == verdict.id)?;
@@ -248,7 +266,7 @@ pub fn rows(scenario: &Scenario, study: &Study, date: &str) -> Result<Vec<Row>, 
         });
         let row = Row {
             neighbours: neighbours.collect::<Vec<_>>().join("; "),
-            hash: scenario.digest.claims.get(&verdict.id).cloned().unwrap_or_default(),
+            hash: scenario.hashes.get(&verdict.id).cloned().unwrap_or_default(),
             id: verdict.id,
             setting: verdict.setting.unwrap_or_default(),
             conventions: scenario.conventions.clone(),

@@ -1,6 +1,5 @@
 //! A scenario that was read: what it varies, its cases, and what is claimed.
 
-use super::digest::Digest;
 use super::hints;
 use crate::run::Outside;
 use crate::study::{Answer, Axis, Chart, Claim, Extent, Models, Rulings, Table};
@@ -30,8 +29,8 @@ pub struct Scenario {
     pub axes: Vec<Axis>,
     /// The simulator whose conventions the network follows: "standard", "ns-3", "ns-2".
     pub conventions: String,
-    /// Hashes of what the claims are ruled by.
-    pub digest: Digest,
+    /// By the id of each claim, the hash of what it is ruled by.
+    pub hashes: BTreeMap<String, String>,
     /// The seeds of every case.
     pub seeds: Vec<u64>,
     /// Whether that is all that the file asks for.

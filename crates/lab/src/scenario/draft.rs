@@ -3,13 +3,12 @@
 use super::cases::{Case, Scenario, Wishes};
 use super::change::Change;
 use super::conventions::{self, Choice as ConventionsKey};
-use super::digest::{self, Digest};
 use super::document;
 use super::keys::{Head, LAB_KEYS, NETWORK_KEYS};
 use super::refusal::Refusal;
 use super::source::Source;
 use super::vary::{self, Vary};
-use super::{base, ceilings, conditions, hints};
+use super::{base, ceilings, conditions, digest, hints};
 use crate::claims;
 use crate::schema::Tables;
 use crate::study::{Axis, Extent};
@@ -160,7 +159,7 @@ impl<'s> Draft<'s> {
             set,
             axes: axes.collect(),
             conventions: self.conventions().to_owned(),
-            digest: if self.head.claim.is_empty() { Digest::default() } else { digest::of(self)? },
+            hashes: if self.head.claim.is_empty() { BTreeMap::new() } else { digest::of(self)? },
             seeds: self.vary.seeds.clone(),
             extent: if shorter { Extent::Reduced } else { self.extent },
             base,

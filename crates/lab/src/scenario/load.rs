@@ -5,7 +5,7 @@ use super::draft::Draft;
 use super::file::{LARGEST_FILE, opened, utf8};
 use super::refusal::Refusal;
 use super::source::Source;
-use super::{attachments, base, check, digest};
+use super::{attachments, base, check};
 use std::path::Path;
 
 impl Scenario {
@@ -45,6 +45,19 @@ impl Scenario {
         drafted(&name, &bytes, folder_of(path), wishes, |draft| draft.scenario(&stem))
     }
 
+    /// Reads the networks of a text that an earlier version may have read: its claims, charts and tables need not be such as this
+    /// version reads.
+    ///
+    /// # Errors
+    /// What is wrong with the text, and where.
+    pub fn networks(name: &str, bytes: &[u8], wishes: &Wishes) -> Result<Self, Refusal> {
+        let sets = wishes.changes();
+        let source = Source::alone(name, utf8(name, bytes)?, &sets);
+        let about_results = |key: &str| matches!(key, "claim" | "rulings" | "chart" | "table" | "answer");
+        let root = source.parse()?.into_iter().filter(|(key, _)| !about_results(key.get_ref())).collect();
+        Draft::of(source, root, wishes)?.scenario(name)
+    }
+
     /// Reads a scenario without a base from bytes, without building its networks. `name` stands in refusals; its stem is the
     /// default id.
     ///
@@ -56,19 +69,6 @@ impl Scenario {
         base::refuse(&source)?;
         Draft::read(source, wishes)?.scenario(name.strip_suffix(".toml").unwrap_or(name))
     }
-}
-
-/// The hash of what claims are ruled on in a text that an earlier version may have read: its network, sweep and conventions.
-/// Its claims need not be such as this version reads.
-///
-/// # Errors
-/// What is wrong with the text, and where.
-pub fn sweep_of(name: &str, bytes: &[u8], wishes: &Wishes) -> Result<String, Refusal> {
-    let sets = wishes.changes();
-    let source = Source::alone(name, utf8(name, bytes)?, &sets);
-    let about_results = |key: &str| matches!(key, "claim" | "chart" | "table" | "answer");
-    let root = source.parse()?.into_iter().filter(|(key, _)| !about_results(key.get_ref())).collect();
-    digest::sweep(&Draft::of(source, root, wishes)?)
 }
 
 /// What a file is called in refusals, and the default id of its scenario.

@@ -2,7 +2,6 @@
 
 use super::tables::{Key, Table};
 use super::{Tables, claim};
-use crate::claims;
 use std::fmt::Write as _;
 
 /// A page of the reference.
@@ -193,7 +192,7 @@ fn index(tables: &Tables, names: &[&str]) -> String {
 
 fn sections(tables: &Tables, page: &str) -> String {
     let mut text = match page {
-        "claim" => claim::ABOUT.replace("{rules}", &rules()),
+        "claim" => claim::ABOUT.to_owned(),
         "report" => format!("{ABOUT_REPORTS}\n"),
         _ => String::new(),
     };
@@ -204,12 +203,6 @@ fn sections(tables: &Tables, page: &str) -> String {
         let _ = write!(text, "## Conventions\n\n{ABOUT_CONVENTIONS}\n{}", crate::scenario::conventions());
     }
     text
-}
-
-/// What does not go together in a claim.
-fn rules() -> String {
-    let sentences: Vec<&str> = claims::RULES.iter().map(|rule| rule.sentence).collect();
-    format!("- {}.\n", sentences.join(".\n- "))
 }
 
 fn section(page: &mut String, tables: &Tables, table: &Table) {
@@ -226,11 +219,15 @@ fn section(page: &mut String, tables: &Tables, table: &Table) {
     // A choice that has a table of its own is described there.
     let told = |about: &str| about.is_empty() || table.keys.iter().any(|key| key.is_table && key.about == about);
     for key in table.keys.iter().filter(|key| key.choices.iter().any(|(_, about)| !told(about))) {
-        let _ = write!(page, "`{}`:\n\n", key.name);
+        let mut list = format!("`{}`:\n\n", key.name);
         for (value, about) in key.choices.iter().filter(|(_, about)| !told(about)) {
-            let _ = writeln!(page, "- {value}: {about}");
+            let _ = writeln!(list, "- {value}: {about}");
         }
-        page.push('\n');
+        list.push('\n');
+        // Another table of the page may have the same key.
+        if !page.contains(&list) {
+            page.push_str(&list);
+        }
     }
 }
 
@@ -271,58 +268,6 @@ fn linked(tables: &Tables, key: &Key) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The keys of a claim, frozen: a claim is a query already, and a new key has to earn its place here and in `claim.rs`.
-    const KEYS: &[&str] = &[
-        "id",
-        "says",
-        "source",
-        "measure",
-        "series",
-        "together",
-        "first",
-        "where",
-        "against",
-        "choose",
-        "reaching",
-        "than",
-        "compare",
-        "groups",
-        "formula",
-        "steps",
-        "statistic",
-        "share_of_runs",
-        "seeds",
-        "reported",
-        "holds",
-        "full",
-        "better",
-        "headline",
-        "statement",
-        "why",
-        "cause",
-    ];
-
-    #[test]
-    fn a_claim_has_the_keys_that_its_page_explains_and_no_others() {
-        let tables = Tables::get();
-        let claim = tables.at("claim").unwrap();
-        let keys: Vec<&str> = claim.keys.iter().map(|key| key.name.as_str()).collect();
-        assert_eq!(keys, KEYS);
-        // Of the order in which a value is computed, and of what is said besides: the first column.
-        let explained: Vec<&str> = claim::ABOUT
-            .lines()
-            .filter_map(|line| line.strip_prefix("| `"))
-            .filter_map(|row| row.split(" |").next())
-            .flat_map(|cell| cell.split('`').filter(|part| part.chars().any(char::is_alphanumeric)))
-            .collect();
-        let sorted = |names: &[&str]| {
-            let mut names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-            names.sort();
-            names
-        };
-        assert_eq!(sorted(&explained), sorted(KEYS));
-    }
 
     #[test]
     fn every_table_stands_on_one_page() {

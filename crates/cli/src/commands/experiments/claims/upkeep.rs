@@ -5,7 +5,7 @@ use crate::commands::experiments::home::RECORD;
 use crate::console::{complain, print};
 use crate::failure::{DIFFERS, Failure, HOLDS};
 use lab::evidence::{self, Named, Row};
-use lab::scenario::{Scenario, Wishes, sweep_of};
+use lab::scenario::{Scenario, Wishes};
 use lab::store::{self, Store, write_whole};
 use lab::study::{Study, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
@@ -133,13 +133,11 @@ pub(super) fn record(folders: &[PathBuf]) -> Result<(), Failure> {
 
 /// The rows of a folder's runs, if they are those that the scenario asks for today.
 fn of_runs(scenario: &Scenario, study: &Study, wishes: &Wishes, folder: &Path) -> Result<Vec<Row>, String> {
-    let then = sweep_of("scenario.toml", study.text.as_bytes(), wishes).map_err(|refusal| refusal.to_string())?;
-    if then != scenario.digest.sweep {
-        return Err("the scenario is another one today".to_owned());
-    }
+    let then = Scenario::networks("scenario.toml", study.text.as_bytes(), wishes);
     let made = fs::metadata(folder.join("manifest.json")).and_then(|file| file.modified());
     let seconds = made.ok().and_then(|made| made.duration_since(UNIX_EPOCH).ok());
-    evidence::rows(scenario, study, &evidence::day(seconds.unwrap_or_default().as_secs()))
+    let day = evidence::day(seconds.unwrap_or_default().as_secs());
+    evidence::rows(scenario, &then.map_err(|refusal| refusal.to_string())?, study, &day)
 }
 
 /// Writes the tables of the record into the pages of a folder, where they are marked.
@@ -187,7 +185,8 @@ fn filled(text: &str, records: &Records) -> Result<String, String> {
             mark[begin.len()..].split_whitespace().partition(|word| word.starts_with("--"));
         let targets: Vec<String> = targets.into_iter().map(str::to_owned).collect();
         let table = super::markdown(records, &targets, options.contains(&"--all"))?;
-        written.push_str(&format!("{before}{mark}-->\n\n{table}\n{end}"));
+        written += before;
+        written += &[mark, "-->\n\n", &table, "\n", end].concat();
         rest = after;
     }
     Ok(written + rest)
