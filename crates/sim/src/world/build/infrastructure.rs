@@ -11,7 +11,7 @@ use units::{Bytes, Rate};
 
 /// The fastest link of IEEE 802.3.
 const FASTEST_WIRE: Rate = Rate::mbps(800_000);
-/// Capacity of a wired link's queue: over 1 Gb/s as much as two seconds of it.
+/// Largest amount of data under way on a wired link: two seconds at 1 Gb/s.
 const MOST_UNDER_WAY: Bytes = Bytes::new(250_000_000);
 
 /// Connections of nodes beyond their radio range. Nodes with a radio come first, wired ones after them.

@@ -25,13 +25,13 @@ const LONGEST_HEADER: Bytes = Bytes::new(60);
 #[derive(Clone, Copy)]
 pub(super) struct Answered {
     pub(super) service: Service,
-    /// Of TCP.
+    /// Settings of TCP.
     pub(super) settings: Option<Settings>,
-    /// Of the answers, where it differs from the flow's.
+    /// Access category of the answers, where it differs from the flow's.
     pub(super) category: Option<Category>,
 }
 
-/// Kind of answers to a flow's packets.
+/// Returns the transport of a flow and its answers.
 ///
 /// # Errors
 /// A kind of traffic that its transport does not have, an answer to a broadcast, or settings of TCP that cannot be used.
