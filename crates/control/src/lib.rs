@@ -73,7 +73,7 @@ registry::controllers! {
     wqm: Wqm,
     /// DNB: the nodes of a collision domain share one buffer, just large enough to keep their channel in use.
     dnb: Dnb,
-    /// Energy by a threshold: the low transmission level serves up to a number of packets, the high one above.
+    /// Energy by a threshold: the low transmission level serves up to so many packets, the high one above.
     energy: Energy,
     /// A learned policy: multiplies the limit by what a table says of the delay and the backlog.
     learned: Learned,

@@ -8,7 +8,7 @@ macro_rules! controllers {
         registry::controllers! { @with_dollar ($) $($(#[$doc])* $module: $Type,)* }
     };
     (@with_dollar ($d:tt) $($(#[$doc:meta])* $module:ident: $Type:ident,)*) => {
-        /// Names of the controllers, written as their parameter tables: `adth`.
+        /// The controllers that there are. Written as their parameter tables are called: `adth`.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[derive(serde::Serialize, serde::Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

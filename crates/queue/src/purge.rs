@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Packets discarded when the limit is lowered below the backlog.
+/// Which packets go when the limit is lowered below what waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

@@ -44,7 +44,7 @@ pub(super) fn sites(network: &Network, seed: u64) -> Result<Vec<Site>, BuildErro
     Ok(sites)
 }
 
-/// Returns the area of random placement, for a node without a position of its own.
+/// Returns the position that random placement gives to a node without one.
 fn scattered(network: &Network, node: &Site, seed: u64) -> Option<[Length; 2]> {
     let placement = network.nodes.as_ref().filter(|placement| placement.placement == Some(Shape::Random))?;
     (node.role != Role::Wired)
