@@ -18,7 +18,7 @@ pub trait Controller {
 
     /// Restarts from an initial limit, for a host that learns the link's rate only after some updates: `limit` is what
     /// the link sends in the longest time that a queue may hold (200 ms of link capacity on a live host). A controller
-    /// that began with the queue's hard limit for want of a better value restarts from `limit` and returns true; its
+    /// whose initial size was justified only by the queue's own bounds restarts from `limit` and returns true; its
     /// state is then as if it had begun there. Any other returns false.
     fn begin_from(&mut self, limit: Limit) -> bool {
         let _ = limit;

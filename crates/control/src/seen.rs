@@ -82,7 +82,7 @@ pub struct Served {
 }
 
 impl Served {
-    /// Whether nothing was served at either level. A recording then leaves the levels out.
+    /// Tells whether nothing was served at either level. A recording then leaves the levels out.
     fn is_none_of(levels: &[Self; 2]) -> bool {
         *levels == [Self::default(); 2]
     }
