@@ -115,7 +115,11 @@ pub(super) fn record(folders: &[PathBuf]) -> Result<(), Failure> {
         let wishes = ran.set.as_deref().map_or_else(Wishes::default, with_conventions);
         let scenario = Scenario::skim(file, &wishes)?;
         match of_runs(&scenario, &Store::load(&folder)?, &wishes, &folder) {
-            Ok(rows) => new.extend(rows),
+            Ok(rows) => {
+                // Of two folders with the same runs the later one counts.
+                new.retain(|row| !rows.iter().any(|other| other.id == row.id && other.conventions == row.conventions));
+                new.extend(rows);
+            }
             Err(why) => complain(format_args!("{}: left out, {why}", folder.display())),
         }
     }
