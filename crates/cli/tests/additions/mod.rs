@@ -74,12 +74,25 @@ fn the_page_shows_the_discipline_that_is_compiled() {
     assert!(shown == RANDOM_DROP, "docs/add-a-discipline.md and random_drop.rs differ");
 }
 
+/// A discipline's page is called after it, or has a heading with its name in backquotes.
 #[test]
 fn every_discipline_with_a_table_has_a_page() {
+    let folder = workspace().join("docs/disciplines");
+    let pages = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let pages: Vec<_> = pages.filter(|page| page.extension().is_some_and(|end| end == "md")).collect();
     let plain = [queue::DisciplineName::DropTail, queue::DisciplineName::DropHead];
     for name in queue::DisciplineName::ALL.iter().filter(|name| !plain.contains(name)) {
-        let page = workspace().join("docs/disciplines").join(name.as_str()).with_extension("md");
-        assert!(page.is_file(), "{} is missing", page.display());
+        let named = |page: &PathBuf| page.file_stem().is_some_and(|stem| stem == name.as_str());
+        let heading = format!("`{}`", name.as_str());
+        let headed = |page: &PathBuf| {
+            let text = fs::read_to_string(page).unwrap();
+            text.lines().any(|line| line.starts_with('#') && line.contains(&heading))
+        };
+        assert!(
+            pages.iter().any(|page| named(page) || headed(page)),
+            "docs/disciplines has no page on {}",
+            name.as_str()
+        );
     }
 }
 
