@@ -80,11 +80,13 @@ pub(super) fn fill(network: &mut DeTable<'_>, conventions: Conventions, span: &R
 pub(crate) fn markdown() -> String {
     let mut table = "| key | `standard` | `ns-3` | `ns-2` |\n|---|---|---|---|\n".to_owned();
     for Rule { path, values } in rules() {
-        let cell = |value: &document::Value| match written(value) {
-            none if none.is_empty() => "its default".to_owned(),
-            some => format!("`{some}`"),
+        let [standard, ns3, ns2] = values.each_ref().map(written);
+        let cell = |value: String| match value {
+            same if same == standard => String::new(),
+            other => format!("`{other}`"),
         };
-        let [standard, ns3, ns2] = values.each_ref().map(cell);
+        let (ns3, ns2) = (cell(ns3), cell(ns2));
+        let standard = if standard.is_empty() { "its default".to_owned() } else { format!("`{standard}`") };
         let _ = writeln!(table, "| `{path}` | {standard} | {ns3} | {ns2} |");
     }
     table
