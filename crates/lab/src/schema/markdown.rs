@@ -49,25 +49,27 @@ A scenario is one TOML file: a network, its traffic and queues, parameters to va
 
 - A quantity is a string with a number and a unit: `\"100 ms\"`, `\"1.8 Mb/s\"`, `\"1000 B\"`, `\"30 m\"`, `\"15 dBm\"`.
 - Unknown keys and values that do not fit are refused with their line and the nearest right name.
-- For completion in an editor, put `#:schema <path to scenario.schema.json>` in the first line (`sluice schema` prints it).
+- For completion in an editor, put `#:schema <path to scenario.schema.json>` in the first line (`sluice schema` prints
+  it).
 
 ## Paths of keys
 
-`--set KEY=VALUE`, `[vary]` and `[quick]` name a key by its dotted path, with the names of nodes and flows, or `*` for all:
-`queue.adth.target_delay`, `flow.forward.traffic.rate`, `node.n1.queue.limit`, `flow.*.deadline`. A table is merged into the
-file's table key by key; any other value replaces the file's or is added. On the command line words and quantities need no
-inner quotes: `--set 'queue.adth.target_delay=200 ms'`.
+`--set KEY=VALUE`, `[vary]` and `[quick]` name a key by its dotted path, with the names of nodes and flows, or `*` for
+all: `queue.adth.target_delay`, `flow.forward.traffic.rate`, `node.n1.queue.limit`, `flow.*.deadline`. A table is
+merged into the file's table key by key; any other value replaces the file's or is added. On the command line words
+and quantities need no inner quotes: `--set 'queue.adth.target_delay=200 ms'`.
 
 ## `base`
 
-`base = \"other.toml\"` inherits from another file, relative to this one. Tables are merged key by key; lists, also those of
-tables such as `[[flow]]`, replace the base's. A base has no base. `sluice check --expand FILE` prints both as one file.
+`base = \"other.toml\"` inherits from another file, relative to this one. Tables are merged key by key; lists, also
+those of tables such as `[[flow]]`, replace the base's. A base has no base. `sluice check --expand FILE` prints both
+as one file.
 
 ## `[vary]`
 
-`seeds` is the number of seeds (`10` means 1 to 10) or a list of them. Every other key is an axis: a dotted path with a list
-of values, or a name of your choice with a list of labelled sets. The sweep is the cross product of the axes, in the file's
-order, times the seeds. `sluice run` ignores `[vary]`.
+`seeds` is the number of seeds (`10` means 1 to 10) or a list of them. Every other key is an axis: a dotted path with
+a list of values, or a name of your choice with a list of labelled sets. The sweep is the cross product of the axes,
+in the file's order, times the seeds. `sluice run` ignores `[vary]`.
 
 ```toml
 [vary]
@@ -85,22 +87,22 @@ scheme = [
 ]
 ```
 
-`only` restricts a set to cases with these labels of other axes; the same label can have several sets. Claims skip cases
-without a counterpart (`against`, `steps`), and tables show `-` there. Claims and charts refer to axes by name and to values
-by label; a plain value is its own label.
+`only` restricts a set to cases with these labels of other axes; the same label can have several sets. Claims skip
+cases without a counterpart (`against`, `steps`), and tables show `-` there. Claims and charts refer to axes by name
+and to values by label; a plain value is its own label.
 
 ## `[quick]`
 
-Values for `sluice reproduce --quick`, by path: `duration = \"60 s\"`. `vary.AXIS = [labels]` keeps only these labels, and
-`vary.seeds = 2` lowers the number of seeds (3). `--set` takes precedence. A claim about a case that is left out needs full
-runs.
+Values for `sluice reproduce --quick`, by path: `duration = \"60 s\"`. `vary.AXIS = [labels]` keeps only these labels,
+and `vary.seeds = 2` lowers the number of seeds (3). `--set` takes precedence. A claim about a case that is left out
+needs full runs.
 
 ## Settings and neighbours
 
-`each` rules on every claim within each label of an axis, for a setting that a document leaves open, and shows the verdicts
-side by side under one id. A neighbour is another value of a choice that is not the document's: claims that name the choice
-are evaluated with each neighbour too. The report shows the range of values; a claim whose verdict changes \"depends on\" the
-parameter, but keeps its verdict.
+`each` rules on every claim within each label of an axis, for a setting that a document leaves open, and shows the
+verdicts side by side under one id. A neighbour is another value of a choice that is not the document's: claims that
+name the choice are evaluated with each neighbour too. The report shows the range of values; a claim whose verdict
+changes \"depends on\" the parameter, but keeps its verdict.
 
 ```toml
 [rulings]
@@ -217,7 +219,7 @@ fn section(page: &mut String, tables: &Tables, table: &Table) {
 
 /// The choices of a key with their descriptions, except those that have a table of their own.
 fn told<'k>(table: &'k Table, key: &'k Key) -> impl Iterator<Item = &'k (String, String)> {
-    let elsewhere = |about: &str| table.keys.iter().any(|key| key.is_table && key.about == about);
+    let elsewhere = move |about: &str| table.keys.iter().any(|key| key.is_table && key.about == about);
     key.choices.iter().filter(move |(_, about)| !about.is_empty() && !elsewhere(about))
 }
 
@@ -244,12 +246,13 @@ fn row(page: &mut String, tables: &Tables, table: &Table, key: &Key) {
 
 /// The kind of a key's value; tables and choices that are described elsewhere as a link.
 fn linked(tables: &Tables, table: &Table, key: &Key) -> String {
-    if !key.choices.is_empty() {
-        return match first_with(tables, key) {
-            Some((other, same)) => format!("choice, as [`{}.{}`]({})", other.path, same.name, link(other)),
-            None if told(table, key).count() == key.choices.len() => "choice".to_owned(),
-            None => key.kind.clone(),
-        };
+    let quoted = key.choices.iter().all(|(value, _)| value.starts_with("`\""));
+    if quoted && !key.choices.is_empty() && told(table, key).count() == key.choices.len() {
+        let same = first_with(tables, key);
+        return same.map_or_else(
+            || "choice".to_owned(),
+            |(other, same)| format!("choice, as [`{}.{}`]({})", other.path, same.name, link(other)),
+        );
     }
     let of_header = |header: &str| tables.iter().find(|table| table.header == header);
     let Some(inner) = key.kind.split('`').find_map(of_header).filter(|_| key.is_table) else {
