@@ -48,6 +48,8 @@ A scenario is one TOML file: a network, its traffic and queues, parameters to va
 `sluice run FILE` runs the network once; `sluice reproduce FILE` runs the sweep and rules on the claims.
 
 - A quantity is a string with a number and a unit: `\"100 ms\"`, `\"1.8 Mb/s\"`, `\"1000 B\"`, `\"30 m\"`, `\"15 dBm\"`.
+- A key is listed with the kind of its value and its default; its choices follow. Every key that is not required can be
+  left out.
 - Unknown keys and values that do not fit are refused with their line and the nearest right name.
 - For completion in an editor, put `#:schema <path to scenario.schema.json>` in the first line (`sluice schema` prints
   it).
@@ -202,19 +204,10 @@ fn section(page: &mut String, tables: &Tables, table: &Table) {
     if !table.about.is_empty() {
         let _ = write!(page, "{}\n\n", table.about);
     }
-    page.push_str("| key | value | default | meaning |\n|---|---|---|---|\n");
     for key in &table.keys {
-        row(page, tables, table, key);
+        item(page, tables, table, key);
     }
     page.push('\n');
-    let listed = |key: &&Key| told(table, key).next().is_some() && first_with(tables, key).is_none();
-    for key in table.keys.iter().filter(listed) {
-        let _ = write!(page, "`{}`:\n\n", key.name);
-        for (value, about) in told(table, key) {
-            let _ = writeln!(page, "- {value}: {about}");
-        }
-        page.push('\n');
-    }
 }
 
 /// The choices of a key with their descriptions, except those that have a table of their own.
@@ -229,30 +222,45 @@ fn first_with<'t>(tables: &'t Tables, key: &Key) -> Option<(&'t Table, &'t Key)>
     keys.find(|(_, other)| other.choices == key.choices).filter(|(_, other)| !std::ptr::eq(*other, key))
 }
 
-fn row(page: &mut String, tables: &Tables, table: &Table, key: &Key) {
-    let (about, in_words) = key.about.rfind(". Default").map_or((key.about.as_str(), ""), |dot| {
-        let default = key.about[dot + 2..].trim_start_matches("Default").trim_start_matches(':');
-        (&key.about[..=dot], default.trim())
-    });
-    let default = match (key.required, key.default.as_str()) {
-        (true, _) => "*required*".to_owned(),
-        (false, "") => in_words.trim_end_matches('.').to_owned(),
-        (false, default) => format!("`{default}`"),
+/// A key of the list: name, kind, default, meaning, and its choices below.
+fn item(page: &mut String, tables: &Tables, table: &Table, key: &Key) {
+    let (about, default) = match (key.required, key.default.as_str()) {
+        (true, _) => (key.about.as_str(), "required".to_owned()),
+        (false, "") => short_default(&key.about),
+        (false, default) => (without_default(&key.about), format!("default `{default}`")),
     };
-    let cell = |text: &str| text.replace('|', "\\|");
     let kind = if key.name == "vary" { "table, see above".to_owned() } else { linked(tables, table, key) };
-    let _ = writeln!(page, "| `{}` | {} | {} | {} |", key.name, cell(&kind), cell(&default), cell(about));
+    let facts: Vec<&str> = [kind.as_str(), &default].into_iter().filter(|fact| !fact.is_empty()).collect();
+    let facts = if facts.is_empty() { String::new() } else { format!(" ({})", facts.join(", ")) };
+    let _ = writeln!(page, "- `{}`{facts}: {about}", key.name);
+    if first_with(tables, key).is_none() {
+        for (value, about) in told(table, key) {
+            let _ = writeln!(page, "  - {value}: {about}");
+        }
+    }
 }
 
-/// The kind of a key's value; tables and choices that are described elsewhere as a link.
+/// A description without its last sentence on the default.
+fn without_default(about: &str) -> &str {
+    about.rfind(". Default").map_or(about, |dot| &about[..=dot])
+}
+
+/// A description and the default that its last sentence gives, where that is a matter of a few words.
+fn short_default(about: &str) -> (&str, String) {
+    const SHORT: usize = 40;
+    let rest = without_default(about);
+    match about[rest.len()..].trim().strip_prefix("Default").map(|text| text.trim_matches([':', '.', ' '])) {
+        Some(text) if text.len() <= SHORT => (rest, format!("default {text}")),
+        _ => (about, String::new()),
+    }
+}
+
+/// The kind of a key's value; tables, and choices that another key lists, as a link. Empty where the choices follow.
 fn linked(tables: &Tables, table: &Table, key: &Key) -> String {
     let quoted = key.choices.iter().all(|(value, _)| value.starts_with("`\""));
     if quoted && !key.choices.is_empty() && told(table, key).count() == key.choices.len() {
-        let same = first_with(tables, key);
-        return same.map_or_else(
-            || "choice".to_owned(),
-            |(other, same)| format!("choice, as [`{}.{}`]({})", other.path, same.name, link(other)),
-        );
+        let of_other = |(other, same): (&Table, &Key)| format!("as [`{}.{}`]({})", other.path, same.name, link(other));
+        return first_with(tables, key).map(of_other).unwrap_or_default();
     }
     let of_header = |header: &str| tables.iter().find(|table| table.header == header);
     let Some(inner) = key.kind.split('`').find_map(of_header).filter(|_| key.is_table) else {
