@@ -10,7 +10,7 @@ import pytest
 import sluice
 from sluice import theory
 
-SCRIPTS = ["compare", "sweep", "learn", "theory"]
+SCRIPTS = ["compare", "learn", "theory"]
 
 
 def tool(root, *arguments):
