@@ -24,27 +24,27 @@ use units::{Duration, Positive, Share, Within};
 /// Largest share of the low level's rate at which packets may arrive for the low level to be used.
 const SAFE: f64 = 0.9;
 
-/// Parameters of the energy scheme. The node needs a low transmission level, `[consumption.low]`.
+/// Parameters of the energy scheme. Needs `[consumption.low]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "EnergyThreshold"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// A fixed threshold (`theta`): up to so many packets at the node, the one with the MAC included, the low level serves.
-    /// Default: the node finds it by itself, as the keys below say.
+    /// Fixed threshold (`theta`): packets at the node, the MAC's included, up to which the low level sends. Default:
+    /// found by the node, with the keys below.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<u32>,
-    /// What a watt costs, in packets (`w`). Default 1; there is no right one: it is what the user holds energy to be worth.
+    /// Cost of a watt in packets (`w`): the user's valuation of energy. Default 1.
     pub weight: Positive<f64>,
-    /// An epoch ends after so many services (`E`). Default 5000, reconstructed.
+    /// Services per epoch (`E`). Default 5000, reconstructed.
     pub services: NonZeroU64,
-    /// It ends after so long in any case. Default 30 s, reconstructed.
+    /// Longest epoch. Default 30 s, reconstructed.
     pub epoch: Positive<Duration>,
-    /// Time between two looks at what was measured, at least 100 us. Default 1 s, reconstructed.
+    /// Measurement interval, at least 100 us. Default 1 s, reconstructed.
     pub interval: Period,
-    /// The threshold moves where a better one costs less by more than this share, 0 to 1. Default 0.02, reconstructed.
+    /// Least relative saving that moves the threshold, 0 to 1. Default 0.02, reconstructed.
     pub gain: Share,
-    /// The threshold is never above this (`n_max`): 1 to 1000. Default 64, reconstructed.
+    /// Largest threshold (`n_max`): 1 to 1000. Default 64, reconstructed.
     pub most: Within<u32, 1, 1_000>,
 }
 

@@ -15,7 +15,7 @@ macro_rules! controllers {
         #[cfg_attr(feature = "schema", schemars(rename = "ControllerName"))]
         #[serde(rename_all = "snake_case")]
         pub enum Name {
-            /// The limit stays fixed.
+            /// Fixed limit.
             #[default]
             None,
             $($(#[$doc])* $Type,)*
@@ -55,7 +55,7 @@ macro_rules! controllers {
         #[derive(Clone, Debug)]
         #[expect(clippy::large_enum_variant, reason = "nothing here is on the heap, tables neither")]
         pub enum AnyController {
-            /// The limit stays fixed.
+            /// Fixed limit.
             None(none::Fixed),
             $($(#[$doc])* $Type($module::$Type),)*
         }

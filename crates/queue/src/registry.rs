@@ -21,11 +21,11 @@ macro_rules! disciplines {
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[cfg_attr(feature = "schema", schemars(rename = "Discipline"))]
         pub enum DisciplineName {
-            /// First in, first out. When the limit is reached, the packet that comes is dropped.
+            /// FIFO that drops arriving packets at the limit.
             #[default]
             #[serde(rename = "drop-tail")]
             DropTail,
-            /// First in, first out. When the limit is reached, the packets that waited longest make way.
+            /// FIFO that drops the oldest packets at the limit.
             #[serde(rename = "drop-head")]
             DropHead,
             $($(#[$doc])* #[serde(rename = $name $(, alias = $alias)?)] $Kind,)*

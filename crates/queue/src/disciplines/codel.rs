@@ -8,20 +8,19 @@ use crate::packet::{Ecn, Packet};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Instant, Positive};
 
-/// Parameters of CoDel, by their names in RFC 8289.
+/// CoDel (RFC 8289), under its names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Codel"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// The wait that may stand (TARGET). Default 5 ms.
+    /// Acceptable standing wait (TARGET). Default 5 ms.
     pub target: Positive<Duration>,
-    /// How long packets have to wait longer than that before one is dropped (INTERVAL): about the largest round-trip
-    /// time. Default 100 ms.
+    /// Time above TARGET before the first drop, about the largest round-trip time (INTERVAL). Default 100 ms.
     pub interval: Positive<Duration>,
-    /// While no more than this waits, nothing is dropped (the interface's MTU). Default 1514 B.
+    /// Backlog up to which nothing is dropped (MTU). Default 1514 B.
     pub mtu: Bytes,
-    /// Marks packets instead of dropping them where both ends understand ECN. Default false.
+    /// ECN marks instead of drops. Default false.
     pub ecn: bool,
 }
 
