@@ -17,7 +17,7 @@ from chromium import Failure, chromium, open_drawn, screenshot, window
 
 WIDTH = 1060
 # Down to the counts of verdicts.
-BOTTOM = "Math.ceil(document.querySelector('.tally:last-of-type').getBoundingClientRect().bottom + scrollY + 16)"
+BOTTOM = "Math.ceil([...document.querySelectorAll('.tally')].at(-1).getBoundingClientRect().bottom + scrollY + 16)"
 
 
 def shown(results: pathlib.Path) -> dict:

@@ -372,8 +372,9 @@ fn push_rows(text: &mut String, rows: &[&[String]], widths: &[usize], right: &[u
 pub(crate) fn wrapped(text: &str, columns: usize, indent: usize) -> String {
     let head: String = text.chars().take(indent).collect();
     let rest: String = text.chars().skip(indent).collect();
+    let gap = if rest.starts_with(' ') { " " } else { "" };
     let lines = wrap(&rest, columns.saturating_sub(indent));
-    head + &lines.join(&format!("\n{:indent$}", ""))
+    head + gap + &lines.join(&format!("\n{:indent$}", ""))
 }
 
 /// Words between plain spaces and line breaks: a no-break space holds a value and its unit together.

@@ -25,16 +25,8 @@ const GROUPS: &[(&str, &[&str], &str)] = &[
         "Nodes and their places, wired links, movement, and the power that radios draw.",
     ),
     ("flow", &["flow", "tcp"], "Flows and TCP."),
-    (
-        "queue",
-        &["queue", "category_queue", "class_queue"],
-        "Queues: discipline, limit and controller.",
-    ),
-    (
-        "claim",
-        &["claim", "rulings"],
-        "Statements about the results that are checked.",
-    ),
+    ("queue", &["queue", "category_queue", "class_queue"], "Queues: discipline, limit and controller."),
+    ("claim", &["claim", "rulings"], "Statements about the results that are checked."),
     (
         "report",
         &["answer", "chart", "table", "record", "model"],
