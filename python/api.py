@@ -11,8 +11,8 @@ HEAD = """# Python reference
 
 <!-- Written by python/api.py from the docstrings; edit those instead. -->
 
-Everything that the package has, by module. The guides are [compare](compare.md), [sweep](sweep.md), [learn](learn.md)
-and [theory](theory.md). `sluice.theory` and `sluice.learn` are imported by themselves.
+Everything that the package has, by module. The guides are [compare](compare.md), [learn](learn.md) and
+[theory](theory.md). `sluice.theory` and `sluice.learn` are imported by themselves.
 """
 
 

@@ -1,7 +1,8 @@
-"""Check that the files of a crate, and its folders, use each other in one direction only: `circles.py crates/linux/src ...`
+"""Check that the folders of a crate use each other in one direction only: `circles.py crates/linux/src ...`
 
 A file uses another where its code names that one's module, by `crate::`, `super::` or as its own child. What a file only hands
-on (`pub use`) is used from where it stands. Beside the files each folder is looked at as one thing among its neighbours.
+on (`pub use`) is used from where it stands. A folder is one thing among the folders beside it; within a folder files may use
+each other as they like.
 What an argument of a macro names (`crate::$module`) is used where the macro is called. Tests are left out: they may use
 whatever they test.
 """
@@ -131,29 +132,20 @@ class Crate:
         return None
 
     def circles(self):
-        """Each circle, in words: of files, and of what stands in one folder."""
-        levels = {None} | {name[:length] for name in self.files for length in range(len(name))}
-        for level in sorted(levels, key=lambda level: (level is not None, level or ())):
+        """Each circle, in words: of the folders beside each other in one folder."""
+        folders = {name[:length] for name in self.files for length in range(1, len(name))}
+        for level in sorted({()} | folders):
             graph = {}
             for module, used in self.uses.items():
                 for target, number in used.items():
-                    ends = [self.node(level, name) for name in (module, target)]
-                    if None not in ends and ends[0] != ends[1]:
+                    ends = [name[: len(level) + 1] for name in (module, target)]
+                    beside = all(end in folders and end[: len(level)] == level for end in ends)
+                    if beside and ends[0] != ends[1]:
                         where = f"{self.files[module]}:{number}"
                         graph.setdefault(ends[0], {}).setdefault(ends[1], where)
             for circle in circles_of(graph):
-                what = "files" if level is None else f"what stands in {'::'.join(('crate', *level))}"
                 steps = [f"  {'::'.join(a)} uses {'::'.join(b)} at {where}" for a, b, where in circle]
-                yield "\n".join([f"a circle of {what}:", *steps])
-
-    @staticmethod
-    def node(level, module):
-        """What `module` is part of among the neighbours in the folder `level`; itself where all files are looked at."""
-        if level is None:
-            return module or ("crate",)
-        if module[: len(level)] != level or module == level:
-            return None
-        return module[: len(level) + 1]
+                yield "\n".join([f"a circle of folders in {'::'.join(('crate', *level))}:", *steps])
 
 
 def circles_of(graph):
@@ -186,7 +178,7 @@ def main():
         found += crate.circles()
     if found:
         sys.exit("\n".join(found))
-    print(f"circles: none among {files} files and their folders")
+    print(f"circles: none among the folders of {files} files")
 
 
 if __name__ == "__main__":

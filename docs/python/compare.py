@@ -1,6 +1,6 @@
-# # Compare two schemes in Python
+# # Compare and sweep in Python
 #
-# You load a scenario, change keys, run it, and look at the results as tables and charts. The package is called
+# Load a scenario, change its keys, run it, and compare the results as tables and charts. The package is called
 # `sluice-wifi` and imported as `sluice` (the name `sluice` in the package indexes belongs to other projects). From the
 # repository: `make wheel`, then `pip install dist/*.whl polars altair`.
 #
@@ -54,6 +54,40 @@ assert verdicts["id"][0] == "adth-s1a.1"
 chart = adth.plot("limit").properties(title="Limits of the three queues")
 chart.save("limits.html")
 
+# ## Sweep
+#
+# `sluice.sweep` runs every combination of values with every seed, on all processors. The parameters are a dictionary: a
+# list of values by the dotted path of a key, or labelled changes by a name of your choice. The tables are those of a
+# single run, with a column for each axis and the seed; `plot` draws the mean and its 95 % interval over the seeds.
+
+over = {
+    "scheme": {"FIFO": {"queue.controller": "none"}, "ADTH": {"queue.controller": "adth"}},
+    "queue.adth.target_delay": ["200 ms", "400 ms"],
+}
+sweep = sluice.sweep(scenario, over=over, seeds=3, store="runs")
+assert len(sweep.runs) == 2 * 2 * 3
+sweep.plot(x="queue.adth.target_delay", y="delay_s.max", colour="scheme").save("delay.html")
+
+# `store` keeps each finished chunk of runs in a folder, one Parquet data set per table: after an interruption the same
+# call continues there. A folder holds one sweep and refuses another scenario, other values or seeds, and another
+# version of Sluice. Except for the table `cost` (times), its bytes do not depend on the machine.
+
+flows = polars.read_parquet("runs/flows/*.parquet")
+by_scheme = flows.group_by("scheme", maintain_order=True).agg(polars.max("delay_s.max"))
+assert by_scheme["delay_s.max"][1] < by_scheme["delay_s.max"][0]
+
+again = sluice.sweep(scenario, over=over, seeds=3, store="runs")
+assert again.flows.to_dict() == sweep.flows.to_dict()
+
+# A failed run does not end the sweep: `sweep.failures` has its case, its seed and the reason.
+
+assert sweep.failures == []
+
+# `executor` runs a sweep elsewhere: any `concurrent.futures.Executor`, such as a process pool or Dask's
+# `Client.get_executor()`, or `sluice.ray()` for a Ray cluster (`sluice.ray("auto")` after `ray start`). It gets chunks
+# of about a second, only a few more than there are workers; a chunk whose Ray worker died is tried again. Every machine
+# needs the same build of Sluice, and the files that the scenario names.
+#
 # ## Build one
 #
 # A scenario is a dictionary with the keys of the [scenario file](../scenario/README.md), nested as its tables are.
@@ -76,7 +110,7 @@ network = {
 built = sluice.Scenario(network).run(seed=1)
 assert built.totals["totals.jain_index"][0] > 0.95
 
-# ## What is wrong is told where it stands
+# ## Errors
 #
 # A scenario with a mistake raises `sluice.ScenarioError`, with the line and the nearest right name. The line is that of
 # the file, or of `Scenario.text` for a scenario that was built.

@@ -11,7 +11,7 @@ import sluice
 from api import page
 from sluice import theory
 
-SCRIPTS = ["compare", "sweep", "learn", "theory"]
+SCRIPTS = ["compare", "learn", "theory"]
 
 
 def tool(root, *arguments):

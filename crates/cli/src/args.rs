@@ -1,4 +1,4 @@
-//! The command line.
+//! Arguments of the command line.
 
 mod admit;
 #[cfg(feature = "simulator")]
@@ -94,7 +94,7 @@ Examples:
     },
 }
 
-/// Names of controllers, for a help text that lists them.
+/// Parses the name of a controller; the help text lists all names.
 fn controllers() -> impl TypedValueParser<Value = control::Name> {
     let names = control::Name::ALL.iter().map(|name| name.as_str());
     PossibleValuesParser::new(names).try_map(|name| name.parse::<control::Name>())

@@ -1,4 +1,4 @@
-//! The terminal: output that survives a closed pipe.
+//! Output to the terminal, which survives a closed pipe.
 
 use crate::failure::Failure;
 use lab::printable;
@@ -16,13 +16,12 @@ pub(crate) fn print_json(json: &str) -> Result<(), Failure> {
     write(&printable::json(json))
 }
 
-/// Prints an error or a remark to standard error. If it cannot be written, nothing ends because of that, least of all
-/// governing.
+/// Prints an error or a remark to standard error. A failed write is ignored, so that governing continues.
 pub(crate) fn complain(text: impl Display) {
     let _ = writeln!(io::stderr(), "{}", printable::lines(&text.to_string()));
 }
 
-/// A reader who has closed the pipe has seen enough: that is no error.
+/// Writes to standard output. A closed pipe is no error.
 fn write(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -33,10 +32,10 @@ fn write(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// How wide tables may be: the width of the terminal, or 100 characters if there is none.
+/// Returns the greatest width of tables: that of the terminal, or 100 characters without one.
 pub(crate) fn width() -> usize {
     const ELSEWHERE: usize = 100;
-    // A terminal of unknown size says that it has no columns.
+    // A terminal of unknown size reports 0 columns.
     let columns = tcgetwinsize(io::stdout()).map_or(0, |size| usize::from(size.ws_col));
     if columns == 0 { ELSEWHERE } else { columns }
 }

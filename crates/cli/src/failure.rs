@@ -1,4 +1,4 @@
-//! Exit codes, and errors that know theirs.
+//! Exit codes, and errors with their exit code.
 
 use lab::capture::CaptureError;
 use lab::recording::ReplayError;
@@ -18,16 +18,16 @@ pub(crate) const WRONG: u8 = 2;
 pub(crate) const FAILED: u8 = 3;
 /// The path cannot carry the flow of a command.
 pub(crate) const REFUSED: u8 = 10;
-/// Nobody says whether the path can carry the flow of a command.
+/// No answer arrived whether the path can carry the flow of a command.
 pub(crate) const NO_ANSWER: u8 = 11;
-/// A command cannot be run, as shells have it.
+/// A command cannot be run: the code that shells use.
 pub(crate) const CANNOT_RUN: u8 = 126;
-/// A command was not found, as shells have it.
+/// A command was not found: the code that shells use.
 pub(crate) const NOT_FOUND: u8 = 127;
 /// Interrupted by Ctrl-C: 128 plus the signal's number, as in shells.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// Why a command did not do its work.
+/// A failure of a command: exit code and message.
 #[derive(Debug)]
 pub(crate) struct Failure {
     code: u8,
@@ -43,7 +43,7 @@ impl Failure {
         Self { code: FAILED, message: message.into() }
     }
 
-    /// A command does not run; `code` is what shells say then.
+    /// Creates the failure of a command that did not run; `code` is the one that shells use.
     pub(crate) fn of_command(code: u8, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }

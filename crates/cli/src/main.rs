@@ -1,4 +1,4 @@
-//! The `sluice` command: what a person types, turned into calls of crate `lab`. No model and no statistics live here.
+//! The `sluice` command: turns arguments into calls of the crates `lab` and `linux`. It holds no models and no statistics.
 
 #![deny(clippy::print_stdout, clippy::print_stderr, reason = "they panic where nothing can be written: see `console`")]
 
@@ -15,7 +15,7 @@ use clap::Parser as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // A run that panics has failed while running; the message says where, for a report of the fault.
+    // A panic is a failure while running; its message says where, for a bug report.
     std::panic::set_hook(Box::new(|panic| {
         console::complain(format_args!("error: this is a fault in Sluice: {panic}"));
         std::process::exit(i32::from(failure::FAILED));

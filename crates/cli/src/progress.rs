@@ -1,4 +1,4 @@
-//! Runs as a person sees them: a progress bar, warnings, Ctrl-C.
+//! Progress of runs on the terminal: a bar, warnings, Ctrl-C.
 
 use crate::console::complain;
 use crate::failure::{Failure, INTERRUPTED};
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::{thread, time};
 use units::Duration;
 
-/// How long after Ctrl-C a command may go on.
+/// Time from Ctrl-C until the program ends in any case.
 const GRACE: time::Duration = time::Duration::from_millis(700);
 
 /// Prints the warnings of runs to standard error.
@@ -21,7 +21,7 @@ pub(crate) fn warn(warnings: &BTreeSet<&str>) {
     }
 }
 
-/// Watches runs for a person: a bar on standard error if that is a terminal, and Ctrl-C.
+/// Shows a progress bar on standard error if that is a terminal, and handles Ctrl-C.
 #[derive(Debug)]
 pub(crate) struct Console {
     stop: Arc<AtomicBool>,
@@ -29,9 +29,8 @@ pub(crate) struct Console {
 }
 
 impl Console {
-    /// Takes over Ctrl-C: the first asks the runs to stop, the second stops the program. Work that does not stop within
-    /// [`GRACE`], such as building a large network or the report of a large sweep, is stopped too: files are written
-    /// completely or not at all.
+    /// Handles Ctrl-C: the first asks the runs to stop, the second ends the program. The program also ends after [`GRACE`]
+    /// if the work does not stop, such as building a large network. Files are written completely or not at all.
     pub(crate) fn new() -> Result<Self, Failure> {
         let stop = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&stop);
@@ -45,7 +44,7 @@ impl Console {
         Ok(Self { stop, bar: ProgressBar::hidden() })
     }
 
-    /// Begins a bar for so much simulated time.
+    /// Starts a bar that ends at `total` of simulated time.
     pub(crate) fn begin(&mut self, name: &str, total: Duration) {
         if !io::stderr().is_terminal() {
             return;
@@ -57,14 +56,14 @@ impl Console {
         self.bar.set_message(name.to_owned());
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(crate) fn end(&self) {
         self.bar.finish_and_clear();
     }
 }
 
 /// Ends the program [`GRACE`] after Ctrl-C, if it is still running.
-#[expect(clippy::disallowed_methods, reason = "a person's patience is real time")]
+#[expect(clippy::disallowed_methods, reason = "Ctrl-C is handled in wall-clock time")]
 fn end_anyway() {
     thread::sleep(GRACE);
     complain("error: interrupted; what was finished is kept");

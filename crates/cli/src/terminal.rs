@@ -1,4 +1,4 @@
-//! A terminal used as a full screen that is redrawn, and restored at the end.
+//! Full-screen drawing on a terminal, which is restored at the end.
 
 use crate::console::complain;
 use crate::failure::{FAILED, Failure};
@@ -6,11 +6,11 @@ use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tc
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
 
-/// Another screen, without a cursor; and back.
+/// Escape sequences: to the alternate screen without a cursor, and back.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l";
 const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
 
-/// The screen, until it is dropped.
+/// A terminal in full-screen use; dropping it restores the terminal.
 #[derive(Debug)]
 pub(crate) struct Terminal {
     out: io::Stdout,
@@ -18,7 +18,7 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// Takes over the screen; `None` if standard output or input is not a terminal. A panic restores it too.
+    /// Enters full-screen use; `None` if standard output or input is not a terminal. A panic restores the terminal too.
     pub(crate) fn enter() -> Result<Option<Self>, Failure> {
         if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
             return Ok(None);
@@ -26,7 +26,7 @@ impl Terminal {
         let failed = |errno| Failure::failed(format!("cannot use the terminal: {errno}"));
         let former = tcgetattr(io::stdin()).map_err(failed)?;
         let mut ours = former.clone();
-        // Keys come at once and are not shown. Ctrl-Z would leave the shell with our screen.
+        // Keys arrive at once and are not echoed. Ctrl-Z would leave our screen to the shell.
         ours.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
         ours.special_codes[SpecialCodeIndex::VSUSP] = 0;
         let terminal = Self { out: io::stdout(), former };
@@ -45,15 +45,15 @@ impl Terminal {
         }));
     }
 
-    /// Columns and rows.
+    /// Returns the numbers of columns and rows, 80 and 24 if unknown.
     pub(crate) fn size(&self) -> (usize, usize) {
         let size = tcgetwinsize(&self.out).map_or((0, 0), |size| (size.ws_col, size.ws_row));
-        // A terminal of unknown size says that it has none.
+        // A terminal of unknown size reports 0.
         let or = |given: u16, usual| if given == 0 { usual } else { usize::from(given) };
         (or(size.0, 80), or(size.1, 24))
     }
 
-    /// Draws lines over the present content; those that do not fit are left out.
+    /// Replaces the content by `lines`, as many as `rows` allow.
     pub(crate) fn draw(&self, lines: &[String], rows: usize) -> Result<(), Failure> {
         let mut text = String::from("\x1b[H");
         for (number, line) in lines.iter().take(rows).enumerate() {

@@ -8,14 +8,14 @@ use std::process::Output;
 
 /// What the command says in a folder without scenarios, where it has but what is built into it.
 fn told(args: &[&str]) -> Output {
-    let folder = tempfile::tempdir().unwrap();
-    sluice(folder.path()).arg("claims").args(args).output().unwrap()
+    let folder = tempfile::tempdir().expect("the test's folder and command work");
+    sluice(folder.path()).arg("claims").args(args).output().expect("the test's folder and command work")
 }
 
 #[test]
 fn the_record_fits_the_scenarios_and_the_pages() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let checked = sluice(&root).args(["claims", "--check"]).output().unwrap();
+    let checked = sluice(&root).args(["claims", "--check"]).output().expect("the test's folder and command work");
     assert!(checked.status.success(), "{}{}", stderr(&checked), stdout(&checked));
 }
 
@@ -43,7 +43,8 @@ fn documents_headlines_experiments_and_claims_are_shown_without_the_repository()
 
 #[test]
 fn programs_read_json_and_csv() {
-    let rows: Vec<Value> = serde_json::from_str(&stdout(&told(&["adth-s1a.3", "--json"]))).unwrap();
+    let rows: Vec<Value> =
+        serde_json::from_str(&stdout(&told(&["adth-s1a.3", "--json"]))).expect("the test's folder and command work");
     assert_eq!((rows.len(), &rows[0]["unit"], &rows[0]["verdict"]), (2, &"s".into(), &"differs".into()));
     assert!(rows[0]["ours"].is_f64() && rows[0]["setting"].is_null());
     let csv = stdout(&told(&["adth-s1a.3", "--csv"]));
@@ -52,21 +53,21 @@ fn programs_read_json_and_csv() {
 
 /// A folder with one scenario, which is the chain of the fixtures, and a page with a table of the record.
 fn repository(claim: &str) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("the test's folder and command work");
     for below in ["scenarios/paper", "evidence", "docs"] {
-        fs::create_dir_all(folder.path().join(below)).unwrap();
+        fs::create_dir_all(folder.path().join(below)).expect("the test's folder and command work");
     }
     let text = include_str!("fixtures/chain.toml").replacen("[[claim]]", &format!("[[claim]]\n{claim}"), 1);
-    fs::write(folder.path().join("scenarios/paper/chain.toml"), text).unwrap();
+    fs::write(folder.path().join("scenarios/paper/chain.toml"), text).expect("the test's folder and command work");
     let page = "# P\n\n<!-- headline table: sluice claims paper --markdown -->\n<!-- end -->\n\nText.\n";
-    fs::write(folder.path().join("docs/p.md"), page).unwrap();
+    fs::write(folder.path().join("docs/p.md"), page).expect("the test's folder and command work");
     folder
 }
 
 #[test]
 fn full_runs_are_recorded_and_later_runs_compared_with_them() {
     let folder = repository("headline = true\nwhy = \"It rains.\"\ncause = \"open\"");
-    let run = |args: &[&str]| sluice(folder.path()).args(args).output().unwrap();
+    let run = |args: &[&str]| sluice(folder.path()).args(args).output().expect("the test's folder and command work");
     let before = run(&["claims", "--check"]);
     assert!(
         before.status.code() == Some(1) && stderr(&before).contains("chain.1: not on record"),
@@ -77,12 +78,15 @@ fn full_runs_are_recorded_and_later_runs_compared_with_them() {
     run(&["reproduce", "chain", "--seeds", "1", "--out", "short"]);
     let recorded = run(&["claims", "--record", "full", "short"]);
     assert!(recorded.status.success() && stderr(&recorded).contains("short: left out, not a full run"));
-    let csv = fs::read_to_string(folder.path().join("evidence/paper.csv")).unwrap();
-    assert!(csv.lines().nth(1).unwrap().starts_with("chain.1,,standard,yes,document,"), "{csv}");
+    let csv = fs::read_to_string(folder.path().join("evidence/paper.csv")).expect("the test's folder and command work");
+    assert!(
+        csv.lines().nth(1).expect("the test's folder and command work").starts_with("chain.1,,standard,yes,document,"),
+        "{csv}"
+    );
     let page = run(&["claims", "--check", "full", "short"]);
     assert!(page.status.code() == Some(1) && stderr(&page).contains("docs/p.md: a table is not that of the record"));
     assert!(run(&["claims", "--pages", "docs"]).status.success());
-    let page = fs::read_to_string(folder.path().join("docs/p.md")).unwrap();
+    let page = fs::read_to_string(folder.path().join("docs/p.md")).expect("the test's folder and command work");
     assert!(
         page.contains("ADTH delays less than a plain queue (`chain.1`) |") && page.ends_with("<!-- end -->\n\nText.\n")
     );
@@ -91,7 +95,7 @@ fn full_runs_are_recorded_and_later_runs_compared_with_them() {
     assert!(reasons.lines().all(|line| line.contains("does not hold, and has no `why`")), "{reasons}");
     // Another value on record than the full runs have is a contradiction, and so is another verdict.
     let file = folder.path().join("evidence/paper.csv");
-    fs::write(&file, csv.replacen(",holds,", ",differs,", 1)).unwrap();
+    fs::write(&file, csv.replacen(",holds,", ",differs,", 1)).expect("the test's folder and command work");
     let said = stderr(&run(&["claims", "--check", "full"]));
     assert!(said.contains("chain.1: holds, ") && said.contains("on record differs, "), "{said}");
 }

@@ -14,30 +14,29 @@ use core::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Positive};
 
-/// Parameters of ADTH. The document leaves all but the first two to the implementer.
+/// Parameters of ADTH. The document gives only the first two.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Adth"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Target for the nodal delay (`D`): time in the queue and in the MAC of this node. Default 200 ms.
+    /// Target nodal delay (`D`): time in this node's queue and MAC. Default 200 ms.
     pub target_delay: Positive<Duration>,
-    /// Time between two runs of the controller (`Ts`), at least 100 us. Default: half the target (section 3.2.5); at most a quarter of
-    /// it is advised for real networks (section 5.4).
+    /// Control interval (`Ts`), at least 100 us. Default: half the target (section 3.2.5); section 5.4 advises at most
+    /// a quarter for real networks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Period>,
-    /// The limit never goes below so many packets (`minQueLimit`); counted as 1500 B each where the queue's limit is
-    /// in bytes. Default 1.
+    /// Lower bound of the limit in packets (`minQueLimit`), of 1500 B each for limits in bytes. Default 1.
     pub limit_min: NonZeroU32,
     /// Lower bound of the correction factor (`minQueLenFctr`). Default 0.1.
     pub phi_min: Positive<f64>,
-    /// Upper bound of the correction factor (`maxQueLenFctr`). Default 1: the estimate is only ever lowered. With 2 or
-    /// more a saturated queue keeps swinging above its target.
+    /// Upper bound of the correction factor (`maxQueLenFctr`); at 1 it only lowers the estimate, at 2 or more a
+    /// saturated queue oscillates above its target. Default 1.
     pub phi_max: Positive<f64>,
-    /// Which statistic of an interval is its measured nodal delay.
+    /// Statistic of an interval's nodal delays.
     pub statistic: Statistic,
-    /// Keep the hard limit until a packet is first late, and never exceed the largest estimate after that: the memory
-    /// that section 4.2.1 describes and Algorithm 1 lacks (A6).
+    /// Hard limit until the first late packet, then at most the largest estimate: the memory that section 4.2.1
+    /// describes and Algorithm 1 lacks (A6).
     pub latch: bool,
 }
 
@@ -60,12 +59,12 @@ impl Default for Params {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Statistic {
-    /// The mean over the interval's packets.
+    /// Mean.
     #[default]
     Mean,
-    /// The largest of the interval.
+    /// Maximum.
     Max,
-    /// That of the packet that left last.
+    /// Last packet.
     Last,
 }
 

@@ -19,22 +19,21 @@ use units::{Duration, Positive};
 #[cfg_attr(feature = "schema", schemars(rename = "Alt"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// By so many packets the limit grows in a second of idle time (`a_1`). Default 10. From `10 + b1` on the limit may
-    /// oscillate (equation (9)).
+    /// Growth of the limit in packets per idle second (`a_1`); it may oscillate from `10 + b1` on (equation (9)).
+    /// Default 10.
     pub a1: Positive<f64>,
-    /// By so many packets the limit shrinks in a second of busy time (`b_1`). Default 1. The link is used for at least
-    /// `1 / (1 + b1 / a1)` of the time (equation (2)).
+    /// Decrease of the limit in packets per busy second (`b_1`); utilisation is at least `1 / (1 + b1 / a1)` (equation
+    /// (2)). Default 1.
     pub b1: Positive<f64>,
-    /// Time between two runs of the controller (`t`), at least 100 us. Default 1 s.
+    /// Control interval (`t`), at least 100 us. Default 1 s.
     pub interval: Period,
-    /// The smallest limit (`q_min`), in packets. Default 5.
+    /// Smallest limit in packets (`q_min`). Default 5.
     pub q_min: NonZeroU32,
-    /// The largest limit (`q_max`), in packets; the queue's own `limit` where that is smaller. Default 1600.
+    /// Largest limit in packets (`q_max`), up to the queue's `limit`. Default 1600.
     pub q_max: NonZeroU32,
-    /// With at most so many packets waiting the queue is idle (`q_thr`). Default 0.
+    /// Backlog in packets up to which the queue is idle (`q_thr`). Default 0.
     pub idle_threshold: u32,
-    /// The limit to begin with, in packets. Default: the largest; on a live interface what it sends in 200 ms, once that is
-    /// known.
+    /// Initial limit in packets. Default: the largest; live, what the link sends in 200 ms, once known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial: Option<NonZeroU32>,
 }

@@ -10,15 +10,15 @@ use crate::{Controller, Interval, Invalid, Limit, Measures, Needs, Orders, Schem
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
-/// Parameters of A*: those of its two parts.
+/// Parameters of the two parts of A*.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Astar"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Of the part that follows the service time.
+    /// Service time.
     pub ebdp: ebdp::Params,
-    /// Of the part that follows idle and busy time.
+    /// Idle and busy time.
     pub alt: alt::Params,
 }
 
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(blind.update(&Interval::default().into()).limit, Limit::Packets(120));
     }
 
-    /// Starts ALT at so many packets.
+    /// Starts ALT at this many packets.
     fn from(packets: u32) -> Params {
         let alt = alt::Params { initial: NonZeroU32::new(packets), ..alt::Params::default() };
         Params { alt, ..Params::default() }

@@ -1,76 +1,79 @@
-//! The contract between schemes and hosts.
+//! The contract between a scheme, which decides, and its host, which measures and carries out.
 
 use crate::{Invalid, Limit, Needs, Orders, Seen, Warning};
 use units::{Duration, Rate};
 
 /// A policy for one port: a queue, or one class of a node's traffic.
 pub trait Controller {
-    /// What it asks of its host. Constant over its life.
+    /// Returns the requirements on the host: how often to call, what to measure. Constant over the controller's life.
     fn needs(&self) -> Needs;
 
-    /// What holds until the first [`update`](Self::update).
+    /// Returns the orders in force until the first [`update`](Self::update).
     fn begin(&self) -> Orders;
 
-    /// An interval is over: what holds from now on. The host carries it out at once; the queue discards what no longer
-    /// fits. The same sequence of `seen` always gives the same orders.
+    /// Returns the orders in force from the end of an interval on, given the measurements of that interval. The host
+    /// carries them out at once; the queue discards what no longer fits. The same sequence of `seen` always gives the
+    /// same orders.
     fn update(&mut self, seen: &Seen) -> Orders;
 
-    /// A host that learns how fast the link is, after updates at most, says so: the link serves `limit` in the time that a
-    /// queue may be worth at most. A policy that began with a size which only the queue's own bounds justify begins anew from
-    /// this one, and gives true; its state is then as if it had begun there.
+    /// Restarts from an initial limit, for a host that learns the link's rate only after some updates: `limit` is what
+    /// the link sends in the longest time that a queue may hold (200 ms of link capacity on a live host). A controller
+    /// whose initial size was justified only by the queue's own bounds restarts from `limit` and returns true; its
+    /// state is then as if it had begun there. Any other returns false.
     fn begin_from(&mut self, limit: Limit) -> bool {
         let _ = limit;
         false
     }
 
-    /// How much more real-time traffic this node can admit, in network-layer bytes: what a probe's bottleneck is lowered to that
-    /// comes through it, see [`Gate`](crate::Gate). None where the scheme says nothing about that.
+    /// Returns the rate of real-time traffic that this node can still admit, in network-layer bytes. A passing probe's
+    /// bottleneck is lowered to it, see [`Gate`](crate::Gate). None where the scheme does no admission control.
     fn available(&self) -> Option<Rate> {
         None
     }
 
-    /// The rate of real-time traffic in range as the scheme averages it, in network-layer bytes. Nothing follows from it: it is for
-    /// those who watch. None where the scheme does not average it.
+    /// Returns the scheme's average rate of real-time traffic in range, in network-layer bytes. Only for display: no
+    /// order depends on it. None where the scheme keeps no such average.
     fn real_time_rate(&self) -> Option<Rate> {
         None
     }
 
-    /// The nodal delay that it promises to keep, for the host to count what exceeds it.
+    /// Returns the target of the nodal delay. The host counts packets that exceed it. None where the scheme has no
+    /// target.
     fn target_delay(&self) -> Option<Duration> {
         None
     }
 
-    /// What a user should know of parameters that are allowed and may behave badly.
+    /// Returns a warning to the user about parameters that are valid but may behave badly.
     fn warning(&self) -> Option<Warning> {
         None
     }
 }
 
-/// What the registry asks of a scheme besides, so that no other crate need know its name.
+/// A controller with parameters that the registry can build by name, so that no other crate needs to know its type.
 pub trait Scheme: Controller + Sized {
-    /// Its table in a scenario.
+    /// Parameters: the scheme's table in a scenario.
     type Params: Default;
 
-    /// The key of the delay that it aims at, within its table: what `--target-delay` sets. None where it aims at none.
+    /// Key of the target delay within the scheme's table, set by `--target-delay`. None where the scheme has no target.
     const TARGET: Option<&'static str> = None;
 
-    /// The scheme with `params`, where it works.
+    /// Builds the scheme with `params`, for the queue at `site`.
     ///
     /// # Errors
     /// The first parameter that cannot be used, by its key within the table.
     fn new(params: &Self::Params, site: &Site) -> Result<Self, Invalid>;
 }
 
-/// Where a controller works.
+/// The place of a controller: the queue's hard limit and a seed.
 #[derive(Clone, Copy, Debug)]
 pub struct Site {
-    /// The most that the queue ever holds.
+    /// Hard limit of the queue, never exceeded.
     pub hard_limit: Limit,
-    /// For a scheme that draws.
+    /// Seed for schemes that draw random numbers.
     pub seed: u64,
 }
 
-/// A place with this hard limit, and 0 as the seed.
+/// A site with this hard limit and seed 0.
 impl From<Limit> for Site {
     fn from(hard_limit: Limit) -> Self {
         Self { hard_limit, seed: 0 }

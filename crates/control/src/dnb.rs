@@ -28,29 +28,28 @@ use units::{Duration, Positive, Rate};
 /// No domain's buffer has more packets: the work of a split is bounded.
 const MOST: f64 = 4_096.0;
 
-/// Parameters of DNB. The limit is never above the queue's own `limit`.
+/// Parameters of DNB. The queue's `limit` is the upper bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Dnb"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// The round trip outside of the collision domain without queues, as over a wire (part of `RTT`). Default 0 s: the mesh alone.
+    /// Round-trip time outside the collision domain, without queues (part of `RTT`). Default 0 s: the mesh alone.
     pub rtt: Duration,
-    /// The least share of a node, in packets. Default 2: the document's authors report shares of two to three.
+    /// Least share of a node in packets. Default 2: the document's authors report shares of two to three.
     pub least: NonZeroU32,
-    /// What a drop costs (`cost_i`).
+    /// Cost of a drop (`cost_i`).
     pub cost: Cost,
-    /// The time that a frame costs beside its data: interframe space, mean back-off, preamble, acknowledgement. Default 190 us,
-    /// reconstructed: 802.11n at 5 GHz.
+    /// Channel time of a frame besides its data: interframe space, mean backoff, preamble, acknowledgement. Default 190
+    /// us, reconstructed: 802.11n at 5 GHz.
     pub overhead: Positive<Duration>,
-    /// Time between two looks, and two notes, at least 100 us. Default 1 s, reconstructed.
+    /// Control interval, also between notes to neighbours, at least 100 us. Default 1 s, reconstructed.
     pub interval: Period,
-    /// A neighbour that was not heard for so long is gone. Default 3 s, reconstructed: three notes lost.
+    /// Lifetime of a silent neighbour. Default 3 s, reconstructed: three notes lost.
     pub forget: Positive<Duration>,
-    /// The split is computed anew when the sum of the domain's channel times has changed by more than this share. Default 0.2,
-    /// reconstructed.
+    /// Relative change of the domain's total channel time that causes a new split. Default 0.2, reconstructed.
     pub change: Positive<f64>,
-    /// It is computed anew after so long in any case. Default 5 s, reconstructed.
+    /// Longest time between splits. Default 5 s, reconstructed.
     pub refresh: Positive<Duration>,
 }
 
@@ -75,10 +74,10 @@ impl Default for Params {
 #[cfg_attr(feature = "schema", schemars(rename = "DnbCost"))]
 #[serde(rename_all = "snake_case")]
 pub enum Cost {
-    /// The most hops that a packet has come at this node, the one to the next node included.
+    /// Most hops travelled by a packet at this node, including the next.
     #[default]
     Hops,
-    /// The same everywhere: equal shares, as in the patent's simple division.
+    /// Equal cost and shares, as in the patent's simple division.
     Equal,
 }
 

@@ -13,22 +13,20 @@ use core::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
 use units::{Duration, Positive, Share};
 
-/// Parameters of eBDP. The limit is never above the queue's own `limit` (`Q_max_eBDP`).
+/// Parameters of eBDP. The queue's `limit` is the upper bound (`Q_max_eBDP`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Ebdp"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// How long a packet may wait at most (`T_max`). Default 200 ms: about the longest round trip of most flows in the
-    /// Internet.
+    /// Longest wait (`T_max`). Default 200 ms: about the longest round trip of most flows in the Internet.
     pub t_max: Positive<Duration>,
-    /// So many packets more, for bursts and for the spread of service times (`c`). Default 5, found by experiment.
+    /// Packets added for bursts and the spread of service times (`c`). Default 5, found by experiment.
     pub c: NonZeroU32,
-    /// Weight of the newest packet in the average of service times (`W`), above 0 and at most 1. Default 0.001: about
-    /// the last 1000 packets.
+    /// Weight of the newest packet in the mean service time (`W`), above 0 and at most 1. Default 0.001: about the last
+    /// 1000 packets.
     pub weight: Positive<Share>,
-    /// Time between two runs of the controller, at least 100 us. Default 10 ms, in which the average of service times hardly
-    /// moves.
+    /// Control interval, at least 100 us. Default 10 ms, in which the average of service times hardly moves.
     pub interval: Period,
 }
 

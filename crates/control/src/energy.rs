@@ -21,30 +21,30 @@ use core::num::NonZeroU64;
 use serde::{Deserialize, Serialize};
 use units::{Duration, Positive, Share, Within};
 
-/// The low level serves only where less than this share of its rate comes.
+/// Largest share of the low level's rate at which packets may arrive for the low level to be used.
 const SAFE: f64 = 0.9;
 
-/// Parameters of the energy scheme. The node needs a low transmission level, `[consumption.low]`.
+/// Parameters of the energy scheme. Needs `[consumption.low]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "EnergyThreshold"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// A fixed threshold (`theta`): up to so many packets at the node, the one with the MAC included, the low level serves.
-    /// Default: the node finds it by itself, as the keys below say.
+    /// Fixed threshold (`theta`): packets at the node, the MAC's included, up to which the low level sends. Default:
+    /// found by the node, with the keys below.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<u32>,
-    /// What a watt costs, in packets (`w`). Default 1; there is no right one: it is what the user holds energy to be worth.
+    /// Cost of a watt in packets (`w`): the user's valuation of energy. Default 1.
     pub weight: Positive<f64>,
-    /// An epoch ends after so many services (`E`). Default 5000, reconstructed.
+    /// Services per epoch (`E`). Default 5000, reconstructed.
     pub services: NonZeroU64,
-    /// It ends after so long in any case. Default 30 s, reconstructed.
+    /// Longest epoch. Default 30 s, reconstructed.
     pub epoch: Positive<Duration>,
-    /// Time between two looks at what was measured, at least 100 us. Default 1 s, reconstructed.
+    /// Measurement interval, at least 100 us. Default 1 s, reconstructed.
     pub interval: Period,
-    /// The threshold moves where a better one costs less by more than this share, 0 to 1. Default 0.02, reconstructed.
+    /// Least relative saving that moves the threshold, 0 to 1. Default 0.02, reconstructed.
     pub gain: Share,
-    /// The threshold is never above this (`n_max`): 1 to 1000. Default 64, reconstructed.
+    /// Largest threshold (`n_max`): 1 to 1000. Default 64, reconstructed.
     pub most: Within<u32, 1, 1_000>,
 }
 
@@ -69,11 +69,11 @@ pub struct Energy {
     site: Site,
     /// `theta`
     threshold: u32,
-    /// Of this epoch: its length so far, in seconds, packets that came, and what was served at either level.
+    /// Length of this epoch so far, in seconds; packets that arrived; service at either level.
     length: f64,
     arrived: f64,
     served: [Sum; 2],
-    /// What is known of either level, from this epoch and those before.
+    /// Sums of either level, over this epoch and those before.
     known: [Sum; 2],
 }
 
@@ -85,7 +85,7 @@ struct Sum {
     energy: f64,
 }
 
-/// A level as the model has it: packets per second, and watts while it serves.
+/// A level in the model: packets per second, and watts while it serves.
 #[derive(Clone, Copy, Debug)]
 struct Level {
     rate: f64,
@@ -93,7 +93,7 @@ struct Level {
 }
 
 impl Sum {
-    /// With `more`, by so much of itself.
+    /// Adds `share` of `more`.
     fn and(self, more: Self, share: f64) -> Self {
         Self {
             packets: share * self.packets + more.packets,
@@ -118,7 +118,7 @@ impl From<Served> for Sum {
 impl Scheme for Energy {
     type Params = Params;
 
-    /// There is nothing to refuse.
+    /// Accepts every parameter set.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         let (params, none) = (params.clone(), [Sum::default(); 2]);
         let threshold = params.threshold.unwrap_or(0);
@@ -160,7 +160,7 @@ impl Energy {
         }
     }
 
-    /// An epoch is over.
+    /// Ends an epoch: moves the threshold.
     fn decide(&mut self) {
         if self.served.iter().all(|sum| sum.level().is_none()) || self.length <= 0.0 {
             return;
@@ -177,7 +177,7 @@ impl Energy {
         };
     }
 
-    /// The threshold, or the one next to it towards the best.
+    /// Returns the threshold moved by at most one towards the best.
     fn towards_the_best(&self, arrivals: f64, low: Level, high: Level) -> u32 {
         let (a, b) = (arrivals / low.rate, arrivals / high.rate);
         if b >= 1.0 {

@@ -1,22 +1,22 @@
-//! What packets take in frames, for schemes that read link rates and aggregates.
+//! Airtime and frame sizes of packets, for schemes that use link rates and aggregates.
 
 use crate::Radio;
 
-/// Of each packet in an aggregate, in bytes: MAC header with QoS control, LLC, check sum and delimiter (IEEE 802.11-2016, 9.2.4
-/// and 9.7).
+/// Overhead of each packet in an aggregate, in bytes: MAC header with QoS control, LLC, check sum and delimiter (IEEE
+/// 802.11-2016, 9.2.4 and 9.7).
 const FRAMING: f64 = (26 + 8 + 4 + 4) as f64;
 /// The longest frame of a single packet, in bytes: 2304 B of data, header and check sum (IEEE 802.11-2016, 9.2.4.7).
 const LONGEST_ALONE: u64 = 2_346;
 /// A block acknowledgement's window: no aggregate has more MPDUs.
 const WINDOW: u8 = 64;
 
-/// A packet of so many network-layer bytes with its framing, in bits.
+/// Returns the size of a packet of this many network-layer bytes with its framing, in bits.
 pub(crate) fn bits(bytes: f64) -> f64 {
     (bytes + FRAMING) * 8.0
 }
 
-/// How many packets of so many [`bits`] the largest frame has, a fraction of one left out: one where frames are not aggregates.
-/// An MPDU is taken for one packet, as it is without A-MSDUs.
+/// Returns the number of packets of this many [`bits`] in the largest frame, a fraction of one left out: one where
+/// frames are not aggregates. An MPDU is taken for one packet, as it is without A-MSDUs.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
 pub(crate) fn in_largest(radio: &Radio, bits: f64) -> f64 {
     if radio.aggregate_max.count() <= LONGEST_ALONE {

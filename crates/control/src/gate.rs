@@ -1,5 +1,5 @@
-//! Admission at a flow's source. It is no [`Controller`](crate::Controller): it decides about a flow, not about a queue, and it
-//! is told what happens as it happens.
+//! Admission control at a flow's source. Unlike a [`Controller`](crate::Controller) a gate decides about a flow, not a
+//! queue, and it is told of events as they happen.
 
 use units::{Instant, Rate};
 
@@ -12,41 +12,43 @@ use units::{Instant, Rate};
 /// destination that gets marked packets tells the source to *regulate*. After each call the host carries out the [`Act`], and
 /// it calls [`elapsed`](Self::elapsed) at the [`deadline`](Self::deadline). Calls must come in order of time.
 pub trait Gate {
-    /// The application wants to send at this rate, in network-layer bytes. An earlier wish is forgotten, an admission too.
+    /// Handles the application's request to send at this rate, in network-layer bytes. It replaces an earlier request
+    /// or admission.
     fn open(&mut self, now: Instant, rate: Rate) -> Act;
 
-    /// An answer has come back: the number of its probe, and the least that a node on the path can still admit. Answers to
-    /// other probes than the last one, forged or late, change nothing.
+    /// Handles an answer to a probe: the number of the probe, and the smallest rate that a node on the path can still
+    /// admit. Answers to any probe but the last one, forged or late, change nothing.
     fn answered(&mut self, now: Instant, number: u64, bottleneck: Rate) -> Act;
 
-    /// The destination asks to regulate.
+    /// Handles the destination's request to regulate.
     fn regulated(&mut self, now: Instant) -> Act;
 
-    /// When to call [`elapsed`](Self::elapsed); [`Instant::NEVER`] where nothing is waited for.
+    /// Returns the time at which to call [`elapsed`](Self::elapsed); [`Instant::NEVER`] where no timer runs.
     fn deadline(&self) -> Instant;
 
-    /// Time has passed. Before the deadline nothing happens.
+    /// Handles the deadline. Before it, a call does nothing.
     fn elapsed(&mut self, now: Instant) -> Act;
 
-    /// May the flow send as real time?
+    /// Tells whether the flow may send as real time.
     fn is_admitted(&self) -> bool;
 
-    /// Was the flow admitted a short time ago? Its packets say so, and a congested node can mark them before others.
+    /// Tells whether the flow was recently admitted. Its packets carry that mark, and a congested node can mark them
+    /// before others.
     fn is_new(&self, now: Instant) -> bool;
 }
 
-/// What becomes of a flow.
+/// Action that the host carries out for a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// The flow goes on as it is.
+    /// Change nothing.
     Keep,
-    /// A probe is sent at once; the flow goes on as it is meanwhile.
+    /// Send a probe at once; the flow meanwhile goes on unchanged.
     Probe {
-        /// It comes back in the answer.
+        /// Number of the probe, returned in the answer.
         number: u64,
     },
-    /// From now on its packets are real time.
+    /// Send the flow's packets as real time from now on.
     Admit,
-    /// From now on it sends as best effort, or stops, as the application has said.
+    /// Send the flow as best effort from now on, or stop it, as the application has chosen.
     Refuse,
 }

@@ -10,9 +10,9 @@ use units::{Bytes, Duration, Positive};
 
 /// The most bins on either side of a table.
 pub const MOST_BINS: usize = 8;
-/// To an agent delays beyond so many targets look alike.
+/// Largest delay that an agent distinguishes, in targets.
 const FAR: f64 = 10.0;
-/// In bytes a packet counts as so many.
+/// Bytes that a packet counts for in a limit of bytes.
 const PACKET_BYTES: u64 = 1_500;
 
 /// What separates bins; a value at an edge belongs to the bin above.
@@ -20,25 +20,24 @@ pub type Edges = List<f64, { MOST_BINS - 1 }>;
 /// A row for each bin of the delay, with a factor for each bin of the backlog.
 pub type Factors = List<List<f64, MOST_BINS>, MOST_BINS>;
 
-/// Parameters of a learned policy. Delays and backlogs are sorted into bins: the first lies below the first edge, the last
-/// begins at the last edge.
+/// Parameters of a learned policy. The first bin lies below the first edge, the last from the last edge on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Learned"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// The delay that edges are multiples of. Default 200 ms.
+    /// Unit of the delay's edges. Default 200 ms.
     pub target_delay: Positive<Duration>,
-    /// Time between two decisions, at least 100 us: that of the training. Default 100 ms.
+    /// Time between decisions, at least 100 us: that of the training. Default 100 ms.
     pub interval: Period,
-    /// Which delay the table is of.
+    /// Delay measured.
     pub delay: Delay,
-    /// Edges of the delay over the target, ascending, at most 7. Above 10 none is ever reached.
+    /// Edges of delay over target, ascending, at most 7, at most 10.
     pub delay_edges: Edges,
-    /// Edges of the backlog over the limit, ascending, at most 7. Above 1 none is ever reached.
+    /// Edges of backlog over limit, ascending, at most 7, at most 1.
     pub backlog_edges: Edges,
-    /// What the limit is multiplied by, above zero: a row for each bin of the delay, in it a factor for each bin of the
-    /// backlog. Default: the table that `docs/python/learn.py` learned.
+    /// Factors of the limit, above zero: a row per bin of the delay, a factor per bin of the backlog. Default: the
+    /// table that `docs/python/learn.py` learned.
     pub factors: Factors,
 }
 
@@ -48,10 +47,10 @@ pub struct Params {
 #[cfg_attr(feature = "schema", schemars(rename = "LearnedDelay"))]
 #[serde(rename_all = "snake_case")]
 pub enum Delay {
-    /// The largest nodal delay.
+    /// Largest nodal delay.
     #[default]
     NodalDelayMax,
-    /// The mean time in the queue. Live interfaces whose queue is only estimated have no nodal delays.
+    /// Mean time in the queue. Needed on live interfaces whose queue is only estimated.
     SojournMean,
 }
 

@@ -57,24 +57,24 @@ pub use swan_gate::{Params as GateParams, SwanGate as FlowGate};
 use units::{Duration, Rate};
 
 registry::controllers! {
-    /// Adaptive Dynamic Threshold: bounds the time that a packet spends at a node.
+    /// Adaptive Dynamic Threshold: bounds the nodal delay.
     adth: Adth,
-    /// eBDP: as many packets as the link serves within a target delay, by the measured service time.
+    /// eBDP: packets that the link serves within a target delay, by the mean service time.
     ebdp: Ebdp,
-    /// Adaptive Limit Tuning: grows while the queue is idle and shrinks while it is busy.
+    /// Adaptive Limit Tuning: grows while the queue is idle, shrinks while it is busy.
     alt: Alt,
     /// A*: the smaller of eBDP's limit and ALT's.
     astar: Astar,
-    /// SWAN's rate control: best effort leaves at a rate that falls when the MAC delay of the node's packets is too long.
+    /// SWAN's rate control: lowers the rate of best effort when MAC delays are too long.
     swan_rate: SwanRate,
-    /// SWAN's regulation: marks real-time packets while there is too much real-time traffic within range.
+    /// SWAN's regulation: marks real-time packets while real-time traffic in range is too much.
     swan_mark: SwanMark,
-    /// WQM: holds what drains within a time at the link's rate and the node's share of the channel, and an aggregate at least.
+    /// WQM: bounds the drain time at the link's rate and the node's share of the channel; at least one aggregate.
     wqm: Wqm,
-    /// DNB: the nodes of a collision domain share one buffer, just large enough to keep their channel in use.
+    /// DNB: divides a buffer that just keeps the channel in use among the nodes of a collision domain.
     dnb: Dnb,
-    /// Energy by a threshold: the low transmission level serves up to so many packets, the high one above.
+    /// Energy: low transmission level up to a threshold of packets, high level above.
     energy: Energy,
-    /// A learned policy: multiplies the limit by what a table says of the delay and the backlog.
+    /// A learned policy: multiplies the limit by a table's factor for the delay and the backlog.
     learned: Learned,
 }

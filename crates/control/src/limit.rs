@@ -1,21 +1,21 @@
-//! How much a queue may hold, and how that is written.
+//! Limits of a queue and their written form.
 
 use core::fmt;
 use serde::de::{Deserialize, Deserializer, Error, Unexpected, Visitor};
 use serde::ser::{Serialize, Serializer};
 use units::Bytes;
 
-/// How much a queue may hold. In files a number of packets, `1000`, or a size as text, `"64 kB"`.
+/// Limit of a queue. In files a number of packets, `1000`, or a size as text, `"64 kB"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// At most so many packets.
+    /// Largest number of packets.
     Packets(u32),
-    /// At most so many bytes.
+    /// Largest number of bytes.
     Bytes(Bytes),
 }
 
 impl Limit {
-    /// True for a limit under which nothing may wait.
+    /// Tells whether the limit is zero: nothing may wait.
     pub const fn is_zero(self) -> bool {
         match self {
             Self::Packets(packets) => packets == 0,
@@ -23,8 +23,8 @@ impl Limit {
         }
     }
 
-    /// What a drop-tail queue with this hard limit needs to take a packet while fewer than `packets` wait: `packets` may
-    /// be a fraction, so that the limit is the next whole number. In bytes 1500 a packet, whatever their sizes.
+    /// Returns the limit with which a drop-tail queue of this hard limit takes a packet while fewer than `packets`
+    /// wait. A fraction is rounded up. In bytes a packet counts as 1500, whatever the sizes.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
     pub(crate) fn below(self, packets: f64) -> Self {
         let floor = packets as u32;
@@ -35,7 +35,7 @@ impl Limit {
         }
     }
 
-    /// Its number, of packets or of bytes.
+    /// Returns the number of packets or bytes.
     pub const fn count(self) -> u64 {
         match self {
             Self::Packets(packets) => packets as u64,
@@ -43,7 +43,7 @@ impl Limit {
         }
     }
 
-    /// The smaller of two limits in the same unit; this one where the units differ.
+    /// Returns the smaller of two limits in the same unit; this one where the units differ.
     pub(crate) fn smaller(self, other: Self) -> Self {
         match (self, other) {
             (Self::Packets(one), Self::Packets(other)) => Self::Packets(one.min(other)),
@@ -52,7 +52,7 @@ impl Limit {
         }
     }
 
-    /// This hard limit as a number of packets; in bytes 1500 a packet.
+    /// Converts this hard limit to packets, of 1500 bytes each.
     pub(crate) fn in_packets(self) -> f64 {
         match self {
             Self::Packets(packets) => f64::from(packets),

@@ -1,4 +1,4 @@
-//! What nodes that send tell each other of their links.
+//! Link reports that sending nodes exchange.
 
 use core::fmt;
 use core::ops::Deref;
@@ -7,16 +7,16 @@ use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
-/// A node that sends, as it sees itself.
+/// A sending node's report of itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
-    /// By which it is told from others, wherever it is spoken of: drawn at random.
+    /// Identifier of the node, drawn at random.
     pub node: u32,
     /// Channel time that one of its packets takes, with its part of the overhead, the acknowledgement and the repetitions.
     pub time: Duration,
-    /// Packets that it sends in a second.
+    /// Packets sent per second.
     pub packets: u32,
-    /// The most hops that its packets have come, this one included.
+    /// Largest hop count of its packets, this hop included.
     pub hops: u8,
 }
 
@@ -28,7 +28,7 @@ pub struct Links {
 }
 
 impl Links {
-    /// So many at most; others are left out.
+    /// Largest number of links; further ones are left out.
     pub const MOST: usize = 16;
 
     /// Adds one, unless there is no room, or one of this node is there.

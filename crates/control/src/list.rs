@@ -1,4 +1,4 @@
-//! Parameters of which there may be several.
+//! Parameters with several values.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -6,7 +6,7 @@ use core::ops::Deref;
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-/// Up to `MOST` values, in a table of fixed size. In files a list.
+/// List of up to `MOST` values, in a table of fixed size; written as a list in files.
 #[derive(Clone, Copy)]
 pub struct List<T, const MOST: usize> {
     values: [T; MOST],
@@ -14,7 +14,7 @@ pub struct List<T, const MOST: usize> {
 }
 
 impl<T: Copy + Default, const MOST: usize> List<T, MOST> {
-    /// These values; none if they are more than fit.
+    /// Makes a list of `values`; none if there are more than `MOST`.
     pub fn new(values: &[T]) -> Option<Self> {
         let mut list = Self { values: [T::default(); MOST], count: values.len() };
         list.values.get_mut(..values.len())?.copy_from_slice(values);

@@ -1,52 +1,55 @@
-//! What a controller asks of its host, and whether a host can serve it.
+//! Requirements of a controller on its host, and the check that a host meets them.
 
 use core::fmt;
 use units::{Duration, Within};
 
-/// No controller decides more often: no link serves a packet in so short a time that there would be news, and a host that
-/// is called at each nanosecond does nothing else.
+/// Shortest interval between two updates. No link serves packets fast enough for more frequent decisions to see
+/// anything new, and a host called every nanosecond would do nothing else.
 pub const SHORTEST_INTERVAL: Duration = Duration::from_micros(100);
 
 /// The time between two runs of a controller, as a parameter: at least [`SHORTEST_INTERVAL`].
 pub type Period = Within<Duration, { SHORTEST_INTERVAL.as_nanos() }>;
 
-/// What a controller asks of its host.
+/// Requirements of a controller on its host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Needs {
     /// Time between two calls of [`Controller::update`](crate::Controller::update), at least
     /// [`SHORTEST_INTERVAL`]; [`Duration::MAX`] where it need not be called at all.
     pub interval: Duration,
-    /// How the queue shall measure.
+    /// Optional measurements of the queue.
     pub measures: Measures,
-    /// Packets whose MAC delay is longer count in [`Radio::late`](crate::Radio::late). None are counted without it.
+    /// Threshold of the MAC delay beyond which packets count in [`Radio::late`](crate::Radio::late). None are counted
+    /// without it.
     pub late_after: Option<Duration>,
-    /// What it looks at. What is not named here never changes its orders: a test holds every controller to that.
+    /// Measurements that it reads. No other measurement changes its orders: a test checks this for every controller.
     pub reads: Reads,
-    /// Which orders it may give.
+    /// Kinds of orders that it may give.
     pub sets: Sets,
 }
 
 impl Needs {
-    /// Those of a controller that is called so often, looks at `reads` and gives orders of the kinds in `sets`.
+    /// Makes the requirements of a controller that is called every `interval`, reads `reads` and gives orders of the
+    /// kinds in `sets`.
     pub const fn new(interval: Duration, reads: Reads, sets: Sets) -> Self {
         let measures = Measures { service_weight: None, idle_threshold: 0 };
         Self { interval, measures, late_after: None, reads, sets }
     }
 
-    /// The first thing that a host lacks which measures `reads` and carries out `sets`, in words for a message: `the
-    /// queueing delay`. A host refuses a controller that it cannot serve; no order is dropped in silence.
+    /// Returns the first requirement that a host does not meet which measures `reads` and carries out `sets`, in words
+    /// for a message: `the queueing delay`. A host refuses a controller that it cannot serve; no order is dropped in
+    /// silence.
     pub fn obstacle(&self, reads: Reads, sets: Sets) -> Option<Lacking> {
         let unread = self.reads.without(reads).next().map(Lacking::Reading);
         unread.or_else(|| self.sets.without(sets).next().map(Lacking::Setting))
     }
 }
 
-/// What a host lacks.
+/// A requirement that a host does not meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lacking {
-    /// It cannot measure this.
+    /// A measurement that the host lacks.
     Reading(&'static str),
-    /// It cannot carry out this.
+    /// A kind of order that the host cannot carry out.
     Setting(&'static str),
 }
 
@@ -60,7 +63,7 @@ impl fmt::Display for Lacking {
     }
 }
 
-/// How a controller wants its queue to measure.
+/// Optional measurements that a controller wants of its queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Measures {
     /// Weight of the newest packet in [`Interval::service_ewma`](crate::Interval::service_ewma), above 0 and at most 1: with `W`, each completion moves
@@ -69,7 +72,7 @@ pub struct Measures {
     /// A packet's service time is counted from when it is with the MAC and the packet completed before it is done with:
     /// of packets that share a frame, the first takes all of the frame's time, and their mean is each one's part.
     pub service_weight: Option<f64>,
-    /// With at most so many packets waiting the queue is idle, see [`Interval::idle`](crate::Interval::idle).
+    /// Largest backlog, in packets, at which the queue counts as idle, see [`Interval::idle`](crate::Interval::idle).
     pub idle_threshold: u32,
 }
 

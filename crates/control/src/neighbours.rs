@@ -1,35 +1,35 @@
-//! Notes as every host of them keeps them: the newest of each neighbour, and when the own one is told.
+//! Neighbour notes of a node: the newest of each neighbour, and the time at which its own note is sent.
 
 use crate::{Heard, Note};
 use units::{Duration, Instant};
 
-/// A node tells no more than one note in so long; of those that are ordered sooner, the newest.
+/// Shortest time between two notes of a node; of notes ordered sooner only the newest is sent.
 const SPACING: Duration = Duration::from_millis(100);
 
-/// What a node has to tell its neighbours, and their newest notes, in tables of fixed size.
+/// The node's own pending note and the newest notes of its neighbours, in tables of fixed size.
 #[derive(Clone, Debug)]
 pub struct Neighbours {
-    /// The newest that was ordered.
+    /// Newest note ordered.
     ordered: Note,
-    /// It is to be told at a moment that has been given.
+    /// Whether a time to send it has already been returned.
     pending: bool,
-    /// The next may be told from here on.
+    /// Earliest time of the next note.
     earliest: Instant,
-    /// In order of the neighbours' numbers, the first `count` of them. Ages are as they were when last asked for.
+    /// Notes in order of the neighbours' numbers; the first `count` are in use. Ages are those of the last query.
     heard: [Heard; Self::MOST],
-    /// When each was heard.
+    /// Reception time of each note.
     at: [Instant; Self::MOST],
     count: usize,
 }
 
 impl Neighbours {
-    /// So many are remembered; then the one that was heard longest ago is forgotten.
+    /// Number of neighbours remembered; beyond it the one heard longest ago is forgotten.
     pub const MOST: usize = 64;
-    /// A note is put off by a random time up to this one, as broadcasts in ad-hoc networks are (RFC 5148): nodes whose
-    /// controllers decide at one time would all send at one time, and no note is repeated.
+    /// Largest random delay of a note, as for broadcasts in ad-hoc networks (RFC 5148): without it, nodes whose
+    /// controllers decide at the same time would all send at the same time, and a lost note is not repeated.
     pub const JITTER: Duration = Duration::from_millis(10);
 
-    /// Nothing is to be told, and nothing was heard.
+    /// Starts with nothing to send and nothing heard.
     #[expect(clippy::large_stack_arrays, reason = "some 30 kB once for a node, and this crate has no heap")]
     pub fn new() -> Self {
         let none = Heard { from: 0, age: Duration::ZERO, note: Note::default() };
@@ -43,8 +43,8 @@ impl Neighbours {
         }
     }
 
-    /// A controller orders a note. Returns when it is [due](Self::due), put off by what `jitter` draws of a largest time; none
-    /// where that has been said of an earlier one, whose place it takes.
+    /// Accepts a controller's note. Returns the time at which it is [due](Self::due), delayed by what `jitter` draws up
+    /// to a largest time; none where a note is already pending, which the new one replaces.
     pub fn order(&mut self, now: Instant, note: &Note, jitter: impl FnOnce(Duration) -> Duration) -> Option<Instant> {
         self.ordered = *note;
         if core::mem::replace(&mut self.pending, true) {
@@ -55,13 +55,13 @@ impl Neighbours {
         Some(from + jitter(Self::JITTER))
     }
 
-    /// The note that is to be told now.
+    /// Returns the note to send now.
     pub fn due(&mut self) -> Note {
         self.pending = false;
         self.ordered
     }
 
-    /// A neighbour's note has come in.
+    /// Records a neighbour's note.
     pub fn hear(&mut self, now: Instant, from: u32, note: &Note) {
         let newest = Heard { from, age: Duration::ZERO, note: *note };
         let mut place = match self.heard[..self.count].binary_search_by_key(&from, |heard| heard.from) {
@@ -85,7 +85,7 @@ impl Neighbours {
         self.count += 1;
     }
 
-    /// The newest note of each neighbour, in the order of their numbers.
+    /// Returns the newest note of each neighbour, in the order of their numbers.
     pub fn heard(&mut self, now: Instant) -> &[Heard] {
         let heard = &mut self.heard[..self.count];
         for (heard, at) in heard.iter_mut().zip(&self.at) {

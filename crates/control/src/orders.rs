@@ -1,29 +1,31 @@
-//! What a controller orders.
+//! Orders from a controller to its host.
 
 use crate::{Limit, Note, Sets};
 use serde::{Deserialize, Serialize};
 use units::{Duration, Rate};
 
-/// What holds from now on.
+/// Settings in force from now until the next orders.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Orders {
-    /// How much may wait.
+    /// Limit of the queue.
     pub limit: Limit,
-    /// How fast packets may leave. None: as the link takes them.
+    /// Rate limit of departures. None: as fast as the link takes packets.
     pub rate: Option<Rate>,
-    /// Which ECN-capable packets are marked as they come.
+    /// Selection of the ECN-capable packets that are marked on arrival.
     pub mark: Mark,
-    /// How the port's category contends. None: as configured.
+    /// Contention parameters of the port's access category. None: as configured.
     pub access: Option<Access>,
-    /// While at most so many packets are at the node, in the port's queue and with its MAC, they go at the low transmission
-    /// level, and above that at the high one: a packet keeps the level that it began with. None: always at the high one.
+    /// Threshold of the transmission level, in packets at the node (in the port's queue and with its MAC): up to it a
+    /// packet is sent at the low level, above it at the high one. A packet keeps the level that it began with. None:
+    /// always the high level.
     pub low_up_to: Option<u32>,
-    /// What neighbours shall know. None: nothing is sent. It is told once for each order that gives it, but no more often than
-    /// the host does: of notes that follow too soon the newest. Where several ports of a node order notes, so with them.
+    /// Note to broadcast to neighbours. None: nothing is sent. Each note is sent once, but no more often than the
+    /// host's spacing allows: of notes that follow too soon only the newest is sent, also where several ports of a node
+    /// order notes.
     pub note: Option<Note>,
 }
 
-/// Of a controller that only moves the limit.
+/// Orders of a controller that only moves the limit.
 impl From<Limit> for Orders {
     fn from(limit: Limit) -> Self {
         Self { limit, rate: None, mark: Mark::None, access: None, low_up_to: None, note: None }
@@ -31,7 +33,7 @@ impl From<Limit> for Orders {
 }
 
 impl Orders {
-    /// The kinds of orders among them: the limit, and what departs from how things are where nothing is ordered.
+    /// Returns the kinds of orders given: the limit, and everything that departs from the host's defaults.
     pub fn kinds(&self) -> Sets {
         let given = [
             (Sets::RATE, self.rate.is_some()),
@@ -44,33 +46,34 @@ impl Orders {
     }
 }
 
-/// Which ECN-capable packets are marked.
+/// Selection of ECN-capable packets to mark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
     /// No packet is marked.
     #[default]
     None,
-    /// Every packet is marked that can be.
+    /// Every ECN-capable packet is marked.
     All,
-    /// Those of the flows that fall into one of several sets.
+    /// Packets of the flows in one of several sets.
     Set {
-        /// How many sets there are. With none nothing is marked.
+        /// Number of sets. With 0 nothing is marked.
         of: u8,
-        /// Which one, from 0.
+        /// Index of the set, from 0.
         index: u8,
     },
-    /// Of these flows, those that were admitted a short time ago.
+    /// Packets of the recently admitted flows in one of several sets.
     NewOfSet {
-        /// How many sets there are. With none nothing is marked.
+        /// Number of sets. With 0 nothing is marked.
         of: u8,
-        /// Which one, from 0.
+        /// Index of the set, from 0.
         index: u8,
     },
 }
 
 impl Mark {
-    /// Is a packet of the flow with this hash marked? `is_new`: it says that its flow was admitted a short time ago.
+    /// Tells whether a packet of the flow with hash `flow` is marked. `is_new`: the packet says that its flow was
+    /// recently admitted.
     pub const fn hits(self, flow: u64, is_new: bool) -> bool {
         match self {
             Self::None | Self::Set { of: 0, .. } | Self::NewOfSet { of: 0, .. } => false,
@@ -81,16 +84,16 @@ impl Mark {
     }
 }
 
-/// How a category contends (IEEE 802.11-2016, 10.22.2).
+/// Contention parameters of an access category (IEEE 802.11-2016, 10.22.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Access {
-    /// AIFSN: slots of AIFS behind SIFS, from 1.
+    /// AIFSN: number of slots that AIFS adds to SIFS, from 1.
     pub aifsn: u8,
-    /// The smallest contention window, in slots.
+    /// Minimum contention window, in slots.
     pub cw_min: u16,
-    /// The largest contention window, in slots, at least [`cw_min`](Self::cw_min).
+    /// Maximum contention window, in slots, at least [`cw_min`](Self::cw_min).
     pub cw_max: u16,
-    /// TXOP limit; zero: one frame exchange.
+    /// TXOP limit; zero allows one frame exchange.
     pub txop: Duration,
 }
 

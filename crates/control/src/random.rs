@@ -1,29 +1,29 @@
-//! Uniform numbers from a seed, for schemes that draw: who draws is still a value.
+//! Uniform random numbers from a seed, for schemes that draw; such a scheme stays a plain value.
 
 /// Steele, Lea and Flood's `SplitMix64` (Fast splittable pseudorandom number generators, OOPSLA 2014): a counter, mixed.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The sequence of this seed.
+    /// Starts the sequence of this seed.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// 64 random bits.
+    /// Draws 64 random bits.
     #[inline]
     pub const fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix(self.0)
     }
 
-    /// Uniform on [0, 1): 53 random bits.
+    /// Draws a number uniform on [0, 1), of 53 random bits.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// One of the whole numbers below `end`, each as likely as the others to one part in 2^56; 0 where there are none.
+    /// Draws a whole number below `end`, each equally likely to one part in 2^56; 0 where `end` is 0.
     pub fn below(&mut self, end: u8) -> u8 {
         // The ninth byte of the product: what it has of 2^64.
         (u128::from(self.bits()) * u128::from(end)).to_le_bytes()[8]

@@ -1,55 +1,55 @@
-//! What a recording of a queue holds, one JSON object a line.
+//! Format of a queue's recording: one JSON object per line.
 
 use crate::{Access, Heard, Interval, Limit, Mark, Note, Orders, Radio, Seen};
 use serde::{Deserialize, Serialize};
 use units::{Duration, Rate};
 
-/// What a controller saw in an interval, and what it ordered. Keys that are absent say what they say where a host measures
-/// or orders nothing of the kind, so that recordings from before a key stay readable.
+/// One line: the controller's measurements of an interval, and its orders. An absent key means that the host measured
+/// or ordered nothing of the kind, so that recordings made before a key existed stay readable.
 ///
-/// `H` holds the neighbours' notes: a list of whichever kind the host has, as this crate has no heap.
+/// `H` holds the neighbours' notes: a list type of the host's choice, as this crate has no heap.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[serde(bound(serialize = "H: Serialize + AsRef<[Heard]>", deserialize = "H: Deserialize<'de> + Default"))]
 pub struct Decision<H> {
-    /// The interval's end, since the recording began.
+    /// End of the interval, since the start of the recording.
     pub at: Duration,
-    /// What the queue measured.
+    /// Measurements of the queue.
     pub seen: Interval,
-    /// What the radio saw, where the controller looks at that.
+    /// Measurements of the radio, where the controller uses them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub radio: Option<Radio>,
-    /// The newest note of each neighbour, where the controller looks at them.
+    /// Newest note of each neighbour, where the controller uses them.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub heard: H,
-    /// What it decided.
+    /// Limit ordered.
     pub limit: Limit,
-    /// How fast packets may leave.
+    /// Rate limit ordered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// Which are marked.
+    /// Packets to mark.
     #[serde(default, skip_serializing_if = "is_none")]
     pub mark: Mark,
-    /// How the category contends.
+    /// Contention parameters ordered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access: Option<Access>,
-    /// Up to how many packets the low transmission level serves.
+    /// Threshold of the low transmission level, in packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low_up_to: Option<u32>,
-    /// What neighbours shall know.
+    /// Note ordered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<Note>,
-    /// What the host had it begin from before it saw this interval, see
+    /// Limit from which the host restarted the controller before this interval, see
     /// [`begin_from`](crate::Controller::begin_from).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begin_from: Option<Limit>,
-    /// What the controller draws follows from it ([`Site::seed`](crate::Site::seed)).
+    /// Seed of the controller's random numbers ([`Site::seed`](crate::Site::seed)).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub seed: u64,
 }
 
 impl<H: AsRef<[Heard]>> Decision<H> {
-    /// What was `seen` up to a moment, and the orders that followed.
+    /// Makes the line for the measurements `seen` up to `at` and the orders that followed.
     pub fn new<'a>(at: Duration, seen: &Seen<'a>, orders: &Orders) -> Self
     where
         H: From<&'a [Heard]>,
@@ -72,12 +72,12 @@ impl<H: AsRef<[Heard]>> Decision<H> {
         }
     }
 
-    /// All that the controller saw.
+    /// Returns all measurements that the controller got.
     pub fn seen(&self) -> Seen<'_> {
         Seen { queue: self.seen, radio: self.radio, heard: self.heard.as_ref() }
     }
 
-    /// What it would have been with these orders.
+    /// Returns the line with these orders instead.
     #[must_use]
     pub fn with(self, orders: &Orders) -> Self {
         let Orders { limit, rate, mark, access, low_up_to, note } = *orders;

@@ -15,17 +15,17 @@ macro_rules! controllers {
         #[cfg_attr(feature = "schema", schemars(rename = "ControllerName"))]
         #[serde(rename_all = "snake_case")]
         pub enum Name {
-            /// The limit stays fixed.
+            /// Fixed limit.
             #[default]
             None,
             $($(#[$doc])* $Type,)*
         }
 
         impl Name {
-            /// All of them.
+            /// All names.
             pub const ALL: &'static [Self] = &[Self::None, $(Self::$Type),*];
 
-            /// As it is written in a scenario.
+            /// Returns the name as a scenario writes it.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     Self::None => "none",
@@ -33,7 +33,7 @@ macro_rules! controllers {
                 }
             }
 
-            /// The key of the delay that it aims at, within its own table; none where it aims at none.
+            /// Returns the key of the target delay within the controller's table; none where it has no target.
             pub const fn target(self) -> Option<&'static str> {
                 match self {
                     Self::None => None,
@@ -55,14 +55,14 @@ macro_rules! controllers {
         #[derive(Clone, Debug)]
         #[expect(clippy::large_enum_variant, reason = "nothing here is on the heap, tables neither")]
         pub enum AnyController {
-            /// The limit stays fixed.
+            /// Fixed limit.
             None(none::Fixed),
             $($(#[$doc])* $Type($module::$Type),)*
         }
 
         impl AnyController {
-            /// The controller called `name` with its parameters among `parameters` (the defaults where they are
-            /// absent), where it works.
+            /// Builds the controller `name` with its table of `parameters`, or with the defaults where the table is
+            /// absent.
             ///
             /// # Errors
             /// The first of its parameters that cannot be used.
@@ -77,7 +77,7 @@ macro_rules! controllers {
                 })
             }
 
-            /// Its name.
+            /// Returns the controller's name.
             pub const fn name(&self) -> Name {
                 match self {
                     Self::None(_) => Name::None,
@@ -136,7 +136,7 @@ macro_rules! controllers {
                 }
             }
 
-            /// By its place within the queue's table.
+            /// Returns the warning with the key's path within the queue's table.
             fn warning(&self) -> Option<Warning> {
                 match self {
                     Self::None(fixed) => fixed.warning(),
@@ -145,7 +145,7 @@ macro_rules! controllers {
             }
         }
 
-        /// The answer to a name that no controller has: says which there are.
+        /// Error for an unknown controller name: lists the known ones.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct UnknownName;
 

@@ -1,86 +1,88 @@
-//! What a host hands to a controller.
+//! Measurements that a host hands to a controller.
 
 use crate::{Count, Interval, Links};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Energy, Rate};
 
-/// What was seen in an interval. What a host does not measure is zero or absent; [`Needs`](crate::Needs) keeps controllers
-/// away from hosts that lack what they look at.
+/// Measurements of one interval. A quantity that the host does not measure is zero or absent; [`Needs`](crate::Needs)
+/// keeps controllers away from hosts that lack a measurement they require.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen<'a> {
-    /// By the port's queue.
+    /// Measurements of the port's queue.
     pub queue: Interval,
-    /// By the node's radio and MAC. None where there is no radio, or it cannot be read.
+    /// Measurements of the node's radio and MAC. None where there is no radio, or it cannot be read.
     pub radio: Option<Radio>,
-    /// The newest note of each neighbour.
+    /// Newest note of each neighbour.
     pub heard: &'a [Heard],
 }
 
-/// Of a queue alone.
+/// Measurements of a queue alone, without radio and notes.
 impl From<Interval> for Seen<'_> {
     fn from(queue: Interval) -> Self {
         Self { queue, radio: None, heard: &[] }
     }
 }
 
-/// What a node's radio and MAC saw in the interval, whichever queue packets came from: the controllers of all its ports are
-/// told the same, each of its own interval. Notes to neighbours count in the channel time, and their senders among the stations
+/// Measurements of a node's radio and MAC in one interval, over the packets of all its queues: every port's controller
+/// gets them for its own interval. Notes to neighbours count in the channel time, and their senders among the stations
 /// heard, but not as packets or data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Radio {
-    /// How long others kept the medium busy, by physical carrier sense: energy above the threshold, or a frame that is being
-    /// decoded. Time that is only reserved (NAV) does not count. The frames that fill it are sensed when they come, what lies
-    /// between them is idle to a radio, and cards count their channel's busy time so.
+    /// Time in which other stations kept the medium busy, by physical carrier sense: energy above the threshold, or a
+    /// frame that is being decoded. Time that is only reserved (NAV) does not count. Frames sent in a reservation are
+    /// sensed as they come and the gaps between them are idle, as in the channel busy time of a wireless card.
     pub busy: Duration,
-    /// How long the node's own frames of any kind were on the air. With `busy` and the time that the medium was idle here,
-    /// all of the interval.
+    /// Time in which the node's own frames of any kind were on the air. `busy`, `sending` and the idle time of the
+    /// medium add up to the interval.
     pub sending: Duration,
-    /// Other stations of which a frame came in intact that names its sender, as all do but ACK and CTS.
+    /// Number of other stations from which a frame was received intact that names its sender (all frames do but ACK and
+    /// CTS).
     pub contenders: u32,
-    /// PHY rate of the data frames sent, weighted by their bytes. Zero without any. Broadcasts are left out here and in the
-    /// two that follow: they go at a rate that says nothing of a link. Repetitions count.
+    /// PHY rate of the data frames sent, weighted by their bytes; zero without any. Retransmissions count. Broadcasts
+    /// do not count, here and in `frames` and `mpdus`: their rate says nothing about a link.
     pub phy_rate: Rate,
-    /// Data frames sent: aggregates, or MPDUs alone.
+    /// Number of data frames sent: aggregates or single MPDUs.
     pub frames: u64,
-    /// MPDUs in these frames: one each, or several in an aggregate.
+    /// Number of MPDUs in these frames: one each, or several in an aggregate.
     pub mpdus: u64,
-    /// The largest aggregate that a frame may be, by its limits in bytes and, at the rate of the last data frame, in time: that
-    /// of the port's category where a TXOP is limited. Without A-MPDUs the longest MPDU.
+    /// Size limit of an aggregate: the smaller of the limit in bytes and the limit in time at the rate of the last data
+    /// frame (the TXOP of the port's category where it is limited). Without A-MPDUs, the longest MPDU.
     pub aggregate_max: Bytes,
-    /// The most MPDUs that an aggregate may have, at most the 64 that a block acknowledgement confirms. One without A-MPDUs; zero
-    /// where a host knows no limit.
+    /// Limit of MPDUs in an aggregate, up to the 64 that a block acknowledgement confirms. One without A-MPDUs; zero
+    /// where the host knows no limit.
     pub aggregate_mpdus_max: u8,
-    /// Packets whose MAC delay was longer than [`Needs::late_after`](crate::Needs::late_after), from the hand-over to the MAC
-    /// until the ACK or the last failure. Each packet of an aggregate counts from its own hand-over.
+    /// Number of packets whose MAC delay exceeded [`Needs::late_after`](crate::Needs::late_after), from the hand-over
+    /// to the MAC until the ACK or the last failure. Each packet of an aggregate counts from its own hand-over.
     pub late: u64,
-    /// Real-time traffic within range, in network-layer bytes: packets whose DSCP says so. Own ones count once, when the MAC is
-    /// done with them, overheard ones each time that they come in intact, for whomever, as in a capture.
+    /// Real-time traffic within range (by DSCP), in network-layer bytes. Own packets count once, when the MAC has
+    /// finished with them; overheard packets count each time that they are received intact, whoever the receiver is, as
+    /// in a capture.
     pub real_time: Bytes,
-    /// Of that, what belongs to flows that were admitted a short time ago, see [`Gate::is_new`](crate::Gate::is_new). Zero where
-    /// packets do not show it.
+    /// The part of `real_time` that belongs to recently admitted flows, see [`Gate::is_new`](crate::Gate::is_new). Zero
+    /// where packets do not carry that mark.
     pub real_time_new: Bytes,
-    /// The most hops that a packet of data had come which left by radio and arrived, this one included. Zero without any.
+    /// Largest hop count of the data packets that were sent by radio and arrived, this hop included. Zero without any.
     pub hops: u8,
-    /// What was served at the low transmission level, and at the high one.
+    /// Service at the low transmission level and at the high one.
     #[serde(skip_serializing_if = "Served::is_none_of")]
     pub levels: [Served; 2],
 }
 
-/// What a node served at one transmission level.
+/// Service of a node at one transmission level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Served {
-    /// Packets that the MAC was done with, whatever became of them.
+    /// Number of packets that the MAC finished, delivered or given up.
     pub packets: u64,
-    /// For how long it had had them.
+    /// Time that these packets spent with the MAC.
     pub time: Duration,
-    /// What the node drew in that time above what it draws with nothing to send.
+    /// Energy drawn in that time above the consumption of a node with nothing to send.
     pub energy: Energy,
 }
 
 impl Served {
-    /// Was nothing served at either level? A recording then leaves them out.
+    /// Tells whether nothing was served at either level. A recording then leaves the levels out.
     fn is_none_of(levels: &[Self; 2]) -> bool {
         *levels == [Self::default(); 2]
     }
@@ -89,27 +91,28 @@ impl Served {
 /// The newest note of a neighbour, and its age.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Heard {
-    /// Who sent it: a number that stays the neighbour's.
+    /// Sender: a number that identifies the neighbour for the whole run.
     pub from: u32,
-    /// Time since it came in.
+    /// Time since the note was received.
     pub age: Duration,
-    /// What the neighbour measured of itself.
+    /// Measurements that the neighbour made of itself.
     pub note: Note,
 }
 
-/// What a node tells its neighbours: measured quantities, so that one format serves every scheme.
+/// Measurements that a node broadcasts to its neighbours: measured quantities only, so that one format serves every
+/// scheme.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Note {
-    /// Stations that it hears, and itself: the size of its collision domain.
+    /// Size of the sender's collision domain: the stations that it hears, and itself.
     pub domain: u16,
-    /// The most hops that its packets have come: [`Radio::hops`].
+    /// Largest hop count of the sender's packets: [`Radio::hops`].
     pub hops: u8,
-    /// The rate at which its queue drains.
+    /// Rate at which the sender's queue drains.
     pub rate: Rate,
-    /// Packets that wait in its queues, and their bytes.
+    /// Packets and bytes that wait in the sender's queues.
     pub backlog: Count,
-    /// The links of its collision domain, where its scheme tells of them: its own first.
+    /// Links of the sender's collision domain, its own first. Empty where its scheme does not report them.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub links: Links,
 }

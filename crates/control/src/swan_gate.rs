@@ -20,14 +20,14 @@ use units::{Duration, Instant, Positive, Rate};
 #[cfg_attr(feature = "schema", schemars(rename = "SwanGate"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// How long an answer is waited for. Default 500 ms: more than twice the one-way delay that voice may have (ITU-T G.114).
+    /// Wait for an answer. Default 500 ms: more than twice the one-way delay that voice may have (ITU-T G.114).
     pub patience: Positive<Duration>,
-    /// How often a probe is repeated that is not answered. Default 2.
+    /// Repetitions of an unanswered probe. Default 2.
     pub retries: u32,
-    /// An admitted flow that is to regulate waits for a random time up to this before it probes (SWAN-1: 7 s). Default 0: it
-    /// probes at once (SWAN-2).
+    /// Upper bound of the random wait of an admitted flow before it probes to regulate (SWAN-1: 7 s; SWAN-2: 0).
+    /// Default 0.
     pub stagger: Duration,
-    /// How long a flow counts as newly admitted. Default 10 s: longer than SWAN-1's waits.
+    /// Time for which a flow is newly admitted. Default 10 s: longer than SWAN-1's waits.
     pub new_for: Duration,
 }
 
@@ -58,7 +58,7 @@ enum Admitted {
     No,
     /// Admitted at this moment.
     Yes(Instant),
-    /// Nobody knows since when: too long ago to be new.
+    /// Admitted at an unknown time: too long ago to be new.
     Long,
 }
 

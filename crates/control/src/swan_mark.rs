@@ -23,23 +23,23 @@ use units::{Bytes, Duration, Positive, Rate};
 #[cfg_attr(feature = "schema", schemars(rename = "SwanMark"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Real-time traffic within range up to which flows are admitted, and below which marking ends (`B_adm`), in network-layer
-    /// bytes. Default 2 Mb/s: the document's for a channel of 11 Mb/s.
+    /// Real-time traffic in range, in network-layer bytes, up to which flows are admitted, and below which marking ends
+    /// (`B_adm`). Default 2 Mb/s: the document's for a channel of 11 Mb/s.
     pub admission_rate: Positive<Rate>,
-    /// Real-time traffic above which marking begins (`B_thr`). Default 3.5 Mb/s, likewise. Not below `admission_rate`.
+    /// Real-time traffic above which marking begins (`B_thr`), at least `admission_rate`. Default 3.5 Mb/s, likewise.
     pub threshold_rate: Positive<Rate>,
-    /// Time between two looks at the traffic, at least 100 us. Default 100 ms.
+    /// Control interval, at least 100 us. Default 100 ms.
     pub interval: Period,
-    /// How far back the average of the traffic reaches: the time constant of an exponential average. Default 300 ms: five
-    /// packets of a session of 200 kb/s with 1500 B each.
+    /// Time constant of the exponential average of traffic. Default 300 ms: five packets of a session of 200 kb/s with
+    /// 1500 B each.
     pub memory: Positive<Duration>,
-    /// Which flows are marked.
+    /// Flows that are marked.
     pub regulation: Regulation,
-    /// SWAN-2: flows fall into so many sets. Default 8.
+    /// SWAN-2: number of sets of flows. Default 8.
     pub sets: NonZeroU8,
-    /// SWAN-2: how long a set stays chosen (`T_set`). Default 1 s.
+    /// SWAN-2: time per set (`T_set`). Default 1 s.
     pub set_time: Positive<Duration>,
-    /// SWAN-2: how newly admitted flows (RT-new) come before others (RT-old).
+    /// SWAN-2: precedence in marking of newly admitted flows (RT-new) over others (RT-old).
     pub new_first: NewFirst,
 }
 
@@ -63,9 +63,9 @@ impl Default for Params {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Regulation {
-    /// SWAN-1: all are marked, and sources wait for a random time.
+    /// SWAN-1: all flows; sources wait for a random time.
     Source,
-    /// SWAN-2: one set of flows is marked at a time, and sources do not wait.
+    /// SWAN-2: one set at a time; sources do not wait.
     #[default]
     Network,
 }
@@ -75,12 +75,12 @@ pub enum Regulation {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum NewFirst {
-    /// They are marked, all of them, and no others.
+    /// Only new flows, all of them.
     #[default]
     All,
-    /// They are marked if they are of the chosen set, and no others.
+    /// Only new flows of the current set.
     Set,
-    /// It makes no difference.
+    /// No precedence.
     Never,
 }
 
@@ -124,7 +124,7 @@ impl SwanMark {
         self.heard += (bytes.bits() as f64 / length - self.heard) * length / (memory + length);
     }
 
-    /// Which set is marked after so long (S13).
+    /// Returns the set that is marked at this time (S13).
     fn choose(&mut self, length: Duration) -> Option<Chosen> {
         let sets = self.params.sets.get();
         match self.chosen {

@@ -22,24 +22,24 @@ use units::{Duration, Positive, Rate, Share};
 #[cfg_attr(feature = "schema", schemars(rename = "SwanRate"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// The control period (`T`), at least 100 us. Default 1 s: the only one for which both printed units of `c` agree (S5).
+    /// Control period (`T`), at least 100 us. Default 1 s: the only one for which both printed units of `c` agree (S5).
     pub interval: Period,
-    /// A packet with a longer MAC delay than this, from the hand-over to the MAC until the ACK, counts as late (`d`). Default
-    /// 10 ms, which the document's real-time load alone on its channel keeps with basic access; with RTS/CTS it needs 20 ms. The
-    /// document says only that it follows from the needs of real-time traffic.
+    /// MAC delay, from hand-over to ACK, above which a packet is late (`d`). With RTS/CTS the document's real-time load
+    /// needs 20 ms. Default 10 ms, which that load alone keeps with basic access. The document says only that it
+    /// follows from the needs of real-time traffic.
     pub mac_delay: Positive<Duration>,
-    /// How much the rate grows after a period without late packets (`c`). Default 35 kb/s.
+    /// Rate increase after a period without late packets (`c`). Default 35 kb/s.
     pub increase: Positive<Rate>,
-    /// In what time it grows by that (S5). Default a second.
+    /// Time unit of the increase (S5). Default a second.
     pub increase_per: Per,
-    /// The share of the rate that is taken away after a period with a late packet (`r`), above 0 and at most 1. Default 0.5.
+    /// Share of the rate removed after a period with a late packet (`r`), above 0 and at most 1. Default 0.5.
     pub decrease: Positive<Share>,
-    /// By which share of the actual rate the shaping rate may be above it (`g`). Default 0.1: the fairness between nodes falls on
-    /// both sides of it (section V-A).
+    /// Largest excess of the shaping rate over the actual rate, as a share (`g`). Default 0.1: the fairness between
+    /// nodes falls on both sides of it (section V-A).
     pub gap: Positive<f64>,
-    /// Whether `gap` is heeded. Default true. Without it the rate grows however little is sent (Fig. 7).
+    /// Use of `gap`; without it the rate grows however little is sent (Fig. 7). Default true.
     pub gap_rule: bool,
-    /// The rate is never below this (S11). Default: what a step adds.
+    /// Least rate (S11). Default: one increase.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub floor: Option<Positive<Rate>>,
 }
@@ -64,10 +64,10 @@ impl Default for Params {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Per {
-    /// A second, whatever the control period (section V).
+    /// Per second (section V).
     #[default]
     Second,
-    /// A control period (Fig. 3).
+    /// Per control period (Fig. 3).
     Period,
 }
 
@@ -89,7 +89,7 @@ impl Scheme for SwanRate {
 }
 
 impl SwanRate {
-    /// What is added after a period of so long, in bit/s.
+    /// Returns the rate added after a period of this length, in bit/s.
     fn step(&self, period: Duration) -> f64 {
         let periods = match self.params.increase_per {
             Per::Second => period.as_secs_f64(),

@@ -27,31 +27,31 @@ const PERIODS: u8 = 2;
 /// The length of a packet in bytes, until one has left.
 const FULL: f64 = 1_500.0;
 
-/// Parameters of WQM. The limit is never above the queue's own `limit`.
+/// Parameters of WQM. The queue's `limit` is the upper bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Wqm"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// The size grows where a full queue drains sooner (`T_min`). Default 5 ms, reconstructed; not above `t_max`.
+    /// Drain time of a full queue below which the size grows (`T_min`), at most `t_max`. Default 5 ms, reconstructed.
     pub t_min: Positive<Duration>,
-    /// The size shrinks where the queue takes longer to drain (`T_max`). Default 10 ms, reconstructed.
+    /// Drain time above which the size shrinks (`T_max`). Default 10 ms, reconstructed.
     pub t_max: Positive<Duration>,
-    /// The period, at least 100 us. Default 100 ms, reconstructed: that in which Linux's rate control looks at its rates.
+    /// Control period, at least 100 us. Default 100 ms, reconstructed: that in which Linux's rate control looks at its
+    /// rates.
     pub interval: Period,
-    /// The time that an aggregate costs beside its data: interframe space, mean back-off, preamble, acknowledgement. Default
-    /// 190 us, reconstructed: 802.11n at 5 GHz.
+    /// Channel time of an aggregate besides its data: interframe space, mean backoff, preamble, acknowledgement.
+    /// Default 190 us, reconstructed: 802.11n at 5 GHz.
     pub overhead: Positive<Duration>,
-    /// Weight of the newest period in the average of the link rate, above 0 and at most 1. Default 0.25, reconstructed.
+    /// Weight of the newest period in the mean link rate, above 0 and at most 1. Default 0.25, reconstructed.
     pub rate_weight: Positive<Share>,
-    /// How many aggregates the size is at least (`B_min`). Default 1, reconstructed: a sender whose queue is shorter cannot fill
-    /// one.
+    /// Least size in aggregates (`B_min`). Default 1, reconstructed: a sender whose queue is shorter cannot fill one.
     pub least_aggregates: Positive<f64>,
-    /// What the node's share of the channel is taken for (`F(N)`).
+    /// Estimate of the node's share of the channel (`F(N)`).
     pub share: Shares,
-    /// By how much the size moves.
+    /// Change of the size.
     pub step: Step,
-    /// After so long without a packet the size begins anew. Default 1 s, reconstructed.
+    /// Time without packets after which the size is reset. Default 1 s, reconstructed.
     pub idle_after: Positive<Duration>,
 }
 
@@ -77,23 +77,23 @@ impl Default for Params {
 #[cfg_attr(feature = "schema", schemars(rename = "WqmShare"))]
 #[serde(rename_all = "snake_case")]
 pub enum Shares {
-    /// The part of time in which the channel was not busy by others; at least the equal one.
+    /// Time in which others did not keep the channel busy; at least the equal share.
     #[default]
     Measured,
-    /// `1/N`: the node's and those of the stations that it heard in the period, receivers that acknowledge by name included.
+    /// `1/N`, of the node and the stations heard in the period, named receivers of acknowledgements included.
     Equal,
 }
 
-/// By how much the size moves.
+/// Change of the size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "WqmStep"))]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
-    /// Down by what takes longer than `t_max` to drain, at most by half; up by half of what is missing to `t_min`.
+    /// Down by the part that takes longer than `t_max` to drain, at most by half; up by half of the gap to `t_min`.
     #[default]
     Gap,
-    /// By one packet.
+    /// One packet.
     Unit,
 }
 

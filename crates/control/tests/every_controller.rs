@@ -1,4 +1,4 @@
-//! What holds for every controller in the registry, whichever it is.
+//! Properties of every controller in the registry.
 
 use control::{
     AnyController, Controller as _, Count, Heard, Interval, Limit, Link, Name, Note, Parameters, Radio, Reads, Seen,

@@ -18,7 +18,7 @@ pub struct Study {
     pub id: String,
     /// The scenario's title.
     pub title: String,
-    /// What the scenario shows, in a paragraph or two of plain text.
+    /// Purpose, in a paragraph or two of plain text.
     pub about: String,
     /// The name of the scenario's file, as it was given.
     pub file: String,
@@ -40,7 +40,7 @@ pub struct Study {
     pub charts: Vec<Chart>,
     /// The tables that the scenario asks for.
     pub tables: Vec<Table>,
-    /// What the report and the terminal say first.
+    /// First sentences of report and terminal.
     pub answer: Answer,
 }
 
@@ -230,12 +230,12 @@ impl Cause {
     }
 }
 
-/// What the report and the terminal say first.
+/// The first sentences of report and terminal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
-    /// The sentences. `{1}` is the value measured for the claim `<id>.1`, where `<id>` is the experiment's, and `{adth-s1a.3}`
-    /// that for the claim of this id, with their units. A sentence about a claim that was not ruled on is left out.
+    /// Sentences. `{1}` is the measured value, with unit, of claim 1 of this experiment, `{adth-s1a.3}` that of the
+    /// claim with this id. A sentence about a claim without a verdict is left out.
     #[serde(default)]
     pub says: Vec<String>,
 }
@@ -443,57 +443,55 @@ pub enum Statistic {
     Each,
 }
 
-/// A picture of the report.
+/// A chart of the report.
+#[allow(clippy::struct_excessive_bools, reason = "each is a key of the scenario")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Chart {
-    /// What it shows.
+    /// Title.
     pub title: String,
     /// The document's figure or table, or a remark.
     #[serde(default)]
     pub about: String,
-    /// The chart that stands first in the report, beside the answer.
+    /// Chart that stands first in the report.
     #[serde(default)]
     pub first: bool,
-    /// `time`, `cdf`, or the name of an axis of `[vary]` (its labels are the x values). `cdf`: over delays, the share of
-    /// packets that took no longer; with `log` the share that took longer.
+    /// `time`, an axis of `[vary]`, or `cdf`: share of packets with at most this delay, with `log` above it.
     pub x: String,
-    /// Over `time`: keys of the series (`flows.*.delay_max_s`, `nodes.n1.limit`), from the first seed. Over an axis:
-    /// measures as in a claim (`flows.*.delay_s.max`), mean and 95 % interval over the seeds. `cdf`: distributions
-    /// (`flows.*.delay_s`, `rtt_s`, `completion_s`; `nodes.*.sojourn_s`, `nodal_delay_s`), each quantile averaged over the
-    /// seeds.
+    /// Series over `time` (`flows.*.delay_max_s`, `nodes.n1.limit`; first seed), measures over an axis as in a claim
+    /// (`flows.*.delay_s.max`; mean and 95 % interval over the seeds), or distributions for `cdf` (`flows.*.delay_s`,
+    /// `rtt_s`, `completion_s`; `nodes.*.sojourn_s`, `nodal_delay_s`; quantiles averaged over the seeds).
     pub y: Vec<String>,
-    /// The y axis' title with its unit, in which it is drawn: "goodput (Mb/s)". Of `(s)`, `(b/s)` and `(bit/s)` the multiple
-    /// is drawn that suits the values.
+    /// Title and unit of the y axis: "goodput (Mb/s)". `(s)`, `(b/s)` and `(bit/s)` are scaled to the values.
     pub y_title: String,
-    /// The cases shown: axis = label, or axis = a list of labels. Default: all.
+    /// Cases shown: axis = label, or a list of labels. Default: all.
     #[serde(default, rename = "where")]
     pub cases: BTreeMap<String, Labels>,
-    /// One panel a label of this axis, on common scales.
+    /// Axis with a panel per label, on common scales.
     #[serde(default)]
     pub panels: Option<String>,
-    /// One colour a label of this axis. Default: one a line.
+    /// Axis with a colour per label. Default: one per line.
     #[serde(default)]
     pub colour: Option<String>,
-    /// Draw the flows' deadline as a line.
+    /// Line at the flows' deadline.
     #[serde(default)]
     pub deadline: bool,
-    /// Draw the controllers' target delay as a line.
+    /// Line at the controllers' target delay.
     #[serde(default)]
     pub target: bool,
-    /// A logarithmic y axis.
+    /// Logarithmic y axis.
     #[serde(default)]
     pub log: bool,
-    /// The x axis of a `cdf`, or over labels that are numbers or quantities above zero: to scale, or logarithmic.
+    /// Scale of the x axis, for `cdf` and for axes of positive numbers or quantities.
     #[serde(default)]
     pub x_scale: Spacing,
-    /// Over an axis: the values of a case become one, as in a claim.
+    /// Over an axis: one value per case, as in a claim.
     #[serde(default)]
     pub together: Option<Together>,
-    /// Over an axis: each case beside others, as in a claim; `choose` is `largest`.
+    /// Over an axis: comparison of cases, as in a claim.
     #[serde(default)]
     pub against: BTreeMap<String, Labels>,
-    /// With `against`: `difference` or `ratio`, as in a claim.
+    /// With `against`: `difference` or `ratio`.
     #[serde(default)]
     pub compare: Compare,
 }
@@ -509,24 +507,24 @@ pub enum Spacing {
     Log,
 }
 
-/// A table of the report and the terminal: means over the seeds.
+/// A table of report and terminal: means over the seeds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
-    /// What it shows.
+    /// Title.
     pub title: String,
-    /// A remark.
+    /// Remark.
     #[serde(default)]
     pub about: String,
-    /// One row a label of this axis of `[vary]`.
+    /// Axis of `[vary]` with a row per label.
     pub rows: String,
-    /// One column a combination of labels of these axes. Cases that differ in other axes are averaged: fix them in `where`.
+    /// Axes with a column per combination of labels. Other axes are averaged, unless `where` fixes them.
     #[serde(default)]
     pub columns: Vec<String>,
-    /// The cases shown: axis = label, or axis = a list of labels. Default: all.
+    /// Cases shown: axis = label, or a list of labels. Default: all.
     #[serde(default, rename = "where")]
     pub cases: BTreeMap<String, Labels>,
-    /// What is shown of each case, side by side.
+    /// Figures of each case, side by side.
     pub cell: Vec<Cell>,
 }
 
@@ -534,18 +532,17 @@ pub struct Table {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cell {
-    /// What it is, with its unit, in which it is shown: "throughput (%)", "p95 (ms)", "goodput (Mb/s)"; without one in SI
-    /// units.
+    /// Title and unit: "throughput (%)", "p95 (ms)"; SI without one.
     pub title: String,
-    /// The result, as in a claim. Several values (of flows or nodes) are averaged, unless `together` says otherwise.
+    /// Result, as in a claim; the mean of several flows or nodes.
     pub measure: String,
-    /// The values of a case become one, as in a claim.
+    /// One value per case, as in a claim.
     #[serde(default)]
     pub together: Option<Together>,
-    /// Each case beside others, as in a claim; `choose` is `largest`.
+    /// Comparison of cases, as in a claim.
     #[serde(default)]
     pub against: BTreeMap<String, Labels>,
-    /// With `against`: `difference` or `ratio`, as in a claim.
+    /// With `against`: `difference` or `ratio`.
     #[serde(default)]
     pub compare: Compare,
 }

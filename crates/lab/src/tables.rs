@@ -6,6 +6,7 @@ use crate::statistics::Interval;
 use crate::study::{Origin, Reported, Ruling, Study, Table, Unit, Verdict};
 use sim::results::Outcome;
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 /// A study as text of at most `width` columns, if the words allow it: the answer, the tables that the scenario asks for, the
 /// counts of verdicts, and a line for each claim that does not hold; with `all` a table of every claim and the reasons why
@@ -15,18 +16,18 @@ pub fn study(study: &Study, width: usize, all: bool) -> String {
     let answer = answer::sentences(study);
     if !answer.is_empty() {
         let sentences = answer.iter().map(|sentence| wrapped(sentence, width, 0) + "\n");
-        text += &format!("\n{}", sentences.collect::<String>());
+        let _ = write!(text, "\n{}", sentences.collect::<String>());
     }
     for table in &study.tables {
-        text += &format!("\n{}", asked(study, table, width));
+        let _ = write!(text, "\n{}", asked(study, table, width));
     }
     if all && !study.claims.is_empty() {
-        text += &format!("\n{}{}", claims(&study.claims, width), reasons(study, width));
+        let _ = write!(text, "\n{}{}", claims(&study.claims, width), reasons(study, width));
     }
     let verdicts: Vec<&Verdict> = study.claims.iter().collect();
     let tallies = by_origin(&verdicts).into_iter().map(|(whose, claims)| tallied_of(whose, &claims));
     let tallies: String = tallies.map(|tally| wrapped(&tally, width, 2) + "\n").collect();
-    text += &format!("\n{}", if tallies.is_empty() { "no claims\n" } else { &tallies });
+    let _ = write!(text, "\n{}", if tallies.is_empty() { "no claims\n" } else { &tallies });
     if !all {
         text += &failing(&study.claims, width);
     }
@@ -87,11 +88,11 @@ fn failing(verdicts: &[Verdict], width: usize) -> String {
     let mut text = String::new();
     for (ruling, lines) in groups.iter().filter(|(_, lines)| !lines.is_empty()) {
         let head = format!("{}:", ruling.word());
-        text += &format!("\n{head:<0$}  {1:<document$}  ours\n", id + room + 4, "document");
+        let _ = write!(text, "\n{head:<0$}  {1:<document$}  ours\n", id + room + 4, "document");
         for [name, says, reported, measured] in lines {
             let says = cut(says, room);
             let line = format!("  {name:<id$}  {says:<room$}  {reported:<document$}  {measured}");
-            text += &format!("{}\n", line.trim_end());
+            let _ = writeln!(text, "{}", line.trim_end());
         }
     }
     text
@@ -112,7 +113,7 @@ fn reasons(study: &Study, width: usize) -> String {
     for claims in study.claims.chunk_by(|a, b| a.id == b.id) {
         let fails = claims.iter().any(|claim| claim.verdict.fails());
         if let Some(why) = claims[0].why.as_ref().filter(|_| fails) {
-            text += &format!("{}\n", wrapped(&format!("{}: {why}", claims[0].id), width, 2));
+            let _ = writeln!(text, "{}", wrapped(&format!("{}: {why}", claims[0].id), width, 2));
         }
     }
     text
@@ -421,9 +422,9 @@ fn quantity(value: f64, unit: Unit) -> String {
 /// The same with three significant digits, for sentences and narrow tables.
 pub(crate) fn short_quantity(value: f64, unit: Unit) -> String {
     let short = |value: f64| {
-        let digits = if value == 0.0 { 0.0 } else { 2.0 - value.abs().log10().floor() };
         // Whole numbers stay as they are.
-        let scale = 10_f64.powi(digits.clamp(0.0, 12.0) as i32);
+        let digits = if value == 0.0 { 0.0 } else { (2.0 - value.abs().log10().floor()).clamp(0.0, 12.0) };
+        let scale = 10_f64.powf(digits);
         number((value * scale).round() / scale)
     };
     with_unit(value, unit, short)

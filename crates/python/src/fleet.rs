@@ -14,7 +14,7 @@ use sim::{Asked, BuildError, World};
 pub(crate) const SEEN: usize = 6;
 /// What an action multiplies the limit by.
 pub(crate) const FACTORS: [f64; 7] = [0.5, 0.8, 0.95, 1.0, 1.05, 1.25, 2.0];
-/// Times beyond so many targets look alike.
+/// Largest time that an agent distinguishes, in targets.
 const FAR: f64 = 10.0;
 
 /// Several networks of the same description, each with its own seed. In each, one agent for each of some nodes decides upon

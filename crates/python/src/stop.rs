@@ -1,4 +1,4 @@
-//! How runs are stopped from Python.
+//! Stopping of runs from Python.
 
 use lab::run::Watch;
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! Which tables there are of runs, and their rows.
+//! Tables of runs, and their rows.
 
 use crate::shape::{Column, Kind, columns};
 use crate::table::{Table, Writer};

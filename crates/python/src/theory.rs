@@ -21,8 +21,8 @@ type Solved = Result<Vec<f64>, String>;
 /// A model by its name.
 type Model = (&'static str, fn(&Row) -> Solved);
 
-/// Solves a model for each of so many rows, over which every column is spread evenly: a row has one value of each argument, or
-/// one for each group. Its results are in a list of their own.
+/// Solves a model for each of `rows` rows, over which every column is spread evenly: a row has one value of each
+/// argument, or one for each group. Its results are in a list of their own.
 #[pyfunction]
 pub(crate) fn theory(py: Python<'_>, model: &str, columns: Vec<Vec<f64>>, rows: usize) -> PyResult<Vec<Vec<f64>>> {
     let models = medium::MODELS.iter().chain(queues::MODELS).chain(schemes::MODELS);

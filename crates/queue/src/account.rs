@@ -1,4 +1,4 @@
-//! What a queue keeps account of, whatever its discipline: its limit, what waits, what went through, what was measured.
+//! Accounting of a queue, common to all disciplines: limit, backlog, counts and measurements.
 
 use crate::level::{Level, Meter};
 use crate::measure::{Counts, Measured, Occupancy, ServiceAverage, Tally, Totals};
@@ -12,7 +12,7 @@ pub const MOST_PACKETS: u32 = 1_000_000;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting<P> {
     pub(crate) packet: P,
-    /// When it came to the queue.
+    /// Arrival time at the queue.
     pub(crate) since: Instant,
 }
 
@@ -77,7 +77,7 @@ impl Account {
         self.occupancy = Occupancy::new(measures.idle_threshold);
     }
 
-    /// Nobody takes intervals until [`watch`](Self::watch).
+    /// Turns interval measurements off until [`watch`](Self::watch).
     pub(crate) fn unwatch(&mut self) {
         self.watched = false;
     }
@@ -203,8 +203,8 @@ impl Account {
         !self.is_empty() && self.fits_beside(others, len)
     }
 
-    /// So many packets of `len`, one at least, leave one after another at the moment at which they have come, and as each
-    /// leaves the next comes. The first goes as every packet does, and those after it leave the queue as they find it.
+    /// Records a batch of at least one packet of `len`, enqueued and dequeued one by one at one instant. The first goes
+    /// as every packet does, and those after it leave the queue as they find it.
     pub(crate) fn pass(&mut self, now: Instant, len: u64, packets: u64) {
         self.leaves(now, len, now);
         self.comes(len);
@@ -228,7 +228,7 @@ impl Account {
         self.occupancy.set(now, self.backlog.packets);
     }
 
-    /// The MAC is done with so many packets, one at least.
+    /// Records at least one packet that the MAC has finished.
     #[inline]
     pub(crate) fn completed(&mut self, now: Instant, waited: Duration, service: Duration, packets: u32) {
         self.service_average.add(now, service, packets);

@@ -1,4 +1,4 @@
-//! From settings to the queue and to its controller.
+//! Builds a queue and its controller from settings.
 
 use crate::settings::unusable;
 use crate::{Packet, Queue, Settings};

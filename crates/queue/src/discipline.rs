@@ -1,4 +1,4 @@
-//! What a queueing discipline is to the queue that it works in.
+//! The contract between a queueing discipline and its queue.
 
 use crate::account::{Account, Waiting};
 use crate::packet::Packet;
@@ -6,18 +6,18 @@ use crate::purge::Purge;
 use control::Invalid;
 use units::Instant;
 
-/// How far a host can look ahead ([`Queue::peek`](crate::Queue::peek)) where a discipline decides at the head: the frames of the longest
-/// A-MPDU.
+/// Number of packets that a host can look ahead ([`Queue::peek`](crate::Queue::peek)) where a discipline decides at the
+/// head: the frames of the longest A-MPDU.
 pub const LOOK_AHEAD: usize = 64;
 
-/// What a discipline is built for.
+/// The place of a discipline: the queue's hard limit, purge order and seed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     /// Packets that it has room for without taking memory.
     pub(crate) room: usize,
-    /// Which packets go when the limit shrinks, where the user says so.
+    /// Packets discarded when the limit shrinks, where the user chooses.
     pub(crate) purge: Option<Purge>,
-    /// What it draws follows from it.
+    /// Seed of the discipline's random numbers.
     pub(crate) seed: u64,
 }
 

@@ -2,7 +2,7 @@
 
 use units::Instant;
 
-/// How a number went over a span of time.
+/// Statistics of a number over a span of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Level {
     /// Its mean, weighted by time.
@@ -61,7 +61,7 @@ impl Meter {
         self.value
     }
 
-    /// How it went until now.
+    /// Returns the statistics up to now.
     pub fn level(&self, now: Instant) -> Level {
         let span = now.since(self.start).as_nanos();
         let (area, zero) = (self.area + self.area_until(now), self.zero + self.zero_until(now));

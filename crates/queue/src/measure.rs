@@ -1,9 +1,9 @@
-//! What a queue counts and times, kept cheap per packet: sums and running counts, divided only when asked for.
+//! Counters and timers of a queue, cheap per packet: sums and running counts, divided only on query.
 
 use control::{Count, Interval, Stat};
 use units::{Bytes, Duration, Instant};
 
-/// What went through a queue. `arrived = sent + dropped + backlog`, in packets and in bytes, at any moment.
+/// Counts of packets through a queue. `arrived = sent + dropped + backlog`, in packets and in bytes, at any moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Packets that came, whether kept or not.
@@ -29,7 +29,7 @@ impl Tally {
         self.add_all(bytes, 1);
     }
 
-    /// Adds so many packets of as many `bytes` each.
+    /// Adds packets of `bytes` each.
     #[inline]
     pub(crate) fn add_all(&mut self, bytes: u64, packets: u64) {
         self.packets = self.packets.wrapping_add(packets);
@@ -105,7 +105,7 @@ impl Samples {
     }
 }
 
-/// What was measured since the controller last looked.
+/// Measurements since the controller's last update.
 #[derive(Clone, Debug)]
 pub(crate) struct Measured {
     start: Instant,
@@ -156,7 +156,7 @@ pub(crate) struct ServiceAverage {
     /// Of the newest packet; without one, no average is kept.
     weight: Option<f64>,
     mean_nanos: Option<f64>,
-    /// When the MAC was last done with a packet.
+    /// Time at which the MAC last finished a packet.
     last: Instant,
 }
 
@@ -165,8 +165,8 @@ impl ServiceAverage {
         Self { weight, mean_nanos: None, last: Instant::ZERO }
     }
 
-    /// The MAC is done with so many packets, `service` after it got each. A packet was first in line since then, or since
-    /// the last completion, if that was later: of packets that share a frame each but the first adds nothing.
+    /// Records packets that the MAC has finished, `service` after it got each. A packet was first in line since then,
+    /// or since the last completion, if that was later: of packets that share a frame each but the first adds nothing.
     #[inline]
     pub(crate) fn add(&mut self, now: Instant, service: Duration, packets: u32) {
         let Some(weight) = self.weight else { return };
@@ -189,7 +189,7 @@ impl ServiceAverage {
 pub(crate) struct Occupancy {
     threshold: u64,
     is_idle: bool,
-    /// When that began, or the interval.
+    /// Start of the idle time, or of the interval if that is later.
     since: Instant,
     /// Idle time of the interval before `since`.
     idle: Duration,
@@ -201,7 +201,7 @@ impl Occupancy {
         Self { threshold: threshold.into(), is_idle: true, since: Instant::ZERO, idle: Duration::ZERO }
     }
 
-    /// So many packets wait from now on.
+    /// Sets the number of packets that wait from now on.
     #[inline]
     pub(crate) fn set(&mut self, now: Instant, packets: u64) {
         let is_idle = packets <= self.threshold;

@@ -1,4 +1,4 @@
-//! What a queue needs to know of a packet.
+//! A packet's properties that a queue uses.
 
 use units::{Bytes, Instant};
 
@@ -14,7 +14,7 @@ pub enum Ecn {
     Ce,
 }
 
-/// What a queue needs to know of a packet. The packet itself may be a handle.
+/// A packet's properties that a queue uses. The packet itself may be a handle.
 #[expect(clippy::len_without_is_empty, reason = "a packet is not a collection")]
 pub trait Packet: Copy {
     /// Its size: network-layer bytes, IP header and above.
@@ -24,15 +24,16 @@ pub trait Packet: Copy {
     /// best different for those of others.
     fn flow(&self) -> u64;
 
-    /// What its IP header says of ECN (RFC 3168).
+    /// ECN field of the IP header (RFC 3168).
     fn ecn(&self) -> Ecn;
 
-    /// How soon its sender would have it discarded: 0 first. None where the sender does not say, which counts as last of all.
+    /// Discard priority: 0 is discarded first. None where the sender sets none, which is discarded last.
     fn discard_priority(&self) -> Option<u8> {
         None
     }
 
-    /// When it entered the network, as its first node stamped it. None where nobody did, which counts as younger than all.
+    /// Time at which the packet entered the network, stamped by its first node. None without a stamp: counts as the
+    /// youngest.
     fn stamp(&self) -> Option<Instant> {
         None
     }

@@ -26,7 +26,7 @@ pub(crate) struct Pool<P> {
 }
 
 impl<P: Packet> Pool<P> {
-    /// Room for so many packets; beyond [`RESERVED`] it is taken when it is needed first.
+    /// Makes room for this many packets; beyond [`RESERVED`] memory is allocated on first use.
     pub(crate) fn new(room: usize) -> Self {
         Self { slots: Vec::with_capacity(room.min(RESERVED)), free: NONE }
     }

@@ -11,12 +11,12 @@ use crate::settings::Settings;
 use control::{Count, Interval, Invalid, Limit, Measures};
 use units::{Bytes, Duration, Instant};
 
-/// How a plain queue behaves.
+/// Behaviour of a plain queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FifoParams {
-    /// What makes way when a packet comes and the limit is reached: the packets at the head, or the one that comes.
+    /// Packets dropped when a packet arrives at a full queue: those at the head, or the arriving one.
     pub overflow: End,
-    /// Which packets go when the limit shrinks below what waits.
+    /// Packets discarded when the limit shrinks below the backlog.
     pub purge: Purge,
     /// The hard limit: never exceeded, and the limit until [`Queue::set_limit`]. Its room is reserved at once; for a
     /// limit in bytes, room for packets of 40 B (an IP and a TCP header) on average. At most
@@ -60,8 +60,7 @@ impl<P: Packet> Queue<P> {
         self
     }
 
-    /// The same queue, at the start of the run, of which nobody takes intervals until [`watch`](Self::watch) says so: what is
-    /// measured for them alone is not measured.
+    /// Makes the same queue at the start of the run with interval measurements off until [`watch`](Self::watch).
     #[must_use]
     pub fn unwatched(mut self) -> Self {
         self.account.unwatch();
@@ -151,9 +150,9 @@ impl<P: Packet> Queue<P> {
         self.packets.plain().is_some() && self.account.fits_in_turn(length.count())
     }
 
-    /// So many packets of one length, one at least, leave one after another at the moment at which they have come, and as each leaves the next
-    /// comes: as if each were [taken](Self::take) and the next [enqueued](Self::enqueue). What waits has come at this moment
-    /// too, has this length, [lets them pass](Self::lets_pass), and stands for the last of them from now on.
+    /// Enqueues and dequeues a batch of at least one packet of one length at one instant: as if each were
+    /// [taken](Self::take) and the next [enqueued](Self::enqueue). The waiting packet has arrived at this instant too,
+    /// has this length, [lets them pass](Self::lets_pass), and stands for the last of the batch from now on.
     pub fn pass(&mut self, now: Instant, length: Bytes, packets: u64) {
         self.account.pass(now, length.count(), packets);
     }
@@ -165,7 +164,7 @@ impl<P: Packet> Queue<P> {
         self.account.completed(now, waited, service, 1);
     }
 
-    /// The MAC is done with so many packets, one at least, as if each were [completed](Self::completed).
+    /// Records at least one packet that the MAC has finished, as if each were [completed](Self::completed).
     #[inline]
     pub fn completed_all(&mut self, now: Instant, waited: Duration, service: Duration, packets: u32) {
         self.account.completed(now, waited, service, packets);
@@ -208,7 +207,7 @@ impl<P: Packet> Queue<P> {
         self.account.limit()
     }
 
-    /// What waits now, without what was handed to the MAC.
+    /// Returns the backlog, without packets already handed to the MAC.
     #[inline]
     pub fn backlog(&self) -> Count {
         self.account.backlog()
@@ -220,18 +219,18 @@ impl<P: Packet> Queue<P> {
         self.account.is_empty()
     }
 
-    /// What went through since the start or the last [`restart_statistics`](Self::restart_statistics).
+    /// Returns the counts since the start or the last [`restart_statistics`](Self::restart_statistics).
     pub fn totals(&self) -> Totals {
         self.account.totals()
     }
 
-    /// What was measured since the last call, for the controller. A departure gap that reaches back into the interval
-    /// before counts where it ends.
+    /// Returns the measurements since the last call, for the controller. A departure gap that reaches back into the
+    /// interval before counts where it ends.
     pub fn take_interval(&mut self, now: Instant) -> Interval {
         self.account.take_interval(now)
     }
 
-    /// How many packets waited, over time since the start or the last
+    /// Returns the backlog in packets over time since the start or the last
     /// [`restart_statistics`](Self::restart_statistics).
     pub fn backlog_level(&self, now: Instant) -> Level {
         self.account.backlog_level(now)

@@ -21,11 +21,11 @@ macro_rules! disciplines {
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[cfg_attr(feature = "schema", schemars(rename = "Discipline"))]
         pub enum DisciplineName {
-            /// First in, first out. When the limit is reached, the packet that comes is dropped.
+            /// FIFO that drops arriving packets at the limit.
             #[default]
             #[serde(rename = "drop-tail")]
             DropTail,
-            /// First in, first out. When the limit is reached, the packets that waited longest make way.
+            /// FIFO that drops the oldest packets at the limit.
             #[serde(rename = "drop-head")]
             DropHead,
             $($(#[$doc])* #[serde(rename = $name $(, alias = $alias)?)] $Kind,)*
@@ -35,7 +35,7 @@ macro_rules! disciplines {
             /// Every discipline, in the order of the list.
             pub const ALL: &'static [Self] = &[Self::DropTail, Self::DropHead, $(Self::$Kind),*];
 
-            /// As it is written in a scenario.
+            /// Returns the name as a scenario writes it.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     Self::DropTail => "drop-tail",

@@ -17,24 +17,24 @@ macro_rules! with_tables {
         { $($(#[$doc:meta])* $name:ident: $Params:ty,)* }
         $($(#[$discipline_doc:meta])* $discipline:ident: $DisciplineParams:ty,)*
     ) => {
-        /// A queue: its discipline, its hard limit and the controller that moves the limit below it.
+        /// A queue: discipline, hard limit, and the controller that sets a limit below it.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[cfg_attr(feature = "schema", schemars(rename = "Queue"))]
         #[serde(default, deny_unknown_fields)]
         pub struct Settings {
-            /// Which packets leave, wait or go. Its parameters stand in the table of its name. Default `drop-tail`.
+            /// Order of service and drops. Parameters are in the table of the same name. Default `drop-tail`.
             pub discipline: DisciplineName,
-            /// The hard limit: a number of packets from 1 to 1000000, or a size such as "64 kB". Default 1000.
+            /// Hard limit: 1 to 1000000 packets, or a size such as "64 kB". Default 1000.
             #[serde(deserialize_with = "limit")]
             pub limit: Limit,
-            /// Which packets go when the controller lowers the limit below what waits. Default: those at the end where
+            /// Packets to drop when the controller lowers the limit below the backlog. Default: from the end at which
             /// the discipline drops.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub purge: Option<Purge>,
             $($(#[$discipline_doc])* #[serde(skip_serializing_if = "Option::is_none")]
             pub $discipline: Option<$DisciplineParams>,)*
-            /// What moves the limit. Its parameters stand in the table of its name. Default `none`.
+            /// Controller of the limit. Parameters are in the table of the same name. Default `none`.
             pub controller: Name,
             $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $name: Option<$Params>,)*
         }

@@ -11,7 +11,7 @@ const SECOND: u128 = 1_000_000_000;
 /// Calls must come in order of time. Without a rate it holds nothing back and counts nothing.
 #[derive(Clone, Debug)]
 pub struct Shaper {
-    /// In bits, times [`SECOND`].
+    /// Size of the bucket in bits, times [`SECOND`].
     burst: u128,
     rate: Option<Rate>,
     /// What it held at `since`, in bits, times [`SECOND`]: at a rate in bit/s so much drains in a nanosecond.
@@ -42,7 +42,8 @@ impl Shaper {
         self.rate
     }
 
-    /// When the next packet may leave at the earliest; [`Instant::NEVER`] at rate zero while it holds more than a burst.
+    /// Returns the earliest time at which the next packet may leave; [`Instant::NEVER`] at rate zero while it holds
+    /// more than a burst.
     #[inline]
     pub fn ready_at(&self) -> Instant {
         self.ready_at

@@ -1,4 +1,4 @@
-//! What a host sees that looks ahead: it is what leaves, and no packet is judged twice or never.
+//! Look-ahead by a host: it sees the packets that leave, and none is judged twice or never.
 
 use crate::piece::{Piece, at, piece, put, queue, take};
 use control::Limit;
@@ -87,7 +87,7 @@ fn each_discipline_shows_what_it_will_yield_and_forgets_what_is_unwanted() {
     }
 }
 
-/// What can be asked of a queue in which CoDel has nothing to drop.
+/// Queries of a queue in which CoDel has nothing to drop.
 #[derive(Clone, Debug)]
 enum Asked {
     Comes(bool),

@@ -1,4 +1,4 @@
-//! What holds for every discipline, and what only several flows show.
+//! Properties of every discipline, and those that only several flows show.
 
 use crate::piece::{Piece, at, piece, put, queue, take};
 use control::Limit;

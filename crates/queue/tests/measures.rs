@@ -1,4 +1,4 @@
-//! What a queue measures only because its controller asks for it: the average of service times, and idle time.
+//! Measurements made only on a controller's request: average service time and idle time.
 
 use control::{Limit, Measures};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! A packet of a flow, and short ways to put such packets in and take them out.
+//! A test packet of a flow, with helpers to enqueue and dequeue it.
 
 use queue::{Ecn, Packet, Queue, Settings};
 use units::{Bytes, Duration, Instant};
@@ -56,7 +56,7 @@ pub(crate) fn put(queue: &mut Queue<Piece>, now: u64, flow: u64, numbers: std::o
     }
 }
 
-/// Takes so many packets: flow and number.
+/// Dequeues `count` packets: flow and number.
 pub(crate) fn take(queue: &mut Queue<Piece>, now: u64, packets: usize) -> Vec<(u64, u32)> {
     let next = |_| {
         let departure = queue.take(at(now), 0, &mut |dropped| panic!("{dropped:?} is dropped"))?;

@@ -1,4 +1,4 @@
-//! What a run yields: plain numbers with the unit in the name (SI). Keys are stable: tables, claims and frames use them.
+//! Results of a run: plain numbers with the unit in the name (SI). Keys are stable: tables, claims and frames use them.
 //! The file is long because every number stands here with its meaning: it is read as the reference of the format.
 
 use crate::config::Class;

@@ -1,5 +1,5 @@
-//! What was on the air and what became of packets, told as it happens: for captures, event traces and tests. Nothing of
-//! it is kept unless [`World::watch`](crate::World::watch) asks for it.
+//! Events on the air and fates of packets, reported as they happen: for captures, event traces and tests. Nothing of it
+//! is kept unless [`World::watch`](crate::World::watch) asks for it.
 
 pub use crate::net::LossCause;
 pub use queue::Ecn;
@@ -12,15 +12,15 @@ use units::{Bytes, Duration, Frequency, Instant, Power};
 /// Something that happened at a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceEvent {
-    /// When it happened; of a frame, when its first bit was at the node.
+    /// Time at which it happened; of a frame, when its first bit was at the node.
     pub at: Instant,
     /// The node, by its place in the scenario.
     pub node: u32,
-    /// What happened there.
+    /// Event at the node.
     pub what: TraceEventKind,
 }
 
-/// What happened.
+/// Kind of event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TraceEventKind {
     /// The node began to send a frame. Told when the frame is over.
@@ -41,7 +41,7 @@ pub enum TraceEventKind {
     Admission {
         /// The flow, by its place in the roster.
         flow: u32,
-        /// What happened.
+        /// Kind of event.
         step: AdmissionStep,
     },
     /// A packet reached its destination's application after this time.
@@ -52,7 +52,7 @@ pub enum TraceEventKind {
     Note {
         /// The node that tells it.
         from: u32,
-        /// What it says.
+        /// Contents.
         note: Box<Note>,
     },
 }
@@ -72,25 +72,25 @@ pub enum AdmissionStep {
     Stop,
 }
 
-/// What a controller saw and ordered.
+/// A controller's measurements and orders.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
     /// The queue: its place among those of the node, see [`RosterNode::queues`].
     pub queue: u32,
-    /// What it measured.
+    /// Measurements of the queue.
     pub seen: Interval,
     /// What the node's radio saw, where the controller looks at that.
     pub radio: Option<Radio>,
     /// The notes of the node's neighbours, where the controller looks at them.
     pub heard: Vec<Heard>,
-    /// What follows.
+    /// Orders given.
     pub orders: Orders,
 }
 
 /// A frame as it was on the air.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
-    /// What it is for.
+    /// Purpose.
     pub kind: Kind,
     /// The node that sent it.
     pub from: u32,
@@ -98,15 +98,15 @@ pub struct Frame {
     pub to: Option<u32>,
     /// The duration field: how long the medium stays reserved after it.
     pub reserves: Duration,
-    /// How long it was on the air.
+    /// Airtime.
     pub length: Duration,
-    /// How it was sent.
+    /// Mode of transmission.
     pub mode: Mode,
     /// What a data frame carries; more than one for an aggregate (A-MPDU).
     pub mpdus: Vec<Mpdu>,
 }
 
-/// What a frame is for.
+/// Purpose of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Request to send.
@@ -127,9 +127,9 @@ pub enum Kind {
         /// Bit `i` is set where `start + i` was received.
         bitmap: u64,
     },
-    /// T-MAC's request to so many stations, the receiver included, for their grants.
+    /// T-MAC's request to several stations, the receiver included, for their grants.
     Request {
-        /// How many are asked.
+        /// Number of stations asked.
         asked: u8,
     },
     /// T-MAC's grant.
@@ -234,11 +234,11 @@ pub enum Owner {
     Flow(u32),
     /// The routing protocol's.
     Routing,
-    /// Nobody's: a note to neighbours.
+    /// A note to neighbours, of no flow.
     Note,
 }
 
-/// Who takes part, in the order of the results.
+/// Nodes and flows, in the order of the results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Roster {
     /// The nodes.

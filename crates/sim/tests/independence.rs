@@ -1,4 +1,4 @@
-//! What a network's results must not depend on, and stations that hold each other back for nothing.
+//! Changes on which a network's results must not depend, and stations that hold each other back needlessly.
 
 use crate::networks::{network, run};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Whatever the network: packets are conserved, air time adds up, names and slices of time do not matter.
+//! Invariants of any network: packets are conserved, air time adds up, names and slices of time do not matter.
 //!
 //! The accounts themselves are checked inside the simulator at the end of every debug run, and these are debug runs.
 

@@ -1,5 +1,5 @@
-//! Whatever the network, what is seen on the air keeps the rules: no node sends and receives at once, reservations are
-//! respected, nothing is decoded below the threshold, and every frame that is decoded was sent.
+//! Rules that frames on the air keep in any network: no node sends and receives at once, reservations are respected,
+//! nothing is decoded below the threshold, and every frame that is decoded was sent.
 
 use crate::networks::network;
 use proptest::prelude::*;

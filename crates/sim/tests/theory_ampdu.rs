@@ -47,7 +47,7 @@ fn difference(stations: u32, subframes: u32, mpdu_error: f64) -> f64 {
     difference_with(ATTEMPTS, stations, subframes, mpdu_error)
 }
 
-/// The same where a frame, of an aggregate an MPDU, is given up after so many `attempts`.
+/// The same where a frame, of an aggregate an MPDU, is given up after `attempts` attempts.
 fn difference_with(attempts: u32, stations: u32, subframes: u32, mpdu_error: f64) -> f64 {
     // A busy slot takes one off EDCA's back-offs: Bianchi's freezing.
     let aggregate = Aggregate { subframes, mpdu_error };

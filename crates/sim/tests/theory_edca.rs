@@ -51,7 +51,7 @@ const VIDEO: Class = class("video", 2, [7, 15], [1000, 180]);
 const BEST_EFFORT: Class = class("best-effort", 3, [15, 1023], [1000, 180]);
 const BACKGROUND: Class = class("background", 7, [15, 1023], [1000, 180]);
 
-/// So many stations, each with these categories, the highest first.
+/// Makes a group of stations, each with these categories, the highest first.
 type Stations<'a> = (u32, &'a [Class]);
 
 fn groups(stations: &[Stations]) -> Vec<Group> {

@@ -18,7 +18,7 @@ const OF_THROUGHPUT: f64 = 0.04;
 
 const SECONDS: u32 = 60;
 
-/// Stations that send so many frames a second each; `None`: saturated.
+/// Makes stations that send this many frames per second each; `None`: saturated.
 type Stations = (u32, Option<f64>);
 
 struct Phy {

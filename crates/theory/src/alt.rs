@@ -1,4 +1,4 @@
-//! How the buffer that ALT sizes evolves under TCP: from one congestion event to the next.
+//! Evolution of the buffer that ALT sizes under TCP, from one congestion event to the next.
 //!
 //! Source: the document that proposes ALT (Li, Leith, Malone), sections V-A to V-F; equation numbers are its own. "B2" and
 //! so on number its contradictions, listed in `docs/controllers/alt.md`. Symbols, with the names used here:

@@ -33,7 +33,7 @@ use crate::dcf::{self, Cell, Freezing, Saturation};
 /// The sequence numbers that a Block Ack's bitmap covers (IEEE 802.11-2016, 9.3.1.9.3), hence the largest aggregate.
 pub const MAX_SUBFRAMES: u32 = 64;
 
-/// What a station sends at each attempt.
+/// Frames of a station's attempt.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aggregate {
     /// `k`, the MPDUs of an aggregate; 1 to [`MAX_SUBFRAMES`].
@@ -42,7 +42,7 @@ pub struct Aggregate {
     pub mpdu_error: f64,
 }
 
-/// What a saturated cell with aggregates comes to in the long run.
+/// Long-run outcome of a saturated cell with aggregates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aggregated {
     /// The contention of the aggregates; its throughput counts one MPDU without errors an aggregate.

@@ -40,7 +40,7 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// `P(X = x)` of (3.1): the probability that so many of the lost packets have priority 0. Zero where more are lost than
+    /// `P(X = x)` of (3.1): the probability that `x` of the lost packets have priority 0. Zero where more are lost than
     /// there are.
     pub fn probability(&self, of_zero: u32) -> f64 {
         let zeros = self.window / self.every;

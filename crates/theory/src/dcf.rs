@@ -77,18 +77,18 @@ pub struct Cell {
     pub attempts: Option<u32>,
     /// One back-off slot; not zero.
     pub slot: Duration,
-    /// From the start of a data frame that nobody else's overlaps to the moment from which back-off slots count again:
-    /// frame, SIFS, ACK and the DIFS after it. The same for all stations. No back-off slot is inside.
+    /// Duration of a success: from the start of a data frame without overlap to the moment from which back-off slots
+    /// count again: frame, SIFS, ACK and the DIFS after it. The same for all stations. No back-off slot is inside.
     pub success: Duration,
-    /// From the start of a collision to the moment from which the *bystanders* count slots again: the frame, and the
-    /// DIFS (or EIFS, where they saw a frame begin and could not read it) after it. No slot is inside. All frames are
-    /// equally long. When the colliders resume is told by [`Freezing::Standard`].
+    /// Duration of a collision: from its start to the moment from which the *bystanders* count slots again: the frame,
+    /// and the DIFS (or EIFS, where they saw a frame begin and could not read it) after it. No slot is inside. All
+    /// frames are equally long. When the colliders resume is told by [`Freezing::Standard`].
     pub collision: Duration,
-    /// What a success counts for in the throughput.
+    /// Payload of a success, as counted in the throughput.
     pub payload: Bytes,
 }
 
-/// What happens to the back-off counters during a busy period.
+/// Convention for the back-off counters during a busy period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freezing {
     /// As in *Bianchi*: the busy period is one more slot, in which all counters go down by one; everybody resumes
@@ -98,22 +98,22 @@ pub enum Freezing {
     /// at least one, or it would have transmitted too) cannot use the first slot after a busy period. Only the winner
     /// can, by drawing 0, and then meets nobody.
     Standard {
-        /// From the start of a collision to the moment from which the *colliders* count slots again, if the medium
-        /// stays idle: the frame and the ACK time-out (and a DIFS, for a MAC that waits one after the time-out). May be
-        /// shorter or longer than [`Cell::collision`]; the two grids of slots coincide only where the difference is a
-        /// whole number of slots, to the nanosecond.
+        /// Duration of a collision: from its start to the moment from which the *colliders* count slots again, if the
+        /// medium stays idle: the frame and the ACK time-out (and a DIFS, for a MAC that waits one after the time-out).
+        /// May be shorter or longer than [`Cell::collision`]; the two grids of slots coincide only where the difference
+        /// is a whole number of slots, to the nanosecond.
         colliders_resume: Duration,
     },
 }
 
-/// What a saturated cell comes to in the long run.
+/// Long-run outcome of a saturated cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Saturation {
     /// The probability that a station transmits in a slot that it may use. [`Freezing::Bianchi`]: any slot, busy ones
     /// included. [`Freezing::Standard`]: a slot other than the first after a busy period, of a station that did not
     /// collide just before.
     pub tau: f64,
-    /// Of the transmitted frames, the part that collides.
+    /// Share of the transmitted frames that collide, 0 to 1.
     pub collision_probability: f64,
     /// Of the frames, the part that is given up after [`Cell::attempts`] collisions (a frame's collisions taken as
     /// independent, as in the models).

@@ -69,7 +69,7 @@ pub const MAX_CATEGORIES: usize = 4;
 /// A category that gets less of the cell's successful frames than this is outside the model's stated validity.
 pub const LEAST_SHARE: f64 = 0.03;
 
-/// What all stations of a cell share.
+/// Parameters common to all stations of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Medium {
     /// One back-off slot; not zero.
@@ -81,13 +81,13 @@ pub struct Medium {
 /// Stations that do not differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// How many they are, at least 1.
+    /// Number of stations, at least 1.
     pub stations: u32,
     /// Of each station, the highest priority first; 1 to [`MAX_CATEGORIES`].
     pub categories: Vec<Category>,
 }
 
-/// How an access category contends and what it sends.
+/// Contention parameters and frames of an access category.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Category {
     /// Slots of the AIFS after SIFS, 1 to 15.
@@ -102,18 +102,18 @@ pub struct Category {
     pub frame: Duration,
     /// From the end of the frame to the end of its answer: SIFS and ACK.
     pub answer: Duration,
-    /// What a success counts for in the throughput.
+    /// Payload of a success, as counted in the throughput.
     pub payload: Bytes,
 }
 
 /// The stationary outcome of one category of a group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
-    /// Of the frames sent, the part that collides.
+    /// Share of the frames sent that collide, 0 to 1.
     pub collision_probability: f64,
     /// Of the attempts, the part that a higher category of the same station takes over.
     pub internal_collision_probability: f64,
-    /// Of the frames, the part that is given up.
+    /// Share of the frames given up, 0 to 1.
     pub drop_probability: f64,
     /// Successful frames of all stations of the group together, in 1/s.
     pub successes_per_second: f64,

@@ -9,7 +9,7 @@
 
 use units::Duration;
 
-/// How a codec takes losses (section 7.5); values from ITU-T G.113, Appendix I.
+/// Robustness of a codec to losses (section 7.5); values from ITU-T G.113, Appendix I.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Codec {
     /// `Ie`: the impairment without losses.
@@ -44,9 +44,9 @@ const FLOOR: f64 = -64.0;
 /// `Q` for `qdu` = 1, one pair of G.711's conversions.
 const QUANTISATION: f64 = 37.0;
 
-/// `R` for a call whose speech takes so long from mouth to ear, of whose packets this share is missing, by whatever cause: from
-/// 100 down; 93.2 without delay and loss. Above 80 users are satisfied, below 60 nearly all are dissatisfied (Annex B). Below zero
-/// counts as zero.
+/// Returns `R` of a call with this mouth-to-ear delay and this share of packets missing, for any cause: at most 100;
+/// 93.2 without delay and loss. Above 80 users are satisfied, below 60 nearly all are dissatisfied (Annex B). Below
+/// zero counts as zero.
 pub fn rating(mouth_to_ear: Duration, missing: f64, codec: Codec) -> f64 {
     let delay = mouth_to_ear.as_secs_f64() * 1e3;
     let noise = noise();

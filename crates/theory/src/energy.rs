@@ -14,9 +14,9 @@ pub use network::{Closed, Member};
 
 use crate::Error;
 
-/// After so many thresholds in a row that cost more than the best one, no better one is looked for.
+/// Number of consecutive thresholds costlier than the best after which the search stops.
 const RISES: u32 = 5;
-/// The largest threshold that is looked at.
+/// Largest threshold searched.
 const MOST: u32 = 10_000;
 
 /// A node with two service rates.

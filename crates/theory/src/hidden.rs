@@ -72,7 +72,7 @@ pub struct Pair {
     pub timeout: Duration,
     /// A station that is to begin no later than this after another frame reaches it does so (aRxTxTurnaroundTime).
     pub turnaround: Duration,
-    /// What a success counts for in the throughput.
+    /// Payload of a success, as counted in the throughput.
     pub payload: Bytes,
 }
 
@@ -88,13 +88,13 @@ pub struct Handshake {
     pub data_attempts: u32,
 }
 
-/// What two senders that do not hear each other come to in the long run.
+/// Long-run outcome of two senders that do not hear each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
     /// Of the frames (with [`Pair::handshake`], the RTSs) that a station sends on its own account, the part that leads
     /// to an ACK.
     pub success_probability: f64,
-    /// Of the frames, the part that is given up after too many failures.
+    /// Share of the frames given up after too many failures, 0 to 1.
     pub drop_probability: f64,
     /// Successful frames of both senders together, in 1/s.
     pub successes_per_second: f64,

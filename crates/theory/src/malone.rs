@@ -62,7 +62,7 @@ pub const MAX_STATIONS: u32 = 1000;
 /// Keeps the square of the rarest arrivals' `q` apart from zero.
 const RAREST: f64 = 1e-90;
 
-/// How frames come to a station.
+/// Arrivals of frames at a station.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Arrivals {
     /// `q`: the probability that a frame arrives in a slot, busy or idle; 1e-90 to 1 (saturated).
@@ -71,7 +71,7 @@ pub enum Arrivals {
     Poisson(f64),
 }
 
-/// What becomes of frames that arrive while one waits.
+/// Outcome of frames that arrive while one waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Buffer {
     /// They are lost: there is room for one frame.
@@ -83,9 +83,9 @@ pub enum Buffer {
 /// Stations that do not differ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Group {
-    /// How many they are, at least 1.
+    /// Number of stations, at least 1.
     pub stations: u32,
-    /// How frames come to each station.
+    /// Arrivals of frames at each station.
     pub arrivals: Arrivals,
     /// Behind each station's MAC.
     pub buffer: Buffer,
@@ -93,11 +93,12 @@ pub struct Group {
     pub cw_min: u32,
     /// The window grows by `2 CW + 1` at each collision up to this one; `cw_min` to 65535.
     pub cw_max: u32,
-    /// From the start of a frame that nobody else's overlaps to the moment from which back-off slots count again.
+    /// Duration of a success: from the start of a frame without overlap to the moment from which back-off slots count
+    /// again.
     pub success: Duration,
     /// The same for a collision whose longest frame is of this group.
     pub collision: Duration,
-    /// What a success counts for in the throughput.
+    /// Payload of a success, as counted in the throughput.
     pub payload: Bytes,
 }
 
@@ -110,7 +111,7 @@ pub struct Outcome {
     pub r: f64,
     /// The probability that a station transmits in a slot.
     pub tau: f64,
-    /// Of a station's frames, the part that collides.
+    /// Share of a station's frames that collide, 0 to 1.
     pub collision_probability: f64,
     /// Successful frames of **one** station, in 1/s.
     pub successes_per_second: f64,

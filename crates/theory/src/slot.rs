@@ -1,4 +1,4 @@
-//! What a slot brings when classes of stations may transmit in it, each station independently of the others.
+//! Outcome of a slot when classes of stations may transmit in it, each station independently of the others.
 
 use units::Duration;
 
@@ -17,13 +17,13 @@ impl Contender {
         libm::pow(1.0 - self.tau, f64::from(self.stations))
     }
 
-    /// The probability that one of them transmits and nobody else does, when a slot is idle with `idle`.
+    /// Returns the probability that one of them transmits and no other station does, when a slot is idle with `idle`.
     pub(crate) fn success(&self, idle: f64) -> f64 {
         f64::from(self.stations) * self.tau * idle / (1.0 - self.tau)
     }
 }
 
-/// The probability that nobody transmits.
+/// Returns the probability of an idle slot.
 pub(crate) fn idle(contenders: &[Contender]) -> f64 {
     contenders.iter().map(Contender::silent).product()
 }

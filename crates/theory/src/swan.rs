@@ -54,7 +54,7 @@ use units::Duration;
 /// The most devices that are solved, of both classes together.
 pub const MAX_DEVICES: u32 = 1000;
 
-/// What all devices share.
+/// Parameters common to all devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Channel {
     /// `W - 1`: a back-off is drawn uniformly from `0..=cw_min` slots. At least 1.
@@ -63,8 +63,8 @@ pub struct Channel {
     pub cw_max: u32,
     /// `sigma`, one back-off slot.
     pub slot: Duration,
-    /// `T_s`: a frame that nobody else's overlaps and all that belongs to it, up to the DIFS after its ACK; the mean over
-    /// the packets' lengths.
+    /// `T_s`: duration of a frame without overlap and its exchange, up to the DIFS after its ACK; the mean over the
+    /// packets' lengths.
     pub success: Duration,
     /// `T_c`: the longer of two frames that overlap and the DIFS after it; the mean over the packets' lengths.
     pub collision: Duration,
@@ -94,7 +94,7 @@ impl Channel {
     }
 }
 
-/// What a slot brings when each of `devices[i]` transmits in it with probability `attempt[i]`.
+/// Outcome of a slot when each of `devices[i]` transmits in it with probability `attempt[i]`.
 struct Contention {
     devices: [f64; 2],
     tau: [f64; 2],
@@ -103,7 +103,7 @@ struct Contention {
 }
 
 impl Contention {
-    /// The logarithm of the probability that nobody transmits: exact also where almost nobody ever does.
+    /// Returns the logarithm of the probability of an idle slot; exact also where transmissions are very rare.
     fn log_idle(&self) -> f64 {
         self.devices[0] * libm::log1p(-self.attempt[0]) + self.devices[1] * libm::log1p(-self.attempt[1])
     }

@@ -46,8 +46,8 @@ pub fn windowed(rate: f64, window: u32, round_trip_s: f64) -> f64 {
     rate.min(f64::from(window) / round_trip_s)
 }
 
-/// What each source of a parking lot has, in packets per slot: `2 / (K (K + 1))`. `K` sources stand 1 to `K` hops from the
-/// gateway, all in one domain, and each hop takes one slot. None without a source.
+/// Returns the share of each source of a parking lot, in packets per slot: `2 / (K (K + 1))`. `K` sources stand 1 to
+/// `K` hops from the gateway, all in one domain, and each hop takes one slot. None without a source.
 pub fn parking_lot(sources: u32) -> Option<f64> {
     let sources = f64::from(sources);
     (sources >= 1.0).then(|| 2.0 / (sources * (sources + 1.0)))

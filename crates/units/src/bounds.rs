@@ -19,9 +19,9 @@ pub struct Share(f64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Within<T, const LEAST: u64, const MOST: u64 = { u64::MAX }>(T);
 
-/// What may be required to be above zero.
+/// Types of quantity that can be required to be above zero.
 pub trait AboveZero: Sized {
-    /// True above zero; of numbers, for finite ones only.
+    /// Tells whether the value is above zero; a number must also be finite.
     fn is_above_zero(&self) -> bool;
 
     /// Says, for a value that is not, what was expected: `"0 s" is zero; expected a duration above zero`.
@@ -110,7 +110,7 @@ impl Positive<Share> {
     }
 }
 
-/// What [`Within`] can bound, by its number of smallest units.
+/// Types that [`Within`] can bound, by their number of smallest units.
 pub(crate) trait Counted: Copy + fmt::Debug {
     fn count(self) -> u64;
 

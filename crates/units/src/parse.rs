@@ -1,12 +1,12 @@
-//! From text to numbers: decimals read exactly, and errors that say what to write instead.
+//! Parses numbers from text: reads decimals exactly, and says in errors what to write instead.
 
 use core::fmt;
 
-/// What is said and known about a kind of quantity: its name in sentences, its units, its largest value.
+/// Description of a kind of quantity: its name in sentences, its units, its largest value.
 pub(crate) struct Kind {
-    /// With its article: `a duration`.
+    /// Name with its article: `a duration`.
     pub(crate) name: &'static str,
-    /// As they stand in messages.
+    /// Units as messages name them.
     pub(crate) examples: &'static [&'static str],
     /// The units that messages name.
     pub(crate) units: &'static str,

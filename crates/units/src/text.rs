@@ -200,7 +200,7 @@ macro_rules! float_text {
             }
         }
 
-        /// As many digits as it takes to read the same double back.
+        /// Writes as many digits as are needed to read the same double back.
         impl fmt::Display for $type {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write!(f, "{} {}", self.$value(), Self::KIND.smallest)

@@ -59,7 +59,7 @@ impl Duration {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// How many whole times `part` fits; `u64::MAX` when `part` is zero.
+    /// Returns the number of whole times that `part` fits; `u64::MAX` when `part` is zero.
     pub const fn div_floor(self, part: Self) -> u64 {
         match self.0.checked_div(part.0) {
             Some(times) => times,

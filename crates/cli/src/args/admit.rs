@@ -13,36 +13,37 @@ Examples:
   sluice admit --rate 200kb/s --to 10.0.0.7 -- gst-launch-1.0 ...
   sluice admit --rate 85kb/s --to 10.0.0.7:5004 --refused best-effort -- baresip
 
-Needs `sluice agent` with [admission] on this machine and on every node of the path (docs/live-admission.md), and no \
-privilege. All sockets of TCP and UDP that the command opens get DSCP 47, after --new-for 46, and are ECN-capable: it should \
-serve this one flow. When the destination gets marked packets and asks to regulate, the path is asked again.
+Needs no privilege, but `sluice agent` with [admission] on this machine and on every node of the path \
+(docs/live-admission.md). Every TCP and UDP socket that the command opens is ECN-capable and gets DSCP 47, and DSCP 46 \
+after --new-for, so the command should serve this one flow. If the destination receives marked packets and asks to \
+regulate, the path is probed again.
 
 Exit status:
   the command's, or 128 and the number of the signal that ended it, and:
   2    wrong use
-  3    failed, or the kernel lets nobody supervise a command
+  3    failed, or the kernel does not allow supervising a command
   10   refused: the path cannot carry the flow
   11   no answer: an agent is missing, or no route leads there
   126  the command cannot be run
   127  the command was not found")]
 pub(crate) struct Admit {
-    /// What the flow needs, headers of UDP and IP included: "200 kb/s".
+    /// The rate of the flow, with UDP and IP headers: "200 kb/s".
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub(crate) rate: Rate,
-    /// Who receives the flow, and at which port if only that flow is meant when the destination asks to regulate.
+    /// The destination of the flow. With a port, only requests to regulate that name this port apply to the flow.
     #[arg(long, value_name = "ADDR[:PORT]", value_parser = destination)]
     pub(crate) to: (Ipv4Addr, u16),
-    /// What becomes of the command if the flow is refused, at first or later: it does not run, or is ended by SIGTERM; or it
-    /// runs without the class.
+    /// What happens to the command if the flow is refused, at the start or later. stop: it does not start, or gets SIGTERM.
+    /// best-effort: it runs without real-time service.
     #[arg(long, value_name = "WHAT", default_value = "stop")]
     pub(crate) refused: Refused,
-    /// How long an answer is waited for.
+    /// How long to wait for an answer.
     #[arg(long, value_name = "TIME", default_value = "500 ms", value_parser = patience)]
     pub(crate) patience: Positive<Duration>,
-    /// How often a probe is repeated that is not answered.
+    /// How often to repeat a probe that gets no answer.
     #[arg(long, value_name = "N", default_value = "2")]
     pub(crate) retries: u32,
-    /// Wait for a random time up to this before asking again when asked to regulate: 7 s for SWAN-1, none for SWAN-2.
+    /// The longest random wait before a probe that follows a request to regulate: 7 s for SWAN-1, 0 s for SWAN-2.
     #[arg(long, value_name = "TIME", default_value = "0 s")]
     pub(crate) stagger: Duration,
     /// How long the flow counts as newly admitted.
@@ -51,7 +52,7 @@ pub(crate) struct Admit {
     /// The UDP port of agents.
     #[arg(long, value_name = "PORT", default_value_t = linux::admission::PORT)]
     pub(crate) agent_port: NonZeroU16,
-    /// Write what happens, on standard error, as one JSON object per line.
+    /// Write each step to standard error, as one JSON object per line.
     #[arg(long)]
     pub(crate) json: bool,
     /// The command and its arguments.
@@ -59,7 +60,7 @@ pub(crate) struct Admit {
     pub(crate) command: Vec<OsString>,
 }
 
-/// What becomes of a command whose flow is refused.
+/// What happens to a command whose flow is refused.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Refused {
     Stop,
@@ -68,23 +69,23 @@ pub(crate) enum Refused {
 
 fn rate(text: &str) -> Result<Rate, String> {
     let rate: Rate = text.parse().map_err(|error| format!("{error}"))?;
-    if rate.as_bps() == 0 { Err("nothing needs no admission: a rate above zero".into()) } else { Ok(rate) }
+    if rate.as_bps() == 0 { Err("the rate must be above zero".into()) } else { Ok(rate) }
 }
 
 fn patience(text: &str) -> Result<Positive<Duration>, String> {
     let time: Duration = text.parse().map_err(|error| format!("{error}"))?;
-    Positive::<Duration>::new(time).ok_or_else(|| "no answer comes in no time: a time above zero".into())
+    Positive::<Duration>::new(time).ok_or_else(|| "the time must be above zero".into())
 }
 
 fn destination(text: &str) -> Result<(Ipv4Addr, u16), String> {
-    let wrong = || format!("{text:?} is not an address of IPv4, such as 10.0.0.7 or 10.0.0.7:5004");
+    let wrong = || format!("{text:?} is not an IPv4 address, such as 10.0.0.7 or 10.0.0.7:5004");
     let (address, port) = match text.split_once(':') {
         Some((address, port)) => (address, port.parse::<NonZeroU16>().map_err(|_| wrong())?.get()),
         None => (text, 0),
     };
     let address: Ipv4Addr = address.parse().map_err(|_| wrong())?;
     if address.is_unspecified() || address.is_multicast() || address.is_broadcast() {
-        return Err(format!("{address}: a probe has one destination"));
+        return Err(format!("{address}: not the address of a single destination"));
     }
     Ok((address, port))
 }

@@ -120,7 +120,7 @@ pub(crate) struct Run {
     pub(crate) case: Vec<String>,
 }
 
-/// Which events a trace has.
+/// The events that go into a trace.
 #[derive(Debug, Default, Group)]
 pub(crate) struct Chosen {
     /// Only this flow's packets, and the frames that carry them, in --trace: its name, or `up*` for all names that
@@ -163,10 +163,10 @@ pub(crate) struct Reproduce {
     /// Ids of experiments, scenario files, or folders of them [default: all there are].
     #[arg(value_name = "ID|FILE|DIR")]
     pub(crate) targets: Vec<PathBuf>,
-    /// Three seeds for each case, and the settings of the file's table `quick`; everything else as in the files.
+    /// Run three seeds per case, with the settings of the scenario's table `quick`.
     #[arg(long, conflicts_with = "seeds")]
     pub(crate) quick: bool,
-    /// The number of seeds for each case, instead of that in the files.
+    /// Run this number of seeds per case, instead of the scenario's.
     #[arg(long, value_name = "N", value_parser = seeds, allow_negative_numbers = true)]
     pub(crate) seeds: Option<usize>,
     /// Set a key of every network: its dotted path and its value. May be given several times.
@@ -195,6 +195,7 @@ pub(crate) struct Reproduce {
 }
 
 /// Show what was measured for the statements of documents, from the record of full runs; nothing is simulated.
+#[allow(clippy::struct_excessive_bools, reason = "each is an option of the command")]
 #[derive(Debug, Group)]
 #[command(after_help = "\
 Examples:

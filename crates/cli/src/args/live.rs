@@ -17,7 +17,7 @@ pub(crate) struct QueueArgs {
     pub(crate) state: PathBuf,
 }
 
-/// What decides the limit.
+/// The controller of a queue and its settings.
 #[derive(Debug, Group)]
 pub(crate) struct Policy {
     /// The controller that sets the limit.
@@ -69,7 +69,7 @@ pub(crate) struct Attach {
     /// controller that governs one of the two classes, such as `swan_rate`.
     #[arg(long)]
     pub(crate) classes: bool,
-    /// Tell the controller's notes to agents of neighbours at the interface, by UDP multicast, and hear theirs: for `dnb`.
+    /// Exchange the controller's notes with the agents of neighbours on the interface, by UDP multicast: for `dnb`.
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) notes: bool,
     /// Write the intervals and decisions to this file, for `sluice replay`.

@@ -43,7 +43,7 @@ pub(super) fn admit(args: &args::Admit) -> Result<u8, Failure> {
     })?;
     let by_signal = |signal: i32| u8::try_from(128 + signal).unwrap_or(u8::MAX);
     Ok(match ended {
-        // The kernel keeps a byte of it.
+        // The kernel keeps its lowest byte.
         Ended::Exited(code) => code.to_le_bytes()[0],
         Ended::Signalled(signal) | Ended::Interrupted(signal) => by_signal(signal),
         Ended::Refused(Why::Bottleneck(_)) => REFUSED,
@@ -51,7 +51,7 @@ pub(super) fn admit(args: &args::Admit) -> Result<u8, Failure> {
     })
 }
 
-/// For scripts: every step.
+/// Formats a step as JSON.
 fn object(news: News) -> serde_json::Value {
     let of_path = |what: &str, path: Path| {
         let bottleneck = path.bottleneck.map(units::Rate::as_bps);
@@ -68,7 +68,7 @@ fn object(news: News) -> serde_json::Value {
     }
 }
 
-/// For a person: what changes.
+/// Formats a step for people; `None` where nothing changes.
 fn words_of(news: News, args: &args::Admit) -> Option<String> {
     let (rate, to) = (args.rate, args.to.0);
     match news {
@@ -88,6 +88,6 @@ fn words_of(news: News, args: &args::Admit) -> Option<String> {
             "no answer: no agent of this machine listens at UDP port {}; is [admission] in its configuration?",
             args.agent_port
         )),
-        News::Unreached { sockets } => Some(format!("{sockets} sockets of the command keep the class that they had")),
+        News::Unreached { sockets } => Some(format!("{sockets} sockets of the command keep their former class")),
     }
 }

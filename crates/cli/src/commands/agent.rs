@@ -47,18 +47,18 @@ fn metrics(config: &Config) -> Option<Address> {
     config.metrics.as_ref().map(|metrics| metrics.listen.clone())
 }
 
-/// A service.
+/// The agent as a service.
 struct Serving<'a> {
     args: &'a args::Agent,
-    /// Where metrics are served, from the start on.
+    /// The address that serves metrics; it is fixed at the start.
     listen: Option<Address>,
     admission: Option<Admission>,
-    /// The recordings by their interfaces.
+    /// Recordings by interface: path and open file.
     recordings: BTreeMap<String, (PathBuf, File)>,
 }
 
 impl Serving<'_> {
-    /// Begins the recordings that are requested and continues those that have begun.
+    /// Starts the recordings that are new in `config` and continues those that run.
     fn open(&mut self, config: &Config) -> Result<(), String> {
         let mut before = std::mem::take(&mut self.recordings);
         for (device, interface) in &config.interface {

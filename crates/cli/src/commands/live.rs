@@ -71,7 +71,7 @@ fn govern_one(wish: Wish, listen: Vec<(Address, Serves)>, host: &mut Attaching) 
     host.broken.take().map_or(Ok(()), Err)
 }
 
-/// Where the agent of this process answers. Sockets that killed agents left there are removed.
+/// Returns the socket of this process's agent, after removing the sockets of killed agents.
 pub(super) fn listening(folder: &Path) -> (Address, Serves) {
     ask::forget_killed(folder);
     (Address::Path(ask::socket(folder, std::process::id())), Serves::Everything)
@@ -88,7 +88,7 @@ struct Attaching {
 }
 
 impl Attaching {
-    /// Shows and records a decision; a write that failed is not tried again.
+    /// Shows and records a decision. After a failed write there are no further attempts.
     fn take(&mut self, decision: &Decision) -> Result<(), Failure> {
         let shown = if self.rows { tell(decision, self.json) } else { Ok(()) };
         self.rows &= shown.is_ok();
@@ -118,7 +118,7 @@ impl Host for Attaching {
     }
 
     fn happened(&mut self, event: &AgentEvent) {
-        // What was taken up is told at more length.
+        // `attached` has printed more about this one.
         if event.what != AgentEventKind::Attached {
             complain(event);
         }
@@ -129,7 +129,7 @@ impl Host for Attaching {
     }
 }
 
-/// The settings of a queue from the command line.
+/// Builds the settings of a queue from the command line.
 pub(super) fn settings(policy: &args::Policy) -> Result<Settings, Failure> {
     let mut sets = policy.set.clone();
     sets.extend(policy.controller.map(|name| format!("controller={name}")));
@@ -148,7 +148,7 @@ pub(super) fn settings(policy: &args::Policy) -> Result<Settings, Failure> {
     live::settings(&sets).map_err(Failure::wrong)
 }
 
-/// The controller of `settings`; what it draws follows from `seed`.
+/// Builds the controller of `settings`; `seed` sets its random numbers.
 fn controller(settings: &Settings, seed: u64) -> Result<AnyController, Failure> {
     settings.build_controller(seed).map_err(|invalid| Failure::wrong(invalid.to_string()))
 }
@@ -157,7 +157,7 @@ fn place(queue: &args::QueueArgs) -> Place {
     Place { device: queue.device.clone(), parent: queue.parent, state_folder: queue.state.clone() }
 }
 
-/// A panic in Sluice must not leave an interface with a queue that nobody governs.
+/// Makes a panic restore the former queues of `places`.
 pub(super) fn restore_on_panic(places: Vec<Place>) {
     let places: Vec<(String, Restorer)> = places
         .into_iter()
@@ -208,7 +208,7 @@ fn tell(decision: &Decision, json: bool) -> Result<(), Failure> {
     if json { print_json(&line(decision)?) } else { print(&(row(decision) + "\n")) }
 }
 
-/// A decision for a person.
+/// Formats a decision as a line for people.
 pub(super) fn row(decision: &Decision) -> String {
     let Decision { at, seen, limit, rate, .. } = decision;
     let rate = rate.map(|rate| format!("rate {rate}  ")).unwrap_or_default();
@@ -225,7 +225,7 @@ pub(super) fn row(decision: &Decision) -> String {
     )
 }
 
-/// A decision as a line of a recording.
+/// Formats a decision as a line of a recording.
 pub(super) fn line(decision: &Decision) -> Result<String, Failure> {
     let line = serde_json::to_string(decision).map_err(|error| Failure::failed(error.to_string()))?;
     Ok(line + "\n")

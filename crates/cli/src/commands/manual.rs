@@ -1,4 +1,4 @@
-//! What documents the command itself: completions, manual pages.
+//! Shell completions and manual pages.
 
 use crate::args::Args;
 use crate::console::print;
@@ -31,7 +31,7 @@ pub(super) fn man(folder: Option<&Path>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A command's manual page.
+/// Formats the manual page of a command.
 fn page(command: &Command) -> Result<String, Failure> {
     let man = Man::new(command.clone());
     let mut text = Vec::new();
@@ -47,8 +47,8 @@ fn page(command: &Command) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&text).into_owned() + &sections(&after))
 }
 
-/// The text that follows a command's options, as sections. `clap_mangen` would fill its examples as if they were prose: a
-/// line that ends in a colon becomes a heading, and indented lines stay as they are.
+/// Formats the text after a command's options as sections: a line that ends in a colon becomes a heading, and indented lines
+/// stay as they are. `clap_mangen` would fill the examples as if they were prose.
 fn sections(text: &str) -> String {
     let mut roff = String::new();
     for line in text.lines() {

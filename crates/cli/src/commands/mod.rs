@@ -14,7 +14,7 @@ mod watch;
 use crate::args::{Args, Command};
 use crate::failure::{Failure, HOLDS};
 
-/// Does what was asked for; gives the exit code.
+/// Runs the command and returns its exit code.
 pub(crate) fn run(args: Args) -> Result<u8, Failure> {
     match args.command {
         #[cfg(feature = "simulator")]

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use units::{Duration, Rate};
 
-/// A table of all stations, and below it why something is not available. Empty if there is no Wi-Fi.
+/// Formats a table of all stations, and below it the readings that are not available, with the reason. Empty without Wi-Fi.
 pub(super) fn text(wireless: &BTreeMap<String, Stations>, width: usize) -> String {
     let (mut rows, mut lines) = (Vec::new(), String::new());
     for (device, air) in wireless {

@@ -41,7 +41,7 @@ pub(super) fn status(args: &args::Status) -> Result<(), Failure> {
     if running { Ok(()) } else { Err(none(folder)) }
 }
 
-/// What all agents in `folder` govern; `None` where none runs.
+/// Asks all agents in `folder` what they govern; `None` if none runs.
 pub(super) fn ask(folder: &Path) -> Result<Option<Vec<Status>>, Failure> {
     let mut asked: Option<Vec<Status>> = None;
     for socket in ask::sockets(folder)? {
@@ -52,7 +52,7 @@ pub(super) fn ask(folder: &Path) -> Result<Option<Vec<Status>>, Failure> {
     Ok(asked)
 }
 
-/// Refuses a name that no queue's interface has.
+/// Returns an error if no agent governs an interface of this name.
 pub(super) fn is_governed(device: &str, statuses: &[Status]) -> Result<(), Failure> {
     let mut known: Vec<&str> = statuses.iter().map(|status| status.device.as_str()).collect();
     known.sort_unstable();
@@ -70,7 +70,7 @@ pub(super) fn is_governed(device: &str, statuses: &[Status]) -> Result<(), Failu
     Err(Failure::wrong(format!("no agent governs \"{device}\"; governed are {known}{meant}")))
 }
 
-/// A status in JSON, with the stations if it is of a Wi-Fi interface.
+/// A status as JSON, with the stations of a Wi-Fi interface.
 #[derive(Serialize)]
 struct WithStations<'a> {
     #[serde(flatten)]
@@ -79,14 +79,14 @@ struct WithStations<'a> {
     wireless: Option<&'a Stations>,
 }
 
-/// The stations of the Wi-Fi interfaces among those governed. This command reads them, not the agent, which may not
-/// have the right to. For an interface that is gone, or in another network namespace, there are none.
+/// Reads the stations of the governed Wi-Fi interfaces. The command reads them, because the agent may lack the right. An
+/// interface that is gone or in another network namespace has none.
 fn wireless(statuses: &[Status]) -> BTreeMap<String, Stations> {
     let look = |status: &Status| Some((status.device.clone(), linux::telemetry::stations::look(&status.device).ok()??));
     statuses.iter().filter_map(look).collect()
 }
 
-/// There is no agent to ask.
+/// Creates the failure that no agent runs.
 pub(super) fn none(folder: &Path) -> Failure {
     let folder = folder.display();
     Failure::failed(format!(
@@ -94,7 +94,7 @@ pub(super) fn none(folder: &Path) -> Failure {
     ))
 }
 
-/// A table, and below it why queues wait and what happened last.
+/// Formats a table, and below it why queues wait and the last event of each.
 fn text(statuses: &[Status], width: usize) -> String {
     if statuses.is_empty() {
         return "the agent governs no queue\n".into();
@@ -142,8 +142,8 @@ fn row(status: &Status) -> Vec<String> {
     ]
 }
 
-/// How the two service classes fare, where the queue tells them apart: `best effort at most 350 kb/s; real time: 3 wait, 0.2 ms,
-/// 0 dropped`.
+/// Formats the state of the two service classes of a queue that has them: `best effort at most 350 kb/s; real time: 3 wait,
+/// 0.2 ms, 0 dropped`.
 pub(super) fn classes(status: &Status) -> Option<String> {
     let best_effort = match status.rate {
         Some(rate) => format!("best effort at most {rate}"),
@@ -156,17 +156,17 @@ pub(super) fn classes(status: &Status) -> Option<String> {
     Some(format!("{best_effort}; real time: {waiting} wait, {delay}, {dropped} dropped"))
 }
 
-/// Text that another program wrote, without characters that a terminal would act on.
+/// Replaces control characters in text of other programs.
 pub(super) fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-/// A span of milliseconds, to a tenth.
+/// Formats a span in milliseconds, to a tenth.
 pub(super) fn milliseconds(span: Duration) -> String {
     format!("{:.1} ms", span.as_secs_f64() * 1e3)
 }
 
-/// How long something has lasted, in its two largest units.
+/// Formats a span in its two largest units.
 pub(super) fn age(span: Duration) -> String {
     let seconds = span.as_nanos() / 1_000_000_000;
     match seconds {

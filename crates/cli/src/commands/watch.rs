@@ -50,7 +50,7 @@ pub(super) fn watch(args: &args::Watch) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Begins to watch new agents in `folder`.
+/// Starts watching the new agents in `folder`.
 fn find(folder: &Path, agents: &mut Vec<Watching>) -> Result<(), Failure> {
     for socket in ask::sockets(folder)? {
         if agents.iter().all(|agent| agent.socket() != socket) {
@@ -100,14 +100,14 @@ fn wait(signals: &Signals, keys: bool, agents: &[Watching]) -> Result<bool, Fail
     }
     if keys && waited.last().is_some_and(|key| !key.revents().is_empty()) {
         let mut pressed = [0; 64];
-        // No key is left where the terminal is gone.
+        // A terminal that is gone has no keys.
         let read = rustix::io::read(&stdin, &mut pressed).unwrap_or(0);
         return Ok(read > 0 && !pressed[..read].iter().any(|key| ENDING.contains(key)));
     }
     Ok(true)
 }
 
-/// A queue's newest interval as a line.
+/// Formats the newest interval of a queue as a line.
 fn line(status: &Status) -> Option<String> {
     let Status { device, place, at, limit, rate, last, .. } = status;
     let orders = Orders { rate: *rate, ..(*limit).into() };

@@ -7,13 +7,15 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+/// Reads the numbers of a run, by its index, at a path.
+type Read<'r> = Box<dyn Fn(usize, &str) -> Vec<f64> + 'r>;
+
 /// The results of all runs of a sweep: by case, then by seed. What was read once is kept: a run's whole tree is large.
 pub(crate) struct Results<'r> {
     cases: Vec<&'r Case>,
     seeds: usize,
     runs: &'r [Run],
-    /// The numbers of a run at a path.
-    read: Box<dyn Fn(usize, &str) -> Vec<f64> + 'r>,
+    read: Read<'r>,
     known: Vec<RefCell<BTreeMap<String, Rc<[f64]>>>>,
 }
 
@@ -37,7 +39,7 @@ impl<'r> Results<'r> {
     }
 
     /// Those of cases, as they are read by `read`.
-    pub(super) fn of(cases: Vec<&'r Case>, seeds: usize, read: Box<dyn Fn(usize, &str) -> Vec<f64> + 'r>) -> Self {
+    pub(super) fn of(cases: Vec<&'r Case>, seeds: usize, read: Read<'r>) -> Self {
         let known = (0..cases.len() * seeds).map(|_| RefCell::default()).collect();
         Self { cases, seeds, runs: &[], read, known }
     }

@@ -116,7 +116,7 @@ pub fn markdown(records: &BTreeMap<String, Vec<Row>>, all: bool) -> String {
         (false, _) => {
             let (head, rows) = overview(records);
             let mut text = markdown_line(&head);
-            text.push_str(&format!("|---{}|\n", "|--:".repeat(head.len() - 1)));
+            let _ = writeln!(text, "|---{}|", "|--:".repeat(head.len() - 1));
             text.extend(rows.iter().map(|row| markdown_line(row)));
             text
         }

@@ -94,7 +94,7 @@ fn what_is_missing_stale_orphaned_or_unexplained_is_found() {
     one(&text, &[fits.clone(), Row { id: "chain.9".to_owned(), ..fits.clone() }], "no scenario of it has this claim");
     one(&text, &[fits.clone(), fits.clone()], "twice on record");
     one(&text, &[Row { hash: "0".to_owned(), ..fits.clone() }], "stale; run `sluice reproduce chain`");
-    one(&text.replace("ADTH delays", "ADTH never delays"), &[fits.clone()], "in other words");
+    one(&text.replace("ADTH delays", "ADTH never delays"), std::slice::from_ref(&fits), "in other words");
     one(&text, &[Row { verdict: Ruling::Differs, ..fits.clone() }], "no `why` or no `cause`");
     let explained = with_claim("why = \"It rains.\"\ncause = \"open\"");
     assert_eq!(told(&explained, &[row(&explained, "standard", 1.0, Ruling::Differs)]), [""; 0]);
@@ -113,6 +113,7 @@ fn new_runs_replace_those_on_record_and_words_are_the_scenarios() {
 
 #[test]
 fn a_short_run_may_say_less_and_nothing_else() {
+    use Ruling::{Better, Differs, Holds, NeedsFullRuns, NotConfirmed, NotRefuted};
     let of = |full: bool, now: Ruling, recorded: Ruling| {
         let row = row(CHAIN, "standard", 1.0, recorded);
         let verdict = Verdict {
@@ -137,10 +138,9 @@ fn a_short_run_may_say_less_and_nothing_else() {
             depends_on: Vec::new(),
         };
         let moved = Verdict { measured: 1.1, ..verdict.clone() };
-        let found = |verdict: Verdict| contradictions(&[row.clone()], &[verdict], "standard", full).len();
+        let found = |verdict: Verdict| contradictions(std::slice::from_ref(&row), &[verdict], "standard", full).len();
         (found(verdict), found(moved))
     };
-    use Ruling::{Better, Differs, Holds, NeedsFullRuns, NotConfirmed, NotRefuted};
     for (now, recorded) in [(Holds, Holds), (NotConfirmed, Holds), (NeedsFullRuns, Differs), (Holds, NotRefuted)] {
         assert_eq!(of(false, now, recorded), (0, 0), "{now:?} {recorded:?}");
     }

@@ -79,9 +79,9 @@ fn contents(out: &mut String, studies: &[Study]) -> fmt::Result {
     verdicts::tally(out, &all)?;
     out.push_str("<ol class=\"contents\">\n");
     for (n, study) in studies.iter().enumerate() {
-        write!(
+        writeln!(
             out,
-            "<li><a href=\"#study-{n}\">{}</a> <span class=\"id\">{}</span>\n",
+            "<li><a href=\"#study-{n}\">{}</a> <span class=\"id\">{}</span>",
             Escaped(&study.title),
             Escaped(&study.id)
         )?;

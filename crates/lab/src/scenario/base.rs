@@ -133,7 +133,7 @@ fn has_header(source: &Source, value: &document::Value) -> bool {
 /// A key as it stands in a file.
 fn written(key: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    if !key.is_empty() && key.chars().all(bare) { key.to_owned() } else { format!("{:?}", key) }
+    if !key.is_empty() && key.chars().all(bare) { key.to_owned() } else { format!("{key:?}") }
 }
 
 /// What a scenario file says of itself, without being read as a whole.

@@ -20,8 +20,7 @@ const RULES: &str = include_str!("conventions.toml");
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Choice {
-    /// Whose rules to follow where simulators differ: it sets the keys of a table of
-    /// conventions that the scenario leaves out.
+    /// Simulator whose rules to follow: sets the keys of the table of conventions that the scenario leaves out.
     #[serde(default)]
     pub(super) conventions: Conventions,
 }
@@ -29,14 +28,14 @@ pub(crate) struct Choice {
 /// A simulator whose rules can be followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub(super) enum Conventions {
-    /// What the standards say, or the Linux kernel where they leave a choice: every key's own default.
+    /// The standards, or Linux where they leave a choice: every key's own default.
     #[default]
     #[serde(rename = "standard")]
     Standard,
-    /// What ns-3 does.
+    /// ns-3.
     #[serde(rename = "ns-3")]
     Ns3,
-    /// What ns-2.35 does, with the constants that it compiles in.
+    /// ns-2.35, with its compiled-in constants.
     #[serde(rename = "ns-2")]
     Ns2,
 }
@@ -81,11 +80,13 @@ pub(super) fn fill(network: &mut DeTable<'_>, conventions: Conventions, span: &R
 pub(crate) fn markdown() -> String {
     let mut table = "| key | `standard` | `ns-3` | `ns-2` |\n|---|---|---|---|\n".to_owned();
     for Rule { path, values } in rules() {
-        let cell = |value: &document::Value| match written(value) {
-            none if none.is_empty() => "its default".to_owned(),
-            some => format!("`{some}`"),
+        let [standard, ns3, ns2] = values.each_ref().map(written);
+        let cell = |value: String| match value {
+            same if same == standard => String::new(),
+            other => format!("`{other}`"),
         };
-        let [standard, ns3, ns2] = values.each_ref().map(cell);
+        let (ns3, ns2) = (cell(ns3), cell(ns2));
+        let standard = if standard.is_empty() { "its default".to_owned() } else { format!("`{standard}`") };
         let _ = writeln!(table, "| `{path}` | {standard} | {ns3} | {ns2} |");
     }
     table

@@ -34,7 +34,7 @@ pub(super) fn of(draft: &Draft) -> Result<BTreeMap<String, String>, Refusal> {
 /// Sixteen hexadecimal digits.
 fn hash(value: &Json) -> String {
     let whole = fingerprint(value.to_string().as_bytes());
-    format!("{:016x}", (whole >> 64) as u64 ^ whole as u64)
+    format!("{:016x}", (whole >> 64) ^ (whole & u128::from(u64::MAX)))
 }
 
 /// A table with its keys in alphabetical order.

@@ -8,36 +8,36 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Head {
-    /// What the scenario is, in a line.
+    /// Title, in a line.
     pub(super) title: String,
-    /// The experiment's id, which names its folder of results. Default: the file's name.
+    /// Id of the experiment and of its folder of results. Default: the file's name.
     #[serde(default)]
     pub(super) id: Option<String>,
-    /// What the scenario shows, in a paragraph or two of plain text.
+    /// Purpose, in a paragraph or two of plain text.
     #[serde(default)]
     pub(super) about: String,
-    /// The file that this one inherits from, relative to it. Tables are merged key by key; other values and lists (also of
-    /// tables) replace those of the base. `id` is not inherited, and a base has no base itself. In a folder, a file that
-    /// another one names as its base and that has no `id` is not an experiment. `sluice check --expand FILE` prints the whole.
+    /// File to inherit from, relative to this one: tables merge key by key, other values and lists replace the base's.
+    /// `id` is not inherited, a base has no base, and one without `id` is not an experiment. `sluice check --expand
+    /// FILE` prints the whole.
     #[serde(default)]
     #[expect(dead_code, reason = "it is read before the other keys")]
     base: Option<String>,
-    /// What the report and the terminal say first.
+    /// First sentences of report and terminal.
     #[serde(default)]
     pub(super) answer: Answer,
     /// Statements about the results that are checked.
     #[serde(default)]
     pub(super) claim: Vec<Claim>,
-    /// Within what claims are ruled on, and which other choices are looked at beside them.
+    /// Settings within which claims are ruled on, and neighbouring choices.
     #[serde(default)]
     pub(super) rulings: Rulings,
-    /// Analytic models that are computed beside every run.
+    /// Analytic models beside every run.
     #[serde(default)]
     pub(super) model: Models,
-    /// Pictures for the report.
+    /// Charts of the report.
     #[serde(default)]
     pub(super) chart: Vec<Chart>,
-    /// Tables for the report and the terminal.
+    /// Tables of report and terminal.
     #[serde(default)]
     pub(super) table: Vec<Table>,
 }

@@ -14,109 +14,96 @@ pub struct Page {
 }
 
 const INDEX: &str = "README";
-const MARK: &str = "<!-- Written by `sluice docs`; edit the comments of the structs that read the file instead. -->";
+const MARK: &str = "<!-- Written by `sluice docs` from doc comments. -->";
 
 /// Tables that share a page, and what it is about. Every other one has a page of its own, with the tables in it.
 const GROUPS: &[(&str, &[&str], &str)] = &[
-    ("radio", &["radio"], "The radio, its errors and fading, and the conventions of other simulators."),
+    ("radio", &["radio"], "Radio, errors, fading, and the conventions of other simulators."),
     (
         "nodes",
         &["nodes", "node", "wired", "mobility", "consumption"],
-        "Nodes, placed by rule or one by one, links beside the radio, movement, and the power that radios draw.",
+        "Nodes and their places, wired links, movement, and the power that radios draw.",
     ),
-    ("flow", &["flow", "tcp"], "Flows, and how TCP behaves."),
+    ("flow", &["flow", "tcp"], "Flows and TCP."),
     (
         "queue",
         &["queue", "category_queue", "class_queue"],
-        "Queues: discipline, limit, and the controller that moves it.",
+        "Queues: discipline, limit and controller.",
     ),
     (
         "claim",
         &["claim", "rulings"],
-        "Statements about the results that are checked, and within what they are ruled on.",
+        "Statements about the results that are checked.",
     ),
     (
         "report",
         &["answer", "chart", "table", "record", "model"],
-        "The answer, charts and tables of the report, what runs record for them, and models beside runs.",
+        "Answer, charts and tables of the report, records, and models beside runs.",
     ),
 ];
 
 const PREFACE: &str = "\
-A scenario is one TOML file: a network, its traffic and its queues, what to vary, and what is claimed about the results.
+A scenario is one TOML file: a network, its traffic and queues, parameters to vary, and claims about the results.
 `sluice run FILE` runs the network once; `sluice reproduce FILE` runs the sweep and rules on the claims.
 
 - A quantity is a string with a number and a unit: `\"100 ms\"`, `\"1.8 Mb/s\"`, `\"1000 B\"`, `\"30 m\"`, `\"15 dBm\"`.
-- A key that is not listed here, or a value that does not fit, is refused with its line and the nearest right name.
-- Editors that know JSON Schema complete and check scenarios with `docs/scenario.schema.json` (or `sluice schema`): put
-  `#:schema <path to scenario.schema.json>` in the first line.
-- The queue of a `[[node]]` inherits `[queue]` key by key.
+- A key is listed with the kind of its value and its default; its choices follow. Every key that is not required can be
+  left out.
+- Unknown keys and values that do not fit are refused with their line and the nearest right name.
+- For completion in an editor, put `#:schema <path to scenario.schema.json>` in the first line (`sluice schema` prints
+  it).
 
-## Changing a key from outside
+## Paths of keys
 
-`--set KEY=VALUE` and the keys of `[vary]` name a key of the network by its dotted path. Tables of an array are addressed
-by their name, all of them by `*`: `queue.adth.target_delay`, `flow.forward.traffic.rate`, `node.n1.queue.limit`,
-`flow.*.deadline`. A key that the file leaves out can be set too. A table is laid over the file's table key by key;
-anything else replaces what the file says. On the command line, words and quantities need no inner quotes:
-`--set 'queue.adth.target_delay=200 ms'`.
+`--set KEY=VALUE`, `[vary]` and `[quick]` name a key by its dotted path, with the names of nodes and flows, or `*` for
+all: `queue.adth.target_delay`, `flow.forward.traffic.rate`, `node.n1.queue.limit`, `flow.*.deadline`. A table is
+merged into the file's table key by key; any other value replaces the file's or is added. On the command line words
+and quantities need no inner quotes: `--set 'queue.adth.target_delay=200 ms'`.
 
 ## `base`
 
-A scenario inherits from another file with `base = \"other.toml\"`, relative to its own. Its keys are laid over those of the
-base, tables key by key; a list, also one of tables such as `[[flow]]`, replaces the base's. There is one level only.
-`sluice check --expand FILE` prints the two as one file.
+`base = \"other.toml\"` inherits from another file, relative to this one. Tables are merged key by key; lists, also
+those of tables such as `[[flow]]`, replace the base's. A base has no base. `sluice check --expand FILE` prints both
+as one file.
 
 ## `[vary]`
 
-A sweep. `seeds` is the number of seeds (`10` means 1 to 10) or a list of them. Every other key is an axis; the sweep is
-the cross product of all axes, in the file's order, times the seeds. An axis is either a dotted path with the list of its
-values, or a name of your choice with a list of labelled sets:
+`seeds` is the number of seeds (`10` means 1 to 10) or a list of them. Every other key is an axis: a dotted path with
+a list of values, or a name of your choice with a list of labelled sets. The sweep is the cross product of the axes,
+in the file's order, times the seeds. `sluice run` ignores `[vary]`.
 
 ```toml
 [vary]
 seeds = 10
 \"queue.adth.target_delay\" = [\"200 ms\", \"400 ms\"]
-scheme = [
-    { label = \"FIFO-DF\", set = { \"queue.controller\" = \"none\" } },
-    { label = \"ADTH-DF\", set = { \"queue.controller\" = \"adth\" } },
-]
-```
-
-A label occurs in all cases, or with `only` in those that have the labels of other axes that it names. A label may be
-written again for other cases, if its settings depend on another axis:
-
-```toml
-[vary]
 rate = [
     { label = \"light\", set = { \"flow.forward.traffic.rate\" = \"0.5 Mb/s\" } },
     { label = \"heavy\", set = { \"flow.forward.traffic.rate\" = \"2.5 Mb/s\" } },
 ]
 scheme = [
     { label = \"FIFO\", set = { \"queue.controller\" = \"none\" } },
-    { label = \"ADTH\", only = { rate = \"light\" }, set = { \"queue.adth.target_delay\" = \"50 ms\" } },
-    { label = \"ADTH\", only = { rate = \"heavy\" }, set = { \"queue.adth.target_delay\" = \"200 ms\" } },
+    { label = \"ADTH\", only = { rate = \"light\" }, set = { \"queue.adth.phi_max\" = 1.0 } },
+    { label = \"ADTH\", only = { rate = \"heavy\" }, set = { \"queue.adth.phi_max\" = 2.0 } },
     { label = \"CoDel\", only = { rate = [\"heavy\"] }, set = { \"queue.discipline\" = \"codel\" } },
 ]
 ```
 
-A case that lacks what a claim compares it with (`against`, or the label before it on the axis of `steps`) takes no part
-in that claim; a table shows `-` where there is no case.
-
-The file describes a whole network without `[vary]` too: that is what `sluice run` runs. Claims and charts speak of an
-axis by its name and of its values by their labels (a plain value is its own label).
+`only` restricts a set to cases with these labels of other axes; the same label can have several sets. Claims skip
+cases without a counterpart (`against`, `steps`), and tables show `-` there. Claims and charts refer to axes by name
+and to values by label; a plain value is its own label.
 
 ## `[quick]`
 
-Keys, by their dotted paths, that have other values when `sluice reproduce --quick` is short of time, as in
-`duration = \"60 s\"`. `--set` comes after them. `vary.AXIS = [labels]` keeps only these labels of an axis, and `vary.seeds = 2`
-takes fewer seeds than the three of `--quick`. A claim that speaks of a case that is left out needs full runs.
+Values for `sluice reproduce --quick`, by path: `duration = \"60 s\"`. `vary.AXIS = [labels]` keeps only these labels,
+and `vary.seeds = 2` lowers the number of seeds (3). `--set` takes precedence. A claim about a case that is left out
+needs full runs.
 
 ## Settings and neighbours
 
-Where a document leaves a setting open, `each = \"access\"` rules on every claim within each label of that axis, and shows the
-verdicts side by side under one id. A choice that is not the document's can have neighbours: claims that name it are evaluated
-with each neighbour in its place, the range of the values is shown beside the verdict, and a claim whose verdict changes
-\"depends on\" the parameter. Neighbours never change a verdict.
+`each` rules on every claim within each label of an axis, for a setting that a document leaves open, and shows the
+verdicts side by side under one id. A neighbour is another value of a choice that is not the document's: claims that
+name the choice are evaluated with each neighbour too. The report shows the range of values; a claim whose verdict
+changes \"depends on\" the parameter, but keeps its verdict.
 
 ```toml
 [rulings]
@@ -131,15 +118,14 @@ instead = [\"SWAN, T = 0.1 s\", \"SWAN, T = 0.5 s\"]
 ";
 
 const ABOUT_CONVENTIONS: &str = "\
-`conventions` sets every key below that the scenario leaves out, so that the rules are those of one simulator:
-`--set conventions=ns-2`, or an axis `conventions = [\"standard\", \"ns-3\", \"ns-2\"]`. A key that is written in the file, set by
-`--set` or varied wins. What is covered and what each rule changes: [MAC conventions](../mac-conventions.md),
-[routing](../routing.md), [TCP](../tcp.md).
+`conventions` sets the keys below that the file, `--set` and `[vary]` leave out: `--set conventions=ns-2`, or an axis
+`conventions = [\"standard\", \"ns-3\", \"ns-2\"]`. An empty cell has the standard's value. Effects:
+[MAC conventions](../mac-conventions.md), [routing](../routing.md), [TCP](../tcp.md).
 ";
 
 const ABOUT_REPORTS: &str = "\
-What the report and the terminal show besides verdicts, and what runs record for it. `where`, `together`, `against` and
-`compare` mean what they mean in [a claim](claim.md), with `choose = \"largest\"`.
+Contents of the report and the terminal besides verdicts. `where`, `together`, `against` and `compare` are those of
+[a claim](claim.md), with `choose = \"largest\"`.
 ";
 
 /// The reference: the index, and the other pages in the order of their first tables.
@@ -211,58 +197,79 @@ fn section(page: &mut String, tables: &Tables, table: &Table) {
     if !table.about.is_empty() {
         let _ = write!(page, "{}\n\n", table.about);
     }
-    page.push_str("| key | value | default | meaning |\n|---|---|---|---|\n");
     for key in &table.keys {
-        row(page, tables, key);
+        item(page, tables, table, key);
     }
     page.push('\n');
-    // A choice that has a table of its own is described there.
-    let told = |about: &str| about.is_empty() || table.keys.iter().any(|key| key.is_table && key.about == about);
-    for key in table.keys.iter().filter(|key| key.choices.iter().any(|(_, about)| !told(about))) {
-        let mut list = format!("`{}`:\n\n", key.name);
-        for (value, about) in key.choices.iter().filter(|(_, about)| !told(about)) {
-            let _ = writeln!(list, "- {value}: {about}");
-        }
-        list.push('\n');
-        // Another table of the page may have the same key.
-        if !page.contains(&list) {
-            page.push_str(&list);
+}
+
+/// The choices of a key with their descriptions, except those that have a table of their own.
+fn told<'k>(table: &'k Table, key: &'k Key) -> impl Iterator<Item = &'k (String, String)> {
+    let elsewhere = move |about: &str| table.keys.iter().any(|key| key.is_table && key.about == about);
+    key.choices.iter().filter(move |(_, about)| !about.is_empty() && !elsewhere(about))
+}
+
+/// An earlier key with the same choices, which lists them.
+fn first_with<'t>(tables: &'t Tables, key: &Key) -> Option<(&'t Table, &'t Key)> {
+    let mut keys = tables.iter().flat_map(|table| table.keys.iter().map(move |key| (table, key)));
+    keys.find(|(_, other)| other.choices == key.choices).filter(|(_, other)| !std::ptr::eq(*other, key))
+}
+
+/// A key of the list: name, kind, default, meaning, and its choices below.
+fn item(page: &mut String, tables: &Tables, table: &Table, key: &Key) {
+    let (about, default) = match (key.required, key.default.as_str()) {
+        (true, _) => (key.about.as_str(), "required".to_owned()),
+        (false, "") => short_default(&key.about),
+        (false, default) => (without_default(&key.about), format!("default `{default}`")),
+    };
+    let kind = if key.name == "vary" { "table, see above".to_owned() } else { linked(tables, table, key) };
+    let facts: Vec<&str> = [kind.as_str(), &default].into_iter().filter(|fact| !fact.is_empty()).collect();
+    let facts = if facts.is_empty() { String::new() } else { format!(" ({})", facts.join(", ")) };
+    let _ = writeln!(page, "- `{}`{facts}: {about}", key.name);
+    if first_with(tables, key).is_none() {
+        for (value, about) in told(table, key) {
+            let _ = writeln!(page, "  - {value}: {about}");
         }
     }
 }
 
-fn row(page: &mut String, tables: &Tables, key: &Key) {
-    let default = match (key.required, key.default.as_str()) {
-        (true, _) => "*required*".to_owned(),
-        (false, "") => String::new(),
-        (false, default) => format!("`{default}`"),
-    };
-    let cell = |text: &str| text.replace('|', "\\|");
-    let kind = if key.name == "vary" { "table, see above".to_owned() } else { linked(tables, key) };
-    let about = if default.starts_with('`') { without_default(&key.about) } else { &key.about };
-    let _ = writeln!(page, "| `{}` | {} | {} | {} |", key.name, cell(&kind), cell(&default), cell(about));
-}
-
-/// A description without a last sentence that only repeats the default, which has a column of its own.
+/// A description without its last sentence on the default.
 fn without_default(about: &str) -> &str {
-    let last = about.trim_end_matches('.').rfind(". Default ").map(|dot| dot + 1);
-    match last.filter(|&at| !about[at..].contains(':') && !about[at..].contains(';')) {
-        Some(at) => about[..at].trim_end(),
-        None => about,
+    about.rfind(". Default").map_or(about, |dot| &about[..=dot])
+}
+
+/// A description and the default that its last sentence gives, where that is a matter of a few words.
+fn short_default(about: &str) -> (&str, String) {
+    const SHORT: usize = 40;
+    let rest = without_default(about);
+    match about[rest.len()..].trim().strip_prefix("Default").map(|text| text.trim_matches([':', '.', ' '])) {
+        Some(text) if text.len() <= SHORT => (rest, format!("default {text}")),
+        _ => (about, String::new()),
     }
 }
 
-/// What may stand at a key; a table as a link to its keys.
-fn linked(tables: &Tables, key: &Key) -> String {
+/// The kind of a key's value; tables, and choices that another key lists, as a link. Empty where the choices follow.
+fn linked(tables: &Tables, table: &Table, key: &Key) -> String {
+    let quoted = key.choices.iter().all(|(value, _)| value.starts_with("`\""));
+    if quoted && !key.choices.is_empty() && told(table, key).count() == key.choices.len() {
+        let of_other = |(other, same): (&Table, &Key)| format!("as [`{}.{}`]({})", other.path, same.name, link(other));
+        return first_with(tables, key).map(of_other).unwrap_or_default();
+    }
     let of_header = |header: &str| tables.iter().find(|table| table.header == header);
-    let Some(table) = key.kind.split('`').find_map(of_header).filter(|_| key.is_table) else {
+    let Some(inner) = key.kind.split('`').find_map(of_header).filter(|_| key.is_table) else {
         // The example of a quantity is for hints: the page on scenarios has one for each kind.
-        return key.kind.split(", as `").next().unwrap_or_default().to_owned();
+        let kind = key.kind.split(", as `").next().unwrap_or_default();
+        return kind.replace("`true` or `false`", "boolean").replace("whole number", "integer");
     };
-    let header = format!("`{}`", table.header);
-    // As GitHub and mdBook name a heading.
+    let header = format!("`{}`", inner.header);
+    let kind = key.kind.replace("table with the keys of", "table, as");
+    kind.replace(&header, &format!("[{header}]({})", link(inner)))
+}
+
+/// The address of a table, with the anchor that GitHub and mdBook give its heading.
+fn link(table: &Table) -> String {
     let anchor: String = table.header.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
-    key.kind.replace(&header, &format!("[{header}]({}.md#{anchor})", page_of(table)))
+    format!("{}.md#{anchor}", page_of(table))
 }
 
 #[cfg(test)]

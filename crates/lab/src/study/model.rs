@@ -4,48 +4,47 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Rate;
 
-/// Analytic models that are computed beside every run, from what was measured in it.
+/// Analytic models, computed from measurements of every run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Models {
-    /// Those of SWAN.
+    /// Models of SWAN.
     #[serde(default)]
     pub swan: Option<Swan>,
-    /// BQM's expected throughput.
+    /// Expected throughput of BQM.
     #[serde(default)]
     pub bqm: Option<Bqm>,
-    /// The E-model of calls.
+    /// E-model of calls.
     #[serde(default)]
     pub voice: Option<Voice>,
 }
 
-/// How users would rate calls (`traffic.kind` "voice") by the E-model (`docs/theory.md`), from all delays (`record.distributions`)
-/// and losses: results have the keys `model.voice.calls`.
+/// E-model ratings of calls (`docs/theory.md`), from all delays (`record.distributions`) and losses; results:
+/// `model.voice.calls`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Voice {
-    /// The calls: a flow's name, or `call*` for all whose names begin so.
+    /// Calls of `traffic.kind` "voice": a flow, or `call*` for all whose names begin so.
     pub flows: String,
 }
 
-/// The throughput that BQM's document expects of a TCP connection, by the hops of the packets received (`record.hops`): results
-/// have the key `model.bqm.expected_bps`.
+/// Throughput that BQM's document expects of a TCP connection, by hops of received packets (`record.hops`); result:
+/// `model.bqm.expected_bps`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bqm {
-    /// Throughput of one connection alone over a chain of one hop, of two, and so on. Over more hops than there are entries it
-    /// falls as one over the hops.
+    /// Throughput of a single connection over one hop, two hops, and so on; beyond the list as one over the hops.
     pub throughput: Vec<Rate>,
 }
 
-/// SWAN's models A and B (`docs/theory.md`): real-time and best-effort devices on one channel of the DCF with a fixed
-/// rate, each sending to neighbours; UDP packets of one length, and TCP with `segment`. Results have the keys `model.swan.*`.
+/// SWAN's models A and B (`docs/theory.md`): real-time and best-effort devices with neighbours on one DCF channel of
+/// fixed rate; UDP packets of one length, and TCP with `segment`. Results: `model.swan.*`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Swan {
-    /// The real-time devices: a node's name, or `video*` for all whose names begin so.
+    /// Real-time devices: a node, or `video*` for all whose names begin so.
     pub class_1: String,
-    /// The best-effort devices.
+    /// Best-effort devices.
     pub class_2: String,
 }
 

@@ -4,32 +4,31 @@ use super::{Cause, Origin, OverSeeds, Reported};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// Within what claims are ruled on, and which other choices are looked at beside them.
+/// Settings within which claims are ruled on, and neighbouring choices.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rulings {
-    /// An axis of `[vary]`: every claim is ruled on within each of its labels by itself, by the cases of that label alone,
-    /// and has as many verdicts side by side. A claim whose `where` names the axis has those of the labels named there.
+    /// Axis of `[vary]`: claims are ruled on within each label separately, with the verdicts side by side. A claim
+    /// whose `where` names the axis has only those labels.
     #[serde(default)]
     pub each: Option<String>,
-    /// Neighbouring choices of a parameter, whose values are shown beside each verdict and never change it.
+    /// Neighbouring choices of a parameter, shown beside each verdict.
     #[serde(default)]
     pub neighbour: Vec<Neighbour>,
 }
 
-/// Neighbouring choices of a parameter. A claim that names `label` in `where` or `against` is evaluated again with each of
-/// `instead` in its place: the range of the values is shown, and where the verdict is another one the claim "depends on" the
-/// parameter.
+/// Neighbouring choices of a parameter. Claims that name `label` in `where` or `against` are evaluated with each of
+/// `instead` too; if the verdict changes, the claim "depends on" the parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Neighbour {
-    /// The parameter's name, as it is shown: "T".
+    /// Name shown: "T".
     pub parameter: String,
-    /// The axis of `[vary]` that has the labels.
+    /// Axis of `[vary]`.
     pub axis: String,
-    /// The label with the choice that is ruled on.
+    /// Label of the choice that is ruled on.
     pub label: String,
-    /// The labels with other choices. One that lacks a case that a claim needs is left out for it.
+    /// Labels of other choices. One that lacks a case of a claim is skipped for it.
     pub instead: Vec<String>,
 }
 

@@ -106,9 +106,9 @@ impl Beside {
 pub enum Keeps {
     /// None: it only looks.
     Nothing,
-    /// CAP_NET_ADMIN: it changes queues through rtnetlink or nl80211.
+    /// `CAP_NET_ADMIN`: it changes queues through rtnetlink or nl80211.
     Queues,
-    /// Also CAP_BPF and CAP_PERFMON: it loads and reads BPF programs.
+    /// Also `CAP_BPF` and `CAP_PERFMON`: it loads and reads BPF programs.
     QueuesAndBpf,
 }
 

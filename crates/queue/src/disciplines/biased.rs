@@ -18,7 +18,7 @@ use units::Instant;
 /// No slot.
 const NONE: u32 = u32::MAX;
 
-/// How many discard priorities there are: 0, which goes first, to 6, and that of packets without one.
+/// Number of discard priorities: 0 (discarded first) to 6, and one for packets without a priority.
 const PRIORITIES: usize = 8;
 
 /// Biased queue management has no parameters: when it acts follows from the queue's limit, whom it spares from the packets.
@@ -60,7 +60,7 @@ pub(crate) struct Biased<P> {
     purge: Option<Purge>,
 }
 
-/// Which of the two chains of a slot.
+/// One of the two chains of a slot.
 #[derive(Clone, Copy)]
 enum Chain {
     Order,
@@ -83,7 +83,7 @@ impl<P: Packet> Biased<P> {
         }
     }
 
-    /// What leads to `slot` from the tail's side: its neighbour, or the end of the chain.
+    /// Returns the link to `slot` from the tail's side: its neighbour, or the end of the chain.
     fn towards_tail(&mut self, neighbour: u32, chain: Chain) -> &mut u32 {
         if neighbour == NONE { &mut self.ends(chain).before } else { &mut self.link(neighbour, chain).before }
     }

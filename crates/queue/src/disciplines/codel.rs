@@ -8,20 +8,19 @@ use crate::packet::{Ecn, Packet};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Instant, Positive};
 
-/// Parameters of CoDel, by their names in RFC 8289.
+/// CoDel (RFC 8289), under its names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Codel"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// The wait that may stand (TARGET). Default 5 ms.
+    /// Acceptable standing wait (TARGET). Default 5 ms.
     pub target: Positive<Duration>,
-    /// How long packets have to wait longer than that before one is dropped (INTERVAL): about the largest round-trip time.
-    /// Default 100 ms.
+    /// Time above TARGET before the first drop, about the largest round-trip time (INTERVAL). Default 100 ms.
     pub interval: Positive<Duration>,
-    /// While no more than this waits, nothing is dropped (the interface's MTU). Default 1514 B.
+    /// Backlog up to which nothing is dropped (MTU). Default 1514 B.
     pub mtu: Bytes,
-    /// Marks packets instead of dropping them where both ends understand ECN. Default false.
+    /// ECN marks instead of drops. Default false.
     pub ecn: bool,
 }
 
@@ -36,7 +35,7 @@ impl Default for Params {
     }
 }
 
-/// What CoDel remembers of a queue.
+/// State of CoDel for one queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct State {
     /// Packets dropped since the dropping state began; sets the time to the next.
@@ -46,7 +45,7 @@ pub(crate) struct State {
     dropping: bool,
     /// If packets wait longer than the target: when they will have done so for an interval.
     first_above: Option<Instant>,
-    /// When to drop the next packet, in the dropping state.
+    /// Time of the next drop, in the dropping state.
     drop_next: Instant,
 }
 
@@ -57,7 +56,7 @@ impl State {
     }
 }
 
-/// Where the law gets packets from.
+/// Source of the packets that the control law judges.
 pub(crate) trait Source<P> {
     /// Takes out the next packet.
     fn next(&mut self) -> Option<Waiting<P>>;

@@ -7,7 +7,7 @@ use crate::packet::{Ecn, Packet};
 use control::{Count, Invalid, Random};
 use units::{Duration, Instant};
 
-/// What becomes of a packet that comes.
+/// Fate of an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// It joins.

@@ -74,7 +74,7 @@ impl<P: Packet> Fifo<P> {
         true
     }
 
-    /// Which packets go when the limit shrinks.
+    /// Packets discarded when the limit shrinks.
     pub(crate) fn purges(&self) -> Purge {
         self.purge
     }
@@ -84,7 +84,7 @@ impl<P: Packet> Fifo<P> {
         self.ring.iter().map(|waiting| &waiting.packet)
     }
 
-    /// How many packets wait.
+    /// Number of waiting packets.
     pub(crate) fn len(&self) -> usize {
         self.ring.len()
     }

@@ -13,26 +13,25 @@ use std::collections::VecDeque;
 use std::num::NonZeroU32;
 use units::{Bytes, Duration, Instant, Positive, Within};
 
-/// Parameters of FQ-CoDel, by their names in RFC 8290. The limit of packets is the queue's `limit`.
+/// FQ-CoDel (RFC 8290), under its names. The packet limit is `limit`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "FqCodel"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// The wait that may stand in a flow's queue (TARGET). Default 5 ms.
+    /// Acceptable standing wait per flow (TARGET). Default 5 ms.
     pub target: Positive<Duration>,
-    /// How long packets have to wait longer than that before one is dropped (INTERVAL). Default 100 ms.
+    /// Time above TARGET before the first drop (INTERVAL). Default 100 ms.
     pub interval: Positive<Duration>,
-    /// While no more than this waits in a flow's queue, CoDel drops nothing there. Default 1514 B.
+    /// Backlog of a flow up to which CoDel drops nothing. Default 1514 B.
     pub mtu: Bytes,
-    /// Bytes that a flow may send before it is the next one's turn, at least 256 B. Default 1514 B.
+    /// Bytes per flow and round, at least 256 B. Default 1514 B.
     pub quantum: Within<Bytes, 256>,
-    /// Queues that flows are hashed to: 1 to 65536. Default 1024.
+    /// Hash buckets: 1 to 65536. Default 1024.
     pub flows: Within<u32, 1, 65_536>,
-    /// The most packets that are dropped at once from the longest queue when there is no room; at most half of it. Default
-    /// 64.
+    /// Most packets, up to half, dropped at once from the longest queue at the limit. Default 64.
     pub drop_batch: NonZeroU32,
-    /// Marks packets instead of dropping them where both ends understand ECN. Default true.
+    /// ECN marks instead of drops. Default true.
     pub ecn: bool,
 }
 

@@ -17,16 +17,16 @@ use crate::discipline::Discipline;
 use crate::registry;
 
 registry::disciplines! {
-    /// Biased queue management (BQM): at the limit the packet makes way that its sender would miss least.
+    /// Biased queue management (BQM): at the limit drops the packet of lowest discard priority.
     biased, "biased": Biased = biased::Biased<P>,
-    /// CoDel (RFC 8289): drops packets that leave while all wait too long.
+    /// CoDel (RFC 8289): drops departing packets while all wait too long.
     codel, "codel": Codel = codel_queue::CodelQueue<P>,
-    /// FQ-CoDel (RFC 8290): flows take turns, each with a CoDel of its own. At the limit the longest flow makes way.
+    /// FQ-CoDel (RFC 8290): round robin of flows with CoDel; at the limit drops from the longest.
     fq_codel, "fq-codel" or "fq_codel": FqCodel = fq_codel::FqCodel<P>,
-    /// Oldest first: packets leave in the order in which they entered the network; at the limit the youngest goes.
+    /// Oldest first: order of entry into the network; at the limit drops the youngest.
     oldest_first, "oldest-first": OldestFirst = oldest_first::OldestFirst<P>,
-    /// PIE (RFC 8033): drops packets that come, with a probability that keeps the wait at a reference.
+    /// PIE (RFC 8033): drops arriving packets with a probability that keeps the wait at a reference.
     pie, "pie": Pie = early::EarlyDrop<P, pie::Pie>,
-    /// Adaptive RED (Floyd, Gummadi, Shenker 2001): drops packets that come, the more the more wait on average.
+    /// Adaptive RED (Floyd, Gummadi, Shenker 2001): drops arriving packets more often the longer the mean queue.
     red, "red": Red = early::EarlyDrop<P, red::Red>,
 }

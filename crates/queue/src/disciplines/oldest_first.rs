@@ -138,7 +138,7 @@ mod tests {
         fn mark(&mut self) {}
     }
 
-    /// What such a queue drops of these packets, and then yields.
+    /// Returns the packets that such a queue drops, and those it then yields.
     fn passed(limit: usize, packets: &[Stamped]) -> (Vec<u64>, Vec<u64>) {
         let table = format!("discipline = \"oldest-first\"\nlimit = {limit}");
         let settings: Settings = toml::from_str(&table).expect("a table");

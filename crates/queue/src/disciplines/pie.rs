@@ -10,31 +10,31 @@ use control::{Count, Invalid};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Instant, Positive, Share, Within};
 
-/// Parameters of PIE, by their names in RFC 8033.
+/// PIE (RFC 8033), under its names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Pie"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// The wait to keep (`QDELAY_REF`). Default 15 ms.
+    /// Reference wait (`QDELAY_REF`). Default 15 ms.
     pub qdelay_ref: Positive<Duration>,
-    /// Time between two updates of the drop probability (`T_UPDATE`), at least 1 ms. Default 15 ms.
+    /// Time between updates of the drop probability (`T_UPDATE`), at least 1 ms. Default 15 ms.
     pub t_update: Within<Duration, 1_000_000>,
-    /// For so long a fresh queue drops nothing (`MAX_BURST`). Default 150 ms.
+    /// Initial time without drops (`MAX_BURST`). Default 150 ms.
     pub max_burst: Duration,
-    /// Weight of the wait's distance from the reference, in 1/s. Default 0.125.
+    /// Weight of the deviation from the reference, in 1/s. Default 0.125.
     pub alpha: Positive<f64>,
-    /// Weight of the wait's change since the last update, in 1/s. Default 1.25.
+    /// Weight of the change since the last update, in 1/s. Default 1.25.
     pub beta: Positive<f64>,
-    /// While no more than two packets of this size wait, nothing is dropped (`MEAN_PKTSIZE`). Default 1500 B.
+    /// Packet size; nothing is dropped while at most two of it wait (`MEAN_PKTSIZE`). Default 1500 B.
     pub mean_pktsize: Bytes,
-    /// Spaces drops evenly (section 5.4). Default true.
+    /// Evenly spaced drops (section 5.4). Default true.
     pub derandomization: bool,
-    /// The probability grows by no more than 0.02 an update once it is 0.1 (section 5.5). Default true.
+    /// Probability growth of at most 0.02 per update above 0.1 (section 5.5). Default true.
     pub cap_drop_adjustment: bool,
-    /// Marks packets instead of dropping them where both ends understand ECN. Default false.
+    /// ECN marks instead of drops. Default false.
     pub ecn: bool,
-    /// From this drop probability on packets are dropped even so (`mark_ecnth`). Default 0.1.
+    /// Probability above which ECN packets are dropped too. Default 0.1.
     pub mark_ecnth: Share,
 }
 
@@ -55,7 +55,7 @@ impl Default for Params {
     }
 }
 
-/// What an update changes.
+/// State that an update changes.
 #[derive(Clone, Copy, Debug)]
 struct State {
     drop_prob: f64,
@@ -175,7 +175,7 @@ impl Law for Pie {
     }
 }
 
-/// How much gentler the controller is while the probability is small (section 4.2).
+/// Returns the factor that scales the controller down while the probability is small (section 4.2).
 fn divisor(drop_prob: f64) -> f64 {
     match drop_prob {
         p if p < 0.000_001 => 2048.0,

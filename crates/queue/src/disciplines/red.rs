@@ -8,37 +8,35 @@ use control::{Count, Invalid};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Instant, Positive, Rate, Share};
 
-/// Parameters of adaptive RED. Those that are left out follow from the bandwidth and the target delay (ARED, section 5).
+/// Adaptive RED. Missing thresholds and weight follow from bandwidth and target delay (ARED, section 5).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Red"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Rate of the link, as far as it is known: for the parameters that are left out, and for how fast the average falls
-    /// while nothing waits. Default 10 Mb/s.
+    /// Link rate, for derived parameters and the decay of the average while idle. Default 10 Mb/s.
     pub bandwidth: Positive<Rate>,
-    /// Size of a typical packet, for the same. Default 1000 B.
+    /// Typical packet size, likewise. Default 1000 B.
     pub mean_pktsize: Positive<Bytes>,
-    /// The wait to aim at. Default 5 ms.
+    /// Target wait. Default 5 ms.
     pub target_delay: Positive<Duration>,
-    /// Average number of packets from which on packets are dropped. Default: half the packets that leave within the
-    /// target delay, at least 5.
+    /// Average queue in packets above which drops begin. Default: half the packets sent in the target delay, at least
+    /// 5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_th: Option<Positive<f64>>,
-    /// Average number at which the probability is `max_p`; at twice as many it is 1. Default: three times `min_th`.
+    /// Average queue with probability `max_p`; it rises to 1 at twice this. Default: three times `min_th`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_th: Option<Positive<f64>>,
-    /// Weight of the newest number in the average. Default: 1 - exp(-1/C) where C packets leave within a second.
+    /// Weight of the newest sample. Default: 1 - exp(-1/C) for C packets sent per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub w_q: Option<Positive<Share>>,
-    /// The drop probability at `max_th`, with which it starts. Default 0.02.
+    /// Initial drop probability at `max_th`. Default 0.02.
     pub max_p: Positive<Share>,
-    /// Moves `max_p` so that the average stays half-way between the thresholds. Default true.
+    /// Adaptation of `max_p`, so that the average stays midway between the thresholds. Default true.
     pub adaptive: bool,
-    /// Time between two moves of `max_p`. Default 0.5 s.
+    /// Time between changes of `max_p`. Default 0.5 s.
     pub interval: Positive<Duration>,
-    /// Marks packets instead of dropping them where both ends understand ECN, up to an average of twice `max_th`. Default
-    /// false.
+    /// ECN marks instead of drops, below an average of twice `max_th`. Default false.
     pub ecn: bool,
 }
 
@@ -65,7 +63,7 @@ pub(crate) struct Red {
     min_th: f64,
     max_th: f64,
     w_q: f64,
-    /// How long a typical packet takes.
+    /// Service time of a typical packet.
     packet_time: f64,
     adaptive: bool,
     interval: Duration,
@@ -74,7 +72,7 @@ pub(crate) struct Red {
     average: f64,
     /// Packets that came since the last drop; -1 while the average is below the lower threshold.
     count: i64,
-    /// When the queue became empty, or a packet last came to it when it was.
+    /// Time at which the queue became empty, or at which a packet last arrived while it was.
     idle_since: Instant,
     next_move: Instant,
 }

@@ -2,86 +2,85 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Biased queue management at the ends of a connection; see `docs/tcp.md`. With this table packets carry discard priorities, in
-/// their code point; with `congestion = "bqm"` the receiver also reports what it makes of losses, and the window follows that. A
-/// key that is left out of a flow's table is as in `[tcp.bqm]`, there as said here.
+/// Biased queue management at the ends of a connection; see `docs/tcp.md`. With this table packets carry discard
+/// priorities (0 to 3) in their code point. Keys missing in `[flow.tcp.bqm]` come from `[tcp.bqm]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Bqm {
-    /// Which packet has which priority. Default `8`.
+    /// Assignment of priorities to packets. Default `8`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<DiscardPattern>,
-    /// A packet's priority rises by one with every time that it is sent again. Default true.
+    /// Priority plus one at each retransmission. Default true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raise: Option<bool>,
-    /// How the receiver tells losses by congestion from others. Default `ald`.
+    /// Receiver's test for congestion losses. Default `ald`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discriminator: Option<Discriminator>,
-    /// `K` of the discriminator, at least 1: one packet in so many has priority 0. Default: as the pattern has it, 8 or 16.
+    /// `K` of the discriminator: one packet in `K` has priority 0; at least 1. Default: that of the pattern, 8 or 16.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub every: Option<u32>,
-    /// What the receiver reports of losses by congestion. Default `highest`.
+    /// Congestion level that the receiver reports. Default `highest`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measure: Option<Measure>,
-    /// What the window loses at a loss that is not by congestion. Default `one-packet`.
+    /// Window reduction after a loss that is not by congestion. Default `one-packet`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wireless_loss: Option<WirelessLoss>,
-    /// How long the window grows as slowly as a reaction says. Default `until-next`.
+    /// End of the slow growth after a reaction. Default `until-next`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
-    /// The slow start threshold after a reaction. Default `reduced`.
+    /// Slow start threshold after a reaction. Default `reduced`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<Threshold>,
-    /// A single duplicate acknowledgement shows the loss of a packet of priority 0. Default false.
+    /// Loss of a packet of priority 0 is detected at the first duplicate acknowledgement. Default false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub single_duplicate: Option<bool>,
 }
 
-/// Which packet has which discard priority, from 0, which goes first, to 3.
+/// Assignment of discard priorities to packets, from 0, which goes first, to 3.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum DiscardPattern {
-    /// Of eight packets one has priority 0, one 1, two 2 and four 3.
+    /// Of eight packets, 1, 1, 2 and 4 have priority 0, 1, 2 and 3.
     #[default]
     #[serde(rename = "8")]
     Eight,
-    /// Of sixteen packets two have priority 0, two 1, four 2 and eight 3.
+    /// Of sixteen, 2, 2, 4 and 8.
     #[serde(rename = "16")]
     Sixteen,
-    /// Of sixteen packets one has priority 0, one 1, two 2 and twelve 3.
+    /// Of sixteen, 1, 1, 2 and 12.
     #[serde(rename = "16-sparse")]
     SixteenSparse,
-    /// All have priority 3: a sender that takes the place of others.
+    /// All have priority 3: a cheating sender.
     #[serde(rename = "highest")]
     Highest,
 }
 
-/// How a receiver tells losses by congestion from others.
+/// A receiver's test for congestion losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Discriminator {
-    /// By the share of packets of priority 0 among them, and by bursts.
+    /// Share of priority 0 among the losses, and bursts.
     #[default]
     Ald,
-    /// All are by congestion.
+    /// All losses are by congestion.
     None,
 }
 
-/// What a receiver reports of losses by congestion.
+/// Congestion level that a receiver reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Measure {
-    /// The highest priority among the packets that are missing (BQM).
+    /// Highest priority among the missing packets (BQM).
     #[default]
     Highest,
-    /// The highest that is reached from the lowest upward without a gap (Modified BQM).
+    /// Highest priority reached from 0 upward without a gap (Modified BQM).
     WithoutGap,
 }
 
-/// What the window loses at a loss that is not by congestion.
+/// Window reduction after a loss that is not by congestion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -93,27 +92,27 @@ pub enum WirelessLoss {
     None,
 }
 
-/// How long the window grows as slowly as a reaction says.
+/// End of the slow growth after a reaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Growth {
-    /// Until the next reaction to congestion.
+    /// The next reaction to congestion.
     #[default]
     UntilNext,
-    /// Until the window is as large as before the reaction.
+    /// The window's size before the reaction.
     UntilRegained,
 }
 
-/// The slow start threshold after a reaction.
+/// Slow start threshold after a reaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Threshold {
-    /// The reduced window: no slow start follows.
+    /// Reduced window: no slow start follows.
     #[default]
     Reduced,
-    /// Half of what was outstanding (RFC 5681): where the window falls lower, slow start follows.
+    /// Half of the outstanding data (RFC 5681): slow start follows if the window falls lower.
     Half,
 }
 

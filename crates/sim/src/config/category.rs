@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Category {
-    /// The highest.
+    /// Highest.
     Voice,
-    /// The second.
+    /// Second.
     Video,
-    /// The third.
+    /// Third.
     #[default]
     BestEffort,
-    /// The lowest.
+    /// Lowest.
     Background,
 }
 

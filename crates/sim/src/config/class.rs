@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
-    /// Packets that must arrive soon or not at all. DSCP 46, expedited forwarding (RFC 3246).
+    /// Packets with a deadline: DSCP 46, expedited forwarding (RFC 3246).
     RealTime,
-    /// All other traffic. DSCP 0.
+    /// Other traffic: DSCP 0.
     #[default]
     BestEffort,
 }

@@ -3,36 +3,34 @@
 use serde::{Deserialize, Serialize};
 use units::{Power, Rate};
 
-/// What a node's radio draws by what it does. With this table the joules of every node with a radio are counted; `[node.consumption]`
-/// overrides it key by key, or counts them at that node alone. The defaults are those of Espressif's ESP32 data sheet, "Current
-/// consumption depending on RF modes", at 3.3 V. See `docs/energy.md`.
+/// Power that a node's radio draws by state; with this table joules are counted. `[node.consumption]` overrides it key
+/// by key, or counts that node alone. The defaults are those of the ESP32 data sheet at 3.3 V; see `docs/energy.md`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Consumption {
-    /// While the node sends, except at the low level. Default, by the modulation of the frame: 792 mW for DSSS and CCK (802.11b,
-    /// 240 mA), 627 mW for OFDM (802.11a and g, 190 mA), 594 mW for HT (802.11n, 180 mA).
+    /// Power while sending at the high level. Default 792 mW (DSSS and CCK, 240 mA), 627 mW (OFDM, 190 mA) or 594 mW
+    /// (HT, 180 mA).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transmit: Option<Power>,
-    /// While others keep the medium busy here, whether the node decodes a frame or only senses energy. Default 330 mW (100 mA).
+    /// Power while others keep the medium busy, decoded or not. Default 330 mW (100 mA).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receive: Option<Power>,
-    /// While the medium is idle here. Default 313.5 mW (95 mA).
+    /// Power while the medium is idle. Default 313.5 mW (95 mA).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listen: Option<Power>,
-    /// While the radio dozes: the medium is idle here, and the MAC has no packet to send. It wakes without delay for its own
-    /// packets and for every frame that comes, as none can: the least that dozing can cost. Left out, it never dozes. The
-    /// ESP32's light sleep draws 2.64 mW (0.8 mA).
+    /// Power while the medium is idle and the MAC has no packet. The radio wakes without delay for its own and for all
+    /// received frames, which no radio can: a lower bound. ESP32 light sleep: 2.64 mW. Default: the radio never dozes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub doze: Option<Power>,
-    /// The low transmission level, for controllers that choose between it and the usual, high one. With the DCF, one queue, and
-    /// without rate control.
+    /// Low transmission level, for controllers that choose between two levels. Needs the DCF, one queue and no rate
+    /// control.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub low: Option<LowLevel>,
 }
 
-/// How the node sends at its low level. Other nodes hear its frames as those of the high level: with a power lowered by as much
-/// as the slower mode needs less.
+/// The low transmission level. Its power is lowered by as much as the slower mode needs less, so that range is that of
+/// the high level.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -40,10 +38,10 @@ pub struct LowLevel {
     /// Rate of data frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_rate: Option<Rate>,
-    /// 802.11n: modulation and coding scheme of data frames, instead of `data_rate`.
+    /// 802.11n: MCS of data frames, instead of `data_rate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcs: Option<u8>,
-    /// What the node draws while it sends a data frame at this level.
+    /// Power while sending a data frame at this level.
     pub transmit: Power,
 }
 

@@ -11,11 +11,11 @@ use units::{Bytes, Duration, Rate};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Lengths {
-    /// The same for all.
+    /// One length for all packets.
     One(Bytes),
-    /// Each time one of these, all as likely; one that stands there twice is twice as likely.
+    /// Drawn from the list, each entry with equal probability.
     Any(Vec<Bytes>),
-    /// Each time any whole number of bytes in a range, all as likely.
+    /// Uniform whole number of bytes in a range.
     Between(LengthRange),
 }
 
@@ -34,9 +34,9 @@ impl Lengths {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LengthRange {
-    /// The shortest.
+    /// Shortest.
     pub from: Bytes,
-    /// The longest.
+    /// Longest.
     pub to: Bytes,
 }
 
@@ -45,7 +45,7 @@ pub struct LengthRange {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Load {
-    /// The same in all runs.
+    /// One rate for all runs.
     One(Rate),
     /// Uniform between two rates.
     Drawn(LoadRange),
@@ -65,14 +65,14 @@ impl Load {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LoadRange {
-    /// The lowest.
+    /// Lowest rate.
     pub from: Rate,
-    /// The highest.
+    /// Highest rate.
     pub to: Rate,
-    /// It is drawn anew so often, from the flow's start on. Default: once a run.
+    /// Time between draws, from the flow's start on. Default: once a run.
     #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
     pub every: Option<Duration>,
-    /// Flows that give their draws the same name, and the same range, have the same rate. Default: the flow's name.
+    /// Name shared by flows that draw the same rate from the same range. Default: the flow's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draw: Option<String>,
 }

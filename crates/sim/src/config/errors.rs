@@ -3,21 +3,20 @@
 use serde::{Deserialize, Serialize};
 use units::Decibels;
 
-/// What spoils frames besides collisions: see `docs/phy.md`.
+/// Frame errors besides collisions; see `docs/phy.md`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Errors {
-    /// The model. Default: `nist`; `none` where frames have no powers (`propagation = "range"`) or no modulation
-    /// (`nominal_rate`).
+    /// Error model. Default `nist`; `none` for `propagation = "range"` or `nominal_rate`.
     pub model: Option<ErrorModel>,
-    /// Fixed: share of MPDUs lost, whatever their length and power.
+    /// Fixed: share of MPDUs lost, for every length and power.
     pub packet_error_ratio: Option<f64>,
-    /// Fixed, instead: share of bits lost; a longer MPDU is lost more often.
+    /// Fixed, instead: share of bits lost.
     pub bit_error_ratio: Option<f64>,
-    /// Fixed: ACK, CTS, RTS and block acknowledgements are lost too.
+    /// Fixed: applies to ACK, CTS, RTS and BlockAck too.
     pub control_frames: bool,
-    /// `nist` and `yans`: noise of the receiver above thermal noise at 290 K. Default 7 dB.
+    /// Receiver noise above thermal noise at 290 K, for `nist` and `yans`. Default 7 dB.
     pub noise_figure: Option<Decibels>,
 }
 
@@ -26,28 +25,26 @@ pub struct Errors {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorModel {
-    /// A frame is lost only to others, by `capture_threshold`.
+    /// Losses only by interference, by `capture_threshold`.
     None,
-    /// As `none`, and independent errors of a fixed ratio at every receiver.
+    /// `none`, plus independent errors of a fixed ratio at every receiver.
     Fixed,
-    /// By the ratio of signal to noise and interference, from one interval of constant interference to the next: OFDM by
-    /// Pei and Henderson (2010), DSSS and CCK by Pei and Henderson (2009).
+    /// By SINR in each interval of constant interference: OFDM and DSSS/CCK by Pei and Henderson (2010, 2009).
     Nist,
-    /// As `nist`, with OFDM by Lacage and Henderson (2006).
+    /// `nist`, with OFDM by Lacage and Henderson (2006).
     Yans,
 }
 
-/// How the power of a signal departs from the mean at its distance.
+/// Deviation of a signal's power from the mean at its distance.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Fading {
-    /// Log-normal shadowing: standard deviation of the power between two nodes, the same in both directions and for the
-    /// whole run. Default: none.
+    /// Log-normal shadowing: standard deviation per pair of nodes, symmetric and constant during a run. Default: none.
     pub shadowing: Option<Decibels>,
-    /// Fast fading: another power for every frame at every listener.
+    /// Fast fading: independent power per frame and listener.
     pub model: FadingModel,
-    /// Nakagami: the shape m, at least 0.5; the greater, the steadier. Default 1.5.
+    /// Nakagami shape m, at least 0.5; larger is steadier. Default 1.5.
     pub nakagami_m: Option<f64>,
 }
 
@@ -56,7 +53,7 @@ pub struct Fading {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FadingModel {
-    /// The power is the mean.
+    /// No fading.
     #[default]
     None,
     /// No line of sight: exponentially distributed power.

@@ -5,41 +5,41 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use units::{Bytes, Duration};
 
-/// Access to the medium and its conventions.
+/// Medium access of every node.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Mac {
-    /// How stations contend.
+    /// Access method.
     pub access: Access,
-    /// EDCA: what differs from the standard's parameters of its categories.
+    /// EDCA: parameters that differ from the standard's.
     pub edca: Option<Edca>,
-    /// What may share a frame.
+    /// Aggregation of packets into frames.
     pub aggregation: Aggregation,
-    /// A CTS to itself precedes each data frame that RTS and CTS do not: all in range learn how long the medium is in use.
+    /// CTS-to-self before each data frame that no RTS/CTS precedes.
     pub cts_to_self: bool,
-    /// Data frames whose MAC frame is longer than this are announced by RTS/CTS; "off" for none.
+    /// MAC frame length above which RTS/CTS precedes a data frame; "off" for never.
     pub rts_threshold: RtsThreshold,
-    /// Smallest contention window: back-off is drawn from 0 to this many slots. Default: the standard's (31 or 15). The
-    /// defaults of EDCA's categories follow from it and `cw_max`.
+    /// Smallest contention window in slots. EDCA's windows are derived from it and `cw_max`. Default: 31 or 15, by the
+    /// standard.
     pub cw_min: Option<u16>,
-    /// Largest contention window. Default 1023.
+    /// Largest contention window in slots. Default 1023.
     pub cw_max: Option<u16>,
-    /// Attempts at a frame no longer than the RTS threshold (dot11ShortRetryLimit). Default 7.
+    /// Attempts at a frame up to the RTS threshold (dot11ShortRetryLimit). Default 7.
     pub short_retry_limit: Option<u8>,
-    /// Attempts at a frame longer than the RTS threshold, after its RTS was answered (dot11LongRetryLimit). Default 4.
+    /// Attempts, after an answered RTS, at a frame above the RTS threshold (dot11LongRetryLimit). Default 4.
     pub long_retry_limit: Option<u8>,
-    /// After which receptions a node waits EIFS instead of DIFS.
+    /// Receptions after which a node waits EIFS instead of DIFS.
     pub eifs: Eifs,
-    /// From when the back-off slots that follow a missing ACK or CTS count.
+    /// Start of the backoff countdown after a missing ACK or CTS.
     pub timeout_deferral: TimeoutDeferral,
-    /// What a packet waits for that comes to a station without another one, and without a back-off left over.
+    /// Wait of a packet that finds the station without other packets and without a pending backoff.
     pub first_access: FirstAccess,
-    /// When an RTS is answered.
+    /// Condition for answering an RTS.
     pub answer_rts: AnswerRts,
-    /// Who decides about the mode of data frames.
+    /// Selection of the mode of data frames.
     pub rate_control: RateControl,
-    /// Turns in the order of the packets' age (T-MAC).
+    /// Turns in order of packet age (T-MAC).
     pub turns: Option<Turns>,
 }
 
@@ -48,59 +48,57 @@ pub struct Mac {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Access {
-    /// The distributed coordination function: one queue a node.
+    /// Distributed coordination function: one queue per node.
     #[default]
     Dcf,
     /// Enhanced distributed channel access: four categories, each with its own queue and contention.
     Edca,
 }
 
-/// The parameters of EDCA's access categories. What is left out is as in IEEE 802.11-2016, table 9-137.
+/// EDCA parameters per access category. Missing keys are as in IEEE 802.11-2016, table 9-137.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Edca {
-    /// AIFSN 2, a quarter of the window, half of it at most; TXOP limit 2.08 ms (802.11b: 3.264 ms).
+    /// AIFSN 2, a quarter of `mac.cw_min` up to half of it; TXOP 2.08 ms (802.11b: 3.264 ms).
     pub voice: Contention,
-    /// AIFSN 2, half the window, at most `mac.cw_min`; TXOP limit 4.096 ms (802.11b: 6.016 ms).
+    /// AIFSN 2, half of `mac.cw_min` up to all of it; TXOP 4.096 ms (802.11b: 6.016 ms).
     pub video: Contention,
-    /// AIFSN 3; TXOP limit 2.528 ms (802.11b: 3.264 ms).
+    /// AIFSN 3; TXOP 2.528 ms (802.11b: 3.264 ms).
     pub best_effort: Contention,
-    /// AIFSN 7; TXOP limit 2.528 ms (802.11b: 3.264 ms).
+    /// AIFSN 7; TXOP 2.528 ms (802.11b: 3.264 ms).
     pub background: Contention,
 }
 
-/// How an access category contends.
+/// Contention of an access category.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Contention {
-    /// The medium has to be idle for SIFS and this many slots before slots of the back-off count: 2 to 15.
+    /// Idle slots after SIFS before the backoff counts: 2 to 15.
     pub aifsn: Option<u8>,
-    /// Smallest contention window: back-off is drawn from 0 to this many slots.
+    /// Smallest contention window in slots.
     pub cw_min: Option<u16>,
-    /// Largest contention window.
+    /// Largest contention window in slots.
     pub cw_max: Option<u16>,
-    /// How long the category may send once it has won the medium; "0 s" for one frame or aggregate.
+    /// Sending time after winning the medium; "0 s" for one frame or aggregate.
     pub txop_limit: Option<Duration>,
 }
 
-/// Aggregation (EDCA only): several packets of one category for one receiver in a frame.
+/// Aggregation (EDCA only): packets of one category for one receiver in a frame.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Aggregation {
-    /// The longest A-MPDU, at most 65535 B: frames of their own, acknowledged one by one in a BlockAck; "off" for none.
-    /// Needs 802.11n.
+    /// Longest A-MPDU, up to 65535 B; "off" for none. Needs 802.11n.
     pub ampdu: MostBytes,
-    /// The most frames in an A-MPDU: 1 to 64.
+    /// Most frames in an A-MPDU: 1 to 64.
     pub ampdu_frames: u8,
-    /// The longest that an aggregate may last, at most 5484 us (the limit of HT-mixed frames).
+    /// Longest duration of an aggregate, up to 5484 us (HT-mixed).
     pub ampdu_duration: Duration,
-    /// The longest A-MSDU, at most 7935 B: packets in one frame, lost or acknowledged together; "off" for none. Within an
-    /// A-MPDU a frame has at most 4095 B.
+    /// Longest A-MSDU, up to 7935 B, in an A-MPDU 4095 B; "off" for none.
     pub amsdu: MostBytes,
-    /// What follows an A-MPDU whose BlockAck has not come.
+    /// Reaction to a missing BlockAck.
     pub missed_block_ack: MissedBlockAck,
 }
 
@@ -116,15 +114,15 @@ impl Default for Aggregation {
     }
 }
 
-/// What follows an A-MPDU whose BlockAck has not come (see `docs/mac-conventions.md`).
+/// Reaction to a missing BlockAck (see `docs/mac-conventions.md`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum MissedBlockAck {
-    /// All its frames count as lost and are sent again.
+    /// All frames of the A-MPDU are sent again.
     #[default]
     Retransmit,
-    /// A BlockAckReq asks what has arrived (ns-3).
+    /// A BlockAckReq asks which arrived (ns-3).
     Request,
 }
 
@@ -191,54 +189,54 @@ off_or_bytes!(MostBytes, UpTo);
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Eifs {
-    /// After a frame whose PHY header was read and whose check sum was wrong (the standard).
+    /// Frames with a readable PHY header and a wrong checksum (standard).
     #[default]
     BadFrame,
-    /// After any sensed signal that did not become a good frame, also one too weak to be decoded.
+    /// Sensed signals that did not become a good frame, decodable or not.
     AnySignal,
-    /// As `any-signal`, and not ended by a good frame that follows (ns-2 keeps it as a NAV).
+    /// As `any-signal`, and a later good frame does not end it (ns-2 keeps it as a NAV).
     AnySignalKept,
     /// Never.
     Never,
 }
 
-/// From when the back-off slots that follow a missing ACK or CTS count (see `docs/mac-conventions.md`).
+/// Start of the backoff countdown after a missing ACK or CTS (see `docs/mac-conventions.md`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeoutDeferral {
-    /// From the end of the time-out, if the medium was idle for DIFS by then.
+    /// The end of the timeout, if the medium was idle for DIFS by then.
     #[default]
     None,
-    /// From DIFS, or AIFS, after the end of the time-out (ns-3).
+    /// DIFS (AIFS) after the end of the timeout (ns-3).
     Difs,
 }
 
-/// What a packet waits for that comes to a station without another one, and without a back-off left over (see
+/// Wait of a packet that finds the station without other packets and without a pending backoff (see
 /// `docs/mac-conventions.md`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FirstAccess {
-    /// Nothing, on a medium that has been idle for DIFS or AIFS; a back-off where the medium is busy or reserved, or turns busy
-    /// before DIFS is over, or the station owes a response (the standard).
+    /// None if the medium was idle for DIFS (AIFS); else a backoff. Also a backoff if the medium turns busy before DIFS
+    /// is over or the station owes a response (standard).
     #[default]
     Immediate,
-    /// DIFS from its coming (under EDCA nothing); a back-off where the medium is sensed busy, or reserved, when it comes. A
-    /// response that the station owes does not count, and neither does what begins later (ns-3).
+    /// DIFS from arrival (none under EDCA); a backoff if the medium is busy or reserved on arrival, whatever begins
+    /// later and whatever response is owed (ns-3).
     Difs,
-    /// DIFS from its coming and a back-off, on an idle medium too (ns-2).
+    /// DIFS from arrival and a backoff, on an idle medium too (ns-2).
     BackOff,
 }
 
-/// When an RTS is answered (see `docs/mac-conventions.md`).
+/// Condition for answering an RTS (see `docs/mac-conventions.md`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum AnswerRts {
-    /// Unless the medium is reserved when the RTS ends (the standard).
+    /// Medium not reserved at the end of the RTS (standard).
     #[default]
     UnlessReserved,
-    /// Unless the medium is reserved when the RTS ends, or reserved or sensed busy when the CTS is due (ns-2).
+    /// As `unless-reserved`, and medium neither reserved nor busy when the CTS is due (ns-2).
     UnlessBusy,
 }

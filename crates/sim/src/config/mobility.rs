@@ -5,23 +5,23 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use units::{Duration, Length, Speed};
 
-/// How nodes move. A node with a `position` or `waypoints` of its own stands there, or follows those, whatever the model.
+/// Movement. A node's own `position` or `waypoints` take precedence over the model.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Mobility {
-    /// The model for the nodes without a `position` of their own.
+    /// Model for nodes without a `position`.
     pub model: MobilityModel,
-    /// Random waypoint: the sides of the rectangle on which nodes move, one corner at x = 0, y = 0.
+    /// Random waypoint: sides of the rectangle, one corner at x = 0, y = 0.
     #[serde(deserialize_with = "sides")]
     pub area: Option<[Length; 2]>,
-    /// Random waypoint: the slowest and the fastest leg.
+    /// Random waypoint: range of speeds.
     pub speed: Option<Speeds>,
-    /// Random waypoint: the pause after each leg. Default: `0 s`.
+    /// Random waypoint: pause after each leg. Default 0 s.
     pub pause: Duration,
-    /// Random waypoint: how nodes start.
+    /// Random waypoint: initial state.
     pub start: WalkStart,
-    /// Setdest: the movement file, beside the scenario.
+    /// Setdest: movement file, beside the scenario.
     pub file: Option<Attachment>,
 }
 
@@ -30,24 +30,24 @@ pub struct Mobility {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum MobilityModel {
-    /// Nodes stand where they are placed.
+    /// No movement.
     #[default]
     Static,
-    /// Each node goes to a uniform place in `area` at a uniform `speed`, pauses, and goes on.
+    /// Uniform destination in `area` at a uniform `speed`, then a pause, and again.
     RandomWaypoint,
-    /// As a `file` has it that ns-2's `setdest`, or a tool that writes its format, has made.
+    /// Movement `file` in the format of ns-2's `setdest`.
     Setdest,
 }
 
-/// The speeds of legs: uniform between two.
+/// Range of speeds, uniform.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Speeds {
-    /// The slowest.
+    /// Slowest.
     #[serde(deserialize_with = "units::positive")]
     pub from: Speed,
-    /// The fastest.
+    /// Fastest.
     #[serde(deserialize_with = "units::positive")]
     pub to: Speed,
 }
@@ -57,24 +57,24 @@ pub struct Speeds {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum WalkStart {
-    /// As if it had gone on for ever: places, speeds and pauses from the stationary distribution.
+    /// Stationary distribution of places, speeds and pauses.
     #[default]
     Stationary,
-    /// At a uniform place, at a uniform speed: the mean speed then falls for minutes, and nodes drift to the centre.
+    /// Uniform place and speed: the mean speed falls for minutes, and nodes drift to the centre.
     Uniform,
 }
 
-/// A command to a node: from a time on, go there.
+/// A command to go to a place.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Waypoint {
-    /// When the node sets out, even if it is still on its way to the waypoint before.
+    /// Departure, even before the previous waypoint is reached.
     pub time: Duration,
-    /// Where it goes: x and y. It stays there until the next waypoint's time.
+    /// Destination x and y, kept until the next waypoint's time.
     #[serde(deserialize_with = "place")]
     pub position: [Length; 2],
-    /// How fast.
+    /// Speed.
     #[serde(deserialize_with = "units::positive")]
     pub speed: Speed,
 }

@@ -16,52 +16,50 @@ pub struct Network {
     /// Simulated time, warm-up included.
     #[serde(deserialize_with = "units::positive")]
     pub duration: Duration,
-    /// Results count only what happens after this much simulated time.
+    /// Initial time without results.
     #[serde(default)]
     pub warmup: Duration,
-    /// The physical layer and the way that signals weaken.
+    /// Physical layer and propagation.
     #[serde(default)]
     pub radio: Radio,
-    /// The medium access control of every node.
+    /// Medium access of every node.
     #[serde(default)]
     pub mac: Mac,
-    /// How packets find their way.
+    /// Routing.
     #[serde(default)]
     pub routing: Routing,
-    /// How nodes move.
+    /// Movement.
     #[serde(default)]
     pub mobility: Mobility,
-    /// Nodes placed by rule, named `n0`, `n1`, ... They come before those of `[[node]]`.
+    /// Nodes placed by rule: `n0`, `n1`, ..., before those of `[[node]]`.
     #[serde(default)]
     pub nodes: Option<Placement>,
     /// Nodes placed one by one.
     #[serde(default)]
     pub node: Vec<Node>,
-    /// Links beside the radio.
+    /// Wired links.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wired: Vec<Wired>,
-    /// The queue of every node; `[node.queue]` overrides it key by key.
+    /// Queue of every node; `[node.queue]` overrides it key by key.
     #[serde(default)]
     pub queue: Queue,
-    /// EDCA: the queues of access categories, where they differ from `[queue]` and `[node.queue]`, key by key;
-    /// `[node.category_queue]` overrides them.
+    /// EDCA: overrides of `[queue]` and `[node.queue]` per access category; `[node.category_queue]` overrides them.
     #[serde(default, skip_serializing_if = "CategoryQueues::is_default")]
     pub category_queue: CategoryQueues,
-    /// Without EDCA: every node with a radio has a queue for each service class, and the packets of class `real-time` go
-    /// first. They differ from `[queue]` and `[node.queue]` key by key; `[node.class_queue]` overrides them. Without this
-    /// table all classes share one queue.
+    /// Without EDCA: a queue per service class at every node with a radio, `real-time` first. Overrides `[queue]` and
+    /// `[node.queue]`; `[node.class_queue]` overrides it. Without this table all classes share one queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class_queue: Option<ClassQueues>,
-    /// What nodes draw. Left out, no joules are counted.
+    /// Power draw of radios. Without it no joules are counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consumption: Option<Consumption>,
-    /// TCP, for the flows with `transport = "tcp"`; `[flow.tcp]` overrides it key by key.
+    /// TCP parameters; `[flow.tcp]` overrides them key by key.
     #[serde(default, skip_serializing_if = "Tcp::is_default")]
     pub tcp: Tcp,
-    /// The traffic.
+    /// Traffic.
     #[serde(default)]
     pub flow: Vec<Flow>,
-    /// What to record besides totals.
+    /// Records besides totals.
     #[serde(default)]
     pub record: Record,
 }

@@ -11,15 +11,15 @@ use units::{Length, Rate};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Placement {
-    /// How many.
+    /// Number of nodes.
     pub count: u32,
-    /// Where. Left out where `[mobility]` places the nodes.
+    /// Rule; left out if `[mobility]` places the nodes.
     #[serde(default)]
     pub placement: Option<Shape>,
-    /// Chain and grid: distance of neighbours. Circle: its radius.
+    /// Chain and grid: distance of neighbours. Circle: radius.
     #[serde(default)]
     pub spacing: Option<Length>,
-    /// Random: the sides of the rectangle on which nodes stand, one corner at x = 0, y = 0.
+    /// Random: sides of the rectangle, one corner at x = 0, y = 0.
     #[serde(default, deserialize_with = "sides", skip_serializing_if = "Option::is_none")]
     pub area: Option<[Length; 2]>,
 }
@@ -29,13 +29,13 @@ pub struct Placement {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Shape {
-    /// On a line, `spacing` apart.
+    /// A line.
     Chain,
-    /// On a square grid filled row by row, `spacing` apart.
+    /// A square grid, filled row by row.
     Grid,
-    /// `n0` in the centre, the others evenly on a circle of radius `spacing` around it.
+    /// `n0` in the centre, the others evenly on a circle.
     Circle,
-    /// Uniformly on the rectangle `area`, drawn anew for each seed; nodes of `[[node]]` without a `position`, too.
+    /// Uniform on `area`, per seed, also for `[[node]]` without a `position`.
     Random,
 }
 
@@ -44,67 +44,65 @@ pub enum Shape {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Node {
-    /// Its name, used by flows, routes and results. Naming a node of `[nodes]` changes that node.
+    /// Name in flows, routes and results. The name of a node of `[nodes]` changes that node.
     pub name: String,
-    /// So many nodes like this one, in one place, called by its name and a number: `up1`, `up2`, ... "0" is none. A flow from
-    /// `up*` is one from each of them.
+    /// Number of copies in one place, named `up1`, `up2`, ... ("0" is none). A flow from `up*` starts at each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
-    /// What it is. Any access point makes the network an infrastructure network.
+    /// Role. Any access point makes an infrastructure network.
     #[serde(default, skip_serializing_if = "Role::is_station")]
     pub role: Role,
-    /// The access point of a station. Default: the only one.
+    /// Access point of a station. Default: the only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access_point: Option<String>,
-    /// How packets wait at an access point. Default `one`.
+    /// Queues of an access point. Default `one`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queues: Option<Queues>,
-    /// With `queues = "mac80211"`: the patience with slow stations that Linux had from 4.12 to 6.15. CoDel has a target of
-    /// 50 ms and an interval of 300 ms, without ECN, towards stations whose expected throughput is below 6 Mb/s times the
-    /// stations of the access point.
+    /// With `queues = "mac80211"`: Linux 4.12 to 6.15. CoDel towards a station has 50 ms and 300 ms, without ECN, if
+    /// its expected throughput is below 6 Mb/s times the number of stations.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub slow_station_codel: bool,
-    /// Where it stands, or starts if it has `waypoints`: x and y.
+    /// Position, or start of the `waypoints`: x and y.
     #[serde(default, deserialize_with = "place")]
     pub position: Option<[Length; 2]>,
-    /// Where it goes from there, in order of time.
+    /// Waypoints, in order of time.
     #[serde(default)]
     pub waypoints: Vec<Waypoint>,
-    /// Rate of the data frames that it sends, where it differs from `[radio]`.
+    /// Rate of its data frames. Default: that of `[radio]`.
     #[serde(default)]
     pub data_rate: Option<Rate>,
-    /// 802.11n only: modulation and coding scheme of the data frames that it sends, where it differs from `[radio]`.
+    /// 802.11n: MCS of its data frames. Default: that of `[radio]`.
     #[serde(default)]
     pub mcs: Option<u8>,
-    /// Its queue, where it differs from `[queue]`.
+    /// Overrides of `[queue]`.
     #[serde(default)]
     pub queue: Option<Queue>,
-    /// The queues of its access categories, where they differ from `[category_queue]`.
+    /// Overrides of `[category_queue]`.
     #[serde(default, skip_serializing_if = "CategoryQueues::is_default")]
     pub category_queue: CategoryQueues,
-    /// The queues of its service classes, where they differ from `[class_queue]`.
+    /// Overrides of `[class_queue]`.
     #[serde(default, skip_serializing_if = "ClassQueues::is_default")]
     pub class_queue: ClassQueues,
-    /// What it draws, where it differs from `[consumption]`.
+    /// Overrides of `[consumption]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consumption: Option<Consumption>,
 }
 
-/// Queues of EDCA's access categories. A key that stands in none of these tables is that of the node's queue.
+/// Queues of EDCA's access categories; missing keys come from the node's queue.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct CategoryQueues {
-    /// The highest.
+    /// Highest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub voice: Option<Queue>,
-    /// The second.
+    /// Second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub video: Option<Queue>,
-    /// The third, and the default of flows.
+    /// Third, the default of flows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub best_effort: Option<Queue>,
-    /// The lowest.
+    /// Lowest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub background: Option<Queue>,
 }
@@ -131,15 +129,15 @@ impl CategoryQueues {
     }
 }
 
-/// Queues of service classes. A key that stands in none of these tables is that of the node's queue.
+/// Queues of service classes; missing keys come from the node's queue.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ClassQueues {
-    /// Goes first. Messages of the routing protocol wait here, too.
+    /// Served first, also for messages of the routing protocol.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub real_time: Option<Queue>,
-    /// Served while no packet of the other class waits, at the rate that its controller orders.
+    /// Served while `real-time` is empty, at its controller's rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub best_effort: Option<Queue>,
 }
@@ -164,17 +162,17 @@ impl ClassQueues {
     }
 }
 
-/// What a node is.
+/// The role of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// It has a radio. Without access points it sends to any node in range; with them to its access point alone.
+    /// Has a radio; sends to any node in range, or only to its access point if there is any.
     #[default]
     Station,
-    /// It passes on what its stations send, to each other and to wired links.
+    /// Relays between its stations and wired links.
     AccessPoint,
-    /// It has no radio, only wired links.
+    /// Has only wired links.
     Wired,
 }
 
@@ -186,18 +184,18 @@ impl Role {
     }
 }
 
-/// How packets for the stations of an access point wait.
+/// Queues of an access point towards its stations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Queues {
-    /// In one queue (one an access category).
+    /// One queue (per access category).
     #[default]
     One,
-    /// In a queue for each station (and access category), each with its own limit and controller, served in turn.
+    /// One queue per station (and access category), each with its limit and controller, served in turn.
     PerStation,
-    /// As Linux does it: a queue for each station (and access category) with FQ-CoDel, equal airtime for the stations, and
-    /// little ahead of the MAC. `[queue]` does not apply to it. See `docs/disciplines/mac80211.md`.
+    /// Linux mac80211, without `[queue]`: FQ-CoDel per station (and access category) and airtime fairness. See
+    /// `docs/disciplines/mac80211.md`.
     Mac80211,
 }
 

@@ -4,82 +4,75 @@ use super::{Errors, Fading};
 use serde::{Deserialize, Serialize};
 use units::{Decibels, Frequency, Length, Power, Rate};
 
-/// The physical layer: a standard's rates and timings, propagation, and the thresholds of reception.
+/// Physical layer: rates and timings of a standard, propagation, and reception thresholds.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Radio {
-    /// The standard: sets slot, SIFS, contention window and the rates that exist.
+    /// Standard: slot, SIFS, contention window and rates.
     pub standard: Standard,
-    /// 802.11b, and frames that protect: long or short PLCP preamble.
+    /// PLCP preamble of 802.11b and of protection frames.
     pub preamble: Preamble,
-    /// Rate of data frames. Default: the standard's highest; in 802.11n that of one stream (MCS 7). `[[node]]` can
-    /// override it for what a node sends.
+    /// Rate of data frames. Default: the standard's highest; for 802.11n MCS 7.
     pub data_rate: Option<Rate>,
-    /// 802.11n only: modulation and coding scheme of data frames, 0 to 31, instead of `data_rate`. Eight for each number
-    /// of spatial streams: 0 to 7 have one.
+    /// 802.11n: MCS of data frames, 0 to 31 (8 per spatial stream), instead of `data_rate`.
     pub mcs: Option<u8>,
-    /// 802.11n only: a rate of data frames that the standard need not have, instead of `data_rate`: symbols of 4 us
-    /// behind the preamble of one stream.
+    /// 802.11n: any rate of data frames, instead of `data_rate`: symbols of 4 us after a preamble of one stream.
     pub nominal_rate: Option<Rate>,
-    /// 802.11n only: bandwidth of data frames. Default 20 MHz.
+    /// 802.11n: bandwidth of data frames. Default 20 MHz.
     pub channel_width: ChannelWidth,
-    /// 802.11n only: pause before every symbol of a data frame. Default long.
+    /// 802.11n: guard interval of data frames. Default long.
     pub guard_interval: GuardInterval,
-    /// Rate of ACK, CTS, RTS and broadcast frames: one of 802.11b, or of 802.11a in a, g and n. Default: the lowest.
+    /// Rate of ACK, CTS, RTS and broadcast frames, of 802.11b, or 802.11a for a, g and n. Default: the lowest.
     pub basic_rate: Option<Rate>,
-    /// 802.11g, and n at 2.4 GHz: how stations take care of others near that know only 802.11b. They then have its slot of
-    /// 20 us and its smallest window of 31, and EIFS makes room for an ACK at 1 Mb/s.
+    /// 802.11g, and n at 2.4 GHz: protection of 802.11b stations nearby. Slot 20 us, smallest window 31, EIFS with an
+    /// ACK at 1 Mb/s.
     pub b_protection: BProtection,
-    /// Rate of the frames that protect: one of 802.11b. Default 1 Mb/s.
+    /// 802.11b rate of protection frames. Default 1 Mb/s.
     pub b_protection_rate: Option<Rate>,
-    /// How a signal weakens with distance.
+    /// Path loss model.
     pub propagation: Propagation,
-    /// Carrier frequency. Default: 2.412 GHz (802.11b, g), 5.18 GHz (802.11a, n). Below 4 GHz, 802.11n has the times of
-    /// the 2.4 GHz band: SIFS 10 us and 6 us of signal extension.
+    /// Carrier frequency. Below 4 GHz 802.11n has SIFS 10 us and 6 us of signal extension. Default 2.412 GHz (802.11b,
+    /// g) or 5.18 GHz (802.11a, n).
     pub frequency: Option<Frequency>,
-    /// Two-ray ground: height of every antenna above ground. Default 1.5 m.
+    /// Two-ray ground: antenna height. Default 1.5 m.
     pub antenna_height: Option<Length>,
-    /// Log-distance: the exponent. Default 3.
+    /// Log-distance: exponent. Default 3.
     pub path_loss_exponent: Option<f64>,
-    /// Transmit power of every node. Default 15 dBm; with `range` and an error model that knows noise, more where a frame at
-    /// the data rate needs more to cross that distance, up to 60 dBm.
+    /// Transmit power of every node. Default 15 dBm; with `range` and a noise model as much as the data rate needs
+    /// there, up to 60 dBm.
     pub tx_power: Option<Power>,
-    /// Distance within which a frame can be decoded; sets the receive threshold to the power found there.
+    /// Decoding distance; sets the receive threshold to the power at that distance.
     pub range: Option<Length>,
-    /// The weakest power that can be decoded, instead of `range`. Default -82 dBm.
+    /// Least power that can be decoded, instead of `range`. Default -82 dBm.
     pub receive_threshold: Option<Power>,
-    /// Distance within which a transmission keeps the medium busy. Default, with `range`: twice that.
+    /// Carrier sense distance. Default: twice `range`, if that is given.
     pub carrier_sense_range: Option<Length>,
-    /// The weakest total power that keeps the medium busy, instead of `carrier_sense_range`. Default, without ranges:
-    /// the receive threshold.
+    /// Least total power that keeps the medium busy, instead of `carrier_sense_range`. Default: the receive threshold.
     pub carrier_sense_threshold: Option<Power>,
-    /// How far a frame's power must lie above the sum of all others to be decoded. With the error models `nist` and `yans` it
-    /// counts only when the frame begins, and noise counts too: default 4 dB. Without them it counts until the frame ends:
-    /// default 10 dB.
+    /// Least power of a decodable frame above the sum of all others. `nist`, `yans`: at its begin, noise included.
+    /// Other error models: until its end. Default 4 dB for `nist` and `yans`, else 10 dB.
     pub capture_threshold: Option<Decibels>,
-    /// Which of several signals a receiver decodes.
+    /// Signal that a receiver locks to.
     pub capture: Capture,
-    /// What spoils frames besides collisions.
+    /// Frame errors besides collisions.
     pub errors: Errors,
-    /// How the power of a signal departs from the mean at its distance.
+    /// Deviation of a signal's power from the mean at its distance.
     pub fading: Fading,
 }
 
-/// Which of several signals a receiver decodes (see `docs/mac-conventions.md`).
+/// Signal that a receiver locks to (see `docs/mac-conventions.md`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Capture {
-    /// The first frame that begins strong enough while none is being decoded. It is decoded to its end, whatever comes.
+    /// First frame strong enough while none is being decoded, to its end.
     #[default]
     FirstFrame,
-    /// 4 us after a frame has begun, the strongest of those that have begun by then, if it is strong enough (ns-3). What can
-    /// be decoded also keeps the medium busy.
+    /// Strongest frame within 4 us of the first, if strong enough (ns-3). Decodable frames also keep the medium busy.
     StrongestPreamble,
-    /// The first signal that is sensed, also one too weak to be decoded and one that begins while the node itself sends: it
-    /// holds the receiver to its end. What begins meanwhile is overlooked if it is weaker by `capture_threshold`; else both
-    /// are lost, and the longer one holds the receiver (ns-2). Signals too weak to be sensed are left out.
+    /// First sensed signal, decodable or not, even while sending, to its end. A later one is ignored if weaker by
+    /// `capture_threshold`; otherwise both are lost and the longer one holds the receiver (ns-2).
     AnySignal,
 }
 
@@ -94,10 +87,10 @@ pub enum Standard {
     /// OFDM at 5 GHz, 6 to 54 Mb/s, slot 9 us, SIFS 16 us.
     #[serde(rename = "802.11a")]
     A,
-    /// OFDM at 2.4 GHz (no 802.11b stations near), slot 9 us, SIFS 10 us and 6 us of signal extension.
+    /// OFDM at 2.4 GHz, slot 9 us, SIFS 10 us and 6 us of signal extension.
     #[serde(rename = "802.11g")]
     G,
-    /// HT (MIMO-OFDM), 6.5 to 600 Mb/s, slot 9 us; HT-mixed preambles, control frames as in 802.11a.
+    /// HT (MIMO-OFDM), 6.5 to 600 Mb/s, slot 9 us; HT-mixed preambles, control frames of 802.11a.
     #[serde(rename = "802.11n")]
     N,
 }
@@ -142,12 +135,12 @@ pub enum GuardInterval {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum BProtection {
-    /// There are none near.
+    /// No such stations nearby.
     #[default]
     None,
-    /// A CTS to itself, at a rate of 802.11b, precedes each data frame.
+    /// CTS-to-self at an 802.11b rate before each data frame.
     CtsToSelf,
-    /// RTS and CTS, at a rate of 802.11b, precede each data frame.
+    /// RTS/CTS at an 802.11b rate before each data frame.
     RtsCts,
 }
 
@@ -156,26 +149,26 @@ pub enum BProtection {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Preamble {
-    /// 192 us of preamble and header, at 1 Mb/s.
+    /// 192 us, at 1 Mb/s.
     #[default]
     Long,
-    /// 96 us; not for 1 Mb/s frames, which keep the long one.
+    /// 96 us; 1 Mb/s frames keep the long one.
     Short,
 }
 
-/// How a signal weakens with distance.
+/// Path loss model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Propagation {
-    /// Free space up to the crossover distance, then the fourth power of distance (direct and ground-reflected path).
+    /// Free space up to the crossover distance, then the fourth power of distance.
     #[default]
     TwoRay,
-    /// The square of distance (Friis).
+    /// Square of distance (Friis).
     FreeSpace,
-    /// Free space for the first metre, then `path_loss_exponent`.
+    /// Free space for 1 m, then `path_loss_exponent`.
     LogDistance,
-    /// No powers: decodable within `range`, sensed and disturbing within `carrier_sense_range`, nothing beyond.
+    /// No powers: decodable within `range`, sensed and interfering within `carrier_sense_range`.
     Range,
 }
 

@@ -4,17 +4,16 @@ use super::Category;
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
-/// How packets find their way.
+/// Routing of packets.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Routing {
-    /// The protocol.
+    /// Routing protocol.
     pub protocol: Protocol,
-    /// Paths given by hand, for `protocol = "static"`; all others are the shortest by hops over links within the
-    /// receive range.
+    /// Paths given by hand, for `static`; other paths are the shortest by hops.
     pub route: Vec<Route>,
-    /// The parameters of AODV, for `protocol = "aodv"`; see `docs/routing.md`.
+    /// AODV parameters; see `docs/routing.md`.
     pub aodv: Aodv,
 }
 
@@ -26,7 +25,7 @@ pub enum Protocol {
     /// Routes fixed before the run; no routing packets.
     #[default]
     Static,
-    /// Ad hoc on-demand distance vector routing (RFC 3561): routes are sought when a packet needs one.
+    /// Ad hoc on-demand distance vector routing (RFC 3561).
     Aodv,
 }
 
@@ -35,28 +34,28 @@ pub enum Protocol {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Route {
-    /// The node where the path starts.
+    /// First node.
     pub from: String,
-    /// The node where it ends.
+    /// Last node.
     pub to: String,
-    /// The nodes between, in order. Empty: straight.
+    /// Nodes between, in order; empty for a direct link.
     #[serde(default)]
     pub via: Vec<String>,
 }
 
-/// Where packets of AODV wait.
+/// Position of AODV packets in queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RoutingPriority {
-    /// Behind the data that waits already (ns-3).
+    /// Behind waiting data (ns-3).
     #[default]
     None,
-    /// In front of all that waits, the newest first (ns-2, unless told otherwise).
+    /// In front of all packets, newest first (ns-2).
     HeadOfQueue,
 }
 
-/// How far from the end of a route a node may be that repairs it (section 6.12).
+/// Distance from the destination at which a node repairs a route (section 6.12).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -64,48 +63,49 @@ pub enum RepairWithin {
     /// At most `max_repair_ttl` hops from the destination.
     #[default]
     MaxRepairTtl,
-    /// The packet has come farther than it has yet to go (ns-2), however far that is.
+    /// More than half of the packet's way is done (ns-2).
     NearerHalf,
 }
 
-/// How a node that repairs a route looks for a way round (section 6.12).
+/// Search of a node that repairs a route (section 6.12).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RepairBy {
-    /// By one request.
+    /// One request.
     #[default]
     OneRequest,
-    /// By as many requests as a packet's origin makes (ns-2).
+    /// As many requests as a packet's source makes (ns-2).
     WholeSearch,
 }
 
-/// How long a reply is waited for.
+/// Wait for a reply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ReplyWait {
-    /// `node_traversal_time` a hop both ways; `net_traversal_time` after a request to all, doubled with each more (6.3).
+    /// `node_traversal_time` per hop both ways; `net_traversal_time` after a network-wide request, doubled with each
+    /// (section 6.3).
     #[default]
     TraversalTime,
-    /// 2 x TTL x the time a hop that the last three searches for this destination took, or before the first
-    /// `node_traversal_time`; after requests to all times their number; at most 10 s (ns-2).
+    /// 2 x TTL x time per hop of the last three searches, initially `node_traversal_time`; times their number for
+    /// network-wide requests; at most 10 s (ns-2).
     Measured,
 }
 
-/// Who gets a route error.
+/// Receivers of a route error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorsTo {
-    /// The neighbour that uses the route, by a frame with an ACK; all neighbours, by a broadcast, where several do.
+    /// The neighbour that uses the route, by unicast; by broadcast if several do.
     #[default]
     Precursors,
-    /// All neighbours, always by a broadcast (ns-2).
+    /// All neighbours, by broadcast (ns-2).
     All,
 }
 
-/// The parameters of AODV: those of RFC 3561, section 10, under its names and with its defaults, then our own.
+/// AODV parameters: those of RFC 3561, section 10, under its names, then those of the implementation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
@@ -113,80 +113,78 @@ pub enum ErrorsTo {
 pub struct Aodv {
     /// Lifetime of a route after its last use.
     pub active_route_timeout: Duration,
-    /// Hello messages in a row that may be missing before a link counts as broken.
+    /// Missing hello messages in a row that break a link.
     pub allowed_hello_loss: u8,
-    /// For how long requests of a neighbour are ignored that did not get a reply; zero for never. Default:
-    /// `rreq_retries` x `net_traversal_time`.
+    /// Time to ignore requests of a neighbour that did not get a reply; zero for never. Default: `rreq_retries` x
+    /// `net_traversal_time`.
     pub blacklist_timeout: Option<Duration>,
-    /// Spacing of hello messages.
+    /// Time between hello messages.
     #[serde(deserialize_with = "units::positive")]
     pub hello_interval: Duration,
-    /// Added to the TTL of a request for local repair.
+    /// TTL added to a request for local repair.
     pub local_add_ttl: u8,
-    /// Destinations at most this many hops away are repaired locally. Default: 0.3 x `net_diameter`, rounded down.
+    /// Hops to a destination up to which routes are repaired locally. Default: 0.3 x `net_diameter`, rounded down.
     pub max_repair_ttl: Option<u8>,
-    /// Lifetime that a destination gives to the route in its reply. Default: 2 x `active_route_timeout`.
+    /// Lifetime of a route in its destination's reply. Default: 2 x `active_route_timeout`.
     pub my_route_timeout: Option<Duration>,
-    /// Most hops between two nodes; the TTL of a request that is to reach all.
+    /// Most hops between two nodes: TTL of a network-wide request.
     pub net_diameter: u8,
-    /// How long a request may take to the farthest node and its reply back. Default: 2 x `node_traversal_time` x
-    /// `net_diameter`.
+    /// Time for a network-wide request and its reply. Default: 2 x `node_traversal_time` x `net_diameter`.
     pub net_traversal_time: Option<Duration>,
-    /// How long to wait for an RREP-ACK. Default: `node_traversal_time` + 10 ms.
+    /// Wait for an RREP-ACK. Default: `node_traversal_time` + 10 ms.
     pub next_hop_wait: Option<Duration>,
-    /// How long a packet takes over a hop, at a cautious estimate.
+    /// Conservative time per hop.
     #[serde(deserialize_with = "units::positive")]
     pub node_traversal_time: Duration,
-    /// For how long a request is remembered. Default: 2 x `net_traversal_time`.
+    /// Time to remember a request. Default: 2 x `net_traversal_time`.
     pub path_discovery_time: Option<Duration>,
-    /// Route errors that a node sends in a second at most.
+    /// Most route errors per node and second.
     pub rerr_ratelimit: u8,
-    /// Route requests that a node originates in a second at most.
+    /// Most route requests per source and second.
     pub rreq_ratelimit: u8,
-    /// Requests with the largest TTL that are made for a destination before it counts as unreachable.
+    /// Network-wide requests before a destination is unreachable.
     pub rreq_retries: u8,
-    /// Hops added to the time that the reply to a request of limited TTL may take.
+    /// Hops added to the wait for a reply to a request of limited TTL.
     pub timeout_buffer: u8,
-    /// TTL of the first request for an unknown destination.
+    /// TTL of the first request.
     pub ttl_start: u8,
-    /// Added to the TTL of a request when no reply has come.
+    /// TTL added to each further request.
     pub ttl_increment: u8,
-    /// Requests with a TTL above this go to all.
+    /// TTL above which a request is network-wide.
     pub ttl_threshold: u8,
-    /// Broadcasts wait for a uniform time up to this, so that neighbours do not answer at once (RFC 5148).
+    /// Upper bound of the random delay of broadcasts (RFC 5148).
     pub jitter: Duration,
-    /// Send hello messages. Without them a link is broken when the MAC gives up a packet over it; with them, also then.
+    /// Hello messages. A packet that the MAC gives up breaks a link with and without them.
     pub hello: bool,
-    /// Where a link breaks, look for a way round it from there (section 6.12).
+    /// Local repair of a broken route (section 6.12).
     pub local_repair: bool,
-    /// How far from the end of a route a node may be that repairs it.
+    /// Distance from the destination at which a node repairs a route.
     pub repair_within: RepairWithin,
-    /// How a node that repairs a route looks for a way round.
+    /// Search of a node that repairs a route.
     pub repair_by: RepairBy,
-    /// How long a reply is waited for before the next request.
+    /// Wait for a reply before the next request.
     pub reply_wait: ReplyWait,
-    /// After a search in vain, no request for the destination is made for this long; its packets wait. ns-2: 10 s.
+    /// Pause after a failed search for a destination, while its packets wait. ns-2: 10 s.
     pub search_hold: Duration,
-    /// Who gets a route error.
+    /// Receivers of a route error.
     pub errors_to: ErrorsTo,
-    /// A message of AODV that the MAC gives up is a broken link too, not only a data packet (ns-2).
+    /// AODV messages that the MAC gives up break a link, as data packets do.
     pub message_failures: bool,
-    /// Only the destination replies (the D flag).
+    /// Replies only from the destination (D flag).
     pub destination_only: bool,
-    /// A node that replies for a destination tells it about the route back (the G flag).
+    /// Gratuitous RREP from intermediate nodes to the destination (G flag).
     pub gratuitous_rrep: bool,
-    /// Ask for an RREP-ACK after each reply (the A flag).
+    /// RREP-ACK after each reply (A flag).
     pub rrep_ack: bool,
-    /// Packets that a node holds while their routes are sought; the oldest makes way.
+    /// Packets held at a node during searches; the oldest is dropped.
     pub buffer_packets: u32,
-    /// For how long it holds them.
+    /// Time to hold them.
     pub buffer_time: Duration,
-    /// Discard what waits in the queue for a next hop when the link there breaks (ns-2), instead of leaving it to fail
-    /// packet by packet (ns-3).
+    /// Packets queued for a broken link are dropped (ns-2), instead of failing one by one (ns-3).
     pub purge_on_failure: bool,
-    /// Where packets of AODV wait.
+    /// Position of AODV packets in queues.
     pub routing_priority: RoutingPriority,
-    /// The access category of packets of AODV, where `mac.access` is "edca".
+    /// Access category of AODV packets, for `mac.access` "edca".
     pub category: Category,
 }
 

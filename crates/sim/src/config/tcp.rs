@@ -4,57 +4,55 @@ use super::{Bqm, Category};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
 
-/// How TCP behaves; see `docs/traffic.md`. A key that is left out of a flow's table is as in `[tcp]`, there as said here.
+/// TCP parameters; see `docs/tcp.md`. Keys missing in `[flow.tcp]` come from `[tcp]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Tcp {
-    /// How the congestion window grows and shrinks. Default `reno`.
+    /// Congestion control. Default `reno`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<Congestion>,
-    /// How losses are found and repaired. Default `sack`.
+    /// Loss recovery. Default `sack`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Recovery>,
-    /// What shows that a segment is lost, where `recovery` is "sack". Default `rack-tlp`.
+    /// Loss detection, for `recovery` "sack". Default `rack-tlp`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_detection: Option<LossDetection>,
-    /// By what the window grows in slow start. Default `bytes`.
+    /// Window growth in slow start. Default `bytes`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_start: Option<SlowStart>,
-    /// What the window is when a fast recovery ends. Default `threshold`.
+    /// Window at the end of fast recovery. Default `threshold`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery_end: Option<RecoveryEnd>,
-    /// How samples of the round-trip time weigh that timestamps give. Default `window`.
+    /// Weight of round-trip samples from timestamps. Default `window`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_samples: Option<RttSamples>,
-    /// Explicit congestion notification (RFC 3168): queues that can, mark packets instead of dropping them. Default false.
+    /// Explicit congestion notification (RFC 3168). Default false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<bool>,
-    /// Most payload of a segment, at most 2244 B (2256 B without `timestamps`): 20 B of TCP with its options, 20 B of IP and
-    /// the MAC's headers come on top. Default 1000 B.
+    /// Largest payload of a segment, up to 2244 B (2256 B without `timestamps`), without the headers of TCP (20 B), its
+    /// options, IP (20 B) and the MAC. Default 1000 B.
     #[serde(deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
     pub segment: Option<Bytes>,
-    /// Segments that a connection may send before the first is acknowledged (RFC 6928), from 1 to 10000. Default 10.
+    /// Segments sent before the first acknowledgement (RFC 6928): 1 to 10000. Default 10.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<u32>,
-    /// The receiver's buffer: most bytes that it lets be on their way. Below `segment`, segments are that much shorter; with
-    /// "0 B" nothing is ever taken. Default 4 MB.
+    /// Receiver's buffer. A value below `segment` shortens segments; "0 B" stops the flow. Default 4 MB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advertised_window: Option<Bytes>,
-    /// The longest time that an acknowledgement waits for a second full segment, which is always acknowledged at once;
-    /// "0 s": every segment is. Default 200 ms.
+    /// Longest wait of an acknowledgement for a second full segment; "0 s" acknowledges each. Default 200 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<Duration>,
-    /// The least retransmission timeout. Default 1 s (RFC 6298, 2.4); Linux has 200 ms.
+    /// Least retransmission timeout. Linux: 200 ms. Default 1 s (RFC 6298).
     #[serde(deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
     pub rto_min: Option<Duration>,
-    /// The first two duplicate acknowledgements let a new segment each go out (RFC 3042). Default true.
+    /// A new segment at each of the first two duplicate acknowledgements (RFC 3042). Default true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,
-    /// Segments carry timestamps (RFC 7323): 12 B of header, and a round-trip time of every acknowledgement. Default true.
+    /// Timestamps (RFC 7323): 12 B of header, and a round-trip sample per acknowledgement. Default true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
-    /// Access category of what the receiver sends back, where `mac.access` is "edca". Default: the flow's.
+    /// Access category of acknowledgements, for `mac.access` "edca". Default: the flow's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack_category: Option<Category>,
     /// Discard priorities, for queues of the discipline `biased`.
@@ -62,7 +60,7 @@ pub struct Tcp {
     pub bqm: Option<Bqm>,
 }
 
-/// How the congestion window grows and shrinks.
+/// Congestion control.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -72,73 +70,73 @@ pub enum Congestion {
     Reno,
     /// CUBIC (RFC 9438).
     Cubic,
-    /// As reports of losses by discard priority say (BQM); with the defaults of `[tcp.bqm]` if that is left out.
+    /// BQM: follows reports of losses by discard priority.
     Bqm,
 }
 
-/// How losses are found and repaired.
+/// Loss recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Recovery {
-    /// By selective acknowledgements (RFC 2018 and 6675).
+    /// Selective acknowledgements (RFC 2018, 6675).
     #[default]
     Sack,
-    /// By partial acknowledgements (RFC 6582).
+    /// Partial acknowledgements (RFC 6582).
     #[serde(rename = "newreno")]
     NewReno,
-    /// By three duplicate acknowledgements, one loss a window (RFC 5681, 3.2).
+    /// Three duplicate acknowledgements, one loss per window (RFC 5681, 3.2).
     Reno,
 }
 
-/// What shows that a segment is lost.
+/// Loss detection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum LossDetection {
-    /// A segment that was sent later has arrived, and a reordering window has passed; a probe for the last segments of all
-    /// (RFC 8985, as in Linux). Lost repetitions are found too.
+    /// Arrival of a later segment and of no earlier one within a reordering window; tail loss probe (RFC 8985, Linux).
+    /// Finds lost retransmissions too.
     #[default]
     RackTlp,
-    /// Three ranges, or more than two segments, have arrived of what is behind it (RFC 6675; ns-2, ns-3). A lost repetition
-    /// takes a timeout.
+    /// Three ranges, or more than two segments, received above it (RFC 6675; ns-2, ns-3). A lost retransmission needs a
+    /// timeout.
     DuplicateAcks,
 }
 
-/// By what the window grows in slow start.
+/// Window growth in slow start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SlowStart {
-    /// By all that an acknowledgement acknowledges (RFC 3465; Linux, ns-3).
+    /// By all acknowledged bytes (RFC 3465; Linux, ns-3).
     #[default]
     Bytes,
-    /// By at most a segment an acknowledgement (RFC 5681, 3.1; ns-2).
+    /// By at most one segment per acknowledgement (RFC 5681, 3.1; ns-2).
     Acks,
 }
 
-/// What the window is when a fast recovery ends.
+/// Window at the end of fast recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RecoveryEnd {
-    /// The slow start threshold; congestion avoidance counts from then on (RFC 5681, 3.2; RFC 6675; ns-2).
+    /// Slow start threshold (RFC 5681, 3.2; RFC 6675; ns-2).
     #[default]
     Threshold,
-    /// The threshold, and the acknowledgement that ends the recovery counts with all that it acknowledges, on top of what was
-    /// counted before the loss: up to three segments more (ns-3).
+    /// Threshold; the acknowledgement that ends recovery counts in full for congestion avoidance: up to three segments
+    /// more (ns-3).
     Counted,
 }
 
-/// How samples of the round-trip time weigh that timestamps give.
+/// Weight of round-trip samples from timestamps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RttSamples {
-    /// An eighth for all samples of a window together (RFC 7323, appendix G).
+    /// An eighth for all samples of a window (RFC 7323, appendix G).
     #[default]
     Window,
-    /// An eighth for each (ns-2, ns-3).
+    /// An eighth per sample (ns-2, ns-3).
     Each,
 }
 

@@ -9,83 +9,79 @@ use units::{Bytes, Duration, Rate};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
-    /// Its name in the results.
+    /// Name in results.
     pub name: String,
-    /// The node that sends; `*` for a flow from every station but the receiver, named `name-node`, `up*` for one from every
-    /// station, or node without a radio, whose name begins so. Without access points every node with a radio is a station.
-    /// `any` for a station that is drawn for each seed.
+    /// Sender: a node, `*` for every station but the receiver, `up*` for all stations and wired nodes whose names begin
+    /// so, or `any` for a random station per seed. Flows of several senders are named `name-node`. Without access
+    /// points every node with a radio is a station.
     pub from: String,
-    /// The node that receives; `*` for a flow to every station but the sender, named `name-node`, `up*` for one to every
-    /// station, or node without a radio, whose name begins so; `next` for the next of all that `from` stands for, the last one's being the first (a
-    /// ring); `broadcast` for all in range of the sender; `any` for a station that is drawn for each seed.
+    /// Receiver: as `from`, or `next` for the next of the nodes of `from` (a ring), or `broadcast` for all in range.
     pub to: String,
-    /// With `any`: how many hops apart the ends are at the start of the run, by the shortest path. All pairs of ends with
-    /// so many are as likely. Default: whatever it is, also if there is no path.
+    /// With `any`: path length between the ends at the start, uniform among pairs of such length. Default: any, even
+    /// without a path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hops: Option<HopRange>,
-    /// So many flows alike, named `name-1`, `name-2`, ..., each with random numbers of its own. "0" is none.
+    /// Number of copies, named `name-1`, `name-2`, ..., with independent random numbers. "0" is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
-    /// What is sent.
+    /// Source.
     pub traffic: Traffic,
-    /// What carries it. `tcp` for the kinds `greedy`, `transfer` and, if you like, `web`.
+    /// Transport. `tcp` is for `greedy`, `transfer` and optionally `web`.
     #[serde(default, skip_serializing_if = "Transport::is_udp")]
     pub transport: Transport,
-    /// What differs from `[tcp]`, where `transport` is "tcp".
+    /// Overrides of `[tcp]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<Tcp>,
-    /// Its service class, carried as a code point (DSCP) in every packet. Answers have the class of what they answer. With
-    /// `[class_queue]` each class has a queue of its own.
+    /// Service class, a DSCP in every packet and in answers. With `[class_queue]` each class has a queue.
     #[serde(default, skip_serializing_if = "Class::is_best_effort")]
     pub class: Class,
-    /// It asks for admission before it sends. Of class `real-time` over UDP only.
+    /// Admission before sending, for `real-time` over UDP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub admission: Option<Admission>,
-    /// Its access category, where `mac.access` is "edca". Default `best-effort`; of a flow of class `real-time`, `voice`
-    /// (RFC 8325).
+    /// Access category, for `mac.access` "edca". Default `best-effort`; for `real-time` `voice` (RFC 8325).
     #[serde(default)]
     pub category: Option<Category>,
-    /// When the flow starts.
+    /// Start.
     #[serde(default)]
     pub start: Duration,
-    /// When it stops. Default: at the end.
+    /// Stop. Default: the end.
     #[serde(default)]
     pub stop: Option<Duration>,
-    /// The start is moved later by a random time below this, once a run.
+    /// Upper bound of a random delay of the start, per run.
     #[serde(default)]
     pub phase_jitter: Duration,
-    /// Packets that take longer from source to destination are late.
+    /// End-to-end delay above which packets are late.
     #[serde(default)]
     pub deadline: Option<Duration>,
-    /// The receiver plays what arrives at the pace at which it was sent, once it holds so much of it, and stalls where it runs
-    /// dry until it holds as much again; results have the key `player`. Several packets long. Over UDP to one node only.
+    /// Playout buffer: playback starts when it holds this time of traffic, stalls when it is empty, and resumes when it
+    /// is full again (results: `player`). Several packets; over UDP to one node.
     #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
     pub player_buffer: Option<Duration>,
-    /// Changes of the rate while the flow runs, in order of time. Of `cbr` and `poisson` only.
+    /// Changes of the rate, in order of time, for `cbr` and `poisson`.
     #[serde(default)]
     pub at: Vec<Step>,
 }
 
-/// The fewest hops and the most.
+/// Range of path lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct HopRange {
-    /// The fewest, at least 1.
+    /// Fewest hops, at least 1.
     pub from: u32,
-    /// The most.
+    /// Most hops.
     pub to: u32,
 }
 
-/// What carries a flow's data.
+/// Transport of a flow's data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Transport {
-    /// Packets as the source makes them, sent once. (`ping` is carried by ICMP, whose header is as long.)
+    /// Packets sent once. (`ping` uses ICMP.)
     #[default]
     Udp,
-    /// Connections that send what is lost again, and no faster than the network takes it.
+    /// Connections with retransmission and congestion control.
     Tcp,
 }
 
@@ -97,62 +93,59 @@ impl Transport {
     }
 }
 
-/// What a flow sends. Which keys a kind has, and the mean rate that comes out, is in `docs/traffic.md`.
+/// Source of a flow; `docs/traffic.md` lists the keys and mean rate of each kind.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Traffic {
-    /// The pattern.
+    /// Pattern.
     pub kind: TrafficKind,
-    /// Rate of UDP payload. `cbr`, `poisson`: the mean, which may be drawn for each run, as
-    /// `{ from = "1 Mb/s", to = "2 Mb/s" }`. `on-off`: while on. `web`: the pace of a burst; without it the packets of a
-    /// burst come at one time.
+    /// Rate of UDP payload: mean (`cbr`, `poisson`; also `{ from = "1 Mb/s", to = "2 Mb/s" }`, drawn per run), while on
+    /// (`on-off`), or of a burst (`web`; default: all packets at once).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Load>,
-    /// UDP payload of a packet, at most 2268 B: 8 B of UDP, 20 B of IP and the MAC's headers come on top. `cbr`, `poisson`:
-    /// it may be drawn for each packet, from a list or as `{ from = "128 B", to = "1518 B" }`. `web`: of every packet of a
-    /// burst but the last; default 1000 B. `ping`: what comes with a request and its reply; default 56 B.
+    /// UDP payload of a packet, up to 2268 B, without the headers of UDP (8 B), IP (20 B) and the MAC. `cbr`,
+    /// `poisson`: also a list or `{ from = "128 B", to = "1518 B" }`, drawn per packet. `web`: all but the last of a
+    /// burst; default 1000 B. `ping`: request and reply; default 56 B.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet: Option<Lengths>,
-    /// `cbr`, `poisson`: bytes of headers that `packet` and `rate` count with the payload: 28 B where they speak of IP
-    /// packets, 46 B of Ethernet frames, as traffic generators do. Default 0 B.
+    /// `cbr`, `poisson`: header bytes included in `packet` and `rate`: 28 B for IP packets, 46 B for Ethernet frames.
+    /// Default 0 B.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overhead: Option<Bytes>,
-    /// Mean time on. `voice`: of a talk spurt; default 1.004 s (ITU-T P.59).
+    /// Mean time on. Default for `voice`: 1.004 s (ITU-T P.59).
     #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
     pub on: Option<Duration>,
-    /// Mean time off. `voice`: of a pause; default 1.587 s (ITU-T P.59).
+    /// Mean time off. Default for `voice`: 1.587 s (ITU-T P.59).
     #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
     pub off: Option<Duration>,
-    /// `on-off`: distribution of the times on and off. `web`: of the reading times. Default `exponential`. `ping`: of the
-    /// times between requests; evenly spaced without it, `exponential` is the only choice.
+    /// Distribution of times on and off (`on-off`), reading times (`web`; default `exponential`), or times between
+    /// requests (`ping`: `exponential`; default: even).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<Spread>,
     /// Shape of Pareto times, above 1. Default 1.5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times_shape: Option<f64>,
-    /// `voice`: the speech in a packet, a multiple of 125 us. Default 20 ms, which are 160 B of G.711 (64 kb/s).
+    /// `voice`: speech per packet, a multiple of 125 us. Default 20 ms: 160 B of G.711 (64 kb/s).
     #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
     pub packetisation: Option<Duration>,
-    /// `voice`: nothing is sent in pauses. Default false: packets all the time.
+    /// `voice`: nothing is sent in pauses. Default false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub silence: Option<bool>,
-    /// `web`: mean size of a burst, Pareto distributed, in whole bytes. `transfer`: size of each; a transfer of "0 B" is a
-    /// connection that is opened and closed.
+    /// `web`: mean size of a burst (Pareto). `transfer`: size of each; "0 B" only opens and closes a connection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
-    /// `web`: shape of the sizes, above 1. Default 1.2.
+    /// `web`: shape of sizes, above 1. Default 1.2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size_shape: Option<f64>,
-    /// `web`: mean time from the end of a burst to the next. Over TCP a burst ends when all of it has arrived.
+    /// `web`: mean time from the end of a burst (over TCP, its arrival) to the next.
     #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
     pub reading: Option<Duration>,
-    /// `transfer`: time from the start of one to the start of the next, whether that has ended or not; without it there is
-    /// one. `ping`: mean time between requests; default 1 s.
+    /// Time between starts of `transfer` (default: one transfer), mean time between requests of `ping` (default 1 s).
     #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
     pub every: Option<Duration>,
-    /// `replay`: a recording (pcap or pcapng), relative to the scenario. The flow sends packets as long as its IP packets,
-    /// the first at the flow's start, the others as long after it as in the recording.
+    /// `replay`: recording (pcap, pcapng), relative to the scenario. The flow repeats lengths of IP packets and times,
+    /// shifted to its start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<Attachment>,
 }
@@ -162,25 +155,25 @@ pub struct Traffic {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum TrafficKind {
-    /// Constant bit rate: packets evenly spaced.
+    /// Constant bit rate, evenly spaced packets.
     Cbr,
-    /// Packets at independent random times (exponential gaps).
+    /// Exponential gaps.
     Poisson,
-    /// There is always a packet waiting.
+    /// Always a packet waiting.
     Saturated,
-    /// Evenly spaced packets during random times on, none during the random times off between them.
+    /// Constant bit rate during random times on.
     OnOff,
-    /// G.711: 64 kb/s of speech, with or without pauses.
+    /// G.711 speech of 64 kb/s, with or without pauses.
     Voice,
-    /// Bursts of Pareto sizes, with random reading times between them.
+    /// Bursts of Pareto sizes with random reading times.
     Web,
-    /// Sizes and times of the packets of a recording.
+    /// Lengths and times of a recording.
     Replay,
-    /// Over TCP: there is always more to send.
+    /// TCP with unlimited data.
     Greedy,
-    /// Over TCP: a given number of bytes, once or again and again, each time over a new connection.
+    /// TCP with a given number of bytes, once or repeated, each over a new connection.
     Transfer,
-    /// Requests that the receiver sends back (ICMP echo); results have the round-trip times.
+    /// ICMP echo; results have the round-trip times.
     Ping,
 }
 
@@ -192,21 +185,21 @@ pub enum Spread {
     /// Exponential.
     #[default]
     Exponential,
-    /// Pareto: heavy-tailed, not truncated.
+    /// Heavy-tailed, not truncated.
     Pareto,
 }
 
-/// A change of a flow's rate: to `rate`, or to `scale` times the rate that the flow starts with.
+/// A change of a flow's rate.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// When, from the start of the run; moved by the flow's `phase_jitter`, as its start is.
+    /// Time from the start of the run, moved by `phase_jitter`.
     pub time: Duration,
-    /// The new rate.
+    /// New rate.
     #[serde(default)]
     pub rate: Option<Rate>,
-    /// The new rate as a multiple of the flow's first rate.
+    /// New rate as a multiple of the flow's first rate.
     #[serde(default)]
     pub scale: Option<f64>,
 }

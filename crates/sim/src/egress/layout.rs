@@ -1,4 +1,4 @@
-//! Which port of a node packets wait at, and what the ports are called.
+//! Layout of a node's ports: the port of each packet, and the ports' names.
 
 use crate::config::Class;
 use crate::engine::{Number as _, PortId, WireId};
@@ -8,8 +8,8 @@ use std::ops::Range;
 /// The service classes, the highest first.
 const CLASSES: [Class; 2] = [Class::RealTime, Class::BestEffort];
 
-/// How the ports of a node are ordered: groups of one port per access category or per service class, the highest first,
-/// then one port per wired link. There is one group, or at an access point with ports for each station one per station.
+/// Order of a node's ports: groups of one port per access category or per service class, the highest first, then one
+/// port per wired link. There is one group, or at an access point with ports for each station one per station.
 #[derive(Debug)]
 pub(crate) struct Layout {
     /// The stations of the groups, in order; empty where there is one group for all. Behind them may be one more group, for

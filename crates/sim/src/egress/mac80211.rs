@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use units::{Bytes, Duration, Instant, Positive, Within};
 
-/// What a station in debt gains when it is at the head of the turns: its weight in microseconds.
+/// Airtime that a station in debt gains at the head of the round robin: its weight in microseconds.
 const QUANTUM: Duration = Duration::from_micros(256);
 /// A station that has less than this ahead of it may always pull (`IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L`).
 const LOW: Duration = Duration::from_millis(5);
@@ -27,7 +27,7 @@ const HIGH: Duration = Duration::from_millis(12);
 const THRESHOLD: Duration = Duration::from_millis(24);
 /// The limit of broadcasts (`IEEE80211_DEFAULT_AQL_TXQ_LIMIT_BC`).
 const BROADCASTS: Duration = Duration::from_millis(50);
-/// A station pays for airtime until so long after it had something to get (`AIRTIME_ACTIVE_DURATION`).
+/// Time after a station's last packet for which it still pays for airtime (`AIRTIME_ACTIVE_DURATION`).
 const ACTIVE: Duration = Duration::from_millis(100);
 /// No packet is expected to take longer: Linux has ten bits for it, in steps of 4 us.
 const LONGEST: Duration = Duration::from_micros(4_092);
@@ -66,7 +66,7 @@ pub(crate) struct Scheduler {
 /// An access category.
 #[derive(Debug, Default)]
 struct Category {
-    /// What waits for the MAC.
+    /// Packets that wait for the MAC.
     passed: VecDeque<Passed>,
     /// The ports that may have packets, in the order of their turns.
     turns: VecDeque<PortId>,
@@ -76,7 +76,7 @@ struct Category {
 #[derive(Debug)]
 struct Passed {
     packet: Waiting,
-    /// When it joined its port.
+    /// Time at which it joined its port.
     joined: Instant,
     /// Airtime expected of it.
     expected: Duration,
@@ -92,7 +92,7 @@ struct Share {
     deficit: i64,
     /// Airtime expected of its packets that passed and are not finished.
     pending: Duration,
-    /// When it last had a packet.
+    /// Time at which it last had a packet.
     active: Instant,
 }
 
@@ -279,7 +279,7 @@ impl Scheduler {
         Some(Taken { packet, waited: now.since(joined), expected, left: None })
     }
 
-    /// The MAC is done with a packet of a port that was expected to be on the air for so long.
+    /// Completes a packet of a port, with the airtime that was estimated for it.
     pub(super) fn completed(&mut self, port: PortId, expected: Duration) {
         let Some(share) = self.shares.get_mut(port) else { return };
         share.pending = share.pending - expected;
@@ -296,7 +296,7 @@ impl Scheduler {
         }
     }
 
-    /// How many packets passed and wait for the MAC.
+    /// Returns the number of packets that passed and wait for the MAC.
     pub(super) fn waiting(&self) -> usize {
         self.categories.iter().map(|category| category.passed.len()).sum()
     }

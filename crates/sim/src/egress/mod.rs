@@ -1,5 +1,5 @@
-//! What stands between routing and the MAC of a node: its ports, each a queueing discipline with its controller and a
-//! shaper, and the order in which the MAC is given their packets.
+//! The egress between a node's routing and its MAC: its ports, each a queueing discipline with its controller and a
+//! shaper, and the order in which the MAC gets their packets.
 //!
 //! Routing [offers](Egress::offer) packets. The host asks for the next one of a category when the MAC is free
 //! ([`take_next`](Egress::take_next)), looks at and takes those that can share its frame ([`peek`](Egress::peek),
@@ -29,17 +29,17 @@ use std::ops::Range;
 use turns::Turns;
 use units::{Bytes, Duration, Instant};
 
-/// In which order the MAC is given the packets of the ports of a node.
+/// Order in which the MAC gets packets from a node's ports.
 #[derive(Debug)]
 pub(crate) enum Order {
-    /// From the ports themselves, by turns.
+    /// Round robin over the ports.
     Turns(Turns),
     /// As an access point under Linux does it: equal airtime for the stations, and little ahead of the MAC.
     Mac80211(Box<Scheduler>),
 }
 
 impl Order {
-    /// From the ports themselves, by turns.
+    /// Round robin over the ports.
     pub(crate) fn turns() -> Self {
         Self::Turns(Turns::default())
     }
@@ -90,7 +90,7 @@ impl Egress {
         &mut self.ports[port]
     }
 
-    /// How its ports are ordered.
+    /// Layout of its ports.
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -123,7 +123,7 @@ impl Egress {
         self.layout.wires.iter().any(|&(other, _)| other == to)
     }
 
-    /// What a port is called in the results, by the names of nodes.
+    /// Returns the name of a port in the results, from the names of nodes.
     pub(crate) fn name<'n>(&self, port: PortId, rules: &Conventions, node: impl Fn(u32) -> &'n str) -> String {
         self.layout.name(port, rules, node)
     }
@@ -303,8 +303,8 @@ impl Egress {
         matches!(self.order, Order::Turns(_)) && self.ports[port].lets_pass(length)
     }
 
-    /// So many packets of a length, one at least, come to a port that [lets them pass](Self::lets_pass), and the MAC takes
-    /// one after another: see [`queue::Queue::pass`].
+    /// A batch of at least one packet of one length comes to a port that [lets them pass](Self::lets_pass), and the MAC
+    /// takes one after another: see [`queue::Queue::pass`].
     pub(crate) fn pass(&mut self, now: Instant, port: PortId, length: Bytes, packets: u64) {
         self.ports[port].pass(now, length, packets);
         if let Order::Turns(turns) = &mut self.order {
@@ -312,8 +312,8 @@ impl Egress {
         }
     }
 
-    /// The MAC, or a wired link, is done with so many packets of a port, `service` after each was taken. What each `waited` and
-    /// what airtime was `expected` of it was told then ([`Taken`]).
+    /// Completes packets of a port that the MAC or a wired link has finished, `service` after each was taken. What each
+    /// `waited` and what airtime was `expected` of it was told then ([`Taken`]).
     pub(crate) fn completed(
         &mut self,
         now: Instant,
@@ -329,7 +329,7 @@ impl Egress {
         self.ports[port].completed(now, waited, service, packets);
     }
 
-    /// A frame to or from a station was on the air for so long.
+    /// Records the airtime of a frame to or from a station.
     #[inline]
     pub(crate) fn on_air(&mut self, now: Instant, station: u32, category: u8, airtime: impl FnOnce() -> Duration) {
         if let Order::Mac80211(scheduler) = &mut self.order {
@@ -338,7 +338,7 @@ impl Egress {
         }
     }
 
-    /// What is `unwanted` leaves, at whatever port it waits.
+    /// Removes `unwanted` packets from all ports.
     pub(crate) fn discard_where(
         &mut self,
         now: Instant,

@@ -1,10 +1,10 @@
-//! What is expected of a packet that is yet to be sent.
+//! Estimated airtime of a packet before it is sent.
 
 use crate::mac::{Conventions, Costs, Station};
 use crate::net::{Waiting, msdu_bytes};
 use units::Duration;
 
-/// What a station expects, by how it would send now.
+/// Estimates for a station, at the mode with which it would send now.
 #[derive(Clone, Copy)]
 pub(crate) struct Outlook<'a> {
     pub(crate) station: &'a Station,
@@ -12,7 +12,7 @@ pub(crate) struct Outlook<'a> {
 }
 
 impl Outlook<'_> {
-    /// How long a packet will be on the air; where frames are aggregated, without the preamble that it will share.
+    /// Returns the estimated airtime of a packet; where frames are aggregated, without the preamble that it will share.
     pub(super) fn airtime(self, packet: &Waiting) -> Duration {
         let Self { station, rules } = self;
         let mode = station.mode_to(packet.to, &rules.timing);

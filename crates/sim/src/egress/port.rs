@@ -22,11 +22,11 @@ pub(crate) struct Port {
     queue: Queue<Waiting>,
     controller: AnyController,
     shaper: Shaper,
-    /// Which packets are marked as they come, by order of the controller.
+    /// Packets that are marked on arrival, by order of the controller.
     mark: Mark,
     marked: u64,
     record: QueueRecord,
-    /// How often someone outside decides, in the controller's place.
+    /// Interval at which an external agent decides, in the controller's place.
     steered: Option<Duration>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Taken {
     pub(crate) packet: Waiting,
     /// Time since it came.
     pub(crate) waited: Duration,
-    /// Airtime that was expected of it when it was let through; zero where nobody asked. To be told at its
+    /// Airtime that was expected of it when it was let through; zero without an estimate. To be told at its
     /// [completion](super::Egress::completed).
     pub(crate) expected: Duration,
     /// The port that it leaves now; none where it has left it [before](super::Egress::pull).
@@ -53,7 +53,7 @@ impl Port {
         Self { queue, controller, shaper, mark: begin.mark, marked: 0, record: QueueRecord::default(), steered: None }
     }
 
-    /// What waits.
+    /// Backlog.
     #[inline]
     pub(crate) fn queue(&self) -> &Queue<Waiting> {
         &self.queue
@@ -90,7 +90,7 @@ impl Port {
         }
     }
 
-    /// When a packet may leave at the earliest; none where none waits.
+    /// Returns the time at which a packet may leave at the earliest; none where none waits.
     #[inline]
     pub(crate) fn ready_at(&self) -> Option<Instant> {
         (!self.queue.is_empty()).then(|| self.shaper.ready_at())
@@ -126,7 +126,7 @@ impl Port {
         self.shaper.rate().is_none() && self.mark == Mark::None && self.queue.lets_pass(length)
     }
 
-    /// So many packets of a length, one at least, come and leave one after another: see [`Queue::pass`].
+    /// Passes a batch of at least one packet of one length: see [`Queue::pass`].
     pub(super) fn pass(&mut self, now: Instant, length: Bytes, packets: u64) {
         self.queue.pass(now, length, packets);
     }
@@ -149,7 +149,7 @@ impl Port {
         passes
     }
 
-    /// So many packets that left after they `waited` are done with, `service` later.
+    /// Completes packets that left after they `waited`, `service` later.
     pub(super) fn completed(&mut self, now: Instant, waited: Duration, service: Duration, packets: u32) {
         if self.queue.is_watched() {
             self.queue.completed_all(now, waited, service, packets);
@@ -157,7 +157,7 @@ impl Port {
         self.record.complete(waited, service, packets, self.controller.target_delay());
     }
 
-    /// What was counted of its packets.
+    /// Returns the counts of its packets.
     pub(crate) fn record(&self) -> &QueueRecord {
         &self.record
     }
@@ -172,7 +172,7 @@ impl Port {
         self.queue.follow(params);
     }
 
-    /// What is `unwanted` leaves, wherever it waits.
+    /// Removes `unwanted` packets.
     pub(super) fn discard_where(
         &mut self,
         now: Instant,
@@ -194,7 +194,7 @@ impl Port {
         self.queue.watch(now);
     }
 
-    /// An interval is over that someone outside decides upon: what was measured in it. None where nobody does.
+    /// Returns the measurements of an interval on which an external agent decides. None without an agent.
     pub(crate) fn steered(&mut self, now: Instant) -> Option<Interval> {
         self.steered.map(|_| self.queue.take_interval(now))
     }
@@ -213,12 +213,12 @@ impl Port {
         self.mark = orders.mark;
     }
 
-    /// How much more real-time traffic its controller would admit, if it says so.
+    /// Returns the rate of real-time traffic that its controller can still admit, if it has one.
     pub(crate) fn available(&self) -> Option<Rate> {
         self.controller.available()
     }
 
-    /// What its controller asks for.
+    /// Returns its controller's requirements.
     pub(crate) fn needs(&self) -> Needs {
         self.controller.needs()
     }
@@ -233,12 +233,12 @@ impl Port {
         self.controller.target_delay()
     }
 
-    /// What holds until the controller's first decision.
+    /// Returns the orders in force until the controller's first decision.
     pub(crate) fn begin(&self) -> Orders {
         self.controller.begin()
     }
 
-    /// What its controller warns of.
+    /// Returns its controller's warning.
     pub(crate) fn warning(&self) -> Option<Warning> {
         self.controller.warning()
     }
@@ -250,7 +250,7 @@ impl Port {
         self.record = QueueRecord::default();
     }
 
-    /// How it stands, for a time series.
+    /// Returns its state, for a time series.
     pub(crate) fn standing(&self) -> Standing {
         let totals = self.queue.totals();
         Standing {
@@ -269,7 +269,7 @@ impl Port {
         }
     }
 
-    /// How the times of its packets are distributed.
+    /// Returns the distributions of its packets' times.
     pub(crate) fn distribution(&self, name: String, shares: &[f64]) -> NodeDistribution {
         self.record.distribution(name, shares)
     }

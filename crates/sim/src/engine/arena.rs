@@ -69,7 +69,7 @@ impl<T: Copy> Arena<T> {
         self.slots[handle.slot()]
     }
 
-    /// How many values live.
+    /// Returns the number of live values.
     pub(crate) fn live(&self) -> usize {
         self.slots.len() - self.free.len()
     }

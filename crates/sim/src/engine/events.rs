@@ -7,13 +7,14 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use units::Instant;
 
-/// A day lasts 2 to the power of so many nanoseconds: longer than a slot and SIFS, and shorter than most frames.
+/// Binary logarithm of a day of the calendar queue in nanoseconds: longer than a slot and SIFS, and shorter than most
+/// frames.
 const DAY: u32 = 17;
 /// The days that have a list, each its bit of a word.
 const DAYS: u64 = 64;
 /// The most events of which all are kept in order. A network that has so few pending needs no calendar.
 const FEW: usize = 16;
-/// From so many events that are in order on, a new one's place is searched for by halves.
+/// Number of sorted events from which a new one's place is found by binary search.
 const MANY: usize = 32;
 
 /// A priority queue of events in a total order: (time, order of pushing). Time never runs back: an event earlier than one
@@ -33,7 +34,7 @@ pub struct EventQueue<E> {
     pushed: u64,
     /// The time of the last event that was popped.
     now: Instant,
-    /// That of the earliest event, as it is asked for more often than it changes.
+    /// Cached time of the next event.
     next: Instant,
 }
 

@@ -84,7 +84,7 @@ impl<N: Number, T> List<N, T> {
         N::at(self.things.len() - 1)
     }
 
-    /// How many there are.
+    /// Returns the number of entries.
     pub(crate) fn len(&self) -> usize {
         self.things.len()
     }

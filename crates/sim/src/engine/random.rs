@@ -1,10 +1,10 @@
-//! Random streams: one generator a (seed, name, purpose), so that a new node or a scheme that draws more moves nobody
-//! else's draws, and two schemes meet the same traffic and the same back-offs (common random numbers).
+//! Random streams: one generator a (seed, name, purpose), so that a new node or a scheme that draws more changes no
+//! other stream's draws, and two schemes meet the same traffic and the same back-offs (common random numbers).
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// What a stream is for.
+/// Purpose of a stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose {
     /// A node's back-off.
@@ -13,9 +13,9 @@ pub(crate) enum Purpose {
     Traffic,
     /// The rate of the flows that share a draw.
     Load,
-    /// What is random in the queues of a node.
+    /// Random decisions in the queues of a node.
     Queues,
-    /// Where a flow begins and ends.
+    /// Source and destination of a flow.
     Ends,
     /// A flow's admission.
     Admission,
@@ -27,13 +27,13 @@ pub(crate) enum Purpose {
     Reception,
     /// A receiver's luck with powers.
     Fading,
-    /// What stands between two nodes.
+    /// Shadowing between two nodes.
     Shadowing,
-    /// What a node's rate control tries.
+    /// Sampling by a node's rate control.
     RateControl,
-    /// When a node tells its notes.
+    /// Time at which a node tells its notes.
     Notes,
-    /// Which packets a wired link damages.
+    /// Packets that a wired link corrupts.
     Damage,
 }
 

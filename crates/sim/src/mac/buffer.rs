@@ -1,4 +1,4 @@
-//! What a category of a station holds: the MPDUs of one receiver that are not yet acknowledged, in order of number.
+//! Transmit buffer of a station's category: the unacknowledged MPDUs for one receiver, in order of sequence number.
 
 use super::{Conventions, SEQUENCES};
 use crate::engine::Handle;
@@ -26,7 +26,7 @@ pub(crate) struct Mpdu {
     pub(crate) packet: Handle,
     /// The last packet; an A-MSDU's packets are chained by the host.
     last: Handle,
-    /// How many packets it carries.
+    /// Number of packets in the MPDU.
     parts: u16,
     /// The MSDU or A-MSDU.
     body: Bytes,
@@ -38,9 +38,9 @@ pub(crate) struct Mpdu {
     pub(super) short_failures: u8,
     /// Attempts after RTS and CTS that failed.
     pub(super) long_failures: u8,
-    /// It has been sent.
+    /// Whether it has been sent.
     pub(super) sent: bool,
-    /// It has been sent before it was sent last.
+    /// Whether it has been sent more than once.
     pub(crate) retry: bool,
 }
 
@@ -74,7 +74,7 @@ pub(super) struct Buffer {
     pub(super) mpdus: VecDeque<Mpdu>,
     /// The number after that of the newest, whether that is still here or not.
     next: u16,
-    /// So many of the first are in the frame that is being sent, or whose response is awaited.
+    /// Number of MPDUs, from the first, in the frame that is being sent or whose response is awaited.
     pub(super) in_flight: usize,
     /// A BlockAckReq is due.
     pub(super) request: Option<Request>,
@@ -89,7 +89,7 @@ pub(super) struct Request {
     pub(super) failures: u8,
 }
 
-/// How far an aggregate has grown.
+/// Size of an aggregate so far.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Size {
     pub(super) frames: usize,
@@ -119,7 +119,7 @@ impl Size {
     }
 }
 
-/// How a packet can join what is being put together.
+/// Ways in which a packet can join the aggregate under construction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Joins {
     /// As part of the last MPDU.

@@ -1,4 +1,4 @@
-//! One access category's part in the contention.
+//! Contention state of one access category.
 
 use super::{Access, Conventions};
 use units::{Duration, Instant};

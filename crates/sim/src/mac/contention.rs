@@ -131,7 +131,7 @@ impl Station {
         idle.max(timed_out).max(self.contenders[category].earliest)
     }
 
-    /// When a category's back-off ends, if the medium stays idle.
+    /// Returns the time at which a category's back-off ends, if the medium stays idle.
     #[inline]
     fn access_time(&self, category: usize, rules: &Conventions) -> Instant {
         let slots = u64::from(self.contenders[category].backoff.unwrap_or(0));

@@ -1,4 +1,4 @@
-//! What is the same at every station of a network: the rules of access and the choices that the standard leaves.
+//! Conventions shared by all stations of a network: the rules of access and the choices that the standard leaves open.
 
 use super::{AgeRules, BLOCK_ACK};
 use crate::config::{AnswerRts, Category, Eifs, FirstAccess, MissedBlockAck};
@@ -15,7 +15,7 @@ pub(crate) const SEQUENCES: u16 = 4096;
 /// The most frames between the oldest one that is not acknowledged and the newest (a compressed BlockAck has 64 bits).
 pub(crate) const WINDOW: u16 = 64;
 
-/// How one access category contends for the medium.
+/// Contention parameters of one access category.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Access {
     /// The medium has to be idle for this long before slots count: DIFS or AIFS.
@@ -30,7 +30,7 @@ pub(crate) struct Access {
     pub(crate) txop_limit: Duration,
 }
 
-/// What may share a frame.
+/// Limits of aggregation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Aggregation {
     /// The longest A-MPDU; none at all.
@@ -51,7 +51,7 @@ impl Aggregation {
     }
 }
 
-/// What is the same at every station of a network.
+/// Settings shared by all stations of a network.
 #[derive(Clone, Debug)]
 pub(crate) struct Conventions {
     pub(crate) timing: Timing,
@@ -96,7 +96,7 @@ impl Conventions {
         self.aggregation.ampdu.is_some()
     }
 
-    /// How long a BlockAck lasts.
+    /// Returns the duration of a BlockAck.
     pub(crate) fn block_ack_time(&self) -> Duration {
         self.timing.duration(self.timing.basic, BLOCK_ACK + self.key)
     }

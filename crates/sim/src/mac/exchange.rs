@@ -8,7 +8,7 @@ use crate::config::MissedBlockAck;
 use crate::radio::Timing;
 use units::{Bytes, Duration, Instant};
 
-/// What became of one data frame of the last transmission.
+/// Outcome of one data frame of the last transmission.
 enum Fate {
     Acknowledged,
     Kept,
@@ -88,7 +88,7 @@ impl Station {
         Frame { kind, from, to, category, mode, reserves, sequence: 0, retry: false }
     }
 
-    /// How long data and their response take; a broadcast has none.
+    /// Returns the duration of data and their response; a broadcast has no response.
     pub(super) fn exchange(&self, to: u32, size: Size, rules: &Conventions) -> Duration {
         let timing = &rules.timing;
         timing.duration(self.mode_to(to, timing), size.psdu) + response(to, size, rules)

@@ -12,7 +12,7 @@ const BLOCK_ACK_REQ: Bytes = Bytes::new(24);
 /// Length of a compressed BlockAck (9.3.1.9).
 pub(crate) const BLOCK_ACK: Bytes = Bytes::new(32);
 
-/// What a frame is for.
+/// Purpose of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Request to send.
@@ -29,7 +29,8 @@ pub(crate) enum Kind {
     BlockAckReq { start: u16 },
     /// Which frames have arrived: a first number, and a bit for it and each of the 63 after it.
     BlockAck { start: u16, arrived: u64 },
-    /// Asks so many stations for their grants, the receiver first; `then`: how long the exchange lasts that follows them.
+    /// Asks this many stations for their grants, the receiver first; `then`: duration of the exchange that follows the
+    /// grants.
     Request { asked: u8, then: Duration },
     /// Nothing older waits where it comes from.
     Grant,
@@ -41,7 +42,7 @@ pub(crate) struct Frame {
     pub(crate) kind: Kind,
     pub(crate) from: u32,
     pub(crate) to: u32,
-    /// How it is sent.
+    /// Mode of transmission.
     pub(crate) mode: Mode,
     /// The access category of a data frame.
     pub(crate) category: u8,

@@ -1,4 +1,4 @@
-//! What a station remembers of every other one.
+//! A station's state for each of its peers.
 
 use super::{CATEGORIES, Reorder, SEQUENCES};
 
@@ -22,7 +22,7 @@ struct Peer {
     next: [u16; CATEGORIES],
     /// Bit by bit, the categories in which it may still wait for frames that were given up.
     behind: u8,
-    /// What has arrived from it, by category.
+    /// Received sequence numbers, by category.
     reorders: [Option<Box<Reorder>>; CATEGORIES],
 }
 
@@ -64,7 +64,7 @@ impl Peers {
         *bits = *bits & !(1 << category) | u8::from(behind) << category;
     }
 
-    /// What has arrived from `address` in a category.
+    /// Returns the received sequence numbers from `address` in a category.
     pub(super) fn reorder(&mut self, address: u32, category: u8) -> &mut Reorder {
         self.peer(address).reorders[usize::from(category)].get_or_insert_with(|| Box::new(Reorder::new()))
     }

@@ -4,14 +4,14 @@
 use super::{SEQUENCES, WINDOW};
 use crate::engine::Handle;
 
-/// What the receiver remembers of one sender and category.
+/// Reorder state of a receiver for one sender and category.
 #[derive(Debug)]
 pub(crate) struct Reorder {
     /// All before this number have been passed on or given up (`WinStartB`).
     start: u16,
     /// Packets after it that have arrived, by number modulo the window.
     held: [Slot; WINDOW as usize],
-    /// How many of these are not [`Slot::Missing`].
+    /// Number of slots that are not [`Slot::Missing`].
     ahead: u16,
     /// While below `target`, the start moves on past what is missing.
     target: u16,
@@ -21,7 +21,7 @@ pub(crate) struct Reorder {
     reported: u64,
 }
 
-/// What is known of a frame after the start of the window.
+/// State of a frame after the start of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slot {
     /// It has not arrived.
@@ -32,7 +32,7 @@ enum Slot {
     Passed,
 }
 
-/// What is to be done with a frame that has arrived.
+/// Action for a frame that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// It had arrived before.
@@ -82,7 +82,7 @@ impl Reorder {
         true
     }
 
-    /// Where a frame that has arrived belongs.
+    /// Returns the slot of a frame that has arrived.
     pub(crate) fn place(&mut self, sequence: u16) -> Place {
         match distance(self.start, sequence) {
             0 => {
@@ -153,7 +153,7 @@ impl Reorder {
     }
 }
 
-/// How far `to` lies after `from`, modulo the 12 bits of a number.
+/// Returns the distance from `from` to `to`, modulo the 12 bits of a number.
 pub(super) fn distance(from: u16, to: u16) -> u16 {
     to.wrapping_sub(from) % SEQUENCES
 }

@@ -1,4 +1,4 @@
-//! What a station reports.
+//! Reports from a station to its host.
 
 use super::Frame;
 use crate::engine::Handle;
@@ -15,7 +15,7 @@ pub(crate) struct Finished {
     pub(crate) delivered: bool,
 }
 
-/// What a received frame means.
+/// Meaning of a received frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Answer {
     /// The packets in the frame are for this station, and new.
@@ -24,7 +24,7 @@ pub(crate) struct Answer {
     pub(crate) duplicate: bool,
     /// The station's own frame that will have no response.
     pub(crate) failed: Option<Unanswered>,
-    /// What became of the data frames that it sent last.
+    /// Outcome of the data frames that it sent last.
     pub(crate) report: Option<Report>,
 }
 
@@ -39,7 +39,7 @@ pub(crate) enum Unanswered {
     BlockAckReq,
 }
 
-/// What became of data frames that were sent together: what rate control learns from.
+/// Outcome of data frames that were sent together: what rate control learns from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Report {
     pub(crate) to: u32,
@@ -47,10 +47,10 @@ pub(crate) struct Report {
     pub(crate) acknowledged: u8,
 }
 
-/// What a station does at its deadline.
+/// Action of a station at its deadline.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Due {
-    /// It sends a frame.
+    /// Send a frame.
     Send(Frame),
     /// It may send for this category: the host adds packets that share the frame (see
     /// [`Station::assemble`](super::Station::assemble)), then [`Station::begin`](super::Station::begin) makes it.

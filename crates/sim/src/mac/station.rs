@@ -19,7 +19,7 @@ use crate::radio::{Mode, Timing};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant};
 
-/// What a station's own transmissions are waiting for.
+/// Event that a station's own transmissions wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// The medium: for a packet, or to finish the back-off after the last one.
@@ -55,7 +55,7 @@ pub(super) enum Cleared {
 #[derive(Debug)]
 pub(crate) struct Station {
     pub(super) address: u32,
-    /// How it sends data for one receiver.
+    /// Mode with which it sends data to one receiver.
     rates: Rates,
     pub(super) step: Step,
     /// The category whose exchange is going on, or was the last.
@@ -76,7 +76,7 @@ pub(crate) struct Station {
     /// What EIFS adds to DIFS or AIFS after a bad frame, else nothing.
     pub(super) eifs_surplus: Duration,
     pub(super) nav: Instant,
-    /// When a response was last given up.
+    /// Time at which a response was last given up.
     pub(super) timed_out: Instant,
     /// How its categories contend,
     pub(super) access: [Access; CATEGORIES],
@@ -208,7 +208,7 @@ impl Station {
         }
     }
 
-    /// What has arrived from a station in a category.
+    /// Returns the received sequence numbers of a station and category.
     pub(crate) fn reorder(&mut self, from: u32, category: u8) -> &mut Reorder {
         self.peers.reorder(from, category)
     }
@@ -332,7 +332,7 @@ impl Station {
         if self.cleared == Cleared::No { rules.longest(mode, time) } else { rules.timing.longest(mode, time) }
     }
 
-    /// When data that begin now have to be over in this TXOP.
+    /// Returns the time at which data that begin now have to be over in this TXOP.
     fn data_end(&self, now: Instant, rules: &Conventions) -> Instant {
         if self.txop.is_zero() {
             return now + rules.aggregation.duration;
@@ -537,7 +537,7 @@ impl Station {
         self.deadline = now + timing.sifs;
     }
 
-    /// How it sends data for this receiver.
+    /// Returns the mode with which it sends data to this receiver.
     pub(crate) fn mode_to(&self, to: u32, timing: &Timing) -> Mode {
         if to == BROADCAST { timing.basic } else { self.rates.mode(to) }
     }
@@ -557,7 +557,7 @@ impl Station {
         self.rates.expected_throughput(to, costs, mpdus)
     }
 
-    /// What became of its last data frames may change how it sends the next ones.
+    /// Updates the mode of the next data frames from the outcome of the last ones.
     pub(crate) fn learn(&mut self, now: Instant, report: Report) {
         self.rates.learn(now, report);
     }

@@ -1,8 +1,8 @@
-//! Where every node is at every moment: a floor below the radio, which asks for places and knows nothing else of movement.
+//! Position of every node at every moment: the layer below the radio, which only queries positions.
 //!
-//! A node goes in straight legs at constant speed. Its place is computed when somebody asks for it, from the leg that it
-//! is on; between questions nothing happens and nothing is stored. Places are doubles made with `+ - * /` and the square
-//! root alone, which IEEE 754 rounds exactly, so that they are the same on every machine.
+//! A node goes in straight legs at constant speed. Its place is computed on query, from the leg that it is on; between
+//! questions nothing happens and nothing is stored. Places are doubles made with `+ - * /` and the square root alone,
+//! which IEEE 754 rounds exactly, so that they are the same on every machine.
 
 mod leg;
 mod random_waypoint;

@@ -9,10 +9,10 @@ use super::leg::{Leg, Place};
 use crate::engine::Stream;
 use units::{Duration, Instant};
 
-/// How a walk begins.
+/// Start of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
-    /// As if it had gone on for ever.
+    /// In the stationary state.
     Stationary,
     /// At a uniform place, with a leg of uniform speed.
     Uniform,
@@ -70,7 +70,7 @@ impl RandomWaypoint {
         }
     }
 
-    /// What comes after the leg that has led to `place`.
+    /// Returns what follows the leg that led to `place`: the next leg or a pause.
     pub(super) fn next(&mut self, place: Place, now: Instant) -> Leg {
         self.pausing = !self.pausing && !self.pause.is_zero();
         if self.pausing { Leg::standing(place, now, now + self.pause) } else { self.travel(place, now) }

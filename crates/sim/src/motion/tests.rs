@@ -1,4 +1,4 @@
-//! Where nodes are: legs by hand, and the known laws of random waypoint.
+//! Positions of nodes: legs by hand, and the known laws of random waypoint.
 
 use super::*;
 use crate::engine::{Purpose, Stream};

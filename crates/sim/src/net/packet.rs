@@ -21,7 +21,7 @@ pub(crate) const MOST_PAYLOAD: Bytes = Bytes::new(MOST_SEGMENT.count() - UDP.cou
 /// The TTL of a data packet (64, as RFC 1700 recommends).
 pub(crate) const TTL: u8 = 64;
 
-/// What a packet carries.
+/// Payload of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Load {
     /// Data of this flow.
@@ -57,12 +57,12 @@ pub(crate) struct Packet {
     pub(crate) load: Load,
     /// Its number within the flow, for traces.
     pub(crate) serial: u32,
-    /// How many more hops it may go.
+    /// Hops left (TTL).
     pub(crate) ttl: u8,
     pub(crate) dscp: Dscp,
-    /// How often it has been sent by radio so far, on all of its hops.
+    /// Number of radio transmissions so far, over all hops.
     pub(crate) transmissions: u16,
-    /// When the application, or a protocol, made it. Of a ping's reply: when its request was made.
+    /// Time at which the application, or a protocol, made it. Of a ping's reply: when its request was made.
     pub(crate) created: Instant,
     /// Length with all headers from IP's on.
     pub(crate) length: Bytes,
@@ -93,7 +93,7 @@ impl Packet {
     }
 }
 
-/// The number of a packet before which a flow has made so many.
+/// Number of a packet: the count of packets that its flow made before it.
 #[expect(clippy::cast_possible_truncation, reason = "a number in a trace may come round again")]
 pub(crate) fn serial(made: u64) -> u32 {
     made as u32
@@ -104,7 +104,7 @@ pub(crate) fn serial(made: u64) -> u32 {
 pub(crate) struct Transit {
     /// Time that it waited in the queue.
     pub(crate) waited: Duration,
-    /// When the MAC took it.
+    /// Time at which the MAC took it.
     pub(crate) taken: Instant,
     /// How long it was expected to be on the air when the access point's scheduler let it pass; zero elsewhere.
     pub(crate) expected: Duration,
@@ -144,7 +144,7 @@ pub(crate) struct Waiting {
     pub(crate) flow: u32,
     pub(crate) dscp: Dscp,
     pub(crate) ecn: Ecn,
-    /// When it was made.
+    /// Time at which it was made.
     pub(crate) created: Instant,
 }
 

@@ -1,4 +1,4 @@
-//! What besides distance decides what becomes of signals: errors, fading and shadowing.
+//! Channel effects besides path loss: bit errors, fading and shadowing.
 
 use super::errors::{Errors, Tables};
 use super::fading::{Fading, Shadowing};

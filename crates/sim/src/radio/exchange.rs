@@ -1,4 +1,4 @@
-//! How long packets occupy a channel on which nobody else sends: what analytic models of the DCF take.
+//! Durations of frame exchanges on a channel without other traffic: the inputs of analytic models of the DCF.
 
 use super::settings::Refusal;
 use super::timing::{MAC_OVERHEAD, Timing};

@@ -1,5 +1,5 @@
-//! How a signal's power departs from the mean at its distance: log-normal shadowing, the same for the whole run and in
-//! both directions of a pair of nodes, and fast fading, another for every frame and listener.
+//! Variation of a signal's power around the mean at its distance: log-normal shadowing, the same for the whole run and
+//! in both directions of a pair of nodes, and fast fading, another for every frame and listener.
 
 use super::settings::Refusal;
 use crate::config::{FadingModel, Radio};
@@ -14,7 +14,7 @@ pub(crate) enum Fading {
     Nakagami(f64),
 }
 
-/// Shadowing by the names of two nodes, so that a new node moves nobody else's.
+/// Shadowing by the names of two nodes, so that a new node changes no other pair's.
 #[derive(Clone, Debug)]
 pub(crate) struct Shadowing {
     /// Standard deviation in decibels.

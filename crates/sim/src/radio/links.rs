@@ -1,4 +1,4 @@
-//! Who hears whom: for every sender its listeners, nearest first.
+//! Links between nodes: the listeners of every sender, nearest first.
 //!
 //! Nodes that stand still are looked at once. The listeners of a node that may have moved, or from which others may have
 //! moved away, are found anew when it starts to send; a frame then keeps the distances of its first moment. Between two
@@ -15,14 +15,14 @@ use units::{Duration, Instant};
 const TOLERANCE: f64 = 0.01;
 /// By this share of the reach a node's neighbourhood is drawn larger than the reach, so that it holds for a while.
 const SKIN: f64 = 0.125;
-/// From so many neighbours on, sorting them anew is cheaper than moving each to its place among the sorted.
+/// Number of neighbours from which sorting them anew is cheaper than inserting each in order.
 const MANY: usize = 64;
 
 /// All links, kept up to date sender by sender.
 pub(crate) struct Links {
     of: Vec<Vec<Link>>,
     reception: Reception,
-    /// None where nobody ever moves.
+    /// None where no node ever moves.
     moving: Option<Box<Moving>>,
 }
 

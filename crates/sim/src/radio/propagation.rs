@@ -1,4 +1,4 @@
-//! How signals weaken with distance, and from that how strongly one node hears another.
+//! Path loss over distance, and the received power that follows.
 
 use super::channel::Channel;
 use crate::config::{Capture, Propagation, Radio};
@@ -156,8 +156,8 @@ impl Model {
         Reception { carrier_sense, receive, capture: self.capture, order: self.order }
     }
 
-    /// How long a signal takes over `metres`: at least a nanosecond, as nobody hears a frame in the instant in which it
-    /// starts.
+    /// Returns the propagation delay over `metres`: at least a nanosecond, as no node hears a frame in the instant in
+    /// which it starts.
     #[inline]
     pub(super) fn delay(metres: f64) -> Duration {
         Duration::from_secs_f64(metres / LIGHT).max(Duration::from_nanos(1))

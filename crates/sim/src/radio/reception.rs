@@ -1,4 +1,4 @@
-//! Which parts of a frame a receiver gets: by the capture threshold, by chance, or by the ratio of signal to noise and
+//! Reception of the parts of a frame: by the capture threshold, by chance, or by the ratio of signal to noise and
 //! interference in each interval of constant interference.
 
 use super::channel::Channel;
@@ -76,7 +76,7 @@ pub(super) struct Decoded {
     pub(super) power: u64,
     /// The most power that others ever had meanwhile, in attowatts.
     pub(super) worst: u64,
-    /// When its first bit was here.
+    /// Time at which its first bit was here.
     pub(super) start: Instant,
 }
 
@@ -202,7 +202,7 @@ impl Judge {
         }
     }
 
-    /// The chance that so many bits survive which arrive with this power while the medium is quiet otherwise.
+    /// Returns the probability that this many bits survive at this power on an otherwise quiet medium.
     pub(super) fn chance_alone(&mut self, mode: Mode, power: u64, bits: f64) -> f64 {
         let (Errors::Snr(model), Some(tables)) = (&self.errors, &mut self.tables) else { return 1.0 };
         tables.success(mode, power as f64 / model.noise(mode), bits)
@@ -271,7 +271,7 @@ impl Decoded {
         bound.is_certain(self.power, self.worst)
     }
 
-    /// When each MPDU of the frame is here: its share of the payload's time.
+    /// Returns the time at which each MPDU of the frame is here: its share of the payload's time.
     fn spans(&self) -> impl Fn(&Mpdu) -> Range<Instant> + use<> {
         let begins = self.start + self.shape.mode.header();
         let payload = self.shape.mode.payload(self.shape.psdu).as_nanos();
@@ -281,7 +281,7 @@ impl Decoded {
     }
 }
 
-/// The bits of so many MPDUs.
+/// Returns the bits of this many MPDUs.
 #[inline]
 pub(super) fn all(mpdus: usize) -> u64 {
     u64::MAX.unbounded_shr(u64::BITS - u32::try_from(mpdus).expect("at most 64 frames"))

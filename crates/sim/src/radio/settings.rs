@@ -1,4 +1,4 @@
-//! Which modes the settings of a scenario mean, and which settings contradict the standard.
+//! Translates a scenario's radio settings into modes, and rejects settings that contradict the standard.
 
 use super::mode::{DsssRate, Mcs, Mode, OfdmRate};
 use crate::config::{BProtection, ChannelWidth, ErrorModel, GuardInterval, Preamble, Radio, Standard};

@@ -1,4 +1,4 @@
-//! What a node's radio draws, by what it does.
+//! Energy that a node's radio draws, by its state.
 
 use crate::config;
 use crate::radio::Mode;
@@ -17,13 +17,13 @@ const LISTEN: f64 = 0.3135;
 const KINDS: usize = 4;
 const LOW: usize = 3;
 
-/// What a node draws, and for how long it has been in which state. Only nodes whose energy is counted have one.
+/// Power of a node in each state, and the time spent there. Only nodes whose energy is counted have one.
 #[derive(Debug)]
 pub(crate) struct EnergyAccount {
     draw: Draw,
     /// Since the start of the run, by kind of frame; a frame counts whole when it begins.
     sending: [Duration; KINDS],
-    /// When the frame that is being sent, or was sent last, is over, and its kind.
+    /// Time at which the frame that is being sent, or was sent last, is over, and its kind.
     sent_by: Instant,
     last: usize,
     /// Packets that the MAC has.
@@ -55,7 +55,7 @@ struct Spent {
     dozing: Duration,
 }
 
-/// What was served at a node with two transmission levels.
+/// Service at a node with two transmission levels.
 #[derive(Debug)]
 struct Levels {
     /// Up to how many packets the low one serves, where a controller has said so.
@@ -96,7 +96,7 @@ impl EnergyAccount {
         }
     }
 
-    /// The node begins to send a frame that lasts so long; `is_data`: one of the packet that the MAC has.
+    /// Records the start of a frame and its duration; `is_data`: one of the packet that the MAC has.
     pub(crate) fn sends(&mut self, now: Instant, mode: Mode, is_data: bool, length: Duration) {
         let is_low = is_data && self.levels.as_ref().is_some_and(|levels| levels.is_low);
         self.last = match mode {
@@ -117,7 +117,8 @@ impl EnergyAccount {
         }
     }
 
-    /// The packet that the MAC got is one of so many at the node. Does it go at the low level? None where there is none.
+    /// Chooses the level of the packet that the MAC got, from the number of packets at the node: true for low. None
+    /// without levels.
     pub(crate) fn chooses(&mut self, now: Instant, busy: Duration, packets: u64) -> Option<bool> {
         let drawn_then = self.joules(&self.spent(now, busy));
         let levels = self.levels.as_mut()?;
@@ -126,7 +127,7 @@ impl EnergyAccount {
         Some(levels.is_low)
     }
 
-    /// The MAC is done with a packet, so long after it got it.
+    /// Records a completed packet and its time with the MAC.
     pub(crate) fn finishes(&mut self, now: Instant, busy: Duration, service: Duration) {
         self.held -= 1;
         if self.held == 0 {
@@ -152,7 +153,7 @@ impl EnergyAccount {
         }
     }
 
-    /// What was served at either level since the controller was told last.
+    /// Returns the service at either level since the controller's last update.
     pub(crate) fn tell(&mut self) -> [Served; 2] {
         let Some(levels) = &mut self.levels else { return Default::default() };
         let told = std::mem::replace(&mut levels.told, levels.served);

@@ -1,4 +1,4 @@
-//! What the radio and the MAC of a node see, for controllers that look at it ([`control::Radio`]).
+//! Radio and MAC statistics of a node, for controllers that use them ([`control::Radio`]).
 
 use crate::config::Dscp;
 use crate::engine::PortId;
@@ -6,15 +6,15 @@ use crate::radio::Mode;
 use control::{Radio, Reads};
 use units::{Bytes, Duration, Instant, Rate};
 
-/// What the radio and the MAC of a node see. Only nodes with a controller that looks at some of it have one.
+/// Radio and MAC statistics of a node. Only nodes with a controller that uses some of them have a gauge.
 #[derive(Debug)]
 pub(crate) struct Gauge {
     /// One for each controller that looks: each has intervals of its own.
     meters: Vec<Meter>,
     totals: Totals,
-    /// When the frame that is being sent, or was sent last, is over.
+    /// Time at which the frame that is being sent, or was sent last, is over.
     sent_by: Instant,
-    /// How the last data frame for one receiver was sent.
+    /// Mode of the last data frame for one receiver.
     mode: Option<Mode>,
 }
 
@@ -46,7 +46,7 @@ impl RealTime {
     }
 }
 
-/// What one controller has not been told yet.
+/// Measurements that one controller has not read yet.
 #[derive(Debug)]
 struct Meter {
     port: PortId,
@@ -73,7 +73,7 @@ impl Gauge {
         (!gauge.meters.is_empty()).then(|| Box::new(gauge))
     }
 
-    /// The node begins to send a frame of any kind, which lasts so long.
+    /// Records the start of a frame of any kind and its duration.
     pub(crate) fn sends(&mut self, now: Instant, length: Duration) {
         self.totals.sending += length;
         self.sent_by = now + length;
@@ -96,27 +96,27 @@ impl Gauge {
         }
     }
 
-    /// So many bytes of real-time packets have come in, for whomever, or were the node's own.
+    /// Counts bytes of real-time packets, overheard for any receiver or the node's own.
     pub(crate) fn real_time(&mut self, bytes: RealTime) {
         self.totals.real_time.all += bytes.all;
         self.totals.real_time.new += bytes.new;
     }
 
-    /// The MAC is done with a packet, so long after it got it.
+    /// Records a completed packet and its time with the MAC.
     pub(crate) fn finishes(&mut self, service: Duration) {
         for meter in &mut self.meters {
             meter.late += u64::from(meter.late_after.is_some_and(|bound| service > bound));
         }
     }
 
-    /// A packet of data left, and has come so many hops with this one.
+    /// Records the hop count of a data packet that left, this hop included.
     pub(crate) fn goes_on(&mut self, hops: u8) {
         for meter in &mut self.meters {
             meter.hops = meter.hops.max(hops);
         }
     }
 
-    /// How the last data frame for one receiver was sent.
+    /// Mode of the last data frame for one receiver.
     pub(crate) fn mode(&self) -> Option<Mode> {
         self.mode
     }

@@ -6,9 +6,9 @@
 
 use std::num::NonZeroU16;
 
-/// How many bits of a number its bin keeps below the leading one.
+/// Number of bits below the leading one that a bin keeps.
 const BITS: u32 = 10;
-/// From so many bins on, looking one up among the sorted costs more than the memory is worth.
+/// Number of bins from which looking one up in sorted order costs more than the memory is worth.
 const FEW: usize = 64;
 /// Bins that are kept together: a cache line of counts.
 const PAGE: u32 = 16;
@@ -37,12 +37,12 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Counts a number so many times.
+    /// Counts a number `times` times.
     pub(super) fn record(&mut self, number: u64, times: u32) {
         self.add(bin(number), times);
     }
 
-    /// Counts so many numbers of a bin.
+    /// Adds several numbers to a bin.
     #[expect(clippy::inline_always, reason = "once a packet, where times differ: the call costs a download 0.5 %")]
     #[inline(always)]
     pub(super) fn add(&mut self, bin: u32, times: u32) {

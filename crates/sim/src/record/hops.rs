@@ -1,4 +1,4 @@
-//! What is counted of every neighbour that a node sends to.
+//! Counts for each neighbour that a node sends to.
 
 use super::span::Span;
 use crate::results::Hop;
@@ -17,7 +17,7 @@ pub(crate) struct HopRecord {
 }
 
 impl HopRecord {
-    /// So many packets were delivered, or given up, after they have waited so long each, and been with the MAC.
+    /// Counts packets delivered or given up, with their waiting and service times.
     pub(crate) fn complete(&mut self, delivered: bool, waited: Duration, service: Duration, packets: u32) {
         *if delivered { &mut self.delivered } else { &mut self.given_up } += u64::from(packets);
         self.service.record_all(service, packets);

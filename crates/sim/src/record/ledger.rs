@@ -1,4 +1,4 @@
-//! What is counted of every flow and every node.
+//! Counts of every flow and every node.
 
 use super::hops::Hops;
 use super::{Player, Summary, TransportRecord};
@@ -31,7 +31,7 @@ pub(crate) struct FlowRecord {
     pub(crate) player: Option<Box<Player>>,
 }
 
-/// Where every packet of a flow went: made = finished + lost + on its way.
+/// Account of a flow's packets: made = finished + lost + on its way.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ledger {
     pub(crate) made: u64,
@@ -47,7 +47,7 @@ impl Ledger {
     }
 }
 
-/// What a flow is, for its results.
+/// Description of a flow, for its results.
 #[derive(Debug)]
 pub(crate) struct Identity {
     pub(crate) name: String,
@@ -61,7 +61,7 @@ pub(crate) struct Identity {
 }
 
 impl FlowRecord {
-    /// How its times are distributed.
+    /// Distributions of its times.
     pub(crate) fn distribution(&self, name: &str, shares: &[f64]) -> FlowDistribution {
         let of = |summary: fn(&TransportRecord) -> &Summary| {
             self.transport.as_ref().map_or_else(Vec::new, |transport| summary(transport).quantiles(shares))
@@ -79,7 +79,7 @@ impl FlowRecord {
         self.receive_all(delay, deadline, packet, 1);
     }
 
-    /// So many packets like this one have arrived.
+    /// Counts the arrival of packets like this one.
     pub(crate) fn receive_all(&mut self, delay: Duration, deadline: Option<Duration>, packet: &Packet, packets: u32) {
         let late = deadline.is_some_and(|deadline| delay > deadline);
         let (late, in_time) = if late { (packets, 0) } else { (0, packets) };
@@ -249,7 +249,7 @@ pub(crate) struct QueueRecord {
 }
 
 impl QueueRecord {
-    /// So many packets have waited so long each, and been with the MAC.
+    /// Records the waiting and service times of packets.
     pub(crate) fn complete(&mut self, waited: Duration, service: Duration, packets: u32, target: Option<Duration>) {
         let nodal = waited + service;
         self.completed += u64::from(packets);

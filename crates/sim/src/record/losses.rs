@@ -1,4 +1,4 @@
-//! What receivers made of losses, beside what the simulator knows of them.
+//! Receivers' judgement of losses, compared with the true causes.
 
 use crate::net::LossCause;
 use crate::results::{Judged, Verdicts};
@@ -17,7 +17,7 @@ pub(crate) struct Losses {
 
 #[derive(Debug, Default)]
 struct Loss {
-    /// How often queues dropped it.
+    /// Number of times that queues dropped it.
     drops: u32,
     /// Why it was lost, if it has not been sent again since.
     pending: Option<LossCause>,

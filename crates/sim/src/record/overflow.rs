@@ -15,14 +15,14 @@ pub(crate) struct Overflows {
 /// Those of a node.
 #[derive(Clone, Debug, Default)]
 struct Of {
-    /// When the current one began, or the last one.
+    /// Time at which the current one began, or the last one.
     began: Option<Instant>,
     /// The flows that it has hit.
     hit: Vec<Hit>,
     counts: results::Overflows,
 }
 
-/// What an overflow has done to a flow.
+/// Effect of an overflow on a flow.
 #[derive(Clone, Copy, Debug)]
 struct Hit {
     flow: FlowId,
@@ -36,7 +36,7 @@ impl Overflows {
         Self { within, nodes: vec![Of::default(); nodes].into() }
     }
 
-    /// A queue of a node drops a packet of a flow that may have so many packets on their way.
+    /// Records a drop by a node's queue of a packet of a flow with this window, in packets.
     pub(crate) fn hit(&mut self, node: NodeId, now: Instant, flow: FlowId, window: Option<f64>) {
         let of = &mut self.nodes[node];
         if of.began.is_none_or(|began| now.since(began) > self.within) {

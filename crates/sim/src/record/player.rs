@@ -10,7 +10,7 @@ use units::{Duration, Instant};
 pub(crate) struct Player {
     /// It begins, and goes on after a stall, once it holds so much.
     buffer: Duration,
-    /// When the stream ends.
+    /// Time at which the stream ends.
     until: Instant,
     /// The last place that has arrived; none before the first packet.
     newest: Option<Instant>,
@@ -59,7 +59,8 @@ impl Player {
         }
     }
 
-    /// How it went until the stream or the run ends, whichever is first; a stall that has not ended counts until then.
+    /// Returns the playback statistics up to the end of the stream or the run, whichever is first; a stall that has not
+    /// ended counts until then.
     pub(crate) fn result(mut self, end: Instant) -> Played {
         let end = end.min(self.until);
         self.advance(end);

@@ -1,4 +1,4 @@
-//! When the route of a flow last changed.
+//! Time at which the route of a flow last changed.
 
 use crate::engine::{NodeId, Number as _};
 use units::{Duration, Instant};

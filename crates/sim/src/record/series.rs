@@ -29,11 +29,11 @@ struct FlowStep {
 struct NodeStep {
     sojourn: Span,
     nodal: Span,
-    /// What had passed through the queue when the step began.
+    /// Counts of the queue at the start of the step.
     before: Passed,
 }
 
-/// What has passed through a queue since its statistics began.
+/// Counts of a queue since its statistics began.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Passed {
     pub(crate) arrived: u64,
@@ -43,12 +43,12 @@ pub(crate) struct Passed {
     pub(crate) marked: u64,
 }
 
-/// How it stands with a queue at the end of a step.
+/// State of a queue at the end of a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Standing {
-    /// In the unit of the limit.
+    /// Limit, in its own unit.
     pub(crate) limit: f64,
-    /// In packets.
+    /// Backlog, in packets.
     pub(crate) backlog: u64,
     pub(crate) passed: Passed,
     /// The shaper's.
@@ -90,7 +90,7 @@ impl Recorder {
         }
     }
 
-    /// Follows the routes of all flows from now on, in a network of so many nodes.
+    /// Follows the routes of all flows from now on, in a network of this many nodes.
     pub(crate) fn follow_routes(&mut self, nodes: usize) {
         self.routes = vec![Route::new(nodes); self.flows.len()];
     }
@@ -100,7 +100,7 @@ impl Recorder {
         self.routes.get_mut(flow.place())
     }
 
-    /// So many packets of a flow have arrived.
+    /// Counts arrived packets of a flow.
     pub(crate) fn arrived(&mut self, flow: FlowId, delay: Duration, packets: u32) {
         self.flows[flow.place()].delay.record_all(delay, packets);
     }
@@ -110,7 +110,7 @@ impl Recorder {
         self.flows[flow.place()].bytes += payload;
     }
 
-    /// So much of a TCP flow's data has arrived, in order or not.
+    /// Counts arrived data of a TCP flow, in order or not.
     pub(crate) fn carried(&mut self, flow: FlowId, payload: Bytes) {
         self.flows[flow.place()].carried += payload;
     }
@@ -137,7 +137,7 @@ impl Recorder {
         }
     }
 
-    /// So many packets of the `queue`-th queue have been completed.
+    /// Counts completed packets of the `queue`-th queue.
     pub(crate) fn completed(&mut self, queue: usize, waited: Duration, service: Duration, packets: u32) {
         let step = &mut self.nodes[queue];
         step.sojourn.record_all(waited, packets);

@@ -1,4 +1,4 @@
-//! What is counted of TCP flows and pings, beyond what is of every flow.
+//! Counts of TCP flows and pings, in addition to those of every flow.
 
 use super::{Losses, Summary};
 use crate::results::Flow;

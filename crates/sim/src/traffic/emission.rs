@@ -1,4 +1,4 @@
-//! What sources make.
+//! Emissions of traffic sources.
 
 use units::{Bytes, Instant};
 

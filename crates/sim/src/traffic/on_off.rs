@@ -76,7 +76,7 @@ impl OnOff {
         self.next = self.find();
     }
 
-    /// When the next packet is made; a moment after the end where that is later.
+    /// Returns the time at which the next packet is made; a moment after the end where that is later.
     fn find(&mut self) -> Instant {
         // Counted from the first packet, so that nothing is lost to rounding.
         let nanos = u128::from(self.made) * u128::from(self.payload.bits()) * NANOS / u128::from(self.rate.as_bps());

@@ -19,7 +19,7 @@ pub(crate) enum Volume {
     Random(Pareto),
 }
 
-/// When the next transfer begins.
+/// Time at which the next transfer begins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Recurrence {
     /// There is none.
@@ -52,12 +52,12 @@ impl Transfers {
         Self { volume, recurrence, random, stop: active.end, next }
     }
 
-    /// When the next one begins, if that is known.
+    /// Returns the time at which the next one begins, if that is known.
     pub(crate) fn next(&self) -> Option<Instant> {
         (self.next < self.stop).then_some(self.next)
     }
 
-    /// When those that never end are to stop.
+    /// Returns the time at which those that never end are to stop.
     pub(crate) fn ceases(&self) -> Option<Instant> {
         matches!(self.volume, Volume::Endless).then_some(self.stop)
     }

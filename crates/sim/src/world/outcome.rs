@@ -1,4 +1,4 @@
-//! What a finished run yields, and the accounts that must balance.
+//! Results of a finished run, and the accounts that must balance.
 
 use super::state::{self, Routing, Supply, Wire, World, port_name, port_names};
 use crate::egress::Port;
@@ -71,7 +71,7 @@ pub(super) fn outcome(mut world: World) -> Outcome {
     Outcome { simulated_s, events: world.handled, warnings, flows, nodes, totals, series, distributions }
 }
 
-/// How the times of flows and queues are distributed.
+/// Returns the distributions of the times of flows and queues.
 fn distributions(world: &World) -> Distributions {
     let shares = shares();
     let flows = world.flows.iter().filter(|flow| flow.role.is_described());
@@ -184,7 +184,7 @@ fn node(world: &World, index: NodeId, covered: Duration) -> Node {
     }
 }
 
-/// How long a node sensed the medium busy; a wired one has no radio.
+/// Returns the time for which a node sensed the medium busy; a wired one has no radio.
 fn busy_time(world: &World, index: NodeId) -> Duration {
     if world.nodes[index].egress.layout().radio_ports() == 0 {
         return Duration::ZERO;

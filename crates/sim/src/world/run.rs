@@ -8,7 +8,7 @@ use crate::config::Network;
 use crate::results::Outcome;
 use units::{Duration, Instant};
 
-/// So many events take a millisecond or a few.
+/// Number of events handled per check: a few milliseconds of work.
 const A_LITTLE: u64 = 4096;
 
 impl World {
@@ -36,7 +36,7 @@ impl World {
         self.handled
     }
 
-    /// Handles the events before `until`, until so many have been handled since the start.
+    /// Handles the events before `until`, until this many have been handled since the start.
     fn handle_until(&mut self, until: Instant, most: u64) {
         self.until = until;
         while self.events.next_time() < self.until

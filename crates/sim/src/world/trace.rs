@@ -30,12 +30,12 @@ impl World {
         }
     }
 
-    /// What happened since the last call at the nodes that are watched.
+    /// Returns the events since the last call at the watched nodes.
     pub fn take_events(&mut self) -> Vec<TraceEvent> {
         self.watch.as_mut().map(|watch| std::mem::take(&mut watch.events)).unwrap_or_default()
     }
 
-    /// Who takes part.
+    /// Returns the nodes and flows.
     pub fn roster(&self) -> Roster {
         let node = |node: &Node| RosterNode {
             name: node.name.clone(),

@@ -1,6 +1,6 @@
-//! One cycle under the standard's convention: who transmits next, and when.
+//! One cycle under the standard's convention: the next transmitter and its time.
 
-/// What a cycle depends on.
+/// Parameters of a cycle.
 pub(super) struct Contention {
     pub(super) stations: usize,
     pub(super) cw_min: u32,

@@ -111,7 +111,7 @@ impl<'a> Cell<'a> {
         self.horizon = (0..most).find(|&t| self.idle_after(t) < NEGLIGIBLE).map_or(most, |t| t + 1);
     }
 
-    /// Nobody attempts up to `t`.
+    /// No station attempts up to `t`.
     fn idle_after(&self, t: usize) -> f64 {
         self.entities.iter().map(|entity| libm::pow(entity.after[t], entity.stations)).product()
     }

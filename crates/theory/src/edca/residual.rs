@@ -1,4 +1,4 @@
-//! One category among the others: (2) to (4) of [`super`].
+//! Residual back-off of one category among the others: (2) to (4) of [`super`].
 
 use super::access::NEGLIGIBLE;
 use crate::dcf::backoff::Backoff;

@@ -24,7 +24,7 @@ pub struct Closed {
 /// A node of a closed network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Member {
-    /// How often a packet comes by in a round, on average.
+    /// Mean number of visits of a packet per round.
     pub visits: f64,
     /// Packets per second with one packet there, with two, and so on: one rate for each packet of the network.
     pub rates: Vec<f64>,
@@ -37,7 +37,7 @@ pub struct Member {
 }
 
 impl Member {
-    /// The cost of a moment with so many packets there.
+    /// Returns the cost rate with this many packets at the node.
     fn cost(&self, packets: usize) -> f64 {
         let Some(level) = packets.checked_sub(1) else { return 0.0 };
         self.holding * packets as f64 + self.weight * (self.power[0] + self.power[1] * self.rates[level])

@@ -1,4 +1,4 @@
-//! How often a frame has failed, and what that makes of its window.
+//! Back-off stages: failures of a frame, and the contention window that follows.
 
 use super::Pair;
 

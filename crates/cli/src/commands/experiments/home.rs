@@ -39,8 +39,8 @@ pub(super) fn evidence() -> Result<Vec<(String, String)>, Failure> {
 
 /// `./scenarios`; if there is none, a folder of the user's cache with the built-in scenarios.
 ///
-/// They are files there, so that a path in a message or in a report leads to a file that can be read and copied. A file
-/// that was changed is written again.
+/// The scenarios are files, so that paths in messages and reports lead to something that can be read and copied. A file that
+/// was changed is written again.
 pub(super) fn home() -> Result<PathBuf, Failure> {
     let here = PathBuf::from(FOLDER);
     if here.is_dir() {
@@ -63,13 +63,13 @@ pub(super) fn home() -> Result<PathBuf, Failure> {
     Ok(folder)
 }
 
-/// The user's folder for files that can be created again (XDG Base Directory Specification).
+/// Returns the user's cache folder (XDG Base Directory Specification).
 fn cache() -> Option<PathBuf> {
     let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")))
 }
 
-/// Where its scenarios are, in messages.
+/// Says in messages where the scenarios of `home` are.
 pub(super) fn place(home: &Path) -> &'static str {
     if home == Path::new(FOLDER) { "in `scenarios`" } else { "among those built into the command" }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 const SCENARIO: &str = include_str!("new.toml");
 
-/// Writes an example scenario, but never over an existing file.
+/// Writes an example scenario; an existing file is not overwritten.
 pub(super) fn new(file: &Path) -> Result<(), Failure> {
     let shown = file.display();
     let made = fs::File::options().write(true).create_new(true).open(file);

@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use units::Duration;
 
-/// What a controller decided.
+/// The decisions of a controller.
 struct Replayed {
     /// The controller's name.
     name: String,
@@ -43,7 +43,7 @@ pub(super) fn replay(args: &args::Replay) -> Result<(), Failure> {
     if args.json { print_json(&lines?) } else { print(&lines?) }
 }
 
-/// The intervals of a recording, of which there must be some.
+/// Reads the intervals of a recording, which must not be empty.
 pub(super) fn read(path: &Path) -> Result<Vec<Decision>, Failure> {
     let Recording { decisions, cut } = recording::open(path)?;
     if let Some(line) = cut {
@@ -52,7 +52,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Decision>, Failure> {
     Ok(decisions)
 }
 
-/// Each controller's settings. If there are several, those without a target delay do not get one.
+/// Returns the settings of each controller. Of several, only those with a target delay get one.
 fn policies(args: &args::Replay) -> Vec<args::Policy> {
     let policy =
         |controller: Option<Name>, target_delay| args::Policy { controller, target_delay, set: args.set.clone() };

@@ -15,7 +15,7 @@ pub(super) fn report(folder: &Path, out: Option<PathBuf>) -> Result<(), Failure>
     print(&format!("report: {}\n", out.display()))
 }
 
-/// Writes the report of `studies` to `out`; the inner result tells whether there could be one.
+/// Writes the report of `studies` to `out`. The inner error is that of a build without the charting library.
 pub(super) fn write(studies: &[Study], out: &Path) -> Result<Result<(), ReportError>, Failure> {
     match lab::report::html(studies) {
         Err(error) => Ok(Err(error)),
@@ -23,7 +23,7 @@ pub(super) fn write(studies: &[Study], out: &Path) -> Result<Result<(), ReportEr
     }
 }
 
-/// The study in the folder, or those in the folders of it.
+/// Loads the study in the folder, or those in its subfolders.
 fn studies(folder: &Path) -> Result<Vec<Study>, Failure> {
     let wrong = |why: &str| Failure::wrong(format!("{}: {why}", folder.display()));
     match Store::load(folder) {

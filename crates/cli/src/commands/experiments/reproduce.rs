@@ -14,7 +14,7 @@ use lab::tables;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// An experiment that is known to be right.
+/// An experiment whose scenario was read and checked.
 struct Experiment {
     scenario: Scenario,
     folder: PathBuf,
@@ -29,7 +29,7 @@ pub(super) fn reproduce(mut args: args::Reproduce) -> Result<u8, Failure> {
     let args = &args;
     let experiments = experiments(args)?;
     let build = build()?;
-    // All folders are made before anything runs: one that cannot be written to is known at once.
+    // All folders are made before anything runs, so that one that cannot be written to is reported at once.
     let store = |experiment: &Experiment| Store::create(&experiment.folder, &experiment.scenario.id);
     let stores = experiments.iter().map(store).collect::<Result<Vec<_>, _>>()?;
     let mut console = Console::new()?;
@@ -55,7 +55,7 @@ pub(super) fn reproduce(mut args: args::Reproduce) -> Result<u8, Failure> {
         let claims = tables::tally(studies.iter().flat_map(|study| &study.claims));
         print(&format!("\n{} experiments, {claims}\n", studies.len()))?;
     }
-    // A build without the charting library still rules on claims.
+    // A build without the charting library still judges claims.
     let report =
         report::write(&studies, &out)?.map(|()| out).map_err(|error| complain(format_args!("no report: {error}"))).ok();
     if args.json {
@@ -69,7 +69,7 @@ pub(super) fn reproduce(mut args: args::Reproduce) -> Result<u8, Failure> {
     Ok(if verdicts.any(|verdict| verdict.verdict.fails()) { DIFFERS } else { HOLDS })
 }
 
-/// Reads all scenarios before any runs.
+/// Reads all scenarios, before any is run.
 fn experiments(args: &args::Reproduce) -> Result<Vec<Experiment>, Failure> {
     let files = targets::files(&args.targets)?;
     if let Some(out) = &args.out
@@ -107,7 +107,7 @@ fn report_path(args: &args::Reproduce, experiments: &[Experiment]) -> PathBuf {
     }
 }
 
-/// An interruption is reported with the way to continue.
+/// Turns the error of a sweep into a failure; after an interruption it says how to continue.
 fn told(error: SweepError, folder: &Path) -> Failure {
     match error {
         SweepError::Stopped { .. } => {
@@ -131,7 +131,7 @@ fn object(study: &Study, folder: &Path, report: Option<&Path>) -> String {
     format!("{object}\n")
 }
 
-/// The command that repeats one experiment's runs.
+/// Returns the command that repeats the runs of one experiment.
 fn command(args: &args::Reproduce, file: &Path) -> String {
     let mut words = vec!["sluice reproduce".to_owned(), quoted(&file.display().to_string())];
     words.extend(args.quick.then(|| "--quick".to_owned()));
@@ -140,7 +140,7 @@ fn command(args: &args::Reproduce, file: &Path) -> String {
     words.join(" ")
 }
 
-/// What distinguishes this build from others: results of other code must not be taken for its own.
+/// Returns a hash of this program: results of another build are not reused.
 pub(super) fn build() -> Result<String, Failure> {
     let read = std::env::current_exe().and_then(std::fs::read);
     let bytes = read.map_err(|error| Failure::failed(format!("cannot read this program's own file: {error}")))?;

@@ -55,14 +55,14 @@ pub(super) fn run(mut args: args::Run) -> Result<u8, Failure> {
     Ok(if fails { DIFFERS } else { HOLDS })
 }
 
-/// Runs, and writes down what happens at the nodes.
+/// Runs once and writes the events of nodes to files.
 fn observed(scenario: &Scenario, wanted: &Wanted, console: &Console) -> Result<(Vec<Run>, Vec<Verdict>), Failure> {
     let timed = capture::record(&scenario.base, scenario.seeds[0], console, wanted)?;
     let Some(timed) = timed else { return Err(Failure::interrupted("interrupted; the files end there")) };
     Ok(alone(sweep::judged(scenario, timed)))
 }
 
-/// Runs without keeping anything.
+/// Runs once without keeping the results.
 fn once(scenario: &Scenario, console: &Console) -> Result<(Vec<Run>, Vec<Verdict>), Failure> {
     let seed = scenario.seeds[0];
     let timed = run::run(&scenario.base, seed, console).map_err(|error| Failure::wrong(error.to_string()))?;
@@ -74,7 +74,7 @@ fn alone((run, verdicts): (Run, Vec<Verdict>)) -> (Vec<Run>, Vec<Verdict>) {
     (vec![run], verdicts)
 }
 
-/// Runs, and keeps the results in the folder `out`.
+/// Runs once and keeps the results in the folder `out`.
 fn kept(
     scenario: &Scenario,
     out: &Path,
@@ -114,7 +114,7 @@ fn text(scenario: &Scenario, run: &Run, verdicts: &[Verdict]) -> String {
     text + &format!("seed {}: {pace}, {events} events\n", run.seed)
 }
 
-/// The command that repeats this run.
+/// Returns the command that repeats this run.
 fn command(args: &args::Run) -> String {
     let mut words =
         vec!["sluice run".to_owned(), quoted(&args.file.display().to_string()), format!("--seed {}", args.seed)];

@@ -1,4 +1,4 @@
-//! From ids, files and folders to scenario files.
+//! Finds the scenario files of ids, files and folders.
 
 use super::home::{FOLDER, home, place};
 use crate::failure::Failure;
@@ -8,7 +8,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// The scenario files that the arguments name, in order, each once.
+/// Returns the scenario files that the arguments name, in order, each once.
 pub(super) fn files(targets: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut found: Vec<PathBuf> = Vec::new();
     let mut known: Vec<PathBuf> = Vec::new();
@@ -26,7 +26,7 @@ pub(super) fn files(targets: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
-/// The one scenario file that an argument names: a path, or the id of a scenario.
+/// Returns the one scenario file that an argument names: a path, or the id of a scenario.
 pub(super) fn one(target: &Path) -> Result<PathBuf, Failure> {
     let is_word = is_word(target);
     match target.to_str() {
@@ -43,7 +43,7 @@ pub(super) fn one(target: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-/// The scenario files of one argument: a path, a folder of `scenarios`, or the id of a scenario.
+/// Returns the scenario files of one argument: a path, a folder of `scenarios`, or the id of a scenario.
 fn named(target: &Path) -> Result<Vec<PathBuf>, Failure> {
     match fs::metadata(target) {
         Ok(_) => return under(target),
@@ -64,12 +64,12 @@ fn named(target: &Path) -> Result<Vec<PathBuf>, Failure> {
     }
 }
 
-/// True for what may be an id or the name of a folder: `adth-s1a`, `bqm-fig6.1`.
+/// Returns true for an argument that may be an id or the name of a folder: `adth-s1a`, `bqm-fig6.1`.
 fn is_word(target: &Path) -> bool {
     target.components().count() == 1 && target.extension().is_none_or(|extension| extension != "toml")
 }
 
-/// The message for a missing file, with the name of an existing one.
+/// Creates the failure for a missing file; it suggests the nearest existing one.
 pub(super) fn missing(path: &Path) -> Failure {
     Failure::wrong(sentence(path))
 }
@@ -79,7 +79,7 @@ fn did_you_mean(name: &str, known: &[String]) -> String {
     nearest.map_or_else(String::new, |other| format!("; did you mean `{other}`?"))
 }
 
-/// A file itself; of a folder, all scenarios in it and below.
+/// Returns the file itself, or all scenarios in the folder and below.
 pub(super) fn under(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -107,7 +107,7 @@ pub(super) fn under(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// Takes out the files that others inherit from and that have no id of their own: they are no experiments.
+/// Removes the files that have no id and from which others inherit: they are no experiments.
 fn without_bases(files: &mut Vec<PathBuf>) {
     let outlines: Vec<Outline> = files.iter().map(|file| outline(file)).collect();
     let bases: Vec<PathBuf> =
@@ -119,7 +119,7 @@ fn without_bases(files: &mut Vec<PathBuf>) {
     });
 }
 
-/// The file in `home` with this id.
+/// Returns the file in `home` with this id.
 pub(super) fn by_id(id: &str, home: &Path) -> Result<PathBuf, Failure> {
     let mut known = Vec::new();
     for file in under(home)? {
@@ -130,7 +130,7 @@ pub(super) fn by_id(id: &str, home: &Path) -> Result<PathBuf, Failure> {
         }
         known.push(own);
     }
-    // A file's name without its ending is a slip that is easily made.
+    // The name of a file without its ending is an easy mistake.
     let file = format!("{id}.toml");
     let hint = if Path::new(&file).is_file() { format!("; did you mean `{file}`?") } else { did_you_mean(id, &known) };
     let place = place(home);

@@ -1,4 +1,4 @@
-//! What `sluice watch` draws: text, so that it can be tested without a terminal.
+//! The screen of `sluice watch` as text, so that it can be tested without a terminal.
 
 use crate::commands::status::{age, classes, milliseconds, plain};
 use control::{Limit, Stat};
@@ -8,9 +8,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use units::Duration;
 
-/// Values of a quantity that are kept: more than the width of any terminal.
+/// Number of values kept per quantity: more than the width of any terminal.
 const KEPT: usize = 512;
-/// Columns of a quantity's name, and of its value.
+/// Widths of a quantity's name and of its value, in columns.
 const LABEL: usize = 12;
 const VALUE: usize = 22;
 
@@ -58,7 +58,7 @@ impl View {
         moved
     }
 
-    /// The lines of the picture; none is wider than `width`.
+    /// Draws the lines of the screen; none is wider than `width`.
     pub(super) fn draw(&self, width: usize) -> Vec<String> {
         let mut lines = Vec::new();
         if self.queues.is_empty() {
@@ -100,7 +100,7 @@ impl QueueRow {
         }
     }
 
-    /// A quantity as it is now.
+    /// Formats the present value of a quantity.
     fn value(&self, name: &str) -> String {
         let status = &self.status;
         let dash = || "-".to_owned();
@@ -120,7 +120,7 @@ impl QueueRow {
         }
     }
 
-    /// The best known measure of the time that the link takes per packet, and its name.
+    /// Returns the best measure of the link's time per packet, with its name.
     fn service(&self) -> (&'static str, Option<Duration>) {
         service(&self.status)
     }
@@ -135,7 +135,7 @@ fn service(status: &Status) -> (&'static str, Option<Duration>) {
     }
 }
 
-/// Packets dropped per second in the newest interval.
+/// Returns the packets dropped per second in the newest interval.
 fn drops(status: &Status) -> f64 {
     let Some(seen) = status.last.filter(|seen| !seen.length.is_zero()) else { return 0.0 };
     seen.dropped.packets as f64 / seen.length.as_secs_f64()
@@ -151,8 +151,8 @@ fn sample(status: &Status) -> Sample {
     [limit, seen.backlog.packets as f64, seen.sojourn.mean.as_secs_f64(), service.as_secs_f64(), drops(status)]
 }
 
-/// The newest values as bars of eight heights, the newest at the right. The highest bar stands for the largest of them,
-/// but for no less than `floor`.
+/// Draws the newest values as bars of eight heights, the newest at the right. The highest bar stands for the largest value
+/// or for `floor`, whichever is larger.
 fn bars(values: impl DoubleEndedIterator<Item = f64> + Clone, floor: f64, width: usize) -> String {
     const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let newest = values.rev().take(width);

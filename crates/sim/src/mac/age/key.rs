@@ -5,10 +5,10 @@ use units::{Bytes, Instant};
 /// Length of a key: 48 bits of microseconds and 16 of origin and number (R2).
 pub(crate) const KEY: Bytes = Bytes::new(8);
 
-/// What orders packets by age: the smallest key is the oldest. No two packets have the same.
+/// Sort key of packets by age: the smallest key is the oldest. No two packets have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
-    /// When its first node made it.
+    /// Time at which its first node made it.
     pub(crate) stamp: Instant,
     /// Its flow: where it comes from.
     pub(crate) origin: u32,
@@ -19,7 +19,7 @@ pub(crate) struct Key {
 /// What a frame says of the packets that its sender has still to send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tells {
-    /// It has no field for that.
+    /// The frame has no field for that.
     #[default]
     Nothing,
     /// There are none.

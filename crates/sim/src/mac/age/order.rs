@@ -1,17 +1,17 @@
-//! What stations know and follow to send in order of age: the parameters of the rules, and a station's part.
+//! Sending in order of age: the parameters of the rules, and a station's part.
 
 use super::key::{Key, Tells};
 use super::table::Table;
 use units::{Duration, Instant};
 
-/// What is the same at every station: the parameters of the rules.
+/// Parameters of the rules, the same at every station.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AgeRules {
     /// Requests and grants precede data; else the keys that were heard are all.
     pub(crate) requests: bool,
     /// `q`: so great a part of those asked has to grant.
     pub(crate) quorum: f64,
-    /// `K`: after so many requests in vain data are sent by plain DCF.
+    /// `K`: number of failed requests after which data are sent by plain DCF.
     pub(crate) attempts: u8,
     /// `T_req`: how long a refused station waits at most before it asks again.
     pub(crate) request_wait: Duration,

@@ -1,4 +1,4 @@
-//! What a station knows of its neighbours' keys (R3, R5, R6), and who of them is active.
+//! A station's table of its neighbours' keys (R3, R5, R6) and activity.
 
 use super::key::{Key, Tells};
 use units::{Duration, Instant};
@@ -25,11 +25,11 @@ struct Neighbour {
     address: u32,
     /// The oldest packet that it has to send, as it told last.
     key: Option<Key>,
-    /// When it told that.
+    /// Time at which it told that.
     told: Instant,
-    /// When it was last heard sending data or a request; none if never.
+    /// Time at which it was last heard sending data or a request; none if never.
     active: Option<Instant>,
-    /// How strong it was then, in the medium's unit.
+    /// Received power of that frame, in the medium's unit.
     power: u64,
 }
 
@@ -61,14 +61,14 @@ impl Table {
         before
     }
 
-    /// How many neighbours told an older key than this one within `expiry`.
+    /// Returns the number of neighbours that reported an older key than this one within `expiry`.
     pub(in crate::mac) fn rank(&self, now: Instant, own: Key, expiry: Duration) -> u64 {
         let older =
             |neighbour: &&Neighbour| neighbour.key.is_some_and(|key| key < own) && now.since(neighbour.told) <= expiry;
         self.heard.iter().filter(older).count() as u64
     }
 
-    /// The strongest neighbours that were active within so long join `asked` until it has `most`.
+    /// Adds the strongest neighbours that were recently active to `asked`, until it has `most`.
     pub(in crate::mac) fn strongest(&self, now: Instant, activity: Duration, most: usize, asked: &mut Vec<u32>) {
         let active = |neighbour: &Neighbour| neighbour.active.is_some_and(|at| now.since(at) <= activity);
         while asked.len() < most {

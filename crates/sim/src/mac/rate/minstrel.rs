@@ -7,7 +7,7 @@ use crate::engine::Stream;
 use crate::radio::{Mode, Timing};
 use units::{Bytes, Duration, Instant};
 
-/// How often the success ratios are computed.
+/// Interval between two computations of the success ratios.
 const INTERVAL: Duration = Duration::from_millis(100);
 /// Weight of the past in them.
 const PAST: f64 = 0.75;
@@ -19,14 +19,14 @@ const GOOD: f64 = 0.9;
 const SURE: f64 = 0.95;
 /// A frame in this many looks around.
 const LOOK_AROUND: u32 = 10;
-/// How often a slower mode is passed over before it is sampled.
+/// Number of times that a slower mode is skipped before it is sampled.
 const PATIENCE: u8 = 20;
 /// Attempts with the fastest mode, the second and the safest: seven in all, which is the MAC's limit.
 const TRIES: [u8; 3] = [3, 2, 2];
 /// The frame by whose airtime modes are compared.
 const REFERENCE: Bytes = Bytes::new(1_200);
 
-/// What a frame costs besides its payload, in a network.
+/// Overhead of a frame besides its payload, in a network.
 #[derive(Clone, Debug)]
 pub(crate) struct Costs {
     timing: Timing,
@@ -37,7 +37,7 @@ pub(crate) struct Costs {
 pub(super) struct Candidate {
     /// Airtime of the reference payload, in nanoseconds.
     payload: f64,
-    /// What comes on top for each frame, whatever it holds.
+    /// Overhead of each frame, independent of its contents.
     overhead: f64,
 }
 
@@ -55,14 +55,15 @@ impl Costs {
         Candidate { payload: payload.as_nanos() as f64, overhead: overhead.as_nanos() as f64 }
     }
 
-    /// What a mode would carry to a peer in bit/s, if frames of so many MPDUs all arrived: as [`Minstrel::expected`] counts.
+    /// Returns the throughput of a mode to a peer in bit/s if frames of this many MPDUs all arrived, counted as
+    /// [`Minstrel::expected`] counts.
     pub(super) fn clean(&self, mode: Mode, mpdus: f64) -> f64 {
         bits(self.of(mode).throughput(1.0, mpdus))
     }
 }
 
 impl Candidate {
-    /// MPDUs a nanosecond that a mode delivers at this success ratio, with so many in a frame.
+    /// Returns the MPDUs per nanosecond that a mode delivers at this success ratio and number of MPDUs in a frame.
     fn throughput(&self, ratio: f64, mpdus: f64) -> f64 {
         let time = self.payload + self.overhead / mpdus;
         if ratio < USEFUL { 0.0 } else { ratio.min(GOOD) / time }
@@ -224,7 +225,7 @@ impl Minstrel {
         candidate.throughput(ratio.unwrap_or(0.0), self.aggregate)
     }
 
-    /// What the best mode delivers, in bit/s; zero while nothing has arrived.
+    /// Returns the expected throughput of the best mode, in bit/s; zero while nothing has arrived.
     pub(super) fn expected(&self) -> f64 {
         bits(self.throughput(self.best[0]))
     }

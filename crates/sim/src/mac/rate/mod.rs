@@ -24,7 +24,7 @@ pub(crate) enum Algorithm {
     Minstrel,
 }
 
-/// With which modes a station sends to its peers.
+/// Modes with which a station sends to its peers.
 #[derive(Debug)]
 pub(crate) struct Rates {
     /// Modes to choose from, slowest first; where nothing is controlled one, or a high and a low one.
@@ -39,7 +39,7 @@ pub(crate) struct Rates {
 struct Controls {
     algorithm: Algorithm,
     candidates: Vec<Candidate>,
-    /// In order of address.
+    /// Peers in order of address.
     peers: Vec<(u32, Control)>,
     random: Stream,
 }
@@ -92,7 +92,7 @@ impl Rates {
         minstrel.map_or_else(|| costs.clean(self.mode(to), mpdus), Minstrel::expected)
     }
 
-    /// What became of the data frames that were sent last.
+    /// Learns from the outcome of the data frames that were sent last.
     pub(crate) fn learn(&mut self, now: Instant, report: Report) {
         if let Some(controls) = &mut self.controls {
             controls.learn(now, report);

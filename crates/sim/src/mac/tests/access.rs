@@ -1,4 +1,4 @@
-//! How a category contends, and how that moves.
+//! Contention of a category, and changes of its parameters.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What the standard leaves open, by each convention.
+//! Choices that the standard leaves open, by each convention.
 
 use super::*;
 

@@ -7,7 +7,7 @@ use crate::mac::{Answer, Conventions, Frame, Kind};
 use units::{Duration, Instant};
 
 impl AgeRules {
-    /// How many of those asked have to grant.
+    /// Number of the asked stations that have to grant.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most the number of those asked")]
     fn enough(&self, asked: usize) -> usize {
         (self.quorum * asked as f64).ceil() as usize
@@ -84,7 +84,7 @@ impl Station {
         enough
     }
 
-    /// A request was in vain. It counts as no attempt at the data. Where nobody at all has answered, it may have collided.
+    /// A request was in vain. It counts as no attempt at the data. Without any answer, it may have collided.
     pub(in crate::mac) fn refused(&mut self, now: Instant, rules: &Conventions) -> Answer {
         let holder = usize::from(self.holder);
         let mut heard_nobody = false;

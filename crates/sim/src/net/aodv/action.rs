@@ -1,4 +1,4 @@
-//! What a node wants done, and what comes with every call.
+//! Actions of an AODV node, and the context of every call.
 
 use super::message::{Lists, Message, Unreachable};
 use super::settings::Settings;
@@ -20,7 +20,7 @@ pub(crate) enum Action {
     Discard { packet: Handle, why: LossCause },
 }
 
-/// What nodes want done, in order. The host carries it out after each call and empties it.
+/// Actions of nodes, in order. The host carries it out after each call and empties it.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     pub(crate) actions: Vec<Action>,
@@ -30,7 +30,7 @@ pub(crate) struct Output {
     pub(super) precursors: Vec<u32>,
 }
 
-/// What comes with every call: the time, the network's parameters, and where to put what shall be done.
+/// Context of every call: the time, the network's parameters, and the list of actions to extend.
 #[derive(Debug)]
 pub(crate) struct Context<'a> {
     pub(crate) now: Instant,

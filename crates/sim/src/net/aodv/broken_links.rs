@@ -1,4 +1,4 @@
-//! How a node learns that a link is broken (6.8 to 6.10), and whom it tells (6.11, 6.12).
+//! Detection of broken links (6.8 to 6.10), and the errors that report them (6.11, 6.12).
 
 use super::action::{Action, Context, Ends};
 use super::message::{List, Message, Unreachable};

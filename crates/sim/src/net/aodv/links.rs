@@ -7,9 +7,9 @@ use units::{Duration, Instant};
 /// The neighbours that are being watched.
 #[derive(Debug)]
 pub(super) struct Links {
-    /// When it last sent a message to all.
+    /// Time at which it last sent a message to all.
     pub(super) broadcast: Instant,
-    /// When it next sees whether a hello is due; `NEVER` without hellos.
+    /// Time at which it next sees whether a hello is due; `NEVER` without hellos.
     pub(super) hello: Instant,
     /// Neighbours that have sent hellos, and when their link counts as broken.
     pub(super) greeted: Vec<(u32, Instant)>,

@@ -32,7 +32,7 @@ pub(crate) struct Aodv {
 }
 
 impl Aodv {
-    /// A node that knows nobody. `random` draws the delays of its broadcasts.
+    /// Starts a node without routes. `random` draws the delays of its broadcasts.
     pub(crate) fn new(address: u32, settings: &Settings, mut random: Stream) -> Self {
         let links = Links::new(settings, &mut random);
         let mut node = Self {

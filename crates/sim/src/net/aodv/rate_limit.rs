@@ -1,9 +1,9 @@
-//! How often a node may ask, or tell of errors.
+//! Rate limits of route requests and errors.
 
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
-/// At most so many in any second (`RREQ_RATELIMIT`, `RERR_RATELIMIT`).
+/// Limit of messages in any second (`RREQ_RATELIMIT`, `RERR_RATELIMIT`).
 #[derive(Debug)]
 pub(super) struct RateLimit {
     most: usize,
@@ -16,7 +16,7 @@ impl RateLimit {
         Self { most, last: VecDeque::with_capacity(most) }
     }
 
-    /// When the next may be sent, at the earliest.
+    /// Returns the time at which the next may be sent, at the earliest.
     pub(super) fn next(&self, now: Instant) -> Instant {
         match self.last.front() {
             Some(&first) if self.last.len() == self.most => now.max(first + Duration::from_secs(1)),

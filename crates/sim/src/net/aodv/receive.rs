@@ -1,4 +1,4 @@
-//! What a node does with messages: route requests (6.5), replies (6.6, 6.7), errors (6.11), hellos (6.9).
+//! Handling of received messages: route requests (6.5), replies (6.6, 6.7), errors (6.11), hellos (6.9).
 
 use super::action::{Action, Context};
 use super::message::{Message, Reply, Request};

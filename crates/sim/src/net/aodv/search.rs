@@ -1,4 +1,4 @@
-//! What a node looks for, and the packets that wait for it.
+//! Route searches of a node, and the packets that wait for them.
 
 use super::action::{Action, Context};
 use super::settings::Settings;
@@ -15,9 +15,9 @@ pub(super) struct Search {
     pub(super) ttl: u8,
     /// Requests made with the largest TTL.
     pub(super) attempts: u8,
-    /// When the next request is made, or the search given up.
+    /// Time at which the next request is made, or the search given up.
     pub(super) due: Instant,
-    /// When the last request was made.
+    /// Time at which the last request was made.
     pub(super) asked: Instant,
     pub(super) stage: Stage,
     /// Hops of the route that is being repaired.

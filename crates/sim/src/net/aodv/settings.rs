@@ -3,7 +3,7 @@
 use crate::config;
 use units::Duration;
 
-/// What is the same at every node.
+/// Settings shared by all nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(super) given: config::Aodv,

@@ -19,7 +19,7 @@ pub(super) fn newest(a: Option<u32>, b: Option<u32>) -> Option<u32> {
     }
 }
 
-/// What a route is good for.
+/// State of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     /// Packets go by it, until it expires.
@@ -30,7 +30,7 @@ pub(crate) enum State {
     Repairing,
 }
 
-/// What is known of a node.
+/// Entry of a node.
 #[derive(Clone, Debug)]
 pub(crate) struct Route {
     pub(crate) destination: u32,
@@ -173,7 +173,7 @@ pub(super) struct Offer {
     pub(super) until: Instant,
 }
 
-/// What a node knows of all others.
+/// Routing table of a node.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     /// Destination and its place in `routes`, by destination.

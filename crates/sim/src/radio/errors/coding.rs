@@ -1,4 +1,4 @@
-//! How OFDM protects its bits.
+//! Convolutional coding of OFDM.
 
 use crate::radio::mode::{Mode, OfdmRate};
 

@@ -1,4 +1,4 @@
-//! Which bits of a PHY header noise may spoil.
+//! Bits of a PHY header that noise can corrupt.
 
 use crate::radio::mode::{DsssRate, Mode, OfdmRate};
 use units::Duration;

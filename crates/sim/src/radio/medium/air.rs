@@ -68,7 +68,7 @@ impl<F: Copy> Medium<F> {
         (transmission, turned_idle)
     }
 
-    /// When the front of a frame reaches its first listener, if it has any, and its last.
+    /// Returns the time at which the front of a frame reaches its first listener, if it has any, and its last.
     #[inline]
     pub(crate) fn front_times(&self, of: Handle) -> Option<(Instant, Instant)> {
         let transmission = self.air.get_ref(of);
@@ -77,7 +77,7 @@ impl<F: Copy> Medium<F> {
         links.first().zip(links.last()).map(|(first, last)| (at(first), at(last)))
     }
 
-    /// When its tail does.
+    /// Returns the time at which its tail does.
     pub(crate) fn tail_time(&self, of: Handle) -> Option<Instant> {
         let transmission = self.air.get_ref(of);
         self.links.of(transmission.from).first().map(|link| transmission.end + link.delay)
@@ -125,7 +125,8 @@ impl<F: Copy> Medium<F> {
         self.links.of(from).iter().find(|link| link.to == to).map(|link| link.delay)
     }
 
-    /// The chance that so many bits of a frame survive the noise from one node to another that hears it, by the mean power.
+    /// Returns the probability that this many bits of a frame survive the noise from one node to another that hears it,
+    /// by the mean power.
     pub(crate) fn chance_alone(&mut self, from: u32, to: u32, mode: Mode, bits: f64) -> Option<f64> {
         let power = self.links.of(from).iter().find(|link| link.to == to)?.power;
         Some(self.receivers.judge.chance_alone(mode, power, bits))

@@ -1,4 +1,4 @@
-//! Which of several signals holds a receiver, where the convention is not that of the first frame.
+//! Capture: the signal that a receiver locks on to among several, where the convention is not first-frame.
 
 use super::receiver::{Arrival, Header, Lock, Preamble};
 use super::receivers::Receivers;
@@ -13,7 +13,7 @@ use units::{Duration, Instant};
 const DETECTION: Duration = Duration::from_micros(4);
 
 impl Preamble {
-    /// When it is decided whether this frame is decoded.
+    /// Returns the time at which it is decided whether this frame is decoded.
     #[inline]
     pub(super) fn chosen(&self) -> Instant {
         self.start + DETECTION
@@ -21,8 +21,9 @@ impl Preamble {
 }
 
 impl Receivers {
-    /// A short way for a front that mostly comes: nothing is there that is decoded or might be, or the frame that is decoded
-    /// is judged when it is over. True if the medium was idle and is now busy; none where the front has to go the long way.
+    /// Fast path for the most common front: nothing is there that is decoded or might be, or the frame that is decoded
+    /// is judged when it is over. True if the medium was idle and is now busy; none where the front has to go the long
+    /// way.
     #[inline]
     pub(super) fn begins_simply<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant) -> Option<bool> {
         let &Link { to, power, decodable, .. } = link;
@@ -51,9 +52,9 @@ impl Receivers {
         Some(receiver.settle(now, self.reception.carrier_sense))
     }
 
-    /// A short way for a tail: the listener decodes nothing, or another frame that is judged when it is over, or it was
-    /// decoding this frame and neither noise nor what else was there can have spoilt it. None where the tail has to go the
-    /// long way.
+    /// Fast path for a tail: the listener decodes nothing, or another frame that is judged when it is over, or it was
+    /// decoding this frame and neither noise nor what else was there can have spoilt it. None where the tail has to go
+    /// the long way.
     #[inline]
     pub(super) fn ends_simply<F: Copy>(
         &mut self,

@@ -1,4 +1,4 @@
-//! How near the capture threshold a node's verdicts on frames lie.
+//! Margin between the capture threshold and the signals that a node judges.
 //!
 //! Where positions make all powers, a frame that lies half a decibel above the threshold is received each time, and half a
 //! decibel below it never. A run whose frames lie there says more about the threshold than about the network.

@@ -2,8 +2,9 @@
 //!
 //! A frame reaches its listeners one after another, nearest first, as a *front* (it begins there) and a *tail* (it ends
 //! there). A node decodes the first frame that begins strong enough above everything else while the node neither sends
-//! nor decodes (or another by another convention: `medium/capture.rs`). What becomes of that frame the error model decides; without one it is lost, or the MPDUs are that are in
-//! the air then, where the sum of all others comes within the capture threshold of it.
+//! nor decodes (or another by another convention: `medium/capture.rs`). The error model decides the fate of that frame;
+//! without one it is lost, or the MPDUs are that are in the air then, where the sum of all others comes within the
+//! capture threshold of it.
 
 mod air;
 mod capture;

@@ -13,7 +13,7 @@ pub(super) struct Lock {
     /// The most power that others ever had meanwhile.
     pub(super) worst: u64,
     pub(super) start: Instant,
-    /// When it is over, the node knows that a frame has begun.
+    /// End of the preamble: the node then knows that a frame has begun.
     pub(super) header_end: Instant,
     /// Others have not come near yet; by the capture threshold alone.
     pub(super) intact: bool,

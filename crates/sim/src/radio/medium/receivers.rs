@@ -1,4 +1,4 @@
-//! What all nodes receive of the frames in the air.
+//! Receivers of all nodes, for the frames in the air.
 
 use super::margin::Margins;
 use super::receiver::{Arrival, Header, Lock, Preamble, Receiver};
@@ -33,7 +33,7 @@ pub(crate) struct Receivers {
 }
 
 impl Receivers {
-    /// So many receivers, at which nothing is.
+    /// Makes idle receivers.
     pub(super) fn new(nodes: usize, reception: Reception, judge: Judge) -> Self {
         let are_steady = !judge.fades() && reception.carrier_sense > 0;
         Self {

@@ -1,4 +1,4 @@
-//! What frames in the air bring to those who hear them.
+//! Signals that frames in the air bring to their listeners.
 
 use crate::engine::{Arena, Handle};
 use crate::radio::reception::{Bounds, Shape};

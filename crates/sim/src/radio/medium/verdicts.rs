@@ -1,4 +1,4 @@
-//! What becomes of frames by error models and fading, where node 1 sends to node 0 and others disturb.
+//! Outcomes of frames under error models and fading, where node 1 sends to node 0 and others interfere.
 
 use super::{Medium, Signal};
 use crate::config::{Capture, ErrorModel, Errors, Fading, FadingModel, Radio, Standard};
@@ -16,7 +16,7 @@ const PAYLOAD: u64 = 336;
 /// A millionth of a microwatt: -90 dBm.
 const PICOWATT: u64 = 1_000_000;
 
-/// A power that lies so many decibels above another, in attowatts.
+/// Returns a power this many decibels above another, in attowatts.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float-to-integer cast saturates")]
 fn above(power: f64, db: f64) -> u64 {
     (power * Decibels::new(db).as_ratio()) as u64
@@ -199,8 +199,8 @@ fn rayleigh_fading_loses_what_falls_below_the_threshold() {
 }
 
 proptest! {
-    /// A frame that nothing disturbs takes a short way through a receiver, and so do signals that come while a frame is
-    /// decoded that is judged by ratios. The long way leads to the same, draws included.
+    /// A frame that nothing disturbs takes the fast path through a receiver, and so do signals that come while a frame
+    /// is decoded that is judged by ratios. The long way leads to the same, draws included.
     #[test]
     fn both_ways_through_a_receiver_lead_to_the_same(
         order in prop::sample::select(vec![Capture::FirstFrame, Capture::StrongestPreamble, Capture::AnySignal]),

@@ -1,4 +1,4 @@
-//! From a frame of some link to the length of the IP packet in it.
+//! Length of the IP packet in a captured frame, by link type.
 
 use super::bytes::Order;
 use super::container::Record;

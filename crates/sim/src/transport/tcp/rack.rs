@@ -9,7 +9,8 @@ use units::{Duration, Instant};
 const PERSIST: u32 = 16;
 /// The widest reordering window, in quarters of the shortest round-trip time; Linux keeps it in an octet.
 const WIDEST: u32 = 255;
-/// So many entries are looked at one by one before the others are searched: a delayed acknowledgement is for two segments.
+/// Number of entries examined one by one before a binary search of the others: a delayed acknowledgement is for two
+/// segments.
 const NEAR: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,16 +42,16 @@ struct Newest {
     rtt: Duration,
 }
 
-/// What a look for losses has found.
+/// Result of loss detection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
     /// A repetition is newly lost that was sent then, the latest of them.
     pub(super) repetition: Option<Instant>,
-    /// When to look again, because of what may only be late.
+    /// Time of the next loss detection, for segments that may only be late.
     pub(super) again: Option<Instant>,
 }
 
-/// When what is outstanding was last sent, and what that says about losses.
+/// Transmission times of outstanding segments, and the losses that follow from them.
 #[derive(Debug, Default)]
 pub(super) struct Rack {
     /// What is outstanding, without gaps, by its numbers.

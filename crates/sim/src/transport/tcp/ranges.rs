@@ -35,7 +35,7 @@ impl Ranges {
         }
     }
 
-    /// How many octets of `block`, which may end before it starts, are not in the set.
+    /// Returns the number of octets of `block`, which may end before it starts, that are not in the set.
     #[inline]
     pub(super) fn missing(&self, block: Block) -> u64 {
         if self.0.is_empty() { block.len() } else { self.missing_among(block) }

@@ -21,7 +21,7 @@ pub(crate) struct Receiver {
     state: State,
     /// The next octet in order (RCV.NXT).
     nxt: u64,
-    /// What lies beyond it.
+    /// Octets received out of order.
     held: Ranges,
     /// An octet of each range that changed last, the latest first, for the blocks of a SACK option.
     recent: [Option<u64>; Sacks::MOST],
@@ -37,7 +37,7 @@ pub(crate) struct Receiver {
     unacknowledged: u64,
     /// The acknowledgement number last sent (`Last.ACK.sent` of RFC 7323).
     acknowledged: u64,
-    /// When the delayed acknowledgement, or the SYN again, is due.
+    /// Time at which the delayed acknowledgement, or the SYN again, is due.
     timer: Instant,
     backoff: Backoff,
     /// The time stamp to echo (`TS.Recent` of RFC 7323, 4.3).
@@ -156,7 +156,7 @@ impl Receiver {
         fresh
     }
 
-    /// What is missing up to the highest octet received: lost by congestion or not.
+    /// Judges the packets missing up to the highest octet received: lost by congestion or not.
     fn judge(&mut self) {
         let Some(bqm) = self.settings.reports() else { return };
         let highest = self.held.descending().next().map_or(self.nxt, |range| range.end);
@@ -188,7 +188,7 @@ impl Receiver {
         self.arrived
     }
 
-    /// When [`Self::expire`] is to be called.
+    /// Returns the time at which [`Self::expire`] is to be called.
     pub(crate) fn deadline(&self) -> Instant {
         self.timer
     }

@@ -1,4 +1,5 @@
-//! When a loss recovery begins, goes on and ends (RFC 5681, 3.2; RFC 6582; RFC 6675, section 5). It decides; the sender acts.
+//! Start, progress and end of loss recovery (RFC 5681, 3.2; RFC 6582; RFC 6675, section 5). Only decides; the sender
+//! acts.
 
 use super::{Recovery, scoreboard::DUP_THRESH};
 
@@ -12,7 +13,7 @@ enum Phase {
     TimedOut { point: u64 },
 }
 
-/// What a duplicate acknowledgement means.
+/// Meaning of a duplicate acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Duplicate {
     /// Nothing to do.
@@ -23,7 +24,7 @@ pub(super) enum Duplicate {
     Departure,
 }
 
-/// What a new acknowledgement means.
+/// Meaning of a new acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
     /// The window may grow.

@@ -75,7 +75,7 @@ fn approach(old: Duration, new: Duration, parts: u64) -> Duration {
     if new >= old { old + (new - old) / parts } else { old - (old - new) / parts }
 }
 
-/// How often a timer has doubled.
+/// Number of times that a timer has doubled.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Backoff(u32);
 

@@ -1,4 +1,4 @@
-//! What the sender knows of the octets between the lowest unacknowledged and the highest sent (RFC 6675, sections 2 to 4).
+//! The sender's state of the octets between the lowest unacknowledged and the highest sent (RFC 6675, sections 2 to 4).
 //!
 //! All octets below one number count as lost, all above it do not, because both conditions of `IsLost` only fail upwards. So
 //! two sums stand for the whole window, and no call walks over it.

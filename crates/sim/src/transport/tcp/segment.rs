@@ -30,7 +30,7 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// How many octets.
+    /// Number of octets.
     pub(crate) fn len(self) -> u64 {
         self.end.saturating_sub(self.start)
     }
@@ -87,7 +87,7 @@ pub(crate) struct Segment {
     pub(crate) sacks: Sacks,
     /// In a SYN: its maker takes SACK options.
     pub(crate) sack_permitted: bool,
-    /// When it was sent, where the timestamps option is in use (`TSval`).
+    /// Time at which it was sent, where the timestamps option is in use (`TSval`).
     pub(crate) stamp: Option<Instant>,
     /// The stamp that it answers (`TSecr`).
     pub(crate) echo: Option<Instant>,

@@ -1,9 +1,9 @@
-//! What a connection is set to: plain values, the same for both ends.
+//! Settings of a connection: plain values, the same for both ends.
 
 use super::bqm;
 use units::{Bytes, Duration};
 
-/// How the congestion window grows and shrinks.
+/// Congestion control algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Congestion {
     /// RFC 5681.
@@ -14,7 +14,7 @@ pub(crate) enum Congestion {
     Bqm,
 }
 
-/// How lost segments are found and repeated.
+/// Loss recovery algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Recovery {
     /// Fast retransmit and fast recovery, ended by the first new acknowledgement (RFC 5681, 3.2).
@@ -43,7 +43,7 @@ pub(crate) enum SlowStart {
     Acks,
 }
 
-/// What the window is when a fast recovery ends.
+/// Window at the end of a fast recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RecoveryEnd {
     /// The threshold, and congestion avoidance begins to count (RFC 5681, 3.2; RFC 6675, 5).

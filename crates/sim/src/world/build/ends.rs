@@ -1,4 +1,4 @@
-//! Where flows begin and end: by name, at all stations, or drawn at random.
+//! Sources and destinations of flows: by name, at all stations, or drawn at random.
 
 use super::infrastructure::Infrastructure;
 use crate::config::{self, HopRange, Network};
@@ -11,20 +11,20 @@ use crate::world::error::BuildError;
 /// No network has more flows: what was hardly meant should not take minutes to build.
 pub(super) const MOST: usize = 10_000;
 
-/// What `from` or `to` is called where it is drawn.
+/// Value of `from` or `to` that stands for a random node.
 const ANY: &str = "any";
 /// In `to`: the next of all nodes that `from` stands for, and after the last one the first.
 const NEXT: &str = "next";
 
-/// Where a flow begins and ends.
+/// Source and destination of a flow.
 pub(super) struct End {
-    /// What the flow is called.
+    /// Name of the flow.
     pub(super) name: String,
     pub(super) from: u32,
     pub(super) to: u32,
 }
 
-/// What says where flows begin and end.
+/// Description of the sources and destinations of flows.
 pub(super) struct Ends<'a> {
     names: &'a [String],
     infrastructure: &'a Infrastructure,
@@ -198,7 +198,7 @@ fn alike(described: &config::Flow) -> Result<Vec<String>, BuildError> {
     }
 }
 
-/// What refuses more flows than [`MOST`].
+/// Rejects more flows than [`MOST`].
 pub(super) fn too_many(described: &config::Flow) -> BuildError {
     let message = format!("more than {MOST} flows, those that `*` stands for counted one by one");
     BuildError::new(format!("flow.{}", described.name), message)

@@ -86,7 +86,7 @@ fn check_player(described: &config::Flow, answered: bool) -> Result<(), BuildErr
     }
 }
 
-/// What a flow called `name` is in the results; to no node is to all.
+/// Returns the description of the flow `name` in the results; no destination means all nodes.
 fn identity(described: &config::Flow, name: String, from: &str, to: Option<&String>, drawn: bool) -> Identity {
     Identity {
         from: from.to_owned(),

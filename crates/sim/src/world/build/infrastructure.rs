@@ -1,4 +1,4 @@
-//! Who may send to whom: access points and their stations, wired links.
+//! Infrastructure: access points with their stations, and wired links.
 
 use super::sites::Site;
 use crate::config::{Class, Network, Protocol, Queues, Role, Wired};
@@ -11,13 +11,13 @@ use units::{Bytes, Rate};
 
 /// The fastest link of IEEE 802.3.
 const FASTEST_WIRE: Rate = Rate::mbps(800_000);
-/// What a wired link may hold: over 1 Gb/s as much as two seconds of it.
+/// Largest amount of data under way on a wired link: two seconds at 1 Gb/s.
 const MOST_UNDER_WAY: Bytes = Bytes::new(250_000_000);
 
-/// How nodes are joined, beyond what their radios reach. Nodes with a radio come first, wired ones after them.
+/// Connections of nodes beyond their radio range. Nodes with a radio come first, wired ones after them.
 #[derive(Debug)]
 pub(super) struct Infrastructure {
-    /// How many nodes have a radio.
+    /// Number of nodes with a radio.
     radios: usize,
     /// Is there an access point?
     access: bool,

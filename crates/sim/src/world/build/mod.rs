@@ -1,4 +1,4 @@
-//! From the description of a network to one that can run, refusing what cannot be meant.
+//! Builds a runnable network from its description, and rejects invalid ones.
 
 mod admission;
 mod ends;

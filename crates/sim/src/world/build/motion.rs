@@ -1,4 +1,4 @@
-//! How the nodes move.
+//! Builds the nodes' movement.
 
 use super::sites::Site;
 use crate::config::{Mobility, MobilityModel, Network, Speeds, WalkStart};

@@ -86,7 +86,7 @@ pub(super) fn nodes(
     Ok(nodes)
 }
 
-/// What a node draws, where it has a radio and its joules are counted.
+/// Returns a node's power consumption, where it has a radio and energy is counted.
 fn consumption(network: &Network, site: &Site, layout: &Layout) -> Option<Consumption> {
     let given = match (&site.consumption, &network.consumption) {
         (Some(own), Some(shared)) => own.over(shared),
@@ -96,7 +96,7 @@ fn consumption(network: &Network, site: &Site, layout: &Layout) -> Option<Consum
     (layout.radio_ports() > 0).then_some(given)
 }
 
-/// Which ports a node has.
+/// Returns the layout of a node's ports.
 fn layout(
     network: &Network,
     site: &Site,

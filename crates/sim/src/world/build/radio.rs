@@ -78,7 +78,7 @@ pub(super) fn mode(site: &Site, radio: &config::Radio) -> Result<Mode, BuildErro
     Ok(own.map_err(|refusal| refused(&format!("node.{}", site.name), refusal))?.unwrap_or(general))
 }
 
-/// What besides distance decides what becomes of signals.
+/// Builds the channel effects besides path loss.
 pub(super) fn channel(radio: &config::Radio, names: &[String], seed: u64) -> Result<Channel, BuildError> {
     Channel::new(radio, names, seed).map_err(|refusal| refused("radio", refusal))
 }

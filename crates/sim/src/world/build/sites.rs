@@ -44,7 +44,7 @@ pub(super) fn sites(network: &Network, seed: u64) -> Result<Vec<Site>, BuildErro
     Ok(sites)
 }
 
-/// Where random placement puts a node that has no position of its own.
+/// Returns the position that random placement gives to a node without one.
 fn scattered(network: &Network, node: &Site, seed: u64) -> Option<[Length; 2]> {
     let placement = network.nodes.as_ref().filter(|placement| placement.placement == Some(Shape::Random))?;
     (node.role != Role::Wired)
@@ -88,7 +88,7 @@ fn check_placement(placement: &Placement) -> Result<(), BuildError> {
     }
 }
 
-/// Where the `index`-th node stands, with random numbers of its own.
+/// Returns the position of the `index`-th node, with random numbers of its own.
 fn position(shape: Shape, index: u32, placement: &Placement, mut random: Stream) -> [Length; 2] {
     let spacing = placement.spacing.map_or(0.0, Length::as_metres);
     let (index, count) = (f64::from(index), f64::from(placement.count));

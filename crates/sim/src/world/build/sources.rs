@@ -1,4 +1,4 @@
-//! What makes the packets of a flow.
+//! Builds the traffic sources of flows.
 
 use crate::config::{self, Flow, LengthRange, Load, LoadRange, Spread, TrafficKind};
 use crate::engine::{Purpose, Stream};

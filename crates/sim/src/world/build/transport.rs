@@ -1,4 +1,4 @@
-//! What carries a flow: UDP, TCP or echo requests, refusing what does not go together.
+//! Builds the transport of flows: UDP, TCP or echo requests; rejects settings that contradict each other.
 
 use crate::config::{self, Category, Class, Network, Tcp, TrafficKind, Transport};
 use crate::engine::FlowId;
@@ -21,17 +21,17 @@ const MOST_INITIAL_WINDOW: u32 = 10_000;
 /// The longest TCP header, with its options: four bits count its words (RFC 9293, 3.1).
 const LONGEST_HEADER: Bytes = Bytes::new(60);
 
-/// How the packets of a flow are answered, if they are.
+/// Transport of a flow: kind of answers to its packets, if any.
 #[derive(Clone, Copy)]
 pub(super) struct Answered {
     pub(super) service: Service,
-    /// Of TCP.
+    /// Settings of TCP.
     pub(super) settings: Option<Settings>,
-    /// Of the answers, where it differs from the flow's.
+    /// Access category of the answers, where it differs from the flow's.
     pub(super) category: Option<Category>,
 }
 
-/// How the packets of a flow are answered.
+/// Returns the transport of a flow and its answers.
 ///
 /// # Errors
 /// A kind of traffic that its transport does not have, an answer to a broadcast, or settings of TCP that cannot be used.

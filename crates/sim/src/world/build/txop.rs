@@ -1,4 +1,4 @@
-//! Whether transmission opportunities are long enough for what is to be sent in them.
+//! Checks that TXOP limits are long enough for the frames to be sent in them.
 
 use super::routes;
 use crate::engine::{FlowId, List, NodeId, Number as _};

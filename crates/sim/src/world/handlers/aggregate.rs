@@ -90,7 +90,7 @@ impl World {
         record.ledger.made += u64::from(made);
     }
 
-    /// Nobody follows single packets: no node is watched, and routes are fixed.
+    /// Tells whether no packet is followed individually: no node is watched, and routes are fixed.
     fn unfollowed(&self) -> bool {
         self.watch.is_none() && matches!(self.routing, Routing::Static(_))
     }

@@ -1,4 +1,4 @@
-//! What a frame in the air does to the stations that hear it.
+//! Delivers the fronts and tails of frames in the air to the stations that hear them.
 //!
 //! A front or tail passes its listeners in order of distance, each at its own time. Where no other event lies between
 //! two listeners, or between the sender and the first, the next one is served at once, without going through the event
@@ -103,8 +103,8 @@ impl World {
         self.pass_on(of, self.now + duration);
     }
 
-    /// A frame is on its way until `end`. Where no other event comes before it has been sent, it has been: its front passes
-    /// all listeners until then, and nothing comes of that.
+    /// A frame is on its way until `end`. Where no other event comes before it has been sent, it has been: its front
+    /// passes all listeners until then: no event needed.
     #[inline]
     fn pass_on(&mut self, of: Handle, end: Instant) {
         let (first, last) = self.medium.front_times(of).unzip();

@@ -17,8 +17,8 @@ impl World {
         }
     }
 
-    /// A node has got packets of data frames one after the other, given by the first of each frame, and nobody follows single
-    /// ones.
+    /// A node has got packets of data frames one after the other, given by the first of each frame, and no observer
+    /// follows single ones.
     pub(super) fn take_row(&mut self, node: NodeId, from: u32, firsts: impl Iterator<Item = Handle>) {
         let mut row = Row::default();
         for first in firsts {
@@ -36,8 +36,8 @@ impl World {
         self.end_row(&mut row);
     }
 
-    /// A packet has come that is not [like](Row::takes) those before it. It begins another row if it reaches its application
-    /// here, where nothing becomes of it but that it is counted.
+    /// A packet has come that is not [like](Row::takes) those before it. It begins another row if it reaches its
+    /// application here, where it is only counted.
     pub(super) fn begin_row(&mut self, row: &mut Row, node: NodeId, from: u32, packet: &Packet) {
         self.end_row(row);
         let Load::Flow(index) = packet.load else {
@@ -60,7 +60,7 @@ impl World {
         }
     }
 
-    /// A node has got a packet, which belongs to its sender as yet.
+    /// Handles a packet that a node received, still owned by the sender.
     #[expect(clippy::inline_always, reason = "once a packet: such calls cost every network 1 % in all")]
     #[inline(always)]
     pub(super) fn take_packet(&mut self, node: NodeId, from: u32, handle: Handle) {
@@ -107,7 +107,7 @@ impl World {
         }
     }
 
-    /// Counts so many packets like this one that have reached their application.
+    /// Counts packets like this one that have reached their application.
     #[expect(clippy::inline_always, reason = "once a packet: such calls cost every network 1 % in all")]
     #[inline(always)]
     fn count_data(&mut self, index: FlowId, packet: &Packet, packets: u32) {
@@ -136,8 +136,8 @@ impl World {
     }
 }
 
-/// Packets of a flow that reach their application one after the other and are alike in all that counts there, so that they are
-/// counted together: where nobody follows single ones.
+/// Packets of a flow that reach their application one after the other and are alike in all that counts there, so that
+/// they are counted together: where no observer follows single ones.
 #[derive(Default)]
 pub(super) struct Row {
     like: Option<(FlowId, Packet)>,

@@ -1,4 +1,4 @@
-//! What a node does is told to its account of energy, where it has one.
+//! Feeds the energy accounts of nodes that have one.
 
 use crate::engine::{NodeId, Number as _, PortId};
 use crate::mac::{BROADCAST, Frame, Kind};
@@ -6,7 +6,7 @@ use crate::world::state::{Node, World};
 use units::Duration;
 
 impl World {
-    /// A node begins to send a frame that lasts so long.
+    /// Records the start of a node's frame and its duration.
     #[inline]
     pub(super) fn draw_sent(&mut self, node: NodeId, frame: &Frame, length: Duration) {
         if let Some(energy) = &mut self.nodes[node].energy {

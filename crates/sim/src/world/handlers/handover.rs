@@ -1,5 +1,5 @@
-//! What a node's egress and its MAC have to do with each other: packets are handed over, their end is told, and others
-//! take the room that they leave.
+//! Moves packets between queues and the MAC: hands them over, reports their completion, and refills the room that they
+//! leave.
 
 use crate::egress::{Outlook, Taken};
 use crate::engine::{FlowId, Handle, NodeId, Number as _, PortId};
@@ -165,7 +165,7 @@ impl World {
         }
     }
 
-    /// So many packets that left a port after they `waited` are done with, `service` after each was taken.
+    /// Completes packets that left a port after they `waited`, `service` after each was taken.
     pub(super) fn complete(
         &mut self,
         node: NodeId,

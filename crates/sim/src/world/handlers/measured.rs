@@ -1,4 +1,4 @@
-//! What happens at a node is told to its gauge, where it has one: where a controller looks at the radio.
+//! Feeds radio statistics to the gauges of nodes whose controllers use them.
 
 use crate::engine::{Handle, NodeId, PortId};
 use crate::mac::{BROADCAST, Finished, Frame, Kind};
@@ -9,7 +9,7 @@ use control::{Radio, Reads};
 use units::Duration;
 
 impl World {
-    /// A node begins to send a frame that lasts so long.
+    /// Records the start of a node's frame and its duration.
     #[inline]
     pub(super) fn measure_sent(&mut self, node: NodeId, frame: &Frame, length: Duration) {
         let Some(gauge) = &mut self.nodes[node].gauge else { return };

@@ -1,5 +1,6 @@
-//! What happens at each event, floor by floor: a source's packet goes down by `sources`, `routing`, `handover`, `station` and
-//! `air`, and up again by `aggregate`, `delivery` and `transport`. Flows that ask for admission go by `admission` besides, and `energy` is told where joules are counted.
+//! Event handlers, layer by layer: a source's packet goes down by `sources`, `routing`, `handover`, `station` and
+//! `air`, and up again by `aggregate`, `delivery` and `transport`. Flows that ask for admission go by `admission`
+//! besides, and `energy` is told where joules are counted.
 
 mod admission;
 mod aggregate;

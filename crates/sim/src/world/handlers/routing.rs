@@ -1,4 +1,4 @@
-//! Where packets go next, by fixed routes or by AODV, and what AODV's messages do to queues and accounts.
+//! Next hops of packets, by fixed routes or by AODV, and the effects of AODV's messages on queues and accounts.
 
 use crate::config::{Dscp, RoutingPriority};
 use crate::engine::{FlowId, Handle, NodeId, PortId};
@@ -231,7 +231,7 @@ impl World {
         self.tell(node, |aodv, cx| aodv.packet_failed(wanted, to, &ends, cx))
     }
 
-    /// What waits for the other end of a broken link leaves its port.
+    /// Removes packets that wait for the other end of a broken link.
     fn purge(&mut self, node: NodeId, to: u32) {
         let Routing::Aodv(mesh) = &mut self.routing else { return };
         let mut purged = std::mem::take(&mut mesh.purged);

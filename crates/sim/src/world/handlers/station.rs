@@ -1,4 +1,4 @@
-//! A station's deadlines, and what becomes of the frames that it is done with.
+//! Handles a station's deadlines, and the frames that it has finished.
 
 use crate::config::Dscp;
 use crate::engine::{Handle, NodeId};
@@ -87,7 +87,7 @@ impl World {
         }
     }
 
-    /// Counts so many packets that a station is done with now.
+    /// Counts packets that a station has now finished.
     #[inline(never)]
     fn count_all(&mut self, node: NodeId, passage: &Passage, packets: u32) {
         let &Passage { to, category, dscp, is_note, delivered, waited, taken, expected } = passage;

@@ -1,4 +1,4 @@
-//! What becomes of packets that are answered: TCP's segments and pings.
+//! Handles packets that are answered: TCP's segments and pings.
 
 use crate::config::Dscp;
 use crate::engine::{FlowId, Handle, NodeId, Slot};

@@ -1,4 +1,4 @@
-//! What goes over wired links.
+//! Sends packets over wired links.
 
 use crate::engine::{Handle, NodeId, WireId};
 use crate::mac::BROADCAST;
@@ -74,8 +74,8 @@ impl World {
         self.serve(to);
     }
 
-    /// A packet of a flow that has come by wire goes on as it is, as nobody else has it: over a fixed route, and if it is
-    /// not for this node and carries nothing for it. False otherwise: then nothing has happened.
+    /// Forwards a packet that has come by wire as it is, as no other node has it: over a fixed route, and if it is not
+    /// for this node and carries nothing for it. False otherwise: then nothing has happened.
     fn relay(&mut self, node: NodeId, handle: Handle) -> bool {
         let packet = self.packets.get_mut(handle);
         let (Load::Flow(index), Routing::Static(routes)) = (packet.load, &self.routing) else { return false };

@@ -6,10 +6,10 @@ use crate::results;
 use control::{FlowGate, Gate as _};
 use units::{Duration, Instant, Rate};
 
-/// What a flow that asks for admission has besides.
+/// Additional state of a flow that asks for admission.
 pub(crate) struct Admission {
     pub(crate) gate: FlowGate,
-    /// What it asks for, in network-layer bytes.
+    /// Requested rate, in network-layer bytes.
     pub(crate) rate: Rate,
     pub(crate) refused: Refused,
     /// Its probes, the answers to them, and the messages that ask it to regulate: each a flow of its own.
@@ -19,9 +19,9 @@ pub(crate) struct Admission {
     pub(crate) standing: Standing,
     /// The last probe; the gate ignores answers to others.
     pub(crate) probe: Option<Probe>,
-    /// When the earliest pending event of the gate fires; later ones are stale.
+    /// Time at which the earliest pending event of the gate fires; later ones are stale.
     pub(crate) armed: Instant,
-    /// When the destination last asked to regulate.
+    /// Time at which the destination last asked to regulate.
     pub(crate) asked: Option<Instant>,
     pub(crate) record: AdmissionRecord,
 }
@@ -29,7 +29,7 @@ pub(crate) struct Admission {
 /// Where a flow that asks for admission stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// It has asked for nothing yet.
+    /// No request yet.
     NotYet,
     /// It sends nothing until the first answer.
     Waiting,
@@ -44,13 +44,13 @@ pub(crate) enum Standing {
 /// A probe under way. The bottleneck travels in the packet; as each flow has one probe that matters, it stands here.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe {
-    /// When it set out, by which its packet and the answer are known.
+    /// Time at which it set out, by which its packet and the answer are known.
     pub(crate) sent: Instant,
     pub(crate) number: u64,
     pub(crate) bottleneck: Rate,
 }
 
-/// What became of it, for the results.
+/// Outcome of the admission, for the results.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AdmissionRecord {
     pub(crate) probes: u64,

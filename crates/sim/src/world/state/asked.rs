@@ -11,7 +11,7 @@ pub struct Asked {
     pub node: u32,
     /// The queue: its place among those of the node.
     pub queue: u32,
-    /// What it measured.
+    /// Measurements of the queue.
     pub seen: Interval,
 }
 
@@ -22,7 +22,7 @@ pub struct Governed {
     pub node: String,
     /// The queue: its place among those of the node.
     pub queue: u32,
-    /// What it may hold before the first decision.
+    /// Limit before the first decision.
     pub limit: Limit,
     /// The delay that its controller aims at; none of one that aims at none.
     pub target: Option<Duration>,

@@ -38,7 +38,7 @@ pub(crate) struct Connection {
     pub(crate) closed: bool,
     /// Counts of the sender that are in the flow's record.
     pub(crate) counted: Counts,
-    /// When the earliest pending event of its timers fires; later ones are stale.
+    /// Time at which the earliest pending event of its timers fires; later ones are stale.
     pub(crate) armed: Instant,
     /// Its segments on their way.
     on_their_way: u32,
@@ -80,7 +80,7 @@ impl Connection {
         }
     }
 
-    /// When one of its timers expires next.
+    /// Returns the time at which one of its timers expires next.
     pub(crate) fn deadline(&self) -> Instant {
         if self.closed { Instant::NEVER } else { self.sender.deadline().min(self.receiver.deadline()) }
     }

@@ -1,8 +1,8 @@
-//! What is due to happen.
+//! Pending events.
 
 use crate::engine::{FlowId, Handle, NodeId, PortId, Slot, WireId};
 
-/// What happens.
+/// Kind of event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
     /// A source makes a packet, or begins a transfer.

@@ -31,8 +31,8 @@ pub(crate) struct Flow {
     pub(crate) record: FlowRecord,
 }
 
-/// What a packet of a flow is for. Every flow that is answered has another one for the answers, which goes the way back and
-/// is not in the results.
+/// Purpose of a flow's packets. Every flow that is answered has another one for the answers, which goes the way back
+/// and is not in the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// For the application, over UDP.
@@ -70,7 +70,7 @@ impl Role {
     }
 }
 
-/// What makes the packets of a flow.
+/// Source of a flow's packets.
 pub(crate) enum Supply {
     /// A source, at times of its own.
     Source(Source),

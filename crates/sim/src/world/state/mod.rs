@@ -1,5 +1,5 @@
-//! What a running network is at a moment: nodes, flows, packets and segments on their way, wires and routes, the events that
-//! are due, and what is watched. What happens to it is in `handlers`.
+//! State of a running network: nodes, flows, packets and segments on their way, wires and routes, the events that are
+//! due, and what is watched. What happens to it is in `handlers`.
 
 mod accounts;
 mod admission;

@@ -1,10 +1,10 @@
-//! What ports are called in results, traces and time series.
+//! Names of ports in results, traces and time series.
 
 use super::node::Node;
 use crate::engine::{List, NodeId, Number as _, PortId};
 use crate::mac::Conventions;
 
-/// What a port of a node is called among the others of the node.
+/// Returns the name of a port among those of its node.
 pub(crate) fn port_name(nodes: &List<NodeId, Node>, node: &Node, port: PortId, rules: &Conventions) -> String {
     node.egress.name(port, rules, |other| &nodes[other.into()].name)
 }

@@ -12,7 +12,7 @@ pub(crate) struct Node {
     pub(crate) name: String,
     pub(crate) access_point: bool,
     pub(crate) station: Station,
-    /// When the earliest pending `Deadline` event of the station fires; later ones are stale.
+    /// Time at which the earliest pending `Deadline` event of the station fires; later ones are stale.
     pub(crate) armed: Instant,
     pub(crate) egress: Egress,
     /// By port: saturated flows that begin there, while they last, with their payload. A packet that leaves is replaced at
@@ -23,9 +23,9 @@ pub(crate) struct Node {
     /// Ports of the nodes before this one.
     pub(crate) ports_before: usize,
     pub(crate) record: NodeRecord,
-    /// What its radio sees, for controllers that look.
+    /// Radio statistics, for controllers that use them.
     pub(crate) gauge: Option<Box<Gauge>>,
-    /// What it draws, where joules are counted.
+    /// Energy account, where energy is counted.
     pub(crate) energy: Option<Box<EnergyAccount>>,
     /// What it has to tell its neighbours and has heard of them, for controllers that order notes or look at them.
     pub(crate) neighbours: Option<Box<Notes>>,

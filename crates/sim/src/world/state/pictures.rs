@@ -1,4 +1,4 @@
-//! Packets, segments and what becomes of them, as they are told to those who watch.
+//! Packets, segments and their fates, in the form that observers get.
 
 use super::flow::Role;
 use crate::net::{Load, Packet};

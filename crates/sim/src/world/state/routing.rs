@@ -1,4 +1,4 @@
-//! How packets find their way, by fixed routes or by AODV.
+//! Routing state, by fixed routes or by AODV.
 
 use crate::config::RoutingPriority;
 use crate::engine::{Arena, Handle, List, NodeId};
@@ -7,7 +7,7 @@ use crate::net::aodv::{Aodv, Context, Message, Output, Settings};
 use crate::record::Ledger;
 use units::Instant;
 
-/// How packets find their way.
+/// Routing of packets.
 pub(crate) enum Routing {
     Static(Routes),
     Aodv(Box<Mesh>),

@@ -1,11 +1,11 @@
-//! What is told of the nodes that are watched, as it happens.
+//! Events of watched nodes, reported as they happen.
 
 use crate::egress::Port;
 use crate::engine::{List, NodeId};
 use crate::trace::{TraceEvent, TraceEventKind};
 use units::{Duration, Instant};
 
-/// How often the intervals of a port are told that no controller looks at.
+/// Length of the intervals reported for a port without a controller.
 const UNCONTROLLED: Duration = Duration::from_secs(1);
 
 /// Time between two intervals of a port.

@@ -20,7 +20,7 @@ use units::{Frequency, Instant};
 /// A network and its state at a moment.
 pub struct World {
     pub(crate) now: Instant,
-    /// Where the current call of [`advance`](Self::advance) ends.
+    /// End of the current call of [`advance`](Self::advance).
     pub(crate) until: Instant,
     pub(crate) end: Instant,
     pub(crate) warmup: Instant,
@@ -48,7 +48,7 @@ pub struct World {
     /// The overflows of queues, if they are recorded.
     pub(crate) overflows: Option<Box<Overflows>>,
     pub(crate) last_step: Instant,
-    /// What is watched; mostly nothing.
+    /// Observers; mostly none.
     pub(crate) watch: Option<Box<Watch>>,
     pub(crate) frequency: Frequency,
     /// Scratch space for those data frames of an aggregate that have arrived: their numbers and packets.

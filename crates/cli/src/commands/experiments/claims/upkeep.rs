@@ -189,7 +189,8 @@ fn filled(text: &str, records: &Records) -> Result<String, String> {
             mark[begin.len()..].split_whitespace().partition(|word| word.starts_with("--"));
         let targets: Vec<String> = targets.into_iter().map(str::to_owned).collect();
         let table = super::markdown(records, &targets, options.contains(&"--all"))?;
-        written.push_str(&format!("{before}{mark}-->\n\n{table}\n{end}"));
+        written += before;
+        written += &[mark, "-->\n\n", &table, "\n", end].concat();
         rest = after;
     }
     Ok(written + rest)

@@ -8,11 +8,11 @@ use lab::shell::quoted;
 use linux::telemetry::Decision;
 use std::path::Path;
 
-/// Limits beside the backlog, delays beside their targets, service times, drops and rates.
+/// Builds the page: limits and backlog, delays and targets, service times, drops and rates.
 pub(super) fn page(args: &args::Replay, out: &Path, recorded: &[Decision], all: &[Replayed]) -> Page {
     let names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
-    let about = "What each controller decides when it sees the recorded intervals. The recorded queue did not feel these limits: \
-                 its backlog and delay are those under the limit that was recorded.";
+    let about = "What each controller decides when it sees the recorded intervals. These limits had no effect on the \
+                 recorded queue: its backlog and delay follow from the recorded limit.";
     let mut charts: Vec<Chart> =
         [Unit::Packets, Unit::Bytes].iter().filter_map(|unit| unit.limits(recorded, all)).collect();
     charts.extend([delay(recorded, all), service(recorded), rate(recorded)]);
@@ -24,7 +24,7 @@ pub(super) fn page(args: &args::Replay, out: &Path, recorded: &[Decision], all: 
     }
 }
 
-/// The command that writes the page again.
+/// Returns the command that writes the page again.
 fn command(args: &args::Replay, out: &Path) -> String {
     let mut words = vec!["sluice replay".to_owned(), quoted(&args.file.display().to_string())];
     words.extend(args.controller.iter().map(|name| format!("--controller {name}")));
@@ -34,7 +34,7 @@ fn command(args: &args::Replay, out: &Path) -> String {
     words.join(" ")
 }
 
-/// What limits count.
+/// The unit of limits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unit {
     Packets,
@@ -42,7 +42,7 @@ enum Unit {
 }
 
 impl Unit {
-    /// Those of the limits that count this, beside the backlog; none where no limit does.
+    /// Builds the chart of the limits in this unit, beside the backlog; `None` if no limit is in it.
     fn limits(self, recorded: &[Decision], all: &[Replayed]) -> Option<Chart> {
         let counted = |decisions: &[Decision]| {
             let own = |limit: Limit| matches!(limit, Limit::Packets(_)) == (self == Self::Packets);
@@ -98,7 +98,7 @@ fn rate(recorded: &[Decision]) -> Chart {
         })
     };
     let lines = vec![
-        ("came".to_owned(), rate(|decision| decision.seen.arrived)),
+        ("arrived".to_owned(), rate(|decision| decision.seen.arrived)),
         ("left".to_owned(), rate(|decision| decision.seen.sent)),
         ("dropped".to_owned(), rate(|decision| decision.seen.dropped)),
     ];

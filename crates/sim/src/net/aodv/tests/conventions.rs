@@ -1,4 +1,4 @@
-//! What others do where the RFC leaves a choice, message by message.
+//! Conventions where the RFC leaves a choice, message by message.
 
 use super::*;
 use crate::config::{ErrorsTo, RepairBy, RepairWithin, ReplyWait};

@@ -1,4 +1,4 @@
-//! Whatever the graph and whatever is lost: no loops, no packet unaccounted for, and a route wherever there is one.
+//! Properties on any graph and with any losses: no loops, no packet unaccounted for, and a route wherever there is one.
 
 use super::*;
 use crate::config::{ErrorsTo, RepairBy, RepairWithin, ReplyWait};

@@ -40,7 +40,7 @@ enum Event {
     },
 }
 
-/// What became of a data packet.
+/// Outcome of a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     UnderWay,

@@ -1,11 +1,11 @@
-//! What a receiver makes of the packets that are missing (BQM thesis, sections 3.2 to 3.4 and 3.6).
+//! A receiver's judgement of missing packets (BQM thesis, sections 3.2 to 3.4 and 3.6).
 
 use super::marks::number;
 use super::pattern::PRIORITIES;
 use super::settings::{Discriminator, Measure, Settings};
 use crate::transport::tcp::segment::{Block, Report};
 
-/// So many packets in a row are lost by congestion, whatever equation (3.2) says (section 3.2).
+/// Number of consecutive losses that always count as congestion, whatever equation (3.2) says (section 3.2).
 const BURST: u64 = 3;
 
 /// The packets that are missing between the next in order and the highest received.

@@ -11,7 +11,7 @@ pub(in crate::transport::tcp) struct Marks {
     segment: u64,
     /// Octets below were sent.
     sent_to: u64,
-    /// How often each packet was sent again that is not acknowledged, by the number of its first octet.
+    /// Number of times that each packet was sent again that is not acknowledged, by the number of its first octet.
     repeated: BTreeMap<u64, u8>,
 }
 

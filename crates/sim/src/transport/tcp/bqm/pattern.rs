@@ -1,6 +1,7 @@
-//! Which packet has which discard priority (BQM thesis, section 3.1). Positions stand in figures only; these are derived.
+//! Pattern of discard priorities over packets (BQM thesis, section 3.1). Positions stand in figures only; these are
+//! derived.
 
-/// How many discard priorities there are, `k`.
+/// Number of discard priorities, `k`.
 pub(crate) const PRIORITIES: u8 = 4;
 
 /// A batch of packets with their priorities, repeated over the packets of a connection, of which the first has number 1.
@@ -37,7 +38,7 @@ impl Pattern {
         batch[place]
     }
 
-    /// How many packets from `first` to `last` have each priority.
+    /// Counts the packets from `first` to `last` of each priority.
     pub(super) fn count(self, first: u64, last: u64) -> [u64; PRIORITIES as usize] {
         let batch = self.batch();
         let packets = (last + 1).saturating_sub(first);
@@ -52,7 +53,7 @@ impl Pattern {
         counts
     }
 
-    /// One packet in so many has priority 0; none if no packet has.
+    /// Period of priority 0, in packets; none if no packet has it.
     pub(crate) fn every(self) -> Option<u32> {
         let (zeros, batch) = (self.up_to(0), self.batch().len());
         u32::try_from(batch).ok()?.checked_div(zeros)
@@ -64,7 +65,7 @@ impl Pattern {
         u64::from(self.up_to(priority)) * 16 / self.batch().len() as u64
     }
 
-    /// How many packets of a batch have this priority or a lower one.
+    /// Returns the number of packets of a batch with this priority or a lower one.
     fn up_to(self, priority: u8) -> u32 {
         self.batch().iter().map(|&of| u32::from(of <= priority)).sum()
     }

@@ -1,8 +1,8 @@
-//! What the thesis names, and what it leaves open, as choices.
+//! Parameters that the thesis names, and choices that it leaves open.
 
 use super::pattern::Pattern;
 
-/// What a receiver says of losses.
+/// Content of a receiver's loss reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Discriminator {
     /// By equation (3.2) and the rule on bursts.
@@ -11,7 +11,7 @@ pub(crate) enum Discriminator {
     None,
 }
 
-/// How a receiver tells how far the path is overloaded.
+/// Estimate of a path's overload by a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Measure {
     /// By the highest priority that is missing (BQM).
@@ -20,7 +20,7 @@ pub(crate) enum Measure {
     WithoutGap,
 }
 
-/// What the sender does on a loss that is not by congestion.
+/// Sender's reaction to a loss without congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WirelessLoss {
     /// Its window becomes one packet smaller (section 3.5).
@@ -38,7 +38,7 @@ pub(crate) enum Growth {
     UntilRegained,
 }
 
-/// What the slow start threshold is after a reaction.
+/// Slow start threshold after a reaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Threshold {
     /// The window.

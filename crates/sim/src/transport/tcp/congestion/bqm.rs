@@ -20,7 +20,7 @@ const WHOLE: u64 = 16;
 /// `alpha` where the path is overloaded by all that was sent.
 const LEAST: u64 = 4;
 
-/// What becomes of the window.
+/// Reaction of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reaction {
     pub(super) cwnd: u64,

@@ -3,11 +3,11 @@
 use super::growth::Growth;
 use units::Instant;
 
-/// How fast the cubic grows, in segments a cubed second (RFC 9438, 4.6 and 5.1).
+/// Growth of the cubic, in segments per cubed second (RFC 9438, 4.6 and 5.1).
 const C: f64 = 0.4;
-/// What is left of the window at congestion, `beta_cubic` (RFC 9438, 4.6).
+/// Factor of the window at congestion, `beta_cubic` (RFC 9438, 4.6).
 const BETA: f64 = 0.7;
-/// What makes additive increase with `BETA` as fast as Reno on average, `alpha_cubic` (RFC 9438, 4.3).
+/// Additive increase that with `BETA` is as fast as Reno on average, `alpha_cubic` (RFC 9438, 4.3).
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(super) struct Cubic {
     prior: f64,
     /// This stage of congestion avoidance; `None` until its first acknowledgement.
     stage: Option<Stage>,
-    /// What of the growth is not yet a whole octet.
+    /// Fraction of an octet of growth not yet applied.
     fraction: f64,
 }
 
@@ -31,7 +31,7 @@ struct Stage {
     last: Instant,
     /// The time after which the cubic is at `W_max`, `K`.
     k: f64,
-    /// What Reno would have, `W_est`.
+    /// Estimate of Reno's window, `W_est`.
     w_est: f64,
 }
 

@@ -1,8 +1,8 @@
-//! What acknowledgements say.
+//! Acknowledgements as input of congestion control.
 
 use units::{Duration, Instant};
 
-/// What an acknowledgement says to the congestion window.
+/// An acknowledgement as the congestion window uses it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Growth {
     pub(crate) now: Instant,

@@ -7,7 +7,7 @@ use super::reno::Reno;
 use crate::transport::tcp::{Congestion, Report, Settings, SlowStart};
 use units::Instant;
 
-/// How the window grows beyond slow start, and to what it falls.
+/// Growth of the window beyond slow start, and its reduction.
 #[derive(Debug)]
 enum Law {
     Reno(Reno),
@@ -22,7 +22,7 @@ pub(crate) struct Window {
     initial: u64,
     cwnd: u64,
     ssthresh: u64,
-    /// What the window is when a fast recovery ends.
+    /// Window at the end of a fast recovery.
     settled: u64,
     slow_start: SlowStart,
     law: Law,

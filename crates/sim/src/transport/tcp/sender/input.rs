@@ -1,4 +1,4 @@
-//! What the sender does when segments arrive and when its timers expire.
+//! Handling of arriving segments and expired timers.
 
 use super::state::{Sender, State, Tail};
 use crate::transport::tcp::congestion::Growth;
@@ -235,7 +235,7 @@ impl Sender {
         self.board.flight().min(self.window.cwnd())
     }
 
-    /// When [`Self::expire`] is to be called.
+    /// Returns the time at which [`Self::expire`] is to be called.
     pub(crate) fn deadline(&self) -> Instant {
         self.timer.min(self.reordering).min(self.tail.at)
     }

@@ -1,4 +1,4 @@
-//! What a sender takes for lost: by the count of what arrived behind it (RFC 6675), or by time (RFC 8985).
+//! Loss detection of a sender: by the count of what arrived behind it (RFC 6675), or by time (RFC 8985).
 
 use super::state::Sender;
 use crate::transport::tcp::{Block, Segment, rack::Rack};

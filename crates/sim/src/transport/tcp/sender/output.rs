@@ -1,4 +1,4 @@
-//! What a sender puts on the way next: repetitions first, then new data, probes, and acknowledgements of their own.
+//! Choice of the next segment to send: retransmissions first, then new data, probes, and acknowledgements of their own.
 
 use super::state::{Sender, State};
 use crate::transport::tcp::rto::Backoff;

@@ -1,4 +1,4 @@
-//! What a sender knows.
+//! State of a sender.
 
 use crate::transport::tcp::bqm::Marks;
 use crate::transport::tcp::congestion::Window;
@@ -9,7 +9,7 @@ use crate::transport::tcp::scoreboard::Scoreboard;
 use crate::transport::tcp::{Block, Report, Settings};
 use units::{Duration, Instant};
 
-/// What a sender has done so far.
+/// Counts of a sender's actions so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     /// Segments with data or a FIN that were sent and had been sent before.
@@ -75,12 +75,12 @@ pub(crate) struct Sender {
     pub(super) due: Due,
     /// The retransmission timer or, with nothing outstanding, the persist timer.
     pub(super) timer: Instant,
-    /// When the reordering window has passed of what may be lost.
+    /// Time at which the reordering window of possibly lost segments ends.
     pub(super) reordering: Instant,
     pub(super) tail: Tail,
-    /// When data were last sent.
+    /// Time at which data were last sent.
     pub(super) last_sent: Instant,
-    /// How often in a row a closed window was probed.
+    /// Number of consecutive probes of a closed window.
     pub(super) probes: Backoff,
     /// The first octet outstanding when the retransmission timer last expired.
     pub(super) timed_out_at: u64,
@@ -89,13 +89,13 @@ pub(crate) struct Sender {
     pub(super) ecn: bool,
     /// One reduction a window: none until this is acknowledged (RFC 3168, 6.1.2).
     pub(super) reduced_at: u64,
-    /// When the window last fell because of a loss.
+    /// Time at which the window last fell because of a loss.
     pub(super) reduced_when: Instant,
     /// Without timestamps: an octet and when it was sent, for the round-trip time of its acknowledgement.
     pub(super) timed: Option<(u64, Instant)>,
     pub(super) echo: Option<Instant>,
     pub(super) sample: Option<Duration>,
-    /// What the receiver last made of what is missing.
+    /// The receiver's last judgement of missing packets.
     pub(super) report: Option<Report>,
     /// Discard priorities, where packets have them.
     pub(super) marks: Option<Marks>,
@@ -105,7 +105,7 @@ pub(crate) struct Sender {
 /// The probe of a flight's tail.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tail {
-    /// When it is due (PTO).
+    /// Time at which it is due (PTO).
     pub(super) at: Instant,
     /// A probe is out, and this was SND.NXT then (`TLP.end_seq`); whether it was sent before (`TLP.is_retrans`).
     pub(super) out: Option<(u64, bool)>,
@@ -167,7 +167,7 @@ impl Sender {
         self.state == State::Established && self.board.una() == self.last()
     }
 
-    /// What it has done so far.
+    /// Returns the counts of its actions so far.
     pub(crate) fn counts(&self) -> Counts {
         self.counts
     }

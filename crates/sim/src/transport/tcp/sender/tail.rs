@@ -4,7 +4,8 @@ use super::state::{Sender, State, Tail};
 use crate::transport::tcp::{Block, Segment};
 use units::{Duration, Instant};
 
-/// How long a receiver may hold the acknowledgement of a single segment (`TLP.max_ack_delay`; Linux: 200 ms).
+/// Longest time for which a receiver delays the acknowledgement of a single segment (`TLP.max_ack_delay`; Linux: 200
+/// ms).
 const LONGEST_DELAYED_ACK: Duration = Duration::from_millis(200);
 /// The probe's timeout where no round-trip time is known (RFC 8985, 7.2).
 const WITHOUT_RTT: Duration = Duration::from_secs(1);

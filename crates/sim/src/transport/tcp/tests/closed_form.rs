@@ -1,4 +1,4 @@
-//! One flow over a link against what theory says. Each tolerance is derived before anything is measured.
+//! One flow over a link against theory. Each tolerance is derived before anything is measured.
 //!
 //! What the formulas leave out costs at most two round trips of a cycle, from one loss to the next: one until the loss is
 //! seen, one of recovery in which the window does not grow.

@@ -96,7 +96,7 @@ pub(super) fn watch<E: Ends>(ends: &mut E, link: &Link) -> Seen {
 /// The queue in front of the link.
 struct Bottleneck<'a> {
     link: &'a Link,
-    /// When each packet that waits or is being sent will have left.
+    /// Time at which each packet that waits or is being sent will have left.
     leaving: VecDeque<Instant>,
     luck: Stream,
     count: u64,
@@ -108,7 +108,7 @@ impl<'a> Bottleneck<'a> {
         Self { link, leaving: VecDeque::new(), luck, count: 0 }
     }
 
-    /// When a packet arrives at the other side, unless it is lost.
+    /// Returns the time at which a packet arrives at the other side, unless it is lost.
     fn carry(&mut self, now: Instant, length: Bytes) -> Option<Instant> {
         while self.leaving.front().is_some_and(|&left| left <= now) {
             self.leaving.pop_front();

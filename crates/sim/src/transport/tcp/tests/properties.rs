@@ -1,4 +1,5 @@
-//! What holds in any order of losses, delays, repetitions and late timers, and against peers that send nonsense.
+//! Properties that hold in any order of losses, delays, repetitions and late timers, and against peers that send
+//! nonsense.
 
 use crate::engine::{Purpose, Stream};
 use crate::transport::tcp::*;
@@ -40,7 +41,7 @@ impl Network {
         }
     }
 
-    /// When a timer that is due at `deadline` is served.
+    /// Returns the time at which a timer that is due at `deadline` is served.
     fn timer(&mut self, now: Instant, deadline: Instant) -> Instant {
         let late = if now < self.good_from { self.late } else { Duration::ZERO };
         if deadline == Instant::NEVER { deadline } else { deadline.max(now) + late }
@@ -114,7 +115,7 @@ struct Path {
 }
 
 impl Path {
-    /// When a segment arrives, unless it is lost.
+    /// Returns the time at which a segment arrives, unless it is lost.
     fn carry(&mut self, now: Instant, to: To) -> Option<Instant> {
         let lost = self.luck.happens(self.loss);
         let detour = if self.luck.happens(self.detours) { self.detour } else { Duration::ZERO };
@@ -148,7 +149,7 @@ fn path() -> impl Strategy<Value = Path> {
     )
 }
 
-/// When the sender last saw to the first segment outstanding, and its timeout then.
+/// Time at which the sender last saw to the first segment outstanding, and its timeout then.
 struct Care {
     una: u64,
     at: Instant,

@@ -1,4 +1,4 @@
-//! When a receiver acknowledges, and what it reports (RFC 5681, 4.2; RFC 2018, section 4; RFC 7323, 4.3).
+//! Acknowledgements of a receiver, and their contents (RFC 5681, 4.2; RFC 2018, section 4; RFC 7323, 4.3).
 
 use super::trace::plain;
 use crate::transport::tcp::*;
