@@ -315,8 +315,12 @@ pub enum Take {
     Sum,
     /// The median.
     P50,
+    /// The 99th percentile.
+    P99,
     /// The largest fall from a step to a later one; zero where nothing falls.
     Fall,
+    /// Change per second, by least squares.
+    Slope,
     /// Seconds from `from` until it is near its final value, the mean of the last fifth of the window.
     Settling,
     /// Seconds from `from` until the end of the first step that fulfils `when`.

@@ -211,7 +211,7 @@ pub(crate) fn unit(claim: &Claim, question: &Question) -> Unit {
         Some((Take::Settling | Take::Reaches | Take::Stays, window)) => {
             window.counting.as_deref().map_or(Unit::Seconds, Unit::of)
         }
-        Some((Take::Swing | Take::Periodicity, _)) => Unit::Number,
+        Some((Take::Swing | Take::Slope | Take::Periodicity, _)) => Unit::Number,
         Some((_, window)) if window.relative_to.is_some() => Unit::Number,
         _ => question.measure.unit(),
     };

@@ -145,8 +145,10 @@ fn simple(take: Take, seen: &[Step]) -> f64 {
                 all().sum()
             }
         }
-        Take::P50 => median(all().collect()),
+        Take::P50 => percentile(all().collect(), 0.5),
+        Take::P99 => percentile(all().collect(), 0.99),
         Take::Fall => fall(seen, None),
+        Take::Slope => slope(seen),
         Take::Periodicity => periodicity(&all().collect::<Vec<_>>()),
         Take::Settling | Take::Reaches | Take::Stays | Take::Share => f64::NAN,
     }
@@ -180,10 +182,18 @@ fn stays(seen: &[Step], when: Condition, from: f64) -> Option<f64> {
     }
 }
 
-/// The middle value; of two the smaller.
-fn median(mut values: Vec<f64>) -> f64 {
+/// The smallest value that this share of them does not exceed.
+fn percentile(mut values: Vec<f64>, share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
-    values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(f64::NAN)
+    let rank = whole((share * values.len() as f64).ceil()).max(1);
+    values.get(rank - 1).copied().unwrap_or(f64::NAN)
+}
+
+fn slope(seen: &[Step]) -> f64 {
+    let n = seen.len() as f64;
+    let (time, value) = seen.iter().fold((0.0, 0.0), |(t, v), (time, value)| (t + time / n, v + value / n));
+    let both: f64 = seen.iter().map(|(t, v)| (t - time) * (v - value)).sum();
+    both / seen.iter().map(|(t, _)| (t - time).powi(2)).sum::<f64>()
 }
 
 /// The coefficient over the steps that both have; NaN where one does not change.
@@ -319,9 +329,11 @@ mod tests {
     }
 
     #[test]
-    fn medians_and_sums() {
+    fn percentiles_slopes_and_sums() {
         let rising: Vec<Option<f64>> = (1..=20).map(|k| Some(f64::from(k))).collect();
         near(value(&rising, 0.5, &window(Take::P50), None), 10.0);
+        near(value(&rising, 0.5, &window(Take::P99), None), 20.0);
+        near(value(&rising, 0.5, &window(Take::Slope), None), 2.0);
         near(value(&rising, 0.5, &window(Take::Sum), None), 210.0);
         assert!(value(&[None], 0.5, &window(Take::Sum), None).is_nan());
     }

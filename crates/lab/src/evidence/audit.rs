@@ -29,7 +29,13 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
         }
     }
     for (document, rows) in records {
-        for row in rows {
+        for (number, row) in rows.iter().enumerate() {
+            let same = |other: &Row| {
+                (&other.id, &other.setting, &other.conventions) == (&row.id, &row.setting, &row.conventions)
+            };
+            if rows[..number].iter().any(same) {
+                found.push(format!("{}: twice on record", row.id));
+            }
             if owners.get(row.id.as_str()).is_none_or(|named| named.document != *document) {
                 found.push(format!("{}: on record for {document}, but no scenario of it has this claim", row.id));
             }
