@@ -64,7 +64,7 @@ impl Piece {
     }
 }
 
-/// The sentences of a study with the values of its verdicts, as text. See [`pieces`].
+/// The sentences of a study with the values of its verdicts, as text.
 pub fn sentences(study: &Study) -> Vec<String> {
     pieces(study).into_iter().map(|pieces| pieces.into_iter().map(Piece::text).collect()).collect()
 }
