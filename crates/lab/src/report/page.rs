@@ -76,7 +76,6 @@ fn write(
 fn contents(out: &mut String, studies: &[Study]) -> fmt::Result {
     out.push_str("<nav aria-label=\"Experiments\">\n");
     let all: Vec<&Verdict> = studies.iter().flat_map(|study| &study.claims).collect();
-    verdicts::tally(out, &all)?;
     out.push_str("<ol class=\"contents\">\n");
     for (n, study) in studies.iter().enumerate() {
         writeln!(
@@ -88,7 +87,9 @@ fn contents(out: &mut String, studies: &[Study]) -> fmt::Result {
         answer(out, study)?;
         out.push_str("</li>\n");
     }
-    out.push_str("</ol>\n</nav>\n");
+    out.push_str("</ol>\n");
+    verdicts::tally(out, &all)?;
+    out.push_str("</nav>\n");
     Ok(())
 }
 
