@@ -65,7 +65,7 @@ def test_seeds_and_scenarios_that_were_changed(file):
 
 
 def test_why_a_claim_does_not_hold_is_what_the_scenario_says(file, tmp_path):
-    text = file.read_text().replace('[[claim]]', '[[claim]]\nwhy = "It rains."\ncause = "open"', 1)
+    text = file.read_text().replace("[[claim]]", '[[claim]]\nwhy = "It rains."\ncause = "open"', 1)
     copy = tmp_path / "chain.toml"
     copy.write_text(text)
     first = sluice.claims(copy, seeds=1).to_rows()[0]
