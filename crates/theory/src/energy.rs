@@ -1,6 +1,6 @@
 //! A node whose service rate follows a threshold of its own queue: energy against delay.
 //!
-//! Source: the research note on energy-critical nodes, sections 4.2 and 4.3, a reconstruction; the papers prove that such a
+//! Source: a reconstruction (`docs/energy.md`); the papers prove that such a
 //! threshold is optimal. Packets come at `lambda` and are served one at a time, at `mu_lo` while at most `theta` are there, else
 //! at `mu_hi`. The cost of a moment is the packets there, and `w` times the power while any is; power is affine in the rate.
 //! With `a = lambda / mu_lo`, `b = lambda / mu_hi`, `A = sum of a^n, n = 0 to theta`, `T = a^theta b / (1 - b)` and `G = A + T`:

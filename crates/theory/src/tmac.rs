@@ -1,7 +1,7 @@
 //! T-MAC's throughput: all nodes of a collision domain send in order of the packets' age, as if they shared one FIFO; and, for
 //! comparison, plain contention.
 //!
-//! Source: the research note on T-MAC, section 3.3, a reconstruction: the papers' own closed form was not available. In a
+//! Source: a reconstruction (`docs/tmac.md`): the papers' own closed form was not available. In a
 //! domain where one node sends at a time, a FIFO serves all flows that always have a packet at one rate,
 //!
 //! `x = 1 / sum over flows, sum over a flow's hops in the domain, of (t_data + t_ack / b)`,

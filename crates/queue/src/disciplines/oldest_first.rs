@@ -1,6 +1,6 @@
 //! Oldest first: packets leave in the order in which they entered the network, and at the limit the youngest goes.
 //!
-//! For T-MAC (rule R1 of the research note, section 3.3): the first node stamps a packet, relays keep the stamp, and a node's
+//! For T-MAC (rule R1 of `docs/tmac.md`): the first node stamps a packet, relays keep the stamp, and a node's
 //! queue is in the order of stamps, so that a packet from afar is not behind fresh ones of the relay. That the youngest makes way
 //! is ours: what has come far has cost the most. A packet without a stamp is younger than all that have one; among equals
 //! the first to come is the older.

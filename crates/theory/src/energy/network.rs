@@ -1,6 +1,6 @@
 //! Nodes of a closed network whose service rates depend on their own queues: the long-run cost, and how it changes with a rate.
 //!
-//! Source: the research note on energy-critical nodes, section 4.2, a reconstruction of the papers' setting. A fixed number of
+//! Source: a reconstruction (`docs/energy.md`) of the papers' setting. A fixed number of
 //! packets goes round; a node with `n` of them serves at `mu(n)`, and is visited `v` times a round. The states have the product
 //! form `pi(n) ~ prod over nodes, prod over k = 1 to n_i, of v_i / mu_i(k)`. The cost of a moment is
 //! `f(n) = sum of h_i n_i + w_i p_i(mu_i(n_i)) 1[n_i > 0]` with power affine in the rate, `eta` is its average, and

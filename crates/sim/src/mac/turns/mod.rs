@@ -1,6 +1,6 @@
 //! T-MAC: stations that hear each other send in order of the age of their packets, as in Lamport's mutual exclusion.
 //!
-//! Source: the research note on T-MAC, section 3.3, a reconstruction from abstracts: the papers' frames, time-outs and rules for
+//! Source: a reconstruction (`docs/tmac.md`) from abstracts: the papers' frames, time-outs and rules for
 //! losses were not available. Rule by rule:
 //!
 //! | rule | what | where |
