@@ -4,7 +4,7 @@
 use super::cases::Scenario;
 use super::draft::Draft;
 use super::refusal::Refusal;
-use super::{ceilings, document, hints};
+use super::{ceilings, document, hints, idle};
 use crate::answer;
 use crate::claims::{self, Case, Condition, Expression, Question};
 use crate::label;
@@ -18,7 +18,6 @@ use serde_json::Value;
 use sim::config::Network;
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
-use toml::de::DeTable;
 
 /// Checks a scenario that was read without fault.
 ///
@@ -35,7 +34,7 @@ pub(super) fn check(draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
             None => of_case()?,
         });
     }
-    every_controller_is_used(draft)?;
+    idle::check(draft, scenario)?;
     let future = Future { draft, scenario, blanks };
     future.check_rulings()?;
     for (index, claim) in scenario.claims.iter().enumerate() {
@@ -116,54 +115,6 @@ fn blank(draft: &Draft, chosen: &[usize], network: &Network) -> Result<Blank, Re
         tree["distributions"] = serde_json::to_value(&outcome.distributions).unwrap_or_default();
         tree
     })))
-}
-
-/// A table of parameters for a controller that no queue of any case has is a slip, not a wish.
-fn every_controller_is_used(draft: &Draft) -> Result<(), Refusal> {
-    let mut used = Vec::new();
-    let mut of_file = Vec::new();
-    let mut given = Vec::new();
-    let combinations = draft.all_combinations();
-    let name_of = |queue: &DeTable| Some(queue.get("controller")?.get_ref().as_str()?.to_owned());
-    for chosen in combinations.iter().map(Vec::as_slice).chain([[].as_slice()]) {
-        let network = draft.network_with(chosen)?;
-        for queue in queues(&network) {
-            used.extend(name_of(queue));
-            let tables =
-                queue.iter().filter(|(key, _)| control::Name::ALL.iter().any(|name| name.as_str() == key.get_ref()));
-            given.extend(tables.map(|(key, _)| (key.get_ref().to_string(), key.span())));
-        }
-        // Whoever sets another controller from outside need not take out what the file has for its own.
-        if !draft.set.is_empty()
-            && let Ok(file) = draft.file_with(chosen)
-        {
-            of_file.extend(queues(&file).into_iter().filter_map(name_of));
-        }
-    }
-    given.sort_by_key(|(_, span)| span.start);
-    match given.into_iter().find(|(name, _)| !used.contains(name) && !of_file.contains(name)) {
-        None => Ok(()),
-        Some((name, span)) => {
-            used.sort();
-            used.dedup();
-            let used = if used.is_empty() { "none".to_owned() } else { used.join(", ") };
-            let message = format!("parameters of the controller `{name}`, which no queue of this scenario has");
-            let refusal = draft.source.refuse(span, message);
-            Err(refusal
-                .note(format!("the queues' controller is: {used}; set `controller = \"{name}\"` or take these out")))
-        }
-    }
-}
-
-fn queues<'d, 's>(network: &'d DeTable<'s>) -> Vec<&'d DeTable<'s>> {
-    let nodes = network.get("node").and_then(|nodes| nodes.get_ref().as_array());
-    let nodes = nodes.into_iter().flat_map(|nodes| nodes.iter()).filter_map(|node| node.get_ref().as_table());
-    let of = |owner: &'d DeTable<'s>| {
-        let tables = document::QUEUE_TABLES.iter().filter_map(|name| owner.get(*name)?.get_ref().as_table());
-        let several = tables.flat_map(|queues| queues.iter().map(|(_, queue)| queue));
-        owner.get("queue").into_iter().chain(several)
-    };
-    std::iter::once(network).chain(nodes).flat_map(of).filter_map(|queue| queue.get_ref().as_table()).collect()
 }
 
 /// The results that a scenario will have, without their values.

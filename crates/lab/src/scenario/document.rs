@@ -103,7 +103,8 @@ fn below<'d, 's, 'p>(table: &'d DeTable<'s>, path: &'p str) -> Option<(Range<usi
     ends.rev().find_map(found)
 }
 
-fn place_of(key: &Range<usize>, value: &Value<'_>) -> Range<usize> {
+/// The place of a plain value, or of the key of a table or list.
+pub(super) fn place_of(key: &Range<usize>, value: &Value<'_>) -> Range<usize> {
     match value.get_ref() {
         DeValue::Table(_) | DeValue::Array(_) => key.clone(),
         _ => value.span(),

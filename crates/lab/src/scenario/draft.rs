@@ -145,7 +145,7 @@ impl<'s> Draft<'s> {
     }
 
     pub(super) fn scenario(&self, stem: &str) -> Result<Scenario, Refusal> {
-        let base = self.deserialize_network(self.network_with(&[])?)?;
+        let base = self.network_of(&[])?;
         let set = self.set.iter().map(|change| (change.path.clone(), change.text.clone())).collect();
         let axes = self.vary.axes.iter().map(|axis| Axis { name: axis.name.clone(), labels: axis.labels() });
         let (cases, left_out) = self.cases()?;
@@ -230,7 +230,7 @@ impl<'s> Draft<'s> {
         }
         let mut cases = Vec::new();
         for chosen in kept {
-            let network = self.deserialize_network(self.network_with(&chosen)?)?;
+            let network = self.network_of(&chosen)?;
             let changes = self.vary.axes.iter().zip(&chosen).flat_map(|(axis, &index)| &axis.choices[index].changes);
             let set = self.set.iter().chain(changes).map(|change| (change.path.clone(), change.text.clone())).collect();
             cases.push(Case { labels: self.labels(&chosen), set, network, baseline: None });
@@ -257,23 +257,32 @@ impl<'s> Draft<'s> {
 
     /// The network's tables with the chosen value of every axis; of none, the base.
     pub(super) fn network_with(&self, chosen: &[usize]) -> Result<DeTable<'s>, Refusal> {
-        self.with(self.network.clone(), chosen)
+        let mut network = self.written_with(chosen)?;
+        self.follow_conventions(&mut network)?;
+        Ok(network)
     }
 
-    /// The network's tables as the file has them, without the keys set from outside.
-    pub(super) fn file_with(&self, chosen: &[usize]) -> Result<DeTable<'s>, Refusal> {
-        self.with(self.root.clone(), chosen)
-    }
-
-    fn with(&self, mut network: DeTable<'s>, chosen: &[usize]) -> Result<DeTable<'s>, Refusal> {
+    /// The same as it is written: without the keys that follow from `conventions`.
+    pub(super) fn written_with(&self, chosen: &[usize]) -> Result<DeTable<'s>, Refusal> {
+        let mut network = self.network.clone();
         for (axis, &index) in self.vary.axes.iter().zip(chosen) {
             for change in &axis.choices[index].changes {
                 change.apply(&self.source, &mut network)?;
             }
         }
         document::inherit_queue(&mut network);
-        self.follow_conventions(&mut network)?;
         Ok(network)
+    }
+
+    /// The network with the chosen value of every axis.
+    pub(super) fn network_of(&self, chosen: &[usize]) -> Result<Network, Refusal> {
+        self.source.read(self.network_with(chosen)?)
+    }
+
+    /// The keys set from outside, and those of the sweep.
+    pub(super) fn changes(&self) -> impl Iterator<Item = &Change<'s>> {
+        let choices = self.vary.axes.iter().flat_map(|axis| &axis.choices);
+        self.set.iter().chain(choices.flat_map(|choice| &choice.changes))
     }
 
     /// Gives the keys that the network leaves out the values of the simulator whose conventions it follows.
@@ -283,10 +292,6 @@ impl<'s> Draft<'s> {
         let chosen: ConventionsKey = self.source.read(DeTable::from_iter([(key, value)]))?;
         conventions::fill(network, chosen.conventions, &span);
         Ok(())
-    }
-
-    fn deserialize_network(&self, table: DeTable<'s>) -> Result<Network, Refusal> {
-        self.source.read(table)
     }
 
     /// A refusal that points at the key at `path`, or at what is around it.

@@ -14,6 +14,7 @@ mod document;
 mod draft;
 mod file;
 mod hints;
+mod idle;
 mod keys;
 mod load;
 pub mod missing;

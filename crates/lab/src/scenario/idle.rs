@@ -1,0 +1,510 @@
+//! Settings without effect: what is written and changes nothing in any case is a slip, and is refused.
+//!
+//! A setting that some case uses stays, because a sweep chooses between disciplines, protocols and models. So does one of
+//! a file's base, which several experiments share, and one of the file that only a key set from outside puts out of use.
+
+use super::cases::{Scenario, Wishes};
+use super::document::{self, QUEUE_TABLES, Value};
+use super::draft::Draft;
+use super::refusal::Refusal;
+use super::source::Source;
+use control::{Controller as _, Name, Sets};
+use queue::Settings;
+use sim::config::{
+    Access, BProtection, Congestion, ErrorModel, Flow, Load, MobilityModel, MostBytes, Network, Node,
+    Propagation, Protocol, RateAlgorithm, Recovery, RepairBy, RepairWithin, ReplyWait, Role, Route, RtsThreshold,
+    Standard, Tcp, TrafficKind, Transport, TurnsVariant, Wired,
+};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+use units::Duration;
+
+/// Refuses the first setting that has no effect in any case.
+pub(super) fn check(draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
+    let changed = draft.changes().map(|change| change.value.span().start).collect();
+    let mut seen = Seen { places: BTreeMap::new(), changed, end: draft.source.text.len() };
+    seen.all(draft, scenario)?;
+    if !draft.source.sets.is_empty() && seen.first(&draft.source).is_some() {
+        let alone = Draft::read(Source { sets: &[], ..draft.source }, &Wishes::default());
+        if let Ok((alone, of_file)) = alone.and_then(|alone| alone.scenario("").map(|scenario| (alone, scenario))) {
+            seen.all(&alone, &of_file)?;
+        }
+    }
+    match seen.first(&draft.source) {
+        None => Ok(()),
+        Some(Idle { place, message, instead }) => {
+            Err(draft.source.refuse(place.clone(), message.as_str()).note(instead.as_str()))
+        }
+    }
+}
+
+/// A setting without effect.
+#[derive(Debug)]
+struct Idle {
+    place: Range<usize>,
+    message: String,
+    instead: String,
+}
+
+/// Why a setting has no effect, as a sentence goes on after "has no effect: ", and what to write instead.
+struct Reason {
+    why: String,
+    instead: String,
+}
+
+fn reason(why: impl Into<String>, instead: impl Into<String>) -> Option<Reason> {
+    Some(Reason { why: why.into(), instead: instead.into() })
+}
+
+/// It needs another setting to have this value.
+fn needs(setting: &str) -> Option<Reason> {
+    reason(format!("it belongs to `{setting}`"), format!("set `{setting}`, or leave it out"))
+}
+
+/// The settings that stand somewhere.
+struct Seen {
+    /// By the place of each key, how it is idle; `None` once a case uses it.
+    places: BTreeMap<usize, Option<Idle>>,
+    /// The places of values that are set from outside or by the sweep.
+    changed: BTreeSet<usize>,
+    /// The end of the text: places behind it are of what is set from outside.
+    end: usize,
+}
+
+impl Seen {
+    fn all(&mut self, draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
+        let combinations = draft.combinations();
+        let cases = combinations.iter().map(Vec::as_slice).zip(scenario.cases.iter().map(|case| &case.network));
+        for (chosen, network) in std::iter::once(([].as_slice(), &scenario.base)).chain(cases) {
+            self.walk(&draft.written_with(chosen)?, network);
+        }
+        // Cases that a short run leaves out are of the file too.
+        for chosen in draft.all_combinations().iter().filter(|chosen| !draft.vary.keeps(chosen)) {
+            if let Ok(network) = draft.network_of(chosen) {
+                self.walk(&draft.written_with(chosen)?, &network);
+            }
+        }
+        Ok(())
+    }
+
+    /// The idle setting that stands first, of the file itself or set from outside.
+    fn first(&self, source: &Source) -> Option<&Idle> {
+        self.places.range(source.own()..).find_map(|(_, idle)| idle.as_ref())
+    }
+
+    fn walk(&mut self, root: &DeTable, network: &Network) {
+        let mut names = Vec::new();
+        controllers(root, &mut names);
+        let at = At { network, controllers: &names, node: None, flow: None, wired: None, queue: None, index: 0, changed: false };
+        for (key, value) in root {
+            let elements = value.get_ref().as_array().map(|array| array.iter().filter_map(|e| e.get_ref().as_table()));
+            match (key.get_ref().as_ref(), elements) {
+                ("node", Some(tables)) => {
+                    for (table, node) in tables.zip(&network.node) {
+                        self.table(table, &["node"], &At { node: Some(node), ..at });
+                    }
+                }
+                ("flow", Some(tables)) => {
+                    for (table, flow) in tables.zip(&network.flow) {
+                        self.table(table, &["flow"], &At { flow: Some(flow), ..at });
+                    }
+                }
+                ("wired", Some(tables)) => {
+                    for (table, wired) in tables.zip(&network.wired) {
+                        self.table(table, &["wired"], &At { wired: Some(wired), ..at });
+                    }
+                }
+                _ => self.setting(key, value, &[], &at),
+            }
+        }
+    }
+
+    fn table(&mut self, table: &DeTable, above: &[&str], at: &At) {
+        for (key, value) in table {
+            self.setting(key, value, above, at);
+        }
+    }
+
+    fn setting(&mut self, key: &Spanned<Cow<str>>, value: &Value, above: &[&str], at: &At) {
+        let place = document::place_of(&key.span(), value);
+        // A value that is set from outside stands in the place of the file's, whose key may be in use without it.
+        let known = if place.start > self.end { place.start } else { key.span().start };
+        let key = key.get_ref().as_ref();
+        let path = [above, &[key]].concat();
+        let at = &At { changed: self.changed.contains(&place.start), ..*at };
+        let entry = self.places.entry(known);
+        if let Some(Reason { why, instead }) = obstacle(&path, at) {
+            let message = format!("`{key}` has no effect: {why}");
+            entry.or_insert(Some(Idle { place, message, instead }));
+            return;
+        }
+        // A table that is set from outside stands in one place with all of its keys.
+        entry.insert_entry(None);
+        match value.get_ref() {
+            DeValue::Table(inner) if key == "queue" => self.queue(inner, at),
+            DeValue::Table(inner) if QUEUE_TABLES.contains(&key) => {
+                for (name, queue) in inner {
+                    self.places.insert(name.span().start, None);
+                    if let DeValue::Table(queue) = queue.get_ref() {
+                        self.queue(queue, at);
+                    }
+                }
+            }
+            DeValue::Table(inner) => self.table(inner, &path, at),
+            DeValue::Array(elements) => {
+                for (index, element) in elements.iter().enumerate() {
+                    if let DeValue::Table(inner) = element.get_ref() {
+                        self.table(inner, &path, &At { index, ..*at });
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn queue(&mut self, table: &DeTable, at: &At) {
+        let read = serde::Deserialize::deserialize(toml::de::Deserializer::from(Spanned::new(0..0, table.clone())));
+        if let Ok(settings) = read {
+            self.table(table, &["queue"], &At { queue: Some(&settings), ..*at });
+        }
+    }
+}
+
+/// The names of the controllers of all queues.
+fn controllers<'d>(table: &'d DeTable, names: &mut Vec<&'d str>) {
+    for (key, value) in table {
+        match value.get_ref() {
+            DeValue::String(name) if key.get_ref() == "controller" => names.push(name),
+            DeValue::Table(inner) => controllers(inner, names),
+            DeValue::Array(elements) => {
+                elements.iter().filter_map(|e| e.get_ref().as_table()).for_each(|inner| controllers(inner, names));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Where a setting stands, read: the network, and the node, flow or queue that the setting is of.
+#[derive(Clone, Copy)]
+struct At<'n> {
+    network: &'n Network,
+    controllers: &'n [&'n str],
+    node: Option<&'n Node>,
+    flow: Option<&'n Flow>,
+    wired: Option<&'n Wired>,
+    queue: Option<&'n Settings>,
+    /// The number of the table in its list.
+    index: usize,
+    /// The value is set from outside or by the sweep, and switches off what the file has.
+    changed: bool,
+}
+
+/// Why the setting at `path` changes nothing here; queues of all tables have the path `queue`.
+fn obstacle(path: &[&str], at: &At) -> Option<Reason> {
+    let (first, rest) = path.split_first()?;
+    match (*first, rest) {
+        ("queue", [key, rest @ ..]) => of_queue(key, rest, at.queue?, at),
+        ("radio", [key, rest @ ..]) => of_radio(key, rest, at.network),
+        ("mac", rest) => of_mac(rest, at.network),
+        ("routing", rest) => of_routing(rest, at),
+        ("mobility", [key, ..]) => of_mobility(key, at.network.mobility.model),
+        ("nodes", ["count"]) if at.network.nodes.as_ref().is_some_and(|nodes| nodes.count == 0) => {
+            reason("`[nodes]` places no node", "leave the table out")
+        }
+        ("node", rest) => of_node(rest, at),
+        ("flow", rest) => of_flow(rest, at.flow?, at),
+        ("wired", ["at", "time"]) => late(at.wired?.at.get(at.index)?.time, at.network.duration),
+        ("tcp", []) if tcp_flows(at.network).next().is_none() => {
+            reason("no flow has `transport = \"tcp\"`", "give a flow that transport, or leave the table out")
+        }
+        ("tcp", [key, rest @ ..]) => of_shared_tcp(key, rest, at),
+        ("consumption", ["low"]) => of_low(at),
+        ("record", ["hops"]) if at.network.routing.protocol != Protocol::Aodv => needs("routing.protocol = \"aodv\""),
+        _ => None,
+    }
+}
+
+fn of_queue(key: &str, rest: &[&str], queue: &Settings, at: &At) -> Option<Reason> {
+    let discipline = queue.discipline.as_str();
+    let sets = queue.build_controller(0).map_or(Sets::LIMIT, |controller| controller.needs().sets);
+    if Name::ALL.iter().any(|name| name.as_str() == key) {
+        return if queue.controller.as_str() == key { None } else { of_another_controller(key, at) };
+    }
+    let is_discipline = queue::DisciplineName::ALL.iter().any(|name| name.as_str().replace('-', "_") == key);
+    match (key, rest) {
+        ("purge", []) if !sets.contains(Sets::LIMIT) => reason(
+            "no controller lowers the limit of this queue",
+            "set a `controller` of the limit, or leave `purge` out",
+        ),
+        ("pie", ["mark_ecnth"]) if queue.pie.as_ref().is_some_and(|pie| !pie.ecn) => needs("ecn = true"),
+        ("red", ["interval"]) if queue.red.as_ref().is_some_and(|red| !red.adaptive) => needs("adaptive = true"),
+        ("red", ["target_delay"]) if queue.red.as_ref().is_some_and(|red| red.min_th.is_some()) => {
+            reason("`min_th` is set, which follows from it otherwise", "leave one of the two out")
+        }
+        (_, []) if is_discipline && discipline.replace('-', "_") != key => {
+            let setting = format!("discipline = \"{}\"", key.replace('_', "-"));
+            reason(
+                format!("these are parameters of the discipline `{}`, which no queue here has", key.replace('_', "-")),
+                format!("the discipline is `{discipline}`; set `{setting}`, or take these out"),
+            )
+        }
+        _ => None,
+    }
+}
+
+fn of_another_controller(key: &str, at: &At) -> Option<Reason> {
+    let mut used = at.controllers.to_vec();
+    used.sort_unstable();
+    used.dedup();
+    let used = if used.is_empty() { "none".to_owned() } else { used.join(", ") };
+    reason(
+        format!("these are parameters of the controller `{key}`, which no queue here has"),
+        format!("the queues' controller is: {used}; set `controller = \"{key}\"`, or take these out"),
+    )
+}
+
+/// True where bit errors follow from powers and noise.
+fn has_noise(network: &Network) -> bool {
+    let radio = &network.radio;
+    let by_default = radio.propagation != Propagation::Range && radio.nominal_rate.is_none();
+    radio.errors.model.map_or(by_default, |model| matches!(model, ErrorModel::Nist | ErrorModel::Yans))
+}
+
+fn of_radio(key: &str, rest: &[&str], network: &Network) -> Option<Reason> {
+    let radio = &network.radio;
+    let no_powers = || {
+        reason(
+            "with `propagation = \"range\"` signals have no power",
+            "choose a `propagation` with powers, or leave it out",
+        )
+    };
+    let ranges = radio.propagation == Propagation::Range;
+    match (key, rest) {
+        ("antenna_height", []) if radio.propagation != Propagation::TwoRay => needs("propagation = \"two-ray\""),
+        ("path_loss_exponent", []) if radio.propagation != Propagation::LogDistance => {
+            needs("propagation = \"log-distance\"")
+        }
+        ("tx_power" | "receive_threshold" | "carrier_sense_threshold", []) if ranges => no_powers(),
+        ("capture_threshold", []) if ranges && radio.capture_threshold.is_some_and(|ratio| ratio.as_db() > 0.0) => {
+            no_powers()
+        }
+        // The times of 802.11n depend on the band.
+        ("frequency", []) if ranges && radio.standard != Standard::N => no_powers(),
+        ("tx_power", []) if radio.range.is_some() && !has_noise(network) && radio.carrier_sense_threshold.is_none() => {
+            reason(
+                "`range` and `carrier_sense_range` set the thresholds relative to it, and no error model compares it \
+                 with noise",
+                "write `receive_threshold` instead of `range`, or leave `tx_power` out",
+            )
+        }
+        ("data_rate", []) if network.mac.rate_control.algorithm != RateAlgorithm::Fixed => {
+            let counts = radio.standard == Standard::N
+                || network.mac.turns.is_some()
+                || radio.range.is_some() && radio.tx_power.is_none() && has_noise(network);
+            if counts {
+                return None;
+            }
+            reason(
+                "rate control chooses the mode of data frames",
+                "write `algorithm = \"fixed\"` in `[mac.rate_control]`, or leave it out",
+            )
+        }
+        ("errors", ["noise_figure"]) if !has_noise(network) => reason(
+            "no error model compares signals with noise",
+            "set `model = \"nist\"` or `\"yans\"` in `[radio.errors]`, or leave it out",
+        ),
+        _ => None,
+    }
+}
+
+/// True where RTS frames are sent.
+fn asks(network: &Network) -> bool {
+    let by_turns = network.mac.turns.as_ref().is_some_and(|turns| turns.variant == TurnsVariant::Requests);
+    network.mac.rts_threshold != RtsThreshold::Off
+        || network.radio.b_protection == BProtection::RtsCts
+        || by_turns
+}
+
+fn of_mac(rest: &[&str], network: &Network) -> Option<Reason> {
+    let mac = &network.mac;
+    match rest {
+        ["aggregation", "ampdu_frames" | "missed_block_ack"] if mac.aggregation.ampdu == MostBytes::Off => {
+            reason("there are no A-MPDUs", "set `ampdu` to their longest size, or leave it out")
+        }
+        ["aggregation", "ampdu_duration"]
+            if mac.aggregation.ampdu == MostBytes::Off && mac.aggregation.amsdu == MostBytes::Off =>
+        {
+            reason("there are no aggregates", "set `ampdu` to their longest size, or leave it out")
+        }
+        ["long_retry_limit" | "answer_rts"] if !asks(network) => {
+            reason("no RTS is ever sent", "set `rts_threshold`, or leave it out")
+        }
+        ["rts_threshold"] if network.radio.b_protection == BProtection::RtsCts => reason(
+            "with `b_protection = \"rts-cts\"` an RTS precedes every data frame",
+            "choose another `b_protection`, or leave it out",
+        ),
+        ["turns", "quorum" | "request_wait" | "activity" | "neighbours"]
+            if mac.turns.as_ref().is_some_and(|turns| turns.variant == TurnsVariant::Table) =>
+        {
+            needs("variant = \"requests\"")
+        }
+        _ => None,
+    }
+}
+
+fn of_routing(rest: &[&str], at: &At) -> Option<Reason> {
+    let given = &at.network.routing.aodv;
+    match rest {
+        ["aodv", ..] if at.network.routing.protocol != Protocol::Aodv => needs("protocol = \"aodv\""),
+        ["aodv", "hello_interval" | "allowed_hello_loss"] if !given.hello => needs("hello = true"),
+        ["aodv", "local_add_ttl" | "max_repair_ttl" | "repair_within" | "repair_by"] if !given.local_repair => {
+            needs("local_repair = true")
+        }
+        ["aodv", "max_repair_ttl"] if given.repair_within != RepairWithin::MaxRepairTtl => {
+            needs("repair_within = \"max-repair-ttl\"")
+        }
+        ["aodv", "local_add_ttl"] if given.repair_by != RepairBy::OneRequest => needs("repair_by = \"one-request\""),
+        ["aodv", "next_hop_wait"] if !given.rrep_ack => needs("rrep_ack = true"),
+        ["aodv", "timeout_buffer"] if given.reply_wait != ReplyWait::TraversalTime => {
+            needs("reply_wait = \"traversal-time\"")
+        }
+        ["aodv", "gratuitous_rrep"] if given.destination_only => needs("destination_only = false"),
+        ["aodv", "category"] if at.network.mac.access != Access::Edca => needs("mac.access = \"edca\""),
+        ["route", "from"] => unused_route(at.network.routing.route.get(at.index)?, at.network),
+        _ => None,
+    }
+}
+
+/// Paths by hand are for flows and for what answers them.
+fn unused_route(route: &Route, network: &Network) -> Option<Reason> {
+    let stands_for = |pattern: &str, name: &str| match pattern.strip_suffix('*') {
+        Some(beginning) => name.starts_with(beginning),
+        None => pattern == name || matches!(pattern, "any" | "next"),
+    };
+    let goes = |flow: &Flow, from: &str, to: &str| stands_for(&flow.from, from) && stands_for(&flow.to, to);
+    let is_used = network.flow.iter().any(|flow| {
+        let answered = flow.transport == Transport::Tcp || flow.traffic.kind == TrafficKind::Ping;
+        goes(flow, &route.from, &route.to)
+            || (answered || flow.admission.is_some()) && goes(flow, &route.to, &route.from)
+    });
+    if is_used {
+        return None;
+    }
+    reason(
+        format!("no flow goes from `{}` to `{}`", route.from, route.to),
+        "name the ends of a flow, or leave the path out: it is for packets from its first node to its last",
+    )
+}
+
+fn of_mobility(key: &str, model: MobilityModel) -> Option<Reason> {
+    let (needed, name) = match key {
+        "area" | "speed" | "pause" | "start" => (MobilityModel::RandomWaypoint, "random-waypoint"),
+        "file" => (MobilityModel::Setdest, "setdest"),
+        _ => return None,
+    };
+    if model == needed { None } else { needs(&format!("model = \"{name}\"")) }
+}
+
+fn of_node(rest: &[&str], at: &At) -> Option<Reason> {
+    let node = at.node?;
+    match rest {
+        ["count"] if node.count == Some(0) && !at.changed && !is_named(node, at.network) => {
+            reason("it makes no node", "leave the table out, or write at least 1")
+        }
+        [key @ ("position" | "consumption")] if node.role == Role::Wired => {
+            reason(format!("`{}` has no radio", node.name), format!("leave `{key}` out, or choose another `role`"))
+        }
+        ["waypoints", "time"] => late(node.waypoints.get(at.index)?.time, at.network.duration),
+        ["consumption", "low"] => of_low(at),
+        _ => None,
+    }
+}
+
+/// True where a flow or a link names the nodes of a table, which may be none: `up*`.
+fn is_named(node: &Node, network: &Network) -> bool {
+    let ends = network.flow.iter().flat_map(|flow| [&flow.from, &flow.to]);
+    let mut patterns = ends.chain(network.wired.iter().flat_map(|wired| &wired.between));
+    patterns.any(|pattern| pattern.strip_suffix('*').is_some_and(|beginning| node.name.starts_with(beginning)))
+}
+
+/// A change that comes when the run is over.
+fn late(time: Duration, end: Duration) -> Option<Reason> {
+    if time < end {
+        return None;
+    }
+    reason(format!("the run ends at {end}"), "write an earlier time, a longer `duration`, or leave it out")
+}
+
+fn of_flow(rest: &[&str], flow: &Flow, at: &At) -> Option<Reason> {
+    let end = flow.stop.unwrap_or(at.network.duration).min(at.network.duration);
+    match rest {
+        ["count"] if flow.count == Some(0) && !at.changed => reason("it makes no flow", "leave the table out, or write at least 1"),
+        ["stop"] if flow.stop.is_some_and(|stop| stop > at.network.duration) => late(flow.stop?, at.network.duration),
+        ["at", "time"] => {
+            let time = flow.at.get(at.index)?.time;
+            if time >= end && end < at.network.duration {
+                return reason(format!("the flow stops at {end}"), "write an earlier time or a later `stop`");
+            }
+            late(time, at.network.duration)
+        }
+        ["traffic", "rate"] if matches!(flow.traffic.rate, Some(Load::One(rate)) if rate.is_zero()) => {
+            let begins = flow.at.iter().any(|step| step.rate.is_some_and(|rate| !rate.is_zero()));
+            let is_other = !matches!(flow.traffic.kind, TrafficKind::Cbr | TrafficKind::Poisson);
+            if begins || is_other || at.changed {
+                return None;
+            }
+            reason("at a rate of zero the flow never sends", "write a rate above zero, or leave the flow out")
+        }
+        ["tcp", key, rest @ ..] => {
+            let merged = flow.tcp?.over(&at.network.tcp);
+            of_tcp(key, rest, &merged, at)
+        }
+        _ => None,
+    }
+}
+
+fn tcp_flows(network: &Network) -> impl Iterator<Item = &Flow> {
+    network.flow.iter().filter(|flow| flow.transport == Transport::Tcp)
+}
+
+/// A key of `[tcp]` acts where a flow takes it from there.
+fn of_shared_tcp(key: &str, rest: &[&str], at: &At) -> Option<Reason> {
+    let mut last = None;
+    for flow in tcp_flows(at.network) {
+        let own = flow.tcp.unwrap_or_default();
+        // A table of its own is merged with the shared one.
+        let has = |of: &serde_json::Value| rest.iter().try_fold(&of[key], |of, key| of.get(key)).is_some_and(|of| !of.is_null());
+        if (key, rest) != ("bqm", &[]) && serde_json::to_value(own).as_ref().is_ok_and(has) {
+            continue;
+        }
+        last = Some(of_tcp(key, rest, &own.over(&at.network.tcp), at)?);
+    }
+    last.or_else(|| reason("every flow has its own in `[flow.tcp]`", "leave it out here or there"))
+}
+
+fn of_tcp(key: &str, rest: &[&str], tcp: &Tcp, at: &At) -> Option<Reason> {
+    let sack = tcp.recovery.unwrap_or_default() == Recovery::Sack;
+    let follows = tcp.congestion == Some(Congestion::Bqm);
+    match (key, rest) {
+        ("loss_detection", []) if !sack => needs("recovery = \"sack\""),
+        ("rtt_samples", []) if tcp.timestamps == Some(false) => needs("timestamps = true"),
+        ("ack_category", []) if at.network.mac.access != Access::Edca => needs("mac.access = \"edca\""),
+        ("bqm", ["discriminator" | "every" | "measure" | "wireless_loss" | "growth" | "threshold" | "single_duplicate"])
+            if !follows =>
+        {
+            needs("congestion = \"bqm\"")
+        }
+        _ => None,
+    }
+}
+
+/// Only a controller of two levels chooses the low one.
+fn of_low(at: &At) -> Option<Reason> {
+    if at.controllers.contains(&"energy") {
+        return None;
+    }
+    reason("no controller chooses between two levels", "set `controller = \"energy\"`, or leave the table out")
+}
