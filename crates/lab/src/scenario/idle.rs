@@ -11,8 +11,8 @@ use super::source::Source;
 use control::{Controller as _, Name, Sets};
 use queue::Settings;
 use sim::config::{
-    Access, BProtection, Congestion, ErrorModel, Flow, Load, MobilityModel, MostBytes, Network, Node,
-    Propagation, Protocol, RateAlgorithm, Recovery, RepairBy, RepairWithin, ReplyWait, Role, Route, RtsThreshold,
+    Access, BProtection, Capture, Congestion, ErrorModel, Flow, Load, MobilityModel, MostBytes, Network, Node,
+    Propagation, Protocol, Radio, RateAlgorithm, Recovery, RepairBy, RepairWithin, ReplyWait, Role, Route, RtsThreshold,
     Standard, Tcp, TrafficKind, Transport, TurnsVariant, Wired,
 };
 use std::borrow::Cow;
@@ -287,6 +287,10 @@ fn of_radio(key: &str, rest: &[&str], network: &Network) -> Option<Reason> {
         ("path_loss_exponent", []) if radio.propagation != Propagation::LogDistance => {
             needs("propagation = \"log-distance\"")
         }
+        ("carrier_sense_range" | "carrier_sense_threshold", []) if sense_below_decoding(radio) => reason(
+            "what is decoded is sensed too, and it is below that",
+            "write a longer range, or a lower threshold, than that of decoding, or leave it out",
+        ),
         ("tx_power" | "receive_threshold" | "carrier_sense_threshold", []) if ranges => no_powers(),
         ("capture_threshold", []) if ranges && radio.capture_threshold.is_some_and(|ratio| ratio.as_db() > 0.0) => {
             no_powers()
@@ -318,6 +322,14 @@ fn of_radio(key: &str, rest: &[&str], network: &Network) -> Option<Reason> {
         ),
         _ => None,
     }
+}
+
+/// True where carrier sense hears no more than is decoded, and what is decoded counts as sensed.
+fn sense_below_decoding(radio: &Radio) -> bool {
+    let sensed_anyway = radio.propagation == Propagation::Range || radio.capture == Capture::StrongestPreamble;
+    let is_shorter = radio.carrier_sense_range.zip(radio.range).is_some_and(|(sensed, decoded)| sensed <= decoded);
+    let thresholds = radio.carrier_sense_threshold.zip(radio.receive_threshold);
+    sensed_anyway && (is_shorter || thresholds.is_some_and(|(sensed, decoded)| sensed.as_dbm() >= decoded.as_dbm()))
 }
 
 /// True where RTS frames are sent.

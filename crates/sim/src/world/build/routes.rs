@@ -1,7 +1,7 @@
 //! Routing: static routes, shortest or by hand, or AODV.
 
 use super::infrastructure::Infrastructure;
-use crate::config::{Aodv, Network, Protocol};
+use crate::config::{Aodv, Network, Protocol, Route};
 use crate::engine::{FlowId, List, NodeId, Number as _, Purpose, Stream};
 use crate::mac::{BROADCAST, Conventions, Frame};
 use crate::net::aodv::Settings;
@@ -180,9 +180,19 @@ fn paths_by_hand(network: &Network, names: &[String]) -> Result<Vec<Vec<u32>>, B
         Some(index) => Ok(u32::try_from(index).expect("nodes were counted before")),
         None => Err(BuildError::unknown_node("routing.route", name, names.to_vec())),
     };
-    network
-        .routing
-        .route
+    let given = &network.routing.route;
+    for (index, route) in given.iter().enumerate() {
+        let refuse = |key: &str, message: String| Err(BuildError::new(format!("routing.route.{index}.{key}"), message));
+        let Route { from, to, via: _ } = route;
+        if from == to {
+            return refuse("to", format!("the path ends where it begins, at `{from}`: name two nodes, or leave it out"));
+        }
+        if given[..index].iter().any(|other| (&other.from, &other.to) == (from, to)) {
+            let message = format!("a path from `{from}` to `{to}` is given before; leave one of them out");
+            return refuse("from", message);
+        }
+    }
+    given
         .iter()
         .map(|route| std::iter::once(&route.from).chain(&route.via).chain([&route.to]).map(find).collect())
         .collect()

@@ -83,6 +83,9 @@ fn check_placement(placement: &Placement) -> Result<(), BuildError> {
             refuse("area", "an `area` needs `placement = \"random\"`")
         }
         (Some(_), None, None) => refuse("placement", "this placement needs a `spacing`"),
+        (Some(_), Some(spacing), _) if spacing.as_metres() < 0.0 => {
+            refuse("spacing", "a distance is zero or more; for another direction give each `[[node]]` a `position`")
+        }
         (None, Some(_), None) => refuse("spacing", "a `spacing` needs a `placement`"),
         (Some(_), _, _) | (None, None, None) => Ok(()),
     }
@@ -112,6 +115,18 @@ fn position(shape: Shape, index: u32, placement: &Placement, mut random: Stream)
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_negative_spacing_is_refused_at_its_key() {
+        for shape in ["chain", "grid", "circle"] {
+            let text = format!(
+                "duration = \"1 s\"\nnodes = {{ count = 3, placement = \"{shape}\", spacing = \"-1 m\" }}\n"
+            );
+            let network: Network = toml::from_str(&text).expect("a description");
+            let error = sites(&network, 1).expect_err("a distance");
+            assert_eq!(error.path(), Some("nodes.spacing"), "{error}");
+        }
+    }
 
     #[test]
     fn random_places_are_also_for_nodes_described_one_by_one() {

@@ -201,9 +201,11 @@ impl<'n> Traffic<'n> {
             config::Lengths::Any(_) | config::Lengths::Between(_) => {}
         }
         let (shortest, overhead) = (packet.shortest(), overhead.unwrap_or_default());
-        if shortest <= overhead {
+        // An echo request is of its header alone.
+        let least = if kind == TrafficKind::Ping { Bytes::new(0) } else { Bytes::new(1) };
+        if shortest < overhead + least {
             let message = if overhead.count() == 0 {
-                "a packet without payload has no rate".to_owned()
+                "a packet carries at least 1 B of payload".to_owned()
             } else {
                 format!("of {shortest} the headers of {overhead} leave no payload")
             };
