@@ -3,17 +3,21 @@
 //! A setting that some case uses stays, because a sweep chooses between disciplines, protocols and models. So does one of
 //! a file's base, which several experiments share, and one of the file that only a key set from outside puts out of use.
 
+#[cfg(test)]
+mod tests;
+
 use super::cases::{Scenario, Wishes};
 use super::document::{self, QUEUE_TABLES, Value};
 use super::draft::Draft;
 use super::refusal::Refusal;
 use super::source::Source;
+use control::swan_mark::Regulation;
 use control::{Controller as _, Name, Sets};
 use queue::Settings;
 use sim::config::{
     Access, BProtection, Capture, Congestion, ErrorModel, Flow, Load, MobilityModel, MostBytes, Network, Node,
-    Propagation, Protocol, Radio, RateAlgorithm, Recovery, RepairBy, RepairWithin, ReplyWait, Role, Route, RtsThreshold,
-    Standard, Tcp, TrafficKind, Transport, TurnsVariant, Wired,
+    Propagation, Protocol, Radio, RateAlgorithm, Recovery, RepairBy, RepairWithin, ReplyWait, Role, Route,
+    RtsThreshold, Standard, Tcp, TrafficKind, Transport, TurnsVariant, Wired,
 };
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,6 +68,9 @@ fn needs(setting: &str) -> Option<Reason> {
     reason(format!("it belongs to `{setting}`"), format!("set `{setting}`, or leave it out"))
 }
 
+/// Stands in paths for a table of a list as a whole.
+const ENTRY: &str = "[]";
+
 /// The settings that stand somewhere.
 struct Seen {
     /// By the place of each key, how it is idle; `None` once a case uses it.
@@ -98,21 +105,30 @@ impl Seen {
     fn walk(&mut self, root: &DeTable, network: &Network) {
         let mut names = Vec::new();
         controllers(root, &mut names);
-        let at = At { network, controllers: &names, node: None, flow: None, wired: None, queue: None, index: 0, changed: false };
+        let at = At {
+            network,
+            controllers: &names,
+            node: None,
+            flow: None,
+            wired: None,
+            queue: None,
+            index: 0,
+            changed: false,
+        };
         for (key, value) in root {
-            let elements = value.get_ref().as_array().map(|array| array.iter().filter_map(|e| e.get_ref().as_table()));
-            match (key.get_ref().as_ref(), elements) {
-                ("node", Some(tables)) => {
+            let tables = entries(value).map(|(_, table)| table);
+            match key.get_ref().as_ref() {
+                "node" => {
                     for (table, node) in tables.zip(&network.node) {
                         self.table(table, &["node"], &At { node: Some(node), ..at });
                     }
                 }
-                ("flow", Some(tables)) => {
+                "flow" => {
                     for (table, flow) in tables.zip(&network.flow) {
                         self.table(table, &["flow"], &At { flow: Some(flow), ..at });
                     }
                 }
-                ("wired", Some(tables)) => {
+                "wired" => {
                     for (table, wired) in tables.zip(&network.wired) {
                         self.table(table, &["wired"], &At { wired: Some(wired), ..at });
                     }
@@ -129,39 +145,54 @@ impl Seen {
     }
 
     fn setting(&mut self, key: &Spanned<Cow<str>>, value: &Value, above: &[&str], at: &At) {
-        let place = document::place_of(&key.span(), value);
+        let (span, name) = (key.span(), key.get_ref().as_ref());
+        let place = document::place_of(&span, value);
         // A value that is set from outside stands in the place of the file's, whose key may be in use without it.
-        let known = if place.start > self.end { place.start } else { key.span().start };
-        let key = key.get_ref().as_ref();
-        let path = [above, &[key]].concat();
+        let known = if place.start > self.end { place.start } else { span.start };
+        let path = [above, &[name]].concat();
         let at = &At { changed: self.changed.contains(&place.start), ..*at };
-        let entry = self.places.entry(known);
-        if let Some(Reason { why, instead }) = obstacle(&path, at) {
-            let message = format!("`{key}` has no effect: {why}");
-            entry.or_insert(Some(Idle { place, message, instead }));
-            return;
+        if let Some(reason) = obstacle(&path, at) {
+            return self.idle(name, known, place, value, &reason);
         }
-        // A table that is set from outside stands in one place with all of its keys.
-        entry.insert_entry(None);
-        match value.get_ref() {
-            DeValue::Table(inner) if key == "queue" => self.queue(inner, at),
-            DeValue::Table(inner) if QUEUE_TABLES.contains(&key) => {
-                for (name, queue) in inner {
-                    self.places.insert(name.span().start, None);
-                    if let DeValue::Table(queue) = queue.get_ref() {
-                        self.queue(queue, at);
+        // What is made for a key set from outside stands where it does: the key alone tells whether it acts.
+        let within = matches!(value.get_ref(), DeValue::Table(_)) || entries(value).next().is_some();
+        if !within || known <= self.end {
+            self.places.insert(known, None);
+        }
+        if let DeValue::Table(inner) = value.get_ref() {
+            return match name {
+                "queue" => self.queue(inner, at),
+                _ if QUEUE_TABLES.contains(&name) => {
+                    let queues = inner.iter().filter_map(|(_, queue)| queue.get_ref().as_table());
+                    queues.for_each(|queue| self.queue(queue, at));
+                }
+                _ => self.table(inner, &path, at),
+            };
+        }
+        let entry = [path.as_slice(), &[ENTRY]].concat();
+        for (index, (element, inner)) in entries(value).enumerate() {
+            let (at, place) = (&At { index, ..*at }, element.span());
+            match obstacle(&entry, at) {
+                Some(reason) => self.idle(name, place.start, place, element, &reason),
+                None => {
+                    if place.start <= self.end {
+                        self.places.insert(place.start, None);
                     }
+                    self.table(inner, &path, at);
                 }
             }
-            DeValue::Table(inner) => self.table(inner, &path, at),
-            DeValue::Array(elements) => {
-                for (index, element) in elements.iter().enumerate() {
-                    if let DeValue::Table(inner) = element.get_ref() {
-                        self.table(inner, &path, &At { index, ..*at });
-                    }
-                }
-            }
-            _ => {}
+        }
+    }
+
+    /// With all that is in it: a key set from outside may stand in a table of the file.
+    fn idle(&mut self, name: &str, known: usize, place: Range<usize>, value: &Value, reason: &Reason) {
+        let message = format!("`{name}` has no effect: {}", reason.why);
+        self.places.entry(known).or_insert(Some(Idle { place, message, instead: reason.instead.clone() }));
+        let DeValue::Table(inner) = value.get_ref() else { return };
+        for (key, value) in inner {
+            let place = document::place_of(&key.span(), value);
+            let known = if place.start > self.end { place.start } else { key.span().start };
+            self.idle(key.get_ref(), known, place, value, reason);
         }
     }
 
@@ -171,6 +202,12 @@ impl Seen {
             self.table(table, &["queue"], &At { queue: Some(&settings), ..*at });
         }
     }
+}
+
+/// The tables of a list.
+fn entries<'d, 's>(value: &'d Value<'s>) -> impl Iterator<Item = (&'d Value<'s>, &'d DeTable<'s>)> {
+    let elements = value.get_ref().as_array().into_iter().flat_map(|array| array.iter());
+    elements.filter_map(|element| Some((element, element.get_ref().as_table()?)))
 }
 
 /// The names of the controllers of all queues.
@@ -216,7 +253,7 @@ fn obstacle(path: &[&str], at: &At) -> Option<Reason> {
         }
         ("node", rest) => of_node(rest, at),
         ("flow", rest) => of_flow(rest, at.flow?, at),
-        ("wired", ["at", "time"]) => late(at.wired?.at.get(at.index)?.time, at.network.duration),
+        ("wired", ["at", ENTRY]) => late(at.wired?.at.get(at.index)?.time, at.network.duration),
         ("tcp", []) if tcp_flows(at.network).next().is_none() => {
             reason("no flow has `transport = \"tcp\"`", "give a flow that transport, or leave the table out")
         }
@@ -229,13 +266,13 @@ fn obstacle(path: &[&str], at: &At) -> Option<Reason> {
 
 fn of_queue(key: &str, rest: &[&str], queue: &Settings, at: &At) -> Option<Reason> {
     let discipline = queue.discipline.as_str();
-    let sets = queue.build_controller(0).map_or(Sets::LIMIT, |controller| controller.needs().sets);
-    if Name::ALL.iter().any(|name| name.as_str() == key) {
-        return if queue.controller.as_str() == key { None } else { of_another_controller(key, at) };
-    }
+    let lowers = queue.controller != Name::None
+        && queue.build_controller(0).map_or(true, |controller| controller.needs().sets.contains(Sets::LIMIT));
+    let is_controller = Name::ALL.iter().any(|name| name.as_str() == key);
     let is_discipline = queue::DisciplineName::ALL.iter().any(|name| name.as_str().replace('-', "_") == key);
     match (key, rest) {
-        ("purge", []) if !sets.contains(Sets::LIMIT) => reason(
+        (_, []) if is_controller && queue.controller.as_str() != key => of_another_controller(key, at),
+        ("purge", []) if !lowers => reason(
             "no controller lowers the limit of this queue",
             "set a `controller` of the limit, or leave `purge` out",
         ),
@@ -243,6 +280,16 @@ fn of_queue(key: &str, rest: &[&str], queue: &Settings, at: &At) -> Option<Reaso
         ("red", ["interval"]) if queue.red.as_ref().is_some_and(|red| !red.adaptive) => needs("adaptive = true"),
         ("red", ["target_delay"]) if queue.red.as_ref().is_some_and(|red| red.min_th.is_some()) => {
             reason("`min_th` is set, which follows from it otherwise", "leave one of the two out")
+        }
+        ("swan_mark", ["sets" | "set_time" | "new_first"])
+            if queue.swan_mark.as_ref().is_some_and(|swan| swan.regulation != Regulation::Network) =>
+        {
+            needs("regulation = \"network\"")
+        }
+        ("energy", [key])
+            if *key != "threshold" && queue.energy.as_ref().is_some_and(|own| own.threshold.is_some()) =>
+        {
+            reason("the `threshold` is fixed", "leave `threshold` out, so that the node finds it, or leave this out")
         }
         (_, []) if is_discipline && discipline.replace('-', "_") != key => {
             let setting = format!("discipline = \"{}\"", key.replace('_', "-"));
@@ -335,9 +382,7 @@ fn sense_below_decoding(radio: &Radio) -> bool {
 /// True where RTS frames are sent.
 fn asks(network: &Network) -> bool {
     let by_turns = network.mac.turns.as_ref().is_some_and(|turns| turns.variant == TurnsVariant::Requests);
-    network.mac.rts_threshold != RtsThreshold::Off
-        || network.radio.b_protection == BProtection::RtsCts
-        || by_turns
+    network.mac.rts_threshold != RtsThreshold::Off || network.radio.b_protection == BProtection::RtsCts || by_turns
 }
 
 fn of_mac(rest: &[&str], network: &Network) -> Option<Reason> {
@@ -385,7 +430,7 @@ fn of_routing(rest: &[&str], at: &At) -> Option<Reason> {
         }
         ["aodv", "gratuitous_rrep"] if given.destination_only => needs("destination_only = false"),
         ["aodv", "category"] if at.network.mac.access != Access::Edca => needs("mac.access = \"edca\""),
-        ["route", "from"] => unused_route(at.network.routing.route.get(at.index)?, at.network),
+        ["route", ENTRY] => unused_route(at.network.routing.route.get(at.index)?, at.network),
         _ => None,
     }
 }
@@ -429,7 +474,7 @@ fn of_node(rest: &[&str], at: &At) -> Option<Reason> {
         [key @ ("position" | "consumption")] if node.role == Role::Wired => {
             reason(format!("`{}` has no radio", node.name), format!("leave `{key}` out, or choose another `role`"))
         }
-        ["waypoints", "time"] => late(node.waypoints.get(at.index)?.time, at.network.duration),
+        ["waypoints", ENTRY] => late(node.waypoints.get(at.index)?.time, at.network.duration),
         ["consumption", "low"] => of_low(at),
         _ => None,
     }
@@ -453,9 +498,11 @@ fn late(time: Duration, end: Duration) -> Option<Reason> {
 fn of_flow(rest: &[&str], flow: &Flow, at: &At) -> Option<Reason> {
     let end = flow.stop.unwrap_or(at.network.duration).min(at.network.duration);
     match rest {
-        ["count"] if flow.count == Some(0) && !at.changed => reason("it makes no flow", "leave the table out, or write at least 1"),
+        ["count"] if flow.count == Some(0) && !at.changed => {
+            reason("it makes no flow", "leave the table out, or write at least 1")
+        }
         ["stop"] if flow.stop.is_some_and(|stop| stop > at.network.duration) => late(flow.stop?, at.network.duration),
-        ["at", "time"] => {
+        ["at", ENTRY] => {
             let time = flow.at.get(at.index)?.time;
             if time >= end && end < at.network.duration {
                 return reason(format!("the flow stops at {end}"), "write an earlier time or a later `stop`");
@@ -488,7 +535,9 @@ fn of_shared_tcp(key: &str, rest: &[&str], at: &At) -> Option<Reason> {
     for flow in tcp_flows(at.network) {
         let own = flow.tcp.unwrap_or_default();
         // A table of its own is merged with the shared one.
-        let has = |of: &serde_json::Value| rest.iter().try_fold(&of[key], |of, key| of.get(key)).is_some_and(|of| !of.is_null());
+        let has = |of: &serde_json::Value| {
+            rest.iter().try_fold(&of[key], |of, key| of.get(key)).is_some_and(|of| !of.is_null())
+        };
         if (key, rest) != ("bqm", &[]) && serde_json::to_value(own).as_ref().is_ok_and(has) {
             continue;
         }
@@ -504,11 +553,10 @@ fn of_tcp(key: &str, rest: &[&str], tcp: &Tcp, at: &At) -> Option<Reason> {
         ("loss_detection", []) if !sack => needs("recovery = \"sack\""),
         ("rtt_samples", []) if tcp.timestamps == Some(false) => needs("timestamps = true"),
         ("ack_category", []) if at.network.mac.access != Access::Edca => needs("mac.access = \"edca\""),
-        ("bqm", ["discriminator" | "every" | "measure" | "wireless_loss" | "growth" | "threshold" | "single_duplicate"])
-            if !follows =>
-        {
-            needs("congestion = \"bqm\"")
-        }
+        (
+            "bqm",
+            ["discriminator" | "every" | "measure" | "wireless_loss" | "growth" | "threshold" | "single_duplicate"],
+        ) if !follows => needs("congestion = \"bqm\""),
         _ => None,
     }
 }

@@ -185,7 +185,10 @@ fn paths_by_hand(network: &Network, names: &[String]) -> Result<Vec<Vec<u32>>, B
         let refuse = |key: &str, message: String| Err(BuildError::new(format!("routing.route.{index}.{key}"), message));
         let Route { from, to, via: _ } = route;
         if from == to {
-            return refuse("to", format!("the path ends where it begins, at `{from}`: name two nodes, or leave it out"));
+            return refuse(
+                "to",
+                format!("the path ends where it begins, at `{from}`: name two nodes, or leave it out"),
+            );
         }
         if given[..index].iter().any(|other| (&other.from, &other.to) == (from, to)) {
             let message = format!("a path from `{from}` to `{to}` is given before; leave one of them out");

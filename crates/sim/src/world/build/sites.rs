@@ -119,9 +119,8 @@ mod tests {
     #[test]
     fn a_negative_spacing_is_refused_at_its_key() {
         for shape in ["chain", "grid", "circle"] {
-            let text = format!(
-                "duration = \"1 s\"\nnodes = {{ count = 3, placement = \"{shape}\", spacing = \"-1 m\" }}\n"
-            );
+            let text =
+                format!("duration = \"1 s\"\nnodes = {{ count = 3, placement = \"{shape}\", spacing = \"-1 m\" }}\n");
             let network: Network = toml::from_str(&text).expect("a description");
             let error = sites(&network, 1).expect_err("a distance");
             assert_eq!(error.path(), Some("nodes.spacing"), "{error}");

@@ -1,0 +1,151 @@
+//! Every key of the schema moves the results where it should, and where it has no effect something is said.
+
+use super::super::cases::{Scenario, Wishes};
+use super::super::draft::Draft;
+use super::super::refusal::Refusal;
+use super::super::source::Source;
+use crate::run::run;
+use crate::schema::Tables;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The networks in which keys are changed, by name.
+const WORLDS: &str = include_str!("worlds.txt");
+/// For every key of the network a change of it that moves the results, and one that cannot.
+const KEYS: &str = include_str!("keys.txt");
+
+/// A change of one key: the key, and the same network with two of its values.
+struct Change {
+    key: &'static str,
+    acts: Network,
+    idle: Option<Network>,
+    values: [Vec<&'static str>; 2],
+}
+
+/// The name of a network, and what is set in it.
+struct Network {
+    name: &'static str,
+    set: Vec<&'static str>,
+}
+
+/// Reads `key | network: settings | one value | another | network: settings`.
+fn change(line: &'static str) -> Change {
+    let columns: Vec<&str> = line.split(" | ").map(str::trim).collect();
+    let [key, acts, one, another, idle] = columns[..] else { panic!("five columns: {line}") };
+    let idle = (idle != "always").then(|| network(idle));
+    Change { key, acts: network(acts), idle, values: [list(one), list(another)] }
+}
+
+fn network(text: &'static str) -> Network {
+    let (name, set) = text.split_once(':').unwrap_or((text, ""));
+    Network { name: name.trim(), set: list(set) }
+}
+
+fn list(text: &'static str) -> Vec<&'static str> {
+    text.split(" & ").map(str::trim).filter(|set| !set.is_empty()).collect()
+}
+
+fn changes() -> Vec<Change> {
+    KEYS.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).map(change).collect()
+}
+
+fn worlds() -> BTreeMap<&'static str, &'static str> {
+    WORLDS
+        .split("#### ")
+        .skip(1)
+        .map(|world| world.split_once(':').expect("a name, and what it is"))
+        .map(|(name, world)| (name, world.split_once('\n').expect("lines below it").1))
+        .collect()
+}
+
+fn wishes(network: &Network, values: &[&str]) -> Wishes {
+    let set = network.set.iter().chain(values).map(|&set| set.to_owned()).collect();
+    Wishes { set, base_only: true, ..Wishes::default() }
+}
+
+fn text(network: &Network) -> &'static str {
+    worlds().get(network.name).unwrap_or_else(|| panic!("no network `{}`", network.name))
+}
+
+fn folder() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src/scenario/idle"))
+}
+
+/// Reads it as `sluice run` does.
+fn checked(network: &Network, values: &[&str]) -> Result<Scenario, Refusal> {
+    Scenario::read("keys.toml", "keys", text(network).as_bytes(), folder(), &wishes(network, values))
+}
+
+/// The results of a network, as bytes.
+fn results(scenario: &Scenario) -> Result<String, String> {
+    let network = &scenario.base;
+    let timed = run(network, 1, &()).map_err(|error| error.to_string())?.expect("nobody stops it");
+    Ok(serde_json::to_string(&timed.outcome).expect("results are JSON"))
+}
+
+/// Reads it without looking into whether it makes sense.
+fn unchecked(network: &Network, values: &[&str]) -> Result<Scenario, String> {
+    let wishes = wishes(network, values);
+    let sets = wishes.changes();
+    let draft = Draft::read(Source::alone("keys.toml", text(network), &sets), &wishes).map_err(|r| r.to_string())?;
+    let mut scenario = draft.scenario("keys").map_err(|refusal| refusal.to_string())?;
+    super::super::attachments::attach(&draft, folder(), [&mut scenario.base].into_iter()).map_err(|r| r.to_string())?;
+    Ok(scenario)
+}
+
+fn moves(Change { key, acts, values: [one, another], .. }: &Change) -> Option<String> {
+    let of = |values: &Vec<&str>| results(&checked(acts, values).map_err(|refusal| refusal.to_string())?);
+    match (of(one), of(another)) {
+        (Ok(one), Ok(another)) if one == another => Some(format!("{key}: the results are the same")),
+        (Ok(_), Ok(_)) => None,
+        (Err(why), _) | (_, Err(why)) => Some(format!("{key}: {why}")),
+    }
+}
+
+fn says(Change { key, idle, values, .. }: &Change) -> Option<String> {
+    let idle = idle.as_ref()?;
+    // The first value may be what holds without the key.
+    let changed = &values[1];
+    match checked(idle, changed) {
+        Ok(_) => return Some(format!("{key}: nothing is said of {changed:?} in `{}`", idle.name)),
+        Err(refusal) if !refusal.change().is_some_and(|set| changed.contains(&set)) => {
+            return Some(format!("{key}: not its own refusal: {refusal}"));
+        }
+        Err(_) => {}
+    }
+    // It must be true, too: where the network can be built, the values give the same results.
+    let [one, another] =
+        values.each_ref().map(|values| unchecked(idle, values).and_then(|scenario| results(&scenario)));
+    (one.is_ok() && another.is_ok() && one != another).then(|| format!("{key}: it is said to have no effect, and has"))
+}
+
+#[test]
+fn every_key_moves_the_results_or_something_is_said() {
+    let changes = changes();
+    let faults: Vec<String> = changes.iter().flat_map(|change| moves(change).into_iter().chain(says(change))).collect();
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn every_key_of_the_network_is_tried() {
+    let tried: Vec<&str> = changes().iter().map(|change| change.key).collect();
+    let missing: Vec<String> = Tables::get()
+        .iter()
+        .filter(|table| of_network(&table.path))
+        .flat_map(|table| {
+            // A table without keys says nothing.
+            let keys = table.keys.iter().filter(|key| !key.is_table && key.kind != "table");
+            keys.map(
+                |key| if table.path.is_empty() { key.name.clone() } else { format!("{}.{}", table.path, key.name) },
+            )
+        })
+        .filter(|key| of_network(key) && !tried.contains(&key.as_str()))
+        .collect();
+    assert!(missing.is_empty(), "no line for:\n{}", missing.join("\n"));
+}
+
+/// True for the keys of the network, and for the top level.
+fn of_network(path: &str) -> bool {
+    let first = path.split('.').next().unwrap_or_default();
+    first.is_empty() || super::super::keys::NETWORK_KEYS.contains(&first)
+}
