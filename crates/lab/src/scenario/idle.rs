@@ -20,7 +20,7 @@ use sim::config::{
     RtsThreshold, Standard, Tcp, TrafficKind, Transport, TurnsVariant, Wired,
 };
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -28,7 +28,12 @@ use units::Duration;
 
 /// Refuses the first setting that has no effect in any case.
 pub(super) fn check(draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
-    let changed = draft.changes().map(|change| change.value.span().start).collect();
+    let mut first: BTreeMap<&str, usize> = BTreeMap::new();
+    let changed = draft.changes().map(|change| {
+        let start = change.value.span().start;
+        (start, *first.entry(&change.path).or_insert(start))
+    });
+    let changed = changed.collect();
     let mut seen = Seen { places: BTreeMap::new(), changed, end: draft.source.text.len() };
     seen.all(draft, scenario)?;
     if !draft.source.sets.is_empty() && seen.first(&draft.source).is_some() {
@@ -75,8 +80,8 @@ const ENTRY: &str = "[]";
 struct Seen {
     /// By the place of each key, how it is idle; `None` once a case uses it.
     places: BTreeMap<usize, Option<Idle>>,
-    /// The places of values that are set from outside or by the sweep.
-    changed: BTreeSet<usize>,
+    /// By the place of each value that is set from outside or by the sweep, that of the first for the same key.
+    changed: BTreeMap<usize, usize>,
     /// The end of the text: places behind it are of what is set from outside.
     end: usize,
 }
@@ -147,10 +152,9 @@ impl Seen {
     fn setting(&mut self, key: &Spanned<Cow<str>>, value: &Value, above: &[&str], at: &At) {
         let (span, name) = (key.span(), key.get_ref().as_ref());
         let place = document::place_of(&span, value);
-        // A value that is set from outside stands in the place of the file's, whose key may be in use without it.
-        let known = if place.start > self.end { place.start } else { span.start };
+        let known = self.known(&place, &span);
         let path = [above, &[name]].concat();
-        let at = &At { changed: self.changed.contains(&place.start), ..*at };
+        let at = &At { changed: self.changed.contains_key(&place.start), ..*at };
         if let Some(reason) = obstacle(&path, at) {
             return self.idle(name, known, place, value, &reason);
         }
@@ -158,6 +162,10 @@ impl Seen {
         let within = matches!(value.get_ref(), DeValue::Table(_)) || entries(value).next().is_some();
         if !within || known <= self.end {
             self.places.insert(known, None);
+        }
+        // Of a key of the file one value is enough.
+        if place.start <= self.end {
+            self.places.insert(span.start, None);
         }
         if let DeValue::Table(inner) = value.get_ref() {
             return match name {
@@ -184,6 +192,13 @@ impl Seen {
         }
     }
 
+    /// Where a setting is known by: a value that is set from outside or by the sweep stands in the place of the file's, whose
+    /// key may be in use without it.
+    fn known(&self, place: &Range<usize>, key: &Range<usize>) -> usize {
+        let outside = (place.start > self.end).then_some(place.start);
+        self.changed.get(&place.start).copied().or(outside).unwrap_or(key.start)
+    }
+
     /// With all that is in it: a key set from outside may stand in a table of the file.
     fn idle(&mut self, name: &str, known: usize, place: Range<usize>, value: &Value, reason: &Reason) {
         let message = format!("`{name}` has no effect: {}", reason.why);
@@ -191,7 +206,7 @@ impl Seen {
         let DeValue::Table(inner) = value.get_ref() else { return };
         for (key, value) in inner {
             let place = document::place_of(&key.span(), value);
-            let known = if place.start > self.end { place.start } else { key.span().start };
+            let known = self.known(&place, &key.span());
             self.idle(key.get_ref(), known, place, value, reason);
         }
     }

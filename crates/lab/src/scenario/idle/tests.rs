@@ -6,6 +6,7 @@ use super::super::refusal::Refusal;
 use super::super::source::Source;
 use crate::run::run;
 use crate::schema::Tables;
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -122,7 +123,8 @@ fn says(Change { key, idle, values, .. }: &Change) -> Option<String> {
 #[test]
 fn every_key_moves_the_results_or_something_is_said() {
     let changes = changes();
-    let faults: Vec<String> = changes.iter().flat_map(|change| moves(change).into_iter().chain(says(change))).collect();
+    let faults: Vec<String> =
+        changes.par_iter().flat_map_iter(|change| moves(change).into_iter().chain(says(change))).collect();
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
 }
 
