@@ -5,7 +5,7 @@ use lab::recording::ReplayError;
 use lab::scenario::Refusal;
 use lab::store::StoreError;
 use lab::sweep::SweepError;
-use std::fmt;
+use std::{fmt, io};
 
 /// Done, and every claim holds.
 pub(crate) const HOLDS: u8 = 0;
@@ -43,6 +43,21 @@ impl Failure {
         Self { code: FAILED, message: message.into() }
     }
 
+    /// Creates the failure of a write: none where a reader has closed its pipe, wrong use where nothing can be written
+    /// there, and otherwise one while running, as on a full disk.
+    pub(crate) fn unwritten(error: &io::Error, message: impl Into<String>) -> Self {
+        use io::ErrorKind::{
+            AlreadyExists, BrokenPipe, InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound,
+            PermissionDenied, ReadOnlyFilesystem,
+        };
+        match error.kind() {
+            BrokenPipe => Self { code: HOLDS, message: String::new() },
+            AlreadyExists | InvalidFilename | InvalidInput | IsADirectory | NotADirectory | NotFound
+            | PermissionDenied | ReadOnlyFilesystem => Self::wrong(message),
+            _ => Self::failed(message),
+        }
+    }
+
     /// Creates the failure of a command that did not run; `code` is the one that shells use.
     pub(crate) fn of_command(code: u8, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
@@ -54,6 +69,11 @@ impl Failure {
 
     pub(crate) fn code(&self) -> u8 {
         self.code
+    }
+
+    /// Says nothing: whoever read the output wants no more of it.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.message.is_empty()
     }
 }
 
@@ -77,7 +97,10 @@ impl From<ReplayError> for Failure {
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        Self::wrong(error.to_string())
+        match &error {
+            StoreError::Write { error: why, .. } => Self::unwritten(why, error.to_string()),
+            _ => Self::wrong(error.to_string()),
+        }
     }
 }
 
@@ -85,7 +108,8 @@ impl From<SweepError> for Failure {
     fn from(error: SweepError) -> Self {
         match error {
             SweepError::Stopped { .. } => Self::interrupted(error.to_string()),
-            SweepError::Store(_) | SweepError::Build(_) => Self::wrong(error.to_string()),
+            SweepError::Build(_) => Self::wrong(error.to_string()),
+            SweepError::Store(error) => error.into(),
             SweepError::Capture(error) => error.into(),
             SweepError::Outside(_) | SweepError::Threads { .. } => Self::failed(error.to_string()),
         }
@@ -94,8 +118,10 @@ impl From<SweepError> for Failure {
 
 impl From<CaptureError> for Failure {
     fn from(error: CaptureError) -> Self {
-        match error {
-            CaptureError::Lost(_) => Self::failed(error.to_string()),
+        match &error {
+            CaptureError::Lost(why) | CaptureError::Write { error: why, .. } => {
+                Self::unwritten(why, error.to_string())
+            }
             _ => Self::wrong(error.to_string()),
         }
     }

@@ -12,7 +12,21 @@ mod terminal;
 
 use args::Args;
 use clap::Parser as _;
+use failure::Failure;
 use std::process::ExitCode;
+
+/// Reads the arguments; help goes to standard output as all else does.
+fn parsed() -> Result<Args, Failure> {
+    Args::try_parse().or_else(|asked| {
+        if asked.use_stderr() {
+            asked.exit();
+        }
+        match asked.print() {
+            Ok(()) => std::process::exit(i32::from(failure::HOLDS)),
+            Err(error) => Err(Failure::unwritten(&error, format!("cannot write to standard output: {error}"))),
+        }
+    })
+}
 
 fn main() -> ExitCode {
     // A panic is a failure while running; its message says where, for a bug report.
@@ -20,10 +34,12 @@ fn main() -> ExitCode {
         console::complain(format_args!("error: this is a fault in Sluice: {panic}"));
         std::process::exit(i32::from(failure::FAILED));
     }));
-    match commands::run(Args::parse()) {
+    match parsed().and_then(commands::run) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
-            console::complain(format_args!("error: {failure}"));
+            if !failure.is_silent() {
+                console::complain(format_args!("error: {failure}"));
+            }
             ExitCode::from(failure.code())
         }
     }

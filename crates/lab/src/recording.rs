@@ -4,9 +4,14 @@ use crate::recorded::Decision;
 use control::{AnyController, Controller as _, Reads};
 use queue::Settings;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::Path;
 use thiserror::Error;
+
+/// An interval names its neighbours, of which there are hundreds at most.
+const LONGEST_LINE: u64 = 1 << 20;
+/// Six days of intervals of 100 ms, which fill some gigabytes of memory.
+const MOST_LINES: usize = 5_000_000;
 
 /// Why a recording is not replayed. `name` is the file's.
 #[derive(Debug, Error)]
@@ -68,6 +73,20 @@ pub enum RecordingError {
         /// What is wrong with it.
         why: serde_json::Error,
     },
+    /// Times are not in order.
+    #[error("line {line} is an interval that does not end after the one before it")]
+    Order {
+        /// Its number, from 1.
+        line: usize,
+    },
+    /// It is longer than a recording can be.
+    #[error("line {line} {why}")]
+    Long {
+        /// The number of the line, from 1.
+        line: usize,
+        /// Which bound was passed.
+        why: &'static str,
+    },
     /// The file cannot be read to its end.
     #[error("line {line} cannot be read: {source}")]
     Read {
@@ -123,14 +142,26 @@ pub fn read(mut recording: impl BufRead) -> Result<Recording, RecordingError> {
     let (mut decisions, mut text) = (Vec::new(), Vec::new());
     for line in 1.. {
         text.clear();
-        if recording.read_until(b'\n', &mut text).map_err(|source| RecordingError::Read { line, source })? == 0 {
+        let mut within = recording.by_ref().take(LONGEST_LINE + 1);
+        if within.read_until(b'\n', &mut text).map_err(|source| RecordingError::Read { line, source })? == 0 {
             break;
+        }
+        if text.len() as u64 > LONGEST_LINE {
+            return Err(RecordingError::Long { line, why: "is longer than 1 MiB: no interval of a recording is" });
+        }
+        if line > MOST_LINES {
+            return Err(RecordingError::Long { line, why: "and what follows is too much to be read: cut it, as with `head -n 5000000`" });
         }
         if text.trim_ascii().is_empty() {
             continue;
         }
-        match serde_json::from_slice(&text) {
-            Ok(decision) => decisions.push(decision),
+        match serde_json::from_slice::<Decision>(&text) {
+            Ok(decision) => {
+                if decisions.last().is_some_and(|last: &Decision| decision.at <= last.at) {
+                    return Err(RecordingError::Order { line });
+                }
+                decisions.push(decision);
+            }
             Err(why) if why.is_eof() && text.last() != Some(&b'\n') => {
                 return Ok(Recording { decisions, cut: Some(line) });
             }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use sim::results::Series;
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -60,6 +60,9 @@ pub enum StoreError {
         of: Vec<String>,
     },
 }
+
+/// No file of a study is larger, in bytes: a series has 20 million values at most.
+const LARGEST: u64 = 1 << 30;
 
 fn ids(of: &[String]) -> String {
     of.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ")
@@ -220,7 +223,8 @@ impl Store {
             runs.push(run);
         }
         let path = folder.join("scenario.toml");
-        let text = fs::read_to_string(&path).map_err(|error| StoreError::Read { path, error })?;
+        let text = bounded(&path).and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
+        let text = text.map_err(|error| StoreError::Read { path, error })?;
         Ok(Study {
             id: manifest.id,
             title: manifest.title,
@@ -280,6 +284,11 @@ pub fn owners(folder: &Path) -> Vec<String> {
     ids
 }
 
+/// True for a folder that keeps the runs of an experiment, finished or not.
+pub fn keeps_runs(folder: &Path) -> bool {
+    folder.join("runs").join("series").is_dir()
+}
+
 /// The folders in `folder` that hold a finished study, by name.
 pub fn folders(folder: &Path) -> Vec<PathBuf> {
     let mut found = entries(folder);
@@ -298,6 +307,10 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 /// # Errors
 /// When the system refuses.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    // A device or a pipe takes the bytes; a file must not take its place.
+    if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+        return fs::write(path, bytes).map_err(|error| StoreError::Write { path: path.to_owned(), error });
+    }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let beside = path.with_file_name(format!(".{name}.{}", std::process::id()));
     let written = fs::File::create(&beside)
@@ -318,7 +331,17 @@ fn json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).expect("results have string keys only")
 }
 
+/// The bytes of a file of the folder, which may be a link to something without end.
+fn bounded(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {} MiB", LARGEST >> 20)));
+    }
+    Ok(bytes)
+}
+
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, StoreError> {
-    let bytes = fs::read(path).map_err(|error| StoreError::Read { path: path.to_owned(), error })?;
+    let bytes = bounded(path).map_err(|error| StoreError::Read { path: path.to_owned(), error })?;
     serde_json::from_slice(&bytes).map_err(|error| StoreError::Foreign { path: path.to_owned(), error })
 }

@@ -38,7 +38,7 @@ pub(super) fn experiment(experiment: Experiment) -> Result<u8, Failure> {
 
 fn docs(folder: &Path) -> Result<(), Failure> {
     let reference = folder.join("scenario");
-    let unwritable = |error| Failure::wrong(format!("cannot write {}: {error}", reference.display()));
+    let unwritable = |error| Failure::unwritten(&error, format!("cannot write {}: {error}", reference.display()));
     fs::create_dir_all(&reference).map_err(unwritable)?;
     for page in schema::pages() {
         write_whole(&reference.join(page.file), page.text.as_bytes())?;

@@ -232,10 +232,11 @@ pub(super) fn line(decision: &Decision) -> Result<String, Failure> {
 }
 
 pub(super) fn create(path: &Path) -> Result<File, Failure> {
-    File::create(path).map_err(|error| Failure::wrong(format!("cannot write {}: {error}", path.display())))
+    File::create(path).map_err(|error| Failure::unwritten(&error, format!("cannot write {}: {error}", path.display())))
 }
 
 pub(super) fn write(file: &mut File, decision: &Decision) -> Result<(), Failure> {
     let line = line(decision)?;
-    file.write_all(line.as_bytes()).map_err(|error| Failure::failed(format!("cannot write the recording: {error}")))
+    file.write_all(line.as_bytes())
+        .map_err(|error| Failure::unwritten(&error, format!("cannot write the recording: {error}")))
 }

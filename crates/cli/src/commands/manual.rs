@@ -21,7 +21,7 @@ pub(super) fn man(folder: Option<&Path>) -> Result<(), Failure> {
     let mut command = Args::command().disable_help_subcommand(true);
     command.build();
     let Some(folder) = folder else { return print(&page(&command)?) };
-    let unwritable = |error| Failure::wrong(format!("cannot write {}: {error}", folder.display()));
+    let unwritable = |error| Failure::unwritten(&error, format!("cannot write {}: {error}", folder.display()));
     fs::create_dir_all(folder).map_err(unwritable)?;
     let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
     for command in shown.chain([&command]) {

@@ -57,6 +57,10 @@ impl<'s> Change<'s> {
         }
         if let ["node", name, _, ..] = path[..] {
             describe_placed(root, name, &self.span);
+            if !root.contains_key("node") {
+                let known = (0..placed(root).unwrap_or_default().min(MOST_SHOWN)).map(placed_name).collect();
+                return Err(Miss { message: format!("no node is named `{name}`"), name: name.to_owned(), known });
+            }
         }
         set_in_table(root, &path, self)
     }
@@ -89,13 +93,27 @@ impl Miss {
     }
 }
 
+/// Nodes that `[nodes]` places.
+fn placed(root: &DeTable<'_>) -> Option<u64> {
+    table(root, "nodes").and_then(|nodes| nodes.get("count")?.get_ref().as_integer().and_then(number))
+}
+
+fn placed_name(number: u64) -> String {
+    format!("n{number}")
+}
+
+/// Names that a refusal lists.
+const MOST_SHOWN: u64 = 24;
+
+/// Lists of tables, which are addressed by their names or numbers.
+const LISTS: [&str; 6] = ["node", "flow", "wired", "route", "waypoints", "at"];
+
 /// Gives the node `name` that `[nodes]` places a table `[[node]]` of its own, or with `*` all of them, where they have none.
 fn describe_placed(root: &mut DeTable<'_>, name: &str, span: &Range<usize>) {
-    let count = table(root, "nodes").and_then(|nodes| nodes.get("count")?.get_ref().as_integer().and_then(number));
-    let named = |number: u64| if number == 0 { "n0".to_owned() } else { format!("n{number}") };
+    let count = placed(root);
     let placed: Vec<String> = match (count, name.strip_prefix('n').and_then(|digits| digits.parse().ok())) {
-        (Some(count @ 1..=MOST_PLACED), _) if name == "*" => (0..count).map(named).collect(),
-        (Some(count), Some(index)) if index < count && named(index) == name => vec![name.to_owned()],
+        (Some(count @ 1..=MOST_PLACED), _) if name == "*" => (0..count).map(placed_name).collect(),
+        (Some(count), Some(index)) if index < count && placed_name(index) == name => vec![name.to_owned()],
         _ => return,
     };
     let empty = || Spanned::new(span.clone(), DeValue::Array(DeArray::new()));
@@ -117,6 +135,9 @@ const MOST_PLACED: u64 = 10_000;
 fn set_in_table<'s>(table: &mut DeTable<'s>, path: &[&str], change: &Change<'s>) -> Result<(), Miss> {
     let Some((&key, rest)) = path.split_first() else { return Ok(()) };
     if !table.contains_key(key) {
+        if let Some(name) = rest.first().filter(|_| LISTS.contains(&key)) {
+            return Err(Miss::new(format!("no `[[{key}]]` is named `{name}`: there is no table `[[{key}]]` here")));
+        }
         let empty = Spanned::new(change.span.clone(), DeValue::Table(DeTable::new()));
         let first = if rest.is_empty() { change.value.clone() } else { empty };
         table.insert(Spanned::new(change.span.clone(), Cow::Owned(key.to_owned())), first);

@@ -36,7 +36,8 @@ pub(super) fn check(draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
     let changed = changed.collect();
     let mut seen = Seen { places: BTreeMap::new(), changed, end: draft.source.text.len() };
     seen.all(draft, scenario)?;
-    if !draft.source.sets.is_empty() && seen.first(&draft.source).is_some() {
+    let set = !draft.set.is_empty() || !draft.source.sets.is_empty();
+    if set && seen.first(&draft.source).is_some() {
         let alone = Draft::read(Source { sets: &[], ..draft.source }, &Wishes::default());
         if let Ok((alone, of_file)) = alone.and_then(|alone| alone.scenario("").map(|scenario| (alone, scenario))) {
             seen.all(&alone, &of_file)?;

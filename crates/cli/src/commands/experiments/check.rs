@@ -17,7 +17,10 @@ pub(super) fn check(args: &args::Check) -> Result<(), Failure> {
     let mut fine = String::new();
     let mut wrong = Vec::new();
     for file in targets::files(&args.targets)? {
-        match Scenario::load(&file, &Wishes::default()) {
+        // What `--quick` sets has to be right too.
+        let quick = Wishes { quick: true, ..Wishes::default() };
+        let loaded = Scenario::load(&file, &Wishes::default());
+        match loaded.and_then(|scenario| Scenario::load(&file, &quick).map(|_| scenario)) {
             Ok(scenario) => {
                 let _ = writeln!(fine, "{}: {}", file.display(), summary(&scenario));
             }

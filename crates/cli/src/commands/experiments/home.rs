@@ -57,7 +57,7 @@ pub(super) fn home() -> Result<PathBuf, Failure> {
         }
         let parent = file.parent().unwrap_or(&folder);
         fs::create_dir_all(parent)
-            .map_err(|error| Failure::wrong(format!("cannot write {}: {error}", parent.display())))?;
+            .map_err(|error| Failure::unwritten(&error, format!("cannot write {}: {error}", parent.display())))?;
         write_whole(&file, content)?;
     }
     Ok(folder)

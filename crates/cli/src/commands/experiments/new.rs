@@ -2,8 +2,9 @@
 
 use crate::console::print;
 use crate::failure::Failure;
+use lab::store::write_whole;
 use std::fs;
-use std::io::{ErrorKind, Write as _};
+use std::io::ErrorKind;
 use std::path::Path;
 
 const SCENARIO: &str = include_str!("new.toml");
@@ -11,10 +12,11 @@ const SCENARIO: &str = include_str!("new.toml");
 /// Writes an example scenario; an existing file is not overwritten.
 pub(super) fn new(file: &Path) -> Result<(), Failure> {
     let shown = file.display();
-    let made = fs::File::options().write(true).create_new(true).open(file);
-    made.and_then(|mut made| made.write_all(SCENARIO.as_bytes())).map_err(|error| match error.kind() {
+    fs::File::options().write(true).create_new(true).open(file).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => Failure::wrong(format!("{shown}: already exists; name another file")),
-        _ => Failure::wrong(format!("cannot write {shown}: {error}")),
+        _ => Failure::unwritten(&error, format!("cannot write {shown}: {error}")),
     })?;
+    // The name is taken; on a full disk no empty file stays there.
+    write_whole(file, SCENARIO.as_bytes()).inspect_err(|_| drop(fs::remove_file(file)))?;
     print(&format!("{shown}: a scenario with a comment for every part; try `sluice reproduce {shown}`\n"))
 }

@@ -4,6 +4,7 @@ use super::home::{FOLDER, home, place};
 use crate::failure::Failure;
 use lab::scenario::missing::sentence;
 use lab::scenario::{Outline, nearest, outline};
+use lab::store;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -93,7 +94,10 @@ pub(super) fn under(path: &Path) -> Result<Vec<PathBuf>, Failure> {
             let path = entry.path();
             // A link to a folder is not followed: it may lead back.
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                folders.push(path);
+                // Results hold copies of the scenarios that they are of.
+                if !store::keeps_runs(&path) {
+                    folders.push(path);
+                }
             } else if !path.is_dir() && path.extension().is_some_and(|extension| extension == "toml") {
                 files.push(path);
             }

@@ -127,7 +127,8 @@ pub(super) fn record(folders: &[PathBuf]) -> Result<(), Failure> {
     for (_, named) in scenarios {
         by_document.entry(named.document).or_default().push(named.scenario);
     }
-    fs::create_dir_all(RECORD).map_err(|error| Failure::wrong(format!("cannot write {RECORD}: {error}")))?;
+    fs::create_dir_all(RECORD)
+        .map_err(|error| Failure::unwritten(&error, format!("cannot write {RECORD}: {error}")))?;
     for (document, scenarios) in by_document {
         let rows = evidence::merged(&scenarios, &new, old.get(&document).map_or(&[], Vec::as_slice));
         write_whole(&Path::new(RECORD).join(format!("{document}.csv")), evidence::write(&rows).as_bytes())?;
