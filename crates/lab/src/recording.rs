@@ -150,7 +150,10 @@ pub fn read(mut recording: impl BufRead) -> Result<Recording, RecordingError> {
             return Err(RecordingError::Long { line, why: "is longer than 1 MiB: no interval of a recording is" });
         }
         if line > MOST_LINES {
-            return Err(RecordingError::Long { line, why: "and what follows is too much to be read: cut it, as with `head -n 5000000`" });
+            return Err(RecordingError::Long {
+                line,
+                why: "and what follows is too much to be read: cut it, as with `head -n 5000000`",
+            });
         }
         if text.trim_ascii().is_empty() {
             continue;

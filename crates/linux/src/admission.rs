@@ -19,6 +19,8 @@ pub const PORT: NonZeroU16 = NonZeroU16::new(9_478).expect("not zero");
 
 /// The table `[admission]`: the agent answers and forwards probes.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Admission"))]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     /// Names of the interfaces at which neighbours' agents are heard.

@@ -127,19 +127,23 @@ fn search<'d>(table: &'d DeTable<'_>, span: &Range<usize>, trail: &mut Vec<&'d s
         }
         match value.get_ref() {
             DeValue::Table(inner) => search(inner, span, trail, found),
-            DeValue::Array(array) => {
-                for element in array {
-                    if element.span() == *span && value.span() != *span {
-                        found.push(trail.clone());
-                    }
-                    if let DeValue::Table(inner) = element.get_ref() {
-                        search(inner, span, trail, found);
-                    }
-                }
-            }
+            DeValue::Array(_) => search_list(value, span, trail, found),
             _ => {}
         }
         trail.pop();
+    }
+}
+
+/// All elements of a list, and of lists in it, are of the list's key.
+fn search_list<'d>(list: &'d Value<'_>, span: &Range<usize>, trail: &mut Vec<&'d str>, found: &mut Vec<Vec<&'d str>>) {
+    for element in list.get_ref().as_array().into_iter().flat_map(|array| array.iter()) {
+        if element.span() == *span && list.span() != *span {
+            found.push(trail.clone());
+        }
+        match element.get_ref() {
+            DeValue::Table(inner) => search(inner, span, trail, found),
+            _ => search_list(element, span, trail, found),
+        }
     }
 }
 

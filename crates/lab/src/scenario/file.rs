@@ -4,7 +4,10 @@
 use super::missing;
 use super::refusal::Refusal;
 use super::source::Source;
+use crate::schema::{self, Tables};
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -55,7 +58,7 @@ pub(super) fn utf8<'b>(name: &str, bytes: &'b [u8]) -> Result<&'b str, Refusal> 
 ///
 /// # Errors
 /// What is wrong with the file, and where.
-pub fn load<T: DeserializeOwned>(path: &Path) -> Result<T, Refusal> {
+pub fn load<T: DeserializeOwned + JsonSchema>(path: &Path) -> Result<T, Refusal> {
     let name = path.display().to_string();
     parse(&name, &opened(path, &name, LARGEST_FILE)?)
 }
@@ -64,9 +67,9 @@ pub fn load<T: DeserializeOwned>(path: &Path) -> Result<T, Refusal> {
 ///
 /// # Errors
 /// What is wrong with the text, and where.
-pub fn parse<T: DeserializeOwned>(name: &str, bytes: &[u8]) -> Result<T, Refusal> {
+pub fn parse<T: DeserializeOwned + JsonSchema>(name: &str, bytes: &[u8]) -> Result<T, Refusal> {
     let source = Source::alone(name, text(name, bytes)?, &[]);
-    source.read(source.parse()?)
+    source.read_with(source.parse()?, || Cow::Owned(Tables::of(&schema::of::<T>())))
 }
 
 #[cfg(test)]

@@ -114,7 +114,10 @@ pub(super) fn explain(message: &str, paths: &[Vec<&str>], tables: &Tables) -> (S
         let table = paths.first().map_or_else(String::new, |path| path.join("."));
         return (format!("missing key `{missing}`"), vec![meaning(missing, &table, tables)]);
     }
-    (in_plain_words(message), vec![meaning(key, &home, tables)])
+    let own = meaning(key, &home, tables);
+    // A name that the user chooses is explained by the key around it: `groups.early`.
+    let around = || above.split_last().map_or_else(String::new, |(key, above)| meaning(key, &above.join("."), tables));
+    (in_plain_words(message), vec![if own.is_empty() { around() } else { own }])
 }
 
 /// What serde and the TOML crate say of a value that does not fit, without Rust's names of types. What was found instead
@@ -153,9 +156,7 @@ fn in_plain_words(message: &str) -> String {
 
 /// What a key means and what is expected there; empty if it is not known.
 fn meaning(key: &str, table: &str, tables: &Tables) -> String {
-    // A table that shares its keys with another (`[node.queue]`) has no entry of its own.
-    let table = tables.at(table).or_else(|| tables.with_key(key).next());
-    let known = table.and_then(|table| table.keys.iter().find(|known| known.name == key));
+    let known = tables.at(table).and_then(|table| table.keys.iter().find(|known| known.name == key));
     known.map_or_else(String::new, |known| format!("`{key}`: {} Expected: {}.", known.about, known.kind))
 }
 
@@ -187,6 +188,7 @@ pub(super) fn unknown(message: &str) -> Option<Unknown<'_>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::cases::{Scenario, Wishes};
     use super::*;
 
     #[test]
@@ -216,6 +218,63 @@ mod tests {
         assert!(notes[0].ends_with("Expected: table `[queue]`."), "{notes:?}");
         let (_, notes) = explain("unknown field `phi_max`, expected `limit`", &[vec!["queue", "phi_max"]], tables);
         assert_eq!(notes, ["expected `limit`", "`phi_max` is a key of [queue.adth]"]);
+    }
+
+    /// A file in which the key of the table at `path` has this value, and the tables around it nothing else.
+    fn with_value(tables: &Tables, path: &str, key: &str, value: &str) -> String {
+        let mut text = format!("{{ {key} = {value} }}");
+        let names: Vec<&str> = path.split('.').filter(|name| !name.is_empty()).collect();
+        for count in (1..=names.len()).rev() {
+            let inner = names[..count].join(".");
+            // Tables that share their keys are no lists.
+            let many = tables.iter().any(|table| table.path == inner && table.header.starts_with("[["));
+            let of_name = if many { format!("[{text}]") } else { text };
+            text = format!("{{ {} = {of_name} }}", names[count - 1]);
+        }
+        text
+    }
+
+    /// Wrong types, units and ranges.
+    const WRONG: [&str; 7] = ["-1", "\"3 parsec\"", "true", "1979-05-27", "[[[0]]]", "{ zz = 1 }", "\"-1 s\""];
+
+    #[test]
+    fn an_error_at_a_key_is_told_with_its_own_help() {
+        let tables = Tables::get();
+        let own = tables.iter().map(|table| table.path.as_str());
+        // In tables that share their keys with another the help is that of the other.
+        let shared = tables.shared().map(str::to_owned).collect::<Vec<_>>();
+        let mut faults = Vec::new();
+        let mut tried = 0;
+        for path in own.chain(shared.iter().map(String::as_str)) {
+            let table = tables.at(path).expect("a table");
+            for key in table.keys.iter().filter(|key| !matches!(key.name.as_str(), "vary" | "quick" | "base")) {
+                let help = format!("`{}`: {}", key.name, key.about);
+                let refusals = WRONG.map(|value| {
+                    let inline = with_value(tables, path, &key.name, value);
+                    let (name, rest) = inline[1..inline.len() - 1].trim().split_once(" = ").expect("a key");
+                    let title = if name == "title" { "" } else { "title = \"t\"\n" };
+                    let text = format!("{title}{name} = {rest}\n");
+                    Scenario::parse("a.toml", text.as_bytes(), &Wishes::default()).expect_err("wrong").to_string()
+                });
+                // A value of these may be right; what is said then is of a key that is missing.
+                let of_key: Vec<&String> = refusals
+                    .iter()
+                    .filter(|said| !said.contains(": missing key `") && !said.contains(": unknown key `"))
+                    .collect();
+                tried += of_key.len();
+                if of_key.is_empty() && !key.is_table {
+                    faults.push(format!("{path}.{}: no error: {refusals:?}", key.name));
+                }
+                faults.extend(
+                    of_key
+                        .iter()
+                        .filter(|said| !said.contains(&help) && !said.contains(": unknown value `"))
+                        .map(|said| format!("{path}.{}: {said}\n  instead of {help}", key.name)),
+                );
+            }
+        }
+        assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+        assert!(tried > 1_000, "{tried}");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::refusal::{Line, Refusal};
 use super::{base, hints};
 use crate::schema::Tables;
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::DeTable;
@@ -105,15 +106,24 @@ impl<'s> Source<'s> {
         Ok(document::moved(root.into_inner(), &|span| first + span.start..first + span.end))
     }
 
-    /// Reads a struct from its table; every error is told in the words of scenarios, with hints.
+    /// Reads a part of a scenario from its table; every error is told in the words of scenarios, with hints.
     pub(super) fn read<T: Deserialize<'s>>(&self, table: DeTable<'s>) -> Result<T, Refusal> {
+        self.read_with(table, || Cow::Borrowed(Tables::get()))
+    }
+
+    /// The same of a file with other tables.
+    pub(super) fn read_with<T: Deserialize<'s>>(
+        &self,
+        table: DeTable<'s>,
+        tables: impl FnOnce() -> Cow<'static, Tables>,
+    ) -> Result<T, Refusal> {
         let whole = 0..self.text.len();
         let kept = table.clone();
         let reader = toml::de::Deserializer::from(Spanned::new(whole.clone(), table));
         T::deserialize(reader).map_err(|error| {
             let span = error.span().unwrap_or_else(|| whole.clone());
             let paths = if span == whole { Vec::new() } else { document::paths_at(&kept, &span) };
-            let (message, notes) = hints::explain(error.message(), &paths, Tables::get());
+            let (message, notes) = hints::explain(error.message(), &paths, &tables());
             let refusal = if span == whole { self.refuse_file(message) } else { self.refuse(span, message) };
             notes.into_iter().fold(refusal, Refusal::note)
         })

@@ -42,6 +42,11 @@ pub fn json() -> Value {
     whole
 }
 
+/// The JSON Schema of another file.
+pub fn of<T: schemars::JsonSchema>() -> Value {
+    SchemaSettings::default().into_generator().into_root_schema_for::<T>().to_value()
+}
+
 /// The JSON Schema as a file's text.
 pub fn json_text() -> String {
     format!("{:#}\n", json())

@@ -4,9 +4,16 @@ use serde_json::Value;
 use std::collections::VecDeque;
 use std::sync::LazyLock;
 
-/// All tables of a scenario, outermost first.
+/// All tables of a file, outermost first.
 #[derive(Clone, Debug)]
-pub(crate) struct Tables(Vec<Table>);
+pub(crate) struct Tables {
+    all: Vec<Table>,
+    /// Paths of tables that share their keys with one of these, and its path: `node.queue`, `queue`.
+    shared: Vec<(String, String)>,
+}
+
+/// Stands in paths for a name that the user chooses: `interface.*`.
+const ANY: &str = "*";
 
 /// A table: `[queue.adth]`, `[[flow]]`.
 #[derive(Clone, Debug)]
@@ -36,33 +43,43 @@ pub(crate) struct Key {
 }
 
 impl Tables {
-    /// Those of this version of Sluice.
+    /// Those of a scenario.
     pub(crate) fn get() -> &'static Self {
         static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables::of(&super::json()));
         &TABLES
     }
 
-    fn of(root: &Value) -> Self {
+    /// Those of a file with this JSON Schema.
+    pub(crate) fn of(root: &Value) -> Self {
         let mut tables = Vec::new();
-        let mut seen: Vec<(String, String)> = Vec::new();
+        let mut shared = Vec::new();
+        let mut seen: Vec<(String, String, String)> = Vec::new();
         let mut waiting = VecDeque::from([(String::new(), "the top level".to_owned(), root)]);
         while let Some((path, header, schema)) = waiting.pop_front() {
             let mut keys = Vec::new();
+            // Tables by names that the user chooses.
+            let (_, named, _) = resolve(root, &schema["additionalProperties"]);
+            if named["properties"].is_object() && !header.starts_with("[vary") {
+                let path = if path.is_empty() { ANY.to_owned() } else { format!("{path}.{ANY}") };
+                waiting.push_back((path.clone(), format!("[{}]", path.replace(ANY, "NAME")), named));
+            }
             for (name, written) in schema["properties"].as_object().into_iter().flatten() {
                 let (reference, inner, lists) = resolve(root, written);
                 let mut key = describe(root, name, written, inner, lists);
                 key.required = list(&schema["required"]).any(|required| required == name);
-                if inner["properties"].is_object() && name != "vary" {
+                let by_names = resolve(root, &inner["additionalProperties"]).1["properties"].is_object();
+                if (inner["properties"].is_object() || by_names) && name != "vary" {
                     key.is_table = true;
                     let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
                     let many = lists > 0;
                     let header = if many { format!("[[{path}]]") } else { format!("[{path}]") };
                     key.kind = if many { format!("tables `{header}`") } else { format!("table `{header}`") };
-                    let known = seen.iter().find(|(other, _)| *other == reference && !reference.is_empty());
-                    if let Some((_, same)) = known {
+                    let known = seen.iter().find(|(other, ..)| *other == reference && !reference.is_empty());
+                    if let Some((_, same, of)) = known {
                         key.kind = format!("table with the keys of `{same}`");
+                        shared.push((path, of.clone()));
                     } else {
-                        seen.push((reference.to_owned(), header.clone()));
+                        seen.push((reference.to_owned(), header.clone(), path.clone()));
                         waiting.push_back((path, header, inner));
                     }
                 }
@@ -70,27 +87,48 @@ impl Tables {
             }
             tables.push(Table { path, header, about: text(&schema["description"]), keys });
         }
-        Self(tables)
+        Self { all: tables, shared }
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Table> {
-        self.0.iter()
+        self.all.iter()
     }
 
     /// The tables that have a key of this name.
     pub(crate) fn with_key<'t>(&'t self, name: &'t str) -> impl Iterator<Item = &'t Table> {
-        self.0.iter().filter(move |table| table.keys.iter().any(|key| key.name == name))
+        self.all.iter().filter(move |table| table.keys.iter().any(|key| key.name == name))
     }
 
     /// Every key with its table.
     pub(crate) fn all_keys(&self) -> impl Iterator<Item = (&str, &Table)> {
-        self.0.iter().flat_map(|table| table.keys.iter().map(move |key| (key.name.as_str(), table)))
+        self.all.iter().flat_map(|table| table.keys.iter().map(move |key| (key.name.as_str(), table)))
     }
 
-    /// The table at this path.
+    /// The table at this path, or that with which the one there shares its keys.
     pub(crate) fn at(&self, path: &str) -> Option<&Table> {
-        self.0.iter().find(|table| table.path == path)
+        let mut path = path.to_owned();
+        // Shared tables lie within one another: `node.category_queue.voice.codel`.
+        while let Some((from, to)) = self.shared.iter().find(|(from, _)| begins(&path, from)) {
+            let rest = path.split('.').skip(from.split('.').count());
+            path = std::iter::once(to.as_str()).chain(rest).collect::<Vec<_>>().join(".");
+        }
+        self.all.iter().find(|table| begins(&path, &table.path) && begins(&table.path, &path))
     }
+
+    /// Paths of tables that share their keys with one that stands elsewhere.
+    #[cfg(test)]
+    pub(crate) fn shared(&self) -> impl Iterator<Item = &str> {
+        self.shared.iter().map(|(path, _)| path.as_str())
+    }
+}
+
+/// True where the path begins with this one, of which a part may be any name.
+fn begins(path: &str, beginning: &str) -> bool {
+    if beginning.is_empty() {
+        return path.is_empty();
+    }
+    let mut segments = path.split('.');
+    beginning.split('.').all(|part| segments.next().is_some_and(|own| own == part || part == ANY || own == ANY))
 }
 
 /// Follows references, options and arrays: the definition's name, the schema, and how many arrays it stands within.

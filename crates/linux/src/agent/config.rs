@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// The file that `sluice agent` reads: the queues to govern and where metrics are served.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Interfaces by their names.
@@ -28,6 +29,7 @@ pub struct Config {
 
 /// Settings of one interface's queue.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a key of its own")]
 pub struct Interface {
@@ -39,6 +41,7 @@ pub struct Interface {
     pub backend: Backend,
     /// Where on the interface: `root`, or a class of a shaper such as `1:10`. Default `root`.
     #[serde(default = "root", deserialize_with = "parent")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub parent: u32,
     /// Measure and decide; change nothing. Default false.
     #[serde(default)]
@@ -64,9 +67,11 @@ pub struct Interface {
 
 /// The table `[metrics]`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Metrics {
     /// Where metrics are served: the path of a UNIX socket, or a loopback address and port.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub listen: Address,
 }
 

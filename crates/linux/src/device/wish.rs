@@ -12,6 +12,7 @@ use units::{Duration, Instant};
 
 /// The queue that is to hold the packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Backend {
     /// Sluice's own discipline if this build and the kernel have it, else the queues of mac80211 if it holds the
