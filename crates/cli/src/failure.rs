@@ -119,9 +119,7 @@ impl From<SweepError> for Failure {
 impl From<CaptureError> for Failure {
     fn from(error: CaptureError) -> Self {
         match &error {
-            CaptureError::Lost(why) | CaptureError::Write { error: why, .. } => {
-                Self::unwritten(why, error.to_string())
-            }
+            CaptureError::Lost(why) | CaptureError::Write { error: why, .. } => Self::unwritten(why, error.to_string()),
             _ => Self::wrong(error.to_string()),
         }
     }

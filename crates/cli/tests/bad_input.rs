@@ -269,6 +269,8 @@ fn a_key_set_from_outside_is_checked_as_the_file_is() {
         ("node.n1.queue.adth.targt=5 ms", "unknown key `targt`"),
         ("mac.edca.voice.cw_minn=3", "did you mean `cw_min`?"),
         ("node.n7.queue.limit=5", "no `[[node]]` is named `n7`"),
+        ("wired.0.rate=1 Mb/s", "no `[[wired]]` is named `0`"),
+        ("node.n1.waypoints.0.time=1 s", "no `[[waypoints]]` is named `0`"),
     ];
     for (set, words) in cases {
         let output = sluice(folder.path()).args(["run", "chain.toml", "--set", set]).output().unwrap();
@@ -356,7 +358,7 @@ fn a_folder_that_cannot_be_written_to_is_known_before_anything_runs() {
     }
 }
 
-/// A limit on the size of files stands in for a full disk: both make a write fail half-way.
+/// As [`crate::outputs`] has it.
 #[test]
 fn a_full_disk_leaves_earlier_results_whole() {
     let folder = tempfile::tempdir().unwrap();
@@ -367,7 +369,7 @@ fn a_full_disk_leaves_earlier_results_whole() {
     let program = env!("CARGO_BIN_EXE_sluice");
     let output =
         std::process::Command::new("sh").current_dir(folder.path()).args(["-c", script, program]).output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     assert!(stderr(&output).contains("cannot write out/"), "{}", stderr(&output));
     assert_eq!(fs::read(folder.path().join("out/manifest.json")).unwrap(), manifest);
     let left = fs::read_dir(folder.path().join("out/runs")).unwrap().map(|entry| entry.unwrap().file_name());

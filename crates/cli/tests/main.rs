@@ -3,6 +3,7 @@
 mod additions;
 mod admission;
 mod agent;
+mod agent_keys;
 mod bad_input;
 mod ceilings;
 mod claims;
@@ -12,6 +13,7 @@ mod interrupts;
 mod live;
 mod namespace;
 mod observe;
+mod outputs;
 mod privileges;
 mod recordings;
 mod sweep;

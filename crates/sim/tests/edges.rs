@@ -169,6 +169,37 @@ fn a_route_that_comes_by_a_node_twice_is_refused() {
 }
 
 #[test]
+fn paths_that_contradict_each_other_or_go_nowhere_are_refused() {
+    let routes = |routes: &str| {
+        format!(
+            "duration = \"1 s\"\nrouting.route = {routes}\n[radio]\nrange = \"30 m\"\n\
+             [nodes]\ncount = 3\nplacement = \"chain\"\nspacing = \"15 m\"\n\
+             [[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"n2\"\n\
+             traffic = {{ kind = \"cbr\", rate = \"80 kb/s\", packet = \"1000 B\" }}\n"
+        )
+    };
+    let one = "{ from = \"n0\", to = \"n2\", via = [\"n1\"] }";
+    let refused = |text: &str| refusal(&routes(text));
+    let (path, message) = refused(&format!("[{one}, {{ from = \"n0\", to = \"n2\" }}]"));
+    assert_eq!(path.as_deref(), Some("routing.route.1.from"), "{message}");
+    let (path, message) = refused(&format!("[{one}, {{ from = \"n1\", to = \"n1\" }}]"));
+    assert_eq!(path.as_deref(), Some("routing.route.1.to"), "{message}");
+}
+
+#[test]
+fn a_ping_without_payload_is_answered_and_a_flow_without_payload_is_refused() {
+    let text = |traffic: &str| format!("duration = \"1 s\"\n{PAIR}{}", flow("f", traffic));
+    let outcome = run(&text("kind = \"ping\", packet = \"0 B\", every = \"100 ms\""), 1);
+    assert_eq!((outcome.flows[0].sent_packets, outcome.flows[0].received_packets), (10, 10));
+    for kind in ["saturated", "cbr", "poisson"] {
+        let rate = if kind == "saturated" { "" } else { ", rate = \"1 Mb/s\"" };
+        let (path, message) = refusal(&text(&format!("kind = \"{kind}\", packet = \"0 B\"{rate}")));
+        assert_eq!(path.as_deref(), Some("flow.f.traffic.packet"));
+        assert!(message.contains("at least 1 B of payload"), "{message}");
+    }
+}
+
+#[test]
 fn what_would_never_end_is_refused() {
     let text =
         format!("duration = \"1 s\"\n{PAIR}{}", flow("f", "kind = \"cbr\", rate = \"1 Mb/s\", packet = \"1000 B\""));

@@ -185,6 +185,7 @@ fn a_node_of_nodes_is_set_by_its_name_and_all_of_them_by_a_star() {
     for name in ["n3", "n01", "m1", "n-1"] {
         let said = refused(PLACED, &wishes(&[&format!("node.{name}.queue.limit=5")]));
         assert!(said.contains(name), "{said}");
+        assert!(said.contains("expected one of: `n0`, `n1`, `n2`"), "{said}");
     }
 }
 

@@ -1,0 +1,58 @@
+//! Every key of the agent's configuration is explained by its own help where its value is wrong.
+
+#![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+use crate::command::{sluice, stderr};
+use lab::schema;
+use linux::agent::config::Config;
+use serde_json::Value;
+use std::fs;
+
+/// A description as errors have it, on one line.
+fn about(schema: &Value) -> String {
+    schema["description"].as_str().unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn an_error_at_a_key_of_the_agent_is_told_with_its_own_help() {
+    let folder = tempfile::tempdir().unwrap();
+    let schema = schema::of::<Config>();
+    let keys = |name: &str| schema["$defs"][name]["properties"].as_object().unwrap().clone();
+    // A table of the same name as a scenario's key is not meant by its help.
+    let tables =
+        [("metrics", keys("Metrics")), ("admission", keys("Admission")), ("interface.eth0", keys("Interface"))];
+    let mut tried = 0;
+    for (table, keys) in &tables {
+        for (key, described) in keys {
+            // A text is a folder for a key that may be any text, and a number fits none.
+            for wrong in ["-1", "1979-05-27", "\"3 parsec\"", "[[[0]]]"] {
+                fs::write(folder.path().join("agent.toml"), format!("[{table}]\n{key} = {wrong}\n")).unwrap();
+                let output =
+                    sluice(folder.path()).args(["agent", "--config", "agent.toml", "--state", "state"]).output();
+                let output = output.unwrap();
+                let said = stderr(&output);
+                assert_eq!(output.status.code(), Some(2), "{table}.{key} = {wrong}: {said}");
+                if !said.contains("agent.toml:2:") || said.contains("unknown v") {
+                    continue;
+                }
+                tried += 1;
+                // The keys of `[queue]` are a scenario's, whose own test has them.
+                let help = format!("`{key}`: {}", about(described));
+                assert!(said.contains(&help) || key == "queue", "{table}.{key} = {wrong}: {said}\ninstead of {help}");
+            }
+        }
+    }
+    assert!(tried > 25, "{tried}");
+}
+
+#[test]
+fn an_address_that_others_can_reach_is_explained_as_an_address() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("agent.toml"), "[interface.eth0]\n[metrics]\nlisten = \"0.0.0.0:9477\"\n").unwrap();
+    let output = sluice(folder.path()).args(["agent", "--config", "agent.toml", "--state", "state"]).output().unwrap();
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("agent.toml:3:10: 0.0.0.0 can be reached from outside"), "{said}");
+    assert!(said.contains("`listen`: Where metrics are served"), "{said}");
+    assert!(!said.contains("mW"), "{said}");
+}
