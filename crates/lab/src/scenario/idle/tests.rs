@@ -152,12 +152,14 @@ fn of_network(path: &str) -> bool {
     first.is_empty() || super::super::keys::NETWORK_KEYS.contains(&first)
 }
 
-const CELL: &str = "title = \"t\"\nduration = \"1 s\"\nnodes = { count = 3, placement = \"chain\", spacing = \"20 m\" }\n\
-    flow = [{ name = \"f\", from = \"n0\", to = \"n1\", traffic = { kind = \"saturated\", packet = \"1 kB\" } }]\n";
+const CELL: &str =
+    "title = \"t\"\nduration = \"1 s\"\nnodes = { count = 3, placement = \"chain\", spacing = \"20 m\" }\n";
+const FLOW: &str = "[[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"n1\"\n\
+    traffic = { kind = \"saturated\", packet = \"1 kB\" }\n";
 
 fn said(text: &str, set: &[&str]) -> Option<String> {
     let wishes = Wishes { set: set.iter().map(|&set| set.to_owned()).collect(), ..Wishes::default() };
-    let read = Scenario::read("a.toml", "a", format!("{CELL}{text}").as_bytes(), folder(), &wishes);
+    let read = Scenario::read("a.toml", "a", format!("{CELL}{text}{FLOW}").as_bytes(), folder(), &wishes);
     read.err().map(|refusal| refusal.to_string())
 }
 
@@ -166,9 +168,9 @@ fn an_idle_setting_is_refused_with_its_line_the_reason_and_what_to_do() {
     assert_eq!(
         said("radio = { propagation = \"free-space\", antenna_height = \"2 m\" }\n", &[]).unwrap(),
         [
-            "a.toml:5:56: `antenna_height` has no effect: it belongs to `propagation = \"two-ray\"`",
+            "a.toml:4:56: `antenna_height` has no effect: it belongs to `propagation = \"two-ray\"`",
             "  |",
-            "5 | radio = { propagation = \"free-space\", antenna_height = \"2 m\" }",
+            "4 | radio = { propagation = \"free-space\", antenna_height = \"2 m\" }",
             "  |                                                        ^^^^^",
             "   = set `propagation = \"two-ray\"`, or leave it out",
         ]
@@ -177,17 +179,17 @@ fn an_idle_setting_is_refused_with_its_line_the_reason_and_what_to_do() {
     for (text, line) in [
         (
             "[[flow]]\nname = \"g\"\nfrom = \"n1\"\nto = \"n0\"\ncount = 0\ntraffic.kind = \"ping\"\n",
-            "a.toml:9:9: `count`",
+            "a.toml:8:9: `count`",
         ),
         (
             "[[node]]\nname = \"x\"\nrole = \"wired\"\nposition = [\"0 m\", \"0 m\"]\n[[wired]]\nbetween = [\"x\", \"n0\"]\nrate = \"1 Mb/s\"\n",
-            "a.toml:8:1: `position`",
+            "a.toml:7:1: `position`",
         ),
-        ("[queue.codel]\ntarget = \"9 ms\"\n", "a.toml:5:8: `codel`"),
-        ("[tcp]\nsegment = \"500 B\"\n", "a.toml:5:2: `tcp`"),
-        ("[routing.aodv]\nhello = true\n", "a.toml:5:10: `aodv`"),
+        ("[queue.codel]\ntarget = \"9 ms\"\n", "a.toml:4:8: `codel`"),
+        ("[tcp]\nsegment = \"500 B\"\n", "a.toml:4:2: `tcp`"),
+        ("[routing.aodv]\nhello = true\n", "a.toml:4:10: `aodv`"),
         ("[[routing.route]]\nfrom = \"n2\"\nto = \"n0\"\nvia = [\"n1\"]\n", "`route`"),
-        ("conventions = \"ns-3\"\nrecord.hops = true\n", "a.toml:6:15: `hops`"),
+        ("conventions = \"ns-3\"\nrecord.hops = true\n", "a.toml:5:15: `hops`"),
     ] {
         let refusal = said(text, &[]).unwrap_or_else(|| panic!("nothing is said of {text}"));
         assert!(refusal.contains(line) && refusal.contains("has no effect: "), "{text}: {refusal}");
@@ -212,5 +214,5 @@ fn a_setting_that_one_case_or_the_file_alone_uses_stays() {
     let step =
         "wired = [{ between = [\"n0\", \"n2\"], rate = \"1 Mb/s\", at = [{ time = \"2 s\", rate = \"2 Mb/s\" }] }]\n";
     let quick = Wishes { quick: true, ..Wishes::default() };
-    Scenario::read("a.toml", "a", (text + step).as_bytes(), folder(), &quick).unwrap();
+    Scenario::read("a.toml", "a", (text + step + FLOW).as_bytes(), folder(), &quick).unwrap();
 }
