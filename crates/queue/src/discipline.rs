@@ -12,7 +12,7 @@ pub const LOOK_AHEAD: usize = 64;
 
 /// The place of a discipline: the queue's hard limit, purge order and seed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct Setup {
     /// Packets that it has room for without taking memory.
     pub(crate) room: usize,
     /// Packets discarded when the limit shrinks, where the user chooses.
@@ -37,7 +37,7 @@ pub(crate) trait Discipline<P: Packet>: Sized {
     ///
     /// # Errors
     /// The first parameter that cannot be used, by its key.
-    fn new(params: &Self::Params, place: &Place) -> Result<Self, Invalid>;
+    fn new(params: &Self::Params, setup: &Setup) -> Result<Self, Invalid>;
 
     /// A packet comes. It joins, or it or others are handed to `dropped`.
     fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P));

@@ -1,7 +1,7 @@
 //! A queue of any discipline, as its host sees it.
 
 use crate::account::{Account, Waiting};
-use crate::discipline::Place;
+use crate::discipline::Setup;
 use crate::disciplines::{AnyDiscipline, End, Fifo, fq_codel};
 use crate::level::Level;
 use crate::measure::Totals;
@@ -84,8 +84,8 @@ impl<P: Packet> Queue<P> {
     /// The first setting of the discipline that cannot be used, by its key within the table.
     pub(crate) fn new(settings: &Settings, seed: u64) -> Result<Self, Invalid> {
         let account = Account::new(settings.limit);
-        let place = Place { room: account.room(), purge: settings.purge, seed };
-        Ok(Self { packets: AnyDiscipline::new(settings.discipline, &settings.tables(), &place)?, account })
+        let setup = Setup { room: account.room(), purge: settings.purge, seed };
+        Ok(Self { packets: AnyDiscipline::new(settings.discipline, &settings.tables(), &setup)?, account })
     }
 
     /// A packet comes. What the discipline drops goes to `dropped`: the arriving packet itself, or packets that wait.

@@ -68,18 +68,18 @@ macro_rules! disciplines {
             pub(crate) fn new(
                 name: DisciplineName,
                 tables: &Tables,
-                place: &$crate::discipline::Place,
+                setup: &$crate::discipline::Setup,
             ) -> Result<Self, control::Invalid> {
                 Ok(match name {
-                    DisciplineName::DropTail => Self::Fifo(fifo::Fifo::new(place.room, fifo::End::Tail, place.purge)),
-                    DisciplineName::DropHead => Self::Fifo(fifo::Fifo::new(place.room, fifo::End::Head, place.purge)),
+                    DisciplineName::DropTail => Self::Fifo(fifo::Fifo::new(setup.room, fifo::End::Tail, setup.purge)),
+                    DisciplineName::DropHead => Self::Fifo(fifo::Fifo::new(setup.room, fifo::End::Head, setup.purge)),
                     $(DisciplineName::$Kind => {
-                        if place.purge == Some($crate::Purge::Tail) && !<$Type as Discipline<P>>::PURGES_TAIL {
+                        if setup.purge == Some($crate::Purge::Tail) && !<$Type as Discipline<P>>::PURGES_TAIL {
                             let why = concat!("must be head or none with ", $name);
                             return Err(control::Invalid::new("purge", why));
                         }
                         let given = tables.$module.clone().unwrap_or_default();
-                        let built = <$Type as Discipline<P>>::new(&given, place);
+                        let built = <$Type as Discipline<P>>::new(&given, setup);
                         Self::$Kind(Box::new(built.map_err(|invalid| invalid.within(stringify!($module)))?))
                     })*
                 })

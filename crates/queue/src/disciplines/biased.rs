@@ -9,7 +9,7 @@
 //! one step for each priority.
 
 use crate::account::{Account, Waiting};
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, Setup};
 use crate::{Packet, Purge};
 use control::Invalid;
 use serde::{Deserialize, Serialize};
@@ -172,9 +172,9 @@ impl<P: Packet> Discipline<P> for Biased<P> {
     type Params = Params;
 
     /// There is nothing to refuse.
-    fn new(_: &Params, place: &Place) -> Result<Self, Invalid> {
-        let slots = Vec::with_capacity(place.room);
-        Ok(Self { slots, free: NONE, order: ALONE, equals: [ALONE; PRIORITIES], purge: place.purge })
+    fn new(_: &Params, setup: &Setup) -> Result<Self, Invalid> {
+        let slots = Vec::with_capacity(setup.room);
+        Ok(Self { slots, free: NONE, order: ALONE, equals: [ALONE; PRIORITIES], purge: setup.purge })
     }
 
     fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {

@@ -4,7 +4,7 @@ use super::codel::{Law, Params, Source, State};
 use super::fifo::{End, Fifo};
 use crate::account::{Account, Waiting};
 use crate::discipline::LOOK_AHEAD;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, Setup};
 use crate::packet::Packet;
 use crate::purge::Purge;
 use control::Invalid;
@@ -23,10 +23,10 @@ pub(crate) struct CodelQueue<P> {
 impl<P: Packet> Discipline<P> for CodelQueue<P> {
     type Params = Params;
 
-    fn new(params: &Params, place: &Place) -> Result<Self, Invalid> {
+    fn new(params: &Params, setup: &Setup) -> Result<Self, Invalid> {
         // It drops at the head.
-        let purge = Some(place.purge.unwrap_or(Purge::Head));
-        let fifo = Fifo::new(place.room, End::Tail, purge);
+        let purge = Some(setup.purge.unwrap_or(Purge::Head));
+        let fifo = Fifo::new(setup.room, End::Tail, purge);
         Ok(Self { fifo, passed: 0, law: Law::new(params), state: State::default() })
     }
 

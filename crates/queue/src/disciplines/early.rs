@@ -2,7 +2,7 @@
 
 use super::fifo::{End, Fifo};
 use crate::account::{Account, Waiting};
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, Setup};
 use crate::packet::{Ecn, Packet};
 use control::{Count, Invalid, Random};
 use units::{Duration, Instant};
@@ -50,9 +50,9 @@ pub(crate) struct EarlyDrop<P, L> {
 impl<P: Packet, L: Law> Discipline<P> for EarlyDrop<P, L> {
     type Params = L::Params;
 
-    fn new(params: &L::Params, place: &Place) -> Result<Self, Invalid> {
-        let fifo = Fifo::new(place.room, End::Tail, place.purge);
-        Ok(Self { fifo, law: L::new(params)?, random: Random::new(place.seed) })
+    fn new(params: &L::Params, setup: &Setup) -> Result<Self, Invalid> {
+        let fifo = Fifo::new(setup.room, End::Tail, setup.purge);
+        Ok(Self { fifo, law: L::new(params)?, random: Random::new(setup.seed) })
     }
 
     fn enqueue(&mut self, account: &mut Account, now: Instant, mut packet: P, dropped: &mut impl FnMut(P)) {

@@ -3,7 +3,7 @@
 use super::codel::{self, Law, Source, State};
 use crate::account::{Account, Waiting};
 use crate::discipline::LOOK_AHEAD;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, Setup};
 use crate::packet::Packet;
 use crate::pool::{Chain, Pool};
 use crate::purge::Purge;
@@ -110,18 +110,18 @@ impl<P: Packet> Discipline<P> for FqCodel<P> {
     // It drops at the heads of flows: there is no end that all of them share.
     const PURGES_TAIL: bool = false;
 
-    fn new(params: &Params, place: &Place) -> Result<Self, Invalid> {
+    fn new(params: &Params, setup: &Setup) -> Result<Self, Invalid> {
         let idle = Flow { queue: Chain::EMPTY, deficit: 0, codel: State::default(), listed: Listed::No, next: NONE };
         Ok(Self {
             law: params.law(),
             quantum: i64::try_from(params.quantum.get().count()).unwrap_or(i64::MAX),
             drop_batch: params.drop_batch.get(),
-            perturbation: mix(place.seed),
-            purges: place.purge != Some(Purge::None),
+            perturbation: mix(setup.seed),
+            purges: setup.purge != Some(Purge::None),
             flows: vec![idle; params.flows.get() as usize],
             new: List { first: NONE, last: NONE },
             old: List { first: NONE, last: NONE },
-            pool: Pool::new(place.room),
+            pool: Pool::new(setup.room),
             passed: VecDeque::with_capacity(LOOK_AHEAD),
         })
     }

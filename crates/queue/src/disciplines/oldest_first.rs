@@ -6,7 +6,7 @@
 //! the first to come is the older.
 
 use crate::account::{Account, Waiting};
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, Setup};
 use crate::{Packet, Purge};
 use control::Invalid;
 use serde::{Deserialize, Serialize};
@@ -41,8 +41,8 @@ impl<P: Packet> Discipline<P> for OldestFirst<P> {
     type Params = Params;
 
     /// There is nothing to refuse.
-    fn new(_: &Params, place: &Place) -> Result<Self, Invalid> {
-        Ok(Self { ring: VecDeque::with_capacity(place.room), purge: place.purge.unwrap_or(Purge::Tail) })
+    fn new(_: &Params, setup: &Setup) -> Result<Self, Invalid> {
+        Ok(Self { ring: VecDeque::with_capacity(setup.room), purge: setup.purge.unwrap_or(Purge::Tail) })
     }
 
     fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {

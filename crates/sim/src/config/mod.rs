@@ -20,8 +20,8 @@ mod rate_control;
 mod record;
 mod routing;
 mod tcp;
+mod tmac;
 mod traffic;
-mod turns;
 mod wired;
 
 pub use admission::{Admission, Refused};
@@ -44,6 +44,6 @@ pub use rate_control::{RateAlgorithm, RateControl};
 pub use record::Record;
 pub use routing::{Aodv, ErrorsTo, Protocol, RepairBy, RepairWithin, ReplyWait, Route, Routing, RoutingPriority};
 pub use tcp::{Congestion, LossDetection, Recovery, RecoveryEnd, RttSamples, SlowStart, Tcp};
+pub use tmac::{Turns, TurnsVariant};
 pub use traffic::{Flow, HopRange, Spread, Step, Traffic, TrafficKind, Transport};
-pub use turns::{Turns, TurnsVariant};
 pub use wired::{RateStep, Wired};

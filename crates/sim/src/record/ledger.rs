@@ -202,14 +202,14 @@ pub(crate) struct NodeRecord {
 }
 
 impl NodeRecord {
-    /// `ports`: what was counted of the queues for what goes by radio; `aggregates`, `turns`: are there any in this network?
+    /// `ports`: what was counted of the queues for what goes by radio; `aggregates`, `tmac`: are there any in this network?
     pub(crate) fn mac_result<'r>(
         &self,
         ports: impl Iterator<Item = &'r QueueRecord>,
         busy: Duration,
         covered: Duration,
         aggregates: bool,
-        turns: bool,
+        tmac: bool,
     ) -> Mac {
         let mut service = self.service.clone();
         ports.for_each(|port| service.add(&port.service));
@@ -229,8 +229,8 @@ impl NodeRecord {
             mpdus: aggregates.then_some(self.mpdus),
             lost_mpdus: aggregates.then_some(self.lost_mpdus),
             block_ack_requests: aggregates.then_some(self.block_ack_requests),
-            requests: turns.then_some(self.requests),
-            grants: turns.then_some(self.grants),
+            requests: tmac.then_some(self.requests),
+            grants: tmac.then_some(self.grants),
             airtime_s: self.airtime.as_secs_f64(),
             busy_ratio: busy.as_secs_f64() / covered.as_secs_f64(),
             collision_probability: ratio(failed, sent),

@@ -18,6 +18,6 @@ pub(crate) use pcap::Pcap;
 pub(crate) use ping::Ping;
 pub(crate) use replay::Replay;
 pub(crate) use source::Source;
-pub(crate) use steady::{Pace, Segment, Steady, uniform};
+pub(crate) use steady::{RateSchedule, Segment, Steady, uniform};
 pub(crate) use transfers::{Recurrence, Transfers, Volume};
 pub(crate) use web::Web;

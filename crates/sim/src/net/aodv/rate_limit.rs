@@ -24,7 +24,7 @@ impl RateLimit {
         }
     }
 
-    pub(super) fn note(&mut self, now: Instant) {
+    pub(super) fn count(&mut self, now: Instant) {
         if self.last.len() == self.most {
             self.last.pop_front();
         }
