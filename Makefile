@@ -130,7 +130,7 @@ compile: charts
 
 unit: compile
 	python3 tests/modules.py
-	python3 tests/circles.py $(filter-out crates/lab/src,$(wildcard crates/*/src)) crates/lab/src/scenario
+	python3 tests/circles.py
 	python3 tests/packages/check_openwrt.py
 	python3 tests/schemes.py
 	cargo test --workspace --lib --bins --tests --locked $(BPF)

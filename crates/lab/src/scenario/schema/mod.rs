@@ -10,7 +10,8 @@ pub use markdown::{Page, pages};
 pub(crate) use tables::Key;
 pub(crate) use tables::Tables;
 
-use crate::scenario::{ConventionsKey, Head};
+use super::conventions::Choice as ConventionsKey;
+use super::keys::Head;
 use schemars::JsonSchema as _;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};

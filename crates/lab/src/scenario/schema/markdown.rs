@@ -178,7 +178,7 @@ fn sections(tables: &Tables, page: &str) -> String {
         section(&mut text, tables, table);
     }
     if page == "radio" {
-        let _ = write!(text, "## Conventions\n\n{ABOUT_CONVENTIONS}\n{}", crate::scenario::conventions());
+        let _ = write!(text, "## Conventions\n\n{ABOUT_CONVENTIONS}\n{}", super::super::conventions::markdown());
     }
     text
 }
