@@ -77,6 +77,14 @@ impl Scheme for Alt {
         alt.set(f64::from(initial.get()));
         Ok(alt)
     }
+
+    fn begin_from(&mut self, limit: Limit) -> bool {
+        let is_free = self.params.initial.is_none();
+        if is_free {
+            self.set(limit.in_packets());
+        }
+        is_free
+    }
 }
 
 impl Alt {
@@ -104,14 +112,6 @@ impl Controller for Alt {
         let (a1, b1) = (self.params.a1.get(), self.params.b1.get());
         self.set(self.size + a1 * seen.queue.idle.as_secs_f64() - b1 * seen.queue.busy.as_secs_f64());
         self.begin()
-    }
-
-    fn begin_from(&mut self, limit: Limit) -> bool {
-        let is_free = self.params.initial.is_none();
-        if is_free {
-            self.set(limit.in_packets());
-        }
-        is_free
     }
 
     fn warning(&self) -> Option<Warning> {

@@ -45,6 +45,14 @@ impl Scheme for Astar {
         let alt_limit = alt.begin().limit;
         Ok(Self { ebdp, alt, alt_limit, length: Duration::ZERO, idle: Duration::ZERO, busy: Duration::ZERO })
     }
+
+    fn begin_from(&mut self, limit: Limit) -> bool {
+        let begins = self.alt.begin_from(limit);
+        if begins {
+            self.alt_limit = self.alt.begin().limit;
+        }
+        begins
+    }
 }
 
 impl Controller for Astar {
@@ -74,14 +82,6 @@ impl Controller for Astar {
 
     fn target_delay(&self) -> Option<Duration> {
         self.ebdp.target_delay()
-    }
-
-    fn begin_from(&mut self, limit: Limit) -> bool {
-        let begins = self.alt.begin_from(limit);
-        if begins {
-            self.alt_limit = self.alt.begin().limit;
-        }
-        begins
     }
 
     fn warning(&self) -> Option<Warning> {

@@ -84,6 +84,30 @@ macro_rules! controllers {
                     $(Self::$Type(_) => Name::$Type,)*
                 }
             }
+
+            /// See [`Scheme::begin_from`].
+            pub fn begin_from(&mut self, limit: Limit) -> bool {
+                match self {
+                    Self::None(_) => false,
+                    $(Self::$Type(scheme) => scheme.begin_from(limit),)*
+                }
+            }
+
+            /// See [`Scheme::available`].
+            pub fn available(&self) -> Option<Rate> {
+                match self {
+                    Self::None(_) => None,
+                    $(Self::$Type(scheme) => scheme.available(),)*
+                }
+            }
+
+            /// See [`Scheme::real_time_rate`].
+            pub fn real_time_rate(&self) -> Option<Rate> {
+                match self {
+                    Self::None(_) => None,
+                    $(Self::$Type(scheme) => scheme.real_time_rate(),)*
+                }
+            }
         }
 
         impl Controller for AnyController {
@@ -108,20 +132,6 @@ macro_rules! controllers {
                 }
             }
 
-            fn available(&self) -> Option<Rate> {
-                match self {
-                    Self::None(fixed) => fixed.available(),
-                    $(Self::$Type(scheme) => scheme.available(),)*
-                }
-            }
-
-            fn real_time_rate(&self) -> Option<Rate> {
-                match self {
-                    Self::None(fixed) => fixed.real_time_rate(),
-                    $(Self::$Type(scheme) => scheme.real_time_rate(),)*
-                }
-            }
-
             fn target_delay(&self) -> Option<Duration> {
                 match self {
                     Self::None(fixed) => fixed.target_delay(),
@@ -129,14 +139,7 @@ macro_rules! controllers {
                 }
             }
 
-            fn begin_from(&mut self, limit: Limit) -> bool {
-                match self {
-                    Self::None(fixed) => fixed.begin_from(limit),
-                    $(Self::$Type(scheme) => scheme.begin_from(limit),)*
-                }
-            }
-
-            /// Returns the warning with the key's path within the queue's table.
+            /// The warning, with its path within the queue's table.
             fn warning(&self) -> Option<Warning> {
                 match self {
                     Self::None(fixed) => fixed.warning(),

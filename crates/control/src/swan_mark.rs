@@ -115,6 +115,18 @@ impl Scheme for SwanMark {
         let random = Random::new(site.seed);
         Ok(Self { params: params.clone(), site: *site, random, heard: 0.0, chosen: None, mark: Mark::None })
     }
+
+    /// `max(0, B_adm - rho)`
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
+    fn available(&self) -> Option<Rate> {
+        Some(Rate::bps((self.params.admission_rate.get().as_bps() as f64 - self.heard) as u64))
+    }
+
+    /// `rho`
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
+    fn real_time_rate(&self) -> Option<Rate> {
+        Some(Rate::bps(self.heard as u64))
+    }
 }
 
 impl SwanMark {
@@ -174,18 +186,6 @@ impl Controller for SwanMark {
             (Some(Chosen { set, .. }), Regulation::Network, _) => Mark::Set { of, index: set },
         };
         self.orders()
-    }
-
-    /// `max(0, B_adm - rho)`
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
-    fn available(&self) -> Option<Rate> {
-        Some(Rate::bps((self.params.admission_rate.get().as_bps() as f64 - self.heard) as u64))
-    }
-
-    /// `rho`
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
-    fn real_time_rate(&self) -> Option<Rate> {
-        Some(Rate::bps(self.heard as u64))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Accounting of a queue, common to all disciplines: limit, backlog, counts and measurements.
 
 use crate::level::{Level, Meter};
-use crate::measure::{Counts, Measured, Occupancy, ServiceAverage, Tally, Totals};
+use crate::measure::{Completion, Counts, Measured, Occupancy, ServiceAverage, Tally, Totals};
 use control::{Count, Interval, Limit, Measures};
 use units::{Bytes, Duration, Instant};
 
@@ -228,12 +228,13 @@ impl Account {
         self.occupancy.set(now, self.backlog.packets);
     }
 
-    /// Records at least one packet that the MAC has finished.
+    /// Records packets that the MAC is done with.
     #[inline]
-    pub(crate) fn completed(&mut self, now: Instant, waited: Duration, service: Duration, packets: u32) {
+    pub(crate) fn completed(&mut self, now: Instant, completion: &Completion) {
+        let &Completion { service, packets, .. } = completion;
         self.service_average.add(now, service, packets);
         self.measured.service.add_all(service, packets.into());
-        self.measured.nodal.add_all(waited + service, packets.into());
+        self.measured.nodal.add_all(completion.nodal(), packets.into());
     }
 
     /// Moves the limit, never above the hard one.

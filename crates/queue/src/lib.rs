@@ -7,6 +7,7 @@
 #![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 
 mod account;
+mod batch;
 mod build;
 mod discipline;
 mod disciplines;
@@ -21,10 +22,11 @@ mod settings;
 mod shaper;
 
 pub use account::MOST_PACKETS;
+pub use batch::Batch;
 pub use discipline::LOOK_AHEAD;
 pub use disciplines::*;
 pub use level::{Level, Meter};
-pub use measure::Totals;
+pub use measure::{Completion, Totals};
 pub use packet::{Ecn, Packet};
 pub use purge::Purge;
 pub use queue::{Departure, FifoParams, Queue};

@@ -3,7 +3,31 @@
 use control::{Count, Interval, Stat};
 use units::{Bytes, Duration, Instant};
 
-/// Counts of packets through a queue. `arrived = sent + dropped + backlog`, in packets and in bytes, at any moment.
+/// Packets that the MAC is done with at one instant after equal times: acknowledged, or failed for good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// Sojourn time of each: [`Departure::waited`](crate::Departure::waited).
+    pub waited: Duration,
+    /// Service time of each: from its departure until now.
+    pub service: Duration,
+    /// Number of packets, at least one.
+    pub packets: u32,
+}
+
+impl Completion {
+    /// Completion of a single packet.
+    pub const fn of_one(waited: Duration, service: Duration) -> Self {
+        Self { waited, service, packets: 1 }
+    }
+
+    /// Nodal delay of each packet: sojourn and service time.
+    #[inline]
+    pub fn nodal(&self) -> Duration {
+        self.waited + self.service
+    }
+}
+
+/// Totals of a queue. `arrived = sent + dropped + backlog` at any moment, in packets and in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Packets that came, whether kept or not.
