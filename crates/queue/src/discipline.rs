@@ -2,15 +2,28 @@
 
 use crate::account::{Account, Waiting};
 use crate::packet::Packet;
-use crate::purge::Purge;
 use control::Invalid;
+use serde::{Deserialize, Serialize};
 use units::Instant;
 
 /// Number of packets that a host can look ahead ([`Queue::peek`](crate::Queue::peek)) where a discipline decides at the
 /// head: the frames of the longest A-MPDU.
 pub const LOOK_AHEAD: usize = 64;
 
-/// The place of a discipline: the queue's hard limit, purge order and seed.
+/// Which packets go when the limit is lowered below what waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Purge {
+    /// Those that waited longest.
+    Head,
+    /// Those that came last.
+    Tail,
+    /// None: the lower limit meets only packets that come. What waits may be above it until it has drained.
+    None,
+}
+
+/// Inputs for building a discipline, beside its parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setup {
     /// Packets that it has room for without taking memory.

@@ -8,14 +8,12 @@
 
 mod account;
 mod batch;
-mod build;
 mod discipline;
 mod disciplines;
 mod level;
 mod measure;
 mod packet;
 mod pool;
-mod purge;
 mod queue;
 mod registry;
 mod settings;
@@ -23,12 +21,11 @@ mod shaper;
 
 pub use account::MOST_PACKETS;
 pub use batch::Batch;
-pub use discipline::LOOK_AHEAD;
+pub use discipline::{LOOK_AHEAD, Purge};
 pub use disciplines::*;
 pub use level::{Level, Meter};
 pub use measure::{Completion, Totals};
 pub use packet::{Ecn, Packet};
-pub use purge::Purge;
 pub use queue::{Departure, FifoParams, Queue};
 pub use settings::Settings;
 pub use shaper::Shaper;

@@ -1,14 +1,13 @@
 //! The queue, as its host sees it: a discipline with its account.
 
 use crate::account::{Account, Waiting};
-use crate::discipline::Setup;
+use crate::discipline::{Purge, Setup};
 use crate::disciplines::{AnyDiscipline, End, Fifo, fq_codel};
 use crate::level::Level;
 use crate::measure::{Completion, Totals};
 use crate::packet::Packet;
-use crate::purge::Purge;
-use crate::settings::Settings;
-use control::{Count, Interval, Invalid, Limit, Measures};
+use crate::settings::{Settings, unusable};
+use control::{AnyController, Controller as _, Count, Interval, Invalid, Limit, Measures, Site};
 use units::{Duration, Instant};
 
 /// Parameters of a plain queue.
@@ -199,5 +198,34 @@ impl<P: Packet> Queue<P> {
     /// balanced. The controller's interval goes on.
     pub fn restart_statistics(&mut self, now: Instant) {
         self.account.restart_statistics(now);
+    }
+}
+
+impl Settings {
+    /// Builds only the controller, for a queue outside this crate. Its random numbers follow from `seed`, so that a
+    /// recording can be replayed.
+    ///
+    /// # Errors
+    /// The limit or the first of the controller's parameters that cannot be used, by its key within the table.
+    pub fn build_controller(&self, seed: u64) -> Result<AnyController, Invalid> {
+        match unusable(self.limit) {
+            Some(why) => Err(Invalid::new("limit", why)),
+            None => AnyController::new(self.controller, &self.parameters(), &Site { hard_limit: self.limit, seed }),
+        }
+    }
+
+    /// Builds the queue, empty, and its controller. Their random numbers follow from `seed`.
+    ///
+    /// # Errors
+    /// The first setting that cannot be used, by its key within the table.
+    pub fn build<P: Packet>(&self, seed: u64) -> Result<(Queue<P>, AnyController), Invalid> {
+        let controller = self.build_controller(seed)?;
+        let mut queue = Queue::new(self, seed)?.measuring(controller.needs().measures);
+        let begin = controller.begin().limit;
+        if begin != self.limit {
+            queue.set_limit(Instant::ZERO, begin, &mut |_| ());
+            queue.restart_statistics(Instant::ZERO);
+        }
+        Ok((queue, controller))
     }
 }

@@ -1,8 +1,8 @@
 //! The `[queue]` table of a scenario and of the live agent.
 
 use crate::account::MOST_PACKETS;
+use crate::discipline::Purge;
 use crate::disciplines::{DisciplineName, Tables, for_each_discipline};
-use crate::purge::Purge;
 use control::{Limit, Name, Parameters};
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};

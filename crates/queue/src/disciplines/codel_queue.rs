@@ -3,10 +3,8 @@
 use super::codel::{Law, Params, Source, State};
 use super::fifo::{End, Fifo};
 use crate::account::{Account, Waiting};
-use crate::discipline::LOOK_AHEAD;
-use crate::discipline::{Discipline, Setup};
+use crate::discipline::{Discipline, LOOK_AHEAD, Purge, Setup};
 use crate::packet::Packet;
-use crate::purge::Purge;
 use control::Invalid;
 use units::Instant;
 

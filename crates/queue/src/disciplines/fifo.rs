@@ -1,8 +1,8 @@
 //! First in, first out, with two ends to drop from.
 
 use crate::account::{Account, Waiting};
+use crate::discipline::Purge;
 use crate::packet::Packet;
-use crate::purge::Purge;
 use std::collections::VecDeque;
 use units::Instant;
 

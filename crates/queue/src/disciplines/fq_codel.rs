@@ -2,11 +2,9 @@
 
 use super::codel::{self, Law, Source, State};
 use crate::account::{Account, Waiting};
-use crate::discipline::LOOK_AHEAD;
-use crate::discipline::{Discipline, Setup};
+use crate::discipline::{Discipline, LOOK_AHEAD, Purge, Setup};
 use crate::packet::Packet;
 use crate::pool::{Chain, Pool};
-use crate::purge::Purge;
 use control::{Invalid, mix};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;

@@ -1,11 +1,11 @@
 //! The whole description: all tables of a network.
 
 use super::{
-    Attachment, CategoryQueues, ClassQueues, Consumption, Flow, Mac, Mobility, Node, Placement, Radio, Record, Routing,
-    Tcp, Wired,
+    CategoryQueues, ClassQueues, Consumption, Flow, Mac, Mobility, Node, Placement, Radio, Routing, Tcp, Wired,
 };
 use queue::Settings as Queue;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use units::Duration;
 
 /// A network and how long to run it.
@@ -89,5 +89,58 @@ impl Network {
             queue.controller = control::Name::None;
         }
         self
+    }
+}
+
+/// What to record besides totals.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Record {
+    /// Record time series with this spacing, above zero. Default: none. In a sweep only the first seed of each case records
+    /// them, unless a claim speaks of series.
+    #[serde(deserialize_with = "units::positive")]
+    pub series: Option<Duration>,
+    /// Record how the delays of flows and queues are distributed, for charts with `x = "cdf"`.
+    pub distributions: bool,
+    /// Record the overflows of every node's queues: what they drop no later than this after the first packet of an overflow is
+    /// part of it. A round-trip time is a good choice. Default: none.
+    #[serde(deserialize_with = "units::positive")]
+    pub overflows: Option<Duration>,
+    /// With a routing protocol: record how many packets came over one hop, two hops, and so on.
+    pub hops: bool,
+}
+
+/// A file named by a scenario: its path, relative to the scenario's folder. Whoever reads the scenario attaches what the
+/// file holds; the simulator itself reads no files.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct Attachment {
+    path: String,
+    #[serde(skip)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    content: Option<Arc<[u8]>>,
+}
+
+impl Attachment {
+    /// A file that holds `content`.
+    pub fn new(path: impl Into<String>, content: &[u8]) -> Self {
+        Self { path: path.into(), content: Some(content.into()) }
+    }
+
+    /// The path, as the scenario has it.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// What the file holds; `None` until it is attached.
+    pub fn content(&self) -> Option<&[u8]> {
+        self.content.as_deref()
+    }
+
+    /// Attaches what the file holds.
+    pub fn attach(&mut self, content: Arc<[u8]>) {
+        self.content = Some(content);
     }
 }

@@ -1,6 +1,6 @@
 //! Counts for each neighbour that a node sends to.
 
-use super::span::Span;
+use super::summary::Span;
 use crate::results::Hop;
 use queue::Completion;
 use units::Duration;

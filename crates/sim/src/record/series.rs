@@ -1,7 +1,7 @@
 //! Time series: one value a step.
 
 use super::route::Route;
-use super::span::Span;
+use super::summary::Span;
 use crate::engine::{FlowId, Number as _};
 use crate::results::{FlowSeries, NodeSeries, Series};
 use control::Sets;
