@@ -10,16 +10,16 @@ use units::Instant;
 /// head: the frames of the longest A-MPDU.
 pub const LOOK_AHEAD: usize = 64;
 
-/// Which packets go when the limit is lowered below what waits.
+/// Packets to drop when the limit falls below the backlog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Purge {
-    /// Those that waited longest.
+    /// The oldest.
     Head,
-    /// Those that came last.
+    /// The newest.
     Tail,
-    /// None: the lower limit meets only packets that come. What waits may be above it until it has drained.
+    /// None: the backlog drains to the lower limit.
     None,
 }
 

@@ -85,14 +85,14 @@ impl From<Class> for Dscp {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Category {
-    /// The highest.
+    /// Highest.
     Voice,
-    /// The second.
+    /// Second.
     Video,
-    /// The third.
+    /// Third.
     #[default]
     BestEffort,
-    /// The lowest.
+    /// Lowest.
     Background,
 }
 

@@ -11,10 +11,10 @@ use units::{Duration, Instant};
 /// The state of one access category's contention.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Contender {
-    /// Remaining back-off slots; `None`: no back-off is due.
+    /// Slots still to wait; `None`: no back-off is due.
     pub(super) backoff: Option<u16>,
     pub(super) cw: u16,
-    /// Earliest moment from which its slots count.
+    /// Its slots count from here at the earliest.
     pub(super) earliest: Instant,
 }
 
@@ -23,8 +23,8 @@ impl Contender {
         Self { backoff: None, cw: access.cw_min, earliest: Instant::ZERO }
     }
 
-    /// Counts down `slots` after the medium has been idle for `idle` since they began to count. The DCF counts a slot
-    /// at its end (10.3.4.3), EDCA one at the end of AIFS and each further one at its beginning (10.22.2.4).
+    /// The slots left once the medium has been idle for `idle` since they began to count. The DCF counts a slot at its
+    /// end (10.3.4.3), EDCA one at the end of AIFS and each further one at its beginning (10.22.2.4).
     #[inline]
     pub(super) fn count_down(&mut self, slots: u16, idle: Duration, wants: bool, rules: &Conventions) {
         let passed = idle.div_floor(rules.timing.slot) + u64::from(rules.edca());

@@ -75,12 +75,12 @@ impl Leg {
     }
 }
 
-/// A command to a node. It is obeyed at once, even if the node has not arrived at the end of the one before.
+/// What a node is told. It obeys at once, even when it has not yet arrived where the command before has sent it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Command {
     pub(crate) time: Instant,
     pub(crate) to: Position,
-    /// Metres per second; zero stops the node.
+    /// Metres a second; zero stops the node where it is.
     pub(crate) speed: f64,
 }
 
@@ -96,7 +96,7 @@ impl Script {
         Self { commands, next: 0 }
     }
 
-    /// The leg of a node at `position` from `now` on.
+    /// What a node at `position` does from `now` on.
     pub(super) fn next(&mut self, position: Position, now: Instant) -> Leg {
         let due = |command: &Command| command.time <= now;
         while self.commands.get(self.next + 1).is_some_and(due) {

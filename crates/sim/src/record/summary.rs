@@ -41,7 +41,7 @@ impl Summary {
         self.record_all(time, 1);
     }
 
-    /// Records a time that has come so often.
+    /// Records a time that occurred `times` times.
     #[inline]
     pub(crate) fn record_all(&mut self, time: Duration, times: u32) {
         if !self.last.takes(time, times) {
@@ -130,7 +130,7 @@ fn rank(n: u64, quantile: f64) -> u64 {
     (libm::ceil(quantile * n as f64) as u64).max(1)
 }
 
-/// Mean and maximum of durations.
+/// Mean and maximum of some times.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Span {
     n: u64,
@@ -139,7 +139,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// Records a duration `times` times.
+    /// Records a time that occurred `times` times.
     pub(crate) fn record_all(&mut self, time: Duration, times: u32) {
         self.n += u64::from(times);
         self.sum += time * u64::from(times);
@@ -221,11 +221,6 @@ mod tests {
         }
         assert_eq!(Summary::default().quantiles(&[0.5]), [0.0; 0]);
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
 
     #[test]
     fn a_time_that_comes_often_counts_as_often() {

@@ -44,7 +44,7 @@ impl Source {
     }
 }
 
-/// A packet emitted by a source.
+/// A packet that a source makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Emission {
     pub(crate) at: Instant,
@@ -60,8 +60,8 @@ pub(crate) struct Replay {
 }
 
 impl Replay {
-    /// Emits the first packet at the start of the time in which it is `active`, and the others with their recorded
-    /// distances.
+    /// The first packet comes at the start of the time in which it is `active`, the others as long after it as they were
+    /// recorded.
     pub(crate) fn new(recording: Pcap, active: Range<Instant>) -> Self {
         Self { recording, active, made: 0 }
     }

@@ -125,7 +125,7 @@ impl Aodv {
     }
 }
 
-/// At most this many in any second (`RREQ_RATELIMIT`, `RERR_RATELIMIT`).
+/// Limit of messages in any second (`RREQ_RATELIMIT`, `RERR_RATELIMIT`).
 #[derive(Debug)]
 pub(super) struct RateLimit {
     most: usize,
@@ -138,7 +138,7 @@ impl RateLimit {
         Self { most, last: VecDeque::with_capacity(most) }
     }
 
-    /// Earliest time of the next one.
+    /// Returns the time at which the next may be sent, at the earliest.
     pub(super) fn next(&self, now: Instant) -> Instant {
         match self.last.front() {
             Some(&first) if self.last.len() == self.most => now.max(first + Duration::from_secs(1)),

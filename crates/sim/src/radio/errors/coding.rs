@@ -75,8 +75,8 @@ impl CodeRate {
     }
 }
 
-/// The part of a PHY header that carries bits: its start and end after the start of the frame, number of bits, and
-/// mode.
+/// The part of a PHY header that carries bits: when it begins and ends after the start of the frame, how many bits, and
+/// how they are sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::radio) struct HeaderField {
     pub(in crate::radio) begins: Duration,
@@ -85,8 +85,8 @@ pub(in crate::radio) struct HeaderField {
     pub(in crate::radio) mode: Mode,
 }
 
-/// Bits of a frame's PHY header: SIGNAL (and HT-SIG) at 6 Mb/s after the training of 16 us, or the PLCP header of 48
-/// bits after SYNC and SFD of a DSSS preamble, at 1 Mb/s (long) or 2 Mb/s (short).
+/// Where a frame's PHY header has its bits: SIGNAL (and HT-SIG) at 6 Mb/s behind the training of 16 us, or the PLCP
+/// header of 48 bits behind the SYNC and SFD of a DSSS preamble, at 1 Mb/s (long) or 2 Mb/s (short).
 pub(in crate::radio) fn header_field(mode: Mode) -> HeaderField {
     let ends = mode.header();
     let us = Duration::from_micros;

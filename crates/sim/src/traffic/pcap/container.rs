@@ -186,14 +186,14 @@ impl<'f> Iterator for Records<'f> {
     }
 }
 
-/// Byte order of a number.
+/// The order of the bytes of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     Big,
     Little,
 }
 
-/// The `N` bytes from `at` on, if there are as many.
+/// The bytes from `at` on, where there are that many.
 pub(super) fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..)?.first_chunk().copied()
 }

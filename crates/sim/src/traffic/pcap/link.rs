@@ -109,7 +109,7 @@ fn dot11(data: &[u8], at: usize) -> Option<Found> {
     llc(data, body)
 }
 
-/// Names of the link types that can be read.
+/// The link types that can be read, for people.
 pub(super) const KNOWN: &str = "Ethernet (1), raw IP (101, 228, 229), 802.11 (105), 802.11 with radiotap (127), \
      Linux cooked v1 (113) and v2 (276)";
 

@@ -184,7 +184,7 @@ fn built(
     Ok(Port::new(queue, controller))
 }
 
-/// Modes of a node: a fixed one, one of two levels, or those of rate control.
+/// With which modes a node sends: always its own, in one of two as it is told, or as rate control decides.
 pub(crate) fn rates(
     site: &Site,
     network: &Network,

@@ -147,13 +147,13 @@ impl Window {
     }
 }
 
-/// An acknowledgement as the congestion window sees it.
+/// An acknowledgement as the congestion window uses it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Growth {
     pub(crate) now: Instant,
     pub(crate) srtt: Option<Duration>,
     /// Octets newly acknowledged.
     pub(crate) acked: u64,
-    /// True if only the congestion window limited the sender.
+    /// The congestion window, and nothing else, held back the sender.
     pub(crate) limited: bool,
 }
