@@ -169,16 +169,16 @@ impl Receivers {
         }
         let &Link { to, power, .. } = link;
         let (receiver, history) = (&mut self.of[to as usize], &mut self.histories[to as usize]);
-        let (by_ratio, carrier_sense) = (self.judge.by_ratio(), self.reception.carrier_sense);
+        let carrier_sense = self.reception.carrier_sense;
         let worst = match &receiver.lock {
             Some(lock) if lock.of == frame.of => {
-                let is_judged_now = by_ratio || (lock.worst == 0 && receiver.energy == power);
+                let is_judged_now = (lock.worst == 0 && receiver.energy == power) || self.judge.by_ratio();
                 if lock.header == Header::Unsought || !is_judged_now {
                     return None;
                 }
                 lock.worst
             }
-            Some(_) => return by_ratio.then(|| receiver.is_left(power, history, now, carrier_sense)),
+            Some(_) => return self.judge.by_ratio().then(|| receiver.is_left(power, history, now, carrier_sense)),
             None => {
                 let Some(preamble) = &self.preambles[to as usize] else {
                     return Some(receiver.is_left(power, history, now, carrier_sense));
@@ -199,7 +199,10 @@ impl Receivers {
             self.margins[to as usize].undisturbed();
         }
         receiver.energy -= power;
-        (receiver.lock, self.preambles[to as usize]) = (None, None);
+        receiver.lock = None;
+        if self.reception.order == Capture::StrongestPreamble {
+            self.preambles[to as usize] = None;
+        }
         let intact = if frame.sent.shape.aggregate { all(mpdus.len()) } else { 1 };
         let turned_idle = receiver.settle(now, carrier_sense);
         Some(Heard { power, what: Signal::Good(intact), turned_idle })
