@@ -3,8 +3,8 @@
 
 use units::{Instant, Rate};
 
-/// Decides at a flow's source whether the flow may send as real time. It is a value like a controller: it does no I/O, reads no
-/// clock and panics on no input.
+/// Decides at a flow's source whether the flow may send as real time. Like a controller it is a value: it does no I/O,
+/// reads no clock and panics on no input.
 ///
 /// The host carries probes and answers: in the simulator as packets, live as UDP. A probe travels to the flow's
 /// destination; each node on the way lowers the probe's bottleneck to what it can still admit

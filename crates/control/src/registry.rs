@@ -1,7 +1,7 @@
-//! The list of controllers, turned into types: adding one takes its file, its module and its line, and no other crate is
-//! touched.
+//! Registry of controllers: a list that becomes types. A new controller takes its file, its module and its line in the
+//! list; no other crate changes.
 
-/// Makes of the list of modules and types: [`Name`](crate::Name), [`Parameters`](crate::Parameters),
+/// Turns the list of modules and types into [`Name`](crate::Name), [`Parameters`](crate::Parameters),
 /// [`AnyController`](crate::AnyController) and [`for_each_controller!`](crate::for_each_controller).
 macro_rules! controllers {
     ($($(#[$doc:meta])* $module:ident: $Type:ident,)*) => {
@@ -178,7 +178,7 @@ macro_rules! controllers {
         }
 
         /// Calls the macro `callback` once, with `/// documentation` and `name: Params,` of every controller that has
-        /// parameters: for structs with one optional field for each.
+        /// parameters: for structs with an optional field for each.
         #[macro_export]
         macro_rules! for_each_controller {
             ($d callback:ident) => {

@@ -58,7 +58,7 @@ impl Default for Params {
     }
 }
 
-/// Who keeps flows from all asking for admission at once.
+/// How flows are kept from asking for admission all at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -70,7 +70,7 @@ pub enum Regulation {
     Network,
 }
 
-/// While traffic of newly admitted flows is heard.
+/// Treatment of newly admitted flows while their traffic is heard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -96,7 +96,7 @@ pub struct SwanMark {
     mark: Mark,
 }
 
-/// The set that is marked.
+/// The set that is marked now.
 #[derive(Clone, Copy, Debug)]
 struct Chosen {
     set: u8,
@@ -130,7 +130,7 @@ impl Scheme for SwanMark {
 }
 
 impl SwanMark {
-    /// Moves the average by what was heard in a time.
+    /// Moves the average by the traffic heard in an interval.
     fn hear(&mut self, bytes: Bytes, length: Duration) {
         let (length, memory) = (length.as_secs_f64(), self.params.memory.get().as_secs_f64());
         self.heard += (bytes.bits() as f64 / length - self.heard) * length / (memory + length);

@@ -1,8 +1,8 @@
-//! Disciplines: the mechanisms that hold packets, enforce a limit, choose what to drop, and measure; and the mechanism behind
-//! a rate.
+//! Queueing disciplines: the mechanisms that hold packets, enforce a limit, choose which packet to drop, and measure;
+//! and the shaper that holds a queue to a rate.
 //!
-//! Generic over the packet; time is given by the caller; no clock, no I/O, no allocation after construction, but that
-//! FQ-CoDel takes memory for more than 1024 packets when it is needed first. A queue never computes a limit: that is a
+//! Generic over the packet; time is given by the caller; no clock, no I/O, no allocation after construction, except
+//! that FQ-CoDel allocates when it first holds more than 1024 packets. A queue never computes a limit: that is a
 //! controller's work.
 #![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 

@@ -202,8 +202,8 @@ impl<P: Packet> Queue<P> {
 }
 
 impl Settings {
-    /// The controller alone, for a queue that is not of this crate. What it draws follows from `seed`, so that a recording of it
-    /// can be replayed.
+    /// Builds only the controller, for a queue outside this crate. Its random numbers follow from `seed`, so that a
+    /// recording can be replayed.
     ///
     /// # Errors
     /// The limit or the first of the controller's parameters that cannot be used, by its key within the table.
@@ -214,7 +214,7 @@ impl Settings {
         }
     }
 
-    /// The queue and its controller, as they are before the first packet. What they draw follows from `seed`.
+    /// Builds the queue, empty, and its controller. Their random numbers follow from `seed`.
     ///
     /// # Errors
     /// The first setting that cannot be used, by its key within the table.
