@@ -3,8 +3,8 @@
 
 use super::missing;
 use super::refusal::Refusal;
+use super::schema::{self, Tables};
 use super::source::Source;
-use crate::schema::{self, Tables};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;

@@ -3,9 +3,9 @@
 use super::super::cases::{Scenario, Wishes};
 use super::super::draft::Draft;
 use super::super::refusal::Refusal;
+use super::super::schema::Tables;
 use super::super::source::Source;
 use crate::run::run;
-use crate::schema::Tables;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
