@@ -40,6 +40,8 @@ pub(crate) struct Mpdu {
     pub(super) long_failures: u8,
     /// Whether it has been sent.
     pub(super) sent: bool,
+    /// Whether an attempt at it has failed: the frame, or the RTS that announced it.
+    pub(super) tried: bool,
     /// Whether it has been sent more than once.
     pub(crate) retry: bool,
 }
@@ -56,6 +58,7 @@ impl Mpdu {
             short_failures: 0,
             long_failures: 0,
             sent: false,
+            tried: false,
             retry: false,
         }
     }
@@ -138,6 +141,11 @@ pub(crate) fn places<'a>(mpdus: impl Iterator<Item = &'a Mpdu>) -> impl Iterator
 }
 
 impl Buffer {
+    /// Is there nothing to send?
+    pub(super) fn is_empty(&self) -> bool {
+        self.mpdus.is_empty() && self.request.is_none()
+    }
+
     /// The aggregate of the first MPDUs, as many as `fits` allows, at least one.
     pub(super) fn select(&self, fits: impl Fn(Size) -> bool) -> Size {
         let mut size = Size::NONE;

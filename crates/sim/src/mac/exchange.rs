@@ -3,7 +3,9 @@
 use super::buffer::{Buffer, Request, Size};
 use super::reorder::distance;
 use super::station::{Cleared, Station, Step};
-use super::{Answer, Assembly, BROADCAST, Conventions, Finished, Frame, Kind, Report, SEQUENCES, Unanswered, WINDOW};
+use super::{
+    Announced, Answer, Assembly, BROADCAST, Conventions, Finished, Frame, Kind, Report, SEQUENCES, Unanswered, WINDOW,
+};
 use crate::config::MissedBlockAck;
 use crate::radio::Timing;
 use units::{Bytes, Duration, Instant};
@@ -211,6 +213,7 @@ impl Station {
                     (&mut mpdu.short_failures, rules.short_retry_limit)
                 };
                 *failures += 1;
+                mpdu.tried = true;
                 if *failures < limit { Fate::Kept } else { Fate::GivenUp }
             };
             let delivered = matches!(fate, Fate::Acknowledged);
@@ -262,7 +265,7 @@ impl Station {
         let asked = self.buffers[holder].request.is_some();
         let failed = Some(Unanswered::of(self.step, asked));
         let before = self.finished.len();
-        let mut report = None;
+        let (mut report, mut announced) = (None, None);
         let gave_up = match (self.step, asked) {
             (Step::AwaitBlockAck, true) => self.fail_request(holder, rules),
             (Step::AwaitBlockAck, false) if rules.aggregation.missed == MissedBlockAck::Request => {
@@ -271,14 +274,16 @@ impl Station {
                 buffer.request = Some(Request { to: buffer.to, start, failures: 0 });
                 false
             }
+            // The attempt counts for all frames that the RTS announced. Rate control learns from data alone.
             (Step::AwaitCts, _) => {
-                let first = self.buffers[holder].mpdus.front_mut().expect("a CTS is awaited for a packet");
-                first.short_failures += 1;
-                let last = first.short_failures >= rules.short_retry_limit;
-                if last {
-                    self.give_up_first(holder, rules);
+                let (to, category) = (self.buffers[holder].to, self.holder);
+                if let Some(size) = self.fixed {
+                    let airtime = rules.timing.duration(self.mode_to(to, &rules.timing), size.psdu);
+                    announced = Some(Announced { to, category, airtime });
+                    self.buffers[holder].in_flight = size.frames;
                 }
-                last
+                self.settle(holder, rules, |_| false);
+                self.finished.len() > before
             }
             _ => {
                 report = self.settle(holder, rules, |_| false);
@@ -293,9 +298,10 @@ impl Station {
         } else {
             self.widen(holder);
             self.draw(holder);
+            self.pause(holder);
         }
         self.schedule(now, rules);
-        Answer { failed, report, ..Answer::default() }
+        Answer { failed, announced, report, ..Answer::default() }
     }
 
     /// A BlockAckReq was not answered. True when it is given up, and with it the frames that it asked about for this
@@ -351,11 +357,11 @@ impl Station {
     /// (10.3.4.3: post-backoff).
     fn release(&mut self, category: usize) {
         self.narrow(category);
-        let buffer = &self.buffers[category];
-        if buffer.mpdus.is_empty() && buffer.request.is_none() {
+        if self.buffers[category].is_empty() {
             self.wanting &= !(1 << category);
         }
         self.draw(category);
+        self.pause(category);
     }
 }
 
