@@ -10,14 +10,13 @@
 
 mod layout;
 mod mac80211;
-mod outlook;
 mod port;
-mod turns;
+mod round_robin;
 
 pub(crate) use layout::Layout;
-pub(crate) use outlook::Outlook;
+pub(crate) use mac80211::Outlook;
 pub(crate) use port::{Port, Taken};
-pub(crate) use turns::EXCHANGE;
+pub(crate) use round_robin::EXCHANGE;
 
 use crate::config::Class;
 use crate::engine::{List, Number as _, PortId, WireId};
@@ -25,24 +24,24 @@ use crate::mac::{Conventions, Costs};
 use crate::net::Waiting;
 use crate::results;
 use mac80211::Scheduler;
-use queue::{Departure, Settings};
+use queue::{Completion, Departure, Settings};
+use round_robin::RoundRobin;
 use std::ops::Range;
-use turns::Turns;
 use units::{Bytes, Duration, Instant};
 
 /// Order in which the MAC gets packets from a node's ports.
 #[derive(Debug)]
 pub(crate) enum Order {
-    /// Round robin over the ports.
-    Turns(Turns),
+    /// From the ports themselves, in round robin.
+    RoundRobin(RoundRobin),
     /// As an access point under Linux does it: equal airtime for the stations, and little ahead of the MAC.
     Mac80211(Box<Scheduler>),
 }
 
 impl Order {
-    /// Round robin over the ports.
-    pub(crate) fn turns() -> Self {
-        Self::Turns(Turns::default())
+    /// From the ports themselves, in round robin.
+    pub(crate) fn round_robin() -> Self {
+        Self::RoundRobin(RoundRobin::default())
     }
 
     /// As an access point under Linux does it, for the ports of this layout; `patience` if CoDel has some with slow
@@ -54,7 +53,7 @@ impl Order {
     /// How the ports for what goes by radio hold packets, where that comes with the order.
     pub(crate) fn settings(&self) -> Option<Settings> {
         match self {
-            Self::Turns(_) => None,
+            Self::RoundRobin(_) => None,
             Self::Mac80211(scheduler) => Some(scheduler.settings()),
         }
     }
@@ -133,7 +132,7 @@ impl Egress {
     /// offered and taken. False where it has to be: then nothing has happened.
     #[inline]
     pub(crate) fn pass_idle(&mut self, now: Instant, port: PortId, packet: &Waiting) -> bool {
-        matches!(self.order, Order::Turns(_)) && self.ports[port].pass_idle(now, packet)
+        matches!(self.order, Order::RoundRobin(_)) && self.ports[port].pass_idle(now, packet)
     }
 
     /// A packet comes and joins its port, which goes by radio with this category or is for a wired link; one that goes
@@ -174,7 +173,7 @@ impl Egress {
     #[inline]
     pub(crate) fn pullable(&mut self) -> Range<u8> {
         match &mut self.order {
-            Order::Turns(_) => 0..0,
+            Order::RoundRobin(_) => 0..0,
             Order::Mac80211(scheduler) => scheduler.pullable(),
         }
     }
@@ -183,7 +182,7 @@ impl Egress {
     #[inline]
     pub(crate) fn has_for(&self, free: u8) -> bool {
         let moved = match &self.order {
-            Order::Turns(_) => false,
+            Order::RoundRobin(_) => false,
             Order::Mac80211(scheduler) => scheduler.has_moved(),
         };
         moved || free & self.filled != 0
@@ -212,9 +211,9 @@ impl Egress {
     /// The port from which the next packet of a category comes, or would if any were ready.
     fn next(&self, now: Instant, category: u8) -> PortId {
         match &self.order {
-            Order::Turns(turns) => {
+            Order::RoundRobin(order) => {
                 let ready = |port: PortId| self.ports[port].ready_at().is_some_and(|at| at <= now);
-                turns.next(&self.layout, category, ready)
+                order.next(&self.layout, category, ready)
             }
             // Any of that category.
             Order::Mac80211(_) => PortId::at(category.into()),
@@ -235,15 +234,15 @@ impl Egress {
         }
         let Self { ports, layout, order, .. } = self;
         let turn = match order {
-            Order::Turns(_) if layout.groups == 1 => return holds.next().map(|(to, _)| to),
-            Order::Turns(turns) => {
+            Order::RoundRobin(_) if layout.groups == 1 => return holds.next().map(|(to, _)| to),
+            Order::RoundRobin(order) => {
                 let ready = |port: PortId| ports[port].ready_at().is_some_and(|at| at <= now);
                 let held = |port| holds.clone().any(|(to, class)| layout.port(to, category, class) == port);
-                let port = turns.next(layout, category, |port| ready(port) || held(port));
+                let port = order.next(layout, category, |port| ready(port) || held(port));
                 // A station gets its packets in the order of their numbers, whatever their classes.
                 let turn = holds.find(|&(to, _)| layout.group(to) == port.place() / layout.lanes);
                 if turn.is_some() {
-                    turns.served(layout, port);
+                    order.served(layout, port);
                 }
                 turn.map(|(to, _)| to)
             }
@@ -261,8 +260,8 @@ impl Egress {
 
     /// The end of a TXOP has cut off an exchange with a receiver, by so much of a full [`EXCHANGE`].
     pub(crate) fn cut_off(&mut self, to: u32, category: u8, rest: u32) {
-        if let Order::Turns(turns) = &mut self.order {
-            turns.cut_off(self.layout.port(to, category, Class::BestEffort), rest);
+        if let Order::RoundRobin(order) = &mut self.order {
+            order.cut_off(self.layout.port(to, category, Class::BestEffort), rest);
         }
     }
 
@@ -277,7 +276,7 @@ impl Egress {
         let taken = self.take(now, port, 0, dropped);
         match &mut self.order {
             _ if taken.is_none() => self.filled &= !(1 << category),
-            Order::Turns(turns) => turns.served(&self.layout, port),
+            Order::RoundRobin(order) => order.served(&self.layout, port),
             Order::Mac80211(_) => {}
         }
         taken
@@ -285,7 +284,7 @@ impl Egress {
 
     /// The port of a category where packets wait that may leave first, and when; none where none waits.
     pub(crate) fn ready_at(&self, category: u8) -> Option<(PortId, Instant)> {
-        let Order::Turns(_) = self.order else { return None };
+        let Order::RoundRobin(_) = self.order else { return None };
         let lanes = self.layout.lanes_of(category);
         let ports = lanes.flat_map(|lane| (lane..self.layout.radio_ports()).step_by(self.layout.lanes)).map(PortId::at);
         ports.filter_map(|port| Some((port, self.ports[port].ready_at()?))).min_by_key(|&(_, at)| at)
@@ -321,7 +320,7 @@ impl Egress {
     ) -> Option<Waiting> {
         match &self.order {
             Order::Mac80211(scheduler) if scheduler.has(port) => scheduler.peek(port, index),
-            Order::Mac80211(_) | Order::Turns(_) => self.ports[port].peek(now, index, dropped),
+            Order::Mac80211(_) | Order::RoundRobin(_) => self.ports[port].peek(now, index, dropped),
         }
     }
 
@@ -344,32 +343,24 @@ impl Egress {
         Some(Taken { packet, waited, expected: Duration::ZERO, left: Some(port) })
     }
 
-    /// May packets of this length [pass](Self::pass) a port?
+    /// True if packets of this length can [pass](Self::pass) a port.
     pub(crate) fn lets_pass(&self, port: PortId, length: Bytes) -> bool {
-        matches!(self.order, Order::Turns(_)) && self.ports[port].lets_pass(length)
+        matches!(self.order, Order::RoundRobin(_)) && self.ports[port].lets_pass(length)
     }
 
-    /// A batch of at least one packet of one length comes to a port that [lets them pass](Self::lets_pass), and the MAC
-    /// takes one after another: see [`queue::Queue::pass`].
+    /// Passes a batch of packets, at least one, through a port that [lets them pass](Self::lets_pass) to the MAC: see
+    /// [`queue::Batch::pass`].
     pub(crate) fn pass(&mut self, now: Instant, port: PortId, length: Bytes, packets: u64) {
         self.ports[port].pass(now, length, packets);
     }
 
-    /// Completes packets of a port that the MAC or a wired link has finished, `service` after each was taken. What each
-    /// `waited` and what airtime was `expected` of it was told then ([`Taken`]).
-    pub(crate) fn completed(
-        &mut self,
-        now: Instant,
-        port: PortId,
-        waited: Duration,
-        service: Duration,
-        expected: Duration,
-        packets: u32,
-    ) {
+    /// Reports packets of a port that the MAC, or a wired link, is done with. The scheduler `expected` this airtime of
+    /// each ([`Taken::expected`]).
+    pub(crate) fn completed(&mut self, now: Instant, port: PortId, completion: &Completion, expected: Duration) {
         if let Order::Mac80211(scheduler) = &mut self.order {
-            scheduler.completed(port, expected * u64::from(packets));
+            scheduler.completed(port, expected * u64::from(completion.packets));
         }
-        self.ports[port].completed(now, waited, service, packets);
+        self.ports[port].completed(now, completion);
     }
 
     /// Records the airtime of a frame to or from a station.
@@ -412,7 +403,7 @@ impl Egress {
         let held: u64 = self.ports.iter().map(|port| port.queue().backlog().packets).sum();
         let held = held + u64::from(self.note.is_some());
         match &self.order {
-            Order::Turns(_) => held,
+            Order::RoundRobin(_) => held,
             Order::Mac80211(scheduler) => held + scheduler.waiting() as u64,
         }
     }
@@ -420,7 +411,7 @@ impl Egress {
     /// Do its accounts of airtime agree with what is expected of the packets that the MAC has taken?
     pub(crate) fn balances(&self, with_mac: Duration) -> bool {
         match &self.order {
-            Order::Turns(_) => with_mac.is_zero(),
+            Order::RoundRobin(_) => with_mac.is_zero(),
             Order::Mac80211(scheduler) => scheduler.balances(with_mac),
         }
     }

@@ -5,10 +5,10 @@
 //! categories contend for it. The DCF is the case of one category. `docs/mac-conventions.md` gives the reasons for
 //! every choice that the standard leaves, and what each changes.
 
-use super::age::AgeOrder;
 use super::buffer::{Buffer, Joins, Request, Size};
-use super::contender::Contender;
+use super::contention::Contender;
 use super::peers::Peers;
+use super::tmac::TmacState;
 use super::{
     Access, Answer, BROADCAST, CATEGORIES, Conventions, Costs, Due, Finished, Frame, Kind, LONGEST_MSDU, Mpdu, Msdu,
     Rates, Reorder, Report, SEQUENCES, Tells, Unanswered, WINDOW,
@@ -106,7 +106,7 @@ pub(crate) struct Station {
     pub(super) random: Stream,
     pub(super) finished: VecDeque<Finished>,
     /// Its part in the order of age, where there is one.
-    pub(super) turns: Option<Box<AgeOrder>>,
+    pub(super) tmac: Option<Box<TmacState>>,
 }
 
 /// A frame that is being put together from the packets of a category.
@@ -167,7 +167,7 @@ impl Station {
             peers: Peers::default(),
             random,
             finished: VecDeque::new(),
-            turns: conventions.turns.map(|_| Box::default()),
+            tmac: conventions.tmac.map(|_| Box::default()),
         }
     }
 
@@ -197,10 +197,14 @@ impl Station {
         next.chain(self.aside.iter().flat_map(|(_, buffer)| &buffer.mpdus))
     }
 
-    /// Bit by bit, the categories that hold frames after an exchange that has ended since this was last asked. The host
-    /// decides whose turn it is: it [resumes](Self::resume) the frames for one receiver, or [sets aside](Self::set_aside)
-    /// what is next and offers another packet.
+    /// Does a category hold frames after an exchange that has ended, so that the host has to decide whose turn it is?
     #[inline]
+    pub(crate) fn is_paused(&self) -> bool {
+        self.paused != 0
+    }
+
+    /// Takes the [paused](Self::is_paused) categories, bit by bit. The host [resumes](Self::resume) the frames of each for
+    /// one receiver, or [sets aside](Self::set_aside) what is next and offers another packet.
     pub(crate) fn take_paused(&mut self) -> u8 {
         std::mem::take(&mut self.paused)
     }
@@ -276,14 +280,14 @@ impl Station {
     }
 
     /// Its part in the order of age.
-    pub(crate) fn turns(&self) -> Option<&AgeOrder> {
-        self.turns.as_deref()
+    pub(crate) fn tmac(&self) -> Option<&TmacState> {
+        self.tmac.as_deref()
     }
 
     /// It begins to send a frame that tells this.
     pub(crate) fn tell(&mut self, tells: Tells) {
-        if let Some(turns) = &mut self.turns {
-            turns.tell(tells);
+        if let Some(tmac) = &mut self.tmac {
+            tmac.tell(tells);
         }
     }
 
