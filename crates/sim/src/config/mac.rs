@@ -100,6 +100,8 @@ pub struct Aggregation {
     pub amsdu: MostBytes,
     /// Reaction to a missing BlockAck.
     pub missed_block_ack: MissedBlockAck,
+    /// When a frame of A-MPDUs is given up.
+    pub give_up: GiveUp,
 }
 
 impl Default for Aggregation {
@@ -110,6 +112,7 @@ impl Default for Aggregation {
             ampdu_duration: Duration::from_millis(4),
             amsdu: MostBytes::Off,
             missed_block_ack: MissedBlockAck::default(),
+            give_up: GiveUp::default(),
         }
     }
 }
@@ -124,6 +127,18 @@ pub enum MissedBlockAck {
     Retransmit,
     /// A BlockAckReq asks which arrived (ns-3).
     Request,
+}
+
+/// When a frame of A-MPDUs is given up (see `docs/mac-conventions.md`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum GiveUp {
+    /// After as many attempts as a frame that is sent alone: `short_retry_limit`, after RTS and CTS `long_retry_limit`.
+    #[default]
+    Attempts,
+    /// 500 ms after its first attempt failed, whatever the number of attempts (ns-3).
+    Lifetime,
 }
 
 /// A limit of a length: written as `off` or as a size.

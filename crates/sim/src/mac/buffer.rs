@@ -3,7 +3,7 @@
 use super::{Conventions, SEQUENCES};
 use crate::engine::Handle;
 use std::collections::VecDeque;
-use units::Bytes;
+use units::{Bytes, Duration, Instant};
 
 /// Delimiter in front of each MPDU of an A-MPDU (9.7.1).
 const DELIMITER: u64 = 4;
@@ -11,6 +11,9 @@ const DELIMITER: u64 = 4;
 const SUBFRAME_HEADER: u64 = 14;
 /// The longest MPDU within an A-MPDU: its delimiter has 12 bits for the length (9.7.1).
 const LONGEST_AGGREGATED_MPDU: u64 = 4095;
+
+/// Lifetime of a frame by [`GiveUp::Lifetime`](crate::config::GiveUp::Lifetime): the default of ns-3's queue.
+const LIFETIME: Duration = Duration::from_millis(500);
 
 /// A packet that the host hands over: LLC header and above are its MSDU.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +47,8 @@ pub(crate) struct Mpdu {
     pub(super) tried: bool,
     /// Whether it has been sent more than once.
     pub(crate) retry: bool,
+    /// End of its lifetime, which the failure of the first A-MPDU with it begins.
+    expiry: Instant,
 }
 
 impl Mpdu {
@@ -60,7 +65,22 @@ impl Mpdu {
             sent: false,
             tried: false,
             retry: false,
+            expiry: Instant::NEVER,
         }
+    }
+
+    /// An A-MPDU with it has failed. Is its lifetime over?
+    pub(super) fn expires(&mut self, now: Instant) -> bool {
+        self.tried = true;
+        if self.expiry == Instant::NEVER {
+            self.expiry = now + LIFETIME;
+        }
+        self.is_expired(now)
+    }
+
+    /// Is its lifetime over?
+    pub(super) fn is_expired(&self, now: Instant) -> bool {
+        now >= self.expiry
     }
 
     /// Length of the A-MSDU with one more MSDU: subframes of 14 B of header, all but the last padded to 4 B.

@@ -6,7 +6,7 @@ use super::station::{Cleared, Station, Step};
 use super::{
     Announced, Answer, Assembly, BROADCAST, Conventions, Finished, Frame, Kind, Report, SEQUENCES, Unanswered, WINDOW,
 };
-use crate::config::MissedBlockAck;
+use crate::config::{GiveUp, MissedBlockAck};
 use crate::radio::Timing;
 use units::{Bytes, Duration, Instant};
 
@@ -110,7 +110,7 @@ impl Station {
             return;
         }
         if frame.to == BROADCAST {
-            self.settle(usize::from(self.holder), rules, |_| true);
+            self.settle(now, usize::from(self.holder), rules, |_| true);
             self.finish(now, rules);
             return;
         }
@@ -175,7 +175,7 @@ impl Station {
 
     /// The data have been acknowledged.
     pub(super) fn acknowledged(&mut self, now: Instant, rules: &Conventions) -> Answer {
-        let report = self.settle(usize::from(self.holder), rules, |_| true);
+        let report = self.settle(now, usize::from(self.holder), rules, |_| true);
         self.finish(now, rules);
         Answer { report, ..Answer::default() }
     }
@@ -186,7 +186,7 @@ impl Station {
         if let Some(request) = self.buffers[holder].request.take() {
             self.peers.set_behind(request.to, holder, false);
         }
-        let report = self.settle(holder, rules, |sequence| {
+        let report = self.settle(now, holder, rules, |sequence| {
             let ahead = distance(start, sequence);
             // Before the first number that it reports, all has arrived or is not waited for any more.
             ahead >= SEQUENCES / 2 || ahead < WINDOW && arrived >> ahead & 1 == 1
@@ -196,8 +196,15 @@ impl Station {
     }
 
     /// What was in flight has arrived or has failed, by its number. Returns what became of it.
-    fn settle(&mut self, category: usize, rules: &Conventions, arrived: impl Fn(u16) -> bool) -> Option<Report> {
+    fn settle(
+        &mut self,
+        now: Instant,
+        category: usize,
+        rules: &Conventions,
+        arrived: impl Fn(u16) -> bool,
+    ) -> Option<Report> {
         let announced = self.cleared == Cleared::ByRts;
+        let by_age = rules.aggregation.give_up == GiveUp::Lifetime && self.step != Step::AwaitCts;
         let (index, finished) = (u8::try_from(category).expect("there are four categories"), &mut self.finished);
         let Buffer { to, mpdus, in_flight, .. } = &mut self.buffers[category];
         let (to, sent) = (*to, std::mem::take(in_flight));
@@ -206,6 +213,8 @@ impl Station {
             let mpdu = &mut mpdus[place];
             let fate = if arrived(mpdu.sequence) {
                 Fate::Acknowledged
+            } else if by_age && sent > 1 {
+                if mpdu.expires(now) { Fate::GivenUp } else { Fate::Kept }
             } else {
                 let (failures, limit) = if announced {
                     (&mut mpdu.long_failures, rules.long_retry_limit)
@@ -267,9 +276,12 @@ impl Station {
         let before = self.finished.len();
         let (mut report, mut announced) = (None, None);
         let gave_up = match (self.step, asked) {
-            (Step::AwaitBlockAck, true) => self.fail_request(holder, rules),
+            (Step::AwaitBlockAck, true) => self.fail_request(now, holder, rules),
             (Step::AwaitBlockAck, false) if rules.aggregation.missed == MissedBlockAck::Request => {
                 let buffer = &mut self.buffers[holder];
+                for mpdu in buffer.mpdus.iter_mut().take(buffer.in_flight) {
+                    mpdu.expires(now);
+                }
                 let start = buffer.mpdus.front().expect("a response is awaited for frames").sequence;
                 buffer.request = Some(Request { to: buffer.to, start, failures: 0 });
                 false
@@ -282,11 +294,11 @@ impl Station {
                     announced = Some(Announced { to, category, airtime });
                     self.buffers[holder].in_flight = size.frames;
                 }
-                self.settle(holder, rules, |_| false);
+                self.settle(now, holder, rules, |_| false);
                 self.finished.len() > before
             }
             _ => {
-                report = self.settle(holder, rules, |_| false);
+                report = self.settle(now, holder, rules, |_| false);
                 self.finished.len() > before
             }
         };
@@ -306,16 +318,21 @@ impl Station {
 
     /// A BlockAckReq was not answered. True when it is given up, and with it the frames that it asked about for this
     /// time.
-    fn fail_request(&mut self, category: usize, rules: &Conventions) -> bool {
-        let request = self.buffers[category].request.as_mut().expect("a request was sent");
-        request.failures = request.failures.saturating_add(1);
-        if request.failures < rules.short_retry_limit {
+    fn fail_request(&mut self, now: Instant, category: usize, rules: &Conventions) -> bool {
+        let Buffer { request, mpdus, in_flight, .. } = &mut self.buffers[category];
+        let Request { to, failures, .. } = request.as_mut().expect("a request was sent");
+        *failures = failures.saturating_add(1);
+        let over = match rules.aggregation.give_up {
+            GiveUp::Lifetime if *in_flight > 0 => mpdus.iter().take(*in_flight).all(|mpdu| mpdu.is_expired(now)),
+            GiveUp::Lifetime | GiveUp::Attempts => *failures >= rules.short_retry_limit,
+        };
+        if !over {
             return false;
         }
-        let to = request.to;
-        self.buffers[category].request = None;
+        let to = *to;
+        *request = None;
         self.peers.set_behind(to, category, true);
-        self.settle(category, rules, |_| false);
+        self.settle(now, category, rules, |_| false);
         true
     }
 

@@ -89,6 +89,7 @@ fn aggregation(network: &Network) -> Result<Aggregation, BuildError> {
         duration: given.ampdu_duration,
         amsdu: limit("amsdu", given.amsdu, 7_935)?,
         missed: given.missed_block_ack,
+        give_up: given.give_up,
     })
 }
 
