@@ -120,7 +120,7 @@ fn hidden_senders_of_aggregates_need_more_than_seven_attempts() {
     for mcs in [3, 15] {
         let goodput = |mac: &str| (1..=4).map(|seed| hidden_pair(mcs, mac, seed).totals.goodput_bps).sum::<f64>();
         let attempts = goodput("");
-        let lifetime = goodput("aggregation.give_up = \"lifetime\"");
+        let lifetime = goodput("aggregation.lifetime = \"3600 s\"");
         let endless = goodput("short_retry_limit = 200\nlong_retry_limit = 200");
         println!("MCS {mcs}: {attempts} {lifetime} {endless}");
         assert!((lifetime / endless - 1.0).abs() < 0.03, "MCS {mcs}: {lifetime} and {endless}");

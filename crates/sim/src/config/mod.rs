@@ -25,7 +25,7 @@ pub use consumption::{Consumption, LowLevel};
 pub use draws::{LengthRange, Lengths, Load, LoadRange};
 pub use errors::{ErrorModel, Errors, Fading, FadingModel};
 pub use mac::{
-    Access, Aggregation, AnswerRts, Contention, Edca, Eifs, FirstAccess, GiveUp, Mac, MissedBlockAck, MostBytes,
+    Access, Aggregation, AnswerRts, Contention, Edca, Eifs, FirstAccess, Lifetime, Mac, MissedBlockAck, MostBytes,
     RateAlgorithm, RateControl, RtsThreshold, TimeoutDeferral,
 };
 pub use mobility::{Mobility, MobilityModel, Speeds, WalkStart, Waypoint};

@@ -12,9 +12,6 @@ const SUBFRAME_HEADER: u64 = 14;
 /// The longest MPDU within an A-MPDU: its delimiter has 12 bits for the length (9.7.1).
 const LONGEST_AGGREGATED_MPDU: u64 = 4095;
 
-/// Lifetime of a frame by [`GiveUp::Lifetime`](crate::config::GiveUp::Lifetime): the default of ns-3's queue.
-const LIFETIME: Duration = Duration::from_millis(500);
-
 /// A packet that the host hands over: LLC header and above are its MSDU.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Msdu {
@@ -70,11 +67,9 @@ impl Mpdu {
     }
 
     /// An A-MPDU with it has failed. Is its lifetime over?
-    pub(super) fn expires(&mut self, now: Instant) -> bool {
+    pub(super) fn expires(&mut self, now: Instant, lifetime: Duration) -> bool {
         self.tried = true;
-        if self.expiry == Instant::NEVER {
-            self.expiry = now + LIFETIME;
-        }
+        self.expiry = self.expiry.min(now + lifetime);
         self.is_expired(now)
     }
 

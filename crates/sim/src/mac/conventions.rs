@@ -1,7 +1,7 @@
 //! Conventions shared by all stations of a network: the rules of access and the choices that the standard leaves open.
 
 use super::{BLOCK_ACK, TmacRules};
-use crate::config::{AnswerRts, Category, Eifs, FirstAccess, GiveUp, MissedBlockAck};
+use crate::config::{AnswerRts, Category, Eifs, FirstAccess, MissedBlockAck};
 use crate::radio::{Mode, Timing};
 use units::{Bytes, Duration};
 
@@ -42,7 +42,8 @@ pub(crate) struct Aggregation {
     /// The longest A-MSDU; none at all.
     pub(crate) amsdu: Option<Bytes>,
     pub(crate) missed: MissedBlockAck,
-    pub(crate) give_up: GiveUp,
+    /// How long the frames of A-MPDUs are tried; none: as often as others.
+    pub(crate) lifetime: Option<Duration>,
 }
 
 impl Aggregation {

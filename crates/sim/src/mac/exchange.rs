@@ -6,7 +6,7 @@ use super::station::{Cleared, Station, Step};
 use super::{
     Announced, Answer, Assembly, BROADCAST, Conventions, Finished, Frame, Kind, Report, SEQUENCES, Unanswered, WINDOW,
 };
-use crate::config::{GiveUp, MissedBlockAck};
+use crate::config::MissedBlockAck;
 use crate::radio::Timing;
 use units::{Bytes, Duration, Instant};
 
@@ -204,7 +204,7 @@ impl Station {
         arrived: impl Fn(u16) -> bool,
     ) -> Option<Report> {
         let announced = self.cleared == Cleared::ByRts;
-        let by_age = rules.aggregation.give_up == GiveUp::Lifetime && self.step != Step::AwaitCts;
+        let lifetime = rules.aggregation.lifetime.filter(|_| self.step != Step::AwaitCts);
         let (index, finished) = (u8::try_from(category).expect("there are four categories"), &mut self.finished);
         let Buffer { to, mpdus, in_flight, .. } = &mut self.buffers[category];
         let (to, sent) = (*to, std::mem::take(in_flight));
@@ -213,8 +213,10 @@ impl Station {
             let mpdu = &mut mpdus[place];
             let fate = if arrived(mpdu.sequence) {
                 Fate::Acknowledged
-            } else if by_age && sent > 1 {
-                if mpdu.expires(now) { Fate::GivenUp } else { Fate::Kept }
+            } else if let Some(lifetime) = lifetime
+                && sent > 1
+            {
+                if mpdu.expires(now, lifetime) { Fate::GivenUp } else { Fate::Kept }
             } else {
                 let (failures, limit) = if announced {
                     (&mut mpdu.long_failures, rules.long_retry_limit)
@@ -279,8 +281,8 @@ impl Station {
             (Step::AwaitBlockAck, true) => self.fail_request(now, holder, rules),
             (Step::AwaitBlockAck, false) if rules.aggregation.missed == MissedBlockAck::Request => {
                 let buffer = &mut self.buffers[holder];
-                for mpdu in buffer.mpdus.iter_mut().take(buffer.in_flight) {
-                    mpdu.expires(now);
+                if let Some(lifetime) = rules.aggregation.lifetime {
+                    buffer.mpdus.iter_mut().take(buffer.in_flight).for_each(|mpdu| _ = mpdu.expires(now, lifetime));
                 }
                 let start = buffer.mpdus.front().expect("a response is awaited for frames").sequence;
                 buffer.request = Some(Request { to: buffer.to, start, failures: 0 });
@@ -322,9 +324,9 @@ impl Station {
         let Buffer { request, mpdus, in_flight, .. } = &mut self.buffers[category];
         let Request { to, failures, .. } = request.as_mut().expect("a request was sent");
         *failures = failures.saturating_add(1);
-        let over = match rules.aggregation.give_up {
-            GiveUp::Lifetime if *in_flight > 0 => mpdus.iter().take(*in_flight).all(|mpdu| mpdu.is_expired(now)),
-            GiveUp::Lifetime | GiveUp::Attempts => *failures >= rules.short_retry_limit,
+        let over = match rules.aggregation.lifetime {
+            Some(_) if *in_flight > 0 => mpdus.iter().take(*in_flight).all(|mpdu| mpdu.is_expired(now)),
+            Some(_) | None => *failures >= rules.short_retry_limit,
         };
         if !over {
             return false;

@@ -2,7 +2,7 @@
 //! 304, RTS 352; SIFS 10, slot 20, DIFS 50, EIFS 364, time-out 222, turn-around 5.
 
 use super::*;
-use crate::config::{AnswerRts, Eifs, FirstAccess, GiveUp, MissedBlockAck, Preamble, Radio};
+use crate::config::{AnswerRts, Eifs, FirstAccess, MissedBlockAck, Preamble, Radio};
 use crate::engine::{Arena, Handle, Purpose, Stream};
 use crate::radio::{DsssRate, Mode, Timing};
 use units::{Bytes, Duration, Instant};
@@ -44,7 +44,7 @@ fn conventions() -> Conventions {
             duration: Duration::from_millis(4),
             amsdu: None,
             missed: MissedBlockAck::Retransmit,
-            give_up: GiveUp::Attempts,
+            lifetime: None,
         },
         eifs: Eifs::BadFrame,
         first_access: FirstAccess::Immediate,

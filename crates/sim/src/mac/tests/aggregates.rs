@@ -3,7 +3,7 @@
 
 use super::super::reorder::Reorder;
 use super::*;
-use crate::config::{GiveUp, Standard};
+use crate::config::Standard;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -233,7 +233,7 @@ fn an_rts_without_cts_counts_for_all_frames_that_it_announced() {
 #[test]
 fn by_its_lifetime_a_frame_of_aggregates_has_as_many_attempts_as_fit() {
     let mut by_age = rules();
-    by_age.aggregation.give_up = GiveUp::Lifetime;
+    by_age.aggregation.lifetime = Some(Duration::from_millis(500));
     let mut bench = bench(by_age);
     bench.sends_aggregate(1_000, 3);
     let first = bench.station.deadline;
