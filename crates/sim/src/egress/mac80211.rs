@@ -268,10 +268,10 @@ impl Scheduler {
             }
         }
         let used = |to: u32| shares[port(to)].used.max(*clock);
-        let held = holds.clone().min_by_key(|&to| used(to));
         let others = passed.iter().map(|passed| passed.packet.to).enumerate();
         let others = others.filter(|&(_, to)| holds.clone().all(|held| held != to));
         let other = others.min_by_key(|&(_, to)| used(to));
+        let held = holds.min_by_key(|&to| used(to));
         let first = held.map(used).into_iter().chain(other.map(|(_, to)| used(to))).min();
         let is_other = other.is_some_and(|(_, to)| Some(used(to)) == first);
         *clock = first.unwrap_or(*clock);
