@@ -17,10 +17,11 @@ fn goodputs(stations: u32, mac: &str, traffic: &str, seconds: u32) -> Vec<f64> {
          [[node]]\nname = \"ap\"\nrole = \"access-point\"\nposition = [\"0 m\", \"0 m\"]\nqueues = \"per-station\"\n"
     );
     for station in 0..stations {
-        text += &format!(
+        let node = format!(
             "[[node]]\nname = \"s{station}\"\nposition = [\"5 m\", \"{station} m\"]\n\
              [[flow]]\nname = \"f{station}\"\nfrom = \"ap\"\nto = \"s{station}\"\ntraffic = {{ {traffic} }}\n"
         );
+        text += &node;
     }
     run(&text, 1).flows.iter().map(|flow| flow.goodput_bps).collect()
 }
