@@ -14,6 +14,8 @@ AODV = {
 }
 # Seconds before results count, where cost is measured.
 WARM_UP = 1
+# In our programs for ns-3 no frame is too old.
+OLD = {"ns-3": {"mac.aggregation.lifetime": "3600 s"}}
 # ns-3 sends an RTS until it is answered (ns3/README.md).
 ENDLESS_RTS = {"mac.short_retry_limit": 200}
 
@@ -176,7 +178,7 @@ def cells(phy, name, cost):
 def ampdus():
     """Network (f)."""
     return [Case("f", f"ampdu mcs={mcs} n={n}", "peer-ampdu", AMPDU if n == 1 else AMPDU | LOST, 6.0,
-                 {"nodes.count": n + 1, "radio.mcs": mcs}, ("ns3-ampdu", f"--mcs={mcs}", f"--stations={n}"),
+                 {"nodes.count": n + 1, "radio.mcs": mcs}, ("ns3-ampdu", f"--mcs={mcs}", f"--stations={n}"), conventions=OLD,
                  **({"cost": 20, "counted": (2, 5)} if mcs == 15 else {}))
             for mcs in (7, 15) for n in (1, 10)]
 
@@ -260,6 +262,8 @@ CASES = [
     Case("c", "hidden-rts", "peer-hidden-rts", HIDDEN | {"RTS, 1/s": mac_rate("rts_attempts")}, 31.0, {},
          ("ns3-hidden", "--rts=1"), ("hidden.tcl", "rts", 1),
          conventions={"ns-3": ENDLESS_RTS}),
+    *(Case("c", f"hidden ampdu mcs={mcs}", "peer-hidden-ampdu", AMPDU | LOST, 31.0, {"radio.mcs": mcs},
+           ("ns3-hidden", f"--mcs={mcs}"), conventions=OLD) for mcs in (3, 15)),
     Case("d", "chain-fifo", "chain-fifo", CHAIN, 100.0, {}, ("ns3-chain",)),
     Case("d", "chain-aodv", "peer-chain-aodv", CHAIN, 100.0, {}, ("ns3-chain", "--routing=aodv"),
          ("chain.tcl",), conventions=AODV, cost=100, counted=(26, 46)),

@@ -6,18 +6,6 @@
 #include "ns3/qos-txop.h"
 #include "retries.h"
 
-// The longest PSDU whose PPDU with an HT-mixed preamble lasts no longer than this, 20 MHz and long guard interval.
-static uint32_t
-BytesWithin(double microseconds, uint32_t mcs)
-{
-    static const uint32_t kBitsPerSymbol[] = {26, 52, 78, 104, 156, 208, 234, 260};
-    const uint32_t streams = mcs / 8 + 1;
-    // 20 us legacy part, 8 us HT-SIG, 4 us HT-STF, 4 us HT-LTF a stream (a fourth for three).
-    const double preamble = 32 + 4.0 * (streams == 3 ? 4 : streams);
-    const auto symbols = static_cast<uint32_t>((microseconds - preamble) / 4);
-    return (symbols * kBitsPerSymbol[mcs % 8] * streams - 22) / 8; // 16 bits SERVICE, 6 bits tail
-}
-
 int
 main(int argc, char* argv[])
 {

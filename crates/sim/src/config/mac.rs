@@ -100,6 +100,9 @@ pub struct Aggregation {
     pub amsdu: MostBytes,
     /// Reaction to a missing BlockAck.
     pub missed_block_ack: MissedBlockAck,
+    /// Time after its first failed attempt at which a frame of A-MPDUs is given up, whatever the number of attempts;
+    /// "off": after as many as other frames.
+    pub lifetime: Lifetime,
 }
 
 impl Default for Aggregation {
@@ -110,6 +113,7 @@ impl Default for Aggregation {
             ampdu_duration: Duration::from_millis(4),
             amsdu: MostBytes::Off,
             missed_block_ack: MissedBlockAck::default(),
+            lifetime: Lifetime::default(),
         }
     }
 }
@@ -124,6 +128,16 @@ pub enum MissedBlockAck {
     Retransmit,
     /// A BlockAckReq asks which arrived (ns-3).
     Request,
+}
+
+/// How long a frame of A-MPDUs is tried: written as `off` or as a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lifetime {
+    /// For as many attempts as other frames.
+    #[default]
+    Off,
+    /// For this time after its first attempt failed.
+    Of(Duration),
 }
 
 /// A limit of a length: written as `off` or as a size.
@@ -147,13 +161,13 @@ pub enum RtsThreshold {
 }
 
 /// A type written as `off` or as a size.
-macro_rules! off_or_bytes {
-    ($Type:ident, $Some:ident) => {
+macro_rules! off_or {
+    ($Type:ident, $Some:ident, $Value:ty) => {
         impl Serialize for $Type {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match self {
                     Self::Off => serializer.serialize_str("off"),
-                    Self::$Some(bytes) => bytes.serialize(serializer),
+                    Self::$Some(value) => value.serialize(serializer),
                 }
             }
         }
@@ -175,14 +189,15 @@ macro_rules! off_or_bytes {
             }
 
             fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!({ "anyOf": [{ "const": "off" }, generator.subschema_for::<Bytes>()] })
+                schemars::json_schema!({ "anyOf": [{ "const": "off" }, generator.subschema_for::<$Value>()] })
             }
         }
     };
 }
 
-off_or_bytes!(RtsThreshold, Above);
-off_or_bytes!(MostBytes, UpTo);
+off_or!(RtsThreshold, Above, Bytes);
+off_or!(MostBytes, UpTo, Bytes);
+off_or!(Lifetime, Of, Duration);
 
 /// After which receptions a node waits EIFS instead of DIFS (see `docs/mac-conventions.md`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

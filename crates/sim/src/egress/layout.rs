@@ -65,16 +65,20 @@ impl Layout {
         self.way(to, category, class).0
     }
 
+    /// The group of the ports for a station; a broadcast is addressed above all stations.
+    #[inline]
+    pub(super) fn group(&self, to: u32) -> usize {
+        if self.stations.is_empty() { 0 } else { self.stations.partition_point(|&station| station < to) }
+    }
+
     /// The same, with the wired link that the port is for, if it is.
     #[inline]
     pub(super) fn way(&self, to: u32, category: u8, class: Class) -> (PortId, Option<WireId>) {
         if let Some(place) = self.wires.iter().position(|&(other, _)| other == to) {
             return (PortId::at(self.radio_ports() + place), Some(self.wires[place].1));
         }
-        // A broadcast is addressed above all stations.
-        let group = if self.stations.is_empty() { 0 } else { self.stations.partition_point(|&station| station < to) };
         let lane = if self.by_class { usize::from(class == CLASSES[1]) } else { usize::from(category) };
-        (PortId::at(group * self.lanes + lane), None)
+        (PortId::at(self.group(to) * self.lanes + lane), None)
     }
 
     /// The wired link that a port is for.

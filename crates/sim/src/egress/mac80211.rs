@@ -7,6 +7,7 @@
 
 use super::layout::Layout;
 use super::port::{Port, Taken};
+use crate::config::Class;
 use crate::engine::{List, Number as _, PortId};
 use crate::mac::{Conventions, Costs, Station};
 use crate::net::{Waiting, msdu_bytes};
@@ -69,6 +70,11 @@ struct Category {
     passed: VecDeque<Passed>,
     /// The ports that may have packets, in the order of their turns.
     turns: VecDeque<PortId>,
+    /// The ports of stations for which the MAC holds frames to be sent again: a driver has a queue of these for each
+    /// station. As long as there are any, the stations of whose frames the MAC has any get equal airtime.
+    retried: Vec<PortId>,
+    /// What the one of them that had used least had used by the last decision.
+    clock: Duration,
 }
 
 /// A packet that passed and waits for the MAC.
@@ -93,6 +99,8 @@ struct Share {
     pending: Duration,
     /// Time at which it last had a packet.
     active: Instant,
+    /// Airtime that it has used while frames were to be sent again, on the category's clock.
+    used: Duration,
 }
 
 impl Scheduler {
@@ -105,6 +113,7 @@ impl Scheduler {
             deficit: 0,
             pending: Duration::ZERO,
             active: Instant::ZERO,
+            used: Duration::ZERO,
         };
         Self {
             categories: (0..layout.lanes).map(|_| Category::default()).collect(),
@@ -239,6 +248,39 @@ impl Scheduler {
         }
     }
 
+    /// Whose turn it is in a category of which the MAC `holds` frames for some stations: of these and of those with packets
+    /// that wait for the MAC, the one that has used least airtime. None if it is one of the latter, whose packet is the
+    /// next then.
+    pub(super) fn turn(
+        &mut self,
+        now: Instant,
+        category: u8,
+        layout: &Layout,
+        holds: impl Iterator<Item = u32> + Clone,
+    ) -> Option<u32> {
+        let Self { categories, shares, .. } = self;
+        let Category { passed, retried, clock, .. } = &mut categories[usize::from(category)];
+        let port = |to: u32| layout.port(to, category, Class::BestEffort);
+        for port in holds.clone().map(port) {
+            shares[port].active = now;
+            if !retried.contains(&port) {
+                retried.push(port);
+            }
+        }
+        let used = |to: u32| shares[port(to)].used.max(*clock);
+        let others = passed.iter().map(|passed| passed.packet.to).enumerate();
+        let others = others.filter(|&(_, to)| holds.clone().all(|held| held != to));
+        let other = others.min_by_key(|&(_, to)| used(to));
+        let held = holds.min_by_key(|&to| used(to));
+        let first = held.map(used).into_iter().chain(other.map(|(_, to)| used(to))).min();
+        let is_other = other.is_some_and(|(_, to)| Some(used(to)) == first);
+        *clock = first.unwrap_or(*clock);
+        let Some((place, _)) = other.filter(|_| is_other) else { return held };
+        let packet = passed.remove(place).expect("it waits there");
+        passed.push_front(packet);
+        None
+    }
+
     /// The port at the head of the turns of a category is empty.
     fn leaves(&mut self, category: usize) {
         if let Some(port) = self.categories[category].turns.pop_front() {
@@ -253,7 +295,7 @@ impl Scheduler {
         share.active = now;
         let all = if share.broadcasts { &mut self.broadcasting } else { &mut self.pending };
         *all += packet.expected;
-        let Category { passed, turns } = &mut self.categories[share.category];
+        let Category { passed, turns, .. } = &mut self.categories[share.category];
         passed.push_back(packet);
         if share.broadcasts {
             turns.rotate_left(1);
@@ -284,6 +326,9 @@ impl Scheduler {
         share.pending = share.pending - expected;
         let all = if share.broadcasts { &mut self.broadcasting } else { &mut self.pending };
         *all = *all - expected;
+        if share.pending.is_zero() {
+            self.categories[share.category].retried.retain(|&retried| retried != port);
+        }
         self.moved = true;
     }
 
@@ -292,6 +337,10 @@ impl Scheduler {
         let share = &mut self.shares[port];
         if now.since(share.active) <= ACTIVE {
             share.deficit -= nanos(airtime);
+        }
+        let Category { retried, clock, .. } = &self.categories[share.category];
+        if !retried.is_empty() {
+            share.used = share.used.max(*clock) + airtime;
         }
     }
 

@@ -16,6 +16,7 @@ mod round_robin;
 pub(crate) use layout::Layout;
 pub(crate) use mac80211::Outlook;
 pub(crate) use port::{Port, Taken};
+pub(crate) use round_robin::EXCHANGE;
 
 use crate::config::Class;
 use crate::engine::{List, Number as _, PortId, WireId};
@@ -219,6 +220,51 @@ impl Egress {
         }
     }
 
+    /// Whose turn it is in a category of which the MAC still `holds` frames for some receivers, each with a class: one of
+    /// these, or none of them if it is the turn of a packet of a port. With one port for all receivers the first of these
+    /// goes on.
+    pub(crate) fn turn(
+        &mut self,
+        now: Instant,
+        category: u8,
+        mut holds: impl Iterator<Item = (u32, Class)> + Clone,
+    ) -> Option<u32> {
+        if category == NOTES && self.note.is_some() {
+            return None;
+        }
+        let Self { ports, layout, order, .. } = self;
+        let turn = match order {
+            Order::RoundRobin(_) if layout.groups == 1 => return holds.next().map(|(to, _)| to),
+            Order::RoundRobin(order) => {
+                let ready = |port: PortId| ports[port].ready_at().is_some_and(|at| at <= now);
+                let held = |port| holds.clone().any(|(to, class)| layout.port(to, category, class) == port);
+                let port = order.next(layout, category, |port| ready(port) || held(port));
+                // A station gets its packets in the order of their numbers, whatever their classes.
+                let turn = holds.find(|&(to, _)| layout.group(to) == port.place() / layout.lanes);
+                if turn.is_some() {
+                    order.served(layout, port);
+                }
+                turn.map(|(to, _)| to)
+            }
+            Order::Mac80211(scheduler) => scheduler.turn(now, category, layout, holds.map(|(to, _)| to)),
+        };
+        self.filled |= 1 << category;
+        turn
+    }
+
+    /// May frames that are sent again be joined by packets that were preceded by one for another receiver? Not where
+    /// these frames hold back all others.
+    pub(crate) fn takes_turns(&self) -> bool {
+        self.layout.groups > 1
+    }
+
+    /// The end of a TXOP has cut off an exchange with a receiver, by so much of a full [`EXCHANGE`].
+    pub(crate) fn cut_off(&mut self, to: u32, category: u8, rest: u32) {
+        if let Order::RoundRobin(order) = &mut self.order {
+            order.cut_off(self.layout.port(to, category, Class::BestEffort), rest);
+        }
+    }
+
     /// The MAC takes the next packet of a category, if one waits that may leave now.
     pub(crate) fn take_next(&mut self, now: Instant, category: u8, dropped: &mut impl FnMut(Waiting)) -> Option<Taken> {
         if category == NOTES
@@ -226,9 +272,12 @@ impl Egress {
         {
             return Some(Taken { packet, waited: Duration::ZERO, expected: Duration::ZERO, left: None });
         }
-        let taken = self.take(now, self.next(now, category), 0, dropped);
-        if taken.is_none() {
-            self.filled &= !(1 << category);
+        let port = self.next(now, category);
+        let taken = self.take(now, port, 0, dropped);
+        match &mut self.order {
+            _ if taken.is_none() => self.filled &= !(1 << category),
+            Order::RoundRobin(order) => order.served(&self.layout, port),
+            Order::Mac80211(_) => {}
         }
         taken
     }
@@ -291,9 +340,6 @@ impl Egress {
             return scheduler.take(now, port, index);
         }
         let Departure { packet, waited } = self.ports[port].take(now, index, dropped)?;
-        if let Order::RoundRobin(order) = &mut self.order {
-            order.served(&self.layout, port);
-        }
         Some(Taken { packet, waited, expected: Duration::ZERO, left: Some(port) })
     }
 
@@ -306,9 +352,6 @@ impl Egress {
     /// [`queue::Batch::pass`].
     pub(crate) fn pass(&mut self, now: Instant, port: PortId, length: Bytes, packets: u64) {
         self.ports[port].pass(now, length, packets);
-        if let Order::RoundRobin(order) = &mut self.order {
-            order.served(&self.layout, port);
-        }
     }
 
     /// Reports packets of a port that the MAC, or a wired link, is done with. The scheduler `expected` this airtime of
@@ -327,6 +370,12 @@ impl Egress {
             // It knows no service classes.
             scheduler.charge(now, self.layout.port(station, category, Class::BestEffort), airtime());
         }
+    }
+
+    /// Records an RTS without CTS, and the airtime of the data that it announced.
+    pub(crate) fn announced_in_vain(&mut self, now: Instant, station: u32, category: u8, airtime: Duration) {
+        // A driver reports attempts, and mac80211 charges each with all of its frame.
+        self.on_air(now, station, category, || airtime);
     }
 
     /// Removes `unwanted` packets from all ports.

@@ -3,7 +3,7 @@
 use super::{Conventions, SEQUENCES};
 use crate::engine::Handle;
 use std::collections::VecDeque;
-use units::Bytes;
+use units::{Bytes, Duration, Instant};
 
 /// Delimiter in front of each MPDU of an A-MPDU (9.7.1).
 const DELIMITER: u64 = 4;
@@ -40,8 +40,12 @@ pub(crate) struct Mpdu {
     pub(super) long_failures: u8,
     /// Whether it has been sent.
     pub(super) sent: bool,
+    /// Whether an attempt at it has failed: the frame, or the RTS that announced it.
+    pub(super) tried: bool,
     /// Whether it has been sent more than once.
     pub(crate) retry: bool,
+    /// End of its lifetime, which the failure of the first A-MPDU with it begins.
+    expiry: Instant,
 }
 
 impl Mpdu {
@@ -56,8 +60,22 @@ impl Mpdu {
             short_failures: 0,
             long_failures: 0,
             sent: false,
+            tried: false,
             retry: false,
+            expiry: Instant::NEVER,
         }
+    }
+
+    /// An A-MPDU with it has failed. Is its lifetime over?
+    pub(super) fn expires(&mut self, now: Instant, lifetime: Duration) -> bool {
+        self.tried = true;
+        self.expiry = self.expiry.min(now + lifetime);
+        self.is_expired(now)
+    }
+
+    /// Is its lifetime over?
+    pub(super) fn is_expired(&self, now: Instant) -> bool {
+        now >= self.expiry
     }
 
     /// Length of the A-MSDU with one more MSDU: subframes of 14 B of header, all but the last padded to 4 B.
@@ -138,6 +156,11 @@ pub(crate) fn places<'a>(mpdus: impl Iterator<Item = &'a Mpdu>) -> impl Iterator
 }
 
 impl Buffer {
+    /// Is there nothing to send?
+    pub(super) fn is_empty(&self) -> bool {
+        self.mpdus.is_empty() && self.request.is_none()
+    }
+
     /// The aggregate of the first MPDUs, as many as `fits` allows, at least one.
     pub(super) fn select(&self, fits: impl Fn(Size) -> bool) -> Size {
         let mut size = Size::NONE;

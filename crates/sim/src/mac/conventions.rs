@@ -42,6 +42,8 @@ pub(crate) struct Aggregation {
     /// The longest A-MSDU; none at all.
     pub(crate) amsdu: Option<Bytes>,
     pub(crate) missed: MissedBlockAck,
+    /// How long the frames of A-MPDUs are tried; none: as often as others.
+    pub(crate) lifetime: Option<Duration>,
 }
 
 impl Aggregation {

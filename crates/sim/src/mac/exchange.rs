@@ -3,7 +3,9 @@
 use super::buffer::{Buffer, Request, Size};
 use super::reorder::distance;
 use super::station::{Cleared, Station, Step};
-use super::{Answer, Assembly, BROADCAST, Conventions, Finished, Frame, Kind, Report, SEQUENCES, Unanswered, WINDOW};
+use super::{
+    Announced, Answer, Assembly, BROADCAST, Conventions, Finished, Frame, Kind, Report, SEQUENCES, Unanswered, WINDOW,
+};
 use crate::config::MissedBlockAck;
 use crate::radio::Timing;
 use units::{Bytes, Duration, Instant};
@@ -108,7 +110,7 @@ impl Station {
             return;
         }
         if frame.to == BROADCAST {
-            self.settle(usize::from(self.holder), rules, |_| true);
+            self.settle(now, usize::from(self.holder), rules, |_| true);
             self.finish(now, rules);
             return;
         }
@@ -173,7 +175,7 @@ impl Station {
 
     /// The data have been acknowledged.
     pub(super) fn acknowledged(&mut self, now: Instant, rules: &Conventions) -> Answer {
-        let report = self.settle(usize::from(self.holder), rules, |_| true);
+        let report = self.settle(now, usize::from(self.holder), rules, |_| true);
         self.finish(now, rules);
         Answer { report, ..Answer::default() }
     }
@@ -184,7 +186,7 @@ impl Station {
         if let Some(request) = self.buffers[holder].request.take() {
             self.peers.set_behind(request.to, holder, false);
         }
-        let report = self.settle(holder, rules, |sequence| {
+        let report = self.settle(now, holder, rules, |sequence| {
             let ahead = distance(start, sequence);
             // Before the first number that it reports, all has arrived or is not waited for any more.
             ahead >= SEQUENCES / 2 || ahead < WINDOW && arrived >> ahead & 1 == 1
@@ -194,8 +196,15 @@ impl Station {
     }
 
     /// What was in flight has arrived or has failed, by its number. Returns what became of it.
-    fn settle(&mut self, category: usize, rules: &Conventions, arrived: impl Fn(u16) -> bool) -> Option<Report> {
+    fn settle(
+        &mut self,
+        now: Instant,
+        category: usize,
+        rules: &Conventions,
+        arrived: impl Fn(u16) -> bool,
+    ) -> Option<Report> {
         let announced = self.cleared == Cleared::ByRts;
+        let lifetime = rules.aggregation.lifetime.filter(|_| self.step != Step::AwaitCts);
         let (index, finished) = (u8::try_from(category).expect("there are four categories"), &mut self.finished);
         let Buffer { to, mpdus, in_flight, .. } = &mut self.buffers[category];
         let (to, sent) = (*to, std::mem::take(in_flight));
@@ -204,6 +213,10 @@ impl Station {
             let mpdu = &mut mpdus[place];
             let fate = if arrived(mpdu.sequence) {
                 Fate::Acknowledged
+            } else if let Some(lifetime) = lifetime
+                && sent > 1
+            {
+                if mpdu.expires(now, lifetime) { Fate::GivenUp } else { Fate::Kept }
             } else {
                 let (failures, limit) = if announced {
                     (&mut mpdu.long_failures, rules.long_retry_limit)
@@ -211,6 +224,7 @@ impl Station {
                     (&mut mpdu.short_failures, rules.short_retry_limit)
                 };
                 *failures += 1;
+                mpdu.tried = true;
                 if *failures < limit { Fate::Kept } else { Fate::GivenUp }
             };
             let delivered = matches!(fate, Fate::Acknowledged);
@@ -262,26 +276,31 @@ impl Station {
         let asked = self.buffers[holder].request.is_some();
         let failed = Some(Unanswered::of(self.step, asked));
         let before = self.finished.len();
-        let mut report = None;
+        let (mut report, mut announced) = (None, None);
         let gave_up = match (self.step, asked) {
-            (Step::AwaitBlockAck, true) => self.fail_request(holder, rules),
+            (Step::AwaitBlockAck, true) => self.fail_request(now, holder, rules),
             (Step::AwaitBlockAck, false) if rules.aggregation.missed == MissedBlockAck::Request => {
                 let buffer = &mut self.buffers[holder];
+                if let Some(lifetime) = rules.aggregation.lifetime {
+                    buffer.mpdus.iter_mut().take(buffer.in_flight).for_each(|mpdu| _ = mpdu.expires(now, lifetime));
+                }
                 let start = buffer.mpdus.front().expect("a response is awaited for frames").sequence;
                 buffer.request = Some(Request { to: buffer.to, start, failures: 0 });
                 false
             }
+            // The attempt counts for all frames that the RTS announced. Rate control learns from data alone.
             (Step::AwaitCts, _) => {
-                let first = self.buffers[holder].mpdus.front_mut().expect("a CTS is awaited for a packet");
-                first.short_failures += 1;
-                let last = first.short_failures >= rules.short_retry_limit;
-                if last {
-                    self.give_up_first(holder, rules);
+                let (to, category) = (self.buffers[holder].to, self.holder);
+                if let Some(size) = self.fixed {
+                    let airtime = rules.timing.duration(self.mode_to(to, &rules.timing), size.psdu);
+                    announced = Some(Announced { to, category, airtime });
+                    self.buffers[holder].in_flight = size.frames;
                 }
-                last
+                self.settle(now, holder, rules, |_| false);
+                self.finished.len() > before
             }
             _ => {
-                report = self.settle(holder, rules, |_| false);
+                report = self.settle(now, holder, rules, |_| false);
                 self.finished.len() > before
             }
         };
@@ -293,23 +312,29 @@ impl Station {
         } else {
             self.widen(holder);
             self.draw(holder);
+            self.pause(holder);
         }
         self.schedule(now, rules);
-        Answer { failed, report, ..Answer::default() }
+        Answer { failed, announced, report, ..Answer::default() }
     }
 
     /// A BlockAckReq was not answered. True when it is given up, and with it the frames that it asked about for this
     /// time.
-    fn fail_request(&mut self, category: usize, rules: &Conventions) -> bool {
-        let request = self.buffers[category].request.as_mut().expect("a request was sent");
-        request.failures = request.failures.saturating_add(1);
-        if request.failures < rules.short_retry_limit {
+    fn fail_request(&mut self, now: Instant, category: usize, rules: &Conventions) -> bool {
+        let Buffer { request, mpdus, in_flight, .. } = &mut self.buffers[category];
+        let Request { to, failures, .. } = request.as_mut().expect("a request was sent");
+        *failures = failures.saturating_add(1);
+        let over = match rules.aggregation.lifetime {
+            Some(_) if *in_flight > 0 => mpdus.iter().take(*in_flight).all(|mpdu| mpdu.is_expired(now)),
+            Some(_) | None => *failures >= rules.short_retry_limit,
+        };
+        if !over {
             return false;
         }
-        let to = request.to;
-        self.buffers[category].request = None;
+        let to = *to;
+        *request = None;
         self.peers.set_behind(to, category, true);
-        self.settle(category, rules, |_| false);
+        self.settle(now, category, rules, |_| false);
         true
     }
 
@@ -351,11 +376,11 @@ impl Station {
     /// (10.3.4.3: post-backoff).
     fn release(&mut self, category: usize) {
         self.narrow(category);
-        let buffer = &self.buffers[category];
-        if buffer.mpdus.is_empty() && buffer.request.is_none() {
+        if self.buffers[category].is_empty() {
             self.wanting &= !(1 << category);
         }
         self.draw(category);
+        self.pause(category);
     }
 }
 

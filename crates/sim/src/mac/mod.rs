@@ -20,6 +20,6 @@ pub(crate) use conventions::{Access, Aggregation, CATEGORIES, Conventions, LONGE
 pub(crate) use frame::{BLOCK_ACK, BROADCAST, Frame, Kind};
 pub(crate) use rate::{Algorithm, Costs, Rates};
 pub(crate) use reorder::{Arrival, Reorder};
-pub(crate) use report::{Answer, Due, Finished, Report, Unanswered};
+pub(crate) use report::{Announced, Answer, Due, Finished, Report, Unanswered};
 pub(crate) use station::{Assembly, Station};
 pub(crate) use tmac::{KEY, Key, Sign, Tells, TmacRules};

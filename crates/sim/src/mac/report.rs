@@ -2,6 +2,7 @@
 
 use super::Frame;
 use crate::engine::Handle;
+use units::Duration;
 
 /// A data frame that the station is done with, and with it the packets in it.
 #[derive(Clone, Copy, Debug)]
@@ -24,8 +25,20 @@ pub(crate) struct Answer {
     pub(crate) duplicate: bool,
     /// The station's own frame that will have no response.
     pub(crate) failed: Option<Unanswered>,
+    /// The data that an RTS without CTS announced.
+    pub(crate) announced: Option<Announced>,
     /// Outcome of the data frames that it sent last.
     pub(crate) report: Option<Report>,
+}
+
+/// Data that were announced in vain.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Announced {
+    pub(crate) to: u32,
+    /// The access category.
+    pub(crate) category: u8,
+    /// Airtime of the data frame.
+    pub(crate) airtime: Duration,
 }
 
 /// A frame that was sent in vain.

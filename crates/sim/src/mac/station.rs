@@ -76,6 +76,8 @@ pub(crate) struct Station {
     /// What EIFS adds to DIFS or AIFS after a bad frame, else nothing.
     pub(super) eifs_surplus: Duration,
     pub(super) nav: Instant,
+    /// The station whose exchange set the NAV last.
+    txop_holder: u32,
     /// Time at which a response was last given up.
     pub(super) timed_out: Instant,
     /// How its categories contend,
@@ -83,8 +85,14 @@ pub(crate) struct Station {
     /// and how some will from the back-off after their next attempt on.
     pub(super) ordered: Vec<(usize, Access)>,
     pub(super) contenders: [Contender; CATEGORIES],
-    /// By category, the frames that it holds.
+    /// By category, the frames that it sends next.
     pub(super) buffers: Vec<Buffer>,
+    /// Frames for other receivers, with their category, that wait until it is their receiver's turn.
+    aside: Vec<(u8, Buffer)>,
+    /// Buffers without frames, so that those set aside cost no memory each time.
+    spare: Vec<Buffer>,
+    /// Bit by bit, the categories that hold frames after an exchange: it may be another receiver's turn.
+    paused: u8,
     /// The frame whose medium has been cleared.
     pub(super) fixed: Option<Size>,
     /// How long the TXOP of the holder may last; zero for one exchange of frames.
@@ -142,11 +150,15 @@ impl Station {
             idle_from: Instant::ZERO,
             eifs_surplus: Duration::ZERO,
             nav: Instant::ZERO,
+            txop_holder: BROADCAST,
             timed_out: Instant::ZERO,
             access: conventions.access,
             ordered: Vec::new(),
             contenders: conventions.access.map(|access| Contender::new(&access)),
             buffers: (0..conventions.categories).map(|_| Buffer::default()).collect(),
+            aside: Vec::new(),
+            spare: Vec::new(),
+            paused: 0,
             fixed: None,
             txop: Duration::ZERO,
             txop_end: Instant::ZERO,
@@ -167,7 +179,7 @@ impl Station {
 
     /// The frames that it holds.
     pub(crate) fn mpdus(&self) -> impl Iterator<Item = &Mpdu> {
-        self.buffers.iter().flat_map(|buffer| &buffer.mpdus)
+        self.mpdus_but(0)
     }
 
     /// The frames in the aggregate that it is sending, or whose response it awaits.
@@ -180,7 +192,78 @@ impl Station {
     pub(crate) fn mpdus_but(&self, without: usize) -> impl Iterator<Item = &Mpdu> {
         let holder = usize::from(self.holder);
         let skipped = move |index: usize| if index == holder { without } else { 0 };
-        self.buffers.iter().enumerate().flat_map(move |(index, buffer)| buffer.mpdus.iter().skip(skipped(index)))
+        let next = self.buffers.iter().enumerate();
+        let next = next.flat_map(move |(index, buffer)| buffer.mpdus.iter().skip(skipped(index)));
+        next.chain(self.aside.iter().flat_map(|(_, buffer)| &buffer.mpdus))
+    }
+
+    /// Does a category hold frames after an exchange that has ended, so that the host has to decide whose turn it is?
+    #[inline]
+    pub(crate) fn is_paused(&self) -> bool {
+        self.paused != 0
+    }
+
+    /// Takes the [paused](Self::is_paused) categories, bit by bit. The host [resumes](Self::resume) the frames of each for
+    /// one receiver, or [sets aside](Self::set_aside) what is next and offers another packet.
+    pub(crate) fn take_paused(&mut self) -> u8 {
+        std::mem::take(&mut self.paused)
+    }
+
+    /// Does a category hold frames that are set aside?
+    #[inline]
+    pub(crate) fn has_aside(&self, category: u8) -> bool {
+        self.aside.iter().any(|&(other, _)| other == category)
+    }
+
+    /// The receivers for which a category holds frames, the one that is next first, each with the first packet.
+    pub(crate) fn receivers(&self, category: u8) -> impl Iterator<Item = (u32, Option<Handle>)> + Clone {
+        let next = Some(&self.buffers[usize::from(category)]).filter(|buffer| !buffer.is_empty());
+        let aside = self.aside.iter().filter(move |&&(other, _)| other == category).map(|(_, buffer)| buffer);
+        next.into_iter().chain(aside).map(|buffer| (buffer.to, buffer.mpdus.front().map(|mpdu| mpdu.packet)))
+    }
+
+    /// The frames that a category would send next wait until their receiver's turn comes again.
+    pub(crate) fn set_aside(&mut self, category: u8) {
+        let index = usize::from(category);
+        if self.buffers[index].is_empty() {
+            return;
+        }
+        let next = self.spare.pop().unwrap_or_default();
+        self.aside.push((category, std::mem::replace(&mut self.buffers[index], next)));
+        self.wanting &= !(1 << category);
+        if self.step == Step::Cleared && category == self.holder {
+            self.step = Step::Access;
+            self.deadline = Instant::NEVER;
+        }
+    }
+
+    /// The frames that a category holds for a receiver are next.
+    pub(crate) fn resume(&mut self, now: Instant, category: u8, to: u32, rules: &Conventions) {
+        let Some(place) = self.aside.iter().position(|(other, buffer)| *other == category && buffer.to == to) else {
+            return;
+        };
+        self.set_aside(category);
+        let (_, buffer) = self.aside.swap_remove(place);
+        let empty = std::mem::replace(&mut self.buffers[usize::from(category)], buffer);
+        self.spare.push(empty);
+        self.is_next(now, category, rules);
+    }
+
+    /// A category has frames to send that it had not before. In a TXOP that can go on with them they go out after SIFS.
+    fn is_next(&mut self, now: Instant, category: u8, rules: &Conventions) {
+        self.wanting |= 1 << category;
+        let goes_on = self.may_go_on == now && category == self.holder && self.response.is_none();
+        if !(goes_on && self.go_on(now, rules)) {
+            self.contend(now, category.into(), rules);
+        }
+    }
+
+    /// An exchange of a category is over: does it hold frames?
+    pub(super) fn pause(&mut self, category: usize) {
+        let index = u8::try_from(category).expect("there are four categories");
+        if self.wanting & 1 << category != 0 || self.has_aside(index) {
+            self.paused |= 1 << category;
+        }
     }
 
     /// Is it sending a broadcast?
@@ -231,11 +314,7 @@ impl Station {
         if behind {
             buffer.request = Some(Request { to, start: sequence, failures: 0 });
         }
-        self.wanting |= 1 << category;
-        let goes_on = self.may_go_on == now && category == self.holder && self.response.is_none();
-        if !(goes_on && self.go_on(now, rules)) {
-            self.contend(now, index, rules);
-        }
+        self.is_next(now, category, rules);
     }
 
     /// May its TXOP go on after the exchange of frames that is due?
@@ -251,7 +330,7 @@ impl Station {
         }
         let longest = self.longest(now, rules);
         let size = buffer.select(|size| fits(size, longest, rules));
-        let in_turn = buffer.mpdus.iter().any(|mpdu| mpdu.sent);
+        let in_turn = buffer.mpdus.iter().any(|mpdu| mpdu.tried);
         (size.frames == buffer.mpdus.len()).then_some(Assembly {
             to: buffer.to,
             category: self.holder,
@@ -259,6 +338,30 @@ impl Station {
             size,
             longest,
         })
+    }
+
+    /// By what share of a full frame the end of a TXOP that others began has cut a frame which a packet of `length`
+    /// could join otherwise, in units of `whole`.
+    pub(crate) fn cut_off(&self, assembly: &Assembly, length: Bytes, whole: u32, rules: &Conventions) -> u32 {
+        if self.cleared != Cleared::Yes || self.txop.is_zero() {
+            return 0;
+        }
+        let size = assembly.size;
+        let fresh = self.largest_frame(assembly.category, Some(self.mode_to(assembly.to, &rules.timing)), rules);
+        let buffer = &self.buffers[usize::from(self.holder)];
+        if fresh <= size.psdu || buffer.joins(length, size, rules, |size| fits(size, fresh, rules)).is_none() {
+            return 0;
+        }
+        let psdu = size.psdu.count();
+        // What is limited in frames is full before it is as long as it may be.
+        let most = match rules.aggregation.ampdu {
+            Some(_) => {
+                psdu * u64::from(rules.aggregation.frames) / u64::try_from(size.frames.max(1)).expect("at most 64")
+            }
+            None => fresh.count(),
+        };
+        let full = fresh.count().min(most).max(psdu);
+        u32::try_from((full - psdu) * u64::from(whole) / full.max(1)).expect("a part of the whole")
     }
 
     /// Can a packet of `length` to its receiver join?
@@ -418,7 +521,20 @@ impl Station {
     #[inline]
     pub(crate) fn overhears(&mut self, now: Instant, frame: &Frame, rules: &Conventions) {
         self.end_eifs(rules);
-        self.nav = self.nav.max(now + frame.reserves);
+        self.reserve(now, frame);
+    }
+
+    /// A frame for others reserves the medium.
+    #[inline]
+    fn reserve(&mut self, now: Instant, frame: &Frame) {
+        let end = now + frame.reserves;
+        if end > self.nav {
+            self.nav = end;
+            self.txop_holder = match frame.kind {
+                Kind::Cts | Kind::Ack | Kind::BlockAck { .. } | Kind::Grant if frame.to != frame.from => frame.to,
+                _ => frame.from,
+            };
+        }
     }
 
     /// After a good frame DIFS or AIFS do (10.3.2.3.7).
@@ -470,7 +586,7 @@ impl Station {
         if mine {
             self.respond(now, frame, rules);
         } else {
-            self.nav = self.nav.max(now + frame.reserves);
+            self.reserve(now, frame);
         }
         if matches!(frame.kind, Kind::Data { .. }) && (mine || frame.to == BROADCAST) {
             // Under a BlockAck agreement it is the window that knows.
@@ -517,7 +633,8 @@ impl Station {
         self.fail(now, rules)
     }
 
-    /// Answers a frame for this station after SIFS: data always, an RTS unless the medium is reserved (10.3.2.7).
+    /// Answers a frame for this station after SIFS: data always, an RTS unless the medium is reserved (10.3.2.7), under
+    /// EDCA unless it is reserved by another than who sent the RTS (10.22.2.4).
     fn respond(&mut self, now: Instant, frame: &Frame, rules: &Conventions) {
         let timing = &rules.timing;
         // Of a TXOP that goes on, what is left is reserved by the response too (9.2.5.2).
@@ -526,7 +643,9 @@ impl Station {
         let (kind, reserves) = match frame.kind {
             Kind::Data { .. } => (Kind::Ack, left(timing.ack)),
             Kind::Aggregate { .. } | Kind::BlockAckReq { .. } => (block_ack, left(rules.block_ack_time())),
-            Kind::Rts if now >= self.nav => (Kind::Cts, left(timing.cts)),
+            Kind::Rts if now >= self.nav || rules.edca() && self.txop_holder == frame.from => {
+                (Kind::Cts, left(timing.cts))
+            }
             // What a request gets is settled before, by its key.
             Kind::Rts | Kind::Cts | Kind::Ack | Kind::BlockAck { .. } | Kind::Request { .. } | Kind::Grant => return,
         };

@@ -44,6 +44,7 @@ fn conventions() -> Conventions {
             duration: Duration::from_millis(4),
             amsdu: None,
             missed: MissedBlockAck::Retransmit,
+            lifetime: None,
         },
         eifs: Eifs::BadFrame,
         first_access: FirstAccess::Immediate,

@@ -3,6 +3,7 @@
 use super::nodes::Node;
 use super::state::{Event, World};
 use super::watch::Witness;
+use crate::config::Class;
 use crate::egress::{Outlook, Taken};
 use crate::engine::{FlowId, Handle, NodeId, Number as _, PortId};
 use crate::mac::Msdu;
@@ -66,18 +67,24 @@ impl World {
     pub(crate) fn serve(&mut self, node: NodeId) {
         let Node { station, egress, .. } = &mut self.nodes[node];
         let moved = egress.pullable();
-        if !moved.is_empty() || station.free(&self.rules) & egress.filled() != 0 {
+        if !moved.is_empty() || station.is_paused() || station.free(&self.rules) & egress.filled() != 0 {
             self.hand_over_all(node, moved);
         }
         self.arm(node);
     }
 
-    /// Packets of the categories in which something `moved` go on towards the MAC, and the station is handed the next of
-    /// every category that it is free to take.
+    /// Packets of the categories in which something `moved` go on towards the MAC, categories that hold frames after an
+    /// exchange go on with the receiver whose turn it is, and the station is handed the next packet of every category that
+    /// it is free to take.
     #[inline(never)]
     fn hand_over_all(&mut self, node: NodeId, moved: Range<u8>) {
         for category in moved {
             self.pull(node, category);
+        }
+        let mut paused = self.nodes[node].station.take_paused();
+        while paused != 0 {
+            self.resume_in_turn(node, u8::try_from(paused.trailing_zeros()).expect("a byte has eight bits"));
+            paused &= paused - 1;
         }
         let Node { station, egress, .. } = &self.nodes[node];
         let mut free = station.free(&self.rules) & egress.filled();
@@ -98,11 +105,35 @@ impl World {
         }
     }
 
+    /// Goes on with the frames that a category holds for the receiver whose turn it is. False if it is the turn of a packet
+    /// that waits: then the category is free to take it.
+    fn resume_in_turn(&mut self, node: NodeId, category: u8) -> bool {
+        let Self { nodes, packets, rules, now, .. } = self;
+        let Node { egress, station, .. } = &mut nodes[node];
+        // A request for a BlockAck may be all that is left for a receiver. Where there are classes there is none.
+        let class =
+            |packet: Option<Handle>| packet.map_or(Class::BestEffort, |packet| packets.get(packet).dscp.class());
+        let turn = egress.turn(*now, category, station.receivers(category).map(|(to, packet)| (to, class(packet))));
+        match turn {
+            Some(to) => station.resume(*now, category, to, rules),
+            None => station.set_aside(category),
+        }
+        turn.is_some()
+    }
+
     /// Hands the next packet of a category to the station, if one waits.
     fn hand_over(&mut self, node: NodeId, category: u8) {
+        if self.nodes[node].station.has_aside(category) && self.resume_in_turn(node, category) {
+            return;
+        }
         let now = self.now;
         let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
         let Some(taken) = egress.take_next(now, category, &mut accounts.dropping()) else {
+            // The discipline may have dropped all that waited.
+            if self.nodes[node].station.has_aside(category) {
+                self.resume_in_turn(node, category);
+            }
+            let egress = &self.nodes[node].egress;
             if let Some((port, at)) = egress.ready_at(category) {
                 self.arm_port(node, port, at);
             }
@@ -128,8 +159,12 @@ impl World {
         Msdu { packet, length: msdu_bytes(length) }
     }
 
-    /// Receiver and frame length of the packet of a category that would be handed over next.
+    /// Receiver and frame length of the packet of a category that would be handed over next; none where it may be the turn
+    /// of frames that are sent again.
     pub(super) fn ahead(&mut self, node: NodeId, category: u8) -> Option<(u32, Bytes)> {
+        if self.nodes[node].station.has_aside(category) {
+            return None;
+        }
         let now = self.now;
         let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
         let Waiting { to, length, .. } = egress.peek_next(now, category, &mut accounts.dropping())?;

@@ -209,6 +209,56 @@ fn a_request_that_is_never_answered_is_given_up_and_made_again_before_the_next_p
 }
 
 #[test]
+fn an_rts_without_cts_counts_for_all_frames_that_it_announced() {
+    let mut bench = bench(Conventions { rts_threshold: Some(Bytes::new(0)), ..rules() });
+    bench.station.offer(at(1_000), PEER, BEST_EFFORT, msdu(1_036), &bench.rules);
+    let (mut start, _, mut frame) = bench.sends_with(3, 1_036);
+    for attempt in 1..=7 {
+        assert_eq!((frame.kind, bench.numbers().len()), (Kind::Rts, 4), "attempt {attempt}");
+        bench.ends(start, &frame);
+        if attempt < 7 {
+            // What was announced before may only be joined by what is next in the queue.
+            let now = bench.station.deadline;
+            let Due::Failed(answer) = bench.station.timer(now, false, &bench.rules) else { panic!("no CTS comes") };
+            let announced = answer.announced.expect("data were announced");
+            assert_eq!((announced.to, announced.category, answer.report), (PEER, BEST_EFFORT, None));
+            (start, _, frame) = bench.sends_with(0, 0);
+        }
+    }
+    let now = bench.station.deadline;
+    assert!(matches!(bench.station.timer(now, false, &bench.rules), Due::Failed(_)));
+    assert_eq!(bench.done(), (0, 4));
+}
+
+#[test]
+fn by_its_lifetime_a_frame_of_aggregates_has_as_many_attempts_as_fit() {
+    let mut by_age = rules();
+    by_age.aggregation.lifetime = Some(Duration::from_millis(500));
+    let mut bench = bench(by_age);
+    bench.sends_aggregate(1_000, 3);
+    let first = bench.station.deadline;
+    for attempt in 0.. {
+        let now = bench.station.deadline;
+        let over = now >= first + Duration::from_millis(500);
+        let Due::Failed(_) = bench.station.timer(now, false, &bench.rules) else { panic!("no BlockAck comes") };
+        let done = bench.done();
+        if over {
+            assert!(attempt > 100 && done == (0, 4), "{done:?} after {attempt} attempts");
+            break;
+        }
+        assert_eq!(done, (0, 0), "attempt {attempt}");
+        let (start, _, frame) = bench.sends_with(0, 0);
+        assert!(matches!(frame.kind, Kind::Aggregate { frames: 4, .. }));
+        bench.ends(start, &frame);
+    }
+    // A frame that is sent alone has its attempts.
+    let (start, _, frame) = bench.sends_with(0, 0);
+    assert!(matches!(frame.kind, Kind::BlockAckReq { start: 4 }));
+    let (end, _) = bench.ends(start, &frame);
+    bench.block_ack(end, 4, 0);
+}
+
+#[test]
 fn no_more_than_64_frames_are_outstanding_and_numbers_wrap() {
     let mut bench = bench(rules());
     let mut start = 1_000;

@@ -192,6 +192,22 @@ fn an_rts_is_answered_unless_the_medium_is_reserved_and_data_always_are() {
     assert_eq!(bench.sends_at(2_662).kind, Kind::Cts);
 }
 
+/// 10.22.2.4: a NAV that the sender of an RTS has set itself does not stop a QoS station from answering it.
+#[test]
+fn under_edca_an_rts_from_who_reserved_the_medium_is_answered() {
+    for (categories, from, answers) in [(4, PEER, true), (4, OTHER, false), (1, PEER, false)] {
+        let mut bench = Bench::new(Conventions { categories, ..conventions() });
+        bench.hears(0, 352, &Frame { from: PEER, ..control(Kind::Rts, OTHER, 1_604) });
+        bench.hears(600, 952, &Frame { from, ..control(Kind::Rts, ME, 1_604) });
+        assert_eq!(!bench.is_silent(), answers, "{categories} categories, from {from}");
+    }
+    // The CTS of another station tells whose exchange it is.
+    let mut bench = Bench::new(Conventions { categories: 4, ..conventions() });
+    bench.hears(0, 304, &Frame { from: OTHER, ..control(Kind::Cts, PEER, 1_290) });
+    bench.hears(600, 952, &Frame { from: PEER, ..control(Kind::Rts, ME, 1_604) });
+    assert_eq!(bench.sends_at(962).kind, Kind::Cts);
+}
+
 #[test]
 fn a_repetition_is_acknowledged_too_and_not_taken() {
     let mut bench = Bench::new(conventions());

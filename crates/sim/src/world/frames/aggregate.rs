@@ -1,6 +1,7 @@
 //! Aggregates: the packets that share a frame, and the order in which the receiver passes them on.
 
 use crate::config::Class;
+use crate::egress::EXCHANGE;
 use crate::engine::{FlowId, Handle, NodeId, PortId};
 use crate::mac::{Arrival, Assembly, Frame, Kind, SEQUENCES, places};
 use crate::net::{Load, Packet, Transit, Waiting, msdu_bytes, network_bytes, serial};
@@ -10,6 +11,7 @@ use crate::world::nodes::Node;
 use crate::world::routing::Routing;
 use crate::world::state::World;
 use queue::Batch as _;
+use units::Bytes;
 
 impl World {
     /// Packets that can share the frame that is due join it, in the order in which the queue would yield them. Returns the
@@ -25,17 +27,21 @@ impl World {
             let peeked = egress.peek(now, port, index, &mut accounts.dropping());
             let Some(Waiting { to, length, packet, created, .. }) = peeked else { break };
             if to != assembly.to {
-                if assembly.in_turn {
+                if assembly.in_turn && !egress.takes_turns() {
                     break;
                 }
                 index += 1;
                 continue;
             }
-            let Some(room) = station.room(&assembly, msdu_bytes(length), rules) else { break };
+            let Some(room) = station.room(&assembly, msdu_bytes(length), rules) else {
+                self.cut_off(node, &assembly, msdu_bytes(length));
+                break;
+            };
             if created == now
                 && let Some(flow) = self.alone(node, port, packet)
             {
                 self.fill_frame(node, port, flow, &mut assembly);
+                self.cut_off(node, &assembly, msdu_bytes(length));
                 break;
             }
             let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
@@ -50,6 +56,16 @@ impl World {
             }
         }
         Some(assembly)
+    }
+
+    /// A packet of `length` has no room in the frame. Where only the end of a TXOP is in its way, its receiver keeps the
+    /// rest of its turn.
+    fn cut_off(&mut self, node: NodeId, assembly: &Assembly, length: Bytes) {
+        let Node { egress, station, .. } = &mut self.nodes[node];
+        let rest = station.cut_off(assembly, length, EXCHANGE, &self.rules);
+        if rest > 0 {
+            egress.cut_off(assembly.to, assembly.category, rest);
+        }
     }
 
     /// The saturated flow that has a port to itself, where packets that [fill a frame](Self::fill_frame) are the same to

@@ -5,7 +5,7 @@
 //! queue: the same order of events at a fraction of the cost.
 
 use crate::engine::{Handle, NodeId};
-use crate::mac::{Answer, BROADCAST, Due, Frame, Kind, Unanswered};
+use crate::mac::{Announced, Answer, BROADCAST, Due, Frame, Kind, Unanswered};
 use crate::net::Load;
 use crate::radio::{Heard, Shape, Signal};
 use crate::world::nodes::Node;
@@ -344,7 +344,10 @@ impl World {
     /// Counts what became of a station's own frames.
     #[inline(never)]
     fn count_own(&mut self, node: NodeId, answer: Answer) {
-        let record = &mut self.nodes[node].record;
+        let Node { record, egress, .. } = &mut self.nodes[node];
+        if let Some(Announced { to, category, airtime }) = answer.announced {
+            egress.announced_in_vain(self.now, to, category, airtime);
+        }
         match answer.failed {
             Some(Unanswered::Data) => record.unanswered_data += 1,
             Some(Unanswered::Rts) => record.unanswered_rts += 1,

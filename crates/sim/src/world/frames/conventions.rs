@@ -1,6 +1,6 @@
 //! Builds the MAC's conventions.
 
-use crate::config::{self, BProtection, Contention, Edca, MostBytes, Network, RtsThreshold, TimeoutDeferral};
+use crate::config::{self, BProtection, Contention, Edca, Lifetime, MostBytes, Network, RtsThreshold, TimeoutDeferral};
 use crate::mac::{Access, Aggregation, Conventions, WINDOW};
 use crate::radio::{Mode, Timing};
 use crate::world::error::BuildError;
@@ -89,6 +89,10 @@ fn aggregation(network: &Network) -> Result<Aggregation, BuildError> {
         duration: given.ampdu_duration,
         amsdu: limit("amsdu", given.amsdu, 7_935)?,
         missed: given.missed_block_ack,
+        lifetime: match given.lifetime {
+            Lifetime::Off => None,
+            Lifetime::Of(lifetime) => Some(lifetime),
+        },
     })
 }
 

@@ -1,0 +1,63 @@
+//! Stations alike in all get the same goodput from an access point with a queue for each, whatever the load, the packets
+//! and the TXOP.
+
+use crate::networks::run;
+use proptest::prelude::*;
+
+/// Jain's index of shares.
+fn jain(shares: &[f64]) -> f64 {
+    let (sum, squares) = shares.iter().fold((0.0, 0.0), |(sum, squares), share| (sum + share, squares + share * share));
+    sum * sum / (shares.len() as f64 * squares)
+}
+
+/// An access point that sends to so many stations at MCS 15, to each the same; their goodputs.
+fn goodputs(stations: u32, mac: &str, traffic: &str, seconds: u32) -> Vec<f64> {
+    let mut text = format!(
+        "duration = \"{seconds} s\"\nwarmup = \"500 ms\"\n[radio]\nstandard = \"802.11n\"\nmcs = 15\n{mac}\n\
+         [[node]]\nname = \"ap\"\nrole = \"access-point\"\nposition = [\"0 m\", \"0 m\"]\nqueues = \"per-station\"\n"
+    );
+    for station in 0..stations {
+        let node = format!(
+            "[[node]]\nname = \"s{station}\"\nposition = [\"5 m\", \"{station} m\"]\n\
+             [[flow]]\nname = \"f{station}\"\nfrom = \"ap\"\nto = \"s{station}\"\ntraffic = {{ {traffic} }}\n"
+        );
+        text += &node;
+    }
+    run(&text, 1).flows.iter().map(|flow| flow.goodput_bps).collect()
+}
+
+#[test]
+fn two_stations_share_the_txops_equally() {
+    for load in [40, 60, 100] {
+        let mac = "[mac]\naccess = \"edca\"\naggregation = { ampdu = \"65535 B\" }";
+        let found = goodputs(2, mac, &format!("kind = \"cbr\", rate = \"{load} Mb/s\", packet = \"1000 B\""), 3);
+        // 111 Mb/s for both.
+        let each = 1e6 * f64::from(load.min(55));
+        assert!(found.iter().all(|&goodput| goodput > 0.97 * each), "{load} Mb/s each: {found:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn like_stations_get_like_goodput(
+        (stations, load, packet) in (2_u32..6, 1_u32..80, 100_u32..1_500),
+        txop in prop::sample::select(vec!["0 s", "1.504 ms", "2.528 ms", "4.096 ms", "8 ms"]),
+        aggregation in prop::sample::select(vec![
+            "", "ampdu = \"65535 B\"", "ampdu = \"20000 B\"", "amsdu = \"7935 B\"", "ampdu = \"65535 B\", amsdu = \"3839 B\"",
+        ]),
+        kind in prop::sample::select(vec!["cbr", "poisson", "saturated"]),
+        (rts, loss) in any::<(bool, bool)>(),
+    ) {
+        let rate = if kind == "saturated" { String::new() } else { format!(", rate = \"{load} Mb/s\"") };
+        let mac = format!(
+            "{}[mac]\naccess = \"edca\"\nrts_threshold = \"{}\"\nedca.best_effort.txop_limit = \"{txop}\"\n\
+             aggregation = {{ {aggregation} }}",
+            if loss { "[radio.errors]\nmodel = \"fixed\"\npacket_error_ratio = 0.1\n" } else { "" },
+            if rts { "500 B" } else { "off" },
+        );
+        let found = goodputs(stations, &mac, &format!("kind = \"{kind}\"{rate}, packet = \"{packet} B\""), 3);
+        prop_assert!(jain(&found) > 0.99, "{found:?}");
+    }
+}

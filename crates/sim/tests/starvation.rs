@@ -1,0 +1,146 @@
+//! A receiver that does not answer, beside one that does: in every combination of queues, aggregates, RTS, access, role and
+//! rate control.
+
+use crate::networks::run;
+use sim::results::Outcome;
+
+/// What an access point, or another node, that sends to two others does.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    role: &'static str,
+    queues: &'static str,
+    aggregates: &'static str,
+    rts: bool,
+    edca: bool,
+    rate: &'static str,
+}
+
+/// All combinations: aggregates need categories, several queues an access point.
+fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (role, queues) in [
+        ("access-point", "one"),
+        ("access-point", "per-station"),
+        ("access-point", "mac80211"),
+        ("ad-hoc", "one"),
+        ("mesh", "one"),
+    ] {
+        for (edca, aggregates) in [(false, "none"), (true, "none"), (true, "amsdu"), (true, "ampdu"), (true, "both")] {
+            for rts in [false, true] {
+                for rate in ["fixed", "minstrel-ht"] {
+                    cases.push(Case { role, queues, aggregates, rts, edca, rate });
+                }
+            }
+        }
+    }
+    cases
+}
+
+impl Case {
+    /// 130 Mb/s, if not rate control decides; from 1 s on the far station is out of reach. Each is offered so much.
+    fn text(self, near: &str, far: &str) -> String {
+        let Self { role, queues, aggregates, rts, edca, rate } = self;
+        let role = match role {
+            "access-point" => format!("role = \"access-point\"\nqueues = \"{queues}\"\n"),
+            _ => String::new(),
+        };
+        let routing = if self.role == "mesh" { "[routing]\nprotocol = \"aodv\"\n" } else { "" };
+        let aggregation = match aggregates {
+            "none" => "",
+            "amsdu" => "[mac.aggregation]\namsdu = \"3839 B\"\n",
+            "ampdu" => "[mac.aggregation]\nampdu = \"65535 B\"\n",
+            _ => "[mac.aggregation]\nampdu = \"65535 B\"\namsdu = \"3839 B\"\n",
+        };
+        let mut text = format!(
+            "duration = \"4 s\"\nwarmup = \"2 s\"\n[radio]\nstandard = \"802.11n\"\n{}propagation = \"range\"\n\
+             range = \"100 m\"\n[mac]\naccess = \"{}\"\nrts_threshold = \"{}\"\n[mac.rate_control]\nalgorithm = \"{rate}\"\n\
+             {aggregation}{routing}\
+             [[node]]\nname = \"hub\"\n{role}position = [\"0 m\", \"0 m\"]\n\
+             [[node]]\nname = \"near\"\nposition = [\"5 m\", \"0 m\"]\n\
+             [[node]]\nname = \"far\"\nposition = [\"6 m\", \"0 m\"]\n\
+             waypoints = [{{ time = \"1 s\", position = [\"150 m\", \"0 m\"], speed = \"1000 m/s\" }}]\n",
+            if rate == "fixed" { "mcs = 15\n" } else { "" },
+            if edca { "edca" } else { "dcf" },
+            if rts { "0 B" } else { "off" },
+        );
+        for (to, load) in [("near", near), ("far", far)] {
+            let flow = format!("[[flow]]\nname = \"{to}\"\nfrom = \"hub\"\nto = \"{to}\"\ntraffic = {{ {load} }}\n");
+            text += &flow;
+        }
+        text
+    }
+}
+
+/// What a run's hub did for its two receivers after the warm-up.
+struct Shares {
+    /// Goodput of the near one, in bit/s, and packets that it acknowledged.
+    goodput: f64,
+    delivered: f64,
+    /// Packets for the far one that were given up.
+    given_up: f64,
+    /// The near one's part of the airtime of frames for both.
+    airtime: f64,
+    /// The near one's part of the attempts, where an RTS without CTS is one.
+    attempts: f64,
+}
+
+impl Shares {
+    fn of(outcome: &Outcome) -> Self {
+        let hub = outcome.nodes.iter().find(|node| node.name == "hub").expect("a hub");
+        let of = |name: &str| hub.hops.iter().find(|hop| hop.name == name);
+        let airtime = |name: &str| of(name).map_or(0.0, |hop| hop.airtime_s);
+        let attempts = |name: &str| of(name).map_or(0.0, |hop| hop.attempts as f64);
+        let near = outcome.flows.iter().find(|flow| flow.name == "near").expect("such a flow");
+        // An RTS for data of which no attempt counts had no CTS.
+        let unanswered = hub.mac.rts_attempts.saturating_sub(hub.mac.attempts) as f64;
+        Self {
+            goodput: near.goodput_bps,
+            delivered: of("near").map_or(0.0, |hop| hop.delivered as f64),
+            given_up: of("far").map_or(0.0, |hop| hop.retry_drops as f64),
+            airtime: airtime("near") / (airtime("near") + airtime("far")),
+            attempts: attempts("near") / (attempts("near") + attempts("far") + unanswered),
+        }
+    }
+}
+
+#[test]
+fn a_station_keeps_its_share_beside_one_that_does_not_answer() {
+    let poisson = |mbps: u32| format!("kind = \"poisson\", rate = \"{mbps} Mb/s\", packet = \"1000 B\"");
+    let saturated = || "kind = \"saturated\", packet = \"1000 B\"".to_owned();
+    let loads = [(poisson(5), poisson(2), Some(5e6), 2.5), (saturated(), saturated(), None, 1.0)];
+    let mut wrong = Vec::new();
+    for case in cases() {
+        for (near, far, wants, ratio) in &loads {
+            let found = Shares::of(&run(&case.text(near, far), 1));
+            let satisfied = wants.is_some_and(|wants| found.goodput > 0.95 * wants);
+            let keeps = match case.queues {
+                // A FIFO serves packets in the order of their arrival.
+                "one" => found.delivered > 0.85 * ratio * found.given_up,
+                // A turn is an attempt; frames of other rates last otherwise.
+                "per-station" => found.attempts.max(found.airtime) > 0.45,
+                _ => found.airtime > 0.48,
+            };
+            let served = found.goodput > 0.0;
+            if !(satisfied || keeps && served) {
+                let Shares { goodput, delivered, given_up, airtime, attempts } = found;
+                wrong.push(format!(
+                    "{case:?}, {near}: {goodput} bit/s, {delivered} delivered and {given_up} given up, {airtime:.2} of \
+                     airtime, {attempts:.2} of attempts"
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} combinations:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Where all frames for the far station are lost and it always has some, mac80211 charges the attempts.
+#[test]
+fn attempts_at_a_station_are_charged_to_it() {
+    let full = "kind = \"saturated\", packet = \"1000 B\"";
+    for aggregates in ["none", "amsdu", "ampdu"] {
+        let case = Case { role: "access-point", queues: "mac80211", aggregates, rts: false, edca: true, rate: "fixed" };
+        let found = Shares::of(&run(&case.text(full, full), 1));
+        // Each turn is an exchange of at most 2.5 ms, of some 1 s: less than 0.01.
+        assert!((found.airtime - 0.5).abs() < 0.01, "{aggregates}: {}", found.airtime);
+    }
+}
