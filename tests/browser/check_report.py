@@ -119,7 +119,7 @@ def faults(look: dict, width: int, dark: bool) -> list[str]:
     for study in look["studies"]:
         order = study["order"]
         first = [part for part, before in zip(order, ["", *order]) if part != before]
-        wanted = [part for part in ("answer", "figure", "tally", "claims", "rest", "figure") if part in order]
+        wanted = ["answer", *(part for part in ("figure", "tally", "claims", "rest", "figure") if part in order)]
         if first not in (wanted, wanted[:-1]):
             found.append(f"{study['id']} begins with {', '.join(first)}")
         if study["open"] != study["failing"] or not study["folded"]:

@@ -10,7 +10,7 @@ const DASHES: usize = 4;
 /// Digits of numbers in tables.
 pub(super) const DIGITS: usize = 4;
 
-/// A chart with its title and a remark; or why there is none.
+/// Writes a chart with its title and a remark, or why there is none.
 pub(super) fn figure(
     out: &mut String,
     title: &str,
@@ -34,7 +34,7 @@ pub(super) fn figure(
     Ok(())
 }
 
-/// Legend, panels, notes and, over an axis, the values as a table.
+/// Writes legend, panels and notes; over an axis also the values as a table.
 fn frames(out: &mut String, picture: &Picture, title: &str) -> fmt::Result {
     if picture.legend.len() > 1 || picture.panels.len() > 1 {
         legend(out, &picture.legend)?;
@@ -112,7 +112,7 @@ fn values(out: &mut String, picture: &Picture) -> fmt::Result {
     Ok(())
 }
 
-/// Mean and half the width of the interval, which is symmetric.
+/// Formats a mean and half the width of its interval, which is symmetric.
 pub(super) fn cell(&[mean, _, high]: &[f64; 3], factor: f64) -> String {
     let (mean, half) = (mean * factor, (high - mean) * factor);
     if half > 0.0 { format!("{} ± {}", number(mean, DIGITS), number(half, 2)) } else { number(mean, DIGITS) }

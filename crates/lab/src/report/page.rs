@@ -2,7 +2,7 @@
 
 use super::figure::{DIGITS, cell, figure};
 use super::picture::{Data, Tracks};
-use super::text::{Escaped, count, json_in_script, number, ranges};
+use super::text::{Escaped, count, json_in_script, marked, number, ranges};
 use super::{lines, verdicts};
 use crate::answer::{self, Piece};
 use crate::grid::Grid;
@@ -15,7 +15,7 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 const SAVE: &str = include_str!("save.js");
 
-/// The whole page. `library` is JavaScript that defines `vegaEmbed` and holds no `</script`.
+/// Writes the whole page. `library` is JavaScript that defines `vegaEmbed` and holds no `</script`.
 pub(super) fn document(studies: &[Study], library: &str) -> String {
     let title = match studies {
         [one] => one.title.clone(),
@@ -39,7 +39,7 @@ pub(super) fn document(studies: &[Study], library: &str) -> String {
     })
 }
 
-/// A page whose `body` is written by a function, which says too what the page's script is to draw.
+/// Writes a page; `body` writes its content and collects the data for the page's script.
 pub(super) fn whole(title: &str, library: &str, body: impl FnOnce(&mut String, &mut Data) -> fmt::Result) -> String {
     let mut out = String::with_capacity(library.len() + 100_000);
     write(&mut out, title, library, body).expect("a String takes all text");
@@ -72,7 +72,7 @@ fn write(
     write!(out, "<script>\n{library}</script>\n<script>\n{SCRIPT}{SAVE}</script>\n</body>\n</html>\n")
 }
 
-/// The experiments: of each its answer, with a link, and how its claims came out.
+/// Writes the list of experiments: the counts of verdicts over all, then of each a link and its answer.
 fn contents(out: &mut String, studies: &[Study]) -> fmt::Result {
     out.push_str("<nav aria-label=\"Experiments\">\n");
     let all: Vec<&Verdict> = studies.iter().flat_map(|study| &study.claims).collect();
@@ -93,7 +93,7 @@ fn contents(out: &mut String, studies: &[Study]) -> fmt::Result {
     Ok(())
 }
 
-/// The sentences that say what came out.
+/// Writes the answer of a study, with the measured values in bold.
 fn answer(out: &mut String, study: &Study) -> fmt::Result {
     let mut sentences = answer::pieces(study);
     if sentences.is_empty() {
@@ -112,7 +112,7 @@ fn answer(out: &mut String, study: &Study) -> fmt::Result {
     Ok(())
 }
 
-/// A study: its answer, the chart that shows it, its claims, tables and other charts, and how to run it again.
+/// Writes a study: its answer, the chart that shows it, its claims, tables and other charts, and how to run it again.
 fn section(
     out: &mut String,
     n: usize,
@@ -131,6 +131,10 @@ fn section(
         Escaped(&study.title)
     )?;
     answer(out, study)?;
+    let answered = !answer::pieces(study).is_empty();
+    if !answered {
+        paragraphs(out, &study.about)?;
+    }
     let first = study.charts.iter().position(|chart| chart.first).unwrap_or(0);
     let mut chart = |out: &mut String, k: usize| {
         let chart = &study.charts[k];
@@ -140,7 +144,6 @@ fn section(
     if !study.charts.is_empty() {
         chart(out, first)?;
     }
-    paragraphs(out, &study.about)?;
     for warning in study.warnings() {
         writeln!(out, "<p class=\"warning\">Warning: {}</p>", Escaped(warning))?;
     }
@@ -160,6 +163,9 @@ fn section(
         chart(out, k)?;
     }
     writeln!(out, "<{sub}>What was run</{sub}>")?;
+    if answered {
+        paragraphs(out, &study.about)?;
+    }
     provenance(out, study)?;
     out.push_str("</section>\n");
     Ok(())
@@ -167,12 +173,12 @@ fn section(
 
 pub(super) fn paragraphs(out: &mut String, text: &str) -> fmt::Result {
     for paragraph in text.split("\n\n").map(str::trim).filter(|p| !p.is_empty()) {
-        writeln!(out, "<p>{}</p>", Escaped(paragraph))?;
+        writeln!(out, "<p>{}</p>", marked(paragraph))?;
     }
     Ok(())
 }
 
-/// A table that the scenario asks for.
+/// Writes a table of the scenario.
 fn asked(out: &mut String, study: &Study, table: &Table) -> fmt::Result {
     let grid = Grid::new(study, table);
     paragraphs(out, &table.about)?;
@@ -237,12 +243,12 @@ fn provenance(out: &mut String, study: &Study) -> fmt::Result {
     )
 }
 
-/// A line to copy: the script adds the button where the browser has a clipboard.
+/// Formats a command; the script adds a button that copies it.
 pub(super) fn command(line: &str) -> String {
     format!("<span class=\"command\"><code>{}</code></span>", Escaped(line))
 }
 
-/// The command of every case's first run.
+/// Writes the command that repeats the first run of each case.
 fn replays(out: &mut String, study: &Study, cases: &[&Run]) -> fmt::Result {
     if cases.len() < 2 && study.seeds.len() < 2 {
         return Ok(());
@@ -263,7 +269,7 @@ fn replays(out: &mut String, study: &Study, cases: &[&Run]) -> fmt::Result {
     Ok(())
 }
 
-/// The command that makes one run again: `sluice run` takes files, not ids.
+/// Returns the command that repeats one run, with the scenario's file.
 fn replay(study: &Study, run: &Run) -> String {
     let mut line = format!("sluice run {} --seed {}", shell::quoted(&study.file), run.seed);
     for (key, value) in &run.set {

@@ -1,6 +1,6 @@
-//! What a result is called in a legend.
+//! Names of results in legends.
 
-/// The words for the last part of a path: `delay_s.max` is "largest delay", `backlog_packets` "backlog".
+/// Returns the words for the last part of a path: "largest delay" for `delay_s.max`, "backlog" for `backlog_packets`.
 pub(super) fn words(path: &str) -> String {
     let mut parts: Vec<&str> = path.split('.').collect();
     let statistic = match parts.last().copied() {
