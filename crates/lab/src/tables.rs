@@ -1,6 +1,7 @@
 //! Tables for a terminal.
 
 use crate::answer;
+use crate::claims::in_unit;
 use crate::grid::Grid;
 use crate::statistics::Interval;
 use crate::study::{Origin, Reported, Ruling, Study, Table, Unit, Verdict};
@@ -72,7 +73,7 @@ fn failing(verdicts: &[Verdict], width: usize) -> String {
         let first = failing.first()?;
         let settings: Vec<&str> = failing.iter().filter_map(|verdict| verdict.setting.as_deref()).collect();
         let within = if settings.is_empty() { String::new() } else { format!("({}) ", settings.join(", ")) };
-        let document = if first.reported.is_some() { reported(first) } else { first.holds.clone() };
+        let document = if first.reported.is_some() { reported(first) } else { window(&first.holds, first.unit) };
         let ours = short_quantity(first.measured, first.unit);
         Some([first.id.clone(), within + &first.says, cut(&document, MOST), cut(&ours, MOST)])
     };
@@ -127,7 +128,8 @@ pub fn claims(verdicts: &[Verdict], width: usize) -> String {
     let mut rows: Vec<Vec<String>> = Vec::new();
     for (rank, verdict) in verdicts.iter().enumerate() {
         let again = rank > 0 && verdicts[rank - 1].id == verdict.id;
-        let statement = [verdict.id.clone(), verdict.says.clone(), reported(verdict), verdict.holds.clone()];
+        let statement =
+            [verdict.id.clone(), verdict.says.clone(), reported(verdict), window(&verdict.holds, verdict.unit)];
         let mut row = if again { vec![String::new(); statement.len()] } else { statement.to_vec() };
         if with_settings {
             row.push(verdict.setting.clone().unwrap_or_default());
@@ -413,6 +415,11 @@ fn reported(verdict: &Verdict) -> String {
         Some(Reported::Number(value)) => quantity(*value, verdict.unit),
         Some(Reported::Words(words)) => words.clone(),
     }
+}
+
+/// The window of a claim in the unit of its value.
+pub(crate) fn window(holds: &str, unit: Unit) -> String {
+    in_unit(holds, unit, |value| quantity(value, unit))
 }
 
 /// A value of a claim with its unit.

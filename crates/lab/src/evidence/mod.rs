@@ -194,6 +194,7 @@ impl Row {
                 words @ Reported::Words(_) => words,
             }),
             cause: claim.cause,
+            unit: claims::unit(claim),
             ..self
         }
     }

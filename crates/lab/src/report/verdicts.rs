@@ -1,6 +1,7 @@
 //! Claims on the page: counts of verdicts that filter them, the claims that do not hold with their reasons, and the rest folded.
 
 use super::text::{Escaped, count, marked, quantity};
+use crate::claims::in_unit;
 use crate::study::{Origin, Reported, Ruling, Study, Verdict};
 use crate::tables::{by_origin, counted};
 use std::fmt::{self, Write as _};
@@ -106,7 +107,7 @@ fn claim(out: &mut String, verdicts: &[Verdict]) -> fmt::Result {
                 Escaped(&first.source),
                 whose(first.statement),
                 reported(first),
-                Escaped(&first.holds),
+                Escaped(&in_unit(&first.holds, first.unit, |value| quantity(value, first.unit))),
             )?;
         }
         writeln!(
@@ -141,7 +142,7 @@ fn class(ruling: Ruling) -> &'static str {
     match ruling {
         Ruling::Holds | Ruling::NotRefuted | Ruling::Better => "holds",
         Ruling::Differs | Ruling::NotConfirmed => "differs",
-        Ruling::NeedsFullRuns => "open",
+        Ruling::TooFewSeeds | Ruling::NeedsFullRuns => "open",
     }
 }
 
@@ -153,6 +154,7 @@ fn sign(ruling: Ruling) -> char {
         Ruling::Better => '+',
         Ruling::Differs => '≠',
         Ruling::NotConfirmed => '?',
+        Ruling::TooFewSeeds => '…',
         Ruling::NeedsFullRuns => '–',
     }
 }

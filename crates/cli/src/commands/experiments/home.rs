@@ -46,10 +46,9 @@ pub(super) fn home() -> Result<PathBuf, Failure> {
     if here.is_dir() {
         return Ok(here);
     }
-    let cache = cache().ok_or_else(|| {
+    let folder = kept().ok_or_else(|| {
         Failure::wrong("there is no folder `scenarios` here, and no HOME to put those that are built into the command")
     })?;
-    let folder = cache.join("sluice").join(env!("CARGO_PKG_VERSION")).join(FOLDER);
     for (name, content) in CARRIED {
         let file = folder.join(name);
         if fs::read(&file).is_ok_and(|there| there == *content) {
@@ -61,6 +60,16 @@ pub(super) fn home() -> Result<PathBuf, Failure> {
         write_whole(&file, content)?;
     }
     Ok(folder)
+}
+
+/// Returns what a command calls a scenario: its id if it is a built-in one, whose path is of no use elsewhere, else the path.
+pub(super) fn name(file: &Path, id: &str) -> String {
+    if kept().is_some_and(|folder| file.starts_with(folder)) { id.to_owned() } else { file.display().to_string() }
+}
+
+/// Returns the folder of the user's cache for the built-in scenarios.
+fn kept() -> Option<PathBuf> {
+    Some(cache()?.join("sluice").join(env!("CARGO_PKG_VERSION")).join(FOLDER))
 }
 
 /// Returns the user's cache folder (XDG Base Directory Specification).
