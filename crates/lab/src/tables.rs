@@ -371,7 +371,7 @@ fn push_rows(text: &mut String, rows: &[&[String]], widths: &[usize], right: &[u
 }
 
 /// A text in lines of at most `columns`, all but the first indented by so many columns. Spaces within the first line stay.
-pub(crate) fn wrapped(text: &str, columns: usize, indent: usize) -> String {
+pub fn wrapped(text: &str, columns: usize, indent: usize) -> String {
     let head: String = text.chars().take(indent).collect();
     let rest: String = text.chars().skip(indent).collect();
     let gap = if rest.starts_with(' ') { " " } else { "" };
