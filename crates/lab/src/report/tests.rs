@@ -70,7 +70,7 @@ fn claims_have_value_interval_source_and_verdict() {
     assert!(first.contains("no packet arrives after its deadline"));
     assert!(first.contains("ADTH section 4.2.1"));
     assert!(first.contains("<span class=\"value\">0.0059 %</span> <span class=\"interval\">0 % to 0.013 %</span>"));
-    assert!(first.contains("&lt;= 0.001") && first.contains("</span>holds</span>"));
+    assert!(first.contains("&lt;= 0.1 %") && first.contains("</span>holds</span>"));
     let second = row("sample-targets.2");
     assert!(second.contains("above 7 s <span") && second.contains("</span>differs</span>"));
     let third = row("sample-targets.3");
