@@ -178,7 +178,7 @@ pub(crate) struct Reproduce {
     /// Print every claim, not only those that do not hold.
     #[arg(long)]
     pub(crate) all: bool,
-    /// Print one JSON object for each experiment, with its verdicts.
+    /// Print one JSON object for each experiment, with its tables and verdicts.
     #[arg(long, conflicts_with = "all")]
     pub(crate) json: bool,
     /// Keep the results in this folder [default: results/ID].

@@ -8,8 +8,15 @@ use crate::answer::{self, Piece};
 use crate::grid::Grid;
 use crate::label::short;
 use crate::shell;
-use crate::study::{Run, Study, Table, Verdict};
+use crate::statistics::Interval;
+use crate::study::{Cell, Run, Study, Table, Verdict};
+use crate::tables::blocks;
 use std::fmt::{self, Write as _};
+use std::ops::Range;
+
+/// Width of the page in characters, and the room between two columns of a table.
+const WIDTH: usize = 110;
+const GAP: usize = 3;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -182,6 +189,39 @@ pub(super) fn paragraphs(out: &mut String, text: &str) -> fmt::Result {
 fn asked(out: &mut String, study: &Study, table: &Table) -> fmt::Result {
     let grid = Grid::new(study, table);
     paragraphs(out, &table.about)?;
+    let shown = |value: &Interval| {
+        if value.mean.is_nan() { "–".to_owned() } else { cell(&[value.mean, value.low, value.high], 1.0) }
+    };
+    let wide = |text: &str| text.chars().count() + GAP;
+    let widest = |column: usize| {
+        let of_cell = |rank: usize, cell: &Cell| {
+            let values = grid.values.iter().map(|row| wide(&shown(&row[column][rank])));
+            // A title may be broken in two.
+            values.fold(wide(&cell.title).div_ceil(2), usize::max)
+        };
+        table.cell.iter().enumerate().map(|(rank, cell)| of_cell(rank, cell)).sum()
+    };
+    let labels = grid.rows.iter().map(|label| wide(label)).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..grid.columns.len()).map(widest).collect();
+    // What has too many columns for the page goes on below, with its labels again.
+    for columns in blocks(&widths, WIDTH.saturating_sub(labels)) {
+        block(out, table, &grid, columns, &shown)?;
+    }
+    if study.seeds.len() > 1 {
+        let seeds = count(study.seeds.len(), "seed");
+        writeln!(out, "<p class=\"note\">Means over {seeds}, ± half of the 95 % interval.</p>")?;
+    }
+    Ok(())
+}
+
+/// Writes some columns of a table.
+fn block(
+    out: &mut String,
+    table: &Table,
+    grid: &Grid,
+    columns: Range<usize>,
+    shown: &dyn Fn(&Interval) -> String,
+) -> fmt::Result {
     write!(
         out,
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table class=\"values\">\n<thead><tr>\
@@ -190,29 +230,23 @@ fn asked(out: &mut String, study: &Study, table: &Table) -> fmt::Result {
         Escaped(&short(&grid.axis))
     )?;
     let across = table.cell.len();
-    for labels in &grid.columns {
+    for labels in &grid.columns[columns.clone()] {
         let name = if labels.is_empty() { table.title.clone() } else { labels.join(", ") };
         write!(out, "<th scope=\"colgroup\" class=\"number\" colspan=\"{across}\">{}</th>", Escaped(&name))?;
     }
     out.push_str("</tr>\n<tr>");
-    for cell in grid.columns.iter().flat_map(|_| &table.cell) {
+    for cell in columns.clone().flat_map(|_| &table.cell) {
         write!(out, "<th scope=\"col\" class=\"number\">{}</th>", Escaped(&cell.title))?;
     }
     out.push_str("</tr></thead>\n<tbody>\n");
     for (label, row) in grid.rows.iter().zip(&grid.values) {
         write!(out, "<tr><th scope=\"row\">{}</th>", Escaped(label))?;
-        for value in row.iter().flatten() {
-            let shown =
-                if value.mean.is_nan() { "–".to_owned() } else { cell(&[value.mean, value.low, value.high], 1.0) };
-            write!(out, "<td class=\"number\">{shown}</td>")?;
+        for value in row[columns.clone()].iter().flatten() {
+            write!(out, "<td class=\"number\">{}</td>", shown(value))?;
         }
         out.push_str("</tr>\n");
     }
     out.push_str("</tbody></table>\n</div>\n");
-    if study.seeds.len() > 1 {
-        let seeds = count(study.seeds.len(), "seed");
-        writeln!(out, "<p class=\"note\">Means over {seeds}, ± half of the 95 % interval.</p>")?;
-    }
     Ok(())
 }
 

@@ -405,6 +405,13 @@ fn a_table_has_a_row_a_label_and_its_figures_side_by_side() {
     let mean = (1..=3).map(|seed| longest("1 s", seed)).sum::<f64>() / 3.0;
     let shown: f64 = lines[3].rsplit(" / ").next().unwrap().parse().unwrap();
     assert!((shown / mean - 1.0).abs() < 0.005, "{text}");
+    let narrow = crate::tables::asked(&study, &study.tables[0], 24);
+    assert!(narrow.lines().skip(1).all(|line| line.chars().count() <= 24), "{narrow}");
+    assert_eq!(narrow.matches("\nscheme ").count(), 2, "it goes on below: {narrow}");
+    let json = crate::tables::json(&study);
+    let row = &json[0]["rows"][0];
+    assert_eq!((&row["row"], &row["cells"][1]["column"]["target"]), (&Value::from("FIFO-DF"), &Value::from("1 s")));
+    assert!((row["cells"][1]["values"][1]["mean"].as_f64().unwrap() - mean).abs() < 1e-9, "{json}");
     let page = page(&[study]);
     assert!(page.contains("colspan=\"2\">200 ms</th>") && page.contains(">efficiency (%)</th>"));
 }

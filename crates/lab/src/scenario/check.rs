@@ -560,7 +560,13 @@ impl Future<'_, '_> {
         };
         let found = measure::find(blank, path).map_err(|missing| {
             let message = format!("there is no result `{path}`: nothing is called `{}` there", missing.name);
-            refuse(missing, message)
+            let percentile = measure::percentage(&missing.name).is_some() && blank["distributions"].is_null();
+            let refusal = refuse(missing, message);
+            if percentile {
+                refusal.note("other percentiles need a table `[record]` with `distributions = true`")
+            } else {
+                refusal
+            }
         })?;
         match found.into_iter().map(|found| found.value).find(|value| !leaf.is(value)) {
             None => Ok(()),

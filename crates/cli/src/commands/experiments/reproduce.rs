@@ -128,6 +128,7 @@ fn object(study: &Study, folder: &Path, report: Option<&Path>) -> String {
         "runs": study.runs.len(),
         "results": folder.display().to_string(),
         "report": report.map(|report| report.display().to_string()),
+        "tables": tables::json(study),
         "claims": study.claims,
     });
     format!("{object}\n")
