@@ -1,6 +1,7 @@
 //! Exit codes, and errors with their exit code.
 
 use lab::capture::CaptureError;
+use lab::home::HomeError;
 use lab::recording::ReplayError;
 use lab::scenario::Refusal;
 use lab::store::StoreError;
@@ -78,6 +79,15 @@ impl From<ReplayError> for Failure {
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         Self::wrong(error.to_string())
+    }
+}
+
+impl From<HomeError> for Failure {
+    fn from(error: HomeError) -> Self {
+        match error {
+            HomeError::Wrong(message) => Self::wrong(message),
+            HomeError::Store(error) => error.into(),
+        }
     }
 }
 

@@ -2,12 +2,11 @@
 
 mod upkeep;
 
-use super::home::{evidence, home};
-use super::targets;
 use crate::args;
 use crate::console::{print, print_json, width};
 use crate::failure::{Failure, HOLDS};
 use lab::evidence::{self, Row};
+use lab::home::{by_id, evidence, home, under};
 use lab::scenario::{Scenario, Wishes, nearest};
 use lab::tables;
 use std::collections::BTreeMap;
@@ -115,7 +114,7 @@ impl Chosen<'_> {
 
     /// All about one claim.
     fn in_full(&self) -> Result<String, Failure> {
-        let file = targets::by_id(self.rows[0].experiment(), &home()?)?;
+        let file = by_id(self.rows[0].experiment(), &home()?)?;
         let scenario = Scenario::skim(&file, &Wishes::default())?;
         let claim = scenario.claims.iter().find(|claim| claim.id == self.name);
         Ok(evidence::claim(&self.rows, claim.and_then(|claim| claim.why.as_deref()), width()))
@@ -167,7 +166,7 @@ fn records() -> Result<Records, Failure> {
 /// The scenarios with claims, each with its document: the name of its folder.
 fn scenarios() -> Result<Vec<(PathBuf, evidence::Named)>, Failure> {
     let mut found = Vec::new();
-    for file in targets::under(&home()?)? {
+    for file in under(&home()?)? {
         let scenario = Scenario::skim(&file, &Wishes::default())?;
         let folder = file.parent().and_then(|folder| folder.file_name());
         let document = folder.unwrap_or_default().to_string_lossy().into_owned();

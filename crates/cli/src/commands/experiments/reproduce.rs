@@ -1,10 +1,11 @@
 //! `sluice reproduce`.
 
-use super::{home, report, targets};
+use super::{report, targets};
 use crate::args;
 use crate::console::{complain, print, print_json, width};
 use crate::failure::{DIFFERS, Failure, HOLDS};
 use crate::progress::{Console, warn};
+use lab::home;
 use lab::scenario::{Scenario, Wishes};
 use lab::shell::quoted;
 use lab::store::{self, Store, StoreError};

@@ -1,6 +1,5 @@
 //! `sluice run`.
 
-use super::home;
 use super::reproduce::build;
 use super::targets;
 use crate::args;
@@ -8,6 +7,7 @@ use crate::console::{print, print_json, width};
 use crate::failure::{DIFFERS, Failure, HOLDS};
 use crate::progress::{Console, warn};
 use lab::capture::{self, Wanted};
+use lab::home;
 use lab::scenario::{Scenario, Wishes};
 use lab::shell::quoted;
 use lab::store::Store;
