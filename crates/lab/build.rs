@@ -29,7 +29,8 @@ fn main() -> io::Result<()> {
 fn carry(name: &str, list: &str) -> io::Result<()> {
     let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
     let mut files = Vec::new();
-    let mut folders = vec![home.clone()];
+    // A package of sources may come without them.
+    let mut folders = if home.is_dir() { vec![home.clone()] } else { Vec::new() };
     while let Some(folder) = folders.pop() {
         println!("cargo:rerun-if-changed={}", folder.display());
         for entry in fs::read_dir(&folder)? {

@@ -47,6 +47,18 @@ fn with_library(studies: &[Study], library: &str) -> Result<String, ReportError>
     Ok(page::document(studies, library))
 }
 
+/// Writes a Vega-Lite chart as one HTML file that fetches nothing. `spec` is the chart's JSON.
+///
+/// # Errors
+///
+/// [`ReportError::NoLibrary`] when the charting library was not there when this crate was built.
+pub fn chart(title: &str, spec: &str) -> Result<String, ReportError> {
+    if LIBRARY.is_empty() {
+        return Err(ReportError::NoLibrary);
+    }
+    Ok(page::of_chart(title, spec, LIBRARY))
+}
+
 #[cfg(test)]
 #[path = "../../examples/sample-report/sample.rs"]
 pub(crate) mod sample;

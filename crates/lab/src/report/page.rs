@@ -59,9 +59,19 @@ fn write(
     library: &str,
     body: impl FnOnce(&mut String, &mut Data) -> fmt::Result,
 ) -> fmt::Result {
+    out.push_str(&head(title));
+    let mut data = Data::default();
+    body(out, &mut data)?;
+    out.push_str("<footer><p>Made by Sluice. Charts: Vega-Lite, embedded; this page fetches nothing.</p></footer>\n");
+    let json = serde_json::to_string(&data).expect("numbers and texts always have a JSON form");
+    writeln!(out, "<script type=\"application/json\" id=\"data\">{}</script>", json_in_script(&json))?;
+    write!(out, "<script>\n{library}</script>\n<script>\n{SCRIPT}{SAVE}</script>\n</body>\n</html>\n")
+}
+
+/// Returns the beginning of a page, up to its body.
+fn head(title: &str) -> String {
     // The policy forbids the page to fetch anything, whatever the library might want.
-    write!(
-        out,
+    format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
@@ -70,13 +80,19 @@ fn write(
          <link rel=\"icon\" href=\"data:,\">\n\
          <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
         Escaped(title)
-    )?;
-    let mut data = Data::default();
-    body(out, &mut data)?;
-    out.push_str("<footer><p>Made by Sluice. Charts: Vega-Lite, embedded; this page fetches nothing.</p></footer>\n");
-    let json = serde_json::to_string(&data).expect("numbers and texts always have a JSON form");
-    writeln!(out, "<script type=\"application/json\" id=\"data\">{}</script>", json_in_script(&json))?;
-    write!(out, "<script>\n{library}</script>\n<script>\n{SCRIPT}{SAVE}</script>\n</body>\n</html>\n")
+    )
+}
+
+/// Returns a page with one chart.
+pub(super) fn of_chart(title: &str, spec: &str, library: &str) -> String {
+    let spec = json_in_script(spec);
+    format!(
+        "{}<main><div id=\"chart\"></div></main>\n<script type=\"application/json\" id=\"data\">{spec}</script>\n\
+         <script>\n{library}</script>\n<script>vegaEmbed(\"#chart\", \
+         JSON.parse(document.getElementById(\"data\").textContent), {{ renderer: \"svg\", actions: false }});</script>\n\
+         </body>\n</html>\n",
+        head(title)
+    )
 }
 
 /// Writes the list of experiments: the counts of verdicts over all, then of each a link and its answer.
