@@ -165,7 +165,8 @@ def _seen(measured: Mapping[str, Any]) -> Interval:
             times.setdefault(name, {})[part] = value
         else:
             values[name] = value
-    return Interval(**values, **{name: Times(**parts) for name, parts in times.items()})
+    values.update({name: Times(**parts) for name, parts in times.items()})
+    return Interval(**values)
 
 
 def decider(controller: Controller) -> Decide:

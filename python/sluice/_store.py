@@ -92,7 +92,8 @@ class Store:
                     f"{self.folder} holds results of another sweep: the {words} was {_short(there.get(part))}, now it "
                     f"is {_short(ours[part])}; name another folder"
                 )
-        old, new = (sum(one["blocks"], []) for one in (there, ours))
+        old: list[int] = sum(there["blocks"], [])
+        new: list[int] = sum(ours["blocks"], [])
         if old[: len(new)] != new[: len(old)]:
             raise StoreError(
                 f"{self.folder} holds results of another sweep: the seeds were {_short(old)}, now they are {_short(new)}, "
