@@ -91,7 +91,11 @@ def plot_runs(runs: Runs, x: str, y: str, colour: str | None, table: str) -> alt
     shade = {} if colour is None else {"color": alt.Color("colour:N", title=title(colour), sort=_labels(runs, colour))}
     labels = _labels(runs, x)
     numeric = labels is None
-    axis = alt.X("x:Q", title=title(x)) if numeric else alt.X("x:N", title=title(x), sort=labels, axis=alt.Axis(labelAngle=0))
+    axis = (
+        alt.X("x:Q", title=title(x))
+        if numeric
+        else alt.X("x:N", title=title(x), sort=labels, axis=alt.Axis(labelAngle=0))
+    )
     base = alt.Chart(alt.Data(values=rows))
     line = base.mark_line(point=True, strokeWidth=1.5).encode(x=axis, y=alt.Y("mean:Q", title=title(y)), **shade)
     spread = base.mark_rule().encode(x=axis, y=alt.Y("low:Q", title=title(y)), y2="high:Q", **shade)
@@ -131,7 +135,7 @@ def _labels(runs: Runs, axis: str) -> list[str] | None:
 
 
 def title(column: str) -> str:
-    """Name a column with its unit: ``delay_s.p95`` is '95th percentile of delay (s)', ``queue.adth.target`` 'target'."""
+    """Name a column with its unit: ``delay_s.p95`` is '95th percentile of delay (s)'."""
     words = column.split(".")
     statistic = STATISTICS.get(words[-1]) or _percentile(words[-1])
     if statistic and len(words) > 1:

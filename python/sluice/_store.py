@@ -92,12 +92,11 @@ class Store:
                     f"{self.folder} holds results of another sweep: the {words} was {_short(there.get(part))}, now it "
                     f"is {_short(ours[part])}; name another folder"
                 )
-        old: list[int] = sum(there["blocks"], [])
-        new: list[int] = sum(ours["blocks"], [])
+        old, new = ([seed for block in one["blocks"] for seed in block] for one in (there, ours))
         if old[: len(new)] != new[: len(old)]:
             raise StoreError(
-                f"{self.folder} holds results of another sweep: the seeds were {_short(old)}, now they are {_short(new)}, "
-                "and neither begins with the other; name another folder"
+                f"{self.folder} holds results of another sweep: the seeds were {_short(old)}, now they are "
+                f"{_short(new)}, and neither begins with the other; name another folder"
             )
         if there.get("networks") != ours["networks"]:
             raise StoreError(

@@ -269,7 +269,15 @@ def test_an_experiment_is_loaded_by_its_id(root, monkeypatch, tmp_path):
 def test_columns_have_titles_with_quantity_and_unit():
     from sluice._plot import title
 
-    names = ["delay_s.p95", "delay_s.p999", "delay_mean_s", "goodput_bps", "loss_ratio", "queue.adth.target_delay", "limit"]
+    names = [
+        "delay_s.p95",
+        "delay_s.p999",
+        "delay_mean_s",
+        "goodput_bps",
+        "loss_ratio",
+        "queue.adth.target_delay",
+        "limit",
+    ]
     assert [title(name) for name in names] == [
         "95th percentile of delay (s)",
         "99.9th percentile of delay (s)",

@@ -108,7 +108,9 @@ def test_a_folder_takes_more_seeds_and_only_those_are_run(chain, tmp_path, monke
     before = files(store)
     made = []
     keep = _sweep.Store.keep
-    monkeypatch.setattr(_sweep.Store, "keep", lambda self, key, chunk: (made.append(len(chunk)), keep(self, key, chunk)))
+    monkeypatch.setattr(
+        _sweep.Store, "keep", lambda self, key, chunk: (made.append(len(chunk)), keep(self, key, chunk))
+    )
     more = sluice.sweep(scenario, over=OVER, seeds=4, store=store, chunk=3)
     assert sum(made) == 4 * 2, "four cases, two seeds more"
     after = files(store)

@@ -1,17 +1,15 @@
 //! Position of every node at every moment: the layer below the radio, which only queries positions.
 //!
-//! A node goes in straight legs at constant speed. Its place is computed on query, from the leg that it is on; between
-//! questions nothing happens and nothing is stored. Places are doubles made with `+ - * /` and the square root alone,
+//! A node goes in straight legs at constant speed. Its position is computed on query, from the leg that it is on; between
+//! questions nothing happens and nothing is stored. Coordinates are doubles made with `+ - * /` and the square root alone,
 //! which IEEE 754 rounds exactly, so that they are the same on every machine.
 
 mod leg;
 mod random_waypoint;
-mod script;
 mod setdest;
 
-pub(crate) use leg::Place;
+pub(crate) use leg::{Command, Position, Script};
 pub(crate) use random_waypoint::{RandomWaypoint, Start};
-pub(crate) use script::{Command, Script};
 pub(crate) use setdest::Movement;
 pub use setdest::{Fault, Movements, read};
 
@@ -35,46 +33,46 @@ pub(crate) struct Walk {
 }
 
 impl Walk {
-    /// Stays at `place`.
+    /// Stays at `position`.
     #[cfg(test)]
-    pub(crate) fn still(place: Place) -> Self {
-        Self::scripted(place, Vec::new())
+    pub(crate) fn still(position: Position) -> Self {
+        Self::scripted(position, Vec::new())
     }
 
-    /// Starts at `place` and obeys `commands`, which come in order of time.
-    pub(crate) fn scripted(place: Place, commands: Vec<Command>) -> Self {
+    /// Starts at `position` and obeys `commands`, which come in order of time.
+    pub(crate) fn scripted(position: Position, commands: Vec<Command>) -> Self {
         let top_speed = commands.iter().map(|command| command.speed).fold(0.0, f64::max);
         let corners = commands.iter().map(|command| command.to);
-        let corners = corners.fold(Corners::of(place), Corners::with);
+        let corners = corners.fold(Corners::of(position), Corners::with);
         let mut script = Script::new(commands);
-        Self { leg: script.next(place, Instant::ZERO), guide: Guide::Script(script), top_speed, corners }
+        Self { leg: script.next(position, Instant::ZERO), guide: Guide::Script(script), top_speed, corners }
     }
 
     /// Moves by random waypoint.
     pub(crate) fn random(mut walk: RandomWaypoint, start: Start) -> Self {
         let leg = walk.first(start);
-        let corners = Corners::of(Place::default()).with(walk.area());
+        let corners = Corners::of(Position::default()).with(walk.area());
         Self { leg, top_speed: walk.top_speed(), guide: Guide::Random(Box::new(walk)), corners }
     }
 }
 
-/// The rectangle that some places lie in.
+/// The rectangle that some positions lie in.
 #[derive(Clone, Copy, Debug)]
 struct Corners {
-    least: Place,
-    most: Place,
+    least: Position,
+    most: Position,
 }
 
 impl Corners {
-    fn of(place: Place) -> Self {
-        Self { least: place, most: place }
+    fn of(position: Position) -> Self {
+        Self { least: position, most: position }
     }
 
-    fn with(self, place: Place) -> Self {
+    fn with(self, position: Position) -> Self {
         let Self { least, most } = self;
         Self {
-            least: Place { x: least.x.min(place.x), y: least.y.min(place.y) },
-            most: Place { x: most.x.max(place.x), y: most.y.max(place.y) },
+            least: Position { x: least.x.min(position.x), y: least.y.min(position.y) },
+            most: Position { x: most.x.max(position.x), y: most.y.max(position.y) },
         }
     }
 }
@@ -116,7 +114,7 @@ impl Motion {
 
     /// Where `node` is. Time must not run back from one question about a node to the next.
     #[inline]
-    pub(crate) fn place(&mut self, node: u32, now: Instant) -> Place {
+    pub(crate) fn position(&mut self, node: u32, now: Instant) -> Position {
         let leg = &mut self.legs[node as usize];
         while now >= leg.end && leg.end < Instant::NEVER {
             let guide = &mut self.guides[node as usize];
@@ -125,7 +123,7 @@ impl Motion {
                 Guide::Random(walk) => walk.next(leg.to, leg.end),
             };
         }
-        leg.place(now)
+        leg.position(now)
     }
 }
 

@@ -4,7 +4,7 @@
 //! `Z_`); a command, `$ns_ at 2.5 "$node_(3) setdest 90.0 44.5 1.4"`, which sends a node from second 2.5 on to (90, 44.5)
 //! at 1.4 m/s; comments from `#` on; and lines about `$god_`, ns-2's table of hops, which are passed over.
 
-use super::{Command, Place};
+use super::{Command, Position};
 use std::fmt;
 use units::{Duration, Instant};
 
@@ -20,7 +20,7 @@ pub struct Movements {
 /// How a node moves.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Movement {
-    pub(crate) start: Place,
+    pub(crate) start: Position,
     pub(crate) commands: Vec<Command>,
 }
 
@@ -83,7 +83,7 @@ struct Draft {
 impl Draft {
     fn finish(self, number: usize) -> Result<Option<Movement>, (usize, String)> {
         match (self.x, self.y) {
-            (Some(x), Some(y)) => Ok(Some(Movement { start: Place { x, y }, commands: self.commands })),
+            (Some(x), Some(y)) => Ok(Some(Movement { start: Position { x, y }, commands: self.commands })),
             (None, None) if self.commands.is_empty() => Ok(None),
             (x, _) => {
                 let axis = if x.is_none() { "X_" } else { "Y_" };
@@ -155,7 +155,7 @@ impl Reader {
         words.word("setdest")?;
         let (x, x_at) = words.number("x in metres")?;
         let (y, y_at) = words.number("y in metres")?;
-        let to = Place { x: coordinate(x, x_at)?, y: coordinate(y, y_at)? };
+        let to = Position { x: coordinate(x, x_at)?, y: coordinate(y, y_at)? };
         let (speed, speed_at) = words.number("a speed in metres a second")?;
         if speed < 0.0 {
             return Err(wrong(speed_at, "a speed is zero or more"));
@@ -219,7 +219,7 @@ fn expected(at: usize, what: &str, found: &str) -> Wrong {
 }
 
 fn coordinate(metres: f64, at: usize) -> Result<f64, Wrong> {
-    if metres.abs() <= FARTHEST { Ok(metres) } else { Err(wrong(at, "no place is farther away than 1000000 km")) }
+    if metres.abs() <= FARTHEST { Ok(metres) } else { Err(wrong(at, "no position is farther away than 1000000 km")) }
 }
 
 /// A line, and how far it has been read, in bytes.

@@ -1,6 +1,5 @@
 //! Measurements: models say what happened, this floor counts it and makes the results. Models never format or print.
 
-mod energy;
 mod gauge;
 mod histogram;
 mod hops;
@@ -10,11 +9,9 @@ mod overflow;
 mod player;
 mod route;
 mod series;
-mod span;
 mod summary;
 mod transport;
 
-pub(crate) use energy::EnergyAccount;
 pub(crate) use gauge::{Gauge, RealTime};
 pub(crate) use ledger::{FlowRecord, Identity, Ledger, NodeRecord, QueueRecord, ratio};
 pub(crate) use losses::Losses;

@@ -18,10 +18,10 @@ fn heard(links: &[Link]) -> Heard {
 /// The listeners of `from`, by looking at everybody.
 fn brute_force(radio: &Radio, motion: &mut Motion, from: u32, now: Instant) -> Heard {
     let model = Model::new(radio, motion.nodes(), &Channel::clear());
-    let place = motion.place(from, now);
+    let position = motion.position(from, now);
     let others = nodes_of(motion.nodes()).filter(|&to| to != from);
     let mut links: Vec<Link> =
-        others.filter_map(|to| model.link(place.distance(motion.place(to, now)), from, to)).collect();
+        others.filter_map(|to| model.link(position.distance(motion.position(to, now)), from, to)).collect();
     links.sort_by_key(|link| (link.delay, link.to));
     heard(&links)
 }
@@ -34,29 +34,29 @@ fn radios() -> impl Strategy<Value = Radio> {
 }
 
 /// Places on a square, some of them shared.
-fn places() -> impl Strategy<Value = Vec<Place>> {
+fn positions() -> impl Strategy<Value = Vec<Position>> {
     let one = prop_oneof![
-        9 => (-1000.0..1000.0, -1000.0..1000.0).prop_map(|(x, y)| Place { x, y }),
-        1 => Just(Place { x: 10.0, y: 20.0 }),
+        9 => (-1000.0..1000.0, -1000.0..1000.0).prop_map(|(x, y)| Position { x, y }),
+        1 => Just(Position { x: 10.0, y: 20.0 }),
     ];
     prop::collection::vec(one, 1..60)
 }
 
-/// A walk from a place: by random waypoint, by commands, or none.
-fn walk(place: Place, node: usize, kind: u8) -> Walk {
+/// A walk from a position: by random waypoint, by commands, or none.
+fn walk(position: Position, node: usize, kind: u8) -> Walk {
     match kind {
-        0 => Walk::still(place),
+        0 => Walk::still(position),
         1 => {
             let command = |seconds: u64, x, y, speed| Command {
                 time: Instant::ZERO + Duration::from_secs(seconds),
-                to: Place { x, y },
+                to: Position { x, y },
                 speed,
             };
-            let back = command(20, place.x, place.y, 50.0);
-            Walk::scripted(place, vec![command(1, 0.0, 0.0, 3.0), command(5, 500.0, -place.y, 20.0), back])
+            let back = command(20, position.x, position.y, 50.0);
+            Walk::scripted(position, vec![command(1, 0.0, 0.0, 3.0), command(5, 500.0, -position.y, 20.0), back])
         }
         _ => {
-            let area = Place { x: 1000.0, y: 1000.0 };
+            let area = Position { x: 1000.0, y: 1000.0 };
             let random = Stream::new(1, &node.to_string(), Purpose::Motion);
             let walk = RandomWaypoint::new(area, 1.0, 20.0, Duration::from_secs(2), random);
             Walk::random(walk, Start::Uniform)
@@ -68,8 +68,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
     #[test]
-    fn links_of_standing_nodes_are_those_of_all_pairs(radio in radios(), places in places()) {
-        let mut motion = Motion::new(places.into_iter().map(Walk::still).collect());
+    fn links_of_standing_nodes_are_those_of_all_pairs(radio in radios(), positions in positions()) {
+        let mut motion = Motion::new(positions.into_iter().map(Walk::still).collect());
         let links = Links::new(&radio, motion.clone(), &Channel::clear());
         for from in nodes_of(motion.nodes()) {
             prop_assert_eq!(heard(links.of(from)), brute_force(&radio, &mut motion, from, Instant::ZERO));
@@ -79,11 +79,11 @@ proptest! {
     #[test]
     fn links_of_moving_nodes_are_those_of_all_pairs_where_they_are_now(
         radio in radios(),
-        places in places(),
+        positions in positions(),
         kinds in prop::collection::vec(0_u8..3, 60),
         sends in prop::collection::vec((0_usize..60, 1_u64..4_000), 1..60),
     ) {
-        let walks = places.into_iter().zip(kinds).enumerate().map(|(node, (place, kind))| walk(place, node, kind));
+        let walks = positions.into_iter().zip(kinds).enumerate().map(|(node, (position, kind))| walk(position, node, kind));
         let mut motion = Motion::new(walks.collect());
         let mut links = Links::new(&radio, motion.clone(), &Channel::clear());
         let mut now = Instant::ZERO;
@@ -98,8 +98,8 @@ proptest! {
 
 #[test]
 fn links_are_kept_until_a_distance_may_have_changed_by_a_centimetre() {
-    let away = Command { time: Instant::ZERO, to: Place { x: 1000.0, y: 0.0 }, speed: 1.0 };
-    let walks = vec![Walk::still(Place::default()), Walk::scripted(Place { x: 30.0, y: 0.0 }, vec![away])];
+    let away = Command { time: Instant::ZERO, to: Position { x: 1000.0, y: 0.0 }, speed: 1.0 };
+    let walks = vec![Walk::still(Position::default()), Walk::scripted(Position { x: 30.0, y: 0.0 }, vec![away])];
     let mut links = Links::new(&Radio::default(), Motion::new(walks), &Channel::clear());
     let mut power_after = |millis: u64| {
         links.refresh(0, Instant::ZERO + Duration::from_millis(millis));
