@@ -272,7 +272,7 @@ pub fn asked(study: &Study, table: &Table, width: usize) -> String {
         cells.fold(longest_word(&head[column]), usize::max) + 2
     };
     let widths: Vec<usize> = (0..head.len()).map(widest).collect();
-    let mut text = format!("{}: {}\n", table.title, titles.join(" / "));
+    let mut text = wrapped(&format!("{}: {}", table.title, titles.join(" / ")), width, 2) + "\n";
     // A table with too many columns for the width goes on below, with its labels again.
     for (rank, columns) in blocks(&widths, width.saturating_sub(labels)).into_iter().enumerate() {
         let head: Vec<String> = std::iter::once(short(&grid.axis)).chain(head[columns.clone()].to_vec()).collect();

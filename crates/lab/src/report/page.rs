@@ -212,8 +212,8 @@ fn asked(out: &mut String, study: &Study, table: &Table) -> fmt::Result {
     let widest = |column: usize| {
         let of_cell = |rank: usize, cell: &Cell| {
             let values = grid.values.iter().map(|row| wide(&shown(&row[column][rank])));
-            // A title may be broken in two.
-            values.fold(wide(&cell.title).div_ceil(2), usize::max)
+            // A title may be broken between words.
+            cell.title.split(' ').map(wide).chain(values).max().unwrap_or(0)
         };
         table.cell.iter().enumerate().map(|(rank, cell)| of_cell(rank, cell)).sum()
     };
