@@ -1,6 +1,6 @@
 //! The page: its head, the list of experiments, and a section per study.
 
-use super::figure::{DIGITS, cell, figure};
+use super::figure::{DIGITS, cell, figure, room, wide};
 use super::picture::{Data, Tracks};
 use super::text::{Escaped, count, json_in_script, marked, number, ranges};
 use super::{lines, verdicts};
@@ -13,10 +13,6 @@ use crate::study::{Cell, Run, Study, Table, Verdict};
 use crate::tables::blocks;
 use std::fmt::{self, Write as _};
 use std::ops::Range;
-
-/// Width of the page in characters, and the room between two columns of a table.
-const WIDTH: usize = 110;
-const GAP: usize = 3;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -208,7 +204,6 @@ fn asked(out: &mut String, study: &Study, table: &Table) -> fmt::Result {
     let shown = |value: &Interval| {
         if value.mean.is_nan() { "–".to_owned() } else { cell(&[value.mean, value.low, value.high], 1.0) }
     };
-    let wide = |text: &str| text.chars().count() + GAP;
     let widest = |column: usize| {
         let of_cell = |rank: usize, cell: &Cell| {
             let values = grid.values.iter().map(|row| wide(&shown(&row[column][rank])));
@@ -217,10 +212,9 @@ fn asked(out: &mut String, study: &Study, table: &Table) -> fmt::Result {
         };
         table.cell.iter().enumerate().map(|(rank, cell)| of_cell(rank, cell)).sum()
     };
-    let labels = grid.rows.iter().map(|label| wide(label)).max().unwrap_or(0);
     let widths: Vec<usize> = (0..grid.columns.len()).map(widest).collect();
     // What has too many columns for the page goes on below, with its labels again.
-    for columns in blocks(&widths, WIDTH.saturating_sub(labels)) {
+    for columns in blocks(&widths, room(grid.rows.iter().map(String::as_str))) {
         block(out, table, &grid, columns, &shown)?;
     }
     if study.seeds.len() > 1 {
