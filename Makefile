@@ -296,6 +296,7 @@ wheel wheel-test: export RUSTFLAGS += --remap-path-prefix=$(or $(CARGO_HOME),$(H
 wheel: charts target/python/installed
 	@mkdir -p python/target/charts
 	@cp target/charts/vega.js python/target/charts/vega.js
+	@rm -rf python/scenarios python/evidence && cp -r scenarios evidence python
 	cd python && ../$(PYTHON) -m maturin sdist --out ../dist
 	cd python && ../$(PYTHON) -m maturin build --locked --out ../dist
 

@@ -16,7 +16,7 @@ SCALES = {
     "bit/s": [(1e6, "Mb/s"), (1e3, "kb/s"), (1, "b/s")],
     "share": [(1e-2, "%")],
 }
-WORDS = {"holds": "holds", "differs": "**differs**", "not-confirmed": "*not confirmed*", "needs-full-runs": "needs full runs"}
+WORDS = {"holds": "holds", "differs": "**differs**", "not-confirmed": "*not confirmed*", "too-few-seeds": "too few seeds", "needs-full-runs": "needs full runs"}
 
 
 def digits(value):

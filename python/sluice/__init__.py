@@ -3,7 +3,7 @@
 Units are SI and stand at the end of names: ``_s`` seconds, ``_bps`` bit/s, ``_bytes``, ``_ratio`` from 0 to 1.
 """
 
-from ._controller import Controller, Interval, Orders, Site
+from ._controller import Controller, Interval, Orders, Site, Times
 from ._errors import (
     MissingPackageError,
     ReplayError,
@@ -14,6 +14,7 @@ from ._errors import (
     StoreError,
     TheoryError,
 )
+from ._plot import save_chart
 from ._ray import ray
 from ._replay import replay
 from ._reproduce import Reproduction, claims, reproduce
@@ -41,11 +42,13 @@ __all__ = [
     "Sweep",
     "Table",
     "TheoryError",
+    "Times",
     "__version__",
     "claims",
     "load",
     "ray",
     "replay",
     "reproduce",
+    "save_chart",
     "sweep",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from operator import index
@@ -10,15 +10,59 @@ from typing import Any, Protocol
 
 from ._errors import SluiceError
 
-__all__ = ["Controller", "Interval", "Orders", "Site"]
+__all__ = ["Controller", "Interval", "Orders", "Site", "Times"]
+
+
+@dataclass(frozen=True)
+class Times:
+    """Times of the packets of an interval. Zero where nothing was measured.
+
+    Attributes
+    ----------
+    n : int
+        Number of packets.
+    mean : float
+        Mean, in seconds.
+    max : float
+        The largest, in seconds.
+    last : float
+        That of the last packet, in seconds.
+    """
+
+    n: int = 0
+    mean: float = 0.0
+    max: float = 0.0
+    last: float = 0.0
 
 
 @dataclass(frozen=True)
 class Interval:
-    """What a queue measured since the last decision. Times are in seconds; where nothing was measured they are zero.
+    """What a queue measured since the last decision, by the names of results: ``sojourn_s.mean``.
 
-    ``sojourn`` is the time in the queue, ``service`` from the hand-over to the MAC until its ACK or final failure,
-    ``nodal`` both together, ``departure_gap`` the time between two hand-overs with the queue never empty in between.
+    Attributes
+    ----------
+    length_s : float
+        Length of the interval.
+    arrived_packets, arrived_bytes : int
+        What came to the queue.
+    sent_packets, sent_bytes : int
+        What left it.
+    dropped_packets, dropped_bytes : int
+        What it dropped.
+    backlog_packets, backlog_bytes : int
+        What waits at the end.
+    backlog_max_packets : int
+        The most that waited at any moment.
+    sojourn_s : Times
+        Time in the queue.
+    service_s : Times
+        From the hand-over to the MAC until its ACK or final failure.
+    nodal_delay_s : Times
+        Both together.
+    departure_gap_s : Times
+        Time between two hand-overs with the queue never empty in between.
+    idle_s, busy_s : float
+        How long the queue was empty, and not.
     """
 
     length_s: float
@@ -31,22 +75,10 @@ class Interval:
     backlog_packets: int
     backlog_bytes: int
     backlog_max_packets: int
-    service_n: int
-    service_mean_s: float
-    service_max_s: float
-    service_last_s: float
-    departure_gap_n: int
-    departure_gap_mean_s: float
-    departure_gap_max_s: float
-    departure_gap_last_s: float
-    sojourn_n: int
-    sojourn_mean_s: float
-    sojourn_max_s: float
-    sojourn_last_s: float
-    nodal_n: int
-    nodal_mean_s: float
-    nodal_max_s: float
-    nodal_last_s: float
+    service_s: Times
+    departure_gap_s: Times
+    sojourn_s: Times
+    nodal_delay_s: Times
     idle_s: float
     busy_s: float
 
@@ -123,12 +155,26 @@ def interval(controller: Controller) -> float:
     return float(interval_s)
 
 
+def _seen(measured: Mapping[str, Any]) -> Interval:
+    """Put what was measured into an interval: ``sojourn_s.mean`` is the mean of ``sojourn_s``."""
+    values: dict[str, Any] = {}
+    times: dict[str, dict[str, Any]] = {}
+    for key, value in measured.items():
+        name, _, part = key.partition(".")
+        if part:
+            times.setdefault(name, {})[part] = value
+        else:
+            values[name] = value
+    values.update({name: Times(**parts) for name, parts in times.items()})
+    return Interval(**values)
+
+
 def decider(controller: Controller) -> Decide:
     """Give the function that the simulator calls."""
     name = type(controller).__name__
 
     def decide(measured: dict[str, Any]) -> tuple[int, float | None]:
-        answer = controller.update(Interval(**measured))
+        answer = controller.update(_seen(measured))
         orders = answer if isinstance(answer, Orders) else Orders(answer)
         try:
             limit, rate = index(orders.limit_packets), None if orders.rate_bps is None else float(orders.rate_bps)

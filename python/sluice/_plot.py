@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _sluice
@@ -39,6 +42,9 @@ CONFIG: dict[str, Any] = {
     "axisY": {"domain": False, "ticks": False, "tickCount": 5, "minExtent": 34},
     "range": {"category": COLOURS},
 }
+#: Words for the last part of a column's name, and for a part within it.
+STATISTICS = {"mean": "mean ", "max": "largest ", "min": "smallest ", "last": "last ", "p50": "median "}
+WITHIN = {"mean": "mean ", "max": "largest "}
 #: Units of columns by the end of their names.
 UNITS = {"_s": "s", "_bps": "bit/s", "_bytes": "B", "_packets": "packets", "_ratio": "share"}
 
@@ -82,10 +88,14 @@ def plot_runs(runs: Runs, x: str, y: str, colour: str | None, table: str) -> alt
     """Draw mean and 95 % interval over the seeds, by the labels of an axis."""
     alt = _altair()
     rows = _summary(runs, x, y, colour, table)
-    shade = {} if colour is None else {"color": alt.Color("colour:N", title=colour, sort=_labels(runs, colour))}
+    shade = {} if colour is None else {"color": alt.Color("colour:N", title=title(colour), sort=_labels(runs, colour))}
     labels = _labels(runs, x)
     numeric = labels is None
-    axis = alt.X("x:Q", title=x) if numeric else alt.X("x:N", title=x, sort=labels, axis=alt.Axis(labelAngle=0))
+    axis = (
+        alt.X("x:Q", title=title(x))
+        if numeric
+        else alt.X("x:N", title=title(x), sort=labels, axis=alt.Axis(labelAngle=0))
+    )
     base = alt.Chart(alt.Data(values=rows))
     line = base.mark_line(point=True, strokeWidth=1.5).encode(x=axis, y=alt.Y("mean:Q", title=title(y)), **shade)
     spread = base.mark_rule().encode(x=axis, y=alt.Y("low:Q", title=title(y)), y2="high:Q", **shade)
@@ -125,15 +135,53 @@ def _labels(runs: Runs, axis: str) -> list[str] | None:
 
 
 def title(column: str) -> str:
-    """Name a column with its unit: ``delay_s.max`` is 'delay max (s)'."""
+    """Name a column with its unit: ``delay_s.p95`` is '95th percentile of delay (s)'."""
     words = column.split(".")
-    for number, word in enumerate(words):
-        for end, unit in UNITS.items():
-            if word.endswith(end):
-                words[number] = word.removesuffix(end) if end != "_packets" else word
-                plain = " ".join(words).replace("_", " ")
-                return plain if end == "_packets" else f"{plain} ({unit})"
-    return " ".join(words).replace("_", " ")
+    statistic = STATISTICS.get(words[-1]) or _percentile(words[-1])
+    if statistic and len(words) > 1:
+        words.pop()
+    else:
+        statistic = ""
+    name = words[-1]
+    for end, words_of in WITHIN.items():
+        if f"_{end}_" in name:
+            statistic, name = words_of, name.replace(f"_{end}_", "_")
+    for end, unit in UNITS.items():
+        if name.endswith(end):
+            plain = name.removesuffix(end)
+            plain = f"{plain} ratio" if end == "_ratio" else plain
+            return f"{statistic}{plain} ({unit})".replace("_", " ")
+    return f"{statistic}{name}".replace("_", " ")
+
+
+def _percentile(word: str) -> str:
+    """Name a percentile: ``p999`` is the 99.9th."""
+    digits = word.removeprefix("p")
+    if digits == word or not digits.isdecimal():
+        return ""
+    number = digits if len(digits) < 3 else f"{digits[:2]}.{digits[2:]}"
+    ending = "th" if number[-2:] in ("11", "12", "13") else {"1": "st", "2": "nd", "3": "rd"}.get(number[-1], "th")
+    return f"{number}{ending} percentile of "
+
+
+def save_chart(chart: altair.TopLevelMixin, path: str | os.PathLike[str]) -> None:
+    """Save a chart of Altair as an HTML file that works offline: the charting library is in it.
+
+    Parameters
+    ----------
+    chart
+        What ``plot`` gave, or any chart of Altair.
+    path
+        The file to write.
+
+    Raises
+    ------
+    RunError
+        If this build of the package has no charting library.
+    """
+    spec = chart.to_json(indent=None)
+    heading = json.loads(spec).get("title", "Chart")
+    Path(path).write_text(_sluice.chart_page(heading if isinstance(heading, str) else "Chart", spec), encoding="utf-8")
 
 
 def _dressed(chart: Any) -> Any:

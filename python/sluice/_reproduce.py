@@ -158,8 +158,8 @@ def claims(
         A row for each verdict, with the keys of the results' ``claims[]``: ``id``, ``says`` (the claim), ``source``
         (where the document says so), ``reported`` (what it reports), ``measured`` (ours) with its 95 % interval ``low``
         and ``high`` and their ``unit``, ``verdict`` (``holds``, ``not-refuted``, ``better``, ``differs``,
-        ``not-confirmed``, ``needs-full-runs``), ``why`` it does not hold and the ``cause`` (as the scenario says), and
-        more.
+        ``not-confirmed``, ``too-few-seeds``, ``needs-full-runs``), ``why`` it does not hold and the ``cause`` (as the
+        scenario says), and more.
 
     Raises
     ------

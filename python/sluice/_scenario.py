@@ -26,14 +26,16 @@ def load(path: str | os.PathLike[str]) -> Scenario:
     Parameters
     ----------
     path
-        The file. Files that it names are looked for beside it.
+        The file, or the id of an experiment: ``"adth-s1a"``. Ids are looked for in ``./scenarios``; if there is no such
+        folder, among the experiments that are built into the package. Files that a scenario names are looked for
+        beside it.
 
     Raises
     ------
     ScenarioError
         If the file is missing or something in it is wrong: with the line and the nearest right name.
     """
-    return Scenario(_sluice.Scenario.load(os.fspath(path)))
+    return Scenario(_sluice.Scenario.load(_sluice.scenario_file(os.fspath(path))))
 
 
 class Scenario:

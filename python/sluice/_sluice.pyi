@@ -15,9 +15,11 @@ __all__ = [
     "Stop",
     "Study",
     "Table",
+    "chart_page",
     "interval",
     "reproduce",
     "run_steered",
+    "scenario_file",
     "theory",
     "toml_from_json",
     "toml_value_from_json",
@@ -29,6 +31,8 @@ TABLES: list[str]
 FACTORS: list[float]
 SEEN: int
 
+def chart_page(title: str, spec: str) -> str: ...
+def scenario_file(path: str) -> str: ...
 def interval(values: list[float]) -> tuple[float, float, float]: ...
 def theory(model: str, columns: list[list[float]], rows: int) -> list[list[float]]: ...
 def toml_from_json(json: str) -> str: ...
@@ -138,6 +142,7 @@ class Plan:
         seeds: list[int] | None,
         build: str,
         chunk: int,
+        blocks: list[int] | None,
     ) -> Plan: ...
     @property
     def id(self) -> str: ...
@@ -150,6 +155,7 @@ class Plan:
     @property
     def duration_s(self) -> float: ...
     def keys(self) -> list[str]: ...
+    def networks(self) -> str: ...
     def run(self, chunk: int, stop: Stop) -> Chunk | None: ...
 
 @final

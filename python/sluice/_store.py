@@ -17,6 +17,8 @@ from ._table import Table
 if TYPE_CHECKING:
     import polars
 
+    from ._sweep import Spec
+
 #: What a manifest says of a sweep, in words for messages.
 PARTS = {
     "version": "version of Sluice",
@@ -25,7 +27,6 @@ PARTS = {
     "text": "scenario file",
     "set": "changed keys",
     "axes": "axes",
-    "seeds": "seeds",
     "chunk": "size of chunks",
 }
 
@@ -41,7 +42,7 @@ class Store:
         self.folder = folder
 
     @classmethod
-    def open(cls, folder: Path, plan: _sluice.Plan, changed: Sequence[str], build: str, chunk: int, text: str) -> Store:
+    def open(cls, folder: Path, plan: _sluice.Plan, spec: Spec) -> Store:
         """Make the folder, or go on with the sweep that it holds.
 
         Raises
@@ -50,23 +51,28 @@ class Store:
             If it holds another sweep, or cannot be written to.
         """
         _polars()
+        seeds = plan.seeds
+        blocks = [[seeds.pop(0) for _ in range(size)] for size in spec.blocks or [len(seeds)]]
         manifest: dict[str, Any] = {
             "version": _sluice.VERSION,
-            "build": build,
+            "build": spec.build,
             "id": plan.id,
-            "text": hashlib.blake2b(text.encode()).hexdigest()[:32],
-            "set": list(changed),
+            "text": hashlib.blake2b(spec.text.encode()).hexdigest()[:32],
+            "set": list(spec.set),
             "axes": [[axis, labels] for axis, labels in plan.axes],
-            "keys": hashlib.blake2b("".join(plan.keys()).encode()).hexdigest()[:32],
-            "seeds": plan.seeds,
-            "chunk": chunk,
+            "networks": plan.networks(),
+            "chunk": spec.chunk,
+            "blocks": blocks,
         }
         store = cls(folder)
         path = folder / "manifest.json"
         try:
             if path.exists():
-                store._compare(json.loads(path.read_text()), manifest)
+                there = json.loads(path.read_text())
+                store._compare(there, manifest)
                 store._tidy()
+                if len(blocks) > len(there["blocks"]):
+                    _write(path, json.dumps(manifest, indent=1).encode())
                 return store
             if folder.exists() and any(folder.iterdir()):
                 raise StoreError(f"{folder} holds other files than a sweep's; name another folder")
@@ -86,11 +92,32 @@ class Store:
                     f"{self.folder} holds results of another sweep: the {words} was {_short(there.get(part))}, now it "
                     f"is {_short(ours[part])}; name another folder"
                 )
-        if there.get("keys") != ours["keys"]:
+        old, new = ([seed for block in one["blocks"] for seed in block] for one in (there, ours))
+        if old[: len(new)] != new[: len(old)]:
+            raise StoreError(
+                f"{self.folder} holds results of another sweep: the seeds were {_short(old)}, now they are "
+                f"{_short(new)}, and neither begins with the other; name another folder"
+            )
+        if there.get("networks") != ours["networks"]:
             raise StoreError(
                 f"{self.folder} holds results of another sweep: its networks differ, by values or by files that they "
                 "name; name another folder"
             )
+
+    @staticmethod
+    def blocks(folder: Path, seeds: Sequence[int]) -> list[int]:
+        """Tell how many seeds came with each call: those that are there keep their chunks, the others are added."""
+        try:
+            there = json.loads((folder / "manifest.json").read_text())["blocks"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return [len(seeds)]
+        sizes: list[int] = []
+        left = len(seeds)
+        for size in [*map(len, there), left]:
+            if left:
+                sizes.append(min(size, left))
+                left -= sizes[-1]
+        return sizes
 
     def _tidy(self) -> None:
         """Remove what processes left that were killed while they wrote a file."""

@@ -8,6 +8,7 @@ import itertools
 import math
 import os
 import sys
+import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -67,6 +68,7 @@ class Spec:
     seeds: tuple[int, ...] | None
     build: str
     chunk: int
+    blocks: tuple[int, ...] | None
 
     def plan(self) -> _sluice.Plan:
         """Read the scenario and lay out the runs."""
@@ -74,8 +76,9 @@ class Spec:
         if self.over is not None:
             over = [(axis, [(label, list(sets)) for label, sets in values]) for axis, values in self.over]
         seeds = None if self.seeds is None else list(self.seeds)
+        blocks = None if self.blocks is None else list(self.blocks)
         return _sluice.Plan(
-            self.text, self.name, self.stem, self.folder, list(self.set), over, seeds, self.build, self.chunk
+            self.text, self.name, self.stem, self.folder, list(self.set), over, seeds, self.build, self.chunk, blocks
         )
 
 
@@ -104,7 +107,8 @@ def sweep(
         How many seeds (1, 2, ...), or the seeds. Default: the scenario's.
     store
         A folder in which results are kept as they come, as Parquet files: one data set for each table, read by
-        ``store/flows/*.parquet``. A sweep that was interrupted goes on from there. Needs polars.
+        ``store/flows/*.parquet``. A sweep that was interrupted goes on from there, and with more seeds than
+        before only the new ones are run; their rows stand behind the others. Needs polars.
     executor
         Where to run: any `concurrent.futures.Executor`, or `sluice.ray`. Default: threads of this process, with the
         interpreter released.
@@ -149,9 +153,10 @@ def sweep(
         None if numbers is None else tuple(numbers),
         build(),
         min(runs, MOST_RUNS),
+        None if store is None else tuple(Store.blocks(Path(store), inner.seeds if numbers is None else numbers)),
     )
     plan = spec.plan()
-    kept = None if store is None else Store.open(Path(store), plan, spec.set, spec.build, spec.chunk, spec.text)
+    kept = None if store is None else Store.open(Path(store), plan, spec)
     done = Sweep(plan, kept)
     missing = [number for number, key in enumerate(done.keys) if kept is None or not kept.has(key)]
     bar = Bar(len(done.keys), len(done.keys) - len(missing), progress)
@@ -307,11 +312,13 @@ def _seeds(seeds: int | Iterable[int] | None) -> list[int] | None:
 
 
 class Bar:
-    """A line on the terminal that says how far a sweep came."""
+    """A line on the terminal that says how far a sweep came, and about how long the rest takes."""
 
     def __init__(self, total: int, done: int, wanted: bool | None) -> None:
         self.total = total
         self.done = done
+        self.before = done
+        self.began = time.monotonic()
         self.shown = sys.stderr.isatty() if wanted is None else wanted
         self._show()
 
@@ -324,7 +331,17 @@ class Bar:
         if self.shown and self.total:
             share = self.done / self.total
             filled = int(30 * share)
-            print(f"\r[{'#' * filled}{'.' * (30 - filled)}] {share:4.0%}", end="", file=sys.stderr, flush=True)
+            bar = f"\r[{'#' * filled}{'.' * (30 - filled)}] {share:4.0%}{self._left():<24}"
+            print(bar, end="", file=sys.stderr, flush=True)
+
+    def _left(self) -> str:
+        made, left = self.done - self.before, self.total - self.done
+        if not made or not left:
+            return ""
+        seconds = round((time.monotonic() - self.began) / made * left)
+        hours, minutes = divmod(seconds // 60, 60)
+        span = f"{hours} h {minutes} min" if hours else f"{minutes} min {seconds % 60} s" if minutes else f"{seconds} s"
+        return f"  about {span} left"
 
     def end(self) -> None:
         """Leave the line."""

@@ -192,8 +192,11 @@ def test_charts_are_drawn(chain, tmp_path):
     over_time = result.plot("limit").to_dict()
     assert over_time["mark"]["type"] == "line"
     assert len(over_time["data"]["values"]) == 60
-    assert chain.run().plot().to_dict()["encoding"]["y"]["title"] == "delay max (s)"
+    assert chain.run().plot().to_dict()["encoding"]["y"]["title"] == "largest delay (s)"
     result.plot().save(tmp_path / "chart.png")
+    sluice.save_chart(result.plot(), tmp_path / "chart.html")
+    page = (tmp_path / "chart.html").read_text()
+    assert "<script src" not in page and "http-equiv" in page and "vegaEmbed" in page
     assert (tmp_path / "chart.png").stat().st_size > 1000
     with pytest.raises(sluice.SluiceError, match=r"run\(series="):
         chain.run().plot("limit")
@@ -249,3 +252,38 @@ def test_seeds_and_counts_that_cannot_be_are_told(chain):
     for wrong in [{"threads": 0}, {"chunk": -1}]:
         with pytest.raises(sluice.SluiceError, match="expected at least one"):
             sluice.sweep(chain, over={"queue.limit": [5]}, seeds=1, **wrong)
+
+
+def test_an_experiment_is_loaded_by_its_id(root, monkeypatch, tmp_path):
+    monkeypatch.chdir(root)
+    here = sluice.load("adth-s1a")
+    assert here.id == "adth-s1a"
+    # Elsewhere it is the one that is built in.
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert sluice.load("adth-s1a").text == here.text
+    with pytest.raises(sluice.ScenarioError, match="did you mean `adth-s1a`"):
+        sluice.load("adth-s1x")
+
+
+def test_columns_have_titles_with_quantity_and_unit():
+    from sluice._plot import title
+
+    names = [
+        "delay_s.p95",
+        "delay_s.p999",
+        "delay_mean_s",
+        "goodput_bps",
+        "loss_ratio",
+        "queue.adth.target_delay",
+        "limit",
+    ]
+    assert [title(name) for name in names] == [
+        "95th percentile of delay (s)",
+        "99.9th percentile of delay (s)",
+        "mean delay (s)",
+        "goodput (bit/s)",
+        "loss ratio (share)",
+        "target delay",
+        "limit",
+    ]

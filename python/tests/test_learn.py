@@ -193,7 +193,7 @@ class Table(Fixed):
 
     def update(self, seen):
         view = np.zeros(6, dtype=np.float32)
-        view[1:4] = min(1, seen.backlog_packets / self.limit), seen.nodal_max_s / 0.2, seen.sojourn_mean_s / 0.2
+        view[1:4] = min(1, seen.backlog_packets / self.limit), seen.nodal_delay_s.max / 0.2, seen.sojourn_s.mean / 0.2
         factor = learn.FACTORS[FACTOR_OF[bins(view.clip(0, 10), self.delay)]]
         moved = np.ceil(self.limit * factor) if factor > 1 else np.floor(self.limit * factor)
         self.limit = int(np.clip(moved, 1, 1000))

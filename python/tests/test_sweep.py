@@ -85,7 +85,7 @@ def test_results_of_different_sweeps_are_never_mixed(chain, tmp_path, monkeypatc
     sluice.sweep(scenario, over=OVER, seeds=1, store=store)
     before = files(store)
     refused = [
-        ({"seeds": 2}, scenario, OVER, "the seeds was"),
+        ({"seeds": [2]}, scenario, OVER, "the seeds were"),
         ({"seeds": 1}, scenario.replace({"queue.limit": 5}), None, "the changed keys was"),
         ({"seeds": 1}, sluice.Scenario(CHAIN.replace("1.8 Mb/s", "1 Mb/s")), OVER, "the scenario file was"),
         ({"seeds": 1}, scenario, {"queue.limit": [10, 100]}, "the axes was"),
@@ -99,6 +99,32 @@ def test_results_of_different_sweeps_are_never_mixed(chain, tmp_path, monkeypatc
     with pytest.raises(sluice.StoreError, match="other files"):
         sluice.sweep(scenario, over=OVER, seeds=1, store=tmp_path)
     assert files(store) == before
+
+
+def test_a_folder_takes_more_seeds_and_only_those_are_run(chain, tmp_path, monkeypatch):
+    scenario = short(chain)
+    store = tmp_path / "runs"
+    first = sluice.sweep(scenario, over=OVER, seeds=2, store=store, chunk=3)
+    before = files(store)
+    made = []
+    keep = _sweep.Store.keep
+    monkeypatch.setattr(
+        _sweep.Store, "keep", lambda self, key, chunk: (made.append(len(chunk)), keep(self, key, chunk))
+    )
+    more = sluice.sweep(scenario, over=OVER, seeds=4, store=store, chunk=3)
+    assert sum(made) == 4 * 2, "four cases, two seeds more"
+    after = files(store)
+    assert {name: after[name] for name in before if name != "manifest.json"} == {
+        name: content for name, content in before.items() if name != "manifest.json"
+    }
+    alone = sluice.sweep(scenario, over=OVER, seeds=4)
+    by_run = ["scheme", "queue.limit", "seed", "flow"]
+    kept, fresh = (polars.DataFrame(one.flows).sort(by_run) for one in (more, alone))
+    assert kept.equals(fresh.select(kept.columns))
+    made.clear()
+    assert len(sluice.sweep(scenario, over=OVER, seeds=4, store=store, chunk=3)) == 16
+    fewer = sluice.sweep(scenario, over=OVER, seeds=2, store=store, chunk=3)
+    assert made == [] and fewer.flows.to_dict() == first.flows.to_dict()
 
 
 def test_values_that_do_not_fit_are_told(chain):

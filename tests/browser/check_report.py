@@ -4,7 +4,8 @@
     check_report.py REPORT.html [SCREENSHOTS]
 
 Checked, at 360, 400 and 1280 pixels, in light and dark: the page's script runs without an error,
-nothing but the file itself is asked for, every chart is drawn, the page is not wider than the window,
+nothing but the file itself is asked for, every chart is drawn, the page is not wider than the window
+and at 1280 pixels no table is wider than the page,
 texts of the charts stand out from the page; each experiment begins with its answer and a chart, claims
 that do not hold are open and the others folded, each count filters the claims. On paper: every chart
 and claim is there, in light. Exit status: 0 all is well, 1 something is not, 2 there is no Chromium or
@@ -68,6 +69,8 @@ LOOK = """(() => {
       failing: study.querySelectorAll(".claim:is([data-verdicts~=differs], [data-verdicts~=not-confirmed])").length,
       folded: [...study.querySelectorAll(".rest")].every((rest) => !rest.open),
     })),
+    // Parts that only scrolling shows.
+    hidden: [...document.querySelectorAll(".scroll")].filter((part) => part.scrollWidth > part.clientWidth + 1).length,
     answer: document.querySelector(".answer")?.getBoundingClientRect().top ?? null,
     statement: Math.min(1e4, ...[...document.querySelectorAll(".claim th")].map((th) => th.clientWidth).filter((w) => w)),
   };
@@ -114,12 +117,14 @@ def faults(look: dict, width: int, dark: bool) -> list[str]:
         found.append(f"heading levels {headings}")
     if look["answer"] is not None and look["answer"] > 300:
         found.append(f"the first answer begins at {look['answer']:.0f} px")
+    if width >= 1280 and look["hidden"]:
+        found.append(f"{look['hidden']} tables are wider than the page")
     if look["statement"] < 240:
         found.append(f"statements of claims have {look['statement']} px")
     for study in look["studies"]:
         order = study["order"]
         first = [part for part, before in zip(order, ["", *order]) if part != before]
-        wanted = [part for part in ("answer", "figure", "tally", "claims", "rest", "figure") if part in order]
+        wanted = ["answer", *(part for part in ("figure", "tally", "claims", "rest", "figure") if part in order)]
         if first not in (wanted, wanted[:-1]):
             found.append(f"{study['id']} begins with {', '.join(first)}")
         if study["open"] != study["failing"] or not study["folded"]:

@@ -1,6 +1,7 @@
 //! Exit codes, and errors with their exit code.
 
 use lab::capture::CaptureError;
+use lab::home::HomeError;
 use lab::recording::ReplayError;
 use lab::scenario::Refusal;
 use lab::store::StoreError;
@@ -100,6 +101,15 @@ impl From<StoreError> for Failure {
         match &error {
             StoreError::Write { error: why, .. } => Self::unwritten(why, error.to_string()),
             _ => Self::wrong(error.to_string()),
+        }
+    }
+}
+
+impl From<HomeError> for Failure {
+    fn from(error: HomeError) -> Self {
+        match error {
+            HomeError::Wrong(message) => Self::wrong(message),
+            HomeError::Store(error) => error.into(),
         }
     }
 }

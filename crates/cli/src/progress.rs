@@ -49,7 +49,7 @@ impl Console {
         if !io::stderr().is_terminal() {
             return;
         }
-        let style = "{msg} [{bar:30}] {percent:>3} %  {elapsed} of about {duration}";
+        let style = "{msg} [{bar:30}] {percent:>3} %  {elapsed}, about {eta} left";
         let style = ProgressStyle::with_template(style).expect("the template is well formed").progress_chars("=> ");
         let target = ProgressDrawTarget::stderr_with_hz(5);
         self.bar = ProgressBar::with_draw_target(Some(milliseconds(total)), target).with_style(style);

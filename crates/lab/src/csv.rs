@@ -1,7 +1,9 @@
 //! Results as tables: one line a flow or node, the keys of the results as columns (`delay_s.max`).
 
+use crate::grid::Grid;
 use crate::label::short;
-use crate::study::{Axis, Run};
+use crate::statistics::{Interval, interval};
+use crate::study::{Axis, Run, Study};
 use serde_json::Value;
 use sim::results::Series;
 use std::borrow::Cow;
@@ -16,6 +18,41 @@ pub(crate) fn flows(runs: &[Run]) -> String {
 /// Every node of every run; its queues as `queues.NAME.KEY`.
 pub(crate) fn nodes(runs: &[Run]) -> String {
     table(runs, |run| serde_json::to_value(&run.outcome.nodes))
+}
+
+/// The means of every flow over the seeds of its case: a line a case and flow, of each number its mean and the ends of the 95 %
+/// interval (`delay_s.max`, `delay_s.max.low`, `delay_s.max.high`).
+pub(crate) fn mean_flows(runs: &[Run]) -> String {
+    means(runs, |run| serde_json::to_value(&run.outcome.flows))
+}
+
+/// The same of every node.
+pub(crate) fn mean_nodes(runs: &[Run]) -> String {
+    means(runs, |run| serde_json::to_value(&run.outcome.nodes))
+}
+
+/// The figures of the tables that the scenario asks for: a line each, with its interval.
+pub(crate) fn tables(study: &Study) -> String {
+    let mut text = line(["table", "row", "column", "quantity", "mean", "low", "high"].into_iter());
+    for table in &study.tables {
+        let grid = Grid::new(study, table);
+        for (row, values) in grid.rows.iter().zip(&grid.values) {
+            for (column, values) in grid.columns.iter().zip(values) {
+                for (cell, value) in table.cell.iter().zip(values) {
+                    let column = column.join(", ");
+                    let numbers = [value.mean, value.low, value.high].map(number);
+                    let names = [&table.title, row, &column, &cell.title];
+                    text.push_str(&line(names.into_iter().chain(&numbers).map(String::as_str)));
+                }
+            }
+        }
+    }
+    text
+}
+
+/// A number as text; nothing for NaN.
+fn number(value: f64) -> String {
+    if value.is_nan() { String::new() } else { value.to_string() }
 }
 
 /// The time series of one run: a line a step, the end of the step first, then every series by the key that charts use for
@@ -84,10 +121,62 @@ fn table(runs: &[Run], entries: impl Fn(&Run) -> serde_json::Result<Value>) -> S
             rows.push(row.collect());
         }
     }
+    written(&columns, &rows)
+}
+
+/// Means over the seeds of a case. What is no number stays if it is the same with all seeds.
+fn means(runs: &[Run], entries: impl Fn(&Run) -> serde_json::Result<Value>) -> String {
+    let mut columns: Vec<String> = Vec::new();
+    let mut rows: Vec<Vec<(usize, String)>> = Vec::new();
+    for runs in runs.chunk_by(|a, b| a.case == b.case) {
+        // By element: its keys in order, each with a value a seed.
+        let mut elements: Vec<(String, Vec<(String, Vec<String>)>)> = Vec::new();
+        for run in runs {
+            for entry in entries(run).ok().as_ref().and_then(Value::as_array).into_iter().flatten() {
+                let mut cells = Vec::new();
+                flatten(entry, "", &mut cells);
+                let place = place_of(&mut elements, entry["name"].as_str().unwrap_or_default());
+                for (key, value) in cells {
+                    let keys = &mut elements[place].1;
+                    let place = place_of(keys, &key);
+                    keys[place].1.push(value);
+                }
+            }
+        }
+        for (_, keys) in elements {
+            let mut cells: Vec<(String, String)> = vec![("scenario".to_owned(), runs[0].scenario.clone())];
+            cells.extend(runs[0].case.iter().map(|(axis, label)| (axis.clone(), label.clone())));
+            cells.push(("seeds".to_owned(), runs.len().to_string()));
+            for (key, values) in keys {
+                let numbers: Vec<f64> = values.iter().filter_map(|value| value.parse().ok()).collect();
+                if key != "name" && !numbers.is_empty() {
+                    let Interval { mean, low, high } = interval(&numbers);
+                    let names = [key.clone(), format!("{key}.low"), format!("{key}.high")];
+                    cells.extend(names.into_iter().zip([mean, low, high].map(number)));
+                } else if values.iter().all(|value| *value == values[0]) {
+                    cells.push((key, values[0].clone()));
+                }
+            }
+            rows.push(cells.into_iter().map(|(name, value)| (index_of(&mut columns, name), value)).collect());
+        }
+    }
+    written(&columns, &rows)
+}
+
+/// Returns the place of a name in a list, which gets it if need be.
+fn place_of<T: Default>(list: &mut Vec<(String, T)>, name: &str) -> usize {
+    list.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
+        list.push((name.to_owned(), T::default()));
+        list.len() - 1
+    })
+}
+
+/// Writes a table whose rows have values for some of the columns.
+fn written(columns: &[String], rows: &[Vec<(usize, String)>]) -> String {
     let mut text = line(columns.iter().map(String::as_str));
     for row in rows {
         let mut cells = vec![""; columns.len()];
-        for (index, value) in &row {
+        for (index, value) in row {
             cells[*index] = value;
         }
         text.push_str(&line(cells.into_iter()));
@@ -191,6 +280,23 @@ mod tests {
         assert!(lines[1].starts_with("0.1,1000000.0,,,5.0,"), "{text}");
         assert!(lines[2].starts_with("0.2,2.5,0.25,0.5,6.0,"), "{text}");
         assert_eq!(lines.len(), 3);
+    }
+
+    #[test]
+    fn means_of_a_case_have_their_interval() {
+        let study = crate::report::sample::targets();
+        let text = mean_flows(&study.runs);
+        let lines = parsed(&text).unwrap();
+        let column = |name: &str| lines[0].iter().position(|column| column == name).unwrap();
+        let cases = study.runs.chunk_by(|a, b| a.case == b.case).count();
+        assert_eq!(lines.len(), 1 + cases * study.runs[0].outcome.flows.len());
+        let values: Vec<f64> =
+            study.runs[..study.seeds.len()].iter().map(|run| run.outcome.flows[0].delay_s.max).collect();
+        let Interval { mean, low, high } = interval(&values);
+        let seen = ["delay_s.max", "delay_s.max.low", "delay_s.max.high"].map(|name| lines[1][column(name)].parse());
+        assert_eq!(seen, [Ok(mean), Ok(low), Ok(high)]);
+        assert_eq!(lines[1][column("seeds")], study.seeds.len().to_string());
+        assert!(!lines[0].contains(&"seed".to_owned()) && !lines[1][column("name")].is_empty());
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub mod claims;
 mod csv;
 pub mod evidence;
 mod grid;
+pub mod home;
 mod label;
 pub mod live;
 mod measure;

@@ -2,7 +2,7 @@
 
 use crate::study::{Modelled, Run};
 use serde_json::{Value, json};
-use sim::results::{Outcome, Series};
+use sim::results::{Distributions, Outcome, Series, shares};
 
 /// One value that a path leads to.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,13 +31,69 @@ pub(crate) fn tree(outcome: &Outcome, model: Option<&Modelled>) -> Value {
 }
 
 fn of_outcome(outcome: &Outcome) -> Value {
-    json!({
-        "simulated_s": outcome.simulated_s,
-        "events": outcome.events,
-        "flows": outcome.flows,
-        "nodes": outcome.nodes,
-        "totals": outcome.totals,
-    })
+    with_percentiles(
+        outcome.distributions.as_ref(),
+        json!({
+            "simulated_s": outcome.simulated_s,
+            "events": outcome.events,
+            "flows": outcome.flows,
+            "nodes": outcome.nodes,
+            "totals": outcome.totals,
+        }),
+    )
+}
+
+/// Adds the percentiles of recorded distributions to the times of flows and queues: `p1`, `p2` and so on, `p995` for 99.5 %.
+fn with_percentiles(distributions: Option<&Distributions>, mut tree: Value) -> Value {
+    let Some(distributions) = distributions else { return tree };
+    let names: Vec<String> = shares().into_iter().map(percentile).collect();
+    let add = |times: &mut Value, key: &str, quantiles: &[f64]| {
+        let Some(times) = times.get_mut(key).and_then(Value::as_object_mut) else { return };
+        for (rank, name) in names.iter().enumerate().filter(|(_, name)| !matches!(name.as_str(), "p0" | "p100")) {
+            times.entry(name).or_insert_with(|| json!(quantiles.get(rank).copied().unwrap_or_default()));
+        }
+    };
+    let entries = |tree: &mut Value, key: &str| tree[key].as_array_mut().map(std::mem::take).unwrap_or_default();
+    let mut flows = entries(&mut tree, "flows");
+    for flow in &mut flows {
+        let Some(of) = distributions.flows.iter().find(|of| flow["name"] == *of.name) else { continue };
+        for (key, quantiles) in [("delay_s", &of.delay_s), ("rtt_s", &of.rtt_s), ("completion_s", &of.completion_s)] {
+            add(flow, key, quantiles);
+        }
+    }
+    tree["flows"] = Value::Array(flows);
+    let mut nodes = entries(&mut tree, "nodes");
+    for node in &mut nodes {
+        let name = node["name"].as_str().unwrap_or_default().to_owned();
+        let mut queues = entries(node, "queues");
+        let several = queues.len() > 1;
+        for queue in &mut queues {
+            let own = queue["name"].as_str().unwrap_or_default();
+            let full = if several { format!("{name} {own}") } else { name.clone() };
+            let Some(of) = distributions.nodes.iter().find(|of| of.name == full) else { continue };
+            for (key, quantiles) in [("sojourn_s", &of.sojourn_s), ("nodal_delay_s", &of.nodal_delay_s)] {
+                add(queue, key, quantiles);
+            }
+        }
+        node["queues"] = Value::Array(queues);
+    }
+    tree["nodes"] = Value::Array(nodes);
+    tree
+}
+
+/// Names the percentile of a share: `p90`, `p995` for 99.5 %.
+fn percentile(share: f64) -> String {
+    format!("p{}", ((share * 1e6).round() / 1e4).to_string().replace('.', ""))
+}
+
+/// Reads the name of a percentile as the percentage that it means: `p90` is "90", `p999` is "99.9".
+pub(crate) fn percentage(name: &str) -> Option<String> {
+    let digits = name.strip_prefix('p').filter(|digits| digits.chars().all(|c| c.is_ascii_digit()))?;
+    match digits.len() {
+        0 => None,
+        1 | 2 => Some(digits.to_owned()),
+        _ => Some(format!("{}.{}", &digits[..2], &digits[2..])),
+    }
 }
 
 /// As much of [`tree`] as `path` leads to: whole trees of large sweeps would take minutes.
@@ -46,10 +102,12 @@ pub(crate) fn branch(run: &Run, path: &str) -> Value {
     let mut segments = path.split('.');
     match (segments.next(), segments.next()) {
         (Some("flows"), Some(name)) => {
-            json!({ "flows": outcome.flows.iter().filter(|flow| means(name, &flow.name)).collect::<Vec<_>>() })
+            let flows: Vec<_> = outcome.flows.iter().filter(|flow| means(name, &flow.name)).collect();
+            with_percentiles(outcome.distributions.as_ref(), json!({ "flows": flows }))
         }
         (Some("nodes"), Some(name)) => {
-            json!({ "nodes": outcome.nodes.iter().filter(|node| means(name, &node.name)).collect::<Vec<_>>() })
+            let nodes: Vec<_> = outcome.nodes.iter().filter(|node| means(name, &node.name)).collect();
+            with_percentiles(outcome.distributions.as_ref(), json!({ "nodes": nodes }))
         }
         (Some("totals"), _) => json!({ "totals": outcome.totals }),
         (Some("model"), _) => json!({ "model": run.model }),
@@ -127,6 +185,7 @@ pub(crate) fn names(root: &Value, path: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sim::results::{FlowDistribution, NodeDistribution};
 
     fn results() -> Value {
         json!({
@@ -148,6 +207,34 @@ mod tests {
         assert_eq!(numbers(&named, "flows.up-*.v"), [1.0, 3.0]);
         assert_eq!(numbers(&named, "flows.*-1.v"), [1.0, 2.0]);
         assert!(means("up*p", "upp") && !means("up*p", "up"), "no letter is both beginning and end");
+    }
+
+    #[test]
+    fn recorded_distributions_have_every_percentile() {
+        let usual = json!({
+            "flows": [{ "name": "f", "delay_s": { "p95": 7.0 } }],
+            "nodes": [{ "name": "n", "queues": [{ "name": "be", "sojourn_s": {} }] }],
+        });
+        let path = "flows.f.delay_s.p90";
+        assert!(find(&with_percentiles(None, usual.clone()), path).is_err(), "there are the usual ones alone");
+        let times: Vec<f64> = (0_u32..107).map(f64::from).collect();
+        let flow = FlowDistribution { name: "f".to_owned(), delay_s: times.clone(), ..FlowDistribution::default() };
+        let node = NodeDistribution { name: "n".to_owned(), sojourn_s: times, ..NodeDistribution::default() };
+        let tree = with_percentiles(Some(&Distributions { flows: vec![flow], nodes: vec![node] }), usual);
+        assert_eq!(numbers(&tree, path), [90.0]);
+        assert_eq!(numbers(&tree, "nodes.n.queues.*.sojourn_s.p995"), [100.0]);
+        assert_eq!(numbers(&tree, "flows.f.delay_s.p95"), [7.0], "the run's own stays");
+        assert_eq!(
+            ["p5", "p90", "p999", "p9995", "p", "px"].map(percentage),
+            [
+                Some("5".to_owned()),
+                Some("90".to_owned()),
+                Some("99.9".to_owned()),
+                Some("99.95".to_owned()),
+                None,
+                None
+            ]
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A study's folder: each finished run is kept at once, so that an interrupted sweep goes on from there.
 //!
 //! `runs/KEY.json` and `runs/series/KEY.json` are written as runs finish; `results.jsonl` (a run a line), `flows.csv`,
-//! `nodes.csv`, `series/CASE.csv`, `claims.json`, `scenario.toml` and `manifest.json` when all are there. Every file appears
+//! `nodes.csv`, `flows-mean.csv`, `nodes-mean.csv`, `tables.csv`, `series/CASE.csv`, `claims.json`, `scenario.toml` and `manifest.json` when all are there. Every file appears
 //! whole or not at all: it is written beside its place and then moved there.
 
 use crate::csv;
@@ -173,6 +173,9 @@ impl Store {
         self.write("results.jsonl", &lines)?;
         self.write("flows.csv", csv::flows(&study.runs).as_bytes())?;
         self.write("nodes.csv", csv::nodes(&study.runs).as_bytes())?;
+        self.write("flows-mean.csv", csv::mean_flows(&study.runs).as_bytes())?;
+        self.write("nodes-mean.csv", csv::mean_nodes(&study.runs).as_bytes())?;
+        self.write("tables.csv", csv::tables(study).as_bytes())?;
         self.write_series(study)?;
         self.write("claims.json", &json(&study.claims))?;
         self.write("scenario.toml", study.text.as_bytes())?;

@@ -112,6 +112,9 @@ pub struct Claim {
     /// series one step earlier. Values of several flows or nodes are taken one by one. A name with spaces stands in quotes:
     /// `'nodes.ap be.limit'`.
     pub measure: String,
+    /// Unit of what is computed, where the keys in `measure` do not tell it, as of a product: it is shown with the value.
+    #[serde(default)]
+    pub unit: Option<Unit>,
     /// Take one value of a time series, which `measure` then names.
     #[serde(default)]
     pub series: Option<Window>,

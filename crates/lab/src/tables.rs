@@ -1,13 +1,17 @@
 //! Tables for a terminal.
 
 use crate::answer::{self, runs};
+use crate::claims::in_unit;
 use crate::grid::Grid;
+use crate::label::short;
 use crate::quantity::{number, quantity, short_quantity};
 use crate::statistics::Interval;
-use crate::study::{Origin, Reported, Ruling, Study, Table, Verdict};
+use crate::study::{Cell, Origin, Reported, Ruling, Study, Table, Unit, Verdict};
+use serde_json::{Value, json};
 use sim::results::Outcome;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::ops::Range;
 
 /// A study as text of at most `width` columns, if the words allow it: the answer, the tables that the scenario asks for, the
 /// counts of verdicts, and a line for each claim that does not hold; with `all` a table of every claim and the reasons why
@@ -68,7 +72,7 @@ fn failing(verdicts: &[Verdict], width: usize) -> String {
         let first = failing.first()?;
         let settings: Vec<&str> = failing.iter().filter_map(|verdict| verdict.setting.as_deref()).collect();
         let within = if settings.is_empty() { String::new() } else { format!("({}) ", settings.join(", ")) };
-        let document = if first.reported.is_some() { reported(first) } else { first.holds.clone() };
+        let document = if first.reported.is_some() { reported(first) } else { window(&first.holds, first.unit) };
         let ours = short_quantity(first.measured, first.unit);
         Some([first.id.clone(), within + &first.says, cut(&document, MOST), cut(&ours, MOST)])
     };
@@ -123,7 +127,8 @@ pub fn claims(verdicts: &[Verdict], width: usize) -> String {
     let mut rows: Vec<Vec<String>> = Vec::new();
     for (rank, verdict) in verdicts.iter().enumerate() {
         let again = rank > 0 && verdicts[rank - 1].id == verdict.id;
-        let statement = [verdict.id.clone(), verdict.says.clone(), reported(verdict), verdict.holds.clone()];
+        let statement =
+            [verdict.id.clone(), verdict.says.clone(), reported(verdict), window(&verdict.holds, verdict.unit)];
         let mut row = if again { vec![String::new(); statement.len()] } else { statement.to_vec() };
         if with_settings {
             row.push(verdict.setting.clone().unwrap_or_default());
@@ -215,7 +220,7 @@ pub fn flows(outcome: &Outcome, width: usize) -> String {
         with_carried(cells, flow.carried_bps.map_or_else(|| "-".to_owned(), rate))
     });
     let rows: Vec<_> = rows.collect();
-    let head = ["flow", "path", "goodput", "loss", "delay mean", "99 %", "max", "late"].map(str::to_owned);
+    let head = ["flow", "path", "goodput", "loss", "delay mean", "delay p99", "delay max", "late"].map(str::to_owned);
     table(&with_carried(head.into(), "carried".to_owned()), &rows, &FIGURES, width)
 }
 
@@ -240,7 +245,16 @@ pub fn queues(outcome: &Outcome, width: usize) -> String {
             ]);
         }
     }
-    let head = ["node", "controller", "packets in", "dropped", "limit mean", "backlog mean", "nodal delay", "max"];
+    let head = [
+        "node",
+        "controller",
+        "packets in",
+        "dropped",
+        "limit mean",
+        "backlog mean",
+        "nodal delay mean",
+        "nodal delay max",
+    ];
     table(&head, &rows, &FIGURES, width)
 }
 
@@ -250,15 +264,60 @@ pub fn asked(study: &Study, table: &Table, width: usize) -> String {
     let grid = Grid::new(study, table);
     let titles: Vec<&str> = table.cell.iter().map(|cell| cell.title.as_str()).collect();
     let figure = |cell: &Vec<Interval>| cell.iter().map(|value| rounded(value.mean)).collect::<Vec<_>>().join(" / ");
-    let head: Vec<String> =
-        std::iter::once(grid.axis.clone()).chain(grid.columns.iter().map(|labels| labels.join(", "))).collect();
-    let line = |(label, row): (&String, &Vec<Vec<Interval>>)| -> Vec<String> {
-        std::iter::once(label.clone()).chain(row.iter().map(figure)).collect()
+    let head: Vec<String> = grid.columns.iter().map(|labels| labels.join(", ")).collect();
+    let rows: Vec<Vec<String>> = grid.values.iter().map(|row| row.iter().map(figure).collect()).collect();
+    let labels = grid.rows.iter().map(|label| self::width(label)).fold(longest_word(&short(&grid.axis)), usize::max);
+    let widest = |column: usize| {
+        let cells = rows.iter().map(|row| self::width(&row[column]));
+        cells.fold(longest_word(&head[column]), usize::max) + 2
     };
-    let rows: Vec<Vec<String>> = grid.rows.iter().zip(&grid.values).map(line).collect();
-    let right: Vec<usize> = (1..head.len()).collect();
-    let set = self::table(&head, &rows, &Columns { right: &right, prose: &[] }, width);
-    format!("{}: {}\n{set}", table.title, titles.join(" / "))
+    let widths: Vec<usize> = (0..head.len()).map(widest).collect();
+    let mut text = wrapped(&format!("{}: {}", table.title, titles.join(" / ")), width, 2) + "\n";
+    // A table with too many columns for the width goes on below, with its labels again.
+    for (rank, columns) in blocks(&widths, width.saturating_sub(labels)).into_iter().enumerate() {
+        let head: Vec<String> = std::iter::once(short(&grid.axis)).chain(head[columns.clone()].to_vec()).collect();
+        let line = |(label, row): (&String, &Vec<String>)| -> Vec<String> {
+            std::iter::once(label.clone()).chain(row[columns.clone()].to_vec()).collect()
+        };
+        let rows: Vec<Vec<String>> = grid.rows.iter().zip(&rows).map(line).collect();
+        let right: Vec<usize> = (1..head.len()).collect();
+        text += if rank > 0 { "\n" } else { "" };
+        text += &self::table(&head, &rows, &Columns { right: &right, prose: &[] }, width);
+    }
+    text
+}
+
+/// The tables that a scenario asks for, with the means over the seeds and their 95 % intervals (`null` for no value).
+pub fn json(study: &Study) -> Value {
+    let of_table = |table: &Table| {
+        let grid = Grid::new(study, table);
+        let cell = |(cell, value): (&Cell, &Interval)| json!({ "title": cell.title, "mean": value.mean, "low": value.low, "high": value.high });
+        let of_column = |(labels, values): (&Vec<String>, &Vec<Interval>)| {
+            let labels: BTreeMap<&String, &String> = table.columns.iter().zip(labels).collect();
+            json!({ "column": labels, "values": table.cell.iter().zip(values).map(cell).collect::<Value>() })
+        };
+        let of_row = |(row, values): (&String, &Vec<Vec<Interval>>)| json!({ "row": row, "cells": grid.columns.iter().zip(values).map(of_column).collect::<Value>() });
+        let rows: Value = grid.rows.iter().zip(&grid.values).map(of_row).collect();
+        json!({ "title": table.title, "axis": grid.axis, "rows": rows })
+    };
+    study.tables.iter().map(of_table).collect()
+}
+
+/// Parts columns of these widths into blocks of at most `room`, with at least one column each.
+pub(crate) fn blocks(widths: &[usize], room: usize) -> Vec<Range<usize>> {
+    let mut blocks: Vec<Range<usize>> = Vec::new();
+    let mut used = 0;
+    for (column, width) in widths.iter().enumerate() {
+        match blocks.last_mut() {
+            Some(block) if used + width <= room => block.end = column + 1,
+            _ => {
+                blocks.push(column..column + 1);
+                used = 0;
+            }
+        }
+        used += width;
+    }
+    blocks
 }
 
 /// Three significant digits, those behind a point kept although they are zero.
@@ -365,7 +424,7 @@ fn push_rows(text: &mut String, rows: &[&[String]], widths: &[usize], right: &[u
 }
 
 /// A text in lines of at most `columns`, all but the first indented by so many columns. Spaces within the first line stay.
-pub(crate) fn wrapped(text: &str, columns: usize, indent: usize) -> String {
+pub fn wrapped(text: &str, columns: usize, indent: usize) -> String {
     let head: String = text.chars().take(indent).collect();
     let rest: String = text.chars().skip(indent).collect();
     let gap = if rest.starts_with(' ') { " " } else { "" };
@@ -411,6 +470,11 @@ fn reported(verdict: &Verdict) -> String {
     }
 }
 
+/// The window of a claim in the unit of its value.
+pub(crate) fn window(holds: &str, unit: Unit) -> String {
+    in_unit(holds, unit, |value| quantity(value, unit))
+}
+
 fn percent(ratio: f64) -> String {
     format!("{:.2} %", ratio * 100.0)
 }
@@ -441,6 +505,13 @@ mod tests {
     fn figures_of_tables_have_three_digits() {
         let seen = [0.001_234, 0.0501, 0.5, 1.0, 12.345, 1234.5, 0.0, 5.9e-5].map(rounded);
         assert_eq!(seen, ["0.00123", "0.0501", "0.500", "1.00", "12.3", "1234", "0.00", "5.90e-5"]);
+    }
+
+    #[test]
+    fn columns_are_parted_where_the_page_ends() {
+        assert_eq!(blocks(&[10, 10, 10, 25, 5], 22), [0..2, 2..3, 3..4, 4..5]);
+        assert_eq!(blocks(&[10, 10], 20), [0..2]);
+        assert!(blocks(&[], 20).is_empty());
     }
 
     #[test]

@@ -62,12 +62,12 @@ mod tests {
     use crate::kernel::rtnetlink::ROOT;
 
     #[test]
-    fn each_interface_of_this_machine_is_ruled_on_and_what_is_missing_has_a_cure() {
+    fn each_interface_of_this_machine_is_ruled_on_and_what_is_missing_has_a_fix() {
         let diagnosis = diagnose(None, ROOT).unwrap();
         assert!(diagnosis.interfaces.iter().any(|(name, _)| name == "lo"));
         let of_interfaces = diagnosis.interfaces.iter().flat_map(|(_, findings)| findings);
         for finding in diagnosis.machine.iter().chain(of_interfaces) {
-            assert!(finding.good || finding.cure.is_some(), "{finding:?}");
+            assert!(finding.good || finding.fix.is_some(), "{finding:?}");
         }
         let one = diagnose(Some("lo"), ROOT).unwrap();
         assert_eq!(one.interfaces.len(), 1);

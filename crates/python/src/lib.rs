@@ -31,9 +31,9 @@ mod _sluice {
     #[pymodule_export]
     use crate::reproduce::{Study, reproduce};
     #[pymodule_export]
-    use crate::run::{Run, interval};
+    use crate::run::{Run, chart_page, interval};
     #[pymodule_export]
-    use crate::scenario::{Scenario, toml_from_json, toml_value_from_json};
+    use crate::scenario::{Scenario, scenario_file, toml_from_json, toml_value_from_json};
     #[pymodule_export]
     use crate::steer::run_steered;
     #[pymodule_export]

@@ -24,15 +24,17 @@ type Value = (String, Vec<String>);
 pub(crate) struct Plan {
     scenario: Ready,
     build: String,
-    /// Runs in a chunk.
-    chunk: usize,
+    /// The numbers of the runs of every chunk.
+    chunks: Vec<Vec<usize>>,
 }
 
 #[pymethods]
 impl Plan {
-    /// `over`: what is varied in the place of the file's `[vary]`; `build`: what tells this build of Sluice from others.
+    /// `over`: what is varied in the place of the file's `[vary]`; `build`: what tells this build of Sluice from others;
+    /// `chunk`: the most runs in a chunk; `blocks`: how many seeds came with each call, so that seeds that are added leave the
+    /// chunks of the others as they are.
     #[new]
-    #[pyo3(signature = (text, name, stem, folder, set, over, seeds, build, chunk))]
+    #[pyo3(signature = (text, name, stem, folder, set, over, seeds, build, chunk, blocks))]
     #[expect(clippy::too_many_arguments, reason = "they are what a worker is sent, each by its name")]
     fn new(
         py: Python<'_>,
@@ -45,6 +47,7 @@ impl Plan {
         seeds: Option<Vec<u64>>,
         build: String,
         chunk: usize,
+        blocks: Option<Vec<usize>>,
     ) -> PyResult<Self> {
         let words = Words { name, stem, text, folder, set };
         let axes =
@@ -53,7 +56,17 @@ impl Plan {
         let wishes = Wishes { set: words.set.clone(), over: asked, ..Wishes::default() };
         let scenario = py.detach(|| words.read(&wishes)).map_err(|refusal| refused(py, &refusal))?;
         let seeds = seeds.unwrap_or_else(|| scenario.seeds.clone());
-        Ok(Self { scenario: Ready { seeds, ..scenario }, build, chunk: chunk.max(1) })
+        let (cases, all) = (scenario.cases.len(), seeds.len());
+        let mut chunks = Vec::new();
+        let mut first = 0;
+        for block in blocks.unwrap_or_else(|| vec![all]) {
+            let seeds = first..(first + block).min(all);
+            let numbers: Vec<usize> =
+                (0..cases).flat_map(|case| seeds.clone().map(move |seed| case * all + seed)).collect();
+            chunks.extend(numbers.chunks(chunk.max(1)).map(<[usize]>::to_vec));
+            first = seeds.end;
+        }
+        Ok(Self { scenario: Ready { seeds, ..scenario }, build, chunks })
     }
 
     #[getter]
@@ -83,7 +96,13 @@ impl Plan {
 
     /// The names of the chunks, by what their results depend on: network, seeds, build.
     fn keys(&self, py: Python<'_>) -> Vec<String> {
-        py.detach(|| (0..self.runs().div_ceil(self.chunk)).map(|chunk| self.key(chunk)).collect())
+        py.detach(|| self.chunks.iter().map(|numbers| self.key(numbers)).collect())
+    }
+
+    /// What tells the networks from those of another sweep: by the first seed of each case.
+    fn networks(&self, py: Python<'_>) -> String {
+        let firsts: Vec<usize> = (0..self.runs()).step_by(self.scenario.seeds.len().max(1)).collect();
+        py.detach(|| self.key(&firsts))
     }
 
     /// Makes the runs of a chunk, one after the other; nothing when stopped.
@@ -94,20 +113,15 @@ impl Plan {
 }
 
 impl Plan {
-    fn numbers(&self, chunk: usize) -> std::ops::Range<usize> {
-        chunk * self.chunk..((chunk + 1) * self.chunk).min(self.runs())
-    }
-
-    fn key(&self, chunk: usize) -> String {
-        let keys: String =
-            self.numbers(chunk).map(|number| sweep::job(&self.scenario, number, &self.build).key).collect();
+    fn key(&self, numbers: &[usize]) -> String {
+        let keys: String = numbers.iter().map(|number| sweep::job(&self.scenario, *number, &self.build).key).collect();
         format!("{:032x}", fingerprint(keys.as_bytes()))
     }
 
     fn run_chunk(&self, chunk: usize, stop: &Stop) -> Option<Chunk> {
         let mut done = Chunk { axes: self.scenario.axes.clone(), runs: Vec::new(), failures: Vec::new() };
-        for number in self.numbers(chunk) {
-            let job = sweep::job(&self.scenario, number, &self.build);
+        for number in &self.chunks[chunk] {
+            let job = sweep::job(&self.scenario, *number, &self.build);
             match simulate(&job.network, job.seed, stop) {
                 Ok(Some(timed)) => done.runs.push(sweep::record(&self.scenario, job.case, job.seed, timed)),
                 Ok(None) => return None,

@@ -1,5 +1,6 @@
 //! A finished run in Python.
 
+use crate::error::failed;
 use crate::table::Table;
 use crate::tables;
 use lab::run::{Timed, Watch};
@@ -83,4 +84,10 @@ impl Run {
 pub(crate) fn interval(values: Vec<f64>) -> (f64, f64, f64) {
     let interval = lab::statistics::interval(&values);
     (interval.mean, interval.low, interval.high)
+}
+
+/// A page with a Vega-Lite chart, whose JSON is `spec`, that fetches nothing.
+#[pyfunction]
+pub(crate) fn chart_page(py: Python<'_>, title: &str, spec: &str) -> PyResult<String> {
+    lab::report::chart(title, spec).map_err(|error| failed(py, &error.to_string()))
 }

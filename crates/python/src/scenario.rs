@@ -3,6 +3,7 @@
 use crate::error::{failed, refused};
 use crate::run::{Run, simulate};
 use crate::stop::{Signals, Stop};
+use lab::home;
 use lab::scenario::{Refusal, Scenario as Ready, Wishes};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -138,6 +139,18 @@ impl Scenario {
         let Some(timed) = timed else { return Err(failed(py, "the run was stopped")) };
         Ok(Run::new(self.ready.clone().without_variations(seed), timed))
     }
+}
+
+/// The file of a scenario that is named by its id; a path is given back as it is.
+#[pyfunction]
+pub(crate) fn scenario_file(py: Python<'_>, path: String) -> PyResult<String> {
+    let target = Path::new(&path);
+    if target.exists() || !home::is_word(target) {
+        return Ok(path);
+    }
+    let found = home::home().and_then(|home| home::by_id(&path, &home));
+    let found = found.map_err(|error| refused(py, &Refusal::file(&path, &error.to_string())))?;
+    Ok(found.display().to_string())
 }
 
 /// A dictionary, as JSON, in TOML.

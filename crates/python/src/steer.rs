@@ -85,7 +85,7 @@ pub(crate) enum Measure {
     Seconds(f64),
 }
 
-/// What a queue measured, in SI units, by the names of Python's `Interval`.
+/// What a queue measured, in SI units, by the names of results and of Python's `Interval`: `sojourn_s.mean`.
 pub(crate) fn measures(seen: &Interval) -> Vec<(String, Measure)> {
     let span = |name: String, time: Duration| (name, Measure::Seconds(time.as_secs_f64()));
     let mut all = vec![span("length_s".to_owned(), seen.length)];
@@ -99,12 +99,12 @@ pub(crate) fn measures(seen: &Interval) -> Vec<(String, Measure)> {
         ("service", seen.service),
         ("departure_gap", seen.departure_gap),
         ("sojourn", seen.sojourn),
-        ("nodal", seen.nodal),
+        ("nodal_delay", seen.nodal),
     ];
     for (name, Stat { n, mean, max, last }) in stats {
-        all.push((format!("{name}_n"), Measure::Count(n)));
+        all.push((format!("{name}_s.n"), Measure::Count(n)));
         all.extend(
-            [("mean", mean), ("max", max), ("last", last)].map(|(of, time)| span(format!("{name}_{of}_s"), time)),
+            [("mean", mean), ("max", max), ("last", last)].map(|(of, time)| span(format!("{name}_s.{of}"), time)),
         );
     }
     all.extend([("idle_s", seen.idle), ("busy_s", seen.busy)].map(|(name, time)| span(name.to_owned(), time)));

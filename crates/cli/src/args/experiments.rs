@@ -178,7 +178,7 @@ pub(crate) struct Reproduce {
     /// Print every claim, not only those that do not hold.
     #[arg(long)]
     pub(crate) all: bool,
-    /// Print one JSON object for each experiment, with its verdicts.
+    /// Print one JSON object for each experiment, with its tables and verdicts.
     #[arg(long, conflicts_with = "all")]
     pub(crate) json: bool,
     /// Keep the results in this folder [default: results/ID].
@@ -205,6 +205,7 @@ Examples:
   sluice claims adth-s1a         the claims of one experiment
   sluice claims adth-s1a.3       one claim: interval, reason, and the command that measures it
   sluice claims adth --csv > adth.csv
+  sluice claims --bibtex         the documents themselves, for a list of references
 
 `sluice reproduce ID` measures again what is on record. The columns of --csv and keys of --json are explained in \
 docs/results.md.")]
@@ -224,6 +225,9 @@ pub(crate) struct Claims {
     /// Print the tables of documents in Markdown.
     #[arg(long)]
     pub(crate) markdown: bool,
+    /// Print authors, title, year and place of the documents as BibTeX.
+    #[arg(long, conflicts_with_all = ["json", "csv", "markdown", "all"])]
+    pub(crate) bibtex: bool,
     /// Check the record against the scenarios, the pages in ./docs and the results in these folders.
     #[arg(long, hide = true, value_name = "DIR", num_args = 0.., conflicts_with_all = ["targets", "record", "pages"])]
     pub(crate) check: Option<Vec<PathBuf>>,

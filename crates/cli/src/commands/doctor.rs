@@ -30,7 +30,7 @@ fn text(diagnosis: &Diagnosis) -> String {
 }
 
 fn row(finding: &Finding) -> String {
-    let Finding { topic, good, found, cure } = finding;
-    let cure = cure.as_ref().map_or_else(String::new, |cure| format!("       mend: {cure}\n"));
-    format!("  {} {topic}: {found}\n{cure}", if *good { "ok  " } else { "no  " })
+    let Finding { topic, good, found, fix } = finding;
+    let fix = fix.as_ref().map_or_else(String::new, |fix| format!("       fix: {fix}\n"));
+    format!("  {} {topic}: {found}\n{fix}", if *good { "ok  " } else { "bad " })
 }

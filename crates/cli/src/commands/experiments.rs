@@ -2,7 +2,6 @@
 
 mod check;
 mod claims;
-mod home;
 mod list;
 mod new;
 mod replay;

@@ -136,6 +136,24 @@ impl Condition {
     }
 }
 
+/// Writes a claim's window as `value` writes the numbers beside it, so that both are in one unit. A window that was written with
+/// a unit stays as it is.
+pub(crate) fn in_unit(holds: &str, unit: Unit, value: impl Fn(f64) -> String) -> String {
+    let sign = |sign: &str, limit: f64| format!("{sign} {}", value(limit));
+    match Condition::read(holds) {
+        Ok((condition, Unit::Number)) if unit != Unit::Number => match condition {
+            Condition::AtMost(limit) => sign("<=", limit),
+            Condition::Below(limit) => sign("<", limit),
+            Condition::AtLeast(limit) => sign(">=", limit),
+            Condition::Above(limit) => sign(">", limit),
+            Condition::Not(other) => sign("!=", other),
+            Condition::Within(low, high) => format!("{} .. {}", value(low), value(high)),
+            Condition::Zero => holds.to_owned(),
+        },
+        _ => holds.to_owned(),
+    }
+}
+
 impl FromStr for Condition {
     type Err = String;
 
@@ -168,6 +186,16 @@ mod tests {
         assert_eq!(read("2 .. 3 s"), (Condition::Within(2.0, 3.0), Unit::Seconds));
         assert_eq!(read("-1 .. 4.5 %"), (Condition::Within(-0.01, 0.045), Unit::Share));
         assert!(Condition::read("1 s .. 4 %").unwrap_err().contains("two units"));
+    }
+
+    #[test]
+    fn a_window_is_told_in_the_unit_of_the_value_beside_it() {
+        let told = |holds: &str, unit| in_unit(holds, unit, |value| format!("{} %", value * 100.0));
+        assert_eq!(told("<= 1", Unit::Share), "<= 100 %");
+        assert_eq!(told("-0.5 .. 1", Unit::Share), "-50 % .. 100 %");
+        assert_eq!(told("zero", Unit::Share), "zero");
+        assert_eq!(told("<= 0.5 s", Unit::Seconds), "<= 0.5 s", "it has a unit");
+        assert_eq!(told("> 4", Unit::Number), "> 4");
     }
 
     #[test]

@@ -15,12 +15,12 @@ mod verdict;
 mod window;
 
 pub(crate) use combinations::broken;
-pub(crate) use condition::Condition;
+pub(crate) use condition::{Condition, in_unit};
 pub(crate) use expression::Expression;
 pub(crate) use question::Question;
 pub(crate) use results::Results;
 pub(crate) use settings::settings;
-pub(crate) use verdict::unit;
+pub(crate) use verdict::{unit, unit_of_keys};
 
 use crate::study::{Claim, Extent, Labels, Rulings, Run, Verdict};
 use std::collections::BTreeMap;

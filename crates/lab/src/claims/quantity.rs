@@ -1,5 +1,6 @@
 //! Numbers with their units: `400 ms` is 0.4 in seconds, `1.5 %` a share of 0.015.
 
+use crate::measure;
 use crate::study::Unit;
 use units::{Bytes, Duration, Rate};
 
@@ -7,8 +8,8 @@ impl Unit {
     /// The unit of the result at `path`, which its key names: `delay_s.max` is in seconds.
     pub(crate) fn of(path: &str) -> Self {
         let statistic =
-            |word: &&str| !matches!(*word, "mean" | "min" | "max" | "last" | "p5" | "p50" | "p95" | "p99" | "p999");
-        let key = path.rsplit('.').find(statistic).unwrap_or(path);
+            |word: &str| matches!(word, "mean" | "min" | "max" | "last") || measure::percentage(word).is_some();
+        let key = path.rsplit('.').find(|word| !statistic(word)).unwrap_or(path);
         let ends = |suffix: &str| key.ends_with(suffix);
         match key {
             "data_yield" | "jain_index" | "collision_probability" => Self::Share,
@@ -91,7 +92,7 @@ mod tests {
     #[test]
     fn keys_name_their_units() {
         let of = |path| Unit::of(path);
-        assert_eq!(of("flows.*.delay_s.p999"), Unit::Seconds);
+        assert_eq!([of("flows.*.delay_s.p999"), of("flows.*.delay_s.p90")], [Unit::Seconds; 2]);
         assert_eq!(of("nodes.n1.queues.*.backlog_packets.mean"), Unit::Packets);
         assert_eq!(of("totals.loss_ratio"), Unit::Share);
         assert_eq!(of("flows.a.goodput_bps"), Unit::BitsPerSecond);

@@ -1,6 +1,6 @@
 use super::verdict::reduce;
 use super::*;
-use crate::study::{Extent, Ruling, Statistic};
+use crate::study::{Extent, Ruling, Statistic, Unit};
 use serde_json::{Value, json};
 
 pub(super) fn claim(fields: &Value) -> Claim {
@@ -332,18 +332,28 @@ fn every_seed_must_hold_and_the_worst_is_shown() {
 fn a_short_run_says_less_but_nothing_else() {
     let reduced = |fields: &Value, losses: &[f64]| ruled_as(fields, losses, Extent::Reduced).verdict;
     let every = json!({ "holds": "<= 0.2", "seeds": "every" });
-    assert_eq!(reduced(&every, &[0.1, 0.2]), Ruling::NotConfirmed, "another seed may be worse");
+    assert_eq!(reduced(&every, &[0.1, 0.2]), Ruling::TooFewSeeds, "another seed may be worse");
     assert_eq!(reduced(&every, &[0.1, 0.3]), Ruling::Differs);
     let some = json!({ "holds": "> 0.2", "seeds": "some" });
     assert_eq!(reduced(&some, &[0.1, 0.3]), Ruling::Holds);
-    assert_eq!(reduced(&some, &[0.1, 0.1]), Ruling::NotConfirmed);
-    assert_eq!(reduced(&json!({ "holds": "zero" }), &[0.0, 0.0]), Ruling::NotConfirmed);
+    assert_eq!(reduced(&some, &[0.1, 0.1]), Ruling::TooFewSeeds);
+    assert_eq!(reduced(&json!({ "holds": "zero" }), &[0.0, 0.0]), Ruling::TooFewSeeds);
     let full = json!({ "holds": "<= 0.2", "full": true });
     assert_eq!(reduced(&full, &[0.1, 0.1]), Ruling::NeedsFullRuns);
     assert_eq!(ruled(&full, &[0.1, 0.1]).verdict, Ruling::Holds);
     let mean = json!({ "holds": "<= 0.2" });
-    assert_eq!(reduced(&mean, &[0.1]), Ruling::NotConfirmed, "one of several seeds has no interval");
+    assert_eq!(reduced(&mean, &[0.1]), Ruling::TooFewSeeds, "one of several seeds has no interval");
     assert_eq!(ruled(&mean, &[0.1]).verdict, Ruling::Holds, "the scenario asks for one");
+}
+
+#[test]
+fn what_is_computed_has_the_unit_that_the_claim_names() {
+    let unit = |fields: Value| unit(&claim(&fields));
+    let computed = "sum(flows.*.goodput_bps * 300 / (300 - flows.*.started_s))";
+    assert_eq!(unit(json!({ "measure": computed })), Unit::Number);
+    assert_eq!(unit(json!({ "measure": computed, "unit": "bit/s" })), Unit::BitsPerSecond);
+    assert_eq!(unit(json!({ "measure": "nodes.*.limit", "holds": "< 1000 packets" })), Unit::Packets);
+    assert_eq!(unit(json!({ "measure": "totals.loss_ratio", "holds": "<= 0.1" })), Unit::Share);
 }
 
 #[test]

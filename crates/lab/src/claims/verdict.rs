@@ -31,7 +31,7 @@ pub(super) fn verdict(claim: &Claim, results: &Results, sweep: &Sweep) -> Verdic
         measured: judged.measured,
         low: judged.low,
         high: judged.high,
-        unit: unit(claim, &question),
+        unit: unit(claim),
         seeds: claim.seeds,
         at: at(&question, &answer, place, judged.seed.map(|seed| sweep.seeds[seed]), results),
         verdict: if needs_more { Ruling::NeedsFullRuns } else { judged.ruling },
@@ -96,7 +96,7 @@ fn judge(claim: &Claim, extent: Extent, values: &[f64]) -> Judgement {
             // One of several seeds has no interval that could confirm anything.
             let lone = extent == Extent::Reduced && values.len() == 1;
             let ruling = match condition.rule(seen.low, seen.high) {
-                _ if lone => Ruling::NotConfirmed,
+                _ if lone => Ruling::TooFewSeeds,
                 Ruling::NotConfirmed if claim.seeds == OverSeeds::NotRefuted => Ruling::NotRefuted,
                 settled => settled,
             };
@@ -150,7 +150,7 @@ fn single(condition: Condition, extent: Extent, value: f64) -> Judgement {
 /// The ruling on what all seeds decide.
 fn settled(extent: Extent, holds: bool) -> Ruling {
     match extent {
-        Extent::Reduced => Ruling::NotConfirmed,
+        Extent::Reduced => Ruling::TooFewSeeds,
         Extent::Full if holds => Ruling::Holds,
         Extent::Full => Ruling::Differs,
     }
@@ -202,8 +202,18 @@ fn deviation(values: &[f64]) -> f64 {
     (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt()
 }
 
-/// The unit of what a claim measures.
-pub(crate) fn unit(claim: &Claim, question: &Question) -> Unit {
+/// Returns the unit of what a claim measures: that of its keys, else the one that it names, else the one of its window.
+pub(crate) fn unit(claim: &Claim) -> Unit {
+    let written = || Condition::read(&claim.holds).map_or(Unit::Number, |(_, unit)| unit);
+    match unit_of_keys(claim) {
+        Unit::Number => claim.unit.unwrap_or_else(written),
+        known => known,
+    }
+}
+
+/// Returns the unit as far as the keys of the results tell it: a product and a quotient have none.
+pub(crate) fn unit_of_keys(claim: &Claim) -> Unit {
+    let question = Question::from(claim);
     let compared = claim.than.is_some() || !claim.against.is_empty() || claim.steps.is_some();
     let of_series = claim.series.as_ref().map(|window| (window.take, window));
     let measured = match of_series {

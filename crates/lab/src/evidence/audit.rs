@@ -105,5 +105,7 @@ pub fn contradictions(rows: &[Row], verdicts: &[Verdict], conventions: &str, ful
 /// one, so that what is not refuted seems to hold.
 fn weaker(short: Ruling, full: Ruling) -> bool {
     let held = |ruling| matches!(ruling, Ruling::Holds | Ruling::NotRefuted);
-    matches!(short, Ruling::NotConfirmed | Ruling::NeedsFullRuns) || short == full || held(short) && held(full)
+    matches!(short, Ruling::NotConfirmed | Ruling::TooFewSeeds | Ruling::NeedsFullRuns)
+        || short == full
+        || held(short) && held(full)
 }

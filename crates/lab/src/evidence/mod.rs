@@ -5,9 +5,11 @@
 
 mod audit;
 mod show;
+mod sources;
 
 pub use audit::{Named, contradictions, problems};
 pub use show::{claim, counts, data, documents, headline, json, markdown, table};
+pub use sources::{SOURCES, Source, sources};
 
 use crate::claims;
 use crate::csv;
@@ -194,6 +196,7 @@ impl Row {
                 words @ Reported::Words(_) => words,
             }),
             cause: claim.cause,
+            unit: claims::unit(claim),
             ..self
         }
     }

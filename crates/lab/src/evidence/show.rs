@@ -172,7 +172,7 @@ pub fn claim(rows: &[&Row], why: Option<&str>, width: usize) -> String {
     };
     line("source", &format!("{}{whose}{headline}", first.source));
     line("document", &document(first));
-    line("holds if", &first.window);
+    line("holds if", &tables::window(&first.window, first.unit));
     for row in rows {
         line("ours", &measured(row, rows));
         line("verdict", &verdict(row));

@@ -1,4 +1,4 @@
-//! Charts with `x = "cdf"`: from the distributions of runs to one curve a line over a common axis of values.
+//! Charts with `x = "cdf"`: distributions of runs as curves over a common axis of values.
 
 use super::lines::readable_unit;
 use super::words::words;
@@ -7,9 +7,9 @@ use crate::study::{Chart, Run, Spacing};
 use serde::Serialize;
 use sim::results::shares;
 
-/// Places on the axis of values: more than a panel has columns.
+/// Number of points on the axis of values: more than a panel has columns of pixels.
 const PLACES: u32 = 500;
-/// A linear axis ends where this share of the slowest line lies: the last packets of all would take most of its width.
+/// Share of the slowest line at which a linear axis ends: the last few packets would take most of its width.
 const ALMOST_ALL: f64 = 0.999;
 
 /// The x axis of a chart of distributions.
@@ -20,12 +20,12 @@ pub(super) struct Values {
     /// SI values times this are in the title's unit.
     factor: f64,
     log: bool,
-    /// The places, in the title's unit.
+    /// The points, in the title's unit.
     at: Vec<f64>,
 }
 
-/// Of every element that the key means: its name, and its quantiles, each averaged over the seeds. Empty where nothing was
-/// measured.
+/// Returns the name and the quantiles of each element of `key`. A quantile is the mean over the seeds; there are none if
+/// nothing was measured.
 pub(super) fn quantiles(runs: &[Run], key: &str) -> Vec<(String, Vec<f64>)> {
     let mut elements: Vec<(String, Vec<Vec<f64>>)> = Vec::new();
     for run in runs {
@@ -42,7 +42,7 @@ pub(super) fn quantiles(runs: &[Run], key: &str) -> Vec<(String, Vec<f64>)> {
     elements.into_iter().map(|(name, seeds)| (name, mean(&seeds))).collect()
 }
 
-/// Of the seeds that have any.
+/// Averages the quantiles of the seeds that have any.
 fn mean(seeds: &[Vec<f64>]) -> Vec<f64> {
     let measured: Vec<&Vec<f64>> = seeds.iter().filter(|values| !values.is_empty()).collect();
     let places = measured.first().map_or(0, |values| values.len());
@@ -50,7 +50,7 @@ fn mean(seeds: &[Vec<f64>]) -> Vec<f64> {
 }
 
 impl Values {
-    /// An axis for all curves of a chart; none where nothing was measured.
+    /// Makes an axis for all curves of a chart; `None` if nothing was measured.
     pub(super) fn new(chart: &Chart, curves: &[Vec<f64>]) -> Option<Self> {
         let log = chart.x_scale == Spacing::Log;
         let almost = shares().iter().position(|share| *share >= ALMOST_ALL)?;
@@ -70,7 +70,7 @@ impl Values {
         Some(Self { title, unit, factor, log, at: (0..PLACES).map(|place| at(place) * factor).collect() })
     }
 
-    /// The share of samples up to each place; with `above` those beyond it.
+    /// Returns the share of samples up to each point of the axis; with `above` the share beyond it.
     pub(super) fn shares(&self, quantiles: &[f64], above: bool) -> Vec<Option<f64>> {
         if quantiles.is_empty() {
             return Vec::new();
@@ -84,7 +84,7 @@ impl Values {
     }
 }
 
-/// The share of samples up to `value`, straight between the quantiles.
+/// Returns the share of samples up to `value`, interpolated between the quantiles.
 fn up_to(quantiles: &[f64], shares: &[f64], value: f64) -> f64 {
     let after = quantiles.partition_point(|quantile| *quantile <= value);
     let Some(before) = after.checked_sub(1) else { return 0.0 };

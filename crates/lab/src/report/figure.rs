@@ -1,7 +1,8 @@
 //! A chart on the page: its title, the places where the script draws its panels, its legend, and its values as a table.
 
-use super::picture::{Data, Picture, Style};
+use super::picture::{Data, Line, Panel, Picture, Style};
 use super::text::{Escaped, number};
+use crate::tables::blocks;
 use std::fmt::{self, Write as _};
 
 /// Dash patterns of the page's style and script.
@@ -10,7 +11,7 @@ const DASHES: usize = 4;
 /// Digits of numbers in tables.
 pub(super) const DIGITS: usize = 4;
 
-/// A chart with its title and a remark; or why there is none.
+/// Writes a chart with its title and a remark, or why there is none.
 pub(super) fn figure(
     out: &mut String,
     title: &str,
@@ -34,7 +35,7 @@ pub(super) fn figure(
     Ok(())
 }
 
-/// Legend, panels, notes and, over an axis, the values as a table.
+/// Writes legend, panels and notes; over an axis also the values as a table.
 fn frames(out: &mut String, picture: &Picture, title: &str) -> fmt::Result {
     if picture.legend.len() > 1 || picture.panels.len() > 1 {
         legend(out, &picture.legend)?;
@@ -82,37 +83,62 @@ fn legend(out: &mut String, styles: &[Style]) -> fmt::Result {
     Ok(())
 }
 
+/// Writes the values of a picture over an axis as a table.
 fn values(out: &mut String, picture: &Picture) -> fmt::Result {
     let Some(scale) = &picture.x else { return Ok(()) };
-    let unit = &picture.y.title;
-    write!(
-        out,
-        "<details><summary>Values</summary>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
-         aria-label=\"Values\">\n<table class=\"values\">\n<thead><tr><th scope=\"col\">{}</th>",
-        Escaped(unit)
-    )?;
-    for label in &scale.labels {
-        write!(out, "<th scope=\"col\" class=\"number\">{}</th>", Escaped(label))?;
-    }
-    out.push_str("</tr></thead>\n<tbody>\n");
-    for panel in &picture.panels {
-        for line in &panel.lines {
-            let parts = [panel.title.as_deref(), Some(line.style.name.as_str())];
-            let name = parts.into_iter().flatten().collect::<Vec<_>>().join(": ");
-            write!(out, "<tr><th scope=\"row\">{}</th>", Escaped(&name))?;
-            for place in 0..scale.labels.len() {
-                let point = line.points.iter().find(|(at, _)| *at == place);
-                let cell = point.map_or_else(String::new, |(_, values)| cell(values, picture.y.factor));
+    let lines = picture.panels.iter().flat_map(|panel| panel.lines.iter().map(move |line| (panel, line)));
+    let row = |(panel, line): (&Panel, &Line)| {
+        let parts = [panel.title.as_deref(), Some(line.style.name.as_str())];
+        let at = |place: usize| {
+            let point = line.points.iter().find(|(at, _)| *at == place);
+            point.map_or_else(String::new, |(_, values)| cell(values, picture.y.factor))
+        };
+        (parts.into_iter().flatten().collect::<Vec<_>>().join(": "), (0..scale.labels.len()).map(at).collect())
+    };
+    let rows: Vec<(String, Vec<String>)> = lines.map(row).collect();
+    let widest = |column: usize| {
+        rows.iter().map(|(_, cells)| wide(&cells[column])).fold(wide(&scale.labels[column]), usize::max)
+    };
+    let widths: Vec<usize> = (0..scale.labels.len()).map(widest).collect();
+    out.push_str("<details><summary>Values</summary>\n");
+    for columns in blocks(&widths, room(rows.iter().map(|(name, _)| name.as_str()))) {
+        write!(
+            out,
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Values\">\n<table class=\"values\">\n\
+             <thead><tr><th scope=\"col\">{}</th>",
+            Escaped(&picture.y.title)
+        )?;
+        for label in &scale.labels[columns.clone()] {
+            write!(out, "<th scope=\"col\" class=\"number\">{}</th>", Escaped(label))?;
+        }
+        out.push_str("</tr></thead>\n<tbody>\n");
+        for (name, cells) in &rows {
+            write!(out, "<tr><th scope=\"row\">{}</th>", Escaped(name))?;
+            for cell in &cells[columns.clone()] {
                 write!(out, "<td class=\"number\">{cell}</td>")?;
             }
             out.push_str("</tr>\n");
         }
+        out.push_str("</tbody></table>\n</div>\n");
     }
-    out.push_str("</tbody></table>\n</div>\n</details>\n");
+    out.push_str("</details>\n");
     Ok(())
 }
 
-/// Mean and half the width of the interval, which is symmetric.
+/// Returns the width of a cell in characters, with the gap to the next one.
+pub(super) fn wide(text: &str) -> usize {
+    const GAP: usize = 3;
+    text.chars().count() + GAP
+}
+
+/// Returns the room that row labels leave for columns on the page, in characters. Long labels are broken between words.
+pub(super) fn room<'l>(labels: impl Iterator<Item = &'l str>) -> usize {
+    const PAGE: usize = 110;
+    const LABEL: usize = 40;
+    PAGE - labels.map(wide).max().unwrap_or(0).min(LABEL)
+}
+
+/// Formats a mean and half the width of its interval, which is symmetric.
 pub(super) fn cell(&[mean, _, high]: &[f64; 3], factor: f64) -> String {
     let (mean, half) = (mean * factor, (high - mean) * factor);
     if half > 0.0 { format!("{} ± {}", number(mean, DIGITS), number(half, 2)) } else { number(mean, DIGITS) }

@@ -1,4 +1,4 @@
-//! From a chart as the scenario asks for it to a picture: which runs, which lines, their names, colours and rules.
+//! Turns a chart of a scenario into a picture: its runs, its lines with names and colours, and its rules.
 
 use super::distribution::{self, Values};
 use super::picture::{Data, Line, Panel, Picture, Rule, Style, Track, Tracks, Y, elements};
@@ -11,10 +11,10 @@ use crate::statistics::{Interval, interval};
 use crate::study::{Chart, Run, Spacing, Study};
 use serde_json::Value;
 
-/// Colours of the page's palette (`page.css` has `--line-0` and so on).
+/// Number of colours of the page's palette (`--line-0` and so on in `page.css`).
 pub(super) const COLOURS: usize = 7;
 
-/// The runs of one case, by seed, and the number of the first among the study's runs.
+/// The runs of one case by seed, and the index of the first among the study's runs.
 struct Case<'a> {
     first: usize,
     runs: &'a [Run],
@@ -26,12 +26,12 @@ impl Case<'_> {
     }
 }
 
-/// What tells a line from the others of its picture.
+/// The parts that tell a line from the others of its picture.
 #[derive(Clone, Debug, PartialEq)]
 struct Identity {
     /// Flow or node; empty for totals.
     element: String,
-    /// What is drawn of it.
+    /// The quantity that is drawn.
     measure: String,
     /// Label of every axis but those of x and of the panels, in the scenario's order.
     labels: Vec<(String, String)>,
@@ -51,7 +51,7 @@ struct Frame {
     rules: Vec<Rule>,
 }
 
-/// The picture that `chart` of the study with this number asks for, or the sentence that says why there is none.
+/// Makes the picture of `chart`, or a sentence that says why there is none. `number` is the index of the study.
 pub(super) fn picture(
     number: usize,
     study: &Study,
@@ -112,11 +112,11 @@ struct Maker<'a> {
     values: Option<Values>,
 }
 
-/// What `x` is in a chart of distributions.
+/// The value of `x` in a chart of distributions.
 pub(crate) const CDF: &str = "cdf";
 
 impl Maker<'_> {
-    /// The cases of every panel, in the order of the axis' labels.
+    /// Returns the title and the cases of each panel, in the order of the axis' labels.
     fn panels<'c, 's>(&self, cases: &'c [Case<'s>]) -> Vec<(Option<String>, Vec<&'c Case<'s>>)> {
         let axis = self.chart.panels.as_ref().and_then(|name| self.study.axes.iter().find(|axis| axis.name == *name));
         let Some(axis) = axis else {
@@ -127,7 +127,7 @@ impl Maker<'_> {
         panels.filter(|(_, cases): &(_, Vec<_>)| !cases.is_empty()).collect()
     }
 
-    /// The case's labels that a line's name may need.
+    /// Returns the labels of a case that the name of a line may need.
     fn labels(&self, case: &Case) -> Vec<(String, String)> {
         let told = |name: &String| *name != self.chart.x && Some(name) != self.chart.panels.as_ref();
         let axes = self.study.axes.iter().map(|axis| &axis.name).filter(|name| told(name));
@@ -149,7 +149,7 @@ impl Maker<'_> {
         drafts
     }
 
-    /// The distributions of a case: whose, of what, and its quantiles.
+    /// Returns the distributions of a case: element, quantity and quantiles.
     fn curves(&self, case: &Case) -> Vec<(String, String, Vec<f64>)> {
         let of = |key: &String| {
             let measure = words(key);
@@ -189,10 +189,10 @@ impl Maker<'_> {
         drafts
     }
 
-    /// What is drawn of each case: whose it is, and its mean and interval over the seeds.
+    /// Returns the values to draw: case, element, and the mean and interval over the seeds.
     fn values<'c, 's>(&self, cases: &[&'c Case<'s>], path: &str) -> Vec<(&'c Case<'s>, String, Interval)> {
         let chart = self.chart;
-        // What is wrong with it was said when the scenario was read.
+        // A wrong expression was refused when the scenario was read.
         let measure = Expression::parse(path).unwrap_or_else(|_| Expression::Path(path.to_owned()));
         if matches!(measure, Expression::Path(_)) && chart.together.is_none() && chart.against.is_empty() {
             let of = |case: &&'c Case<'s>| {
@@ -253,7 +253,7 @@ impl Maker<'_> {
             || named.any(|rest| rest.starts_with("*.") || rest.strip_prefix(name).is_some_and(|r| r.starts_with('.')))
     }
 
-    /// One rule a value where all cases agree on the values, else one along the x axis for each of a case's values.
+    /// Returns one horizontal rule per value if all cases agree on the values, else one along the x axis per value of a case.
     fn rules_of(&self, kind: &'static str, cases: &[&Case], values: impl Fn(&Run) -> Vec<f64>) -> Vec<Rule> {
         let with_values: Vec<(&Case, Vec<f64>)> =
             cases.iter().map(|case| (*case, sorted(values(&case.runs[0])))).filter(|(_, v)| !v.is_empty()).collect();
@@ -312,7 +312,7 @@ impl Maker<'_> {
         Ok(Picture { id, x: self.scale.clone(), values: self.values.clone(), y, panels, notes, legend })
     }
 
-    /// Why no line has a value.
+    /// Says why no line has a value.
     fn nothing(&self, cases: &[Case]) -> String {
         if self.chart.x == CDF && cases.iter().all(|case| case.runs[0].outcome.distributions.is_none()) {
             return "These runs recorded no distributions, so there is nothing to draw.".to_owned();
@@ -323,8 +323,8 @@ impl Maker<'_> {
         format!("These runs hold no values of {}, so there is nothing to draw.", self.chart.y.join(", "))
     }
 
-    /// One colour a label of the chart's colour axis, the same in all charts of the study, and dashes for the rest; else
-    /// one colour a line, dashed when they repeat.
+    /// Returns the style of each line. With a colour axis there is one colour per label, the same in all charts of the study;
+    /// without one there is one colour per line. Dashes tell lines of one colour apart.
     fn styles(&self, identities: &[Identity]) -> Vec<Style> {
         let axis = self.chart.colour.as_ref().and_then(|name| self.study.axes.iter().find(|axis| axis.name == *name));
         let hue = |identity: &Identity| {
@@ -406,7 +406,7 @@ impl Maker<'_> {
     }
 }
 
-/// Without the lines that have no value at all; those are returned by themselves.
+/// Removes the lines without a value and returns them separately.
 fn with_values(frames: Vec<Frame>, data: &Data) -> (Vec<Frame>, Vec<Identity>) {
     let mut empty = Vec::new();
     let frames = frames
@@ -422,20 +422,20 @@ fn with_values(frames: Vec<Frame>, data: &Data) -> (Vec<Frame>, Vec<Identity>) {
     (frames, empty)
 }
 
-/// What a line shows, without the ends of intervals.
+/// Returns the values of a line, without the ends of intervals.
 fn means(series: Option<usize>, points: &[(usize, [f64; 3])], data: &Data) -> Vec<f64> {
     let over_time = series.into_iter().flat_map(|index| data.series[index].values.iter().flatten().copied());
     over_time.chain(points.iter().map(|(_, [mean, ..])| *mean)).filter(|value| value.is_finite()).collect()
 }
 
-/// What a line shows and the ends of its intervals.
+/// Returns the values of a line and the ends of its intervals.
 fn line_values(series: Option<usize>, points: &[(usize, [f64; 3])], data: &Data) -> Vec<f64> {
     let ends = points.iter().flat_map(|(_, [_, low, high])| [*low, *high]).filter(|value| value.is_finite());
     means(series, points, data).into_iter().chain(ends).collect()
 }
 
-/// Mean and interval over the seeds of every element that the path leads to. Values that are absent (a target delay
-/// without a controller) are left out.
+/// Returns the mean and the interval over the seeds of each element of `path`. Absent values, such as a target delay without
+/// a controller, are left out.
 fn over_seeds(trees: &[Value], path: &str) -> Vec<(String, Interval)> {
     let mut elements: Vec<(String, Vec<f64>)> = Vec::new();
     for found in trees.iter().flat_map(|tree| measure::find(tree, path).unwrap_or_default()) {
@@ -449,7 +449,7 @@ fn over_seeds(trees: &[Value], path: &str) -> Vec<(String, Interval)> {
     elements.into_iter().map(|(element, values)| (element, interval(&values))).collect()
 }
 
-/// Whose a value is.
+/// Returns the element that a value belongs to.
 fn element(found: &measure::Found) -> String {
     match found.names.as_slice() {
         [] => String::new(),
@@ -459,7 +459,7 @@ fn element(found: &measure::Found) -> String {
     }
 }
 
-/// The names of lines: only what tells them apart. "forward, ADTH-DF"
+/// Names the lines by the parts that tell them apart: "forward, ADTH-DF".
 fn names(identities: &[Identity]) -> Vec<String> {
     let varies = |part: &dyn Fn(&Identity) -> String| identities.iter().any(|i| part(i) != part(&identities[0]));
     let element = varies(&|i| i.element.clone());
@@ -483,7 +483,7 @@ fn names(identities: &[Identity]) -> Vec<String> {
     identities.iter().map(name).collect()
 }
 
-/// A label that makes sense by itself: `ADTH-DF`, but "target 200 ms".
+/// Adds the axis to a label that is only a number: `ADTH-DF`, but "target 200 ms".
 fn spoken(axis: &str, label: &str) -> String {
     if label.starts_with(|c: char| c.is_ascii_digit()) {
         let axis = short(axis);
@@ -500,7 +500,7 @@ fn sorted(mut values: Vec<f64>) -> Vec<f64> {
     values
 }
 
-/// The title and factor of an axis whose largest value is `high`: milliseconds for short times, Mb/s for rates.
+/// Returns the title and factor of an axis whose largest value is `high`: milliseconds for short times, Mb/s for rates.
 pub(super) fn readable_unit(title: &str, high: f64) -> (String, f64) {
     let with = |unit: &str, prefixed: &str, factor: f64| {
         (title.replace(&format!("({unit})"), &format!("({prefixed})")), factor)

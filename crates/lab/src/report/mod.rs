@@ -1,7 +1,8 @@
-//! The report: studies become one HTML file that works offline, in light and dark, on a phone and on paper.
+//! The report of studies: one HTML file that works offline, in light and dark, on a phone and on paper.
 //!
-//! `page` writes the document; `lines` turns a scenario's charts into `picture`s, which the page's script (`page.js`)
-//! draws with the library that `build.rs` embeds. All text from scenarios is escaped.
+//! `page` writes the document, `verdicts` its claims, `figure` its charts. `lines` turns the charts of a scenario into
+//! `picture`s, which the page's script (`page.js`) draws with the library that `build.rs` embeds. All text from scenarios
+//! is escaped.
 
 mod distribution;
 mod figure;
@@ -22,7 +23,7 @@ pub(crate) use lines::CDF;
 /// The charting library; empty when this crate was built before `make charts`.
 const LIBRARY: &str = include_str!(concat!(env!("OUT_DIR"), "/charts.js"));
 
-/// Why there is no report.
+/// The reason why there is no report.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReportError {
     /// This binary was built without the charting library.
@@ -30,7 +31,7 @@ pub enum ReportError {
     NoLibrary,
 }
 
-/// One HTML file with the studies' claims and charts, in their order.
+/// Writes the report of `studies`, in their order, as one HTML file.
 ///
 /// # Errors
 ///
@@ -44,6 +45,18 @@ fn with_library(studies: &[Study], library: &str) -> Result<String, ReportError>
         return Err(ReportError::NoLibrary);
     }
     Ok(page::document(studies, library))
+}
+
+/// Writes a Vega-Lite chart as one HTML file that fetches nothing. `spec` is the chart's JSON.
+///
+/// # Errors
+///
+/// [`ReportError::NoLibrary`] when the charting library was not there when this crate was built.
+pub fn chart(title: &str, spec: &str) -> Result<String, ReportError> {
+    if LIBRARY.is_empty() {
+        return Err(ReportError::NoLibrary);
+    }
+    Ok(page::of_chart(title, spec, LIBRARY))
 }
 
 #[cfg(test)]

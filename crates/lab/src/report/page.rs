@@ -1,21 +1,24 @@
 //! The page: its head, the list of experiments, and a section per study.
 
-use super::figure::{DIGITS, cell, figure};
+use super::figure::{DIGITS, cell, figure, room, wide};
 use super::picture::{Data, Tracks};
-use super::text::{Escaped, count, json_in_script, number, ranges};
+use super::text::{Escaped, count, json_in_script, marked, number, ranges};
 use super::{lines, verdicts};
 use crate::answer::{self, Piece};
 use crate::grid::Grid;
 use crate::label::short;
 use crate::shell;
-use crate::study::{Run, Study, Table, Verdict};
+use crate::statistics::Interval;
+use crate::study::{Cell, Run, Study, Table, Verdict};
+use crate::tables::blocks;
 use std::fmt::{self, Write as _};
+use std::ops::Range;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 const SAVE: &str = include_str!("save.js");
 
-/// The whole page. `library` is JavaScript that defines `vegaEmbed` and holds no `</script`.
+/// Writes the whole page. `library` is JavaScript that defines `vegaEmbed` and holds no `</script`.
 pub(super) fn document(studies: &[Study], library: &str) -> String {
     let title = match studies {
         [one] => one.title.clone(),
@@ -39,7 +42,7 @@ pub(super) fn document(studies: &[Study], library: &str) -> String {
     })
 }
 
-/// A page whose `body` is written by a function, which says too what the page's script is to draw.
+/// Writes a page; `body` writes its content and collects the data for the page's script.
 pub(super) fn whole(title: &str, library: &str, body: impl FnOnce(&mut String, &mut Data) -> fmt::Result) -> String {
     let mut out = String::with_capacity(library.len() + 100_000);
     write(&mut out, title, library, body).expect("a String takes all text");
@@ -52,18 +55,7 @@ fn write(
     library: &str,
     body: impl FnOnce(&mut String, &mut Data) -> fmt::Result,
 ) -> fmt::Result {
-    // The policy forbids the page to fetch anything, whatever the library might want.
-    write!(
-        out,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
-         script-src 'unsafe-inline' 'unsafe-eval'; img-src data:; base-uri 'none'; form-action 'none'\">\n\
-         <link rel=\"icon\" href=\"data:,\">\n\
-         <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
-        Escaped(title)
-    )?;
+    out.push_str(&head(title));
     let mut data = Data::default();
     body(out, &mut data)?;
     out.push_str("<footer><p>Made by Sluice. Charts: Vega-Lite, embedded; this page fetches nothing.</p></footer>\n");
@@ -72,7 +64,34 @@ fn write(
     write!(out, "<script>\n{library}</script>\n<script>\n{SCRIPT}{SAVE}</script>\n</body>\n</html>\n")
 }
 
-/// The experiments: of each its answer, with a link, and how its claims came out.
+/// Returns the beginning of a page, up to its body.
+fn head(title: &str) -> String {
+    // The policy forbids the page to fetch anything, whatever the library might want.
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
+         script-src 'unsafe-inline' 'unsafe-eval'; img-src data:; base-uri 'none'; form-action 'none'\">\n\
+         <link rel=\"icon\" href=\"data:,\">\n\
+         <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
+        Escaped(title)
+    )
+}
+
+/// Returns a page with one chart.
+pub(super) fn of_chart(title: &str, spec: &str, library: &str) -> String {
+    let spec = json_in_script(spec);
+    format!(
+        "{}<main><div id=\"chart\"></div></main>\n<script type=\"application/json\" id=\"data\">{spec}</script>\n\
+         <script>\n{library}</script>\n<script>vegaEmbed(\"#chart\", \
+         JSON.parse(document.getElementById(\"data\").textContent), {{ renderer: \"svg\", actions: false }});</script>\n\
+         </body>\n</html>\n",
+        head(title)
+    )
+}
+
+/// Writes the list of experiments: the counts of verdicts over all, then of each a link and its answer.
 fn contents(out: &mut String, studies: &[Study]) -> fmt::Result {
     out.push_str("<nav aria-label=\"Experiments\">\n");
     let all: Vec<&Verdict> = studies.iter().flat_map(|study| &study.claims).collect();
@@ -93,7 +112,7 @@ fn contents(out: &mut String, studies: &[Study]) -> fmt::Result {
     Ok(())
 }
 
-/// The sentences that say what came out.
+/// Writes the answer of a study, with the measured values in bold.
 fn answer(out: &mut String, study: &Study) -> fmt::Result {
     let mut sentences = answer::pieces(study);
     if sentences.is_empty() {
@@ -112,7 +131,7 @@ fn answer(out: &mut String, study: &Study) -> fmt::Result {
     Ok(())
 }
 
-/// A study: its answer, the chart that shows it, its claims, tables and other charts, and how to run it again.
+/// Writes a study: its answer, the chart that shows it, its claims, tables and other charts, and how to run it again.
 fn section(
     out: &mut String,
     n: usize,
@@ -131,6 +150,10 @@ fn section(
         Escaped(&study.title)
     )?;
     answer(out, study)?;
+    let answered = !answer::pieces(study).is_empty();
+    if !answered {
+        paragraphs(out, &study.about)?;
+    }
     let first = study.charts.iter().position(|chart| chart.first).unwrap_or(0);
     let mut chart = |out: &mut String, k: usize| {
         let chart = &study.charts[k];
@@ -140,7 +163,6 @@ fn section(
     if !study.charts.is_empty() {
         chart(out, first)?;
     }
-    paragraphs(out, &study.about)?;
     for warning in study.warnings() {
         writeln!(out, "<p class=\"warning\">Warning: {}</p>", Escaped(warning))?;
     }
@@ -160,6 +182,9 @@ fn section(
         chart(out, k)?;
     }
     writeln!(out, "<{sub}>What was run</{sub}>")?;
+    if answered {
+        paragraphs(out, &study.about)?;
+    }
     provenance(out, study)?;
     out.push_str("</section>\n");
     Ok(())
@@ -167,15 +192,46 @@ fn section(
 
 pub(super) fn paragraphs(out: &mut String, text: &str) -> fmt::Result {
     for paragraph in text.split("\n\n").map(str::trim).filter(|p| !p.is_empty()) {
-        writeln!(out, "<p>{}</p>", Escaped(paragraph))?;
+        writeln!(out, "<p>{}</p>", marked(paragraph))?;
     }
     Ok(())
 }
 
-/// A table that the scenario asks for.
+/// Writes a table of the scenario.
 fn asked(out: &mut String, study: &Study, table: &Table) -> fmt::Result {
     let grid = Grid::new(study, table);
     paragraphs(out, &table.about)?;
+    let shown = |value: &Interval| {
+        if value.mean.is_nan() { "–".to_owned() } else { cell(&[value.mean, value.low, value.high], 1.0) }
+    };
+    let widest = |column: usize| {
+        let of_cell = |rank: usize, cell: &Cell| {
+            let values = grid.values.iter().map(|row| wide(&shown(&row[column][rank])));
+            // A title may be broken between words.
+            cell.title.split(' ').map(wide).chain(values).max().unwrap_or(0)
+        };
+        table.cell.iter().enumerate().map(|(rank, cell)| of_cell(rank, cell)).sum()
+    };
+    let widths: Vec<usize> = (0..grid.columns.len()).map(widest).collect();
+    // What has too many columns for the page goes on below, with its labels again.
+    for columns in blocks(&widths, room(grid.rows.iter().map(String::as_str))) {
+        block(out, table, &grid, columns, &shown)?;
+    }
+    if study.seeds.len() > 1 {
+        let seeds = count(study.seeds.len(), "seed");
+        writeln!(out, "<p class=\"note\">Means over {seeds}, ± half of the 95 % interval.</p>")?;
+    }
+    Ok(())
+}
+
+/// Writes some columns of a table.
+fn block(
+    out: &mut String,
+    table: &Table,
+    grid: &Grid,
+    columns: Range<usize>,
+    shown: &dyn Fn(&Interval) -> String,
+) -> fmt::Result {
     write!(
         out,
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table class=\"values\">\n<thead><tr>\
@@ -184,29 +240,23 @@ fn asked(out: &mut String, study: &Study, table: &Table) -> fmt::Result {
         Escaped(&short(&grid.axis))
     )?;
     let across = table.cell.len();
-    for labels in &grid.columns {
+    for labels in &grid.columns[columns.clone()] {
         let name = if labels.is_empty() { table.title.clone() } else { labels.join(", ") };
         write!(out, "<th scope=\"colgroup\" class=\"number\" colspan=\"{across}\">{}</th>", Escaped(&name))?;
     }
     out.push_str("</tr>\n<tr>");
-    for cell in grid.columns.iter().flat_map(|_| &table.cell) {
+    for cell in columns.clone().flat_map(|_| &table.cell) {
         write!(out, "<th scope=\"col\" class=\"number\">{}</th>", Escaped(&cell.title))?;
     }
     out.push_str("</tr></thead>\n<tbody>\n");
     for (label, row) in grid.rows.iter().zip(&grid.values) {
         write!(out, "<tr><th scope=\"row\">{}</th>", Escaped(label))?;
-        for value in row.iter().flatten() {
-            let shown =
-                if value.mean.is_nan() { "–".to_owned() } else { cell(&[value.mean, value.low, value.high], 1.0) };
-            write!(out, "<td class=\"number\">{shown}</td>")?;
+        for value in row[columns.clone()].iter().flatten() {
+            write!(out, "<td class=\"number\">{}</td>", shown(value))?;
         }
         out.push_str("</tr>\n");
     }
     out.push_str("</tbody></table>\n</div>\n");
-    if study.seeds.len() > 1 {
-        let seeds = count(study.seeds.len(), "seed");
-        writeln!(out, "<p class=\"note\">Means over {seeds}, ± half of the 95 % interval.</p>")?;
-    }
     Ok(())
 }
 
@@ -237,12 +287,12 @@ fn provenance(out: &mut String, study: &Study) -> fmt::Result {
     )
 }
 
-/// A line to copy: the script adds the button where the browser has a clipboard.
+/// Formats a command; the script adds a button that copies it.
 pub(super) fn command(line: &str) -> String {
     format!("<span class=\"command\"><code>{}</code></span>", Escaped(line))
 }
 
-/// The command of every case's first run.
+/// Writes the command that repeats the first run of each case.
 fn replays(out: &mut String, study: &Study, cases: &[&Run]) -> fmt::Result {
     if cases.len() < 2 && study.seeds.len() < 2 {
         return Ok(());
@@ -263,7 +313,7 @@ fn replays(out: &mut String, study: &Study, cases: &[&Run]) -> fmt::Result {
     Ok(())
 }
 
-/// The command that makes one run again: `sluice run` takes files, not ids.
+/// Returns the command that repeats one run, with the scenario's file.
 fn replay(study: &Study, run: &Run) -> String {
     let mut line = format!("sluice run {} --seed {}", shell::quoted(&study.file), run.seed);
     for (key, value) in &run.set {

@@ -1,4 +1,4 @@
-//! What the page's script draws: pictures made of panels, lines and rules, in SI units, with every series stored once.
+//! Data for the page's script: pictures of panels, lines and rules, in SI units, with every series stored once.
 
 use super::distribution::Values;
 use super::text;
@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use sim::results::Series;
 use std::collections::BTreeMap;
 
-/// Everything that the script needs.
+/// All data of a page.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Data {
     pub(super) series: Vec<Track>,
@@ -35,7 +35,7 @@ pub(super) struct Picture {
     pub(super) values: Option<Values>,
     pub(super) y: Y,
     pub(super) panels: Vec<Panel>,
-    /// What the reader must know to read it right: seeds, steps, what is not shown.
+    /// Remarks under the chart: seeds, steps, what is not shown.
     #[serde(skip)]
     pub(super) notes: Vec<String>,
     /// Name, colour and dash of every line, once.
@@ -64,7 +64,7 @@ pub(super) struct Panel {
     pub(super) rules: Vec<Rule>,
 }
 
-/// How a line looks, and what it is called.
+/// The name and the look of a line.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Style {
     pub(super) name: String,
@@ -95,22 +95,23 @@ pub(super) struct Rule {
     pub(super) name: String,
     /// `deadline` or `target`: they have different dashes.
     pub(super) kind: &'static str,
-    /// One value for the whole width ...
+    /// One value for the whole width, or ...
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) at: Option<f64>,
-    /// ... or one at each place of the x axis: index of the place and value.
+    /// ... one value per place on the x axis: index of the place and value.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) along: Vec<(usize, f64)>,
 }
 
-/// Which series of the page have which values, so that none is stored twice.
+/// Indices of the series already stored, so that none is stored twice.
 #[derive(Debug, Default)]
 pub(super) struct Tracks {
     places: BTreeMap<(usize, usize, String), usize>,
 }
 
 impl Tracks {
-    /// The index of a run's series `key` (`flows.forward.delay_max_s`) in `data`. `None` where there is no such series.
+    /// Returns the index in `data` of a run's series `key` (`flows.forward.delay_max_s`); adds it if it is new. `None` if the run
+    /// has no such series.
     pub(super) fn index(
         &mut self,
         data: &mut Data,
@@ -131,7 +132,7 @@ impl Tracks {
     }
 }
 
-/// The elements that a series key with a name or `*` means: `flows.*.x` gives `("forward", "flows.forward.x")`, ...
+/// Returns the elements of a series key with a name or `*`: `flows.*.x` gives `("forward", "flows.forward.x")`, ...
 pub(super) fn elements(series: &Series, key: &str) -> Vec<(String, String)> {
     let Some((kind, (name, field))) = key.split_once('.').and_then(|(k, rest)| Some((k, rest.rsplit_once('.')?)))
     else {
@@ -149,7 +150,7 @@ pub(super) fn elements(series: &Series, key: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Five digits are finer than any screen; whole numbers without ".0" make the page a third smaller.
+/// A number with five digits, finer than any screen. Whole numbers have no ".0", which makes the page a third smaller.
 struct Short(f64);
 
 impl Serialize for Short {

@@ -1,4 +1,4 @@
-//! Text and numbers as a person reads them, and text made harmless inside HTML.
+//! Formats text and numbers for HTML.
 
 use crate::study::Unit;
 use std::fmt;
@@ -24,12 +24,29 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// JSON text that cannot end the `<script>` that it stands in.
+/// Escapes text of a scenario for HTML text; parts between backticks become code.
+pub(super) fn marked(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    // The last of an odd number of backticks stays a backtick.
+    let pairs = (parts.len() - 1) / 2;
+    let mut out = String::new();
+    for (rank, part) in parts.iter().enumerate() {
+        let escaped = Escaped(part);
+        out += &match rank {
+            _ if rank % 2 == 1 && rank < 2 * pairs => format!("<code>{escaped}</code>"),
+            _ if rank == 2 * pairs + 1 => format!("`{escaped}"),
+            _ => escaped.to_string(),
+        };
+    }
+    out
+}
+
+/// Escapes JSON so that it cannot end the `<script>` around it.
 pub(super) fn json_in_script(json: &str) -> String {
     json.replace('<', "\\u003c")
 }
 
-/// A number to `digits` significant digits: `0.0124`, `1 800 000`, `5.9 × 10⁻⁵`. "none" where it is not a number.
+/// Formats a number with `digits` significant digits: `0.0124`, `1 800 000`, `5.9 × 10⁻⁵`. "none" where it is not a number.
 pub(super) fn number(value: f64, digits: usize) -> String {
     if value.is_nan() {
         return "none".to_owned();
@@ -48,7 +65,7 @@ pub(super) fn number(value: f64, digits: usize) -> String {
     if rounded < 0.0 { format!("−{text}") } else { text }
 }
 
-/// The nearest double with `digits` significant digits.
+/// Returns the nearest double with `digits` significant digits.
 pub(super) fn round(value: f64, digits: usize) -> f64 {
     if !value.is_finite() {
         return value;
@@ -75,7 +92,7 @@ fn superscript(c: char) -> char {
     }
 }
 
-/// Narrow spaces between groups of three digits, from five digits on.
+/// Puts narrow spaces between groups of three digits, from five digits on.
 fn grouped(text: &str) -> String {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let mut out = String::with_capacity(text.len() + 8);
@@ -92,7 +109,7 @@ fn grouped(text: &str) -> String {
     out
 }
 
-/// A time in the unit that suits it: `400 ms`, `1.5 s`.
+/// Formats a time in the unit that suits it: `400 ms`, `1.5 s`.
 pub(super) fn seconds(value: f64) -> String {
     if value.abs() >= 1.0 || value.to_bits() << 1 == 0 {
         format!("{} s", number(value, 4))
@@ -103,7 +120,7 @@ pub(super) fn seconds(value: f64) -> String {
     }
 }
 
-/// A value with its unit: `400 ms`, `1.8 Mb/s`, `3.1 %`, `50 packets`.
+/// Formats a value with its unit: `400 ms`, `1.8 Mb/s`, `3.1 %`, `50 packets`.
 pub(super) fn quantity(value: f64, unit: Unit) -> String {
     let scaled = |by: f64, unit: &str| format!("{} {unit}", number(value / by, 4));
     match unit {
@@ -118,12 +135,12 @@ pub(super) fn quantity(value: f64, unit: Unit) -> String {
     }
 }
 
-/// `1 run`, `3 runs`
+/// Formats a count: `1 run`, `3 runs`.
 pub(super) fn count(n: usize, thing: &str) -> String {
     if n == 1 { format!("1 {thing}") } else { format!("{n} {thing}s") }
 }
 
-/// Seeds as ranges: `1 to 10`, `3, 7, 9 to 12`.
+/// Formats seeds as ranges: `1 to 10`, `3, 7, 9 to 12`.
 pub(super) fn ranges(seeds: &[u64]) -> String {
     seeds
         .chunk_by(|a, b| a.checked_add(1) == Some(*b))
@@ -147,6 +164,14 @@ mod tests {
             "&lt;/script&gt;&lt;img src=x onerror=&quot;a(&#39;b&#39;)&quot;&gt; &amp; more"
         );
         assert_eq!(json_in_script(r#"["</script>"]"#), r#"["\u003c/script>"]"#);
+    }
+
+    #[test]
+    fn backticks_make_code_in_pairs() {
+        assert_eq!(marked("with `--set a=<b>`, see `c`"), "with <code>--set a=&lt;b&gt;</code>, see <code>c</code>");
+        assert_eq!(marked("a ` sign"), "a ` sign");
+        assert_eq!(marked("`a` and `b"), "<code>a</code> and `b");
+        assert_eq!(marked("none"), "none");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Charts over time of values that come from anywhere, such as recordings of live queues: one HTML file, as a report is.
+//! A page of charts over time, for values such as recordings of live queues: one HTML file.
 
 use super::figure::figure;
 use super::lines::{COLOURS, readable_unit};
@@ -11,9 +11,9 @@ use std::fmt::Write as _;
 /// A page of charts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
-    /// What it shows, in a line.
+    /// The title.
     pub title: String,
-    /// What the reader must know, in paragraphs.
+    /// Paragraphs below the title.
     pub about: String,
     /// The command that writes it again.
     pub command: String,
@@ -21,10 +21,10 @@ pub struct Page {
     pub charts: Vec<Chart>,
 }
 
-/// Some quantities over time.
+/// A chart of quantities over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chart {
-    /// What the chart shows, in a few words.
+    /// The title.
     pub title: String,
     /// A remark under the title; may be empty.
     pub about: String,
@@ -36,7 +36,7 @@ pub struct Chart {
     pub targets: Vec<(String, f64)>,
 }
 
-/// What was measured over a span of time, if anything.
+/// The value of a span of time, if anything was measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
     /// When the span ends, in seconds.
@@ -45,10 +45,10 @@ pub struct Point {
     pub value: Option<f64>,
 }
 
-/// Values a line: more than a screen has columns.
+/// Greatest number of values per line: more than a screen has columns.
 const MOST: usize = 3_000;
 
-/// One HTML file with the charts.
+/// Writes the page as one HTML file.
 ///
 /// # Errors
 ///
@@ -82,14 +82,14 @@ fn with_library(page: &Page, library: &str) -> Result<String, ReportError> {
 /// Even steps of time from zero, as the page draws them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Grid {
-    /// How long a value usually covers.
+    /// The time that a value usually covers, in seconds.
     span: f64,
     step: f64,
     steps: usize,
 }
 
 impl Grid {
-    /// Steps as long as the shortest span that is usual among the points, unless they would be too many.
+    /// Makes steps as long as the median distance of the points, but at most [`MOST`] of them.
     fn over<'p>(lines: impl Iterator<Item = &'p [Point]>) -> Self {
         let (mut end, mut gaps) = (0.0_f64, Vec::new());
         for points in lines {
@@ -105,7 +105,7 @@ impl Grid {
         Self { span, step, steps }
     }
 
-    /// The mean of the values whose middle lies in each step; none where there are none.
+    /// Returns for each step the mean of the values whose middle lies in it, if there are any.
     fn values(&self, points: &[Point]) -> Vec<Option<f64>> {
         let mut sums = vec![(0.0, 0_u32); self.steps];
         for point in points {
@@ -121,7 +121,7 @@ impl Grid {
     }
 }
 
-/// The picture, or why there is none.
+/// Makes the picture of a chart, or says why there is none.
 fn picture(chart: &Chart, number: usize, grid: Grid, data: &mut Data) -> Result<Picture, String> {
     let (mut lines, mut legend, mut most) = (Vec::new(), Vec::new(), 0.0_f64);
     for (name, points) in &chart.lines {

@@ -1,6 +1,7 @@
 //! Claims on the page: counts of verdicts that filter them, the claims that do not hold with their reasons, and the rest folded.
 
-use super::text::{Escaped, count, quantity};
+use super::text::{Escaped, count, marked, quantity};
+use crate::claims::in_unit;
 use crate::study::{Origin, Reported, Ruling, Study, Verdict};
 use crate::tables::{by_origin, counted};
 use std::fmt::{self, Write as _};
@@ -8,8 +9,7 @@ use std::fmt::{self, Write as _};
 /// Columns of the table of claims.
 const COLUMNS: [&str; 4] = ["Statement", "Document", "Ours", "Verdict"];
 
-/// The counts of verdicts, each a button that shows these claims alone: a line for the document's statements, and one for those
-/// of each other origin.
+/// Writes the counts of verdicts, each a button that filters the claims: one line per origin of the statements.
 pub(super) fn tally(out: &mut String, verdicts: &[&Verdict]) -> fmt::Result {
     for (whose, verdicts) in by_origin(verdicts) {
         let origin = origin(verdicts[0].statement);
@@ -30,7 +30,7 @@ pub(super) fn tally(out: &mut String, verdicts: &[&Verdict]) -> fmt::Result {
     Ok(())
 }
 
-/// The claims of a study: those that do not hold, and the others folded.
+/// Writes the claims of a study: those that do not hold, and the others folded.
 pub(super) fn claims(out: &mut String, study: &Study) -> fmt::Result {
     let all: Vec<&[Verdict]> = study.claims.chunk_by(|a, b| a.id == b.id).collect();
     let fails = |claim: &&[Verdict]| claim.iter().any(|verdict| verdict.verdict.fails());
@@ -62,8 +62,8 @@ pub(super) fn claims(out: &mut String, study: &Study) -> fmt::Result {
     Ok(())
 }
 
-/// A table with a body per claim. A phone shows the bodies as cards, for which the style takes the table's roles away; the
-/// attributes give them back.
+/// Writes a table with one body per claim. On a phone the bodies are cards: the style takes the roles of a table away, and the
+/// attributes restore them.
 fn table(out: &mut String, claims: &[&[Verdict]], caption: &str) -> fmt::Result {
     write!(
         out,
@@ -82,7 +82,7 @@ fn table(out: &mut String, claims: &[&[Verdict]], caption: &str) -> fmt::Result 
     Ok(())
 }
 
-/// A row per verdict, and one with the reason if the claim does not hold.
+/// Writes one row per verdict, and one with the reason if the claim does not hold.
 fn claim(out: &mut String, verdicts: &[Verdict]) -> fmt::Result {
     let first = &verdicts[0];
     let mut keys: Vec<String> = verdicts.iter().map(|verdict| key(verdict.verdict)).collect();
@@ -107,7 +107,7 @@ fn claim(out: &mut String, verdicts: &[Verdict]) -> fmt::Result {
                 Escaped(&first.source),
                 whose(first.statement),
                 reported(first),
-                Escaped(&first.holds),
+                Escaped(&in_unit(&first.holds, first.unit, |value| quantity(value, first.unit))),
             )?;
         }
         writeln!(
@@ -125,28 +125,28 @@ fn claim(out: &mut String, verdicts: &[Verdict]) -> fmt::Result {
         writeln!(
             out,
             "<tr role=\"row\" class=\"why\"><td role=\"cell\" colspan=\"4\"><strong>Why:</strong> {}{cause}</td></tr>",
-            Escaped(why)
+            marked(why)
         )?;
     }
     out.push_str("</tbody>\n");
     Ok(())
 }
 
-/// The verdict's word as a name in attributes: `not-confirmed`.
+/// Returns the verdict's name in attributes: `not-confirmed`.
 fn key(ruling: Ruling) -> String {
     ruling.word().replace(' ', "-")
 }
 
-/// The class of a verdict's colour.
+/// Returns the class that colours a verdict.
 fn class(ruling: Ruling) -> &'static str {
     match ruling {
         Ruling::Holds | Ruling::NotRefuted | Ruling::Better => "holds",
         Ruling::Differs | Ruling::NotConfirmed => "differs",
-        Ruling::NeedsFullRuns => "open",
+        Ruling::TooFewSeeds | Ruling::NeedsFullRuns => "open",
     }
 }
 
-/// A verdict's sign, which tells it from the others without colour.
+/// Returns the sign that tells a verdict from the others without colour.
 fn sign(ruling: Ruling) -> char {
     match ruling {
         Ruling::Holds => '✓',
@@ -154,11 +154,12 @@ fn sign(ruling: Ruling) -> char {
         Ruling::Better => '+',
         Ruling::Differs => '≠',
         Ruling::NotConfirmed => '?',
+        Ruling::TooFewSeeds => '…',
         Ruling::NeedsFullRuns => '–',
     }
 }
 
-/// The origin of a statement as a name in attributes.
+/// Returns the name of a statement's origin in attributes.
 fn origin(origin: Option<Origin>) -> &'static str {
     match origin {
         None => "document",
@@ -168,7 +169,7 @@ fn origin(origin: Option<Origin>) -> &'static str {
     }
 }
 
-/// Whose statement it is, where it is not the document's.
+/// Says whose statement it is, if not the document's.
 fn whose(origin: Option<Origin>) -> &'static str {
     match origin {
         None => "",
@@ -178,7 +179,7 @@ fn whose(origin: Option<Origin>) -> &'static str {
     }
 }
 
-/// The verdict with its sign, and the parameters with a neighbouring choice that has another verdict.
+/// Formats a verdict, and the parameters with a neighbouring choice that has another verdict.
 fn ruled(verdict: &Verdict) -> String {
     let depends = match verdict.depends_on.as_slice() {
         [] => String::new(),
@@ -194,7 +195,7 @@ fn ruled(verdict: &Verdict) -> String {
     )
 }
 
-/// The range over the neighbouring choices of every parameter, and the choices that were left out.
+/// Formats the range over the neighbouring choices of each parameter, and the choices that were left out.
 fn beside(verdict: &Verdict) -> String {
     let value = |value: f64| quantity(value, verdict.unit);
     let range = |name: &&str| match verdict.range(Some(name)) {
@@ -215,7 +216,7 @@ fn beside(verdict: &Verdict) -> String {
     format!(" <span class=\"interval\">over neighbours: {}{left_out}</span>", ranges.join("; "))
 }
 
-/// What the document reports.
+/// Formats the document's value.
 fn reported(claim: &Verdict) -> String {
     match &claim.reported {
         Some(Reported::Number(value)) => format!("<span class=\"value\">{}</span>", quantity(*value, claim.unit)),
@@ -224,7 +225,7 @@ fn reported(claim: &Verdict) -> String {
     }
 }
 
-/// The setting, the value that was measured, its interval, and which of several values decided.
+/// Formats our value with its setting, its interval, and which of several values decided.
 fn measured(claim: &Verdict) -> String {
     let mut text = String::new();
     if let Some(setting) = &claim.setting {

@@ -271,7 +271,12 @@ impl Future<'_, '_> {
         let read =
             |key: &str, text: &str| Condition::read(text).map_err(|message| self.draft.refuse_at(&at(key), message));
         let (_, written) = read("holds", &claim.holds)?;
-        let measured = claims::unit(claim, &Question::from(claim));
+        let of_keys = claims::unit_of_keys(claim);
+        if of_keys != Unit::Number && claim.unit.is_some() {
+            let message = format!("the keys of `measure` say that it is {}: leave it out", of_keys.words());
+            return Err(self.draft.refuse_at(&at("unit"), message));
+        }
+        let measured = claim.unit.unwrap_or(of_keys);
         if !measured.takes(written) {
             let message = format!("{} is held against {}", measured.words(), written.words());
             return Err(self.draft.refuse_at(&at("holds"), message));
@@ -506,7 +511,13 @@ impl Future<'_, '_> {
         };
         let found = measure::find(blank, path).map_err(|missing| {
             let message = format!("there is no result `{path}`: nothing is called `{}` there", missing.name);
-            refuse(missing, message)
+            let percentile = measure::percentage(&missing.name).is_some() && blank["distributions"].is_null();
+            let refusal = refuse(missing, message);
+            if percentile {
+                refusal.note("other percentiles need a table `[record]` with `distributions = true`")
+            } else {
+                refusal
+            }
         })?;
         match found.into_iter().map(|found| found.value).find(|value| !leaf.is(value)) {
             None => Ok(()),

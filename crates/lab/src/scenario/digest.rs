@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue};
 
 /// The keys of a claim that say nothing about how it is ruled on by full runs.
-const WORDS: [&str; 9] = ["id", "says", "source", "reported", "headline", "statement", "why", "cause", "full"];
+const WORDS: [&str; 10] = ["id", "says", "source", "reported", "headline", "statement", "why", "cause", "full", "unit"];
 
 /// The hash of what each claim is ruled by: of its rule, the network, the sweep and the conventions.
 pub(super) fn of(draft: &Draft) -> Result<BTreeMap<String, String>, Refusal> {

@@ -129,7 +129,7 @@ pub struct Beside {
 }
 
 /// The unit of a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Unit {
     /// Seconds.
     #[serde(rename = "s")]
@@ -168,7 +168,9 @@ pub enum Ruling {
     Better,
     /// It was not ruled on: the run was a short one.
     NeedsFullRuns,
-    /// Its 95 % interval contains the border; or seeds that were not run could still refute it.
+    /// It was not ruled on: the seeds of a short run agree with the claim or not, and those that were not run can change that.
+    TooFewSeeds,
+    /// Its 95 % interval contains the border.
     NotConfirmed,
     /// It does not lie where the claim says.
     Differs,
@@ -176,8 +178,15 @@ pub enum Ruling {
 
 impl Ruling {
     /// All of them, in the order in which they are counted.
-    pub const ALL: [Self; 6] =
-        [Self::Holds, Self::NotRefuted, Self::Better, Self::Differs, Self::NotConfirmed, Self::NeedsFullRuns];
+    pub const ALL: [Self; 7] = [
+        Self::Holds,
+        Self::NotRefuted,
+        Self::Better,
+        Self::Differs,
+        Self::NotConfirmed,
+        Self::TooFewSeeds,
+        Self::NeedsFullRuns,
+    ];
 
     /// So many of them, in words: "1 differs", "3 are not confirmed".
     pub fn counted(self, count: usize) -> String {
@@ -188,6 +197,7 @@ impl Ruling {
             Self::Differs => ("differs", "differ"),
             Self::NotConfirmed => ("is not confirmed", "are not confirmed"),
             Self::NeedsFullRuns => ("needs full runs", "need full runs"),
+            Self::TooFewSeeds => ("has too few seeds", "have too few seeds"),
         };
         format!("{count} {}", if count == 1 { one } else { many })
     }
@@ -204,6 +214,7 @@ impl Ruling {
             Self::NotRefuted => "not refuted",
             Self::Better => "better",
             Self::NeedsFullRuns => "needs full runs",
+            Self::TooFewSeeds => "too few seeds",
             Self::NotConfirmed => "not confirmed",
             Self::Differs => "differs",
         }

@@ -24,19 +24,21 @@ pub(super) fn findings(link: &Link, parent: u32, route: &mut Route, can_bpf: boo
     };
     let mut findings = vec![possible, waits];
     findings.push(match obstacle {
-        None if here.is_none() => Finding::good("former queue", "none (noqueue); it can be restored as it is"),
-        None => Finding::good("former queue", format!("{}; it can be restored as it is", shown(here.as_ref()))),
+        None if here.is_none() => Finding::good("former queue", "none (noqueue); it can be restored"),
+        None => Finding::good("former queue", format!("{}; it can be restored", shown(here.as_ref()))),
         // Never advise to give up what a user made.
-        Some(why) if classes.is_some() => Finding::bad("former queue", why, "govern a class of it, as above"),
+        Some(why) if classes.is_some() => Finding::bad("former queue", why, "govern a class of the shaper, as above"),
         Some(why) if parent != ROOT => Finding::bad("former queue", why, "as above"),
-        Some(why) => Finding::bad("former queue", why, "attach --force, after which the kernel's default comes back"),
+        Some(why) => {
+            Finding::bad("former queue", why, "use attach --force; the kernel's default comes back when it ends")
+        }
     });
     if link.gso_max_segs > 1 {
         let found = "one packet of the queue may hold many segments (GSO), so a limit in packets is imprecise";
         findings.push(Finding::bad(
             "large packets",
             found,
-            "sluice attach --gso-segments 1, or a limit in bytes: --set 'limit=150 kB'",
+            "use sluice attach --gso-segments 1, or a limit in bytes: --set 'limit=150 kB'",
         ));
     }
     Ok(findings)
@@ -62,7 +64,7 @@ fn users_classes(link: &Link, route: &mut Route) -> Result<Option<Vec<u32>>, Err
 
 /// Returns the advice for a shaper, which must not be removed.
 fn in_a_class(link: &Link, classes: &[u32]) -> Finding {
-    const TOPIC: &str = "possible";
+    const TOPIC: &str = "attach";
     let name = &link.name;
     let command = |class: &u32| {
         format!("sudo sluice attach {name} --parent {} --controller adth --target-delay 50ms", shown_place(*class))
@@ -70,7 +72,7 @@ fn in_a_class(link: &Link, classes: &[u32]) -> Finding {
     if classes.is_empty() {
         return Finding::bad(
             TOPIC,
-            "a class of the present shaper, once it has a queue with a handle; `tc class show dev DEV` names them",
+            "a shaper is set up, but none of its classes has a queue with a handle; `tc class show dev DEV` lists the classes",
             format!(
                 "sudo tc qdisc add dev {name} parent CLASS handle 20: pfifo limit 1000; sudo sluice attach {name} --parent \
                  CLASS --controller adth --target-delay 50ms"
@@ -83,7 +85,7 @@ fn in_a_class(link: &Link, classes: &[u32]) -> Finding {
 
 /// Returns what `sluice attach` would do with this interface, and the command for it.
 fn possible(link: &Link, driver: Driver, can_bpf: bool) -> Finding {
-    const TOPIC: &str = "possible";
+    const TOPIC: &str = "attach";
     let name = &link.name;
     let command = format!("sudo sluice attach {name} --controller adth --target-delay 50ms");
     match (driver, can_bpf) {
@@ -100,12 +102,12 @@ fn possible(link: &Link, driver: Driver, can_bpf: bool) -> Finding {
         ),
         (Driver::Mac80211, false) => Finding::bad(
             TOPIC,
-            "nothing at present: a limit on a queue that stays empty has no effect",
-            "kernel and build with BPF, see above; then Sluice's own discipline releases by credit",
+            "no effect at present: this queue stays empty, because mac80211 holds the packets",
+            "use a kernel and a build with BPF, see above: Sluice's own discipline then releases by credit",
         ),
         (Driver::TakesAll, _) => Finding::bad(
             TOPIC,
-            "a queue forms only below a rate that you set: in a class of a shaper",
+            "no queue forms here, because the driver takes every packet at once: set a rate with a shaper and govern a class of it",
             format!(
                 "tc qdisc add dev {name} root handle 1: htb default 10; tc class add dev {name} parent 1: classid \
                  1:10 htb rate 50mbit; tc qdisc add dev {name} parent 1:10 handle 10: pfifo limit 1000; sluice attach \
@@ -127,7 +129,7 @@ mod tests {
             (Driver::PushesBack, true, true, "own discipline"),
             (Driver::Mac80211, false, false, "stays empty"),
             (Driver::Mac80211, true, true, "by credit"),
-            (Driver::TakesAll, true, false, "a shaper"),
+            (Driver::TakesAll, true, false, "no queue forms here"),
         ] {
             let finding = possible(&link, driver, bpf);
             assert_eq!(finding.good, good, "{driver:?}");

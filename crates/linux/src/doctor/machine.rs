@@ -53,21 +53,21 @@ fn has_capability(status: &str, bit: u32) -> bool {
 
 pub(super) fn bpf(kernel: &str) -> Finding {
     const TOPIC: &str = "BPF in the kernel";
-    let cure = "boot a kernel 6.16 or newer that is built with CONFIG_NET_SCH_BPF=y and CONFIG_DEBUG_INFO_BTF=y, such as \
-                Debian's of trixie-backports; until then the kernel's FIFOs serve where a driver pushes back";
+    let fix = "boot a kernel 6.16 or newer that is built with CONFIG_NET_SCH_BPF=y and CONFIG_DEBUG_INFO_BTF=y, such as \
+               Debian's of trixie-backports; until then the kernel's FIFOs serve where a driver pushes back";
     if version(kernel).is_some_and(|version| version < FIRST_KERNEL) {
         let found = format!("kernel {kernel} is older than 6.16, the first with BPF queueing disciplines");
-        return Finding::bad(TOPIC, found, cure);
+        return Finding::bad(TOPIC, found, fix);
     }
     match fs::read("/sys/kernel/btf/vmlinux") {
-        Err(_) => Finding::bad(TOPIC, "the kernel shows no BTF (its types), which BPF programs need", cure),
+        Err(_) => Finding::bad(TOPIC, "the kernel shows no BTF (its types), which BPF programs need", fix),
         Ok(types) if types.windows(BPF_QDISC_SYMBOL.len()).any(|window| window == BPF_QDISC_SYMBOL) => {
             Finding::good(TOPIC, "the kernel supports BPF queueing disciplines")
         }
         Ok(_) => Finding::bad(
             TOPIC,
             "the kernel is new enough but was built without CONFIG_NET_SCH_BPF: it has no BPF queueing disciplines",
-            cure,
+            fix,
         ),
     }
 }
@@ -110,24 +110,24 @@ pub(super) fn disciplines(kernel: &str) -> Finding {
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// Topic: `BPF queue discipline`.
+    /// Topic: `BPF in the kernel`.
     pub topic: &'static str,
     /// Whether it serves live use as it is.
     pub good: bool,
     /// What was found, for a user.
     pub found: String,
-    /// A command or a step that would mend it.
+    /// A command or a step that fixes it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cure: Option<String>,
+    pub fix: Option<String>,
 }
 
 impl Finding {
     pub(crate) fn good(topic: &'static str, found: impl Into<String>) -> Self {
-        Self { topic, good: true, found: found.into(), cure: None }
+        Self { topic, good: true, found: found.into(), fix: None }
     }
 
-    pub(crate) fn bad(topic: &'static str, found: impl Into<String>, cure: impl Into<String>) -> Self {
-        Self { topic, good: false, found: found.into(), cure: Some(cure.into()) }
+    pub(crate) fn bad(topic: &'static str, found: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { topic, good: false, found: found.into(), fix: Some(fix.into()) }
     }
 }
 

@@ -12,7 +12,7 @@ const LOOKS: usize = 5;
 const BETWEEN: std::time::Duration = std::time::Duration::from_millis(200);
 
 /// Advice for a channel without a survey.
-const OTHER_CARD: &str = "another driver or card, for the channel's time; wqm works without it if all stations count \
+const OTHER_CARD: &str = "use another driver or card to see the channel's time; wqm works without it if all stations count \
                           as equal: --set wqm.share=equal";
 
 /// Examines an interface: whether its driver reports airtime, and the state of its AQL. `module` is the driver's. Reads
@@ -45,7 +45,7 @@ fn airtime(stations: &Stations) -> Finding {
         TOPIC,
         "the driver reports no airtime: mac80211 cannot share the air between stations by time, and a slow station takes it \
          from the others",
-        "another driver or card; Sluice's release by credit needs no such reports, and bounds their common delay",
+        "use another driver or card; Sluice's release by credit needs no such reports and bounds their common delay",
     )
 }
 
@@ -57,7 +57,7 @@ fn channel(stations: &Stations) -> Finding {
         }
         Survey { busy: Some(_), .. } => Finding::bad(
             TOPIC,
-            "the driver reports how long its channel is busy, but not how long it sends itself: others' time is unknown",
+            "the driver reports how long its channel is busy, but not how long it sends itself: the time of other senders is unknown",
             OTHER_CARD,
         ),
         _ => Finding::bad(TOPIC, "the driver does not report how long its channel is busy", OTHER_CARD),
@@ -68,12 +68,12 @@ fn link(stations: &Stations) -> Finding {
     const TOPIC: &str = "link rate";
     let (known, all) = (stations.stations.iter().filter(|it| it.sent_at.is_ok()).count(), stations.stations.len());
     if known > 0 {
-        return Finding::good(TOPIC, format!("the bitrate to {known} of {all} stations is known"));
+        return Finding::good(TOPIC, format!("the bitrate is known for {known} of {all} stations"));
     }
     Finding::bad(
         TOPIC,
-        format!("the bitrate to none of {all} stations is known: wqm and dnb are refused"),
-        "a frame to a station; where that does not help, another driver or card",
+        format!("the bitrate is known for none of {all} stations: wqm and dnb are refused"),
+        "send a frame to a station; if that does not help, use another driver or card",
     )
 }
 
@@ -90,18 +90,18 @@ fn aql(looks: &[Stations], module: Option<&str>) -> Finding {
         return Finding::bad(
             TOPIC,
             "the driver has no airtime queue limits: only the driver bounds what waits below mac80211",
-            "Sluice's own discipline, which passes down 8 ms at a time",
+            "attach Sluice's own discipline, which passes down 8 ms at a time",
         );
     }
     if let Some(why) = stuck(looks) {
         let module = module.unwrap_or("its module");
         let off = PathBuf::from(DEBUGFS).join("ieee80211").join(&first.phy).join("aql_enable");
-        let cure = format!(
+        let fix = format!(
             "reload the driver, which takes its interfaces down: modprobe -r {module}; modprobe {module}. Until then AQL can be \
              switched off: echo 0 > {}. Where it comes back, a newer driver",
             off.display()
         );
-        return Finding::bad(TOPIC, format!("stuck: {why}"), cure);
+        return Finding::bad(TOPIC, format!("stuck: {why}"), fix);
     }
     match &first.aql {
         Ok(aql) if !aql.is_on => Finding::bad(
@@ -179,8 +179,8 @@ mod tests {
         );
         let finding = aql(&leak, Some("mt7915e"));
         assert!(!finding.good && finding.found.starts_with("stuck: "), "{finding:?}");
-        let cure = finding.cure.unwrap();
-        assert!(cure.contains("modprobe -r mt7915e; modprobe mt7915e") && cure.contains("phy0/aql_enable"), "{cure}");
+        let fix = finding.fix.unwrap();
+        assert!(fix.contains("modprobe -r mt7915e; modprobe mt7915e") && fix.contains("phy0/aql_enable"), "{fix}");
 
         // Busy stations together may have more than the threshold: each has its lower limit in any case.
         assert_eq!(stuck(&[look(ms(40), ms(39)), look(ms(38), ms(38))]), None);

@@ -2,13 +2,13 @@
 
 mod upkeep;
 
-use super::home::{evidence, home};
-use super::targets;
 use crate::args;
 use crate::console::{print, print_json, width};
 use crate::failure::{Failure, HOLDS};
 use lab::evidence::{self, Row};
+use lab::home::{by_id, evidence, home, under};
 use lab::scenario::{Scenario, Wishes, nearest};
+use lab::tables;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -30,6 +30,9 @@ pub(super) fn claims(args: &args::Claims) -> Result<u8, Failure> {
         return print(&markdown(&records, &args.targets, args.all).map_err(Failure::wrong)?).map(|()| HOLDS);
     }
     let chosen = chosen(&records, &args.targets)?;
+    if args.bibtex {
+        return print(&bibtex(&records, &chosen)).map(|()| HOLDS);
+    }
     let rows: Vec<&Row> = chosen.iter().flat_map(|chosen| &chosen.rows).copied().collect();
     if args.json {
         return print_json(&format!("{}\n", evidence::json(&rows))).map(|()| HOLDS);
@@ -61,6 +64,16 @@ fn markdown(records: &Records, targets: &[String], all: bool) -> Result<String, 
     Ok(evidence::markdown(if targets.is_empty() { records } else { &chosen }, all))
 }
 
+/// The BibTeX entries of the documents that the arguments or their claims belong to, each once.
+fn bibtex(records: &Records, chosen: &[Chosen]) -> String {
+    let has = |document: &str| {
+        let of = |chosen: &Chosen| chosen.rows.first().is_some_and(|row| records[document].contains(row));
+        records.contains_key(document) && chosen.iter().any(of)
+    };
+    let entries = evidence::SOURCES.iter().filter(|source| has(source.document)).map(evidence::Source::bibtex);
+    entries.collect::<Vec<_>>().join("\n")
+}
+
 /// What an argument names.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum What {
@@ -83,19 +96,25 @@ impl Chosen<'_> {
         Ok(match self.what {
             What::Claim => self.in_full()?,
             What::Experiment => format!("{claims}\n{}", evidence::counts(&self.rows, width)),
-            What::Document if all => format!("{name}\n\n{claims}\n{}", evidence::counts(&self.rows, width)),
+            What::Document if all => format!("{}\n{claims}\n{}", self.head(width), evidence::counts(&self.rows, width)),
             What::Document => {
                 let headline: Vec<&Row> = self.rows.iter().filter(|row| row.headline).copied().collect();
                 let table = if headline.is_empty() { String::new() } else { evidence::table(&headline, width) + "\n" };
                 let more = format!("every claim: `sluice claims {name} --all`; all about one: `sluice claims ID`");
-                format!("{name}\n\n{table}{}\n{more}\n", evidence::counts(&self.rows, width))
+                format!("{}\n{table}{}\n{more}\n", self.head(width), evidence::counts(&self.rows, width))
             }
         })
     }
 
+    /// The document's name and sources.
+    fn head(&self, width: usize) -> String {
+        let sources = evidence::sources(self.name).map(|source| tables::wrapped(&source.cited(), width, 2) + "\n");
+        format!("{}\n{}", self.name, sources.collect::<String>())
+    }
+
     /// All about one claim.
     fn in_full(&self) -> Result<String, Failure> {
-        let file = targets::by_id(self.rows[0].experiment(), &home()?)?;
+        let file = by_id(self.rows[0].experiment(), &home()?)?;
         let scenario = Scenario::skim(&file, &Wishes::default())?;
         let claim = scenario.claims.iter().find(|claim| claim.id == self.name);
         Ok(evidence::claim(&self.rows, claim.and_then(|claim| claim.why.as_deref()), width()))
@@ -147,7 +166,7 @@ fn records() -> Result<Records, Failure> {
 /// The scenarios with claims, each with its document: the name of its folder.
 fn scenarios() -> Result<Vec<(PathBuf, evidence::Named)>, Failure> {
     let mut found = Vec::new();
-    for file in targets::under(&home()?)? {
+    for file in under(&home()?)? {
         let scenario = Scenario::skim(&file, &Wishes::default())?;
         let folder = file.parent().and_then(|folder| folder.file_name());
         let document = folder.unwrap_or_default().to_string_lossy().into_owned();

@@ -5,6 +5,7 @@ use crate::args;
 use crate::console::{complain, print, print_json, width};
 use crate::failure::{DIFFERS, Failure, HOLDS};
 use crate::progress::{Console, warn};
+use lab::home;
 use lab::scenario::{self, Scenario, Wishes};
 use lab::shell::quoted;
 use lab::store::{self, Store, StoreError};
@@ -84,7 +85,8 @@ fn experiments(args: &args::Reproduce) -> Result<Vec<Experiment>, Failure> {
     let wishes = Wishes { set: args.set.clone(), seeds, quick: args.quick, ..Wishes::default() };
     let mut experiments: Vec<Experiment> = Vec::new();
     for file in &files {
-        let scenario = Scenario::load(file, &wishes)?;
+        let mut scenario = Scenario::load(file, &wishes)?;
+        scenario.file = home::name(file, &scenario.id);
         if experiments.iter().any(|other| other.scenario.id == scenario.id) {
             let message = format!("{}: another of these scenarios has the id `{}` too", file.display(), scenario.id);
             return Err(Failure::wrong(message));
@@ -94,7 +96,8 @@ fn experiments(args: &args::Reproduce) -> Result<Vec<Experiment>, Failure> {
             Some(out) if files.len() == 1 => out.clone(),
             Some(out) => out.join(&scenario.id),
         };
-        experiments.push(Experiment { scenario, folder, command: command(args, file) });
+        let command = command(args, &scenario.file);
+        experiments.push(Experiment { scenario, folder, command });
     }
     Ok(experiments)
 }
@@ -126,14 +129,15 @@ fn object(study: &Study, folder: &Path, report: Option<&Path>) -> String {
         "runs": study.runs.len(),
         "results": folder.display().to_string(),
         "report": report.map(|report| report.display().to_string()),
+        "tables": tables::json(study),
         "claims": study.claims,
     });
     format!("{object}\n")
 }
 
 /// Returns the command that repeats the runs of one experiment.
-fn command(args: &args::Reproduce, file: &Path) -> String {
-    let mut words = vec!["sluice reproduce".to_owned(), quoted(&file.display().to_string())];
+fn command(args: &args::Reproduce, target: &str) -> String {
+    let mut words = vec!["sluice reproduce".to_owned(), quoted(target)];
     words.extend(args.quick.then(|| "--quick".to_owned()));
     words.extend(args.seeds.map(|seeds| format!("--seeds {seeds}")));
     words.extend(args.set.iter().map(|set| format!("--set {}", quoted(set))));

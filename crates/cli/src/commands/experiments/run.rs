@@ -7,6 +7,7 @@ use crate::console::{print, print_json, width};
 use crate::failure::{DIFFERS, Failure, HOLDS};
 use crate::progress::{Console, warn};
 use lab::capture::{self, Wanted};
+use lab::home;
 use lab::scenario::{Scenario, Wishes};
 use lab::shell::quoted;
 use lab::store::Store;
@@ -17,9 +18,10 @@ use std::path::Path;
 
 pub(super) fn run(mut args: args::Run) -> Result<u8, Failure> {
     args.file = targets::one(&args.file)?;
-    let command = command(&args);
-    let wishes = Wishes { set: args.set, base_only: args.case.is_empty(), ..Wishes::default() };
-    let scenario = Scenario::load(&args.file, &wishes)?;
+    let wishes = Wishes { set: args.set.clone(), base_only: args.case.is_empty(), ..Wishes::default() };
+    let mut scenario = Scenario::load(&args.file, &wishes)?;
+    scenario.file = home::name(&args.file, &scenario.id);
+    let command = command(&args, &scenario.file);
     let mut varied: Vec<String> = scenario.axes.iter().map(|axis| axis.name.clone()).collect();
     let scenario = if args.case.is_empty() {
         scenario.without_variations(args.seed)
@@ -115,9 +117,8 @@ fn text(scenario: &Scenario, run: &Run, verdicts: &[Verdict]) -> String {
 }
 
 /// Returns the command that repeats this run.
-fn command(args: &args::Run) -> String {
-    let mut words =
-        vec!["sluice run".to_owned(), quoted(&args.file.display().to_string()), format!("--seed {}", args.seed)];
+fn command(args: &args::Run, target: &str) -> String {
+    let mut words = vec!["sluice run".to_owned(), quoted(target), format!("--seed {}", args.seed)];
     words.extend(args.set.iter().map(|set| format!("--set {}", quoted(set))));
     words.extend(args.case.iter().map(|case| format!("--case {}", quoted(case))));
     words.join(" ")

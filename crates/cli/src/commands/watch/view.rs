@@ -2,6 +2,7 @@
 
 use crate::commands::status::{age, classes, milliseconds, plain};
 use control::{Limit, Stat};
+use lab::tables::wrapped;
 use linux::telemetry::status::{Quantity, State, Status};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
@@ -69,11 +70,14 @@ impl View {
             lines.push(String::new());
         }
         lines.push("q ends".into());
-        for line in &mut lines {
-            *line = line.chars().take(width).collect();
-        }
-        lines
+        lines.iter().flat_map(|line| fitted(line, width)).collect()
     }
+}
+
+/// Breaks a line that is too long between words; a single word that is too long is cut.
+fn fitted(line: &str, width: usize) -> Vec<String> {
+    let whole = if line.chars().count() <= width { line.to_owned() } else { wrapped(line, width, 4) };
+    whole.split('\n').map(|line| line.chars().take(width).collect()).collect()
 }
 
 impl QueueRow {
@@ -186,7 +190,9 @@ mod tests {
         assert_eq!(lines[3], "  delay       47.9 ms of 50.0 ms      ████");
         assert_eq!(lines[4], "  service     1.60 ms                 ████");
         assert_eq!(lines[5], "  dropped     30 packets/s            ████");
-        assert!(view.draw(20).iter().all(|line| line.chars().count() <= 20));
+        let narrow = view.draw(20);
+        assert!(narrow.iter().all(|line| line.chars().count() <= 20));
+        assert_eq!(narrow[..3], ["wlan0 (root)", "    governing", "    sluice, adth,"], "no word is cut");
     }
 
     #[test]

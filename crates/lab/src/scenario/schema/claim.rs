@@ -7,7 +7,8 @@ of one seed become one number before seeds are averaged, because only seeds are 
 refused.
 
 - The mean over the seeds **holds** if its 95 % interval lies in the window, **differs** if the interval lies outside, and is
-  **not confirmed** if it contains a border. With one seed the value decides.
+  **not confirmed** if it contains a border. With one seed the value decides. It has **too few
+  seeds** if fewer were run than the scenario asks for and the others can change the verdict.
 - An **order** is a difference with the same sign everywhere: `against` or `steps`, with `statistic = \"each\"`.
 - `--quick`, fewer seeds or a shorter `duration` may weaken a verdict and never change it. A claim with `full = true`, or about
   a time or a case that was not run, **needs full runs**.

@@ -1,10 +1,10 @@
 //! How the record is kept: written from full runs, checked against scenarios, runs and pages.
 
 use super::{Records, records, scenarios};
-use crate::commands::experiments::home::RECORD;
 use crate::console::{complain, print};
 use crate::failure::{DIFFERS, Failure, HOLDS};
 use lab::evidence::{self, Named, Row};
+use lab::home::{FOLDER, RECORD};
 use lab::scenario::{Scenario, Wishes};
 use lab::store::{self, Store, write_whole};
 use lab::study::{Study, Verdict};
@@ -99,7 +99,7 @@ fn of_studies(folders: &[PathBuf]) -> Vec<PathBuf> {
 
 /// Writes the record anew: from the full runs in `folders`, and where there are none as it was, in the words of the scenarios.
 pub(super) fn record(folders: &[PathBuf]) -> Result<(), Failure> {
-    if !Path::new(super::super::home::FOLDER).is_dir() {
+    if !Path::new(FOLDER).is_dir() {
         return Err(Failure::wrong("the record is written where ./scenarios is"));
     }
     let old = records()?;

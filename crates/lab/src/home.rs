@@ -1,0 +1,181 @@
+//! Where experiments and the record of their claims are looked for: here, or among those built into the command.
+
+use crate::scenario::{Outline, nearest, outline};
+use crate::store::{self, StoreError, write_whole};
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// Why scenarios are not found.
+#[derive(Debug, Error)]
+pub enum HomeError {
+    /// There is no such scenario, or no folder to look in.
+    #[error("{0}")]
+    Wrong(String),
+    /// The built-in scenarios cannot be written to the cache.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The folder that takes precedence over the built-in scenarios.
+pub const FOLDER: &str = "scenarios";
+
+/// The repository's scenarios: path below `scenarios` and content.
+const CARRIED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/carried.rs"));
+
+/// The folder with the record of claims, beside that with the scenarios.
+pub const RECORD: &str = "evidence";
+
+/// The repository's record: path below `evidence` and content.
+const RECORDED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/recorded.rs"));
+
+/// The record of every document: its name and its text. Where there are scenarios here, it is the one beside them.
+///
+/// # Errors
+/// A file that cannot be read.
+pub fn evidence() -> Result<Vec<(String, String)>, HomeError> {
+    let named = |name: &str, text: Vec<u8>| {
+        let document = name.strip_suffix(".csv")?.to_owned();
+        Some((document, String::from_utf8_lossy(&text).into_owned()))
+    };
+    if !Path::new(FOLDER).is_dir() || !Path::new(RECORD).is_dir() {
+        return Ok(RECORDED.iter().filter_map(|(name, text)| named(name, text.to_vec())).collect());
+    }
+    let unreadable = |error| HomeError::Wrong(format!("cannot read {RECORD}: {error}"));
+    let mut found = Vec::new();
+    for entry in fs::read_dir(RECORD).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let text = fs::read(entry.path()).map_err(unreadable)?;
+        found.extend(named(&entry.file_name().to_string_lossy(), text));
+    }
+    Ok(found)
+}
+
+/// `./scenarios`; if there is none, a folder of the user's cache with the built-in scenarios.
+///
+/// The scenarios are files, so that paths in messages and reports lead to something that can be read and copied. A file that
+/// was changed is written again.
+///
+/// # Errors
+/// There is no cache, or it cannot be written to.
+pub fn home() -> Result<PathBuf, HomeError> {
+    let here = PathBuf::from(FOLDER);
+    if here.is_dir() {
+        return Ok(here);
+    }
+    let folder = kept().ok_or_else(|| {
+        let why = "there is no folder `scenarios` here, and no HOME to put those that are built into the command";
+        HomeError::Wrong(why.to_owned())
+    })?;
+    for (name, content) in CARRIED {
+        let file = folder.join(name);
+        if fs::read(&file).is_ok_and(|there| there == *content) {
+            continue;
+        }
+        let parent = file.parent().unwrap_or(&folder);
+        fs::create_dir_all(parent).map_err(|error| StoreError::Write { path: parent.to_owned(), error })?;
+        write_whole(&file, content)?;
+    }
+    Ok(folder)
+}
+
+/// Returns what a command calls a scenario: its id if it is a built-in one, whose path is of no use elsewhere, else the path.
+pub fn name(file: &Path, id: &str) -> String {
+    if kept().is_some_and(|folder| file.starts_with(folder)) { id.to_owned() } else { file.display().to_string() }
+}
+
+/// Returns the folder of the user's cache for the built-in scenarios.
+fn kept() -> Option<PathBuf> {
+    Some(cache()?.join("sluice").join(env!("CARGO_PKG_VERSION")).join(FOLDER))
+}
+
+/// Returns the user's cache folder (XDG Base Directory Specification).
+fn cache() -> Option<PathBuf> {
+    let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")))
+}
+
+/// Says in messages where the scenarios of `home` are.
+pub fn place(home: &Path) -> &'static str {
+    if home == Path::new(FOLDER) { "in `scenarios`" } else { "among those built into the command" }
+}
+
+/// Returns true for an argument that may be an id or the name of a folder: `adth-s1a`, `bqm-fig6.1`.
+pub fn is_word(target: &Path) -> bool {
+    target.components().count() == 1 && target.extension().is_none_or(|extension| extension != "toml")
+}
+
+/// Returns the file itself, or all scenarios in the folder and below.
+///
+/// # Errors
+/// A folder that cannot be read or holds none.
+pub fn under(path: &Path) -> Result<Vec<PathBuf>, HomeError> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut files = Vec::new();
+    let mut folders = vec![path.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let unreadable = |error| HomeError::Wrong(format!("cannot read {}: {error}", folder.display()));
+        for entry in fs::read_dir(&folder).map_err(unreadable)? {
+            let entry = entry.map_err(unreadable)?;
+            let path = entry.path();
+            // A link to a folder is not followed: it may lead back.
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                // Results hold copies of the scenarios that they are of.
+                if !store::keeps_runs(&path) {
+                    folders.push(path);
+                }
+            } else if !path.is_dir() && path.extension().is_some_and(|extension| extension == "toml") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    without_bases(&mut files);
+    if files.is_empty() {
+        let why = format!("{}: there is no scenario (*.toml) in this folder", path.display());
+        return Err(HomeError::Wrong(why));
+    }
+    Ok(files)
+}
+
+/// Removes the files that have no id and from which others inherit: they are no experiments.
+fn without_bases(files: &mut Vec<PathBuf>) {
+    let outlines: Vec<Outline> = files.iter().map(|file| outline(file)).collect();
+    let bases: Vec<PathBuf> =
+        outlines.iter().filter_map(|outline| fs::canonicalize(outline.base.as_ref()?).ok()).collect();
+    let mut outlines = outlines.iter();
+    files.retain(|file| {
+        let has_id = outlines.next().is_none_or(|outline| outline.id.is_some());
+        has_id || bases.is_empty() || !fs::canonicalize(file).is_ok_and(|file| bases.contains(&file))
+    });
+}
+
+/// Returns the file in `home` with this id.
+///
+/// # Errors
+/// There is none; with the nearest id.
+pub fn by_id(id: &str, home: &Path) -> Result<PathBuf, HomeError> {
+    let mut known = Vec::new();
+    for file in under(home)? {
+        let stem = || file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let Some(own) = outline(&file).id.or_else(stem) else { continue };
+        if own == id {
+            return Ok(file);
+        }
+        known.push(own);
+    }
+    // The name of a file without its ending is an easy mistake.
+    let file = format!("{id}.toml");
+    let hint = if Path::new(&file).is_file() { format!("; did you mean `{file}`?") } else { did_you_mean(id, &known) };
+    let place = place(home);
+    let why = format!("{id}: no such file, and no scenario {place} has this id{hint}; `sluice list` has all");
+    Err(HomeError::Wrong(why))
+}
+
+fn did_you_mean(name: &str, known: &[String]) -> String {
+    let nearest = nearest(name, known.iter().map(String::as_str));
+    nearest.map_or_else(String::new, |other| format!("; did you mean `{other}`?"))
+}
