@@ -20,6 +20,9 @@ pub(super) fn check(args: &args::Check) -> Result<(), Failure> {
         match Scenario::load(&file, &Wishes::default()) {
             Ok(scenario) => {
                 let _ = writeln!(fine, "{}: {}", file.display(), summary(&scenario));
+                if let Some(meaning) = scenario.defaults() {
+                    let _ = writeln!(fine, "  {meaning}");
+                }
             }
             Err(refusal) => wrong.push(refusal.to_string()),
         }
