@@ -21,7 +21,7 @@ from ._runs import Runs
 from ._scenario import Scenario, loaded, setting
 from ._store import Store
 from ._table import Table
-from ._values import seeds_of, text_of, whole
+from ._values import listed, seeds_of, text_of, whole
 
 __all__ = ["Failure", "Sweep", "sweep"]
 
@@ -299,15 +299,17 @@ def _axes(
     for axis, values in over.items():
         if isinstance(values, Mapping):
             chosen = [(label, tuple(setting(*change) for change in sets.items())) for label, sets in values.items()]
-        elif isinstance(values, Iterable) and text_of(values) is None:
-            chosen = [(text_of(value), (setting(axis, value),)) for value in values]
-            chosen = [(set_[0].split("=", 1)[1] if label is None else label, set_) for label, set_ in chosen]
         else:
-            chosen = []
+            chosen = [_value(axis, value) for value in listed(values) or []]
         if not chosen:
             raise SluiceError(f"over[{axis!r}]: expected a list of values, or changes by their labels")
         axes.append((axis, tuple(chosen)))
     return tuple(axes)
+
+
+def _value(axis: str, value: object) -> tuple[str, tuple[str, ...]]:
+    text, change = text_of(value), setting(axis, value)
+    return change.split("=", 1)[1] if text is None else text, (change,)
 
 
 class Bar:

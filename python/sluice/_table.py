@@ -78,7 +78,8 @@ class Table:
 
         if hasattr(pandas.DataFrame, "from_arrow"):
             return pandas.DataFrame.from_arrow(self)
-        return pandas.DataFrame({name: pandas.Series(*_for_pandas(self[name]), name=name) for name in self.columns})
+        columns = self.to_dict().items()
+        return pandas.DataFrame({name: pandas.Series(values, dtype=_pandas_type(values)) for name, values in columns})
 
     def __reduce__(self) -> tuple[object, ...]:
         """Tables travel between processes."""
@@ -110,14 +111,14 @@ def _again(columns: list[tuple[str, str, list[Any]]]) -> Table:
     return Table(_sluice.Table.from_columns(columns))
 
 
-def _for_pandas(values: list[Any]) -> tuple[list[Any], str]:
-    """Give a column and the type that pandas makes of it when it reads Arrow: with a missing value, a count is a float."""
+def _pandas_type(values: list[Any]) -> str:
+    """Give the type that pandas has for a column when it reads Arrow: with a missing value, a count is a float."""
     kinds = {type(value) for value in values}
     if kinds == {int}:
-        return values, "uint64"
+        return "uint64"
     if kinds == {bool}:
-        return values, "bool"
-    return values, "float64" if kinds <= {int, float, type(None)} else "object"
+        return "bool"
+    return "float64" if kinds <= {int, float, type(None)} else "object"
 
 
 def _shown(value: object) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ._errors import SluiceError
 
-__all__ = ["checked_seed", "dumps", "seeds_of", "text_of", "whole"]
+__all__ = ["checked_seed", "dumps", "listed", "seeds_of", "text_of", "whole"]
 
 
 def dumps(value: object) -> str:
@@ -33,6 +33,16 @@ def text_of(value: object) -> str | None:
     if isinstance(value, os.PathLike):
         return os.fsdecode(value)
     return str(value) if isinstance(value, str) else None
+
+
+def listed(values: object) -> list[Any] | None:
+    """Give the elements of a list, an array or what else is iterated over; nothing of text, a path or a number."""
+    if text_of(values) is not None:
+        return None
+    try:
+        return [*values]  # type: ignore[misc]
+    except TypeError:
+        return None
 
 
 def whole(what: str, value: object, least: int, most: int | None = None) -> int:
@@ -60,9 +70,10 @@ def checked_seed(seed: object) -> int:
 
 def seeds_of(seeds: int | Iterable[int]) -> list[int]:
     """Give the seeds 1, 2, ... of a number of seeds, or those of a list."""
-    numbers = [checked_seed(seed) for seed in seeds] if isinstance(seeds, Iterable) else None
-    if numbers is None:
+    given = listed(seeds)
+    if given is None:
         return list(range(1, whole("seeds", seeds, 1) + 1))
+    numbers = [checked_seed(seed) for seed in given]
     if not numbers or len(set(numbers)) != len(numbers):
         raise SluiceError(f"seeds: expected a number of seeds or different whole numbers, not {seeds!r}")
     return numbers

@@ -6,7 +6,7 @@ runs on from decision to decision; the same seed gives the same episode everywhe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
@@ -18,7 +18,7 @@ from gymnasium.vector import AutoresetMode
 from . import _sluice
 from ._errors import ScenarioError, SluiceError
 from ._scenario import Scenario, setting
-from ._values import checked_seed, whole
+from ._values import checked_seed, listed, whole
 
 __all__ = ["FACTORS", "OBSERVATION", "LimitEnv", "LimitVectorEnv", "QueuesEnv", "chain", "table", "toml"]
 
@@ -139,9 +139,9 @@ class _Fleet:
         self._make()
 
     def _make(self) -> None:
-        network, *settings = self._made
+        network, queues, interval_s, target_s, penalty = self._made
         try:
-            self._inner = _sluice.Fleet(network._inner, *settings, self._limit, self.count)
+            self._inner = _sluice.Fleet(network._inner, queues, interval_s, target_s, penalty, self._limit, self.count)
         except ValueError as error:
             raise SluiceError(str(error)) from error
 
@@ -297,8 +297,9 @@ class LimitVectorEnv(gymnasium.vector.VectorEnv[Observations, Any, Any]):
         """Begin an episode in every environment; from one seed follow ``seed``, ``seed + 1``, ..."""
         seeds: list[int | None] = [None] * self.num_envs
         first = None
-        if isinstance(seed, Iterable):
-            seeds = list(seed)
+        given = listed(seed)
+        if given is not None:
+            seeds = given
         elif seed is not None:
             first = checked_seed(seed)
             seeds = [first + number for number in range(self.num_envs)]

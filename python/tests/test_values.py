@@ -15,9 +15,12 @@ import sluice
 from sluice import learn
 
 SHORT = learn.chain("2 s")
-EDCA = CHAIN.replace('controller = "adth"', 'controller = "none"').replace("[queue.adth]", "").replace(
-    'target_delay = "200 ms"', ""
-) + '[mac]\naccess = "edca"\nedca.best_effort.txop_limit = "0 s"\n'
+EDCA = (
+    CHAIN.replace('controller = "adth"', 'controller = "none"')
+    .replace("[queue.adth]", "")
+    .replace('target_delay = "200 ms"', "")
+    + '[mac]\naccess = "edca"\nedca.best_effort.txop_limit = "0 s"\n'
+)
 FLOW = '[[flow]]\nname = "call"\nfrom = "n0"\nto = "n2"\ncategory = "voice"\n[flow.traffic]\nkind = "cbr"\n'
 CALL = FLOW + 'rate = "64 kb/s"\npacket = "160 B"\n'
 
@@ -70,7 +73,9 @@ def test_sweeps_over_arrays_with_seeds_of_numpy(short):
     plain = sluice.sweep(short, {"queue.limit": [10, 20]}, seeds=2)
     assert ours.axes == plain.axes == [("queue.limit", ["10", "20"])]
     assert ours.flows.to_dict() == plain.flows.to_dict()
-    listed = sluice.sweep(short, {"queue.limit": (10, 20)}, seeds=np.array([1, 2]), threads=np.int8(1), chunk=np.int8(1))
+    listed = sluice.sweep(
+        short, {"queue.limit": (10, 20)}, seeds=np.array([1, 2]), threads=np.int8(1), chunk=np.int8(1)
+    )
     assert listed.flows.to_dict() == plain.flows.to_dict()
     assert sluice.sweep(short, {"queue.limit": iter([10, 20])}, seeds=2).flows.to_dict() == plain.flows.to_dict()
 
@@ -105,9 +110,7 @@ def test_runs_and_environments_take_numbers_of_numpy(short):
     several = learn.LimitVectorEnv(np.int64(2), SHORT)
     seen = several.reset(seed=np.int64(5))[0]
     assert np.array_equal(seen, learn.LimitVectorEnv(2, SHORT).reset(seed=np.array([5, 6]))[0])
-    assert np.array_equal(
-        learn.QueuesEnv(SHORT).reset(np.int64(5))[0]["n1"], learn.QueuesEnv(SHORT).reset(5)[0]["n1"]
-    )
+    assert np.array_equal(learn.QueuesEnv(SHORT).reset(np.int64(5))[0]["n1"], learn.QueuesEnv(SHORT).reset(5)[0]["n1"])
 
 
 @pytest.mark.parametrize("action", [1.7, np.nan, np.float32(1), "1", None, 7, -1, [1, 1], 300])
@@ -163,8 +166,9 @@ def test_results_and_their_tables_pickle_and_copy(chain):
 
 def test_scenarios_pickle_and_copy(chain):
     for again in copies(chain.replace({"queue.limit": 7})):
-        assert again.changes == ["queue.limit=7"] and again.run().to_dict()["flows"] == (
-            chain.replace({"queue.limit": 7}).run().to_dict()["flows"]
+        assert (
+            again.changes == ["queue.limit=7"]
+            and again.run().to_dict()["flows"] == (chain.replace({"queue.limit": 7}).run().to_dict()["flows"])
         )
 
 
@@ -238,7 +242,9 @@ def test_controllers_decide_at_the_queues_that_they_name():
     plain = {(row["node"], row["queue"]): row for row in scenario.run().queues.to_rows()}
     for name in ("n1", "n1 be"):
         controller = Fixed(3)
-        rows = {(row["node"], row["queue"]): row for row in scenario.run(controllers={name: controller}).queues.to_rows()}
+        rows = {
+            (row["node"], row["queue"]): row for row in scenario.run(controllers={name: controller}).queues.to_rows()
+        }
         assert len(controller.seen) == 19 and sum(seen.arrived_packets for seen in controller.seen) > 100
         assert rows["n1", "be"]["limit_packets.last"] == 3
         assert rows["n1", "vo"] == plain["n1", "vo"]
