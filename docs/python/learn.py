@@ -6,7 +6,9 @@
 # ## A controller as a class
 #
 # A class with `interval_s` and `update` is a controller. It gets a `sluice.Interval` and gives a limit in packets, or
-# `sluice.Orders` with a rate too. It decides at a queue that has no controller of its own.
+# `sluice.Orders` with a rate too. It decides at a queue that has no controller of its own, named by its node. Where flows
+# pass several queues of the node, as under EDCA, the name is that of the node and the queue's in the results: `ap be`,
+# `ap vo`. A queue that no flow passes is refused.
 
 import sluice
 
@@ -37,7 +39,7 @@ assert max(ours.flows["delay_s.max"]) < max(fifo.flows["delay_s.max"])
 # `sluice.reproduce` runs a whole experiment as the command `sluice reproduce` does, to the same bytes. With `baselines` it
 # also runs controllers of yours: each is one more label on the axis of the experiment's schemes, in its tables, charts and
 # report. What makes the controller, a class or a function, is called for every queue of every run with a `sluice.Site`: the
-# case, the seed, the node, and the delay that the experiment's controller aims at there. All else is as in the cases of the
+# case, the seed, the node, the queue, and the delay that the experiment's controller aims at there. All else is as in the cases of the
 # label whose place it takes, the first that has a controller (`like="scheme=ADTH-DF"` names it). Claims stay about the
 # experiment's own schemes. `store` keeps the results in a folder, as `--out` of the command does; runs with controllers in
 # Python are made anew each time.

@@ -127,6 +127,8 @@ class Site:
         The run's seed.
     node : str
         The queue's node.
+    queue : str
+        The queue's name in the results of its node: ``"be"``.
     limit_packets : int or None
         How many packets the queue may hold before the first decision; None where its limit is in bytes.
     target_s : float or None
@@ -136,6 +138,7 @@ class Site:
     case: dict[str, str]
     seed: int
     node: str
+    queue: str
     limit_packets: int | None
     target_s: float | None
 

@@ -16,11 +16,12 @@ from ._runs import Runs
 from ._scenario import Scenario, loaded
 from ._sweep import build
 from ._table import Table
+from ._values import whole
 
 __all__ = ["Reproduction", "claims", "reproduce"]
 
 #: What the compiled part is given for a baseline: from a case, a seed and the queues to the intervals and what decides.
-Make = Callable[[dict[str, str], int, list[tuple[str, int | None, float | None]]], list[tuple[float, Decide]]]
+Make = Callable[[dict[str, str], int, list[tuple[str, str, int | None, float | None]]], list[tuple[float, Decide]]]
 
 
 class Reproduction(Runs):
@@ -69,11 +70,19 @@ class Reproduction(Runs):
         """
         self._study.report(os.fspath(path))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Reproductions travel between processes."""
+        return (_again, (self._study.to_json(),))
+
     def __str__(self) -> str:
         return self._study.text(120)
 
     def __repr__(self) -> str:
         return f"<sluice.Reproduction of {self._study.id}: {len(self)} runs>"
+
+
+def _again(study: bytes) -> Reproduction:
+    return Reproduction(_sluice.Study.from_json(study))
 
 
 def reproduce(
@@ -128,8 +137,10 @@ def reproduce(
     KeyboardInterrupt
         On Ctrl-C. What is finished is kept in the store.
     """
-    if seeds is not None and (quick or seeds < 1):
-        raise SluiceError(f"seeds: expected at least one, without `quick`, and not {seeds}")
+    if seeds is not None:
+        seeds, quick = whole("seeds", seeds, 1), bool(quick)
+        if quick:
+            raise SluiceError("seeds: leave them out with `quick`, which has three")
     read = loaded(scenario)
     makes = [(label, _maker(made)) for label, made in (baselines or {}).items()]
     if store is not None:
@@ -175,7 +186,7 @@ def claims(
 
 def _maker(make: Callable[[Site], Controller]) -> Make:
     def made(
-        case: dict[str, str], seed: int, places: list[tuple[str, int | None, float | None]]
+        case: dict[str, str], seed: int, places: list[tuple[str, str, int | None, float | None]]
     ) -> list[tuple[float, Decide]]:
         sites = [Site(case, seed, *place) for place in places]
         controllers = [make(site) for site in sites]
@@ -193,7 +204,7 @@ def _told(decide: Decide, site: Site) -> Decide:
         except Exception as error:
             if sys.version_info >= (3, 11):
                 case = ", ".join(f"{axis} = {label}" for axis, label in site.case.items())
-                error.add_note(f"in the controller of {site.node}, seed {site.seed}, {case}")
+                error.add_note(f"in the controller of {site.node} {site.queue}, seed {site.seed}, {case}")
             raise
 
     return told

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _sluice
 from ._controller import Controller, decider, interval
-from ._errors import ScenarioError, SluiceError
+from ._errors import ScenarioError
 from ._table import Table
+from ._values import checked_seed, dumps
 
 if TYPE_CHECKING:
     import altair
@@ -125,20 +125,21 @@ class Scenario:
         series
             Record time series with this spacing: ``"100 ms"``. Default: what the scenario says.
         controllers
-            Controllers that are written in Python, by the node at whose queue they decide: a queue without a controller
-            of its own (``queue.controller = "none"``).
+            Controllers that are written in Python, by the queue at which they decide: a node (``"ap"``), of which
+            flows pass one queue; or a node and one of its queues in the results (``"ap be"`` of EDCA's best effort,
+            ``"ap laptop"`` of a station). The queue has no controller of its own (``queue.controller = "none"``).
 
         Raises
         ------
         RunError
-            If the run does not come to its end.
+            If the run does not come to its end, or no flow passes a queue whose controller is given.
         """
         scenario = self if series is None else self.replace({"record.series": series})
         stop = _sluice.Stop()
         seed = checked_seed(seed)
         if not controllers:
             return Result(scenario, scenario._inner.run(seed, stop))
-        steered = [(node, 0, interval(each), decider(each)) for node, each in controllers.items()]
+        steered = [(queue, interval(each), decider(each)) for queue, each in controllers.items()]
         return Result(scenario, _sluice.run_steered(scenario._inner, seed, stop, steered))
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -153,13 +154,6 @@ class Scenario:
 def loaded(scenario: Scenario | str | os.PathLike[str]) -> Scenario:
     """Give a scenario that may be named by its file."""
     return scenario if isinstance(scenario, Scenario) else load(scenario)
-
-
-def checked_seed(seed: int) -> int:
-    """Refuse what is no seed."""
-    if not 0 <= index(seed) < 2**64:
-        raise SluiceError(f"a seed is a whole number from 0 to 2**64 - 1, and not {seed}")
-    return seed
 
 
 def _again(text: str, name: str, stem: str, folder: str, changes: list[str]) -> Scenario:
@@ -242,6 +236,10 @@ class Result:
 
         return plot_result(self, y)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Results travel between processes."""
+        return (_result_again, (self.scenario, self._run.to_json()))
+
     def __repr__(self) -> str:
         return f"<sluice.Result of {self.scenario.id}, seed {self.seed}>"
 
@@ -252,6 +250,10 @@ class Result:
         shown = ["flow", "from", "to", "goodput_bps", "loss_ratio", "delay_s.mean", "delay_s.p99", "delay_s.max"]
         flows = self.flows.to_dict()
         return Table(_Lists({name: flows[name] for name in shown}))._repr_html_()
+
+
+def _result_again(scenario: Scenario, run: bytes) -> Result:
+    return Result(scenario, _sluice.Run.from_json(run))
 
 
 class _Lists:
@@ -285,13 +287,13 @@ def setting(key: str, value: object) -> str:
 
 def _value(key: str, value: object) -> str:
     try:
-        return _sluice.toml_value_from_json(json.dumps(value, allow_nan=False))
+        return _sluice.toml_value_from_json(dumps(value))
     except (TypeError, ValueError) as error:
         raise ScenarioError(f"{key}: {value!r} cannot stand in a scenario: {error}", change=key) from error
 
 
 def _toml(keys: Mapping[str, Any]) -> str:
     try:
-        return _sluice.toml_from_json(json.dumps(keys, allow_nan=False))
+        return _sluice.toml_from_json(dumps(keys))
     except (TypeError, ValueError) as error:
         raise ScenarioError(f"these keys cannot stand in a scenario: {error}") from error

@@ -19,9 +19,10 @@ from typing import Any
 from . import _sluice
 from ._errors import SluiceError
 from ._runs import Runs
-from ._scenario import Scenario, checked_seed, loaded, setting
+from ._scenario import Scenario, loaded, setting
 from ._store import Store
 from ._table import Table
+from ._values import listed, seeds_of, text_of, whole
 
 __all__ = ["Failure", "Sweep", "sweep"]
 
@@ -134,12 +135,11 @@ def sweep(
         On Ctrl-C. What is finished is kept in the store.
     """
     scenario = loaded(scenario)
-    for name, count in [("threads", threads), ("chunk", chunk)]:
-        if count is not None and count < 1:
-            raise SluiceError(f"{name}: expected at least one, and not {count}")
+    threads = None if threads is None else whole("threads", threads, 1)
+    chunk = None if chunk is None else whole("chunk", chunk, 1)
     inner = scenario._inner
     axes = None if over is None and seeds is None else _axes(scenario, over)
-    numbers = _seeds(seeds)
+    numbers = None if seeds is None else seeds_of(seeds)
     if numbers is None and axes is not None:
         numbers = inner.seeds
     runs = max(1, math.ceil(CHUNK_S / inner.duration_s)) if chunk is None else chunk
@@ -157,7 +157,7 @@ def sweep(
     )
     plan = spec.plan()
     kept = None if store is None else Store.open(Path(store), plan, spec)
-    done = Sweep(plan, kept)
+    done = Sweep(spec, plan, kept)
     missing = [number for number, key in enumerate(done.keys) if kept is None or not kept.has(key)]
     bar = Bar(len(done.keys), len(done.keys) - len(missing), progress)
     stop = _sluice.Stop()
@@ -219,7 +219,8 @@ class Sweep(Runs):
         The runs that failed. They are tried again when the sweep is run again with its store.
     """
 
-    def __init__(self, plan: _sluice.Plan, store: Store | None) -> None:
+    def __init__(self, spec: Spec, plan: _sluice.Plan, store: Store | None) -> None:
+        self._spec = spec
         self._plan = plan
         self._store = store
         self._chunks: dict[int, _sluice.Chunk] = {}
@@ -254,9 +255,21 @@ class Sweep(Runs):
         chunks = [self._chunks[number].table(name) for number in sorted(self._chunks)]
         return Table(_sluice.Table.concat(chunks))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Sweeps travel between processes; what a store holds stays there."""
+        chunks = {number: chunk.to_json() for number, chunk in self._chunks.items()}
+        return (_again, (self._spec, self._store, chunks, self.failures))
+
     def __repr__(self) -> str:
         axes = " x ".join(f"{len(labels)} {axis}" for axis, labels in self.axes)
         return f"<sluice.Sweep: {len(self)} runs ({axes or 'one case'}, {len(self.seeds)} seeds)>"
+
+
+def _again(spec: Spec, store: Store | None, chunks: dict[int, bytes], failures: list[Failure]) -> Sweep:
+    sweep = Sweep(spec, spec.plan(), store)
+    sweep._chunks = {number: _sluice.Chunk.from_json(chunk) for number, chunk in chunks.items()}
+    sweep.failures = failures
+    return sweep
 
 
 def run_elsewhere(spec: Spec, number: int) -> bytes:
@@ -289,26 +302,19 @@ def _axes(
         over = {}
     axes = []
     for axis, values in over.items():
-        if isinstance(values, str) or not len(values):
-            raise SluiceError(f"over[{axis!r}]: expected a list of values, or changes by their labels")
         if isinstance(values, Mapping):
             chosen = [(label, tuple(setting(*change) for change in sets.items())) for label, sets in values.items()]
         else:
-            settings = [setting(axis, value) for value in values]
-            texts = [change.split("=", 1)[1] for change in settings]
-            labels = [value if isinstance(value, str) else text for value, text in zip(values, texts, strict=True)]
-            chosen = [(label, (set_,)) for label, set_ in zip(labels, settings, strict=True)]
+            chosen = [_value(axis, value) for value in listed(values) or []]
+        if not chosen:
+            raise SluiceError(f"over[{axis!r}]: expected a list of values, or changes by their labels")
         axes.append((axis, tuple(chosen)))
     return tuple(axes)
 
 
-def _seeds(seeds: int | Iterable[int] | None) -> list[int] | None:
-    if seeds is None:
-        return None
-    numbers = list(range(1, seeds + 1)) if isinstance(seeds, int) else [checked_seed(seed) for seed in seeds]
-    if not numbers or len(set(numbers)) != len(numbers):
-        raise SluiceError(f"seeds: expected a number of seeds or different whole numbers, not {seeds!r}")
-    return numbers
+def _value(axis: str, value: object) -> tuple[str, tuple[str, ...]]:
+    text, change = text_of(value), setting(axis, value)
+    return change.split("=", 1)[1] if text is None else text, (change,)
 
 
 class Bar:

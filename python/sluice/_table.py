@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING, Any, Protocol
 
+from . import _sluice
+
 if TYPE_CHECKING:
     import pandas
     import polars
@@ -71,10 +73,20 @@ class Table:
         return polars.DataFrame(self)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Give the table to pandas (3.0 or newer), which must be installed."""
+        """Give the table to pandas, which must be installed; from 3.0 on it needs pyarrow."""
         import pandas
 
-        return pandas.DataFrame.from_arrow(self)
+        if hasattr(pandas.DataFrame, "from_arrow"):
+            return pandas.DataFrame.from_arrow(self)
+        columns = self.to_dict().items()
+        return pandas.DataFrame({name: pandas.Series(values, dtype=_pandas_type(values)) for name, values in columns})
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Tables travel between processes."""
+        if not isinstance(self._columns, _sluice.Table):
+            return (Table, (self._columns,))
+        columns = [(name, kind, self[name]) for name, kind in zip(self.columns, self._columns.kinds, strict=True)]
+        return (_again, (columns,))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._columns.__arrow_c_stream__(requested_schema)
@@ -93,6 +105,20 @@ class Table:
         body = "".join("<tr>" + "".join(f"<td>{html.escape(_shown(v))}</td>" for v in row) + "</tr>" for row in rows)
         more = f"<p>{len(self)} rows</p>" if len(self) > SHOWN else ""
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def _again(columns: list[tuple[str, str, list[Any]]]) -> Table:
+    return Table(_sluice.Table.from_columns(columns))
+
+
+def _pandas_type(values: list[Any]) -> str:
+    """Give the type that pandas has for a column when it reads Arrow: with a missing value, a count is a float."""
+    kinds = {type(value) for value in values}
+    if kinds == {int}:
+        return "uint64"
+    if kinds == {bool}:
+        return "bool"
+    return "float64" if kinds <= {int, float, type(None)} else "object"
 
 
 def _shown(value: object) -> str:

@@ -16,8 +16,9 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 
 from . import _sluice
-from ._errors import SluiceError
+from ._errors import ScenarioError, SluiceError
 from ._scenario import Scenario, setting
+from ._values import checked_seed, listed, whole
 
 __all__ = ["FACTORS", "OBSERVATION", "LimitEnv", "LimitVectorEnv", "QueuesEnv", "chain", "table", "toml"]
 
@@ -119,40 +120,73 @@ class _Fleet:
     def __init__(
         self,
         scenario: Scenario | None,
-        nodes: Sequence[str],
+        queues: Sequence[str],
         interval_s: float,
         target_s: float,
         penalty: float,
         limit: int,
         count: int,
     ) -> None:
+        limit, count = whole("limit", limit, 1, 2**32 - 1), whole("num_envs", count, 1)
         network = (chain() if scenario is None else scenario).replace({"queue.limit": limit})
-        changes = {f"node.{node}.queue.controller": "none" for node in nodes}
-        network = network.replace(changes)
-        self.nodes = list(nodes)
+        for queue in queues:
+            network = _without_controller(network, str(queue))
+        self._made = (network, [str(queue) for queue in queues], float(interval_s), float(target_s), float(penalty))
+        self._limit = limit
         self.count = count
+        self.queues = len(queues)
+        self._begun = False
+        self._make()
+
+    def _make(self) -> None:
+        network, queues, interval_s, target_s, penalty = self._made
         try:
-            self._inner = _sluice.Fleet(
-                network._inner, self.nodes, float(interval_s), float(target_s), float(penalty), int(limit), count
-            )
+            self._inner = _sluice.Fleet(network._inner, queues, interval_s, target_s, penalty, self._limit, self.count)
         except ValueError as error:
             raise SluiceError(str(error)) from error
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Give all but the networks, and what their states follow from."""
+        return {**self.__dict__, "_inner": self._inner.states()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Run the episodes again up to where they were."""
+        self.__dict__.update(state)
+        self._make()
+        self._inner.restore(state["_inner"])
+
     def reset(self, seeds: Sequence[int]) -> Observations:
-        return self._seen(self._inner.reset([int(seed) for seed in seeds]))
+        self._begun = True
+        return self._seen(self._inner.reset([checked_seed(seed) for seed in seeds]))
 
     def step(self, actions: Any) -> tuple[Observations, np.ndarray[Any, np.dtype[np.float64]], list[bool]]:
         chosen = np.asarray(actions)
-        if chosen.size != self.count * len(self.nodes) or chosen.min() < 0 or chosen.max() >= len(FACTORS):
-            raise SluiceError(f"expected {self.count * len(self.nodes)} actions from 0 to {len(FACTORS) - 1}")
+        whole_numbers = np.issubdtype(chosen.dtype, np.integer) and chosen.size == self.count * self.queues
+        if not whole_numbers or chosen.min() < 0 or chosen.max() >= len(FACTORS):
+            expected = f"expected {self.count * self.queues} actions from 0 to {len(FACTORS) - 1}, whole numbers"
+            raise SluiceError(f"{expected}, and not {actions!r}")
+        if not self._begun:
+            raise SluiceError("no episode has begun: call `reset` first")
         seen, rewards, ended = self._inner.step(chosen.astype(np.uint8).tobytes())
-        return self._seen(seen), np.frombuffer(rewards).reshape(self.count, len(self.nodes)), ended
+        return self._seen(seen), np.frombuffer(rewards).reshape(self.count, self.queues), ended
 
     def limits(self) -> np.ndarray[Any, np.dtype[np.float64]]:
-        return np.array(self._inner.limits()).reshape(self.count, len(self.nodes))
+        return np.array(self._inner.limits()).reshape(self.count, self.queues)
 
     def _seen(self, content: bytes) -> Observations:
-        return np.frombuffer(content, dtype=np.float32).reshape(self.count, len(self.nodes), _sluice.SEEN).copy()
+        return np.frombuffer(content, dtype=np.float32).reshape(self.count, self.queues, _sluice.SEEN).copy()
+
+
+def _without_controller(network: Scenario, queue: str) -> Scenario:
+    """Take the controller off the node that a queue's name begins with."""
+    words = queue.split(" ")
+    refusals = []
+    for count in range(len(words), 0, -1):
+        try:
+            return network.replace({f"node.{' '.join(words[:count])}.queue.controller": "none"})
+        except ScenarioError as error:
+            refusals.append(error)
+    raise refusals[-1]
 
 
 def _box() -> Any:
@@ -171,7 +205,8 @@ class LimitEnv(gymnasium.Env[Observations, int]):
     scenario
         The network. Default: ADTH's chain, see `chain`.
     node
-        The node whose queue is decided upon. It must have one queue; its controller, if any, is taken off.
+        The queue that is decided upon, named as for `Scenario.run`: a node, or a node and one of its queues
+        (``"ap be"``). Its controller, if any, is taken off.
     interval_s
         Time between two decisions, in seconds; at least 100 us.
     target_s
@@ -197,20 +232,25 @@ class LimitEnv(gymnasium.Env[Observations, int]):
         self.observation_space = _box()
         self.action_space = spaces.Discrete(len(FACTORS))  # type: ignore[assignment]
         self.render_mode = render_mode
+        self._ended = False
         self._fleet = _Fleet(scenario, [node], interval_s, target_s, penalty, limit, 1)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observations, dict[str, Any]]:
         """Begin an episode; without a seed the next of the ones that followed from the last seed."""
+        seed = None if seed is None else checked_seed(seed)
         super().reset(seed=seed)
         number = int(self.np_random.integers(2**62)) if seed is None else seed
+        self._ended = False
         return self._fleet.reset([number])[0, 0], self._info()
 
     def step(self, action: int) -> tuple[Observations, float, bool, bool, dict[str, Any]]:
         """Multiply the limit by ``FACTORS[action]`` and run on to the next decision."""
-        seen, rewards, ended = self._fleet.step([action])
-        return seen[0, 0], float(rewards[0, 0]), False, ended[0], self._info()
+        if self._ended:
+            raise SluiceError("the episode has ended: call `reset`")
+        seen, rewards, [self._ended] = self._fleet.step([action])
+        return seen[0, 0], float(rewards[0, 0]), False, self._ended, self._info()
 
     def _info(self) -> dict[str, Any]:
         return {"limit_packets": float(self._fleet.limits()[0, 0])}
@@ -243,24 +283,27 @@ class LimitVectorEnv(gymnasium.vector.VectorEnv[Observations, Any, Any]):
         limit: int = 1000,
         render_mode: str | None = None,
     ) -> None:
-        self.num_envs = num_envs
+        self.num_envs = whole("num_envs", num_envs, 1)
         self.render_mode = render_mode
         self.single_observation_space = _box()
         self.single_action_space = spaces.Discrete(len(FACTORS))
-        self.observation_space = gymnasium.vector.utils.batch_space(self.single_observation_space, num_envs)
-        self.action_space = gymnasium.vector.utils.batch_space(self.single_action_space, num_envs)
-        self._fleet = _Fleet(scenario, [node], interval_s, target_s, penalty, limit, num_envs)
+        self.observation_space = gymnasium.vector.utils.batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = gymnasium.vector.utils.batch_space(self.single_action_space, self.num_envs)
+        self._fleet = _Fleet(scenario, [node], interval_s, target_s, penalty, limit, self.num_envs)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observations, dict[str, Any]]:
         """Begin an episode in every environment; from one seed follow ``seed``, ``seed + 1``, ..."""
-        super().reset(seed=seed if isinstance(seed, int) else None)
         seeds: list[int | None] = [None] * self.num_envs
-        if isinstance(seed, int):
-            seeds = [seed + number for number in range(self.num_envs)]
+        first = None
+        given = listed(seed)
+        if given is not None:
+            seeds = given
         elif seed is not None:
-            seeds = list(seed)
+            first = checked_seed(seed)
+            seeds = [first + number for number in range(self.num_envs)]
+        super().reset(seed=first)
         numbers = [int(self.np_random.integers(2**62)) if one is None else one for one in seeds]
         return self._fleet.reset(numbers)[:, 0], self._info()
 
@@ -278,14 +321,14 @@ class LimitVectorEnv(gymnasium.vector.VectorEnv[Observations, Any, Any]):
 class QueuesEnv(pettingzoo.ParallelEnv[str, Observations, int]):  # type: ignore[misc]
     """Several queues of one network, with an agent for each: a PettingZoo `ParallelEnv`.
 
-    Agents are named after their nodes, decide at the same moments, and each sees and is rewarded for its own queue.
+    Agents are named after their queues, decide at the same moments, and each sees and is rewarded for its own queue.
 
     Parameters
     ----------
     scenario
         The network. Default: ADTH's chain, see `chain`.
     nodes
-        The nodes whose queues are decided upon.
+        The queues that are decided upon, each named as for `LimitEnv`.
     interval_s, target_s, penalty, limit
         As of `LimitEnv`.
     """
@@ -322,6 +365,7 @@ class QueuesEnv(pettingzoo.ParallelEnv[str, Observations, int]):  # type: ignore
     ) -> tuple[dict[str, Observations], dict[str, dict[str, Any]]]:
         """Begin an episode."""
         if seed is not None:
+            seed = checked_seed(seed)
             self._random = np.random.default_rng(seed)
         self.agents = list(self.possible_agents)
         seen = self._fleet.reset([int(self._random.integers(2**62)) if seed is None else seed])
@@ -330,7 +374,11 @@ class QueuesEnv(pettingzoo.ParallelEnv[str, Observations, int]):  # type: ignore
     def step(
         self, actions: dict[str, int]
     ) -> tuple[dict[str, Observations], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
-        """Decide for every agent, and run on to the next decisions."""
+        """Decide for every agent, and run on to the next decisions. After the end there are no agents to decide for."""
+        if set(actions) != set(self.agents):
+            raise SluiceError(f"expected actions of {', '.join(self.agents) or 'no agent'}, not of {list(actions)}")
+        if not actions:
+            return {}, {}, {}, {}, {}
         seen, rewards, ended = self._fleet.step([actions[agent] for agent in self.possible_agents])
         agents = list(self.agents)
         if ended[0]:

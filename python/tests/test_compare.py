@@ -245,12 +245,12 @@ def test_other_threads_go_on_while_something_runs(chain):
 
 def test_seeds_and_counts_that_cannot_be_are_told(chain):
     for seed in [-1, 2**64]:
-        with pytest.raises(sluice.SluiceError, match="a seed is a whole number from 0"):
+        with pytest.raises(sluice.SluiceError, match="seed: expected a whole number, from 0"):
             chain.run(seed)
-        with pytest.raises(sluice.SluiceError, match="a seed is a whole number from 0"):
+        with pytest.raises(sluice.SluiceError, match="seed: expected a whole number, from 0"):
             sluice.sweep(chain, over={"queue.limit": [5]}, seeds=[seed])
     for wrong in [{"threads": 0}, {"chunk": -1}]:
-        with pytest.raises(sluice.SluiceError, match="expected at least one"):
+        with pytest.raises(sluice.SluiceError, match="expected a whole number, 1 or more"):
             sluice.sweep(chain, over={"queue.limit": [5]}, seeds=1, **wrong)
 
 

@@ -67,7 +67,7 @@ def test_what_is_wrong_with_a_controller_is_told(chain):
         quiet(chain).run(controllers={"n1": Faulty(1)})
     with pytest.raises(sluice.SluiceError, match="Fixed: a limit of 0 packets"):
         quiet(chain).run(controllers={"n1": Fixed(0)})
-    with pytest.raises(sluice.RunError, match="there is no node `n9`"):
+    with pytest.raises(sluice.RunError, match="there is no node or queue `n9`"):
         quiet(chain).run(controllers={"n9": Fixed(1)})
     with pytest.raises(sluice.RunError, match="has a controller, which decides by itself"):
         chain.run(controllers={"n1": Fixed(1)})

@@ -140,7 +140,7 @@ def test_what_a_controller_raises_says_where(file):
     with pytest.raises(ZeroDivisionError, match="of its own") as raised:
         sluice.reproduce(file, baselines={"faulty": Faulty}, seeds=1)
     if sys.version_info >= (3, 11):
-        assert raised.value.__notes__[0].startswith("in the controller of n0, seed 1, scheme = faulty, target = ")
+        assert raised.value.__notes__[0].startswith("in the controller of n0 be, seed 1, scheme = faulty, target = ")
     with pytest.raises(sluice.SluiceError, match="object: expected `interval_s`"):
         sluice.reproduce(file, baselines={"none": lambda site: object()}, seeds=1)
     with pytest.raises(TypeError):
@@ -149,7 +149,7 @@ def test_what_a_controller_raises_says_where(file):
 
 def test_counts_that_cannot_be_are_told(file, tmp_path):
     for wrong in [{"seeds": 0}, {"seeds": -1}, {"seeds": 1, "quick": True}]:
-        with pytest.raises(sluice.SluiceError, match="seeds: expected at least one"):
+        with pytest.raises(sluice.SluiceError, match="seeds: "):
             sluice.reproduce(file, **wrong)
     (tmp_path / "store/runs").mkdir(parents=True)
     (tmp_path / "store/manifest.json").write_text('{"id": "another"}')

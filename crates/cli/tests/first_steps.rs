@@ -33,6 +33,22 @@ fn a_new_scenario_is_fine_and_its_claims_hold() {
 }
 
 #[test]
+fn a_check_says_what_802_11n_has_by_default() {
+    let folder = tempfile::tempdir().unwrap();
+    run(folder.path(), "new my.toml");
+    let path = folder.path().join("my.toml");
+    let text = fs::read_to_string(&path).unwrap().replace("\"802.11g\"", "\"802.11n\"").replace("54 Mb/s", "65 Mb/s");
+    fs::write(&path, &text).unwrap();
+    let checked = stdout(&run(folder.path(), "check my.toml"));
+    assert!(checked.contains("\n  by default 802.11n has EDCA (`mac.access`) with A-MPDUs"), "{checked}");
+    for mac in ["access = \"dcf\"", "access = \"edca\"\naggregation.ampdu = \"off\""] {
+        fs::write(&path, format!("{text}\n[mac]\n{mac}\n")).unwrap();
+        let checked = stdout(&run(folder.path(), "check my.toml"));
+        assert!(checked.starts_with("my.toml: fine; ") && checked.lines().count() == 1, "{checked}");
+    }
+}
+
+#[test]
 fn a_check_says_what_is_fine_and_what_is_wrong_with_the_rest() {
     let folder = tempfile::tempdir().unwrap();
     run(folder.path(), "new fine.toml");

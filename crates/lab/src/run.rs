@@ -107,8 +107,8 @@ pub(crate) fn observed(
     Ok(world.finished().then(|| timed(world.finish(), wall, cpu)))
 }
 
-/// Runs `network` with `seed` to its end, with `decide` in the place of the controllers of the queues `steered` (node, number of
-/// the queue, interval), which it is told by their place in that list; nothing when the watcher stopped it.
+/// Runs `network` with `seed` to its end, with `decide` in the place of the controllers of the queues that `steered` chooses
+/// (with their intervals), which it is told by their place in that list; nothing when the watcher stopped it.
 ///
 /// # Panics
 /// Never.
@@ -118,21 +118,21 @@ pub(crate) fn observed(
 pub fn steered<E: From<sim::BuildError>>(
     network: &Network,
     seed: u64,
-    steered: &[(String, u32, control::Period)],
+    steered: impl FnOnce(&sim::World) -> Result<Vec<(sim::Place, control::Period)>, E>,
     watch: &dyn Watch,
     mut decide: impl FnMut(usize, &sim::Asked) -> Result<control::Orders, E>,
 ) -> Result<Option<Timed>, E> {
     let (wall, cpu) = (seconds(ClockId::Monotonic), seconds(ClockId::ThreadCPUTime));
     let mut world = sim::World::new(network, seed)?;
-    let mut places = Vec::with_capacity(steered.len());
-    for (node, queue, interval) in steered {
-        places.push((world.steer(node, *queue, *interval)?, *queue));
+    let steered = steered(&world)?;
+    for &(place, interval) in &steered {
+        world.steer(place, interval)?;
     }
     while !world.finished() && !watch.stopped() {
         advance(&mut world, watch);
         while let Some(asked) = world.asked() {
-            let place = places.iter().position(|place| *place == (asked.node, asked.queue));
-            let orders = decide(place.expect("only these are asked about"), &asked)?;
+            let number = steered.iter().position(|&(place, _)| place == asked.place);
+            let orders = decide(number.expect("only these are asked about"), &asked)?;
             world.order(&asked, &orders);
         }
     }

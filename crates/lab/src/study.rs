@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::Duration;
 
 /// A scenario, its runs and the verdicts on its claims.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Study {
     /// The experiment's id: `adth-s1a`.
     pub id: String,

@@ -2,13 +2,13 @@
 
 use crate::error::failed;
 use crate::scenario::Scenario;
-use crate::steer::{orders, period};
+use crate::steer::{orders, period, place};
 use control::{Interval, Period, mix};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use sim::config::Network;
-use sim::{Asked, BuildError, World};
+use sim::{Asked, Place, World};
 
 /// Numbers that an agent sees.
 pub(crate) const SEEN: usize = 6;
@@ -17,8 +17,8 @@ pub(crate) const FACTORS: [f64; 7] = [0.5, 0.8, 0.95, 1.0, 1.05, 1.25, 2.0];
 /// Largest time that an agent distinguishes, in targets.
 const FAR: f64 = 10.0;
 
-/// Several networks of the same description, each with its own seed. In each, one agent for each of some nodes decides upon
-/// its queue; all agents of a network decide at the same moments.
+/// Several networks of the same description, each with its own seed. In each, one agent decides upon each of some queues; all
+/// agents of a network decide at the same moments.
 #[pyclass(module = "sluice._sluice")]
 pub(crate) struct Fleet {
     settings: Settings,
@@ -27,7 +27,8 @@ pub(crate) struct Fleet {
 
 struct Settings {
     network: Network,
-    nodes: Vec<String>,
+    /// The names of the queues of agents.
+    queues: Vec<String>,
     interval: Period,
     target_s: f64,
     penalty: f64,
@@ -42,13 +43,17 @@ struct Member {
     seed: u64,
     episode: u64,
     ended: bool,
+    /// All actions of the episode, which with its seed make its state.
+    taken: Vec<u8>,
 }
+
+/// What makes a network's state: the seed, the number of the episode, and the actions taken in it.
+type State = (u64, u64, Vec<u8>);
 
 /// Who decides upon a queue.
 #[derive(Clone)]
 struct Agent {
-    /// Its node, by its place in the scenario.
-    node: u32,
+    queue: Place,
     asked: Option<Asked>,
     limit: f64,
     seen: [f32; SEEN],
@@ -61,22 +66,22 @@ impl Fleet {
     #[new]
     fn new(
         scenario: &Bound<'_, Scenario>,
-        nodes: Vec<String>,
+        queues: Vec<String>,
         interval_s: f64,
         target_s: f64,
         penalty: f64,
         most: u32,
         count: usize,
     ) -> PyResult<Self> {
-        if nodes.is_empty() || count == 0 || !(target_s > 0.0 && target_s.is_finite() && penalty.is_finite()) {
+        if queues.is_empty() || count == 0 || !(target_s > 0.0 && target_s.is_finite() && penalty.is_finite()) {
             return Err(PyValueError::new_err(
-                "expected nodes, a number of networks, a target above 0 s and a penalty",
+                "expected queues, a number of networks, a target above 0 s and a penalty",
             ));
         }
         let network = scenario.get().ready.base.clone();
         let interval = period(interval_s)?;
-        let settings = Settings { network, nodes, interval, target_s, penalty, most: f64::from(most.max(1)) };
-        let member = || Member { world: None, agents: Vec::new(), seed: 0, episode: 0, ended: true };
+        let settings = Settings { network, queues, interval, target_s, penalty, most: f64::from(most.max(1)) };
+        let member = || Member { world: None, agents: Vec::new(), seed: 0, episode: 0, ended: true, taken: Vec::new() };
         Ok(Self { settings, members: (0..count).map(|_| member()).collect() })
     }
 
@@ -86,13 +91,13 @@ impl Fleet {
         if seeds.len() != members.len() {
             return Err(PyValueError::new_err(format!("expected {} seeds", members.len())));
         }
-        let begun: Result<(), BuildError> = py.detach(|| {
+        let begun: Result<(), String> = py.detach(|| {
             members.par_iter_mut().zip(seeds).try_for_each(|(member, seed)| {
                 (member.seed, member.episode) = (seed, 0);
                 member.begin(settings)
             })
         });
-        begun.map_err(|error| failed(py, &error.to_string()))?;
+        begun.map_err(|error| failed(py, &error))?;
         Ok(self.seen())
     }
 
@@ -101,13 +106,13 @@ impl Fleet {
     /// zero.
     fn step(&mut self, py: Python<'_>, actions: &[u8]) -> PyResult<(Vec<u8>, Vec<u8>, Vec<bool>)> {
         let Self { settings, members } = self;
-        let agents = settings.nodes.len();
+        let agents = settings.queues.len();
         if actions.len() != members.len() * agents || actions.iter().any(|&action| usize::from(action) >= FACTORS.len())
         {
             let (count, most) = (members.len() * agents, FACTORS.len() - 1);
             return Err(PyValueError::new_err(format!("expected {count} actions from 0 to {most}")));
         }
-        let stepped: Result<(), BuildError> = py.detach(|| {
+        let stepped: Result<(), String> = py.detach(|| {
             members.par_iter_mut().zip(actions.par_chunks(agents)).try_for_each(|(member, actions)| {
                 if member.ended {
                     member.episode += 1;
@@ -117,10 +122,34 @@ impl Fleet {
                 Ok(())
             })
         });
-        stepped.map_err(|error| failed(py, &error.to_string()))?;
+        stepped.map_err(|error| failed(py, &error))?;
         let rewards = self.members.iter().flat_map(|member| &member.agents);
         let rewards = rewards.flat_map(|agent| agent.reward.to_ne_bytes()).collect();
         Ok((self.seen(), rewards, self.members.iter().map(|member| member.ended).collect()))
+    }
+
+    /// What the state of each network follows from; nothing of one that has not begun.
+    fn states(&self) -> Vec<Option<State>> {
+        let state =
+            |member: &Member| member.world.as_ref().map(|_| (member.seed, member.episode, member.taken.clone()));
+        self.members.iter().map(state).collect()
+    }
+
+    /// Brings each network to a state, by running its episode again.
+    fn restore(&mut self, py: Python<'_>, states: Vec<Option<State>>) -> PyResult<()> {
+        let Self { settings, members } = self;
+        if states.len() != members.len() {
+            return Err(PyValueError::new_err(format!("expected {} states", members.len())));
+        }
+        let again = |(member, state): (&mut Member, Option<State>)| {
+            let Some((seed, episode, taken)) = state else { return Ok(()) };
+            (member.seed, member.episode) = (seed, episode);
+            member.begin(settings)?;
+            taken.chunks(settings.queues.len()).for_each(|actions| member.step(settings, actions));
+            Ok(())
+        };
+        let restored: Result<(), String> = py.detach(|| members.par_iter_mut().zip(states).try_for_each(again));
+        restored.map_err(|error| failed(py, &error))
     }
 
     /// The limits that hold, by network and agent, in packets.
@@ -138,13 +167,15 @@ impl Fleet {
 
 impl Member {
     /// Builds the network and runs to the first decision.
-    fn begin(&mut self, settings: &Settings) -> Result<(), BuildError> {
+    fn begin(&mut self, settings: &Settings) -> Result<(), String> {
         let seed = if self.episode == 0 { self.seed } else { mix(self.seed ^ mix(self.episode)) };
-        let mut world = World::new(&settings.network, seed)?;
+        let mut world = World::new(&settings.network, seed).map_err(|error| error.to_string())?;
         self.agents.clear();
-        for name in &settings.nodes {
-            let node = world.steer(name, 0, settings.interval)?;
-            self.agents.push(Agent { node, asked: None, limit: settings.most, seen: [0.0; SEEN], reward: 0.0 });
+        self.taken.clear();
+        for name in &settings.queues {
+            let queue = place(&world, name)?;
+            world.steer(queue, settings.interval).map_err(|error| error.to_string())?;
+            self.agents.push(Agent { queue, asked: None, limit: settings.most, seen: [0.0; SEEN], reward: 0.0 });
         }
         self.world = Some(world);
         self.ended = false;
@@ -158,6 +189,7 @@ impl Member {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "limits are whole, from one to `most`")]
     fn step(&mut self, settings: &Settings, actions: &[u8]) {
         let Some(world) = &mut self.world else { return };
+        self.taken.extend_from_slice(actions);
         for (agent, &action) in self.agents.iter_mut().zip(actions) {
             agent.limit = next_limit(agent.limit, action, settings.most);
             // Of an interval that the end of the run cuts off nothing is known.
@@ -175,7 +207,7 @@ impl Member {
         while !world.finished() && self.agents.iter().any(|agent| agent.asked.is_none()) {
             world.advance_a_little();
             while let Some(asked) = world.asked() {
-                if let Some(agent) = self.agents.iter_mut().find(|agent| agent.node == asked.node) {
+                if let Some(agent) = self.agents.iter_mut().find(|agent| agent.queue == asked.place) {
                     agent.seen = sight(&asked.seen, agent.limit, settings);
                     agent.reward = reward(&asked.seen, settings);
                     agent.asked = Some(asked);

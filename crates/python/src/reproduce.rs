@@ -13,6 +13,7 @@ use lab::scenario::Wishes;
 use lab::store::{Store, write_whole};
 use lab::study;
 use lab::sweep::{self, Settings, SweepError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sim::Governed;
 use sim::config::Network;
@@ -72,8 +73,8 @@ struct InPython {
     make: Py<PyAny>,
 }
 
-/// A queue: its node, its limit in packets, and the delay in seconds that its controller aims at.
-type Place<'c> = (&'c str, Option<u32>, Option<f64>);
+/// A queue: its node, its name there, its limit in packets, and the delay in seconds that its controller aims at.
+type Described<'c> = (&'c str, &'c str, Option<u32>, Option<f64>);
 
 impl Outside for InPython {
     fn run(
@@ -86,22 +87,22 @@ impl Outside for InPython {
     ) -> Result<Option<Timed>, Fault> {
         let (mut steered, mut deciding) = (Vec::new(), Vec::new());
         Python::attach(|py| {
-            let described = places.iter().map(|place| -> Place<'_> {
-                let limit = match place.limit {
+            let described = places.iter().map(|queue| -> Described<'_> {
+                let limit = match queue.limit {
                     Limit::Packets(packets) => Some(packets),
                     Limit::Bytes(_) => None,
                 };
-                (&place.node, limit, place.target.map(Duration::as_secs_f64))
+                (&queue.node, &queue.queue, limit, queue.target.map(Duration::as_secs_f64))
             });
             let made = self.make.bind(py).call1((case, seed, described.collect::<Vec<_>>()))?;
             let made: Vec<(f64, Py<PyAny>)> = made.extract()?;
-            for (place, (interval_s, decide)) in places.iter().zip(made) {
-                steered.push((place.node.clone(), place.queue, period(interval_s)?));
+            for (queue, (interval_s, decide)) in places.iter().zip(made) {
+                steered.push((queue.place, period(interval_s)?));
                 deciding.push(decide);
             }
             PyResult::Ok(())
         })?;
-        simulate(network, seed, &steered, &deciding, watch)
+        simulate(network, seed, |_| Ok(steered), &deciding, watch)
     }
 }
 
@@ -113,6 +114,17 @@ pub(crate) struct Study {
 
 #[pymethods]
 impl Study {
+    /// To be sent from one process to another: no digit is lost.
+    fn to_json(&self) -> PyResult<Vec<u8>> {
+        serde_json::to_vec(&self.study).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    #[staticmethod]
+    fn from_json(json: &[u8]) -> PyResult<Self> {
+        let study = serde_json::from_slice(json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(Self { study })
+    }
+
     #[getter]
     fn id(&self) -> &str {
         &self.study.id

@@ -9,6 +9,7 @@ use lab::study::{self, Verdict};
 use lab::sweep;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sim::config::Network;
 use std::any::Any;
@@ -16,6 +17,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A run and the verdicts on its claims.
 #[pyclass(frozen, module = "sluice._sluice")]
+#[derive(Serialize, Deserialize)]
+#[expect(
+    clippy::unsafe_derive_deserialize,
+    reason = "only Python's macros are unsafe, and they do not touch its fields"
+)]
 pub(crate) struct Run {
     done: study::Run,
     verdicts: Vec<Verdict>,
@@ -62,6 +68,16 @@ impl Run {
         let mut object = serde_json::to_value(&self.done).map_err(failed)?;
         object["claims"] = json!(self.verdicts);
         Ok(object.to_string())
+    }
+
+    /// To be sent from one process to another: no digit is lost.
+    fn to_json(&self) -> PyResult<Vec<u8>> {
+        serde_json::to_vec(self).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    #[staticmethod]
+    fn from_json(json: &[u8]) -> PyResult<Self> {
+        serde_json::from_slice(json).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
     /// One of the tables of runs, or `claims`.

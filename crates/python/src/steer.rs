@@ -6,15 +6,17 @@ use crate::scenario::Scenario;
 use crate::stop::{Signals, Stop};
 use control::{Count, Interval, Limit, Orders, Period, Stat};
 use lab::run::{self, Fault, Timed, Watch};
+use lab::scenario::told;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sim::config::Network;
+use sim::{Place, World};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use units::{Duration, Rate};
 
-/// A queue whose controller is Python's: node, number of the queue, interval in seconds, and what decides.
-type Steered<'py> = (String, u32, f64, Bound<'py, PyAny>);
+/// A queue whose controller is Python's: its name, interval in seconds, and what decides.
+type Steered<'py> = (String, f64, Bound<'py, PyAny>);
 
 /// One run of a scenario with controllers that are written in Python. Each is called with what was measured (a dictionary)
 /// and gives a limit in packets and a rate in bit/s, or None.
@@ -30,11 +32,15 @@ pub(crate) fn run_steered(
     let signals = Signals::new(stop.get());
     let mut steered = Vec::new();
     let mut deciding: Vec<Py<PyAny>> = Vec::new();
-    for (node, queue, interval_s, decide) in controllers {
-        steered.push((node, queue, period(interval_s)?));
+    for (name, interval_s, decide) in controllers {
+        steered.push((name, period(interval_s)?));
         deciding.push(decide.unbind());
     }
-    let simulated = || simulate(&ready.base, seed, &steered, &deciding, &signals);
+    let places = |world: &World| {
+        let place = |(name, period): &(String, Period)| Ok((place(world, name)?, *period));
+        steered.iter().map(place).collect()
+    };
+    let simulated = || simulate(&ready.base, seed, places, &deciding, &signals);
     let done = py.detach(|| catch_unwind(AssertUnwindSafe(simulated)).map_err(|panic| said(&*panic).to_owned()));
     signals.raised()?;
     let done = done.map_err(|panic| failed(py, &format!("this is a fault in Sluice: {panic}")))?;
@@ -43,11 +49,16 @@ pub(crate) fn run_steered(
     Ok(Run::new(ready.clone().without_variations(seed), timed))
 }
 
-/// Runs `network`, with what `deciding` decides at the queues `steered`, in the same order.
+/// The queue of this name.
+pub(crate) fn place(world: &World, name: &str) -> Result<Place, String> {
+    world.place(name).map_err(|error| told(&error))
+}
+
+/// Runs `network`, with what `deciding` decides at the queues that `steered` chooses, in the same order.
 pub(crate) fn simulate(
     network: &Network,
     seed: u64,
-    steered: &[(String, u32, Period)],
+    steered: impl FnOnce(&World) -> Result<Vec<(Place, Period)>, Fault>,
     deciding: &[Py<PyAny>],
     watch: &dyn Watch,
 ) -> Result<Option<Timed>, Fault> {

@@ -5,12 +5,14 @@ use arrow_array::builder::{BooleanBuilder, Float64Builder, StringBuilder, UInt64
 use arrow_array::cast::AsArray as _;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{Float64Type, UInt64Type};
-use arrow_array::{Array as _, ArrayRef, RecordBatch, RecordBatchIterator};
+use arrow_array::{
+    Array as _, ArrayRef, BooleanArray, Float64Array, RecordBatch, RecordBatchIterator, StringArray, UInt64Array,
+};
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyList};
+use pyo3::types::{PyCapsule, PyList};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -55,13 +57,35 @@ impl Table {
         Ok(list)
     }
 
-    /// All columns, as lists by their names.
-    fn to_pydict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
-        for name in self.column_names() {
-            dict.set_item(name, self.column(py, name)?)?;
+    /// The type of each column: `number`, `count`, `text` or `switch`.
+    #[getter]
+    fn kinds(&self) -> Vec<&str> {
+        let kind = |field: &Arc<Field>| match field.data_type() {
+            DataType::Float64 => "number",
+            DataType::UInt64 => "count",
+            DataType::Boolean => "switch",
+            _ => "text",
+        };
+        self.schema.fields().iter().map(kind).collect()
+    }
+
+    /// A table of columns: name, type as of `kinds`, and values.
+    #[staticmethod]
+    fn from_columns(columns: Vec<(String, String, Bound<'_, PyAny>)>) -> PyResult<Self> {
+        let (mut fields, mut arrays): (Vec<Field>, Vec<ArrayRef>) = (Vec::new(), Vec::new());
+        for (name, kind, values) in columns {
+            let array: ArrayRef = match kind.as_str() {
+                "number" => Arc::new(Float64Array::from(values.extract::<Vec<Option<f64>>>()?)),
+                "count" => Arc::new(UInt64Array::from(values.extract::<Vec<Option<u64>>>()?)),
+                "switch" => Arc::new(BooleanArray::from(values.extract::<Vec<Option<bool>>>()?)),
+                _ => Arc::new(StringArray::from(values.extract::<Vec<Option<String>>>()?)),
+            };
+            fields.push(Field::new(name, array.data_type().clone(), true));
+            arrays.push(array);
         }
-        Ok(dict)
+        let schema = Arc::new(Schema::new(fields));
+        let batch = RecordBatch::try_new(Arc::clone(&schema), arrays).map_err(failed)?;
+        Ok(Self { schema, batches: vec![batch] })
     }
 
     /// Arrow's `PyCapsule` interface.

@@ -63,13 +63,33 @@ fn frames_of_an_aggregate_are_lost_and_repeated_one_by_one() {
 
 #[test]
 fn a_category_goes_on_within_its_txop() {
-    let plain = run(&cell(1, "", ""), 1).totals.goodput_bps;
-    let one = run(&cell(1, ONE_AGGREGATE, ""), 1).totals.goodput_bps;
+    let plain = run(&cell(1, "", "ampdu = \"off\""), 1).totals.goodput_bps;
+    let one = run(&cell(1, ONE_AGGREGATE, "ampdu = \"off\""), 1).totals.goodput_bps;
     // 2528 us hold ten exchanges of 168 + 16 + 44 us, SIFS apart; then AIFS and a back-off. Alone, each has them.
     let cycle = |frames: f64| 43.0 + 7.5 * 9.0 + frames * (168.0 + 16.0 + 44.0) + (frames - 1.0) * 16.0;
     let expected = |frames: f64| frames * 8_000.0 / (cycle(frames) * 1e-6);
     assert!((plain / expected(10.0) - 1.0).abs() < 0.003, "{plain} {}", expected(10.0));
     assert!((one / expected(1.0) - 1.0).abs() < 0.01, "{one} {}", expected(1.0));
+}
+
+#[test]
+fn stations_of_802_11n_have_edca_and_aggregates_unless_told_otherwise() {
+    let of = |mac: &str| {
+        run(
+            &format!(
+                "duration = \"2 s\"\n[radio]\nstandard = \"802.11n\"\n{mac}\n[nodes]\ncount = 2\nplacement = \"chain\"\n\
+                 spacing = \"5 m\"\n[[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"n1\"\n\
+                 traffic = {{ kind = \"saturated\", packet = \"1500 B\" }}\n"
+            ),
+            1,
+        )
+    };
+    let edca = |ampdu: &str| of(&format!("[mac]\naccess = \"edca\"\naggregation.ampdu = \"{ampdu}\""));
+    let (left_out, whole) = (of(""), edca("65535 B"));
+    assert_eq!((left_out.totals, left_out.nodes), (whole.totals, whole.nodes));
+    assert_eq!(of("[mac]\naccess = \"edca\"").totals, whole.totals);
+    let goodputs = [of("[mac]\naccess = \"dcf\""), edca("off"), whole].map(|outcome| outcome.totals.goodput_bps);
+    assert!(goodputs[0] < goodputs[1] && 2.0 * goodputs[1] < goodputs[2], "{goodputs:?}");
 }
 
 #[test]
@@ -86,7 +106,7 @@ fn aggregates_that_cannot_be_are_refused() {
     let edca = |key: &str| format!("access = \"edca\"\n[mac.aggregation]\n{key}");
     let cases = [
         ("standard = \"802.11b\"", edca("ampdu = \"8 kB\""), "ampdu", "802.11n"),
-        (n, "[mac.aggregation]\nampdu = \"8 kB\"".to_owned(), "ampdu", "set `access = \"edca\"`"),
+        (n, "access = \"dcf\"\n[mac.aggregation]\nampdu = \"8 kB\"".to_owned(), "ampdu", "set `access = \"edca\"`"),
         (n, edca("ampdu = \"65536 B\""), "ampdu", "at most 65535 B"),
         (n, edca("amsdu = \"7936 B\""), "amsdu", "at most 7935 B"),
         (n, edca("ampdu_frames = 65"), "ampdu_frames", "1 to 64"),

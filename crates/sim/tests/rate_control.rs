@@ -12,7 +12,7 @@ fn goodput(standard: &str, power: f64, settings: &str, algorithm: &str) -> f64 {
     let text = format!(
         "duration = \"3 s\"\nwarmup = \"1 s\"\n[radio]\nstandard = \"{standard}\"\n{settings}\ntx_power = \"{power} dBm\"\n\
          propagation = \"free-space\"\nreceive_threshold = \"-95 dBm\"\n[radio.errors]\nmodel = \"nist\"\n\
-         [mac.rate_control]\nalgorithm = \"{algorithm}\"\n\
+         [mac]\naccess = \"dcf\"\nrate_control.algorithm = \"{algorithm}\"\n\
          [nodes]\ncount = 2\nplacement = \"chain\"\nspacing = \"100 m\"\n\
          [[flow]]\nname = \"up\"\nfrom = \"n1\"\nto = \"n0\"\ntraffic = {{ kind = \"saturated\", packet = \"1000 B\" }}\n"
     );

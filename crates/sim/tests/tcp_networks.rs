@@ -56,7 +56,11 @@ impl Drawn {
             pick(edca || aggregates, "[mac]\naccess = \"edca\"\n[tcp]\nack_category = \"video\"\n", ""),
         );
         if aggregates {
-            text += pick(msdus, "[mac.aggregation]\namsdu = \"4 kB\"\n", "[mac.aggregation]\nampdu = \"20 kB\"\n");
+            text += pick(
+                msdus,
+                "[mac.aggregation]\nampdu = \"off\"\namsdu = \"4 kB\"\n",
+                "[mac.aggregation]\nampdu = \"20 kB\"\n",
+            );
         }
         for (index, (x, y)) in self.places.iter().enumerate() {
             let line = format!("[[node]]\nname = \"n{index}\"\nposition = [\"{x} m\", \"{y} m\"]\n");

@@ -83,7 +83,7 @@ fn exchanges<'o>(
     nodes: &[&Node],
 ) -> Result<BTreeMap<Way<'o>, Exchange>, Fault> {
     let refuse = |message: String| Err(Fault { key: "swan", message });
-    if network.mac.access != Access::Dcf || network.mac.rate_control.algorithm != RateAlgorithm::default() {
+    if network.access() != Access::Dcf || network.mac.rate_control.algorithm != RateAlgorithm::default() {
         return refuse(
             "the models are of the DCF with a fixed rate: no `mac.access = \"edca\"`, no rate control".to_owned(),
         );

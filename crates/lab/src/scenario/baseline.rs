@@ -163,8 +163,8 @@ holds = "<= 1"
             watch: &dyn Watch,
         ) -> Result<Option<Timed>, Fault> {
             let every = Period::new(Duration::from_millis(100)).expect("long enough");
-            let steered: Vec<_> = places.iter().map(|place| (place.node.clone(), place.queue, every)).collect();
-            run::steered(network, seed, &steered, watch, |_, _| Ok::<_, sim::BuildError>(Limit::Packets(3).into()))
+            let steered = |_: &World| Ok(places.iter().map(|governed| (governed.place, every)).collect());
+            run::steered(network, seed, steered, watch, |_, _| Ok::<_, sim::BuildError>(Limit::Packets(3).into()))
                 .map_err(Into::into)
         }
     }

@@ -4,7 +4,7 @@ use super::hints;
 use crate::run::Outside;
 use crate::study::{Answer, Axis, Chart, Claim, Extent, Models, Rulings, Table};
 use sim::Governed;
-use sim::config::Network;
+use sim::config::{MostBytes, Network, Standard};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -117,6 +117,18 @@ impl Wishes {
 }
 
 impl Scenario {
+    /// What keys mean that the file leaves out, where the default depends on the standard.
+    pub fn defaults(&self) -> Option<&'static str> {
+        let left_out = |Case { network, .. }: &Case| {
+            let Network { mac, radio, .. } = network;
+            let ampdu = mac.aggregation.ampdu.is_none() && network.ampdu() != MostBytes::Off;
+            radio.standard == Standard::N && (mac.access.is_none() || ampdu)
+        };
+        self.cases.iter().any(left_out).then_some(
+            "by default 802.11n has EDCA (`mac.access`) with A-MPDUs of up to 65535 B (`mac.aggregation.ampdu`)",
+        )
+    }
+
     /// The network as the file has it, with one seed. Claims and charts stay where they do not speak of variations.
     #[must_use]
     pub fn without_variations(mut self, seed: u64) -> Self {

@@ -3,6 +3,7 @@
 use super::keys::LAB_KEYS;
 use super::refusal::Refusal;
 use super::schema::Tables;
+use sim::BuildError;
 
 /// Of `known`, the name that `name` was most probably meant to be.
 pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
@@ -61,6 +62,15 @@ pub(super) fn expected<'n>(what: &str, known: impl IntoIterator<Item = &'n str>)
 /// Adds to a refusal of the name `name` the names that there are, and the nearest.
 pub(super) fn with_names(refusal: Refusal, name: &str, known: &[&str]) -> Refusal {
     refusal.note(expected("one of", known.iter().copied())).note(did_you_mean(name, known.iter().copied()))
+}
+
+/// What is wrong with a description, in one line, with the names that are right and the nearest.
+pub fn told(error: &BuildError) -> String {
+    let Some(unknown) = error.unknown() else { return error.to_string() };
+    let known = || unknown.known.iter().map(String::as_str);
+    let notes = [expected("one of", known()), did_you_mean(&unknown.name, known())];
+    let notes = notes.into_iter().filter(|note| !note.is_empty()).map(|note| format!("; {note}"));
+    format!("{error}{}", notes.collect::<String>())
 }
 
 /// What to tell about a key that table `table` does not have.

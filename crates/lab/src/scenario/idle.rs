@@ -404,11 +404,11 @@ fn asks(network: &Network) -> bool {
 fn of_mac(rest: &[&str], network: &Network) -> Option<Reason> {
     let mac = &network.mac;
     match rest {
-        ["aggregation", "ampdu_frames" | "missed_block_ack"] if mac.aggregation.ampdu == MostBytes::Off => {
+        ["aggregation", "ampdu_frames" | "missed_block_ack" | "lifetime"] if network.ampdu() == MostBytes::Off => {
             reason("there are no A-MPDUs", "set `ampdu` to their longest size, or leave it out")
         }
         ["aggregation", "ampdu_duration"]
-            if mac.aggregation.ampdu == MostBytes::Off && mac.aggregation.amsdu == MostBytes::Off =>
+            if network.ampdu() == MostBytes::Off && mac.aggregation.amsdu == MostBytes::Off =>
         {
             reason("there are no aggregates", "set `ampdu` to their longest size, or leave it out")
         }
@@ -445,7 +445,7 @@ fn of_routing(rest: &[&str], at: &At) -> Option<Reason> {
             needs("reply_wait = \"traversal-time\"")
         }
         ["aodv", "gratuitous_rrep"] if given.destination_only => needs("destination_only = false"),
-        ["aodv", "category"] if at.network.mac.access != Access::Edca => needs("mac.access = \"edca\""),
+        ["aodv", "category"] if at.network.access() != Access::Edca => needs("mac.access = \"edca\""),
         ["route", ENTRY] => unused_route(at.network.routing.route.get(at.index)?, at.network),
         _ => None,
     }
@@ -568,7 +568,7 @@ fn of_tcp(key: &str, rest: &[&str], tcp: &Tcp, at: &At) -> Option<Reason> {
     match (key, rest) {
         ("loss_detection", []) if !sack => needs("recovery = \"sack\""),
         ("rtt_samples", []) if tcp.timestamps == Some(false) => needs("timestamps = true"),
-        ("ack_category", []) if at.network.mac.access != Access::Edca => needs("mac.access = \"edca\""),
+        ("ack_category", []) if at.network.access() != Access::Edca => needs("mac.access = \"edca\""),
         (
             "bqm",
             ["discriminator" | "every" | "measure" | "wireless_loss" | "growth" | "threshold" | "single_duplicate"],

@@ -29,5 +29,5 @@ pub use base::{Outline, outline};
 pub use cases::{Baseline, Case, Over, Scenario, Varied, Wishes};
 pub use digest::fingerprint;
 pub use file::{load, parse};
-pub use hints::nearest;
+pub use hints::{nearest, told};
 pub use refusal::Refusal;

@@ -10,8 +10,8 @@ use units::{Bytes, Duration};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Mac {
-    /// Access method.
-    pub access: Access,
+    /// Access method. Default `edca` in 802.11n, else `dcf`.
+    pub access: Option<Access>,
     /// EDCA: parameters that differ from the standard's.
     pub edca: Option<Edca>,
     /// Aggregation of packets into frames.
@@ -44,12 +44,11 @@ pub struct Mac {
 }
 
 /// How stations contend for the medium.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Access {
     /// Distributed coordination function: one queue per node.
-    #[default]
     Dcf,
     /// Enhanced distributed channel access: four categories, each with its own queue and contention.
     Edca,
@@ -90,8 +89,8 @@ pub struct Contention {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Aggregation {
-    /// Longest A-MPDU, up to 65535 B; "off" for none. Needs 802.11n.
-    pub ampdu: MostBytes,
+    /// Longest A-MPDU, up to 65535 B; "off" for none. Needs 802.11n. Default 65535 B in 802.11n with EDCA, else "off".
+    pub ampdu: Option<MostBytes>,
     /// Most frames in an A-MPDU: 1 to 64.
     pub ampdu_frames: u8,
     /// Longest duration of an aggregate, up to 5484 us (HT-mixed).
@@ -108,7 +107,7 @@ pub struct Aggregation {
 impl Default for Aggregation {
     fn default() -> Self {
         Self {
-            ampdu: MostBytes::Off,
+            ampdu: None,
             ampdu_frames: 64,
             ampdu_duration: Duration::from_millis(4),
             amsdu: MostBytes::Off,

@@ -1,12 +1,13 @@
 //! The whole description: all tables of a network.
 
 use super::{
-    CategoryQueues, ClassQueues, Consumption, Flow, Mac, Mobility, Node, Placement, Radio, Routing, Tcp, Wired,
+    Access, CategoryQueues, ClassQueues, Consumption, Flow, Mac, Mobility, MostBytes, Node, Placement, Radio, Routing,
+    Standard, Tcp, Wired,
 };
 use queue::Settings as Queue;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use units::Duration;
+use units::{Bytes, Duration};
 
 /// A network and how long to run it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -73,6 +74,22 @@ impl Network {
             Some((format!("flow.{}.traffic.file", flow.name), file))
         });
         movements.into_iter().chain(recordings).collect()
+    }
+
+    /// The access method: by default that of the standard's devices.
+    pub fn access(&self) -> Access {
+        self.mac.access.unwrap_or(match self.radio.standard {
+            Standard::N => Access::Edca,
+            Standard::A | Standard::B | Standard::G => Access::Dcf,
+        })
+    }
+
+    /// The longest A-MPDU: by default that of the standard's devices.
+    pub fn ampdu(&self) -> MostBytes {
+        self.mac.aggregation.ampdu.unwrap_or(match (self.radio.standard, self.access()) {
+            (Standard::N, Access::Edca) => MostBytes::UpTo(Bytes::new(65_535)),
+            _ => MostBytes::Off,
+        })
     }
 
     /// The same network without a controller at any queue.

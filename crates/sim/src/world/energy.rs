@@ -341,7 +341,10 @@ pub(super) fn low_mode(
     let at = if own { format!("node.{}.consumption.low", site.name) } else { "consumption.low".to_owned() };
     let refuse = |why: &str| Err(BuildError::new(at.clone(), why));
     if rules.edca() || network.class_queue.is_some() || site.queues.is_some_and(|queues| queues != Queues::One) {
-        return refuse("the low level goes by the packets of the node's only queue: with the DCF, without classes");
+        return refuse(
+            "the low level goes by the packets of the node's only queue: with the DCF (in 802.11n `access = \"dcf\"` in \
+             `[mac]`), without classes",
+        );
     }
     if network.mac.rate_control.algorithm != RateAlgorithm::Fixed {
         return refuse("rate control chooses the mode; leave `low` out, or write `algorithm = \"fixed\"`");

@@ -28,7 +28,11 @@ impl BuildError {
     }
 
     pub(super) fn unknown_node(path: impl Into<String>, name: &str, known: Vec<String>) -> Self {
-        let message = format!("there is no node `{name}`");
+        Self::not_of(path, format!("there is no node `{name}`"), name, known)
+    }
+
+    /// `name` is not one of the names that are right here.
+    pub(super) fn not_of(path: impl Into<String>, message: String, name: &str, known: Vec<String>) -> Self {
         Self { unknown: Some(Unknown { name: name.to_owned(), known }), ..Self::new(path, message) }
     }
 

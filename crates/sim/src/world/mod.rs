@@ -28,4 +28,4 @@ mod wired;
 
 pub use error::{BuildError, Unknown};
 pub use state::World;
-pub use steering::{Asked, Governed};
+pub use steering::{Asked, Governed, Place};

@@ -4,23 +4,32 @@
 //! moments give the same results as a controller that gives them.
 
 use super::error::BuildError;
-use super::nodes::Node;
+use super::flows::Flow;
+use super::nodes::{Node, port_name};
+use super::routing::Routing;
 use super::state::{Event, World};
 use super::watch::Witness;
-use crate::egress::Port;
-use crate::engine::{NodeId, PortId};
+use crate::engine::{FlowId, NodeId, Number as _, PortId};
+use crate::mac::BROADCAST;
 use crate::trace::{Decision, TraceEventKind};
 use control::{Interval, Limit, Orders, Period};
 use units::Duration;
+
+/// A queue of a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The node, by its place in the scenario.
+    pub node: u32,
+    /// The queue: its place among those of the node.
+    pub queue: u32,
+}
 
 /// An interval of a queue is over, and someone outside decides what holds from now on; see
 /// [`steer`](crate::World::steer).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Asked {
-    /// The node, by its place in the scenario.
-    pub node: u32,
-    /// The queue: its place among those of the node.
-    pub queue: u32,
+    /// The queue.
+    pub place: Place,
     /// Measurements of the queue.
     pub seen: Interval,
 }
@@ -28,10 +37,12 @@ pub struct Asked {
 /// A queue with a controller that decides at intervals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Governed {
+    /// The queue.
+    pub place: Place,
     /// The name of its node.
     pub node: String,
-    /// The queue: its place among those of the node.
-    pub queue: u32,
+    /// The queue's name in the results of its node: `be`.
+    pub queue: String,
     /// Limit before the first decision.
     pub limit: Limit,
     /// The delay that its controller aims at; none of one that aims at none.
@@ -39,42 +50,115 @@ pub struct Governed {
 }
 
 impl World {
-    /// Someone outside decides upon a node's queue from now on, every `interval`: the run then pauses, [`asked`](Self::asked)
-    /// says what was measured, and [`order`](Self::order) takes the decision. Gives the node's place in the scenario.
+    /// Finds the queue called `name`: a node's name and the queue's in its results, `ap be`; or the node's name alone, for
+    /// the only queue of its radio, else of its links, that packets of a flow may pass.
     ///
     /// # Errors
-    /// If there is no such node or queue, or if the queue has a controller.
-    pub fn steer(&mut self, node: &str, queue: u32, interval: Period) -> Result<u32, BuildError> {
-        let Some(number) = self.nodes.numbers().find(|&number| self.nodes[number].name == node) else {
-            let known = self.nodes.iter().map(|node| node.name.clone()).collect();
-            return Err(BuildError::unknown_node("", node, known));
+    /// If there is no such queue, no flow passes it, or the node has several.
+    pub fn place(&self, name: &str) -> Result<Place, BuildError> {
+        let passed = self.passed();
+        let full = |place: &Place| self.full_name(*place);
+        let refuse = |message: String, known: Vec<String>| Err(BuildError::not_of("", message, name, known));
+        if let Some(named) = passed.iter().find(|place| full(place) == name) {
+            return Ok(*named);
+        }
+        if let Some(node) = self.nodes.numbers().find(|&node| self.nodes[node].name == name) {
+            let of_node = passed.iter().filter(|place| place.node == u32::from(node));
+            let (wired, radio): (Vec<&Place>, Vec<&Place>) = of_node.partition(|&&place| {
+                let (node, port): (NodeId, PortId) = place.into();
+                self.nodes[node].egress.wire(port).is_some()
+            });
+            let queues = if radio.is_empty() { wired } else { radio };
+            return match queues[..] {
+                [only] => Ok(*only),
+                [] => refuse(format!("no flow passes the queues of `{name}`"), passed.iter().map(full).collect()),
+                _ => refuse(format!("flows pass several queues of `{name}`"), queues.into_iter().map(full).collect()),
+            };
+        }
+        let empty = |node: NodeId| {
+            let ports = self.nodes[node].egress.ports().numbers();
+            ports.map(|port| Place { node: node.into(), queue: port.into() }).any(|place| full(&place) == name)
         };
-        let port = self.nodes[number].egress.ports().numbers().nth(queue as usize);
-        let Some(port) = port else {
-            return Err(BuildError::new("", format!("`{node}` has fewer queues than {}", queue + 1)));
-        };
-        let described = self.nodes[number].egress.port_mut(port);
-        if described.interval().is_some() {
-            let message = format!("the queue of `{node}` has a controller, which decides by itself");
+        match self.nodes.numbers().find(|&node| empty(node)) {
+            Some(node) => {
+                // One of the same node is meant, if there is one.
+                let beside: Vec<&Place> = passed.iter().filter(|place| place.node == u32::from(node)).collect();
+                let near = if beside.is_empty() { passed.iter().collect() } else { beside };
+                refuse(format!("no flow passes the queue `{name}`"), near.into_iter().map(full).collect())
+            }
+            None => {
+                let nodes = self.nodes.iter().map(|node| node.name.clone());
+                refuse(format!("there is no node or queue `{name}`"), nodes.chain(passed.iter().map(full)).collect())
+            }
+        }
+    }
+
+    /// The queues that packets of a flow may pass, by node and then by queue: those along fixed routes; under AODV those of
+    /// every node.
+    fn passed(&self) -> Vec<Place> {
+        let mut passed = Vec::new();
+        for (flow, index) in self.flows.iter().zip((0..).map(FlowId::at)) {
+            let &Flow { from, to, category, dscp, .. } = flow;
+            let mut pass = |node: NodeId, next: u32| {
+                let port = self.nodes[node].egress.port_to(next, category, dscp.class());
+                passed.push(Place { node: node.into(), queue: port.into() });
+            };
+            match &self.routing {
+                _ if to == BROADCAST => pass(from, BROADCAST),
+                Routing::Static(routes) => {
+                    routes.hops(index).iter().for_each(|&(node, next)| pass(node.into(), next));
+                }
+                // Then a node has one port per category, whoever is next.
+                Routing::Aodv(_) => self.nodes.numbers().for_each(|node| pass(node, BROADCAST)),
+            }
+        }
+        passed.sort_unstable();
+        passed.dedup();
+        passed
+    }
+
+    /// A queue's name, unlike those of all other queues: `ap be`.
+    fn full_name(&self, place: Place) -> String {
+        let (node, port): (NodeId, PortId) = place.into();
+        let node = &self.nodes[node];
+        format!("{} {}", node.name, port_name(&self.nodes, node, port, &self.rules))
+    }
+
+    /// Someone outside decides upon a queue from now on, every `interval`: the run then pauses, [`asked`](Self::asked) says
+    /// what was measured, and [`order`](Self::order) takes the decision.
+    ///
+    /// # Errors
+    /// If the queue has a controller.
+    ///
+    /// # Panics
+    /// If the place is not one of this network.
+    pub fn steer(&mut self, place: Place, interval: Period) -> Result<(), BuildError> {
+        let (node, port): (NodeId, PortId) = place.into();
+        if self.nodes[node].egress.ports()[port].interval().is_some() {
+            let message = format!("the queue `{}` has a controller, which decides by itself", self.full_name(place));
             return Err(BuildError::new("", message));
         }
-        described.steer(self.now, interval.get());
-        self.events.push(self.now + interval.get(), Event::Control { node: number, port });
-        Ok(number.into())
+        self.nodes[node].egress.port_mut(port).steer(self.now, interval.get());
+        self.events.push(self.now + interval.get(), Event::Control { node, port });
+        Ok(())
     }
 
     /// The queues whose controllers decide at intervals, by node and then by queue.
     pub fn governed(&self) -> Vec<Governed> {
-        let of_node = |node: &Node| {
-            let name = node.name.clone();
-            let governed = node.egress.ports().iter().zip(0..).filter(|(port, _)| port.interval().is_some());
-            let described = |(port, queue): (&Port, u32)| {
-                let (limit, target) = (port.queue().limit(), port.target_delay());
-                Governed { node: name.clone(), queue, limit, target }
+        let of_node = |number: NodeId| {
+            let node: &Node = &self.nodes[number];
+            let ports = node.egress.ports();
+            let governed = ports.numbers().filter(|&port| ports[port].interval().is_some());
+            let described = |port: PortId| Governed {
+                place: Place { node: number.into(), queue: port.into() },
+                node: node.name.clone(),
+                queue: port_name(&self.nodes, node, port, &self.rules),
+                limit: ports[port].queue().limit(),
+                target: ports[port].target_delay(),
             };
             governed.map(described).collect::<Vec<_>>()
         };
-        self.nodes.iter().flat_map(of_node).collect()
+        self.nodes.numbers().flat_map(of_node).collect()
     }
 
     /// The first decision that is due; where one becomes due, [`advance`](Self::advance) returns.
@@ -84,10 +168,11 @@ impl World {
 
     /// What holds at a queue from now on, by decision of someone outside who was [`asked`](Self::asked).
     pub fn order(&mut self, asked: &Asked, orders: &Orders) {
-        let (node, port) = (NodeId::from(asked.node), PortId::from(asked.queue));
+        let &Asked { place, seen } = asked;
+        let (node, port): (NodeId, PortId) = place.into();
         let Self { watch, now, .. } = self;
         Witness { watch, now: *now, node }.saw(|| {
-            let &Asked { queue, seen, .. } = asked;
+            let Place { queue, .. } = place;
             TraceEventKind::Limit(Box::new(Decision { queue, seen, radio: None, heard: Vec::new(), orders: *orders }))
         });
         self.carry_out_orders(node, port, orders);
@@ -98,8 +183,14 @@ impl World {
         if let Some(interval) = self.nodes[node].egress.ports()[port].interval() {
             self.events.push(self.now + interval, Event::Control { node, port });
         }
-        self.asked.push(Asked { node: node.into(), queue: port.into(), seen });
+        self.asked.push(Asked { place: Place { node: node.into(), queue: port.into() }, seen });
         self.until = self.now;
+    }
+}
+
+impl From<Place> for (NodeId, PortId) {
+    fn from(Place { node, queue }: Place) -> Self {
+        (node.into(), queue.into())
     }
 }
 
@@ -127,12 +218,14 @@ mod tests {
     #[test]
     fn the_run_pauses_at_each_interval_and_goes_on_as_ordered() {
         let mut world = world(CHAIN);
-        assert_eq!(world.steer("n1", 0, period()).expect("a queue"), 1);
+        let place = world.place("n1").expect("a queue");
+        assert_eq!(place, Place { node: 1, queue: 0 });
+        world.steer(place, period()).expect("no controller");
         let mut times = Vec::new();
         while !world.finished() {
             world.advance(Duration::from_secs(10));
             let Some(asked) = world.asked() else { continue };
-            assert_eq!((asked.node, asked.queue, asked.seen.length), (1, 0, INTERVAL));
+            assert_eq!((asked.place, asked.seen.length), (place, INTERVAL));
             times.push(world.now().since(units::Instant::ZERO));
             world.order(&asked, &Limit::Packets(3).into());
         }
@@ -145,7 +238,7 @@ mod tests {
     #[test]
     fn decisions_that_change_nothing_give_the_run_without_any() {
         let mut steered = world(CHAIN);
-        steered.steer("n1", 0, period()).expect("a queue");
+        steered.steer(steered.place("n1").expect("a queue"), period()).expect("no controller");
         while !steered.finished() {
             steered.advance_a_little();
             while let Some(asked) = steered.asked() {
@@ -164,8 +257,9 @@ mod tests {
         .replace("[queue]", "[queue]\ncontroller = \"adth\"");
         let network: Network = toml::from_str(&text).expect("a description");
         let governed = World::new(&network, 1).expect("a network").governed();
-        let nodes: Vec<_> = governed.iter().map(|place| (place.node.as_str(), place.queue)).collect();
-        assert_eq!(nodes, [("n0", 0), ("n1", 0), ("n2", 0), ("far", 0)]);
+        let nodes: Vec<_> = governed.iter().map(|place| (place.node.as_str(), place.queue.as_str())).collect();
+        assert_eq!(nodes, [("n0", "be"), ("n1", "be"), ("n2", "be"), ("far", "be")]);
+        assert_eq!(governed[3].place, Place { node: 3, queue: 0 });
         assert_eq!((governed[0].limit, governed[0].target), (Limit::Packets(200), Some(Duration::from_millis(200))));
         let without = World::new(&network.without_controllers(), 1).expect("a network");
         assert_eq!(without.governed(), []);
@@ -173,12 +267,69 @@ mod tests {
 
     #[test]
     fn only_queues_that_nobody_decides_upon_can_be_steered() {
+        let relay = Place { node: 1, queue: 0 };
         let mut with_controller = world(&CHAIN.replace("[queue]", "[queue]\ncontroller = \"adth\""));
-        assert!(with_controller.steer("n1", 0, period()).is_err());
+        assert!(with_controller.steer(relay, period()).is_err());
         let mut plain = world(CHAIN);
-        assert!(plain.steer("n9", 0, period()).expect_err("no such node").unknown().is_some());
-        assert!(plain.steer("n1", 1, period()).is_err());
-        plain.steer("n1", 0, period()).expect("once");
-        assert!(plain.steer("n1", 0, period()).is_err());
+        plain.steer(relay, period()).expect("once");
+        let twice = plain.steer(relay, period()).expect_err("twice").to_string();
+        assert_eq!(twice, "the queue `n1 be` has a controller, which decides by itself");
+    }
+
+    /// A refusal and the names that it offers.
+    fn refused(world: &World, name: &str) -> (String, Vec<String>) {
+        let error = world.place(name).expect_err("no such place");
+        (error.to_string(), error.unknown().expect("names").known.clone())
+    }
+
+    #[test]
+    fn the_queues_of_edca_have_names_and_those_that_no_flow_passes_are_refused() {
+        let text = CHAIN.replace("[queue]", "[mac]\naccess = \"edca\"\n[queue]");
+        let world = world(&text);
+        let relay = Place { node: 1, queue: 2 };
+        assert_eq!((world.place("n1").unwrap(), world.place("n1 be").unwrap()), (relay, relay));
+        assert_eq!(refused(&world, "n1 vo"), ("no flow passes the queue `n1 vo`".into(), vec!["n1 be".into()]));
+        let (message, known) = refused(&world, "n2");
+        assert_eq!(message, "no flow passes the queues of `n2`");
+        assert_eq!(known, ["n0 be", "n1 be"]);
+        let (message, known) = refused(&world, "n1 bee");
+        assert_eq!(message, "there is no node or queue `n1 bee`");
+        assert_eq!(known, ["n0", "n1", "n2", "n0 be", "n1 be"]);
+    }
+
+    #[test]
+    fn a_node_whose_queues_several_flows_pass_does_not_name_one() {
+        let second = "[[flow]]\nname = \"call\"\nfrom = \"n2\"\nto = \"n0\"\ncategory = \"voice\"\n\
+                      traffic = { kind = \"cbr\", rate = \"64 kb/s\", packet = \"160 B\" }\n";
+        let text = CHAIN.replace("[queue]", "[mac]\naccess = \"edca\"\n[queue]") + second;
+        let (message, known) = refused(&world(&text), "n1");
+        assert_eq!(message, "flows pass several queues of `n1`");
+        assert_eq!(known, ["n1 vo", "n1 be"]);
+    }
+
+    #[test]
+    fn stations_links_and_the_way_back_have_queues() {
+        let text = "duration = \"1 s\"\n[radio]\nstandard = \"802.11g\"\n[[node]]\nname = \"ap\"\n\
+            position = [\"0 m\", \"0 m\"]\nrole = \"access-point\"\nqueues = \"per-station\"\n\
+            [[node]]\nname = \"s1\"\nposition = [\"5 m\", \"0 m\"]\nrole = \"station\"\n\
+            [[node]]\nname = \"s2\"\nposition = [\"0 m\", \"5 m\"]\nrole = \"station\"\n\
+            [[node]]\nname = \"server\"\nrole = \"wired\"\n\
+            [[wired]]\nbetween = [\"server\", \"ap\"]\nrate = \"100 Mb/s\"\ndelay = \"5 ms\"\n\
+            [[flow]]\nname = \"down\"\nfrom = \"server\"\nto = \"s2\"\ntransport = \"tcp\"\n\
+            traffic = { kind = \"saturated\", packet = \"1460 B\" }\n";
+        let world = world(text);
+        let place = |name: &str| world.place(name).map(|Place { node, queue }| (node, queue)).unwrap();
+        // Acknowledgements go back by the station and the access point's link.
+        assert_eq!(["ap", "ap s2", "ap wired-to-server", "s2"].map(place), [(0, 1), (0, 1), (0, 2), (2, 0)]);
+        assert_eq!([place("server"), place("server wired-to-ap")], [(3, 0); 2]);
+        let (message, known) = refused(&world, "ap s1");
+        assert_eq!(message, "no flow passes the queue `ap s1`");
+        assert_eq!(known, ["ap s2", "ap wired-to-server"]);
+    }
+
+    #[test]
+    fn every_node_may_relay_where_routes_are_yet_to_be_found() {
+        let world = world(&CHAIN.replace("[queue]", "[routing]\nprotocol = \"aodv\"\n[queue]"));
+        assert!((0..3).all(|node| world.place(&format!("n{node}")) == Ok(Place { node, queue: 0 })));
     }
 }

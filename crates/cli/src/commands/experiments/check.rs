@@ -23,6 +23,9 @@ pub(super) fn check(args: &args::Check) -> Result<(), Failure> {
         match loaded.and_then(|scenario| Scenario::load(&file, &quick).map(|_| scenario)) {
             Ok(scenario) => {
                 let _ = writeln!(fine, "{}: {}", file.display(), summary(&scenario));
+                if let Some(meaning) = scenario.defaults() {
+                    let _ = writeln!(fine, "  {meaning}");
+                }
             }
             Err(refusal) => wrong.push(refusal.to_string()),
         }

@@ -23,7 +23,7 @@ pub(crate) fn conventions(network: &Network) -> Result<Conventions, BuildError> 
     }
     let after_timeout = Duration::ZERO;
     let dcf = Access { space: timing.difs, cw_min, cw_max, after_timeout, txop_limit: Duration::ZERO };
-    let (mut access, categories) = match mac.access {
+    let (mut access, categories) = match network.access() {
         config::Access::Dcf if mac.edca.is_some() => {
             return Err(BuildError::new("mac.edca", "the DCF has no categories; set `access = \"edca\"` in `[mac]`"));
         }
@@ -63,7 +63,7 @@ fn aggregation(network: &Network) -> Result<Aggregation, BuildError> {
     let refusal = |key: &str, message: &str| BuildError::new(format!("mac.aggregation.{key}"), message);
     let limit = |key: &str, given: MostBytes, most: u64| match given {
         MostBytes::Off => Ok(None),
-        MostBytes::UpTo(_) if mac.access == config::Access::Dcf => {
+        MostBytes::UpTo(_) if network.access() == config::Access::Dcf => {
             Err(refusal(key, "frames without a category are not aggregated; set `access = \"edca\"` in `[mac]`"))
         }
         MostBytes::UpTo(bytes) if bytes.count() == 0 || bytes.count() > most => {
@@ -72,7 +72,7 @@ fn aggregation(network: &Network) -> Result<Aggregation, BuildError> {
         MostBytes::UpTo(bytes) => Ok(Some(bytes)),
     };
     let ht = network.radio.standard == config::Standard::N;
-    if given.ampdu != MostBytes::Off && !ht {
+    if network.ampdu() != MostBytes::Off && !ht {
         let message =
             "A-MPDUs came with 802.11n; set `standard = \"802.11n\"` in `[radio]`, or write `ampdu = \"off\"`";
         return Err(refusal("ampdu", message));
@@ -84,7 +84,7 @@ fn aggregation(network: &Network) -> Result<Aggregation, BuildError> {
         return Err(refusal("ampdu_duration", "an HT-mixed frame lasts at most 5484 us"));
     }
     Ok(Aggregation {
-        ampdu: limit("ampdu", given.ampdu, 65_535)?,
+        ampdu: limit("ampdu", network.ampdu(), 65_535)?,
         frames: given.ampdu_frames,
         duration: given.ampdu_duration,
         amsdu: limit("amsdu", given.amsdu, 7_935)?,

@@ -99,8 +99,8 @@ fn layout(
     let of_node = format!("node.{}.class_queue", site.name);
     let mut layout = match network.class_queue {
         Some(_) if rules.edca() => {
-            let message = "EDCA has a queue for each access category, packets of class `real-time` go with `voice`: write \
-                           `[category_queue]`";
+            let message = "EDCA, the default of 802.11n, has a queue for each access category, packets of class `real-time` \
+                           go with `voice`: write `[category_queue]`, or `access = \"dcf\"` in `[mac]`";
             return refuse("class_queue".to_owned(), message);
         }
         Some(_) if site.queues == Some(Queues::Mac80211) => {
