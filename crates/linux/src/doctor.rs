@@ -8,6 +8,7 @@ mod wireless;
 pub use machine::Finding;
 
 use crate::device::driver::linked;
+use crate::device::looks::Looks;
 use crate::error::Error;
 use crate::kernel::rtnetlink::Route;
 use crate::telemetry::stations::Stations;
@@ -43,8 +44,9 @@ pub fn diagnose(device: Option<&str>, parent: u32) -> Result<Diagnosis, Error> {
     let can_bpf = in_kernel.good && in_build.good;
     let machine = vec![granted, in_kernel, in_build, machine::disciplines(&kernel)];
     let (mut interfaces, mut wireless) = (Vec::new(), BTreeMap::new());
+    let looks = Looks::open()?;
     for link in links {
-        let mut findings = interface::findings(&link, parent, &mut route, can_bpf)?;
+        let mut findings = interface::findings(&link, parent, &mut route, &looks.users(link.index)?, can_bpf)?;
         if Path::new("/sys/class/net").join(&link.name).join("phy80211").exists() {
             let module = linked(&link.name, "device/driver/module");
             let (more, stations) = wireless::findings(&link.name, module.as_deref())?;

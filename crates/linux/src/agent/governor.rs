@@ -123,7 +123,7 @@ impl Governor {
         }
     }
 
-    /// Takes up the queue if its interface exists.
+    /// Takes up the queue if its interface exists, which may take some milliseconds.
     pub(super) fn take_up(&mut self, round: &mut Round) -> Result<(), Error> {
         let device = &self.wish.place.device;
         let Some(link) = round.links.named(device).cloned() else {
@@ -166,11 +166,9 @@ impl Governor {
         Ok(())
     }
 
-    /// Handles what is due.
+    /// Handles what is due at a queue that is governed.
     pub(super) fn work(&mut self, round: &mut Round) -> Result<Done, Error> {
-        let Phase::Governing(governing) = &mut self.phase else {
-            return self.take_up(round).map(|()| Done::Something);
-        };
+        let Phase::Governing(governing) = &mut self.phase else { return Ok(Done::Look) };
         let now = round.now;
         if now < governing.next_interval {
             governing.next_look = on_grid(now, governing.every.unwrap_or(governing.interval));
@@ -245,9 +243,13 @@ impl Governor {
                     None => Err(Error::Gone { name: name.clone() }),
                 }
             }
-            Phase::Waiting { .. } if named.is_some() => self.take_up(round),
-            Phase::Ended { index } if named.is_some() && named != Some(*index) => self.take_up(round),
-            _ => Ok(()),
+            Phase::Governing(_) => Ok(()),
+            Phase::Ended { index } if named.is_none_or(|named| named == *index) => Ok(()),
+            Phase::Waiting { .. } if named.is_none() => Ok(()),
+            Phase::Ended { .. } | Phase::Waiting { .. } => {
+                self.phase = Phase::Waiting { until: round.now };
+                Ok(())
+            }
         }
     }
 

@@ -48,15 +48,19 @@ struct FormerPhy {
 }
 
 impl Former {
-    /// Reads the queue at `parent` of an interface, and why it could not be restored, if so.
-    pub(crate) fn read(route: &mut Route, link: &Link, parent: u32) -> Result<(Self, Option<String>), Error> {
-        let qdiscs = route.qdiscs(link.index)?;
-        let here = qdiscs.iter().find(|qdisc| qdisc.parent == parent);
-        let own = here.filter(|qdisc| qdisc.handle != 0);
+    /// Reads the queue at `parent` of an interface with the users' disciplines `qdiscs`, and why it could not be
+    /// restored, if so.
+    pub(crate) fn read(
+        route: &mut Route,
+        link: &Link,
+        parent: u32,
+        qdiscs: &[Qdisc],
+    ) -> Result<(Self, Option<String>), Error> {
+        let own = qdiscs.iter().find(|qdisc| qdisc.parent == parent);
         let obstacle = match own {
-            None if parent == ROOT => default_obstacle(&qdiscs),
+            None if parent == ROOT => default_obstacle(qdiscs),
             None => Some("there is no queue with a handle in that class; put a pfifo with a handle there first".into()),
-            Some(qdisc) => obstacle(qdisc, &qdiscs, route)?,
+            Some(qdisc) => obstacle(qdisc, qdiscs, route)?,
         };
         let saved =
             |qdisc: &Qdisc| Saved { kind: qdisc.kind.clone(), handle: qdisc.handle, options: qdisc.options.clone() };
@@ -180,7 +184,7 @@ const fn our_handle(parent: u32) -> u32 {
 
 /// Tells whether somebody has put a queue of his own under a root that the kernel made by itself (`mq`).
 fn default_obstacle(qdiscs: &[Qdisc]) -> Option<String> {
-    let own = qdiscs.iter().find(|qdisc| qdisc.handle != 0 && qdisc.parent < 0xffff_0000)?;
+    let own = qdiscs.iter().find(|qdisc| qdisc.parent < 0xffff_0000)?;
     Some(format!("{} is below its root and would be lost", shown(Some(own))))
 }
 

@@ -101,7 +101,7 @@ pub struct Start {
 }
 
 /// A queue: its interface, and the place on it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// Name of the interface.
     pub device: String,

@@ -6,16 +6,23 @@ use crate::device::txq;
 use crate::device::wish::shown_place;
 use crate::doctor::machine::Finding;
 use crate::error::Error;
-use crate::kernel::rtnetlink::{Link, ROOT, Route, shown};
+use crate::kernel::rtnetlink::{Link, Qdisc, ROOT, Route, shown};
 
 /// Disciplines with classes, or with a place for another below them.
 const CLASSFUL: [&str; 11] = ["cbq", "drr", "ets", "hfsc", "htb", "mqprio", "multiq", "netem", "prio", "qfq", "tbf"];
-pub(super) fn findings(link: &Link, parent: u32, route: &mut Route, can_bpf: bool) -> Result<Vec<Finding>, Error> {
-    let here = route.qdisc(link.index, parent)?;
-    let (_, obstacle) = Former::read(route, link, parent)?;
-    let (driver, how) = Driver::of(link, &route.qdiscs(link.index)?);
+
+pub(super) fn findings(
+    link: &Link,
+    parent: u32,
+    route: &mut Route,
+    qdiscs: &[Qdisc],
+    can_bpf: bool,
+) -> Result<Vec<Finding>, Error> {
+    let own = qdiscs.iter().find(|qdisc| qdisc.parent == parent);
+    let (_, obstacle) = Former::read(route, link, parent, qdiscs)?;
+    let (driver, how) = Driver::of(link, qdiscs);
     let waits = Finding::good("driver", how);
-    let classes = if parent == ROOT { users_classes(link, route)? } else { None };
+    let classes = if parent == ROOT { users_classes(link, route, qdiscs)? } else { None };
     let possible = match (parent, &classes, &obstacle) {
         (ROOT, Some(classes), _) => in_a_class(link, classes),
         (ROOT, None, _) => possible(link, driver, can_bpf),
@@ -24,8 +31,10 @@ pub(super) fn findings(link: &Link, parent: u32, route: &mut Route, can_bpf: boo
     };
     let mut findings = vec![possible, waits];
     findings.push(match obstacle {
-        None if here.is_none() => Finding::good("former queue", "none (noqueue); it can be restored as it is"),
-        None => Finding::good("former queue", format!("{}; it can be restored as it is", shown(here.as_ref()))),
+        None => {
+            let here = own.map_or_else(|| format!("{} 0:", link.qdisc), |own| shown(Some(own)));
+            Finding::good("former queue", format!("{here}; it can be restored as it is"))
+        }
         // Never advise to give up what a user made.
         Some(why) if classes.is_some() => Finding::bad("former queue", why, "govern a class of it, as above"),
         Some(why) if parent != ROOT => Finding::bad("former queue", why, "as above"),
@@ -44,16 +53,15 @@ pub(super) fn findings(link: &Link, parent: u32, route: &mut Route, can_bpf: boo
 
 /// Returns the classes of a shaper that a user set up, and whose queues can be governed; `None` if the root is the
 /// kernel's or has no classes.
-fn users_classes(link: &Link, route: &mut Route) -> Result<Option<Vec<u32>>, Error> {
-    let qdiscs = route.qdiscs(link.index)?;
-    let Some(root) = qdiscs.iter().find(|qdisc| qdisc.parent == ROOT && qdisc.handle != 0) else { return Ok(None) };
+fn users_classes(link: &Link, route: &mut Route, qdiscs: &[Qdisc]) -> Result<Option<Vec<u32>>, Error> {
+    let Some(root) = qdiscs.iter().find(|qdisc| qdisc.parent == ROOT) else { return Ok(None) };
     if !CLASSFUL.contains(&root.kind.as_str()) {
         return Ok(None);
     }
     // Anywhere below: a class of a class has a queue of its own.
     let mut classes = Vec::new();
     for leaf in qdiscs.iter().filter(|qdisc| qdisc.parent < 0xffff_0000) {
-        if let (_, None) = Former::read(route, link, leaf.parent)? {
+        if let (_, None) = Former::read(route, link, leaf.parent, qdiscs)? {
             classes.push(leaf.parent);
         }
     }
