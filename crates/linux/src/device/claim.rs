@@ -50,14 +50,16 @@ fn claim_locked(
     parent: u32,
     force: bool,
 ) -> Result<(Former, State), Error> {
+    let mut link = link.clone();
     if let Some(left) = left {
         put_back(&left.former, route)?;
+        link = route.link(&link.name)?;
     }
-    let (mut former, obstacle) = Former::read(route, link, parent, &looks.users(link.index)?)?;
+    let (mut former, obstacle) = Former::read(route, &link, parent, &looks.users(link.index)?)?;
     if let Some(obstacle) = obstacle {
         if !force {
             state.forget()?;
-            return Err(Unforced::Former { name: link.name.clone(), obstacle }.into());
+            return Err(Unforced::Former { name: link.name, obstacle }.into());
         }
         former.give_up();
     }

@@ -2,7 +2,7 @@
 
 use crate::device::former::Former;
 use crate::device::looks::Looks;
-use crate::device::wish::Place;
+use crate::device::wish::{Place, shown_place};
 use crate::error::Error;
 use crate::kernel::rtnetlink::{Link, Qdisc, ROOT, Route};
 use std::fs;
@@ -90,6 +90,23 @@ fn is_shaped(qdiscs: &[Qdisc], parent: u32) -> bool {
     false
 }
 
+/// Checks that an interface with the users' disciplines `qdiscs` has the class `parent`.
+///
+/// # Errors
+/// It has no such class; the error lists those that it has.
+pub(crate) fn has_class(link: &Link, parent: u32, qdiscs: &[Qdisc], route: &mut Route) -> Result<(), Error> {
+    if parent == ROOT || qdiscs.iter().any(|qdisc| qdisc.parent == parent) {
+        return Ok(());
+    }
+    let classes = route.classes(link.index)?;
+    if classes.contains(&parent) {
+        return Ok(());
+    }
+    let known = classes.into_iter().map(shown_place).collect::<Vec<_>>().join(", ");
+    let known = if known.is_empty() { "no class".into() } else { known };
+    Err(Error::NoClass { name: link.name.clone(), class: shown_place(parent), known })
+}
+
 /// A queue in which nothing ever waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Idle {
@@ -104,11 +121,12 @@ pub(crate) struct Idle {
 /// Returns why nothing ever waits in the queue at a place, if so.
 ///
 /// # Errors
-/// There is no such interface.
+/// There is no such interface or class.
 pub(crate) fn idle(place: &Place, looks: &Looks) -> Result<Option<Idle>, Error> {
     let mut route = Route::open()?;
     let link = route.link(&place.device)?;
     let qdiscs = looks.users(link.index)?;
+    has_class(&link, place.parent, &qdiscs, &mut route)?;
     let (driver, how) = Driver::of(&link, &qdiscs);
     if driver == Driver::PushesBack || is_shaped(&qdiscs, place.parent) {
         return Ok(None);

@@ -26,6 +26,9 @@ pub(crate) struct Former {
     /// Former largest number of segments in a packet, if the agent changed it.
     #[serde(default)]
     segments: Option<u32>,
+    /// Whether the transmit queue had length 0, which the kernel changes when a discipline is installed.
+    #[serde(default)]
+    zero_length: bool,
     /// Former limit, if no discipline is replaced.
     #[serde(default)]
     phy: Option<FormerPhy>,
@@ -72,6 +75,7 @@ impl Former {
             qdisc: own.map(saved),
             ours,
             segments: None,
+            zero_length: link.tx_queue_length == 0,
             phy: None,
         };
         Ok((former, obstacle))
@@ -80,7 +84,7 @@ impl Former {
     /// For the limit of a phy's queues: no discipline is replaced.
     pub(crate) fn of_phy(link: &Link, number: u32, limit: u32) -> Self {
         let (device, index, phy) = (link.name.clone(), link.index, Some(FormerPhy { number, limit }));
-        Self { device, index, parent: ROOT, qdisc: None, ours: 0, segments: None, phy }
+        Self { device, index, parent: ROOT, qdisc: None, ours: 0, segments: None, zero_length: false, phy }
     }
 
     /// Returns the handle that our discipline gets.
@@ -119,12 +123,15 @@ impl Former {
 
     /// Restores the former queue, and checks that it equals what it was. A discipline that is not ours is left alone.
     pub(crate) fn restore(&self, route: &mut Route) -> Result<(), Error> {
-        let restored = self.restore_queue(route);
-        let Some(segments) = self.segments else { return restored };
-        match route.set_segments(self.index, segments) {
-            // It disappeared with its interface.
-            Err(Error::Gone { .. }) => restored,
-            set => restored.and(set),
+        // What disappeared with its interface needs nothing.
+        let unless_gone = |set| if matches!(set, Err(Error::Gone { .. })) { Ok(()) } else { set };
+        let mut restored = self.restore_queue(route);
+        if self.zero_length && restored.is_ok() {
+            restored = unless_gone(route.set_tx_queue_length(self.index, 0));
+        }
+        match self.segments {
+            Some(segments) => restored.and(unless_gone(route.set_segments(self.index, segments))),
+            None => restored,
         }
     }
 

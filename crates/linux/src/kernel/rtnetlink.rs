@@ -18,7 +18,9 @@ const RTM_SETLINK: u16 = 19;
 const RTM_NEWQDISC: u16 = 36;
 const RTM_DELQDISC: u16 = 37;
 const RTM_GETQDISC: u16 = 38;
+const RTM_NEWTCLASS: u16 = 40;
 const RTM_DELTCLASS: u16 = 41;
+const RTM_GETTCLASS: u16 = 42;
 const RTM_NEWTFILTER: u16 = 44;
 const RTM_GETTFILTER: u16 = 46;
 
@@ -32,6 +34,7 @@ const TC_BODY: usize = 20;
 
 const IFLA_IFNAME: u16 = 3;
 const IFLA_QDISC: u16 = 6;
+const IFLA_TXQLEN: u16 = 13;
 const IFLA_LINKINFO: u16 = 18;
 const IFLA_NUM_TX_QUEUES: u16 = 31;
 const IFLA_GSO_MAX_SEGS: u16 = 40;
@@ -57,6 +60,8 @@ pub struct Link {
     pub hardware: u16,
     /// Kind of its root queue discipline: `fq_codel`.
     pub qdisc: String,
+    /// Length of its transmit queue in packets (`txqueuelen`), by which some disciplines choose their limit.
+    pub tx_queue_length: u32,
     /// Number of transmit queues; with more than one the root is `mq` on most drivers.
     pub tx_queues: u32,
     /// Most segments (GSO) in a packet.
@@ -220,14 +225,37 @@ impl Route {
 
     /// Sets the most segments of a packet of interface `index`.
     pub(crate) fn set_segments(&mut self, index: u32, segments: u32) -> Result<(), Error> {
+        self.set_link(index, IFLA_GSO_MAX_SEGS, segments, "set how many segments a packet may hold")
+    }
+
+    /// Sets the length of the transmit queue of interface `index`.
+    pub(crate) fn set_tx_queue_length(&mut self, index: u32, packets: u32) -> Result<(), Error> {
+        self.set_link(index, IFLA_TXQLEN, packets, "set the length of the transmit queue")
+    }
+
+    fn set_link(&mut self, index: u32, attribute: u16, value: u32, what: &str) -> Result<(), Error> {
         let mut body = [0; LINK_BODY];
         body[4..8].copy_from_slice(&index.to_ne_bytes());
         let request = Request::new(RTM_SETLINK, F_REQUEST | F_ACK, &body);
-        let asked = self.0.ask(request.with(IFLA_GSO_MAX_SEGS, &segments.to_ne_bytes()), |_| ());
+        let asked = self.0.ask(request.with(attribute, &value.to_ne_bytes()), |_| ());
         asked.map_err(|errno| match errno {
             Errno::NODEV => Error::Gone { name: format!("interface {index}") },
-            errno => failed("set how many segments a packet may hold", errno),
+            errno => failed(what, errno),
         })
+    }
+
+    /// Tells whether the kernel lets this process change queues. Asks for something impossible: a missing privilege is
+    /// what the kernel finds first.
+    pub(crate) fn may_change(&mut self) -> bool {
+        !matches!(self.delete(0, ROOT), Err(Error::NotPermitted { .. }))
+    }
+
+    /// Returns the classes of interface `index`, in the kernel's order.
+    ///
+    /// # Errors
+    /// The kernel does not answer.
+    pub(crate) fn classes(&mut self, index: u32) -> Result<Vec<u32>, Error> {
+        self.dump(RTM_GETTCLASS, RTM_NEWTCLASS, &tc_body(index, 0, 0), |payload| u32_at(payload, 8))
     }
 
     fn dump<T>(&mut self, ask: u16, kind: u16, body: &[u8], read: fn(&[u8]) -> Option<T>) -> Result<Vec<T>, Error> {
@@ -323,6 +351,7 @@ fn link(payload: &[u8]) -> Option<Link> {
         match kind {
             IFLA_IFNAME => link.name = text(value),
             IFLA_QDISC => link.qdisc = text(value),
+            IFLA_TXQLEN => link.tx_queue_length = u32_at(value, 0)?,
             IFLA_NUM_TX_QUEUES => link.tx_queues = u32_at(value, 0)?,
             IFLA_GSO_MAX_SEGS => link.gso_max_segs = u32_at(value, 0)?,
             IFLA_LINKINFO => {
