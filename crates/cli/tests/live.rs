@@ -418,8 +418,7 @@ fn inner_names() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    for (at, name) in
-        ["wlan-ü-ß", "eth0.20", "😀😀😀", "we\"ird", "x$HOME", "a\\b", "%d%s", "*", "{x}"].iter().enumerate()
+    for (at, name) in ["wlan-ü-ß", "eth0.20", "😀😀😀", "we\"ird", "x$HOME", "a\\b", "*", "{x}"].iter().enumerate()
     {
         run(&format!("ip link add {name} up txqueuelen 0 type veth peer name p{at}"));
         let shown =

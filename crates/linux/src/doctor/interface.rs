@@ -8,6 +8,13 @@ use crate::doctor::machine::Finding;
 use crate::error::Error;
 use crate::kernel::rtnetlink::{Link, Qdisc, ROOT, Route, shown};
 
+/// What suits which traffic.
+const SUITS: &str = "downloads, web, video (TCP, QUIC): fq_codel or cake, no controller of Sluice; one queue for all: ebdp; \
+                     unresponsive streams with a deadline (cameras, telemetry, voice): adth, which starves TCP";
+
+/// Arguments that the user chooses by his traffic: none suits all.
+const CONTROLLER: &str = "--controller NAME";
+
 /// Disciplines with classes, or with a place for another below them.
 const CLASSFUL: [&str; 11] = ["cbq", "drr", "ets", "hfsc", "htb", "mqprio", "multiq", "netem", "prio", "qfq", "tbf"];
 
@@ -29,7 +36,8 @@ pub(super) fn findings(
         (_, _, None) => in_a_class(link, &[parent]),
         (_, _, Some(_)) => in_a_class(link, &[]),
     };
-    let mut findings = vec![possible, waits];
+    let suits = Finding::good("controllers", SUITS);
+    let mut findings = vec![possible, suits, waits];
     findings.push(match obstacle {
         None => {
             let here = own.map_or_else(|| format!("{} 0:", link.qdisc), |own| shown(Some(own)));
@@ -72,16 +80,14 @@ fn users_classes(link: &Link, route: &mut Route, qdiscs: &[Qdisc]) -> Result<Opt
 fn in_a_class(link: &Link, classes: &[u32]) -> Finding {
     const TOPIC: &str = "possible";
     let name = &link.name;
-    let command = |class: &u32| {
-        format!("sudo sluice attach {name} --parent {} --controller adth --target-delay 50ms", shown_place(*class))
-    };
+    let command = |class: &u32| format!("sudo sluice attach {name} --parent {} {CONTROLLER}", shown_place(*class));
     if classes.is_empty() {
         return Finding::bad(
             TOPIC,
             "a class of the present shaper, once it has a queue with a handle; `tc class show dev DEV` names them",
             format!(
                 "sudo tc qdisc add dev {name} parent CLASS handle 20: pfifo limit 1000; sudo sluice attach {name} --parent \
-                 CLASS --controller adth --target-delay 50ms"
+                 CLASS {CONTROLLER}"
             ),
         );
     }
@@ -93,7 +99,7 @@ fn in_a_class(link: &Link, classes: &[u32]) -> Finding {
 fn possible(link: &Link, driver: Driver, can_bpf: bool) -> Finding {
     const TOPIC: &str = "possible";
     let name = &link.name;
-    let command = format!("sudo sluice attach {name} --controller adth --target-delay 50ms");
+    let command = format!("sudo sluice attach {name} {CONTROLLER}");
     match (driver, can_bpf) {
         (Driver::PushesBack, true) => Finding::good(TOPIC, format!("Sluice's own discipline: {command}")),
         (Driver::PushesBack, false) => {
@@ -117,7 +123,7 @@ fn possible(link: &Link, driver: Driver, can_bpf: bool) -> Finding {
             format!(
                 "tc qdisc add dev {name} root handle 1: htb default 10; tc class add dev {name} parent 1: classid \
                  1:10 htb rate 50mbit; tc qdisc add dev {name} parent 1:10 handle 10: pfifo limit 1000; sluice attach \
-                 {name} --parent 1:10 --controller adth --target-delay 50ms"
+                 {name} --parent 1:10 {CONTROLLER}"
             ),
         ),
     }
