@@ -143,6 +143,9 @@ fn starving_warning(world: &World) -> Option<String> {
                     100.0 * dropped,
                     100.0 * idle
                 ),
+                None if idling.by_rate() && world.rules.aggregates() && wire.is_none() => {
+                    "held the traffic to its rate, packet by packet, so that hardly any aggregates form".to_owned()
+                }
                 None if idling.by_rate() && busy < BUSY => {
                     format!(
                         "held the traffic to its rate while the link was idle {:.0} % of the time",
