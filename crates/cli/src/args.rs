@@ -33,7 +33,7 @@ Examples:
   sluice run scenarios/adth/s1a.toml   run a scenario's network once
   sluice report results                write the report again
   sluice doctor eth0                   what is possible on an interface
-  sudo sluice attach eth0 --controller adth
+  sudo sluice attach eth0 --controller ebdp
                                        govern its queue until Ctrl-C
 
 Exit status:
@@ -46,7 +46,7 @@ Exit status:
     "\
 Examples:
   sluice doctor eth0                   what is possible on an interface
-  sluice attach eth0 --controller adth
+  sluice attach eth0 --controller ebdp
                                        govern its queue until Ctrl-C
 
 Exit status:

@@ -274,6 +274,12 @@ fn inner_many() {
     run(&format!("ip -batch {}", batch.display()));
     let table = |name: &str| format!("[interface.{name}]\nforce = true\nbackend = \"fifo\"\nqueue.limit = 500\n");
     let others = (1..=MANY).map(|number| table(&format!("w{number}")));
+    let all = table("v0") + &others.collect::<String>();
+    // Nothing but its own deadlines wakes this agent; names are in order.
+    std::fs::write(&file, &all).unwrap();
+    let mut alone = Agent::start(folder.path(), |_| ());
+    alone.until("w9", "attached");
+    assert_eq!(end(&mut alone.child, "TERM"), Some(0));
     std::fs::write(&file, table("v0")).unwrap();
     let path = folder.path().join("notify");
     let manager = UnixDatagram::bind(&path).unwrap();
@@ -287,7 +293,7 @@ fn inner_many() {
         command.env("NOTIFY_SOCKET", &path).env("WATCHDOG_USEC", "20000");
     });
     while hear() != "READY=1\nSTATUS=governs 1 of 1 queues" {}
-    std::fs::write(&file, table("v0") + &others.collect::<String>()).unwrap();
+    std::fs::write(&file, &all).unwrap();
     run(&format!("kill -HUP {}", agent.child.id()));
     while !hear().starts_with("RELOADING=1") {}
     let mut pings = 0;

@@ -20,7 +20,8 @@ pub(crate) struct QueueArgs {
 /// The controller of a queue and its settings.
 #[derive(Debug, Group)]
 pub(crate) struct Policy {
-    /// The controller that sets the limit.
+    /// The controller that sets the limit. `ebdp` and `astar` suit TCP; `adth` suits streams that do not back off, and
+    /// starves TCP.
     #[arg(long, value_name = "NAME", value_parser = controllers())]
     pub(crate) controller: Option<control::Name>,
     /// Its target delay: "50 ms".
@@ -35,9 +36,8 @@ pub(crate) struct Policy {
 #[derive(Debug, Group)]
 #[command(after_help = "\
 Examples:
-  sluice attach eth0 --controller adth --dry-run
-  sudo sluice attach eth0 --controller adth --target-delay 50ms
-  sudo sluice attach eth0 --controller adth --set limit=500 --record eth0.jsonl
+  sluice attach eth0 --controller ebdp --dry-run
+  sudo sluice attach eth0 --controller ebdp --set limit=500 --record eth0.jsonl
   sudo sluice attach eth0 --parent 1:10 --controller alt
 
 The keys of --set are those of a scenario's [queue] (docs/scenario/queue.md). The kernel's FIFO is pfifo (discipline \
@@ -89,8 +89,7 @@ Examples:
 
 The file names interfaces, each with the keys of a scenario's [queue]:
   [interface.eth0.queue]
-  controller = \"adth\"
-  adth.target_delay = \"50 ms\"
+  controller = \"ebdp\"
 
 If an interface disappears, the agent waits and governs the next interface of that name. docs/live.md has all keys.")]
 pub(crate) struct Agent {
