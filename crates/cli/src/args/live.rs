@@ -1,6 +1,6 @@
 //! The arguments of the commands that work on interfaces.
 
-use super::controllers;
+use super::Policy;
 use clap::Args as Group;
 use std::path::PathBuf;
 
@@ -15,21 +15,6 @@ pub(crate) struct QueueArgs {
     /// Where running agents write down what to restore.
     #[arg(long, value_name = "DIR", default_value = linux::STATE_FOLDER)]
     pub(crate) state: PathBuf,
-}
-
-/// The controller of a queue and its settings.
-#[derive(Debug, Group)]
-pub(crate) struct Policy {
-    /// The controller that sets the limit. `ebdp` and `astar` suit TCP; `adth` suits streams that do not back off, and
-    /// starves TCP.
-    #[arg(long, value_name = "NAME", value_parser = controllers())]
-    pub(crate) controller: Option<control::Name>,
-    /// Its target delay: "50 ms".
-    #[arg(long, value_name = "TIME")]
-    pub(crate) target_delay: Option<units::Duration>,
-    /// Set a key of the queue. May be given several times.
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub(crate) set: Vec<String>,
 }
 
 /// Let a controller govern an interface's queue until Ctrl-C, which restores the former queue.
